@@ -7,13 +7,13 @@ import { ConversionError, type Page, type Paper, paperOf } from '../../../packag
 import type { Instant } from '../../kernel/time.ts'
 import type { PdfRenderer } from './pdf-renderer.ts'
 
-/** Waits for a busy browser before the document is postponed. */
+/** The number of times that it waits for a busy browser before the document is postponed. */
 const MOST_WAITS = 3
-/** The browser says how long to wait, within this limit: a queue's consumer has fifteen minutes. */
+/** The browser says how long to wait. This limits that time, because a queue consumer has fifteen minutes. */
 const LONGEST_WAIT_SECONDS = 20
 const USUAL_WAIT_SECONDS = 2
 
-/** Removes the blocks of the tag and returns the content of the last. */
+/** Removes all blocks of the tag and returns the content of the last one. */
 function splitBlocks(html: string, tag: string): { rest: string; last: string | undefined } {
   const [start, end] = [`<${tag}>`, `</${tag}>`]
   let [rest, at] = ['', 0]
@@ -30,26 +30,29 @@ function splitBlocks(html: string, tag: string): { rest: string; last: string | 
 
 const empty = (tag: string): string => `<${tag}></${tag}>`
 
-/** A document may show only the images, fonts and styles that it contains: it cannot make the browser call another server. */
+/** A document may show only the images, fonts and styles that it contains, so it cannot make the browser call another server. */
 const OWN_CONTENT_ONLY = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'">`
 
-/** `<meta>` up to where it may end; a tag name cannot be written in another way. */
+/** A `<meta>` tag up to its end. The tag name cannot be written in another way. */
 const META = /<meta(?=[\s/>])[^>]*>?/gi
 
-/** A `<meta>` of plain attributes, none of which tells the browser to do something. */
+/** A `<meta>` with plain attributes, none of which makes the browser do something. */
 const PLAIN_META = /^<meta(\s+(?!http-equiv)[a-z-]+(\s*=\s*("[^"<>]*"|'[^'<>]*'|[^\s"'<>=`]+))?)*\s*\/?>$/i
 
-/** No policy keeps `<meta http-equiv="refresh">` from showing another address. `<link>` stands anywhere and does nothing. */
+/**
+ * Replaces every other `<meta>` by `<link>`, which is allowed anywhere and does nothing. A Content-Security-Policy does not
+ * prevent `<meta http-equiv="refresh">` from showing another address.
+ */
 const staying = (html: string): string => html.replace(META, tag => (PLAIN_META.test(tag) ? tag : '<link>'))
 
-/** Puts the policy before anything that could load. */
+/** Puts the policy before anything that could load content. */
 const confined = (html: string): string =>
   staying(html).replace(
     /^\s*(?:<!doctype[^>]*>)?\s*(?:<html(?:\s[^>]*)?>)?\s*(?:<head(?:\s[^>]*)?>)?/i,
     start => start + OWN_CONTENT_ONLY,
   )
 
-/** One that does not end is found too, or each beginning would be looked at to the end of the text. */
+/** Also matches a block that does not end. Otherwise the search would scan from each beginning to the end of the text. */
 const STYLE = /<style[\s\S]*?(?:(<\/style>)|$)/gi
 
 /** The browser renders header and footer as separate pages, so they need the document's style sheets and margins. */
@@ -61,10 +64,10 @@ function marginTemplate(html: string, content: string | undefined, { margins }: 
   return `${sheets}<div style="width:100%;font-size:12pt;padding:0 ${margins.right}pt 0 ${margins.left}pt">${staying(numbered)}</div>`
 }
 
-/** The browser takes px, in, cm and mm, but no points. */
+/** The browser accepts px, in, cm and mm, but no points. */
 const inches = (points: number): string => `${Math.round((points / 72) * 10_000) / 10_000}in`
 
-/** Page numbers within the text are left out: browsers have them only in margins. */
+/** Leaves out page numbers within the text, because browsers support them only in margins. */
 export function browserRequest(html: string, page: Page) {
   const { rest, last: header } = splitBlocks(html, HEADER_TAG)
   const { rest: text, last: footer } = splitBlocks(rest, FOOTER_TAG)
@@ -90,7 +93,7 @@ export function browserRequest(html: string, page: Page) {
   }
 }
 
-/** Throws a ConversionError when the browser refuses the HTML; other errors may be tried again. */
+/** Throws a ConversionError when the browser rejects the HTML. After any other error the document may be tried again. */
 export const browserRenderer = (browser: Pick<BrowserRun, 'quickAction'>): PdfRenderer => ({
   async render(html, page, fonts, madeAt) {
     const request = browserRequest(withFonts(html, fonts), page)
@@ -105,10 +108,10 @@ export const browserRenderer = (browser: Pick<BrowserRun, 'quickAction'>): PdfRe
   },
 })
 
-/** As browsers write it: `D:20261122083000+00'00'`. */
+/** Dates as browsers write them: `D:20261122083000+00'00'`. */
 const DATE = /\/(CreationDate|ModDate) \(D:\d{14}\+00'00'\)/g
 
-/** Sets the dates, so that a document made again has the same bytes. Keeps all offsets. */
+/** Sets the dates so that a document that is made again has the same bytes. All byte offsets stay the same. */
 function withDates(bytes: Uint8Array, madeAt: Instant): Uint8Array {
   const time = new Date(madeAt).toISOString().replace(/\D/g, '').slice(0, 14)
   const file = Buffer.from(bytes)
@@ -129,7 +132,7 @@ async function pdfOf(answer: Response): Promise<Uint8Array> {
   return bytes
 }
 
-/** 422 means a wrong page, but also a browser that timed out or crashed, which may be tried again. */
+/** A 422 may mean a wrong page, but also a browser that timed out or crashed. The latter may be tried again. */
 async function problemOf(answer: Response): Promise<Error> {
   const message = messageOf(await answer.text())
   const { status } = answer
@@ -138,7 +141,7 @@ async function problemOf(answer: Response): Promise<Error> {
   return new Error(`Browser Rendering answered ${status}: ${message}`)
 }
 
-/** Of `{errors: [{message, detail}]}`, or the text itself. */
+/** Returns the messages of `{errors: [{message, detail}]}`, or the text itself. */
 function messageOf(text: string): string {
   let messages: unknown[] = []
   try {

@@ -54,7 +54,7 @@ import { reinstatementResponse } from '../../transactions/reinstatements/project
 
 type Subject = Pick<PolicyDocument, 'subject' | 'subjectLocator' | 'modificationLocator'>
 
-/** Parts are made when a template first reads them. */
+/** Each part is built when a template first reads it. */
 export function documentData(
   { aggregate, policyholder, product, configuration }: Loaded,
   document: Subject,
@@ -73,7 +73,7 @@ export function documentData(
   return data
 }
 
-/** A document about a transaction shows the policy as it will be when that is issued, even before it is accepted. */
+/** A document about a transaction shows the policy as it will be once the transaction is issued, even before it is accepted. */
 function shownPolicy(
   aggregate: PolicyAggregate,
   product: Loaded['product'],
@@ -91,7 +91,9 @@ function shownPolicy(
   )
 }
 
-/** What the issue changes beside the line: the policy's end and payment schedule, and a cancellation that is undone. */
+/**
+ * Applies what an issue changes in addition to the line: the policy's end and payment schedule, and a cancellation that is undone.
+ */
 function withIssue(aggregate: PolicyAggregate, modification: Modification): PolicyAggregate {
   const { kind, transactionLocator = '' } = modification
   const endorsement = aggregate.endorsements.get(Number(transactionLocator) as EndorsementLocator)
@@ -125,7 +127,7 @@ function subjectData(
           ...templateRecord(cancellationResponse(aggregate, cancellation, product)),
           display_id: subjectLocator,
         }),
-        // A template of lapses serves both kinds: this one, and that of a product without cancellations.json.
+        // A lapse template serves both kinds of lapse: this one, and that of a product without cancellations.json.
         ...(cancellation.name === LAPSE && {
           lapse: () => templateRecord(lapseOf(cancellation, product, aggregate.policy.timeZone)),
         }),
@@ -157,7 +159,7 @@ function subjectData(
     }
     case 'lapseReinstatement': {
       const reinstatement = need(aggregate.lapseReinstatements, subjectLocator as Uuid, 'reinstatement')
-      // Also under the name in the reinstatement of a cancellation: a template may serve both.
+      // Also has the name that it has in the reinstatement of a cancellation, because one template may serve both.
       return {
         reinstatement: () => ({
           ...templateRecord(lapseReinstatementResponse(aggregate, reinstatement)),
@@ -184,7 +186,7 @@ function lapseOf(
   }
 }
 
-/** Items of an invoice in a document; more are summed by type and name. */
+/** The most items of an invoice that a document lists singly. More are summed by type and name. */
 const MOST_PRINTED = 200
 
 function invoiceFinancials(aggregate: PolicyAggregate, invoice: Invoice): TemplateRecord {
@@ -203,8 +205,9 @@ function invoiceFinancials(aggregate: PolicyAggregate, invoice: Invoice): Templa
 }
 
 /**
- * The definition of a document, found in the configuration by template and file name. So a document follows the version that its
- * template is from. Of several definitions of a template, the one with the file's name. Undefined for templates with fixed names.
+ * Returns the definition of a document, found in the configuration by template and file name. So a document follows the version of
+ * its template. If several definitions use the template, the one with the file's name is returned. Undefined for templates with
+ * fixed names.
  */
 export function definitionOf(
   product: ProductDefinition,
@@ -214,7 +217,7 @@ export function definitionOf(
   return own.find(one => one.fileName === fileName) ?? own[0]
 }
 
-/** Selects tables, templates, snippets and files: by the transaction, or by the request for the document. */
+/** Returns the basis for selecting tables, templates, snippets and files: the transaction, or the request for the document. */
 export function basisOfDocument(
   { modificationLocator, createdAt }: Pick<PolicyDocument, 'modificationLocator' | 'createdAt'>,
   of: { readonly aggregate: PolicyAggregate; readonly product: ProductDefinition },

@@ -1,5 +1,5 @@
-// The queue's consumer: makes waiting documents, stores the files, and records the results. A document never delays or fails its
-// transaction.
+// The queue consumer. It makes waiting documents, stores their files, and records the results. A document never delays or fails
+// its transaction.
 
 import type { PolicyLocator } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -32,15 +32,15 @@ import { distinctMessages, followHint, isShardName } from '../events/dispatch.ts
 import { type MakingContext, makeDocument, makingContext, type Product } from './make.ts'
 import { mergeSources } from './merge-sources.ts'
 
-/** Documents of a policy in one message; the others wait for the next. */
+/** The number of a policy's documents that one message makes. The others wait for the next message. */
 const MOST_DOCUMENTS = 10
 
-/** Attempts whose making is cut off, or whose stores do not respond. */
+/** The number of attempts that may be cut off, or whose stores may not respond, before a document is given up. */
 const MOST_ATTEMPTS = 5
 
 const FIRST_DELAY_MS = 5_000
 
-/** One isolate may get many messages at once, and a document blocks its thread for 10 ms or more. */
+/** One isolate may receive many messages at the same time, and a document blocks its thread for 10 ms or more. */
 const lane = new Lane(30_000)
 
 const HINTS = {
@@ -52,7 +52,7 @@ const HINTS = {
 const isHint = (body: unknown): body is DocumentHint =>
   isShardName(body) && typeof (body as Partial<DocumentHint>).policyLocator === 'number'
 
-/** One policy after the other: a document may take most of an isolate's memory. Never throws. */
+/** Handles one policy after the other, because a document may need most of an isolate's memory. Never throws. */
 export async function consumeDocumentHints(batch: MessageBatch<unknown>, env: Env): Promise<void> {
   for (const message of distinctMessages(batch)) {
     const hint = message.body
@@ -61,7 +61,7 @@ export async function consumeDocumentHints(batch: MessageBatch<unknown>, env: En
   }
 }
 
-/** Makes the policy's documents, unless another message is at it or the shard has its share. */
+/** Makes the policy's documents, unless another message is making them or the shard is at its limit. */
 async function takeTurn(env: Env, tenant: Tenant, hint: DocumentHint, calls: Calls): Promise<void> {
   const { shard } = hint
   const database = shardDatabase(env, tenant, shard, calls)
@@ -76,15 +76,15 @@ async function takeTurn(env: Env, tenant: Tenant, hint: DocumentHint, calls: Cal
 }
 
 type Turn = {
-  /** Earlier tries, without this one. */
+  /** The number of earlier attempts, without this one. */
   readonly attempts: number
-  /** Hints at the next waiting policy of the shard, so tenants take turns however many documents each wants. */
+  /** Sends a hint for the next waiting policy of the shard, so that policies take turns however many documents each needs. */
   end(): Promise<void>
 }
 
 /**
- * The first try is the dispatcher's to give. A later one leases the policy's row too, which counts tries; so does each where the
- * dispatcher is one of an earlier release, or cannot be reached.
+ * The dispatcher gives out the first attempt. A later attempt also leases the policy's row, which counts attempts. If the
+ * dispatcher is from an earlier release or cannot be reached, every attempt leases the row.
  */
 async function beginTurn(
   context: RequestContext,
@@ -115,7 +115,10 @@ async function beginTurn(
   return undefined
 }
 
-/** What the policy's object remembers of the policy, if that is at least of the version. It has just written what wants the documents. */
+/**
+ * Returns what the policy's object remembers of the policy, if that is at least of this version. The object has just written the
+ * change that requests the documents.
+ */
 async function recalled(
   { env, tenant, calls }: RequestContext,
   policy: PolicyLocator,
@@ -140,15 +143,15 @@ async function makeDocuments(
   const remembered = version === undefined ? undefined : await recalled(context, policy, version)
   const loaded = remembered ?? (await loadPolicy(context, database, { locator: policy }))
   const drafts = waiting(loaded.aggregate)
-  // A row that waits for no document is found when its hint is repeated.
+  // A row with no waiting document is removed when its hint is repeated.
   if (drafts.length === 0) return again ? await endIdleJob(database, policy) : undefined
-  // After a failed attempt one by one, so that a document that fails does not delay the others.
+  // After a failed attempt, documents are made one by one, so that one that fails does not delay the others.
   const next = drafts.slice(0, attempts === 0 ? MOST_DOCUMENTS : 1)
   const isGivenUp = attempts >= MOST_ATTEMPTS
   const made = isGivenUp ? next.map(givenUp) : []
   if (!isGivenUp) {
     const making = await makingContext(context, loaded)
-    // The policyholder is changed elsewhere: an object may remember it as it was.
+    // The policyholder changes outside of the policy's object, so the object may remember an old version of it.
     if (remembered && !(await isOfCurrentHolder(making, next, database)))
       return await makeDocuments(context, database, { ...hint, version: undefined }, attempts)
     await documentsOf(context, making, next, made, database, attempts)
@@ -166,8 +169,8 @@ async function makeDocuments(
 }
 
 /**
- * Makes what the policy wants since, so that it is recorded with the others: a quote is often issued at once. The next message does
- * what is left.
+ * Makes the documents that the policy has requested in the meantime, so that they are recorded with the others: a quote is often
+ * issued immediately. The next message makes the rest.
  */
 async function addNewer(
   context: RequestContext,
@@ -189,7 +192,7 @@ async function addNewer(
   if (next.length > 0) await documentsOf(context, { ...making, loaded: newer }, next, made, database, 0)
 }
 
-/** Reads what the drafts need, and along with it whether the policyholder is as it is remembered. */
+/** Opens what the drafts need, and in the same round trip reads whether the remembered policyholder is current. */
 async function isOfCurrentHolder(
   making: MakingContext,
   drafts: readonly PolicyDocument[],
@@ -203,7 +206,7 @@ async function isOfCurrentHolder(
   return rows[0]?.version === version
 }
 
-/** Tables, and names of resources, in one round trip. */
+/** Opens tables and the names of resources in one round trip. */
 const openFor = ({ tables, resources }: MakingContext, drafts: readonly PolicyDocument[]) =>
   Promise.all([tables.open(), resources.expect(drafts.flatMap(({ templateName }) => templateName ?? []))])
 
@@ -214,8 +217,8 @@ const givenUp = ({ locator }: PolicyDocument): Made => ({
 })
 
 /**
- * Adds what became of each draft to `made`. Stops before a document that is to be tried again: what was added is recorded in any
- * case.
+ * Adds the outcome of each draft to `made`. Stops before a document that must be tried again; the outcomes that were added are
+ * recorded in any case.
  */
 async function documentsOf(
   context: RequestContext,
@@ -242,7 +245,7 @@ async function documentsOf(
         : await lane.run(() =>
             makeDocument(draft, { ...making, loaded: { ...loaded, policyholder: holder } }),
           )
-      // Without its sources, it waits for the next message.
+      // A merged document whose sources are still waiting is left for the next message.
       if (product) made.push(await storeFile(context, draft, product))
     } catch (problem) {
       console.error(
@@ -260,7 +263,10 @@ async function documentsOf(
   }
 }
 
-/** Without a file, deletes the old one: a document is made again after values were overwritten. */
+/**
+ * Stores the file. If the outcome has no file, deletes the old one, because a document is made again after values were
+ * overwritten.
+ */
 async function storeFile(
   { env, tenant, calls }: RequestContext,
   { locator, fileName, type }: PolicyDocument,

@@ -31,7 +31,7 @@ export type MakingContext = {
   readonly files: StaticFiles
   readonly tables: RatingTables
   readonly resources: DocumentResources
-  /** A preview replaces the template by this text. */
+  /** A preview renders this text instead of the template. */
   readonly template?: TemplateText
 }
 
@@ -40,7 +40,7 @@ export type Product =
       readonly outcome: 'ready'
       readonly type: DocumentType
       readonly bytes: Uint8Array
-      /** For the template's author. */
+      /** For the author of the template. */
       readonly warning?: string
     }
   | { readonly outcome: 'none' }
@@ -51,7 +51,7 @@ export type Product =
       readonly isLimit?: boolean
     }
 
-/** The caller opens `tables`. */
+/** Returns the context for making documents. The caller opens `tables`. */
 export const makingContext = async (context: RequestContext, loaded: Loaded): Promise<MakingContext> => ({
   loaded,
   renderer: await pdfRenderer(context.env),
@@ -70,7 +70,10 @@ type Draft = Pick<PolicyDocument, Subject | 'templateName' | 'type' | 'pageLayou
   readonly fileName?: string
 }
 
-/** Failures that would repeat are outcomes; others, such as a store that does not respond, are thrown and may be tried again. */
+/**
+ * Makes a document. Failures that would repeat are outcomes. Others, such as a store that does not respond, are thrown and may be
+ * tried again.
+ */
 export async function makeDocument(document: Draft, context: MakingContext): Promise<Product> {
   const { loaded, renderer, resources, tables } = context
   const { templateName = '', type, pageLayout, createdAt } = document
@@ -122,7 +125,7 @@ export async function makeDocument(document: Draft, context: MakingContext): Pro
   return await fileOf(html, { name, type, pageLayout, madeAt: createdAt }, files, renderer)
 }
 
-/** `name` is the template's, for messages. */
+/** Makes a file of the HTML. `name` is the name of the template, for messages. */
 export async function fileOf(
   printed: string,
   { name, type, pageLayout, madeAt }: PageOptions,
@@ -152,7 +155,7 @@ type PageOptions = Pick<PolicyDocument, 'type' | 'pageLayout'> & {
   readonly madeAt: Instant
 }
 
-/** A static document in force, else one of the configuration. `declared`: the required type. */
+/** Returns the static document that is in force, or else that of the configuration. `declared` is the required type. */
 async function staticProduct(name: string, files: StaticFiles, declared?: DocumentType): Promise<Product> {
   const bytes = await files(name)
   if (!bytes) return failed('renderError', `there is no static document '${name}'.`)
@@ -163,7 +166,10 @@ async function staticProduct(name: string, files: StaticFiles, declared?: Docume
   return { outcome: 'ready', type, bytes }
 }
 
-/** Messages name what the template wrote, which may be longer than a row: then no document of the policy could be recorded. */
+/**
+ * Messages quote what the template wrote, which may be longer than a row can be. Without this limit no document of the policy
+ * could be recorded.
+ */
 const LONGEST_FAILURE = 1_000
 
 const failed = (outcome: DocumentFailure, failure: string) => ({
@@ -171,7 +177,7 @@ const failed = (outcome: DocumentFailure, failure: string) => ({
   failure: shortened(failure, LONGEST_FAILURE),
 })
 
-/** Liquid is parsed already. */
+/** Returns a template of the configuration. Liquid is already parsed. */
 function configuredTemplate(
   fileName: string,
   { product, configuration }: Pick<Loaded, 'product' | 'configuration'>,
@@ -188,7 +194,7 @@ function configuredTemplate(
     : { name: source.path, format: 'velocity', source: source.source }
 }
 
-/** The policy as it was when the document was requested, whatever happened to it since. */
+/** Returns the policy as it was when the document was requested, regardless of later changes. */
 const policyAsOf = ({ aggregate }: Loaded, at: Instant): PolicyAggregate =>
   aggregate.policy.updatedAt <= at ? aggregate : (knownAt(aggregate, at) ?? aggregate)
 
@@ -217,7 +223,7 @@ export const imageName = (name: string): string =>
 
 const IMAGE_NAMES = /bindery-image:([A-Za-z0-9%._~!*'()-]+)/g
 
-/** Templates may write placeholders that `image_url` never prints: those are names as they are. */
+/** Templates may write placeholders that `image_url` never prints. Such names are used unchanged. */
 function decodeName(name: string): string {
   try {
     return decodeURIComponent(name)
@@ -226,12 +232,12 @@ function decodeName(name: string): string {
   }
 }
 
-/** Characters of all images; each counts as often as the page shows it. */
+/** Limit on the characters of all images. Each image counts every time that the page shows it. */
 const MOST_IMAGE_CHARACTERS = 20_000_000
 
 const TOO_MANY_IMAGES = `its images, each as often as it is shown, are more than ${(MOST_IMAGE_CHARACTERS * 3) / 4_000_000} MB together`
 
-/** The HTML with each image as a data URL, or a message about the image that fails. */
+/** Returns the HTML with each image as a data URL, or a message about the image that fails. */
 async function withImages(html: string, files: StaticFiles): Promise<{ text: string } | { problem: string }> {
   const addresses = new Map<string, string>()
   let characters = 0
@@ -253,13 +259,13 @@ async function withImages(html: string, files: StaticFiles): Promise<{ text: str
   }
 }
 
-/** By the first byte. */
+/** Returns the type of an image by its first byte. */
 function imageType([first]: Uint8Array): string {
   if (first === 0x89) return 'png'
   return first === 0xff ? 'jpeg' : 'svg+xml'
 }
 
-/** A font family for each of the document's `customFonts` (resources brief 4.2). Style sheets may override it. */
+/** Adds a font family for each of the document's `customFonts` (resources brief 4.2). Style sheets may override it. */
 function withFamilies(html: string, staticNames: readonly string[]): string {
   if (staticNames.length === 0) return html
   const rules = staticNames.map(name => `@font-face{font-family:"${name}";src:url("${name}.ttf")}`)
@@ -268,10 +274,10 @@ function withFamilies(html: string, staticNames: readonly string[]): string {
   return opening === undefined ? style + html : html.replace(opening, () => opening + style)
 }
 
-/** All fonts of one document together. */
+/** Limit on all fonts of one document together. */
 const MOST_FONT_BYTES = 24_000_000
 
-/** The configuration's fonts that the HTML's `@font-face` rules name, or a message about the one that fails. */
+/** Returns the configuration's fonts that the HTML's `@font-face` rules name, or a message about the one that fails. */
 async function fontsOf(
   html: string,
   files: StaticFiles,
@@ -293,7 +299,7 @@ async function fontsOf(
   return { fonts }
 }
 
-/** HTML has one page, which contains header and footer. */
+/** Replaces the page tags for HTML, which has one page that contains header and footer. */
 const finishedHtml = (html: string): string =>
   html
     .replaceAll(/<(\/?)bindery-(header|footer)>/g, '<$1$2>')

@@ -13,19 +13,19 @@ import type { Made } from '../../transactions/documents/kinds.ts'
 import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/upload.ts'
 import type { MakingContext, Product } from './make.ts'
 
-/** `inLane`: one document after the other, since each blocks its thread. */
+/** `inLane` runs one document after the other, since each blocks its thread. */
 type Merging = Pick<MakingContext, 'loaded' | 'renderer'> & {
   readonly inLane: <T>(work: () => Promise<T>) => Promise<T>
   readonly context: RequestContext
 }
 
-/** Bytes of all sources together: they are in memory at once. */
+/** Limit on the bytes of all sources together, because they are in memory at the same time. */
 const LARGEST_SOURCES_BYTES = LARGEST_UPLOAD_BYTES
 
-/** Each takes as long as a document that is made. */
+/** Each HTML source takes as long as making a document. */
 const MOST_HTML_SOURCES = 20
 
-/** Recorded, or made in the same round. */
+/** A source that is recorded, or was made in the same round. */
 type Source = Pick<PolicyDocument, 'type' | 'pageLayout'> & {
   readonly name: string
   readonly locator: Uuid
@@ -34,9 +34,9 @@ type Source = Pick<PolicyDocument, 'type' | 'pageLayout'> & {
 }
 
 /**
- * Merges the sources: outcomes of this round come from `made`, the others from the policy. A failed source fails the document; one
- * whose template wanted no document is left out; without any source there is no document. Undefined while a source waits. Throws if a
- * file cannot be read now.
+ * Merges the sources. Outcomes of this round come from `made`, the others from the policy. A failed source fails the document; a
+ * source whose template wanted no document is left out; without any source there is no document. Returns undefined while a source
+ * waits. Throws if a file cannot be read now.
  */
 export async function mergeSources(
   document: PolicyDocument,
@@ -69,7 +69,7 @@ function sourceOf(locator: Uuid, { documents }: PolicyAggregate, made: readonly 
   return { locator, name, type, pageLayout, state: 'failed', failure }
 }
 
-/** The page as it is stored: header and footer stand on it once, where it has them. */
+/** Renders a stored page as a PDF. Header and footer appear once, at their place in the page. */
 async function pdfOf(
   { name, bytes, pageLayout }: Pick<Source, 'name' | 'pageLayout'> & { readonly bytes: Uint8Array },
   madeAt: Instant,

@@ -1,15 +1,15 @@
-// Two renderers make PDFs from the same HTML: the embedded one, and Cloudflare Browser Rendering where the binding BROWSER exists.
+// Two renderers make PDFs from the same HTML: the embedded one, and Cloudflare Browser Rendering if the binding BROWSER exists.
 import type { FontFiles, OwnFontFiles } from '../../../packages/pdf/fonts.ts'
 import type { Page, RenderedPdf } from '../../../packages/pdf/page.ts'
 import { loadRenderer } from '../../bundles/load.ts'
 import type { Instant } from '../../kernel/time.ts'
 
 export type PdfRenderer = {
-  /** Fonts are known by their `@font-face` names. Throws a ConversionError for HTML that can never become a PDF. */
+  /** Fonts are identified by their `@font-face` names. Throws a ConversionError for HTML that can never become a PDF. */
   render(html: string, page: Page, fonts: OwnFontFiles, madeAt: Instant): Promise<RenderedPdf>
 }
 
-/** Not a promise: the promise of a request that was cut off would never resolve. */
+/** Not a promise, because the promise of a request that was cut off would never resolve. */
 let fonts: FontFiles | undefined
 
 async function readFonts(): Promise<FontFiles> {
@@ -25,7 +25,7 @@ async function readFonts(): Promise<FontFiles> {
   return { regular, bold, italic, boldItalic, otherRegular, otherBold } as FontFiles
 }
 
-/** Described in docs/css.md. Loaded when the first document is made. */
+/** The embedded renderer (docs/css.md). Loaded when the first document is made. */
 const EMBEDDED: PdfRenderer = {
   async render(html, page, own, madeAt) {
     fonts ??= await readFonts()

@@ -18,7 +18,7 @@ const { get, post } = forTenant('Documents')
 const templates = forTenant('Templates')
 const policy = { schema: PolicyResponse, description: 'The policy.' }
 
-/** Most requests never need the code for files. */
+/** Loaded on first use, because most requests never need the code for files. */
 const service = () => import('./service.ts')
 
 export const documentRoutes: readonly Route[] = [
@@ -78,7 +78,7 @@ export const documentRoutes: readonly Route[] = [
     handle: async ({ body, asksForFile }, context) => {
       const { renderPolicyDocument, storeRendered, renderedFile } = await service()
       const product = await renderPolicyDocument(context, body)
-      // A Response is sent as it is, whatever the schema says.
+      // A Response is sent unchanged, regardless of the schema.
       return asksForFile ? (renderedFile(product) as never) : jsonText(await storeRendered(context, product))
     },
   }),

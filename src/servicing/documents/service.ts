@@ -61,7 +61,7 @@ import type { RenderTemplateRequest, RenderTemplateResponse } from './contract.t
 import { fileOf, imageName, makeDocument, makingContext, type Product } from './make.ts'
 import { pdfRenderer } from './pdf-renderer.ts'
 
-/** Stores the file first: a policy must not name a file that does not exist. */
+/** Stores the file first, because a policy must not name a file that does not exist. */
 export async function addDocument(
   context: RequestContext,
   policyText: string,
@@ -86,7 +86,7 @@ export async function removeDocument(
   )
 }
 
-/** In the order in which they were asked for. 404 when there is no such policy. */
+/** Returns the documents in the order in which they were requested. Throws 404 if the policy does not exist. */
 export async function listDocuments(
   { env, tenant, calls }: RequestContext,
   policyText: string,
@@ -122,7 +122,7 @@ export async function makeDocumentsAgain(
 
 const PREVIEW_NAME = 'preview'
 
-/** Named after its template: documents of one template may have several names. */
+/** A file that is named after its template, because documents of one template may have several names. */
 type RenderedFile = Pick<Extract<Product, { outcome: 'ready' }>, 'type' | 'bytes'> & {
   readonly policy: PolicyLocator
   readonly displayName: string
@@ -166,7 +166,7 @@ export async function renderPolicyDocument(
 const renderingFailed = ({ outcome, failure, isLimit }: Extract<Product, { failure: string }>): Refusal =>
   new Refusal(outcome === 'conversionError' || isLimit ? 'templateLimit' : 'templateFailed', failure)
 
-/** The configuration's name of the template, else the given name, which may be a resource's static name. */
+/** Returns the configuration's name of the template, or else the given name, which may be the static name of a resource. */
 const templateNameOf = ({ templateName }: RenderDocumentRequest, { product }: Loaded): string =>
   ['', ...TEMPLATE_ENDINGS]
     .map(end => (templateName ?? PREVIEW_NAME) + end)
@@ -177,7 +177,7 @@ const templateNameOf = ({ templateName }: RenderDocumentRequest, { product }: Lo
 const withoutEnding = (name: string): string =>
   name.replace(/(?:\.template)?\.(?:liquid|vm|velocity|pdf|html?)$/i, '')
 
-/** The record that the request names, or the policy. 404 for a record of another policy. */
+/** Returns the record that the request names, or the policy. Throws 404 for a record of another policy. */
 function subjectOf(request: RenderDocumentRequest, { aggregate }: Loaded): Subject {
   const { locator: policy } = aggregate.policy
   const creation = (quote: number) => ({ modificationLocator: creationOf(aggregate, quote)?.locator })
@@ -243,7 +243,7 @@ export const renderedFile = ({ bytes, type, fileName }: RenderedFile): Response 
     },
   })
 
-/** Stores the file for an hour. A repeat of the request with the same key stores it in the same place. */
+/** Stores the file for an hour. A repeated request with the same key stores it in the same place. */
 export async function storeRendered(
   context: RequestContext,
   { bytes, type, displayName, fileName, policy }: RenderedFile,
@@ -267,7 +267,10 @@ export async function storeRendered(
   return { status: 200, text: JSON.stringify(answer) }
 }
 
-/** Renders a template for its author over the request's data. Stores nothing. 404 for an unknown template, 422 for one that fails. */
+/**
+ * Renders a template for its author over the request's data. Stores nothing. Throws 404 for an unknown template and 422 for one
+ * that fails.
+ */
 export async function renderTemplateResource(
   name: string,
   selection: SelectionQuery,
@@ -289,7 +292,7 @@ export async function renderTemplateResource(
   const snippets = new Snippets(context, named, () => where)
   const tables = new RatingTables(context)
   await tables.open()
-  // There is no transaction: all times are the one that is tried out.
+  // There is no transaction, so every time is the time that the request selects.
   const { lookup } = tables.of(configuration, product?.name ?? '', { ...allAt(where.at), jurisdiction })
   const now = request.now ?? context.now
   const rendered = await tables.inRounds(() =>
