@@ -30,13 +30,13 @@ import { earliestDelivery, webhooksDue } from './delivery/store.ts'
 /** Objects that still have due deliveries are woken again after this time. */
 const WAKE_AGAIN_MS = 60_000
 
-/** Documents beyond one round of hints are hinted after this time. */
+/** Documents beyond one round of hints get their hints after this time. */
 const HINT_MORE_MS = 5_000
 
 /**
- * The dispatcher's work on one shard: fires a limited number of timers, hints at documents, wakes the objects that deliver, and purges
- * old rows. Returns when the next work is due in real time, maybe in the past; undefined: nothing waits, or the shard is no longer the
- * tenant's. Does nothing while the tenant is suspended.
+ * Does the dispatcher's work on one shard: fires a limited number of timers, sends hints for documents, wakes the objects that
+ * deliver, and purges old rows. Returns when the next work is due in real time, which may be in the past. Returns undefined if
+ * nothing waits or the shard no longer belongs to the tenant. Does nothing while the tenant is suspended.
  */
 export async function workOff(
   env: Env,
@@ -50,7 +50,7 @@ export async function workOff(
   const place = { env, tenant, shard: name.shard, calls }
   const database = shardDatabase(env, tenant, name.shard, calls)
   const first = await dueIn(database, tenant)
-  // Most looks find nothing: hints have done it all.
+  // Most looks find nothing, because hints have already caused the work.
   if (!Object.values(first.isDue).includes(true)) return first.next
   if (first.isDue.timer) await fireDue(place)
   if (first.isDue.job) await hintDueDocuments(env, tenant, name.shard, calls, turns)
@@ -61,7 +61,10 @@ export async function workOff(
 
 type Due = { timer: Instant | null; delivery: Instant | null; purge: Instant | null; job: Instant | null }
 
-/** What is due, and when the next look is: hints are repeated, and deliveries may be under way, so those are not due at once again. */
+/**
+ * Returns what is due, and the time of the next look. Hints are repeated and deliveries may be under way, so these two are not due
+ * again immediately.
+ */
 async function dueIn(
   database: Database,
   { clockOffsetMs }: Tenant,
@@ -106,8 +109,9 @@ async function purge({ env, tenant, calls }: ShardPlace, database: Database): Pr
   await purgeCalls(env, tenant, database, oldCalls, calls)
 }
 
-// Stored responses answer repeats for 30 days, and finished deliveries are shown as long (docs/design.md, section 5). Both go by real
-// time, whatever the tenant's clock says, so no timer starts the purge. Each run deletes a limited number, the oldest first.
+// Stored responses answer repeated requests for 30 days, and finished deliveries are shown for as long (docs/design.md, section
+// 5). Both periods use real time, regardless of the tenant's clock, so no timer starts the purge. Each run deletes a limited
+// number of rows, the oldest first.
 const MOST_PURGED_ROWS = 1_000
 
 const purgeWrites = (database: Database, at: Instant): Query =>
@@ -126,7 +130,7 @@ const purgeDeliveries = (database: Database, at: Instant): Query =>
       order by finished_at limit ${MOST_PURGED_ROWS})`,
   )
 
-/** SQL for one value: now if a row is too old at `at`, else when the oldest will be, at most once a day. */
+/** SQL for one value: now if a row is too old at `at`, otherwise when the oldest row will be, at most once a day. */
 const nextPurge = (at: Instant): SQL => sql`(
   select iif(min(due) <= ${at}, ${at}, max(min(due), ${at + DAY_MS})) from (
     select (select at from ${writes} order by rowid limit 1) + ${KEEP_WRITES_MS} as due
@@ -135,8 +139,8 @@ const nextPurge = (at: Instant): SQL => sql`(
     union all select min(at) + ${KEEP_CALLS_MS} from ${integrationCalls}) where due is not null)`
 
 /**
- * Wakes the objects of the webhooks, by default of all with deliveries due in the shard, and waits for none of their deliveries. Each
- * webhook has an object in each shard, so a slow endpoint delays no other webhook.
+ * Wakes the objects of the webhooks, by default of all with due deliveries in the shard, and does not wait for their deliveries.
+ * Each webhook has an object in each shard, so a slow endpoint delays no other webhook.
  */
 async function wakeDue(
   { env, tenant, shard, calls }: ShardPlace,
@@ -152,20 +156,23 @@ async function wakeDue(
   )
 }
 
-/** Whether the message names a shard: one of another release may be anything. A lost hint costs a minute, until the dispatcher looks. */
+/**
+ * Whether the message names a shard. A message of another release may be anything. A lost hint costs a minute, until the
+ * dispatcher looks.
+ */
 export function isShardName(body: unknown): body is ShardName {
   if (typeof body !== 'object' || body === null) return false
   const { tenantLocator, generation, shard } = body as Partial<Record<keyof ShardName, unknown>>
   return typeof tenantLocator === 'string' && typeof generation === 'number' && typeof shard === 'number'
 }
 
-/** Several messages of a batch may hint at the same work. */
+/** Several messages of a batch may be hints for the same work. */
 export const distinctMessages = ({ messages }: MessageBatch<unknown>): Message<unknown>[] =>
   [...Map.groupBy(messages, ({ body }) => JSON.stringify(body)).values()].map(([message]) => message!)
 
 /**
- * Does the work of a hint while its tenant is served. After a failure the message comes again. Never throws, since that would repeat the
- * whole batch.
+ * Does the work of a hint while its tenant is served. After a failure the message comes again. Never throws, since that would
+ * repeat the whole batch.
  */
 export async function followHint<Hint extends ShardName>(
   env: Env,
@@ -187,7 +194,7 @@ export async function followHint<Hint extends ShardName>(
 
 const HINTS = { operation: 'announcements', consumer: 'consumeAnnouncements', retrySeconds: 5 }
 
-/** Webhooks that all messages of a shard name together; undefined if one of them leaves them to be found. */
+/** Returns the webhooks that all messages of a shard name together, or undefined if a message does not name its webhooks. */
 function announcedIn(messages: readonly Message<unknown>[]): Uuid[] | undefined {
   const webhooks = new Set<Uuid>()
   for (const { body } of messages) {
@@ -202,7 +209,7 @@ function announcedIn(messages: readonly Message<unknown>[]): Uuid[] | undefined 
   return [...webhooks]
 }
 
-/** The queue's consumer. It wakes objects and waits for no delivery, so a slow endpoint delays no other message. */
+/** The queue consumer. It wakes objects and does not wait for deliveries, so a slow endpoint delays no other message. */
 export async function consumeAnnouncements({ messages }: MessageBatch<unknown>, env: Env): Promise<void> {
   const known = messages.filter((message): message is Message<ShardName> => isShardName(message.body))
   const shards = Map.groupBy(known, ({ body: { tenantLocator, generation, shard } }) =>

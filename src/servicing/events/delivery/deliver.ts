@@ -1,5 +1,5 @@
-// Delivers what is due for a webhook in one shard: claims it, posts it, records the results. What a crash leaves claimed is due again
-// when the claim ends, so every event arrives at least once.
+// Delivers what is due for a webhook in one shard: claims it, posts it, and records the results. After a crash, claimed deliveries
+// are due again when the claim ends, so every event arrives at least once.
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { Database, Query } from '../../../platform/database.ts'
 import type { ShardPlace } from '../../../platform/events/timers.ts'
@@ -18,25 +18,25 @@ import {
 } from './store.ts'
 import { suspendWebhook } from './webhook-copies.ts'
 
-/** Lines served at once. Each holds one of six connections, and the database needs one. */
+/** The number of lines that are served simultaneously. Each uses one of six connections, and the database needs one. */
 const LANES = 5
 
-/** Lines that one claim takes. Its time covers all of them, so a larger claim would give more back unsent. */
+/** The number of lines in one claim. The claim's time covers all of them, so a larger claim would give more lines back unsent. */
 const MOST_LINES_CLAIMED = 100
 
 /**
- * No attempt begins later than this after its claim; the remaining deliveries are given back. So every attempt ends
- * before its claim does, and no other call posts the same delivery meanwhile.
+ * No attempt begins later than this after its claim; the remaining deliveries are given back. So every attempt ends before its
+ * claim does, and no other call posts the same delivery in the meantime.
  */
 const SEND_WITHIN_MS = 10_000
 
-/** Outlasts the last attempt of a claim, and its recording. */
+/** Longer than the last attempt of a claim and its recording. */
 const CLAIM_MS = SEND_WITHIN_MS + ATTEMPT_TIMEOUT_MS + 5_000
 
-/** A call of `deliverTo` begins no claim after this time. */
+/** A call of `deliverTo` makes no claim after this time. */
 const WORK_MS = 40_000
 
-/** Interval between claims while lanes are busy and the last claim took all that was due. */
+/** Interval between claims while lanes are busy and the last claim took everything that was due. */
 const LOOK_AGAIN_MS = 1_000
 
 type QueuedLine = { readonly sender: Sender; readonly line: ClaimedLine }
@@ -53,9 +53,10 @@ type Run = {
 }
 
 /**
- * Delivers what is due for the webhook in the shard. Serves lines (tables.ts) side by side, each in order. If serving a line throws, or its
- * results cannot be recorded, it is due again when its claim ends. `storage` is that of the webhook's object; calls for one webhook and
- * shard must not overlap. Returns when the next delivery is due, maybe in the past; undefined when nothing waits.
+ * Delivers what is due for the webhook in the shard. Serves lines (tables.ts) in parallel, each in order. If serving a line throws
+ * or its results cannot be recorded, the line is due again when its claim ends. `storage` belongs to the webhook's object; calls
+ * for one webhook and shard must not overlap. Returns when the next delivery is due, which may be in the past, or undefined when
+ * nothing waits.
  */
 export async function deliverTo(
   place: ShardPlace,
@@ -96,8 +97,8 @@ const failed = (webhook: string, problem: unknown): void =>
   console.error(JSON.stringify({ at: 'deliver', webhook, problem: String(problem) }))
 
 /**
- * Claims whenever a lane is free and nothing is ready, until nothing is due. Undefined when time is over or the webhook is
- * suspended: then something may still be due.
+ * Makes a claim whenever a lane is free and nothing is ready, until nothing is due. Returns undefined when the time is over or the
+ * webhook is suspended: then something may still be due.
  */
 async function work(run: Run): Promise<NothingDue | undefined> {
   const until = now() + WORK_MS
@@ -106,7 +107,7 @@ async function work(run: Run): Promise<NothingDue | undefined> {
     if (lanes.size === LANES) await Promise.race(lanes)
     if (lanes.size > 0 && !mayBeMore) await Promise.race([Promise.all(lanes), scheduler.wait(LOOK_AGAIN_MS)])
     if (run.isSuspended || now() >= until) return undefined
-    // The claim misses deliveries that a lane ending meanwhile makes due.
+    // The claim misses deliveries that become due when a lane ends in the meantime.
     const seesAll = lanes.size === 0
     const found = await claimLines(run)
     if ('nextDue' in found) {
@@ -125,7 +126,7 @@ async function work(run: Run): Promise<NothingDue | undefined> {
   }
 }
 
-/** Records waiting results and reads due lines in one round trip; claims them. */
+/** Records waiting results and reads due lines in one round trip, and claims those lines. */
 async function claimLines(run: Run): Promise<QueuedLine[] | NothingDue> {
   const { place, database, webhookLocator, claims, recorder } = run
   const { found, at } = await recorder.withNext(async (before, recorded) => {
@@ -144,7 +145,10 @@ async function claimLines(run: Run): Promise<QueuedLine[] | NothingDue> {
   return found.lines.map(line => ({ sender, line }))
 }
 
-/** Results that suspend the webhook are recorded before it is suspended. Only the failure that suspends it says so in an alert. */
+/**
+ * Results that suspend the webhook are recorded before it is suspended. Only the failure that suspends it sends an alert about
+ * that.
+ */
 async function serve(run: Run, { sender, line }: QueuedLine): Promise<void> {
   const { place, recorder } = run
   const { results, alerts, suspendAt } = await serveLine(sender, line, () => run.isSuspended)
@@ -159,15 +163,15 @@ async function serve(run: Run, { sender, line }: QueuedLine): Promise<void> {
   run.alerts.push(...told.map(alert => sendAlert(place, sender.webhook, alert)))
 }
 
-/** How long a result may wait for others, or for the next claim, which records it. */
+/** How long a result may wait for other results, or for the next claim, which records it. */
 export const RECORD_WITHIN_MS = 250
 
-/** Results of this many lines are written without waiting longer. */
+/** Results of this many lines are written without further waiting. */
 const MOST_LINES_WAITING = 100
 
 type Added = { readonly head: number; readonly results: readonly DeliveryResult[] }
 
-/** Records results of many lines together: a round trip for each would take longer than the posts. */
+/** Records the results of many lines together. A round trip for each line would take longer than the posts. */
 class Recorder {
   readonly #database: Database
   readonly #webhook: string
@@ -182,7 +186,7 @@ class Recorder {
     this.#claims = claims
   }
 
-  /** Takes all results of a line at once: its claim ends with them. */
+  /** Adds all results of a line together, because its claim ends with them. */
   add(head: number, results: readonly DeliveryResult[]): void {
     this.#added.push({ head, results })
     if (this.#added.length >= MOST_LINES_WAITING) void this.flush()
@@ -190,8 +194,8 @@ class Recorder {
   }
 
   /**
-   * Records before `read` reads, in the same batch, so it finds deliveries behind ended lines. `recorded` are the heads of the lines
-   * that the batch records.
+   * Records results before `read` reads, in the same batch, so that it finds deliveries behind ended lines. `recorded` are the
+   * heads of the lines that the batch records.
    */
   async withNext<Found>(
     read: (before: readonly Query[], recorded: ReadonlySet<number>) => Promise<Found>,
@@ -204,13 +208,13 @@ class Recorder {
       this.#claims.settle(heads)
       return found
     } catch (problem) {
-      // The batch may have failed: the results are written again without it.
+      // The batch may have failed, so the results are written again without it.
       this.#added = [...taken, ...this.#added]
       throw problem
     }
   }
 
-  /** Writes everything that was added, without waiting for more. If it cannot, the lines are tried again when their claims end. */
+  /** Writes everything that was added, without waiting for more. If that fails, the lines are tried again when their claims end. */
   flush(): Promise<void> {
     this.#writing = this.#writing.then(async () => {
       const taken = this.#take()

@@ -1,4 +1,4 @@
-// Posts the deliveries of one line (tables.ts), in their order.
+// Posts the deliveries of one line (tables.ts), in order.
 
 import { newUuid } from '../../../kernel/locators.ts'
 import { storable } from '../../../kernel/text.ts'
@@ -17,7 +17,7 @@ import { type Resolved, resolvedHeaders } from '../../../reference/secrets/sendi
 import { webhookEvent } from '../stream/response.ts'
 import { type ClaimedLine, type DeliveryResult, handlingOf, headOf, type Webhook } from './store.ts'
 
-/** Everything needed to post to the webhook, as it was when the lines were claimed: a later change applies from the next claim. */
+/** Everything needed to post to the webhook, as it was when the lines were claimed. A later change applies from the next claim. */
 export type Sender = {
   readonly place: ShardPlace
   readonly webhook: Webhook
@@ -32,8 +32,8 @@ type Served = {
 }
 
 /**
- * Posts the line's deliveries in order, to the first that is to be tried again. Begins no attempt after `sendBefore`, nor when `isOver`
- * returns true. `suspendAt` in the result: the webhook is to be suspended as of then.
+ * Posts the line's deliveries in order, up to the first that must be tried again. Begins no attempt after `sendBefore` or once
+ * `isOver` returns true. If the result has `suspendAt`, the webhook must be suspended as of that time.
  */
 export async function serveLine(sender: Sender, line: ClaimedLine, isOver: () => boolean): Promise<Served> {
   const { place, webhook, headers } = sender
@@ -72,7 +72,10 @@ export async function serveLine(sender: Sender, line: ClaimedLine, isOver: () =>
   return { results, alerts, suspendAt: undefined }
 }
 
-/** A failure that suspends without diverting is skipped: it is sent later with the events missed after it. */
+/**
+ * Returns the state of a delivery after the verdict. A failure that suspends without diverting is skipped: it is sent later with
+ * the events that were missed after it.
+ */
 function stateAfter(verdict: Verdict, divert: boolean): DeliveryResult['state'] {
   if (verdict.state !== 'failed' || !verdict.handled) return verdict.state
   if (divert) return 'diverted'
@@ -83,7 +86,7 @@ function warn({ locator }: Webhook, event: string, attempts: number, outcome: st
   console.warn(JSON.stringify({ at: 'delivery', webhook: locator, event, attempts, outcome, next }))
 }
 
-/** Shorter than a delivery's timeout: nothing depends on the response to an alert. */
+/** Shorter than the timeout of a delivery, because nothing depends on the response to an alert. */
 const ALERT_TIMEOUT_MS = 5_000
 
 /** An event that was given up, for the webhook's `alertEndpoint` (resources brief 7.3). */
@@ -95,7 +98,7 @@ type Alert = {
   readonly at: number
 }
 
-/** Posts the alert once, signed as the endpoint requires; does nothing without an endpoint. Never throws. */
+/** Posts the alert once, signed as the endpoint requires. Does nothing without an endpoint. Never throws. */
 export async function sendAlert(
   place: ShardPlace,
   { locator, name, failureHandling }: Webhook,
@@ -125,8 +128,8 @@ export async function sendAlert(
 }
 
 /**
- * How an attempt ended: with a response, a timeout or no connection, or not begun because the address or a header was refused.
- * `secretMissing`: a secret that a header refers to is not in force; it may be by the next attempt.
+ * How an attempt ended: with a response, with a timeout, without a connection, or not begun because the address or a header was
+ * rejected. `secretMissing`: a secret that a header refers to is not in force; it may be by the next attempt.
  */
 export type Outcome =
   | { kind: 'answered'; status: number; retryAfterMs?: number }
@@ -142,14 +145,14 @@ export const LONGEST_DELAY_MS = 24 * 60 * 60 * 1000
 
 const GONE = 410
 
-/** Only 2xx counts: redirects are not followed. */
+/** Only 2xx is a success; redirects are not followed. */
 export const isSuccess = (outcome: Outcome): boolean =>
   outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300
 
 const outcomeText = (outcome: Outcome): string =>
   outcome.kind === 'answered' ? String(outcome.status) : outcome.kind
 
-/** The trigger that an outcome matches (brief 7.1): the HTTP status, or `timeout` when no response came. */
+/** Returns the trigger that an outcome matches (brief 7.1): the HTTP status, or `timeout` when no response came. */
 export const triggerOf = (outcome: string): string =>
   ['unreachable', 'secretMissing'].includes(outcome) ? 'timeout' : outcome
 
@@ -165,8 +168,8 @@ export const failureMessage = (outcome: string): string =>
   MESSAGES[outcome] ?? `The endpoint answered ${outcome}.`
 
 /**
- * Whether the webhook's triggers name the failure. No connection and a missing secret count as `timeout`: no response came. A
- * refused address matches no trigger, since a retry would not help.
+ * Whether the webhook's triggers name the failure. A missing connection and a missing secret count as `timeout`, because no
+ * response came. A rejected address matches no trigger, because a retry would not help.
  */
 function isTriggered(outcome: Outcome, triggers: readonly string[]): boolean {
   if (outcome.kind === 'answered')
@@ -176,15 +179,16 @@ function isTriggered(outcome: Outcome, triggers: readonly string[]): boolean {
   return outcome.kind !== 'addressRefused' && triggers.includes('timeout')
 }
 
-/** The delay after attempt number `attempts`; `chance` from 0 to 1 spreads it by ±10 %. */
+/** Returns the delay after attempt number `attempts`. `chance`, from 0 to 1, varies it by ±10 %. */
 function delayMs({ type, interval }: RetryStrategy, attempts: number, chance: number): number {
   const factor = type === 'linear' ? attempts : 2 ** (attempts - 1)
   return Math.round(interval * 1000 * factor * (0.9 + 0.2 * chance))
 }
 
 /**
- * Decides what follows from an attempt (resources brief 7.3); `attempts` counts this one, from 1. A failure that no trigger names is
- * final; without a retry strategy so is the first. 410 means that the endpoint is gone for good, and suspends at once.
+ * Decides what follows from an attempt (resources brief 7.3); `attempts` includes this one, from 1. A failure that no trigger
+ * names is final. Without a retry strategy the first failure is final. 410 means that the endpoint is gone for good and suspends
+ * immediately.
  */
 export function judge(
   outcome: Outcome,
@@ -205,13 +209,13 @@ export function judge(
 /** An endpoint that has not responded after this time has failed (resources brief 7.3). */
 export const ATTEMPT_TIMEOUT_MS = 15_000
 
-/** Bytes of a response that are kept in the log. */
+/** The number of bytes of a response that the log keeps. */
 const MOST_EXCERPT_BYTES = 4_096
 
-/** Repeats have the same `id`. */
+/** Repeated posts have the same `id`. */
 type Post = { readonly id: string; readonly body: string }
 
-/** Headers with their secrets filled in, or why they cannot be sent. */
+/** Headers with their secrets filled in, or the reason why they cannot be sent. */
 type SentHeaders = Resolved<WebhookEndpoint['headers']>
 
 /** Posts once. Never throws: failures are outcomes. */
@@ -237,7 +241,7 @@ async function posted(
   { id, body }: Post,
   timeoutMs: number,
 ): Promise<{ readonly outcome: Outcome; readonly excerpt?: Excerpt | undefined }> {
-  // Checked again: which addresses are allowed depends on where Bindery runs now.
+  // Checked again, because the allowed addresses depend on where Bindery runs now.
   if (addressProblem(endpoint.url, mayCallThisMachine(env))) return { outcome: { kind: 'addressRefused' } }
   if ('problem' in headers) return { outcome: { kind: 'secretMissing' } }
   try {
@@ -278,13 +282,13 @@ function headersOf(
 
 type Excerpt = { readonly text: string; readonly isCut: boolean }
 
-/** The beginning of the body. A body that breaks off is kept as far as it came: its status counts. */
+/** Returns the beginning of the body. If the body breaks off, the part that arrived is kept, because the status counts. */
 async function excerptOf({ body }: Response): Promise<Excerpt | undefined> {
   const read: Uint8Array[] = []
   let bytes = 0
   let isCut = true
   try {
-    // Leaving the loop cancels the rest: an unread body would hold a connection.
+    // Leaving the loop cancels the rest. An unread body would keep a connection busy.
     for await (const chunk of body ?? []) {
       read.push(chunk)
       bytes += chunk.length
@@ -296,11 +300,11 @@ async function excerptOf({ body }: Response): Promise<Excerpt | undefined> {
   }
   if (bytes === 0) return undefined
   const kept = Buffer.concat(read).subarray(0, MOST_EXCERPT_BYTES)
-  // Of a body that is cut, `stream` drops half a character at the end.
+  // If the body is cut, `stream` drops an incomplete character at the end.
   return { text: new TextDecoder().decode(kept, { stream: isCut }), isCut }
 }
 
-/** Secrets that the endpoint may send back and that must not be stored. */
+/** Returns the secrets that the endpoint may send back and that must not be stored. */
 function secretsIn(endpoint: WebhookEndpoint, headers: Exclude<SentHeaders, { problem: string }>): string[] {
   const { url, hmacEnabled, secret, secureSsl, earlierSecrets = [] } = endpoint
   return secretsOf(

@@ -1,5 +1,5 @@
-// Reads what is due and records results. Without `commit`: an attempt is no client's request and changes only its own rows, so it needs
-// no guards. What is under way is known to the webhook's object (claims.ts), not to the database.
+// Reads what is due and records results. It does not use `commit`: an attempt is not a request of a client and changes only its
+// own rows, so it needs no guards. The webhook's object knows what is under way (claims.ts); the database does not.
 import { eq, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
 import { alias } from 'drizzle-orm/sqlite-core'
@@ -23,14 +23,14 @@ import { sealedPlace, type Tenant } from '../../../platform/tenancy.ts'
 type ClaimedDelivery = {
   readonly event: StoredEvent
   readonly line: string | null
-  /** Earlier attempts. */
+  /** The number of earlier attempts. */
   readonly attempts: number
-  /** How often redelivery had been requested when it was read. */
+  /** The number of times that redelivery had been requested when the delivery was read. */
   readonly asked: number
   readonly dueAt: Instant
 }
 
-/** In order: the first is claimed, the others wait for it. */
+/** Deliveries in order: the first is claimed, the others wait for it. */
 export type ClaimedLine = readonly [ClaimedDelivery, ...ClaimedDelivery[]]
 
 export type Claim = {
@@ -38,12 +38,12 @@ export type Claim = {
   readonly lines: readonly ClaimedLine[]
 }
 
-/** `nextDue` is undefined when nothing waits, or the webhook is disabled or suspended. */
+/** `nextDue` is undefined when nothing waits, or when the webhook is disabled or suspended. */
 export type NothingDue = { readonly nextDue: Instant | undefined }
 
-/** The claimed delivery, with `attempts` after this one. `pending` is due again at `dueAt`. */
+/** The claimed delivery. `attempts` includes this attempt. A `pending` delivery is due again at `dueAt`. */
 export type DeliveryResult = ClaimedDelivery & {
-  /** The line's first delivery as it was read: results other than a 2xx count only while its row is the same. */
+  /** The line's first delivery as it was read. Results other than a 2xx count only while its row is unchanged. */
   readonly head: Head
   readonly state: 'pending' | 'sent' | 'failed' | 'diverted' | 'skipped'
   readonly dueAt: Instant
@@ -59,10 +59,10 @@ export const headOf = ([{ event, attempts, dueAt }]: ClaimedLine): Head => ({
   dueAt,
 })
 
-/** Deliveries behind the heads of all lines of one claim. */
+/** Limit on the deliveries behind the heads, over all lines of one claim. */
 const MOST_FOLLOWING = 100
 
-/** Attempts kept in the log of one delivery; older ones are dropped. */
+/** The number of attempts in the log of one delivery. Older ones are dropped. */
 const MOST_ATTEMPTS_LOGGED = 20
 
 const listening = sql`w.enabled and w.suspended_at is null`
@@ -74,7 +74,7 @@ const WEBHOOKS_DUE = statement(build =>
     where due <= ${sql.placeholder('at')} order by due`),
 )
 
-/** The webhook that waits longest comes first. */
+/** Returns the webhooks with due deliveries, the longest waiting first. */
 export async function webhooksDue(database: Database, at: Instant): Promise<Uuid[]> {
   const [rows] = await database.batch([database.bind(WEBHOOKS_DUE, { at })])
   return rows.map(row => row.locator)
@@ -85,7 +85,7 @@ export const earliestDelivery = sql`(select min(due) from (select ${oldestDue} a
 
 const webhookOfClaim = sql.placeholder('webhook')
 
-/** Heads that are under way: a JSON list of their sequences. */
+/** Excludes heads that are under way, a JSON list of their sequences. */
 const isFree = sql`event_sequence not in (select value from json_each(${sql.placeholder('underWay')}))`
 
 const NEXT_DUE = statement(build =>
@@ -97,7 +97,7 @@ const NEXT_DUE = statement(build =>
   ),
 )
 
-/** When the next delivery that is not under way is due; undefined when none waits. */
+/** Returns when the next delivery that is not under way is due, or undefined when none waits. */
 export async function nextDue(
   database: Database,
   webhookLocator: string,
@@ -116,7 +116,7 @@ const CLAIMED_COLUMNS = {
   dueAt: sql<Instant>`${deliveries.dueAt}`,
 }
 
-/** Row ids of the due heads that no one attempts. */
+/** Row ids of the due heads that are not under way. */
 const DUE_HEADS = sql`(select rowid from ${deliveries}
   where webhook_locator = ${webhookOfClaim} and state = 'pending' and due_at <= ${sql.placeholder('at')} and ${isFree}
     and exists (select 1 from ${webhooks} w where w.locator = ${webhookOfClaim} and ${listening})
@@ -135,7 +135,7 @@ const HEADS = statement(build =>
 
 const headRows = alias(deliveries, 'head')
 
-// Cross joins make SQLite begin with the heads; otherwise it scans everything the webhook was ever sent.
+// Cross joins make SQLite begin with the heads. Otherwise it scans everything that the webhook was ever sent.
 const FOLLOWING = statement(build =>
   build
     .select(CLAIMED_COLUMNS)
@@ -153,8 +153,8 @@ const FOLLOWING = statement(build =>
 )
 
 /**
- * Reads at most `most` due deliveries of the webhook that are not under way, with those behind them in their lines. If none is due,
- * returns when the next will be. `before` runs first, in the same round trip.
+ * Reads at most `most` due deliveries of the webhook that are not under way, together with those behind them in their lines. If
+ * none is due, returns when the next one will be. `before` runs first, in the same round trip.
  */
 export async function readDue(
   database: Database,
@@ -183,13 +183,16 @@ export async function readDue(
   return { webhook, lines }
 }
 
-/** What may follow a head at once: the deliveries before the first that is due later. Order within a line is never broken. */
+/**
+ * Returns the deliveries that may follow a head immediately: those before the first that is due later. The order within a line is
+ * never broken.
+ */
 function untilLater<D extends { dueAt: number }>(deliveries: readonly D[], at: Instant): readonly D[] {
   const later = deliveries.findIndex(({ dueAt }) => dueAt > at)
   return later < 0 ? deliveries : deliveries.slice(0, later)
 }
 
-/** Results of one statement: with the longest excerpts they stay below a parameter's 2 MB. */
+/** The number of results in one statement. Even with the longest excerpts they stay below the 2 MB of a parameter. */
 const MOST_RECORDED = 50
 
 const log = sql.raw('"delivery".log')
@@ -197,10 +200,10 @@ const divertedAt = sql.raw('"delivery".diverted_at')
 const state = sql.raw('"delivery".state')
 const finishedAt = sql.raw('"delivery".finished_at')
 
-/** Redelivery was requested since the claim: the delivery waits for another attempt, however this one ended. */
+/** Redelivery was requested since the claim, so the delivery waits for another attempt however this one ended. */
 const askedSince = sql`${sql.raw('"delivery".asked')} <> r.asked`
 
-// Each row names its webhook: with a separate condition SQLite scans everything the webhook was ever sent.
+// Each row names its webhook. With a separate condition SQLite scans everything that the webhook was ever sent.
 const RECORD = statement(build =>
   build.run(sql`
     update ${deliveries} set attempts = iif(${askedSince} and r.finished_at is not null, 0, r.attempts),
@@ -228,7 +231,7 @@ const RECORD = statement(build =>
 
 /**
  * Records results. A 2xx always counts, unless redelivery was requested since the claim. Other results count only while the line's
- * first delivery is as it was read: else another attempt was recorded meanwhile. Recording twice changes nothing.
+ * first delivery is as it was read; otherwise another attempt was recorded in the meantime. Recording twice changes nothing.
  */
 export function recordResults(
   database: Database,
@@ -251,7 +254,7 @@ export function recordResults(
     head.dueAt,
   ])
   const lines = new Set(results.flatMap(({ line }) => line ?? []))
-  // Backwards: the result of a line's head changes the row that the others are held against.
+  // In reverse order, because the result of a line's head changes the row with which the others are compared.
   return [
     ...parts(rows.toReversed(), MOST_RECORDED).map(some =>
       database.bind(RECORD, { results: JSON.stringify(some) }),
@@ -284,7 +287,7 @@ export type WebhookRow = typeof webhooks.$inferSelect
 /** Sealed in the row: addresses, headers and signing secrets of both endpoints. */
 type Connections = { readonly endpoint: WebhookEndpoint; readonly alertEndpoint?: WebhookEndpoint }
 
-/** The same for every shard, so rows are copied unchanged. */
+/** Returns the same value for every shard, so that rows are copied unchanged. */
 const placeOf = (tenant: Tenant, locator: string): string => sealedPlace(tenant, 'webhook', locator)
 
 export async function webhookOf({ env, tenant }: WebhookPlace, row: WebhookRow): Promise<Webhook> {
@@ -331,9 +334,9 @@ export async function findWebhook(
 export type Webhook = {
   locator: Uuid
   name: string
-  /** A disabled webhook collects no events; deliveries that waited keep waiting. */
+  /** A disabled webhook collects no events. Deliveries that were waiting continue to wait. */
   enabled: boolean
-  /** In real time, not the tenant's. */
+  /** Real time, not the tenant's time. */
   suspendedAt: Instant | null
   endpoint: WebhookEndpoint
   /** Undefined means `OWN_FAILURE_HANDLING`. */

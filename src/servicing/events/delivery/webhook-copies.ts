@@ -1,5 +1,5 @@
-// Every shard has a copy of the home shard's webhooks: deliveries are made by a statement in the batch of the shard where the event
-// happens, which sees only that shard's tables.
+// Every shard has a copy of the home shard's webhooks. A statement in the batch of the shard where an event happens creates the
+// deliveries, and it sees only that shard's tables.
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { newUuid } from '../../../kernel/locators.ts'
 import { type Instant, now } from '../../../kernel/time.ts'
@@ -22,19 +22,19 @@ import type { WebhookRow } from './store.ts'
 /** The dispatcher copies a change that is not copied within this time. */
 const COPIED_WITHIN_MS = 60_000
 
-/** For the commit of a change: if copying is cut off, the dispatcher does it. */
+/** Returns the timer for the commit of a change. If copying is cut off, the dispatcher copies the change. */
 export const copyTimers = (tenant: Tenant, webhook: string, at: Instant): NewTimer[] =>
   tenant.shards.length === 1
     ? []
     : [{ dueAt: (at + COPIED_WITHIN_MS) as Instant, kind: 'webhook.copy', subject: webhook, payload: {} }]
 
-/** The copy has the locator as its name: names are unique, and copies that arrive out of order could clash. */
+/** The copy uses the locator as its name. Names are unique, and copies that arrive out of order could clash. */
 export const copyQueries = (database: Database, row: WebhookRow, at: Instant): Query[] =>
   putWebhook(database, { ...row, name: row.locator }, at)
 
 export const webhookCopyDue: TimerOwner = ({ subject }, place) => copyWebhook(place, subject)
 
-/** Makes the other shards' copies equal to the home shard's row, or removes them if there is none. */
+/** Makes the copies in the other shards equal to the home shard's row, or removes them if there is no such row. */
 export async function copyWebhook(place: TenantPlace, webhook: string): Promise<void> {
   const [home, ...others] = shardDatabases(place)
   if (!home || others.length === 0) return
@@ -48,8 +48,8 @@ export async function copyWebhook(place: TenantPlace, webhook: string): Promise<
 }
 
 /**
- * Stores the row if it is newer than the one in the shard, and settles its deliveries. In the home shard it is part of the commit of the
- * change, elsewhere it runs when the copy arrives. Idempotent, so a copy that was cut off can be made again.
+ * Stores the row if it is newer than the one in the shard, and settles its deliveries. In the home shard this is part of the
+ * commit of the change; elsewhere it runs when the copy arrives. Idempotent, so that an interrupted copy can be repeated.
  */
 export function putWebhook(database: Database, row: WebhookRow, at: Instant): Query[] {
   const { build } = database
@@ -58,7 +58,7 @@ export function putWebhook(database: Database, row: WebhookRow, at: Instant): Qu
   return [
     ...(row.replayVersion > 0 ? [replayDeliveries(database, row.locator, at, unseen)] : []),
     build.run(sql`delete from ${webhooks} where locator = ${row.locator} and version < ${row.version}`),
-    // The older row is gone: a row that is still there is newer and stays.
+    // The older row is gone: a row that still exists is newer and stays.
     build.insert(webhooks).values(row).onConflictDoNothing({ target: webhooks.locator }),
     ...settleDeliveries(database, row.locator, at),
   ]
@@ -70,8 +70,8 @@ export const removeWebhook = (database: Database, locator: string, at: Instant):
 ]
 
 /**
- * Settles deliveries by the webhook's state. Deleted: all unfinished and put-aside ones fail. Suspended: unfinished ones are put
- * aside. Otherwise: skipped ones that are not replayed fail.
+ * Settles deliveries by the webhook's state. Deleted: all unfinished, diverted and skipped deliveries fail. Suspended: unfinished
+ * deliveries are diverted or skipped. Otherwise: skipped deliveries that are not replayed fail.
  */
 function settleDeliveries(database: Database, locator: string, at: Instant): Query[] {
   const { build } = database
@@ -96,8 +96,9 @@ function settleDeliveries(database: Database, locator: string, at: Instant): Que
 }
 
 /**
- * Changes the home shard first, since clients see that row. If cut off, the timer copies the change. Logs a line for the operator.
- * Returns false if the webhook was suspended already: of failures at the same moment, one suspends it.
+ * Suspends a webhook and logs a line for the operator. Changes the home shard first, since clients see that row. If it is cut off,
+ * the timer copies the change. Returns false if the webhook was already suspended: of several simultaneous failures, one suspends
+ * it.
  */
 export async function suspendWebhook(place: TenantPlace, locator: string, at: Instant): Promise<boolean> {
   const { tenant } = place
@@ -127,7 +128,7 @@ const isBehind = sql`exists (select 1 from ${deliveries} e
   where e.webhook_locator = d.webhook_locator and e.line = d.line and e.finished_at is null
     and e.event_sequence < d.event_sequence)`
 
-/** In each line (tables.ts) the earliest unfinished delivery becomes `pending`, the others `waiting`. */
+/** Makes the earliest unfinished delivery of each line (tables.ts) `pending`, and the others `waiting`. */
 export const relinkDeliveries = (database: Database, webhookLocator: string): Query[] => [
   database.build.run(sql`
     update ${deliveries} as d set state = 'waiting'
@@ -138,7 +139,7 @@ export const relinkDeliveries = (database: Database, webhookLocator: string): Qu
     where webhook_locator = ${webhookLocator} and finished_at is null and state = 'waiting' and not ${isBehind}`),
 ]
 
-/** Deliveries that were put aside wait again if `condition` is true. `relinkDeliveries` must follow. */
+/** Makes skipped and diverted deliveries wait again if `condition` is true. `relinkDeliveries` must follow. */
 const replayDeliveries = (database: Database, webhookLocator: string, at: Instant, condition: SQL): Query =>
   database.build.run(sql`
     update ${deliveries} set state = 'waiting', attempts = 0, due_at = ${at}, finished_at = null

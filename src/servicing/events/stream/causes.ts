@@ -1,5 +1,5 @@
-// Which operations and timers emit which types of events. Causes that are not listed emit none: configuration, resources, webhooks,
-// integrations, and all reads.
+// The types of events that each operation and timer emits. Causes that are not listed emit none: configuration, resources,
+// webhooks, integrations, and all reads.
 import type { EventType } from '../../../platform/events/catalogue.ts'
 
 /** `mayFollow`: consequences such as bills, payments from credit, and invalidated transactions. */
@@ -15,14 +15,14 @@ const VOID_BILLS = ['invoice.invalidate', 'payment.reverse'] as const
 const REBILLED = [...VOID_BILLS, ...BILLS] as const
 /** Payments of void bills pay other bills. */
 const PAID_ELSEWHERE = [...VOID_BILLS, 'payment.pay'] as const
-/** Conflicting transactions are invalidated, with their bills. */
+/** Conflicting transactions are invalidated, together with their bills. */
 const CONFLICTS = [
   'endorsement.invalidate',
   'renewal.invalidate',
   'reinstatement.invalidate',
   ...VOID_BILLS,
 ] as const
-/** Cover may come back only up to an earlier cancellation, whose time may have passed. */
+/** Cover may return only up to an earlier cancellation, whose time may have passed. */
 const BACK_FROM_LAPSE = ['policy.reinstatement.issue', 'cancellation.effective'] as const
 /** When nothing is past due any more, the grace period moves or a lapsed policy is reinstated. */
 const PAID = ['policy.gracePeriod.update', ...BACK_FROM_LAPSE, ...BILLS] as const
@@ -41,7 +41,7 @@ const CANCELLED_OR_LAPSED = [...CANCELLATION, 'policy.lapse'] as const
 const CHANGES = [...BILLS, ...CONFLICTS] as const
 
 const LEGACY = { endorsement: 'policy.endorse', renewal: 'policy.renew' } as const
-/** Includes the older name of the issue. */
+/** Includes the older name of the event of an issue. */
 const issued = <K extends 'endorsement' | 'renewal'>(kind: K) =>
   [`${kind}.quote`, `${kind}.accept`, `${kind}.issue`, LEGACY[kind]] as const
 
@@ -56,7 +56,7 @@ function transaction(kind: 'endorsement' | 'renewal'): Record<string, Cause> {
   }
 }
 
-/** By method and path, or `clock` and the kind of the timer. */
+/** By method and path, or by `clock` and the kind of the timer. */
 export const CAUSES: Readonly<Record<string, Cause>> = {
   'POST /account/authenticate': cause(['login.success', 'login.failure']),
   'POST /account/authenticateAdmin': cause(['login.success', 'login.failure']),

@@ -35,7 +35,7 @@ const CustomType = z
   .regex(CUSTOM_EVENT_TYPE)
   .openapi('CustomEventType', { description: 'A type of a plugin’s own making.' })
 
-/** Older names, of which the stream shows most. */
+/** Older names. The stream shows most of them. */
 const OlderType = z.union([z.enum(eventTypes).openapi('EventType'), CustomType])
 
 const StreamedType = z.union([z.enum(streamTypes).openapi('StreamEventType'), CustomType])
@@ -58,7 +58,7 @@ export const EventPageResponse = component('EventPageResponse', {
 })
 export type EventPageResponse = z.infer<typeof EventPageResponse>
 
-// The events interface (contract 2; resources brief 8.1): the stream's rows as newer clients read them.
+// The events interface (contract 2; resources brief 8.1): the rows of the stream in the form for newer clients.
 export const EventListQuery = z.object({
   startTimestamp: optional(RequestDateTime).describe('Events from this time on.'),
   endTimestamp: optional(RequestDateTime).describe('Events before this time.'),
@@ -106,11 +106,11 @@ export const EventTypeResponse = component('EventTypeResponse', {
 })
 export type EventTypeResponse = z.infer<typeof EventTypeResponse>
 
-// What a webhook receives (contract 2; brief 9; resources brief 7.3). The name that its types match decides between two forms. Each form
-// also has the properties of the other that do not clash, and `sequence`.
+// What a webhook receives (contract 2; brief 9; resources brief 7.3). The name that its types match decides between two forms.
+// Each form also has the properties of the other that do not clash, and `sequence`.
 const Sequence = Integer.describe('Rises from event to event of a policy, with gaps.')
 
-/** For types of the stream: if the older name matches, alone or with the newer. */
+/** The form for types of the stream, if the older name matches, alone or together with the newer name. */
 export const WebhookEvent = component('WebhookEvent', {
   id: Text.describe('Also the `webhook-id` of every attempt.'),
   locator: Text.describe('The same as `id`.'),
@@ -125,7 +125,7 @@ export const WebhookEvent = component('WebhookEvent', {
 })
 export type WebhookEvent = z.infer<typeof WebhookEvent>
 
-/** If only the newer name matches, and for types that the stream does not have. */
+/** The form if only the newer name matches, and for types that the stream does not have. */
 export const WebhookEventResponse = component('WebhookEventResponse', {
   ...EventResponse.shape,
   id: Text.describe('The same as `locator`; also the `webhook-id` of every attempt.'),

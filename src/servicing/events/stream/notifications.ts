@@ -38,7 +38,7 @@ function typeNotification(type: EventType): Notification {
   }
 }
 
-/** Several types of one newer name may have the same properties. */
+/** Returns a key of the properties of a type. Several types with one newer name may have the same properties. */
 function shapeOf(type: EventType): string {
   const { data, optional = [] } = EVENT_TYPES[type]
   return JSON.stringify([[...data].sort(), [...optional].sort()])
@@ -66,7 +66,10 @@ function interfaceNotification(newer: string, types: readonly EventType[]): Noti
   }
 }
 
-/** A name that is both an older and a newer one, each for its own events (`policy.reinstatement.issue`). */
+/**
+ * Merges the notifications of a name that is both an older and a newer name, each for different events
+ * (`policy.reinstatement.issue`).
+ */
 const either = (older: Notification, newer: Notification): Notification => ({
   name: older.name,
   summary: `${older.summary} Or: ${newer.summary}`,
@@ -75,7 +78,7 @@ const either = (older: Notification, newer: Notification): Notification => ({
   schema: z.union([older.schema, newer.schema]),
 })
 
-/** Every name of emitted events, and `custom.*` for those of plugins. */
+/** Returns a notification for every name of emitted events, and `custom.*` for the events of plugins. */
 export function eventNotifications(): Notification[] {
   const notifications = new Map(emittedTypes.map(type => [type as string, typeNotification(type)]))
   for (const [name, types] of emittedNewerTypes()) {
@@ -95,7 +98,7 @@ export function eventNotifications(): Notification[] {
   ]
 }
 
-/** In the order of the catalogue, without custom types. */
+/** Lists the types in the order of the catalogue, without custom types. */
 export const eventTypeList = (): EventTypeResponse[] =>
   eventTypes.map(type => ({
     type,
@@ -108,7 +111,7 @@ export const eventTypeList = (): EventTypeResponse[] =>
     example: exampleData(type),
   }))
 
-// Contracts are made on demand, not at start-up: for the OpenAPI document, and for tests of emitted events.
+// Contracts are built on demand, not at start-up: for the OpenAPI document, and for tests of emitted events.
 function contractOfKey(key: Key): z.ZodType {
   const entry: KeyEntry = KEYS[key]
   return textContract(entry).openapi({ description: entry.about, example: entry.example })
@@ -128,7 +131,7 @@ function keyContracts(type: EventType): z.ZodRawShape {
   }
 }
 
-/** Exactly these properties; a type that is not emitted has any. */
+/** Exactly the properties of the type. A type that is not emitted accepts any. */
 export function dataContract(type: EventType): z.ZodType {
   const { shape, isForeign } = EVENT_TYPES[type]
   if (isForeign) return z.record(z.string(), z.string()).openapi(shape)
@@ -140,7 +143,7 @@ const policyLocators = () => ({
   policyLocators: z.object({ listCompleted: z.boolean(), items: z.array(z.string()) }),
 })
 
-/** What newer names add (`SHAPES` in response.ts) to the data of the older name. */
+/** The properties that newer names add (`SHAPES` in response.ts) to the data of the older name. */
 const ADDED: Readonly<Record<NewerFamily, () => z.ZodRawShape>> = {
   'policy.account.': () => ({ accountLocator: z.string() }),
   'policy.quote.': () => ({ quoteLocator: z.string(), underwritingStatus: z.string().optional() }),

@@ -23,7 +23,7 @@ type Row = Pick<EventRow, 'type' | 'newerType' | 'at' | 'data'>
 
 type Data = Record<string, unknown>
 
-/** A row is about one policy at most, so the list is complete. */
+/** A row is about at most one policy, so the list is complete. */
 const policyLocators = ({ policyLocator }: Row['data']): Data => ({
   policyLocators: { listCompleted: true, items: policyLocator === undefined ? [] : [policyLocator] },
 })
@@ -32,7 +32,7 @@ const transaction =
   (key: string) =>
   ({ data }: Row): Data => ({ policyLocator: data.policyLocator, transactionLocator: data[key] })
 
-/** By prefix of the newer name; `ADDED` (notifications.ts) contains the contracts. */
+/** The added properties, by prefix of the newer name. `ADDED` (notifications.ts) has their contracts. */
 const SHAPES = {
   'policy.account.': ({ data }) => ({ accountLocator: data.policyholderLocator }),
   'policy.quote.': ({ data }) => ({
@@ -62,14 +62,14 @@ const SHAPES = {
   }),
 } as const satisfies Record<string, (row: Row) => Data>
 
-/** Prefix of newer names with the same properties. */
+/** A prefix of newer names with the same properties. */
 export type NewerFamily = keyof typeof SHAPES
 
-/** Undefined when events of the name have only the row's data. */
+/** Undefined when events of the name have only the data of the row. */
 export const newerFamily = (name: string): NewerFamily | undefined =>
   (Object.keys(SHAPES) as NewerFamily[]).find(prefix => name.startsWith(prefix))
 
-/** The newer name's properties win. */
+/** Returns the data of an event. The properties of the newer name win. */
 export function interfaceData(row: Row): Data {
   const family = newerFamily(row.newerType ?? row.type)
   return { ...row.data, ...(family && SHAPES[family](row)) }
@@ -79,8 +79,8 @@ export function interfaceData(row: Row): Data {
 type Names = Pick<EventRow, 'type' | 'newerType'>
 
 /**
- * Whether the stream does not have the event, or the webhook's types match the newer name alone. The older name is used if they match
- * both, or neither, as may happen after a change of the webhook.
+ * Whether the delivery has the form of the events interface: the stream does not have the event, or the webhook's types match only
+ * the newer name. The older name is used if they match both names, or neither, as may happen after a change of the webhook.
  */
 function comesAsInInterface({ type, newerType }: Names, eventTypes: readonly string[]): boolean {
   if (!isStreamed(type)) return true

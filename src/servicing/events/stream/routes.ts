@@ -1,4 +1,4 @@
-// The event stream, and the events interface: two views of the same rows.
+// The event stream and the events interface: two views of the same rows.
 import { z } from '@hono/zod-openapi'
 import { forEverybody, forTenant, type Route } from '../../../platform/http/route.ts'
 import * as contract from './contract.ts'

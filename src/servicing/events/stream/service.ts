@@ -20,7 +20,7 @@ import * as store from './store.ts'
 
 const DEFAULT_PAGE_SIZE = 100
 
-/** Oldest first. `attributed` adds who caused each event. One round trip for each shard. */
+/** Returns events, oldest first. `attributed` adds the user who caused each event. One round trip for each shard. */
 export async function readStream(
   query: EventStreamQuery,
   context: RequestContext,
@@ -38,8 +38,8 @@ export async function readStream(
 }
 
 /**
- * Where to start, and the filter. The first call names a filter; later calls get it from the token and may not name one (brief 9).
- * `pageSize` may accompany a token.
+ * Returns where to start, and the filter. The first call names a filter. Later calls get it from the token and may not name one
+ * (brief 9). `pageSize` may accompany a token.
  */
 function streamReading(
   { pageSize, pagingToken, ...filters }: EventStreamQuery,
@@ -79,7 +79,7 @@ const firstReading = (
   restores: restoresOf(tenant),
 })
 
-/** Refuses types that the stream never shows: an empty page would look as if no such event had happened yet. */
+/** Rejects types that the stream never shows. An empty page would suggest that no such event has happened yet. */
 function checkType(type: string, parameter: 'eventType' | 'pagingToken'): void {
   if (!isStreamed(type))
     throw invalidParameter(
@@ -98,7 +98,7 @@ export async function readEvent(text: string, context: RequestContext): Promise<
   return eventResponse(row)
 }
 
-/** In order. 404 if there are none: calls that caused none are not recorded. */
+/** Returns the events in order. Throws 404 if there are none, because calls that caused no events are not recorded. */
 export async function readEventsOfRequest(text: string, context: RequestContext): Promise<EventResponse[]> {
   const request = readUuid(text)
   const shards = request
@@ -113,7 +113,7 @@ export async function readEventsOfRequest(text: string, context: RequestContext)
   return rows.map(eventResponse)
 }
 
-/** Oldest first. A token may not be combined with anything (resources brief 8.1). */
+/** Lists events, oldest first. A token may not be combined with other parameters (resources brief 8.1). */
 export async function listEvents(
   { pagingToken: token, ...first }: EventListQuery,
   context: RequestContext,
@@ -133,8 +133,8 @@ export async function listEvents(
 }
 
 /**
- * The next page of a view, and the token that continues after it: one round trip for each shard.
- * Refuses (409) a token from before a restore.
+ * Returns the next page of a view, and the token that continues after it: one round trip for each shard. Rejects with 409 a token
+ * from before a restore.
  */
 async function readPage(
   view: store.View,
@@ -162,8 +162,8 @@ async function readPage(
 const restoresOf = ({ restores = [] }: Tenant): number => restores.length
 
 /**
- * The refusal (409 `streamRestored`) of a token from before a restore: events that its reader has seen may be undone. It names the time of
- * the first event that the reader has not seen, found by position, since sequences are never reused.
+ * The error (409 `streamRestored`) for a token from before a restore, because events that its reader has seen may be undone. It
+ * names the time of the first event that the reader has not seen, found by position, since sequences are never reused.
  */
 async function streamRestored({ positions }: Reading, context: RequestContext): Promise<Refusal> {
   const shards = await Promise.all(
@@ -178,13 +178,15 @@ async function streamRestored({ positions }: Reading, context: RequestContext): 
   )
 }
 
-/** Last sequence taken, by shard; 0 before the first. Not times, since a shard may commit an earlier time later. */
+/**
+ * The last sequence taken, by shard; 0 before the first. Positions are not times, since a shard may commit an earlier time later.
+ */
 export type Positions = readonly number[]
 
 /**
- * Merges at most `most` events by time, each list in `order`, and returns the new positions. Each list is in order of commit and begins after its position,
- * so no event is skipped or repeated when a shard commits an earlier time later. A list that is taken whole moves its position to
- * `reached`, past events that the view leaves out.
+ * Merges at most `most` events by time, with each list in `order`, and returns the new positions. Each list is in order of commit
+ * and begins after its position, so no event is skipped or repeated when a shard commits an earlier time later. A list that is
+ * taken completely moves its position to `reached`, past events that the view leaves out.
  */
 export function mergeShards<E extends { sequence: number; at: number }>(
   shards: readonly (readonly E[])[],
@@ -198,7 +200,7 @@ export function mergeShards<E extends { sequence: number; at: number }>(
     const last = waiting[taken - 1]?.sequence ?? positions[shard] ?? 0
     return taken === waiting.length ? Math.max(last, reached[shard] ?? 0) : last
   }
-  // Of several at one time the lower shard's is the older.
+  // Of several events with one time, the event of the lower shard is the older.
   const isBefore = (a: E, b: E): boolean => (order === 'newestFirst' ? a.at >= b.at : a.at < b.at)
   const [only] = shards
   if (only && shards.length === 1) {
@@ -220,12 +222,12 @@ export function mergeShards<E extends { sequence: number; at: number }>(
   return { events, positions: shards.map((_, shard) => position(shard, taken[shard]!)) }
 }
 
-/** Everything the next call needs, since the server keeps nothing of a reader. */
+/** Everything that the next call needs, since the server keeps no state of a reader. */
 export type Reading = {
   filter: store.StreamFilter
   pageSize: number
   positions: Positions
-  /** How often the tenant had been restored when the reading began. */
+  /** The number of restores of the tenant when the reading began. */
   restores: number
 }
 
@@ -240,19 +242,21 @@ type Sealed = [
   restores?: number,
 ]
 
-/** Covers the tenant: tokens of other tenants are refused. */
+/** Returns the seal of a token. It covers the tenant, so tokens of other tenants are rejected. */
 const sealOf = (key: string, view: store.View, tenant: Tenant, text: string): Buffer =>
   createHmac('sha256', key)
     .update(`paging of ${view}\n${tenant.locator}/${tenant.generation}\n${text}`)
     .digest()
 
-/** Keys are separated by commas. Tokens never expire, so keys stay for good: the first seals, any of them opens. */
+/**
+ * Returns the keys, which are separated by commas. Tokens never expire, so keys stay for good: the first seals, any of them opens.
+ */
 function keysOf(keys: string | undefined): string[] {
   if (!keys) throw new Error('SEALING_KEY must be set.')
   return keys.split(',').map(key => key.trim())
 }
 
-/** A token of one view is invalid in the other. */
+/** Writes a token. A token of one view is invalid in the other. */
 export function writeToken(
   keys: string,
   view: store.View,
@@ -266,7 +270,7 @@ export function writeToken(
   return `${text}.${sealOf(keysOf(keys)[0]!, view, tenant, text).toString('base64url')}`
 }
 
-/** Refuses (`invalidParameter`) a token that is not of this tenant and view. */
+/** Reads a token. Rejects with `invalidParameter` a token that is not of this tenant and view. */
 export function readToken(keys: string, view: store.View, tenant: Tenant, token: string): Reading {
   const [text = '', seal = ''] = token.split('.')
   const given = Buffer.from(seal, 'base64url')

@@ -22,7 +22,7 @@ export type View = 'stream' | 'events'
 
 const { sequence } = events
 
-/** Of rows of a query that is named `e`. */
+/** The columns of the rows of a query that is named `e`. */
 const COLUMNS = Object.fromEntries(
   Object.entries(getTableColumns(events)).map(([key, column]) => [
     key,
@@ -31,8 +31,9 @@ const COLUMNS = Object.fromEntries(
 ) as { [Key in keyof StoredEvent]: SQL.Aliased<StoredEvent[Key]> }
 
 /**
- * SQL: no event from that time on has a smaller sequence, and all from this sequence on are not earlier. Time never goes back along
- * the stream, so the span of sequences is halved until one is left: no index of times is needed.
+ * SQL for the first sequence at or after a time: no event from that time on has a smaller sequence, and no event from this
+ * sequence on is earlier. Time never goes backwards along the stream, so a binary search over sequences finds it without an index
+ * of times.
  */
 export function firstFrom(time: Placeholder | number): SQL {
   const isBefore = sql`coalesce((
@@ -51,7 +52,10 @@ type Part = Exclude<keyof StreamFilter, 'name'>
 const position = sql.placeholder('position')
 const most = sql.placeholder('most')
 
-/** Conditions on a row: all its events have one time. Of two lower bounds SQLite would read on from either. */
+/**
+ * Conditions on a row. All events of a row have the same time. With two separate lower bounds SQLite might start reading at
+ * either, so they are one.
+ */
 function conditionsOf(view: View, parts: readonly Part[]): SQL {
   const from = parts.includes('start')
     ? sql`max(${position}, ${firstFrom(sql.placeholder('start'))} - 1)`
@@ -64,22 +68,22 @@ function conditionsOf(view: View, parts: readonly Part[]): SQL {
   return sql.join(conditions, sql` and `)
 }
 
-/** Types that the stream does not show. A reader passes each such row once, since its position moves past it. */
+/** Excludes types that the stream does not show. A reader passes each such row once, since its position moves past it. */
 const IS_STREAMED = sql`${FIRST_TYPE} not in (${sql.raw(unstreamedTypes.map(one => `'${one}'`).join(', '))})`
 
 const skipsTypes = (view: View, parts: readonly Part[]): boolean =>
   view === 'stream' && !parts.includes('type')
 
-/** Each list of types, by one step into the index of types for each. */
+/** Each distinct list of types, found by one step in the index of types per list. */
 const LISTS = sql`with recursive list (type) as (
   select (select type from ${events} where ${IS_LIST} order by type limit 1)
   union all
   select (select type from ${events} where type > list.type and ${IS_LIST} order by type limit 1) from list where list.type is not null)`
 
 /**
- * The next rows with events of a name that is older or newer: `newer` older types may have it as their newer name. Each type has an index in
- * order, and so has each list of types; an `or` would sort all events. One row more than events: of the first, all may be before the
- * position.
+ * SQL for the next rows with events of a name, which may be an older or a newer name: `newer` older types may have it as their
+ * newer name. Each type has an index in order, and so has each list of types; an `or` would sort all events. It reads one row more
+ * than the number of events, because in the first row all events may be before the position.
  */
 function nextRowsOf(conditions: SQL, newer: number): SQL {
   const name = sql.placeholder('name')
@@ -102,7 +106,10 @@ function nextRowsOf(conditions: SQL, newer: number): SQL {
     order by sequence limit ${most} + 1))`
 }
 
-/** Rows with the next events. `newer`: how many older types may have the name as their newer one; undefined without a name. */
+/**
+ * The rows with the next events. `newer` is the number of older types that may have the name as their newer name; undefined
+ * without a name.
+ */
 function rowsBy(view: View, parts: readonly Part[], newer: number | undefined) {
   const conditions = conditionsOf(view, parts)
   const found =
@@ -116,7 +123,7 @@ function rowsBy(view: View, parts: readonly Part[], newer: number | undefined) {
   return statement(build => build.select(COLUMNS).from(sql`${found} e`).orderBy(sql`e.sequence`))
 }
 
-/** By view, parts of the filter and number of types: less than a hundred. */
+/** Prepared statements by view, parts of the filter and number of types: fewer than a hundred. */
 const statements = new Map<string, ReturnType<typeof rowsBy>>()
 
 const lastSequence = statement(build =>
@@ -124,8 +131,8 @@ const lastSequence = statement(build =>
 )
 
 /**
- * Events of one shard after a position, in order of commit. `reached` says how far the shard was read: to the last event of a full page,
- * or to the end of the shard.
+ * Returns the events of one shard after a position, in order of commit. `reached` is how far the shard was read: to the last event
+ * of a full page, or to the end of the shard.
  */
 export async function eventsAfter(
   database: Database,
@@ -160,7 +167,7 @@ export async function eventsAfter(
   return { rows, reached: rows.length < most ? end!.last : rows.at(-1)!.sequence }
 }
 
-/** Times of the first event after the position, if there is one, and of the last event; 0 for none. */
+/** Returns the time of the first event after the position, if there is one, and of the last event; 0 for none. */
 export async function timesAround(
   database: Database,
   position: number,
@@ -187,7 +194,7 @@ export async function findEvent(database: Database, event: Uuid): Promise<Stored
   return found.flatMap(eventsOfRow).find(({ locator }) => locator === event)
 }
 
-/** Events of one shard, in the order of the stream. */
+/** Returns the events of one shard, in the order of the stream. */
 export async function eventsOfRequest(database: Database, request: Uuid): Promise<StoredEvent[]> {
   const { from, to } = boundsOfEvents(request)
   const [found] = await database.batch([

@@ -1,5 +1,5 @@
-// Applies a change request to a webhook (contract 2, Webhooks): removals first, then additions, so a value in both is present afterwards.
-// Missing properties keep their values.
+// Applies a change request to a webhook (contract 2, Webhooks): removals first, then additions, so that a value in both is present
+// afterwards. Missing properties keep their values.
 import { keptUrl, nothingToKeep } from '../../../extension/integrations/service.ts'
 import { invalidRequest } from '../../../kernel/errors.ts'
 import type { Uuid } from '../../../kernel/locators.ts'
@@ -17,13 +17,13 @@ import type * as contract from './contract.ts'
 /** How long a replaced secret still signs (resources brief 7.4). */
 export const OVERLAP_MS = 24 * 60 * 60 * 1000
 
-/** The latest replaced secrets that still sign. */
+/** The number of latest replaced secrets that still sign. */
 const MOST_EARLIER_SECRETS = 4
 
 type ChangeContext = {
-  /** In real time. */
+  /** Real time. */
   readonly at: Instant
-  /** For an endpoint that signs and got no secret. */
+  /** Makes a secret for an endpoint that signs and has none. */
   readonly makeSecret: () => string
 }
 
@@ -49,7 +49,7 @@ export function newWebhook(
   }
 }
 
-/** Refuses (400) masks: a webhook that is copied from an answer would be signed with one. */
+/** Creates an endpoint. Rejects masks with 400: a webhook that is copied from an answer would be signed with a mask. */
 function newEndpoint(
   path: string,
   request: contract.CreateEndpointRequest,
@@ -67,7 +67,7 @@ function newEndpoint(
   }
 }
 
-/** The next version. Refuses (400) an invalid result. */
+/** Returns the next version. Rejects an invalid result with 400. */
 export function changedWebhook(
   before: Webhook,
   request: contract.UpdateWebhookRequest,
@@ -142,7 +142,7 @@ function changedEndpoint(
   }
 }
 
-/** Secrets that sign beside `secret`: unexpired ones, and the one it replaces. */
+/** Returns the secrets that sign in addition to `secret`: the unexpired ones, and the one that it replaces. */
 function earlierSecretsBeside(secret: string | undefined, before: WebhookEndpoint | undefined, at: Instant) {
   const replaced = before?.secret
   const valid = (before?.earlierSecrets ?? []).filter(
@@ -153,7 +153,7 @@ function earlierSecretsBeside(secret: string | undefined, before: WebhookEndpoin
     : [...valid, { secret: replaced, until: (at + OVERLAP_MS) as Instant }].slice(-MOST_EARLIER_SECRETS)
 }
 
-/** Header names are case-insensitive. */
+/** Applies the changes of the headers. Header names are case-insensitive. */
 function changedHeaders(
   path: string,
   before: WebhookEndpoint['headers'],

@@ -1,4 +1,4 @@
-// Webhooks (contract 2; resources brief 7.1). Parsed requests have the types of platform/events/tables.ts, defaults included.
+// Webhooks (contract 2; resources brief 7.1). Parsed requests have the types of platform/events/tables.ts, including defaults.
 import { z } from '@hono/zod-openapi'
 import { DEFAULT_TRIGGERS, OWN_FAILURE_HANDLING } from '../../../platform/events/tables.ts'
 import { isEventTypePattern } from '../../../platform/events/types.ts'
@@ -52,7 +52,7 @@ const Secret = optional(LongName.refine(isSecret, SECRET_RULE)).openapi({
 
 const Tag = optional(HeaderValue.min(1).max(128)).describe('Sent beside the signature, to name the secret.')
 
-/** Deliveries are signed unless `hmacEnabled` is false; without a `secret` Bindery makes one. */
+/** Deliveries are signed unless `hmacEnabled` is false. Without a `secret` Bindery makes one. */
 export const CreateEndpointRequest = component('CreateEndpointRequest', {
   url: OutboundUrl,
   headers: Headers,
@@ -69,7 +69,7 @@ const { retryStrategy: OWN_RETRIES } = OWN_FAILURE_HANDLING
 
 const MOST_ATTEMPTS = 10
 
-/** `interval` in seconds; `attempts` counts the first. Bindery's own strategy has more of them, so that answers can be sent back. */
+/** `interval` is in seconds. `attempts` counts the first. Bindery's own strategy may exceed 10, so answers can be sent back. */
 export const RetryStrategyRequest = z
   .object({
     type: strategies,
@@ -128,7 +128,7 @@ const REMOVED_FIRST = 'Removals come first: what is in both lists is there after
 
 const Removals = list(Name).describe(`What is not there is passed over. ${REMOVED_FIRST}`)
 
-/** Missing properties stay. */
+/** Missing properties keep their values. */
 export const UpdateEndpointRequest = component(
   'UpdateEndpointRequest',
   {
@@ -159,7 +159,7 @@ export const FailureHandlingUpdateRequest = component('FailureHandlingUpdateRequ
 })
 export type FailureHandlingUpdateRequest = z.infer<typeof FailureHandlingUpdateRequest>
 
-/** Missing properties stay, though the contract requires all. Removals come before additions (contract 2, Webhooks). */
+/** Missing properties keep their values; the contract requires all. Removals precede additions (contract 2, Webhooks). */
 export const UpdateWebhookRequest = component(
   'UpdateWebhookRequest',
   {
@@ -189,7 +189,7 @@ export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>
 
 const Offset = z.preprocess(wire => wire ?? 0, requestInteger(0)).openapi({ default: 0 })
 
-/** At most 1,000 entries; `offset` for more (resources brief 0.1). */
+/** At most 1,000 entries; use `offset` for more (resources brief 0.1). */
 export const WebhookListQuery = z.object({
   offset: Offset,
   count: PageSize,
@@ -204,7 +204,7 @@ export const WebhookListQuery = z.object({
 })
 export type WebhookListQuery = z.infer<typeof WebhookListQuery>
 
-/** The response that creates the `secret` shows it; later it is `********`. */
+/** The response that creates the `secret` shows it; later responses show `********`. */
 export const EndpointResponse = component('EndpointResponse', {
   url: Text,
   headers: z.record(Text, Texts),
@@ -306,7 +306,7 @@ export const DeliveryResponse = component('DeliveryResponse', {
 })
 export type DeliveryResponse = z.infer<typeof DeliveryResponse>
 
-/** In the order of the events; finished deliveries are kept for 30 days. */
+/** In the order of the events. Finished deliveries are kept for 30 days. */
 export const DeliveryListResponse = component('DeliveryListResponse', {
   listCompleted: ListCompleted,
   items: z.array(DeliveryResponse),
@@ -348,7 +348,7 @@ const Locators = z
   .preprocess(wire => wire ?? undefined, z.array(Name).min(1).max(1_000).optional())
   .describe('At most 1,000.')
 
-/** Named events, or those of a time span; only of the webhook's types. */
+/** Selects events by name or by time span; only events of the webhook's types. */
 export const RedeliverRequest = z
   .object({ eventLocators: Locators, from: From, to: To })
   .check(ctx => {
@@ -361,7 +361,7 @@ export const RedeliverRequest = z
   .openapi('RedeliverRequest')
 export type RedeliverRequest = z.infer<typeof RedeliverRequest>
 
-/** Named events, all, or those of a time span. */
+/** Selects events by name or by time span, or all events. */
 export const DivertedResendRequest = z
   .object({ eventLocators: Locators, all: booleanOr(false), from: From, to: To })
   .check(ctx => {

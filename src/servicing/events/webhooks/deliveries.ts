@@ -20,12 +20,12 @@ import type * as contract from './contract.ts'
 import { assertActive, webhookAt } from './service.ts'
 import * as store from './store.ts'
 
-/** Events of one request for redelivery; more are refused (413). */
+/** The number of events that one request may redeliver. More are rejected with 413. */
 const MOST_REDELIVERED = 10_000
 
 const isoOf = (at: number): string => new Date(at).toISOString()
 
-/** In the order of the events, or the other way round. One round trip for each shard. */
+/** Returns deliveries in the order of the events, or in reverse order. One round trip for each shard. */
 export async function readDeliveries(
   webhookLocator: string,
   { pageSize, pagingToken, order, eventLocator, ...filter }: contract.DeliveryListQuery,
@@ -50,7 +50,7 @@ export async function readDeliveries(
 
 const POSITIONS = /^\[(?:0|[1-9]\d{0,14})(?:,(?:0|[1-9]\d{0,14}))*\]$/
 
-/** The last sequence read, by shard. */
+/** Returns the last sequence read, by shard. */
 function readPositions(token: string | undefined): number[] {
   if (token === undefined) return []
   const text = Buffer.from(token, 'base64url').toString('latin1')
@@ -89,8 +89,8 @@ const attemptResponse = (made: AttemptMade): contract.DeliveryAttemptResponse =>
 })
 
 /**
- * Sends events of the webhook's types again, in order: named ones or those of a time span, also from before the webhook existed. 400
- * for names of other events, 413 for more than 10,000.
+ * Sends events of the webhook's types again, in order: named events or those of a time span, including events from before the
+ * webhook existed. Throws 400 for names of other events and 413 for more than 10,000.
  */
 export async function redeliver(
   webhookLocator: string,
@@ -118,7 +118,10 @@ export async function redeliver(
   })
 }
 
-/** Posts a `webhook.test` event once, whatever the webhook's state, and returns how the attempt went. No stream contains the event. */
+/**
+ * Posts a `webhook.test` event once, regardless of the webhook's state, and returns how the attempt went. No stream contains the
+ * event.
+ */
 export async function testWebhook(
   webhookLocator: string,
   context: RequestContext,
@@ -168,7 +171,7 @@ export async function readDivertedEvent(
   return divertedResponse((await divertedAt(locator, eventLocator, context)).diverted)
 }
 
-/** The event leaves the list when a 2xx comes. */
+/** Sends a diverted event again. It leaves the list when a 2xx comes. */
 export async function resendDivertedEvent(
   webhookLocator: string,
   eventLocator: string,
@@ -188,7 +191,7 @@ export async function resendDivertedEvent(
   })
 }
 
-/** Sends diverted events again: named ones, all, or those of a time span. 400 for a named event that is not diverted. */
+/** Sends diverted events again: named events, all, or those of a time span. Throws 400 for a named event that is not diverted. */
 export async function resendDivertedEvents(
   webhookLocator: string,
   request: contract.DivertedResendRequest,
@@ -212,7 +215,7 @@ export async function resendDivertedEvents(
   })
 }
 
-/** Removes the event from the list of diverted ones; it is not sent any more. */
+/** Removes the event from the list of diverted events. It is not sent any more. */
 export async function discardDivertedEvent(
   webhookLocator: string,
   eventLocator: string,
@@ -227,7 +230,7 @@ export async function discardDivertedEvent(
   })
 }
 
-/** 404 for an event that is not diverted. */
+/** Returns a diverted event and its shard. Throws 404 for an event that is not diverted. */
 async function divertedAt(
   webhookLocator: string,
   text: string,
@@ -241,7 +244,7 @@ async function divertedAt(
   return { shard, diverted }
 }
 
-/** Does the work, unless a request with the same key did it before: then returns the original response. */
+/** Does the work, unless a request with the same key already did it. Then it returns the original response. */
 const once = (context: RequestContext, work: () => Promise<JsonText>): Promise<JsonText> =>
   unlessRepeated(context, homeDatabase(context), work, earlier => jsonText(sentAgain(earlier)))
 
@@ -251,13 +254,13 @@ type Work = {
   /** For the audit entry. */
   readonly details: Record<string, unknown>
   readonly response?: contract.ResendResponse
-  /** All by default. */
+  /** Default: all. */
   readonly shards?: readonly number[]
 }
 
 /**
- * Changes deliveries in all shards, the home shard last, with the audit entry and the response. After a crash a repeat does all of it
- * again, and sends nothing twice that waits already. Then wakes the objects that deliver.
+ * Changes deliveries in all shards, the home shard last, with the audit entry and the response. Then wakes the objects that
+ * deliver. After a crash a repeated request does all of it again, and sends nothing twice that already waits.
  */
 async function inShards(
   context: RequestContext,
@@ -289,7 +292,7 @@ async function inShards(
 
 const MOST_NAMES_LISTED = 20
 
-/** 400 for named events that `find` does not return; `otherwise` says what they are. */
+/** Returns the chosen events. Throws 400 for named events that `find` does not return; `otherwise` says what those are. */
 async function chosenOf(
   context: RequestContext,
   { eventLocators, from, to }: contract.RedeliverRequest,

@@ -1,4 +1,4 @@
-// Failed deliveries of all webhooks, by an index that has only those.
+// Failed deliveries of all webhooks, read by an index that contains only those.
 import { and, sql } from 'drizzle-orm'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
@@ -17,7 +17,7 @@ import { shardDatabases } from '../../../platform/tenancy.ts'
 import { deliveredType } from '../stream/response.ts'
 import type { FailedDeliveryListResponse, FailedDeliveryQuery, FailedDeliveryResponse } from './contract.ts'
 
-/** By event and webhook. One round trip for each shard. */
+/** Returns failed deliveries in the order of event and webhook. One round trip for each shard. */
 export async function readFailedDeliveries(
   { state, pageSize, pagingToken }: FailedDeliveryQuery,
   context: RequestContext,
@@ -26,7 +26,7 @@ export async function readFailedDeliveries(
   const shards = await Promise.all(
     shardDatabases(context).map(async (database, shard) => {
       const [found] = await database.batch([failedQuery(database, state, positions[shard], pageSize + 1)])
-      // Paged by sequence and webhook, in the places of time and locator.
+      // Paged by sequence and webhook, which stand in for time and locator.
       const rows = found.map(row => ({
         ...row,
         createdAt: row.sequence as number as Instant,
@@ -61,7 +61,7 @@ function failedQuery(
       at,
       webhookName: webhooks.name,
       eventTypes: webhooks.eventTypes,
-      // As expressions: the query names the table together with its index.
+      // Written as expressions, because the query names the table together with its index.
       webhookLocator: sql<string>`${webhookLocator}`.as('webhook_locator'),
       state: sql<FailedDeliveryResponse['state']>`${deliveries.state}`.as('state'),
       outcome: sql<string | null>`${deliveries.outcome}`.as('outcome'),

@@ -39,7 +39,7 @@ import { changedWebhook, newWebhook } from './change.ts'
 import type * as contract from './contract.ts'
 import { countAside, listWebhooks, presentWebhooks } from './store.ts'
 
-/** Every commit reads all webhooks of the tenant. */
+/** Limited because every commit reads all webhooks of the tenant. */
 const MOST_WEBHOOKS = 500
 
 export async function createWebhook(
@@ -85,7 +85,7 @@ export async function readWebhooks(
   return offsetPage(found, { count, extended }, webhook => webhookResponse(webhook))
 }
 
-/** The response, also to a repeat, shows a secret that is made for the change. */
+/** Changes a webhook. The response shows a secret that was made for the change, also when the request is repeated. */
 export async function updateWebhook(
   text: string,
   request: contract.UpdateWebhookRequest,
@@ -98,7 +98,7 @@ export async function updateWebhook(
   })
 }
 
-/** With `replay`, skipped and diverted events are sent; without, skipped deliveries end and diverted ones stay. */
+/** With `replay`, skipped and diverted events are sent. Without it, skipped deliveries end and diverted ones stay. */
 export async function unsuspendWebhook(
   text: string,
   { replay }: contract.UnsuspendQuery,
@@ -112,7 +112,7 @@ export async function unsuspendWebhook(
   return jsonText({ status: 200, text: '' })
 }
 
-/** Waiting deliveries are not sent; those under way may still arrive. */
+/** Deletes a webhook. Waiting deliveries are not sent; those under way may still arrive. */
 export async function deleteWebhook(text: string, context: RequestContext): Promise<JsonText> {
   const database = homeDatabase(context)
   const remove = async () => {
@@ -172,7 +172,7 @@ const senderChanges = (before: Webhook | undefined, after: Webhook): SenderChang
   ]
 }
 
-/** Names of changed properties, for the audit; values may be secrets. */
+/** Returns the names of changed properties, for the audit trail. It omits the values, which may be secrets. */
 const changesOf = (before: Webhook, after: Webhook): string[] =>
   (Object.keys(after) as (keyof Webhook)[]).filter(
     key => key !== 'version' && JSON.stringify(before[key]) !== JSON.stringify(after[key]),
@@ -190,7 +190,7 @@ const audited = (
   details: Record<string, unknown>,
 ): Query[] => auditRows(homeDatabase(context), context, HOME_SHARD, [{ action, subject, details }])
 
-/** Commits in the home shard, then copies. The response stored for repeats contains no secrets. */
+/** Commits in the home shard, then copies. The response that is stored for repeated requests contains no secrets. */
 async function record(
   context: RequestContext,
   before: Webhook | undefined,
@@ -237,7 +237,7 @@ const answerWith = (webhook: Webhook, isShown?: ShowsSecret): JsonAnswer => ({
 const isCurrent = (answer: JsonAnswer | AnswerBySubject, webhook: Webhook): boolean =>
   !isBySubject(answer) && answer.text === answerWith(webhook).text
 
-/** Until the next change, a repeat shows the secrets too: its client may never have seen the first response. */
+/** Until the next change, a repeated request shows the secrets too, because its client may never have seen the first response. */
 async function answerOf(answer: JsonAnswer | AnswerBySubject, context: RequestContext): Promise<JsonText> {
   const locator = isBySubject(answer)
     ? answer.subject
@@ -249,7 +249,7 @@ async function answerOf(answer: JsonAnswer | AnswerBySubject, context: RequestCo
   return jsonText(answer)
 }
 
-/** 404 when the tenant has no such webhook. */
+/** Returns a webhook. Throws 404 when the tenant has no such webhook. */
 export async function webhookAt(text: string, context: RequestContext): Promise<Webhook> {
   const locator = readUuid(text)
   const webhook = locator && (await findWebhook(context, homeDatabase(context), locator))
@@ -257,7 +257,7 @@ export async function webhookAt(text: string, context: RequestContext): Promise<
   return webhook
 }
 
-/** Refuses (409) a disabled or suspended webhook. */
+/** Rejects a disabled or suspended webhook with 409. */
 export function assertActive({ name, enabled, suspendedAt }: Webhook): void {
   if (!enabled) throw wrongState(`The webhook '${name}' is not enabled; PATCH it with "enabled": true first.`)
   if (suspendedAt !== null)
@@ -269,7 +269,7 @@ export function assertActive({ name, enabled, suspendedAt }: Webhook): void {
 const nameTaken = (name: string): Refusal =>
   alreadyExists(`There is a webhook named '${name}'; names are unique.`)
 
-/** Two creations raced: the unique index decided. */
+/** Whether two creations raced. The unique index decided between them. */
 const isNameTaken = (problem: unknown): boolean =>
   problem instanceof Error &&
   `${problem.message} ${String(problem.cause)}`.includes('UNIQUE constraint failed: webhook.name')
@@ -297,7 +297,7 @@ const endpointResponse = (endpoint: WebhookEndpoint, isShown: ShowsSecret): cont
   ...(endpoint.tag !== undefined && { tag: endpoint.tag }),
 })
 
-/** Masks headers and addresses that look secret, as integrations do. */
+/** Returns the response. It masks headers and addresses that look secret, as integrations do. */
 function webhookResponse(webhook: Webhook, isShown: ShowsSecret = () => false): contract.WebhookResponse {
   const { locator, name, enabled, endpoint, suspendedAt, eventTypes } = webhook
   const { triggers, retryStrategy, divert, suspend, alertEndpoint } = handlingOf(webhook)

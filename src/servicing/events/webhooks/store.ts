@@ -20,7 +20,7 @@ import { relinkDeliveries } from '../delivery/webhook-copies.ts'
 import { firstFrom } from '../stream/store.ts'
 import type { DeliveryListQuery, WebhookListQuery } from './contract.ts'
 
-/** Undefined where the filter leaves the property out. */
+/** Returns the condition, or undefined where the filter leaves the property out. */
 const given = <T>(value: T | undefined, condition: (value: T) => SQL): SQL | undefined =>
   value === undefined ? undefined : condition(value)
 
@@ -69,7 +69,10 @@ export async function listWebhooks(
   return await Promise.all(rows.map(row => webhookOf(place, row)))
 }
 
-/** `position` is 0 at the beginning of the list: the newest first, nothing limits it there. */
+/**
+ * Returns the condition for rows beyond a position. At the beginning of the list `position` is 0; if the newest come first, it
+ * needs no limit there.
+ */
 function isBeyond(position: number, isNewestFirst: boolean): SQL | undefined {
   if (!isNewestFirst) return gt(deliveries.eventSequence, position)
   return position > 0 ? lt(deliveries.eventSequence, position) : undefined
@@ -77,7 +80,7 @@ function isBeyond(position: number, isNewestFirst: boolean): SQL | undefined {
 
 export type ListedDelivery = Awaited<ReturnType<typeof deliveriesAfter>>[number]
 
-/** Deliveries of one shard beyond the sequence `position`, which is 0 at the beginning of the list. */
+/** Returns the deliveries of one shard beyond the sequence `position`, which is 0 at the beginning of the list. */
 export async function deliveriesAfter(
   database: Database,
   webhookLocator: string,
@@ -123,7 +126,7 @@ export async function deliveriesAfter(
   return rows
 }
 
-/** Over all shards. */
+/** Counts skipped and diverted events over all shards. */
 export async function countAside(
   context: RequestContext,
   webhookLocator: string,
@@ -144,7 +147,7 @@ export async function countAside(
   }))
 }
 
-/** It stays diverted while it is sent again, until a 2xx comes. */
+/** A diverted event. It stays diverted while it is sent again, until a 2xx comes. */
 export type Diverted = {
   readonly sequence: number
   readonly locator: string
@@ -169,7 +172,7 @@ async function readDiverted(database: Database, webhookLocator: string, rest: SQ
   return rows
 }
 
-/** Over all shards, in the order of the events. */
+/** Lists diverted events over all shards, in the order of the events. */
 export async function listDiverted(
   context: RequestContext,
   webhookLocator: string,
@@ -198,7 +201,7 @@ export type EventChoice =
   | { readonly eventLocators: readonly string[] }
   | { readonly from: number | undefined; readonly to: number | undefined }
 
-/** SQL: the chosen events, and others of their rows (`isChosen`). */
+/** SQL for the chosen events, and for the other events of their rows (`isChosen` excludes these). */
 const ofChosenRows = (choice: EventChoice): SQL =>
   eachEvent(
     'eventLocators' in choice
@@ -208,7 +211,7 @@ const ofChosenRows = (choice: EventChoice): SQL =>
           and sequence < ${choice.to === undefined ? Number.MAX_SAFE_INTEGER : firstFrom(choice.to)})`,
   )
 
-/** SQL condition on an event `e` of these rows. All events of a row have one time. */
+/** SQL condition on an event `e` of these rows. All events of a row have the same time. */
 const isChosen = (choice: EventChoice): SQL =>
   'eventLocators' in choice
     ? sql`e.locator in (select value from json_each(${JSON.stringify(choice.eventLocators)}))`
@@ -234,7 +237,7 @@ export type ChangeOfDeliveries = (
   at: Instant,
 ) => Query[]
 
-/** Events that are already on their way are left alone. */
+/** Sends diverted events again. Events that are already on their way are left alone. */
 export const resend: ChangeOfDeliveries = (database, webhookLocator, choice, at) => [
   database.build.run(sql`
     update ${deliveries} set state = 'waiting', attempts = 0, due_at = ${at}, finished_at = null
@@ -249,12 +252,12 @@ export const discard: ChangeOfDeliveries = (database, webhookLocator, choice, at
   ...relinkDeliveries(database, webhookLocator),
 ]
 
-/** Chosen events of the webhook's types, as rows `e`. */
+/** SQL for the chosen events of the webhook's types, as rows `e`. */
 const ofTypes = (webhookLocator: string, choice: EventChoice): SQL => sql`
   from ${webhooks} w cross join ${ofChosenRows(choice)} e
   where w.locator = ${webhookLocator} and ${isSubscribed} and ${isChosen(choice)}`
 
-/** Locators of the chosen events of one shard that have the webhook's types, at most `most`. */
+/** Returns the locators of the chosen events of one shard that have the webhook's types, at most `most`. */
 export async function chosenEvents(
   database: Database,
   webhookLocator: string,
@@ -270,8 +273,8 @@ export async function chosenEvents(
 }
 
 /**
- * Delivers the events again. A waiting delivery is due now and keeps its attempts. One whose attempt is under way, or not recorded yet,
- * gets one more attempt, however that one ends.
+ * Delivers the events again. A waiting delivery is due now and keeps its attempts. A delivery whose attempt is under way or not
+ * yet recorded gets one more attempt, however that one ends.
  */
 export const redeliver: ChangeOfDeliveries = (database, webhookLocator, choice, at) => {
   const { build } = database
