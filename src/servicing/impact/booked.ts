@@ -1,5 +1,5 @@
-// A policy of a book: what it has in force over time, without the history that led there, bills and documents. It is plain JSON, and a
-// line of the files that `bindery book export` writes.
+// A policy of a book: its cover over time, without the history that led to it, bills and documents. It is plain JSON, one line in
+// the files that `bindery book export` writes.
 import { z } from '@hono/zod-openapi'
 import type { Instant, Span } from '../../kernel/time.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
@@ -16,7 +16,7 @@ const data = {
   values,
   groups: z.array(z.object({ locator: z.string(), fieldName: z.string(), values })).default([]),
 }
-/** Of the span that it stands beside, in major units; absent where it was never priced. */
+/** An amount for the span of the part that contains it, in major units. Absent if it was never priced. */
 const amount = z.number().optional()
 
 const AMOUNT_NAMES = [
@@ -45,7 +45,7 @@ export const BookedPolicy = z.object({
   locator: z.string(),
   productName: z.string(),
   currency: z.string(),
-  /** Absent: that of the configuration. */
+  /** Absent: the time zone of the configuration. */
   timeZone: z.string().optional(),
   policyholder: values,
   paymentScheduleName: z.string().optional(),
@@ -55,7 +55,7 @@ export const BookedPolicy = z.object({
   end: at,
   /** Whether a cancellation, a lapse or a withdrawal ends it, so that it is not renewed. */
   isCancelled: z.boolean(),
-  /** That are issued, in order. */
+  /** The issued terms, in order. */
   terms: z.array(z.object(span)).min(1),
   parts: z.array(z.object({ ...span, ...data, taxes: amount })),
   exposures: z.array(
@@ -85,14 +85,14 @@ type Answered = Pick<
   | 'fees'
 >
 
-/** What `bookedPolicy` needs beside the answer. */
+/** What `bookedPolicy` needs in addition to the answer. */
 export type BookedWith = {
   readonly policyholder: Readonly<Record<string, readonly string[]>>
   readonly terms: readonly Span[]
   readonly timeZone?: string
 }
 
-/** Takes what is issued and not replaced. */
+/** Converts an answer. Keeps what is issued and not replaced. */
 export function bookedPolicy(policy: Answered, { policyholder, terms, timeZone }: BookedWith): BookedPolicy {
   const parts = policy.characteristics.filter(isInForce).map(one => ({
     ...spanOf(one.startTimestamp, one.endTimestamp),
@@ -149,7 +149,7 @@ type Valued = {
   readonly fieldGroupsByLocator: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
 }
 
-/** A group stands under the field that lists it. */
+/** Returns the data with each group under the field that lists it. */
 function dataOf({ fieldValues, fieldGroupsByLocator }: Valued): FieldData {
   const fieldOf = new Map(
     Object.entries(fieldValues).flatMap(([name, list]) => list.map(value => [value, name] as const)),
@@ -196,7 +196,7 @@ type Listed = Pick<PolicyResponse, 'originalContractStartTimestamp' | 'effective
   >[]
 }
 
-/** The issued terms of an answer: the first one, and one for each renewal. */
+/** Returns the issued terms of an answer: the first one, and one for each renewal. */
 export function termsOf({
   originalContractStartTimestamp,
   effectiveContractEndTimestamp,
@@ -213,7 +213,7 @@ export function termsOf({
   )
 }
 
-/** Terms that begin at these times; the last one ends at `end`. */
+/** Returns the terms that begin at these times. The last one ends at `end`. */
 export function termsBetween(starts: readonly number[], end: number): Span[] {
   const sorted = [...new Set(starts)].sort((a, b) => a - b)
   return sorted.map((start, index) => ({
@@ -222,7 +222,7 @@ export function termsBetween(starts: readonly number[], end: number): Span[] {
   }))
 }
 
-/** Of an issued policy; `policyholder` are the values of its holder. Only what is issued counts. */
+/** Converts an issued policy; `policyholder` has the values of its holder. Only issued transactions count. */
 export function bookedAggregate(
   aggregate: PolicyAggregate,
   product: ProductDefinition,

@@ -1,4 +1,4 @@
-// One policy by what it has and by the new configuration.
+// The comparison of what one policy pays with its price by the new configuration.
 import type { CurrencyCode } from '../../kernel/money.ts'
 import type { TimeZone } from '../../kernel/time.ts'
 import type { Attempt } from '../../rating/rate.ts'
@@ -9,7 +9,7 @@ import { orReasons } from './reasons.ts'
 import { recordedPrice } from './recorded.ts'
 import { pricingOf, type Question, riskAt, type Skipped } from './risk.ts'
 
-/** What a policy comes to. Amounts are in minor units of the currency. */
+/** The comparison of one policy. Amounts are in minor units of the currency. */
 export type Compared = {
   readonly locator: string
   readonly productName: string
@@ -22,11 +22,11 @@ export type Compared = {
   readonly decision?: Rated['decision']
   readonly notes: readonly string[]
   readonly leftOut: readonly string[]
-  /** Why one of the prices is missing; each begins with `old: ` or `new: `. */
+  /** Why one of the prices is missing. Each reason begins with `old: ` or `new: `. */
   readonly reasons: readonly string[]
 }
 
-/** Absent `old`: what was recorded. `attempt` is asked for each time that something is priced. */
+/** Without `old`, the recorded price is used. `price` provides a new attempt for everything that is priced. */
 export type Sides = {
   readonly old?: Side
   readonly new: Side
@@ -36,7 +36,7 @@ export type Sides = {
   price<T>(work: (attempt: Attempt) => Promise<T>): Promise<T>
 }
 
-/** Throws only for faults of the service: what the policy or a configuration is to blame for becomes a reason. */
+/** Compares one policy. Throws only for faults of the service. A problem of the policy or of a configuration becomes a reason. */
 export async function comparedPolicy(policy: BookedPolicy, sides: Sides): Promise<Compared | Skipped> {
   const { question, fields } = sides
   const zone = (policy.timeZone ?? sides.zone) as TimeZone

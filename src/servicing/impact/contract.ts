@@ -102,7 +102,7 @@ export type ImpactResponse = z.output<typeof ImpactResponse>
 export const ImpactSummaryResponse = component('ImpactSummaryResponse', run)
 export type ImpactSummaryResponse = z.output<typeof ImpactSummaryResponse>
 
-/** Like a deploy, mistakes in the archive are an answer and not a refusal. */
+/** As with a deploy, mistakes in the archive are part of the answer and not an error. */
 export const ImpactCreateResponse = component('ImpactCreateResponse', {
   success: Flag,
   impact: ImpactResponse.optional().describe('Absent where the archive has mistakes.'),

@@ -1,11 +1,11 @@
-// Files of impacts in R2: rows of each portion. Their archives lie with those of versions (product/cache.ts).
+// Files of impacts in R2: the rows of each portion. Their archives are with those of versions (product/cache.ts).
 import type { Uuid } from '../../kernel/locators.ts'
 import { fileKey, type Tenant, type TenantPlace, tenantFiles } from '../../platform/tenancy.ts'
 import type { Impact } from './store.ts'
 
 const folder = (tenant: Tenant, impact: Uuid): string => fileKey(tenant, 'impacts', impact, '')
 
-/** Written again under the same name if a portion is repeated. */
+/** A repeated portion writes its rows again under the same name. */
 export const rowsKey = (tenant: Tenant, impact: Uuid, portion: number): string =>
   fileKey(tenant, 'impacts', impact, `rows-${String(portion).padStart(6, '0')}.csv`)
 
@@ -21,7 +21,7 @@ export async function putRows(
   })
 }
 
-/** The head and the rows of all portions, one file after the other. */
+/** Streams the head and then the rows of all portions. */
 export function rowsStream(
   { env, tenant, calls }: TenantPlace,
   { locator, portions }: Pick<Impact, 'locator' | 'portions'>,
@@ -45,8 +45,8 @@ export function rowsStream(
 }
 
 /**
- * Deletes its rows. Its archive stays, as that of a deploy that came to nothing does: it is named by its contents, and a deploy of the
- * same one may be about to name it.
+ * Deletes the rows of an impact. Its archive stays, like that of an unsuccessful deploy: the archive is named by its contents, and
+ * a deploy of the same archive may be about to refer to it.
  */
 export async function deleteFiles({ env, tenant, calls }: TenantPlace, impact: Uuid): Promise<void> {
   const bucket = tenantFiles(env, tenant)

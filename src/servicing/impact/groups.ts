@@ -1,4 +1,4 @@
-// The groups that a policy belongs to, by the values of its fields: who pays more, and who less.
+// The groups to which a policy belongs by the values of its fields. They show who pays more and who pays less.
 
 import { invalidParameter } from '../../kernel/errors.ts'
 import { decimal } from '../../kernel/money.ts'
@@ -7,11 +7,14 @@ import { type Instant, localParts, type TimeZone } from '../../kernel/time.ts'
 import type { Configuration, FieldDefinition } from '../../product/configuration.ts'
 import type { Risk } from './risk.ts'
 
-/** A field by which policies are compared. `id` is such as `region_class`, `vehicle.usage`, `vehicle.theft.lock`, `policyholder.city`. */
+/**
+ * A field by which policies are compared. An `id` is, for example, `region_class`, `vehicle.usage`, `vehicle.theft.lock` or
+ * `policyholder.city`.
+ */
 export type GroupingField = {
   readonly id: string
   readonly definition: FieldDefinition
-  /** Absent of the policy's own fields. */
+  /** Absent for the policy's own fields. */
   readonly exposure?: string
   readonly peril?: string
   readonly isOfPolicyholder?: true
@@ -21,10 +24,10 @@ export const NO_VALUE = '(none)'
 /** A policy has several exposures with different values, or a field with several values. */
 export const SEVERAL = '(several)'
 
-/** Fields by which all are compared unless some are named: those with few values, and numbers. */
+/** Types of the fields that are compared unless some are named: those with few values, and numbers. */
 const USUAL: ReadonlySet<FieldDefinition['type']> = new Set(['select', 'number'])
 
-/** Groups hold no others: they are texts, lists of records, or files. */
+/** Types of the fields that can be grouped. The others are texts, lists of records, or files. */
 const POSSIBLE: ReadonlySet<FieldDefinition['type']> = new Set([
   'select',
   'number',
@@ -33,7 +36,7 @@ const POSSIBLE: ReadonlySet<FieldDefinition['type']> = new Set([
   'date',
 ])
 
-/** All fields that policies can be grouped by, of all products; one entry for each id. */
+/** Returns all fields by which policies can be grouped, of all products; one entry for each id. */
 export function groupingFields({ products, policyholderFields }: Configuration): GroupingField[] {
   const found = new Map<string, GroupingField>()
   const addAll = (fields: readonly FieldDefinition[], prefix: string, of: Partial<GroupingField>): void => {
@@ -57,7 +60,7 @@ export function groupingFields({ products, policyholderFields }: Configuration):
   return [...found.values()]
 }
 
-/** Those named, or the usual ones. Refuses (400) a name that is no field. */
+/** Returns the named fields, or the usual ones. Rejects with 400 a name that is not a field. */
 export function chosenFields(
   configuration: Configuration,
   names: readonly string[] | undefined,
@@ -75,7 +78,7 @@ export function chosenFields(
   })
 }
 
-/** The group of the risk: a value, a band of numbers, a year, or one of the two above. */
+/** Returns the group of the risk: a value, a band of numbers, a year, or one of the two constants above. */
 export function groupOf(risk: Risk, field: GroupingField, zone: TimeZone): string {
   const { definition } = field
   const values = valuesOf(risk, field)
@@ -99,7 +102,7 @@ function valuesOf(
     )
 }
 
-/** Texts of people are long. */
+/** Texts that people wrote are long. */
 const LONGEST_GROUP = 80
 
 function groupText(value: string, { type }: FieldDefinition, zone: TimeZone): string {
@@ -110,8 +113,8 @@ function groupText(value: string, { type }: FieldDefinition, zone: TimeZone): st
 }
 
 /**
- * Numbers with the same first digit are one band, so that bands are known before any policy is: 7 is `7`, 23 is `20 to below 30`,
- * 18450 is `10000 to below 20000`.
+ * Returns the band of a number. Numbers with the same first digit share a band, so that the bands are known before any policy is
+ * read: 7 is `7`, 23 is `20 to below 30`, 18450 is `10000 to below 20000`.
  */
 export function band(value: string): string {
   if (!/^-?\d{1,40}(\.\d{1,40})?$/.test(value)) return value.slice(0, LONGEST_GROUP)
@@ -127,7 +130,10 @@ export function band(value: string): string {
   return `${start.toFixed()} to below ${end.toFixed()}`
 }
 
-/** Groups in an order that people expect: numbers and bands by size, all else by text, and what is no value last. */
+/**
+ * Compares groups in the order that people expect: numbers and bands by size, everything else by text, and groups without a value
+ * last.
+ */
 export function inGroupOrder(a: string, b: string): number {
   const special = (text: string): number => (text.startsWith('(') ? 1 : 0)
   if (special(a) !== special(b)) return special(a) - special(b)

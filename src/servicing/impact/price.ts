@@ -1,5 +1,5 @@
-// Prices a risk by a configuration as new business or a renewal is priced, over nothing that is stored. Nothing is written or
-// called: no autofill, no integrations, and no external rater.
+// Prices a risk by a configuration, as new business or a renewal is priced, without stored records. Nothing is written or called:
+// no autofill, no integrations, and no external rater.
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, sumOf, zero } from '../../kernel/money.ts'
@@ -18,7 +18,7 @@ import type { ProductDefinition } from '../../product/configuration.ts'
 import { type Attempt, assertValid, priceQuote, ratingContext, underwriteQuote } from '../../rating/rate.ts'
 import { fitted, type Occasion, type Pricing, type Risk } from './risk.ts'
 
-/** In minor units of the currency. `covers`: premium by `exposure.peril`. */
+/** Amounts in minor units of the currency. `covers` has the premium by `exposure.peril`. */
 export type Price = {
   readonly covers: ReadonlyMap<string, number>
   readonly premium: number
@@ -31,14 +31,14 @@ export type Rated = {
   readonly price: Price
   readonly decision: 'accept' | 'reject' | 'none'
   readonly notes: readonly string[]
-  /** What the configuration does not know of the policy. */
+  /** Parts of the policy that the configuration does not know. */
   readonly leftOut: readonly string[]
 }
 
-/** A configuration that prices. `isNew`: the policy has to be valid by it, as when it is renewed. */
+/** A configuration that prices. `isNew`: the policy must be valid by it, as for a renewal. */
 export type Side = Version & { readonly isNew: boolean }
 
-/** Throws a Refusal for what the configuration does not take or cannot rate. */
+/** Prices and underwrites a risk. Throws a Refusal if the configuration does not accept the risk or cannot rate it. */
 export async function ratedRisk(
   risk: Risk,
   { term }: Pick<Pricing, 'term'>,
@@ -91,7 +91,7 @@ function productOf(
   return product
 }
 
-/** The risk as a policy with one quote over the term. Amounts are those of the risk: defaults are for new cover. */
+/** Returns the risk as a policy with one quote over the term. Amounts are those of the risk, because defaults are for new cover. */
 function draftOf(
   risk: Risk,
   contract: Pricing['term'],

@@ -1,9 +1,9 @@
-// Why a policy has no price, in words that many policies share: none of them names one policy or repeats a value.
+// Why a policy has no price, in words that many policies share. No reason names a policy or repeats a value.
 import { Refusal } from '../../kernel/errors.ts'
 import type { PolicyValidationErrors } from '../../policy/draft/validation.ts'
 import type { FieldErrors } from '../../product/fields/values.ts'
 
-/** The reasons of a refusal, each once. */
+/** Returns the reasons of a refusal, each once. */
 export function reasonsOf(refusal: Refusal): string[] {
   const errors = refusal.details.policyFieldErrors as PolicyValidationErrors | undefined
   const found = errors && [
@@ -32,10 +32,10 @@ const fieldReasons = (errors: FieldErrors | undefined, place: string): string[] 
       ]
     : []
 
-/** A part of the service does not answer, or has too much to do: no policy is to blame, and the next try may succeed. */
+/** A part of the service does not answer or is overloaded. The policy is not the cause, and the next attempt may succeed. */
 const UNAVAILABLE = 503
 
-/** Runs the work; a refusal becomes its reasons. Any other failure is thrown. */
+/** Runs the work. A refusal becomes its reasons; any other failure is thrown. */
 export async function orReasons<T>(work: () => Promise<T>): Promise<T | readonly string[]> {
   try {
     return await work()

@@ -1,4 +1,4 @@
-// What a policy pays for the term that is compared, by what was recorded when it was priced.
+// What a policy pays for the term that is compared, by the price that was recorded.
 import { type CurrencyCode, decimal, money } from '../../kernel/money.ts'
 import { type Instant, months, type Span, type TimeZone } from '../../kernel/time.ts'
 import type { BookedPolicy } from './booked.ts'
@@ -6,8 +6,8 @@ import type { Price } from './price.ts'
 import { type Pricing, partAt } from './risk.ts'
 
 /**
- * The price of what is in force at the moment, over the whole of the present term: amounts of a part of the term are scaled up by its
- * months. Undefined where a peril was never priced.
+ * Returns the price of the cover in force at the moment `at`, for the whole present term. An amount for a part of the term is
+ * scaled up by months. Undefined if a peril was never priced.
  */
 export function recordedPrice(
   policy: BookedPolicy,
@@ -18,7 +18,7 @@ export function recordedPrice(
   const scaled = (amount: number, part: Span): number => {
     if (part.start === present.start && part.end === present.end) return money(amount, currency).minor
     const length = months(part.start, part.end, zone)
-    // A part of a tenth of a second comes to 0 months: no more than its amount is known.
+    // A part of a tenth of a second is 0 months long. Only its amount is known.
     const share = length.eq(0) ? 1 : months(present.start, present.end, zone).div(length)
     return money(decimal(amount).times(share), currency).minor
   }
@@ -56,6 +56,8 @@ function premiumOf(
   return part.premium === undefined ? undefined : scaled(part.premium, part)
 }
 
-/** A fee is one of the term in which it begins; one that lasts over several terms counts in each. */
+/**
+ * Whether a fee belongs to the term: it begins in the term, or is in force at `at`. A fee that spans several terms counts in each.
+ */
 const isOfTerm = (fee: Span, term: Span, at: Instant): boolean =>
   (term.start <= fee.start && fee.start < term.end) || (fee.start <= at && at < fee.end)

@@ -1,4 +1,4 @@
-// Impacts in answers: amounts in major units, lists in place of records.
+// Impacts in answers: amounts in major units, and lists instead of records.
 import { type CurrencyCode, fromMinor, toNumber } from '../../kernel/money.ts'
 import type * as contract from './contract.ts'
 import { inGroupOrder } from './groups.ts'

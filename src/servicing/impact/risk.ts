@@ -1,4 +1,4 @@
-// What of a booked policy is priced: its data at one moment, for a term.
+// The priced part of a booked policy: its data at one moment, for a term.
 import { add, type Instant, months, type Span, type TimeZone } from '../../kernel/time.ts'
 import type { PerilAmounts } from '../../policy/records/transactions.ts'
 import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
@@ -28,22 +28,22 @@ export type Risk = {
   }[]
 }
 
-/** `renewal`: the term after the last one; `day`: a term that begins on the day. */
+/** `renewal`: the term after the last one. `day`: a term that begins on the day. */
 export type Occasion = 'renewal' | 'day'
 
-/** What an impact is asked about. */
+/** What an impact compares. */
 export type Question = {
   readonly occasion: Occasion
   /** Policies with cover at this time are in force. */
   readonly day: Instant
 }
 
-/** `at` is the moment whose data is priced; `present` the term that it lies in. */
+/** `at` is the moment whose data is priced; `present` is the term that contains it. */
 export type Pricing = { readonly at: Instant; readonly present: Span; readonly term: Span }
 
 export type Skipped = 'notInForce' | 'cancelled'
 
-/** When the policy is priced, and for which term: as long as the present one. */
+/** Returns when the policy is priced, and for which term. The term is as long as the present one. */
 export function pricingOf(
   { parts, terms, end, isCancelled }: BookedPolicy,
   { occasion, day }: Question,
@@ -57,18 +57,21 @@ export function pricingOf(
   return { at, present, term: { start, end: asLong(present, start, zone) } }
 }
 
-/** A whole number of months where the term has one, else as many milliseconds. */
+/**
+ * Returns the end of a term of the same length: a whole number of months if the term has one, otherwise the same number of
+ * milliseconds.
+ */
 function asLong(term: Span, start: Instant, zone: TimeZone): Instant {
   const count = months(term.start, term.end, zone)
   if (count.gt(0) && count.eq(count.round(0))) return add(start, count.toNumber(), 'month', zone)
   return (start + (term.end - term.start)) as Instant
 }
 
-/** The part that holds at the time. */
+/** Returns the part that applies at the time. */
 export const partAt = <P extends Span>(parts: readonly P[], at: Instant): P | undefined =>
   parts.find(part => part.start <= at && at < part.end)
 
-/** Undefined where the policy has no cover then. */
+/** Returns the risk at a time, or undefined if the policy has no cover then. */
 export function riskAt(policy: BookedPolicy, at: Instant): Risk | undefined {
   const own = partAt(policy.parts, at)
   if (!own) return undefined
@@ -104,12 +107,12 @@ export function riskAt(policy: BookedPolicy, at: Instant): Risk | undefined {
 
 const dataOf = ({ values, groups }: FieldData): FieldData => ({ values, groups })
 
-/** A risk as a configuration can take it, and what had to be left out. */
+/** A risk that a configuration can price, and what was left out for that. */
 export type Fitted = { readonly risk: Risk; readonly leftOut: readonly string[] }
 
 /**
- * Leaves out what the product does not know any more: fields, exposures and perils. What is left out is named once each; it is no
- * refusal, since the new configuration was made without it.
+ * Leaves out the fields, exposures and perils that the product no longer has, and lists each once. This is not a reason for
+ * rejection, since the new configuration was designed without them.
  */
 export function fitted(risk: Risk, product: ProductDefinition): Fitted {
   const leftOut = new Set<string>()

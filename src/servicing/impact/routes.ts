@@ -10,8 +10,8 @@ const IMPACT = '/impacts/{impactLocator}'
 type Service = typeof import('./service.ts')
 
 /**
- * The service is loaded by the first call: much code for rare calls. Answers 503 while the database waits for the table of impacts,
- * which the rest of the service runs without.
+ * Loads the service on the first call, because it is much code for rare calls. Answers 503 while the database waits for the
+ * migration that adds the table of impacts, without which the rest of the service works.
  */
 async function served<T>(work: (service: Service) => Promise<T>): Promise<T> {
   try {

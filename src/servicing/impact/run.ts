@@ -1,5 +1,5 @@
 // The work of one alarm: some portions of a tenant's policies, each recorded with the totals so far. A crash, deploy or eviction
-// repeats only the portion that was not committed, whose file is then written again under its name.
+// repeats only the portion that was not committed. Its file is then written again under the same name.
 
 import { PluginSessions } from '../../extension/plugins/sessions.ts'
 import { transientLocators, type Uuid } from '../../kernel/locators.ts'
@@ -34,13 +34,13 @@ import type { Skipped } from './risk.ts'
 import * as store from './store.ts'
 import { addToTotals } from './totals.ts'
 
-/** Of one portion; a policy with more perils is a portion alone. */
+/** Limits of one portion. A policy with more perils is a portion of its own. */
 const MOST_POLICIES = 50
 const MOST_PERILS = 1_000
 
 const PORTIONS_OF_ALARM = 4
 
-/** Faults of the service at one portion; then the impact is in error until it is resumed. */
+/** Faults of the service at one portion before the impact goes into the state `error`, until it is resumed. */
 const MOST_TRIES = 4
 
 type Run = {
@@ -55,7 +55,7 @@ type Run = {
   isHalted(): boolean
 }
 
-/** Milliseconds until the next alarm; undefined if there is nothing to do until it is woken. */
+/** Works on an impact. Returns the milliseconds until the next alarm, or undefined if there is nothing to do until it is woken. */
 export async function workOn(
   env: Env,
   shard: ShardName,
@@ -91,14 +91,14 @@ export async function workOn(
       impact = await workOnPortion(run, impact)
     return impact.state === 'running' ? 0 : undefined
   } catch (problem) {
-    // Paused, resumed or removed meanwhile, or another object of it is faster.
+    // The impact was paused, resumed or removed in the meantime, or another object of it was faster.
     if (problem instanceof GuardTripped) return 0
     await countFault(context, impact)
     throw problem
   }
 }
 
-/** The impact after the next portion, which is empty at the end of a shard. */
+/** Returns the impact after the next portion. The portion is empty at the end of a shard. */
 async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impact> {
   const { env, tenant, calls } = run
   const database = shardDatabase(env, tenant, impact.shard, calls)
@@ -117,7 +117,8 @@ async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impa
   const { currency, timeZone } = run.configuration.configuration
   const rows: string[] = []
   for (const aggregate of aggregates) {
-    // A portion is recorded whole or not at all: were it cut short, another attempt at it could write a file with other policies.
+    // A portion is recorded completely or not at all. If it were cut short, another attempt could write a file with other
+    // policies.
     if (run.isHalted()) return impact
     await letOthersRun()
     const one = await comparedAggregate(
@@ -143,7 +144,7 @@ const afterShard = (run: Run, impact: store.Impact): Promise<store.Impact> =>
     ? record(run, impact, { shard: impact.shard + 1, after: 0, tries: 0 })
     : record(run, impact, { state: 'finished', tries: 0, updatedAt: run.context.now })
 
-/** Trips if the impact is not as it was read. */
+/** Commits changes of the impact. Its guard fails if the impact has changed since it was read. */
 async function record(
   { context }: Pick<Run, 'context'>,
   impact: store.Impact,
@@ -194,7 +195,7 @@ async function comparedAggregate(
   return await comparedPolicy(bookedAggregate(aggregate, product, holder?.entity.values ?? {}), sides)
 }
 
-/** Plugins and tables read what the tenant has; nothing of what plugins write is kept, logs included. */
+/** Plugins and tables read the tenant's data. Nothing that plugins write is kept, including their logs. */
 async function priced<T>(
   { context, env, tenant, calls }: Run,
   shard: number,

@@ -1,4 +1,4 @@
-// Impacts on the service: made, read, paused, resumed and removed. `run.ts` goes through the policies.
+// Creates, reads, pauses, resumes and removes impacts. `run.ts` processes the policies.
 import { auditRows } from '../../access/audit/store.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
@@ -42,13 +42,13 @@ import * as store from './store.ts'
 import { assertImpactAllows, type ImpactAction } from './tables.ts'
 import { noTotals } from './totals.ts'
 
-/** Of a tenant. More are refused until one is removed. */
+/** The number of impacts that a tenant keeps. More are rejected until one is removed. */
 const MOST_IMPACTS = 20
 
-/** Of an impact; their groups are what its row is made of. */
+/** The number of fields of an impact. Their groups make up most of its row. */
 const MOST_FIELDS = 40
 
-/** Checks the archive, and commits the impact; its object then goes through the policies. */
+/** Checks the archive and commits the impact. Its object then processes the policies. */
 export async function createImpact(
   context: RequestContext,
   form: contract.ImpactForm,
@@ -112,7 +112,10 @@ async function createdAnswer(
   return { success: true, impact: await readImpact(context, locator) }
 }
 
-/** Values of people's names and the like stay out of what is kept: only choices and numbers group policies here. */
+/**
+ * Returns the ids of the fields. Only selected values and numbers group policies here, so that what is kept contains no names of
+ * people or similar values.
+ */
 function fieldIds(configuration: Configuration, by: string | undefined): string[] {
   const usual = chosenFields(configuration, undefined).map(({ id }) => id)
   if (by === undefined) return usual.slice(0, MOST_FIELDS)
@@ -176,7 +179,7 @@ async function impactAt(context: RequestContext, text: string): Promise<store.Im
   return rows[0] as store.Impact
 }
 
-/** Prices no further policy. Returns when the present one is done. */
+/** Pauses an impact: it prices no further policy. Returns when the current one is done. */
 export async function pauseImpact(context: RequestContext, text: string): Promise<void> {
   const { locator } = await change(context, text, 'pause', 'paused')
   const { env, tenant, calls } = context
@@ -218,7 +221,7 @@ async function change(
   )
 }
 
-/** Removes its row first: what then fails is done by the timer. */
+/** Removes an impact, its row first. If a later step fails, the timer completes it. */
 export async function removeImpact(context: RequestContext, text: string): Promise<void> {
   const database = homeDatabase(context)
   const remove = async () => {
@@ -296,7 +299,7 @@ async function wakeImpact({ env, tenant, calls }: TenantPlace, impact: Uuid): Pr
   await callObject(calls, () => impactObject(env, tenant, impact).wake(shard, impact))
 }
 
-/** Wakes one that runs, removes one that is kept long enough, and deletes the files of one that was removed. */
+/** Wakes a running impact, removes one whose time to be kept is over, and deletes the files of one that was removed. */
 export const impactDue: TimerOwner = async ({ subject, payload }, place) => {
   const locator = subject as Uuid
   if (payload.removed !== undefined) return await deleteFiles(place, locator)

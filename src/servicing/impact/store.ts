@@ -29,10 +29,10 @@ export const changeImpactQuery = (
 export const removeImpactQuery = ({ build }: Database, locator: Uuid): Query =>
   build.delete(impacts).where(eq(impacts.locator, locator))
 
-// The guard of migrations serves here too: it says that work in portions is where it was read.
+// Also the guard of migrations. It checks that work in portions is where it was read.
 const guard = (holds: SQL): Guard => ({ name: 'guard_migration_state', holds })
 
-/** Trips if it has another state or went on meanwhile. */
+/** Fails if the impact has another state or has progressed in the meantime. */
 export const impactGuard = ({
   locator,
   state,
@@ -42,20 +42,20 @@ export const impactGuard = ({
     sql`exists (select 1 from ${impacts} where ${impacts.locator} = ${locator} and ${impacts.state} = ${state} and ${impacts.portions} = ${portions})`,
   )
 
-/** Trips if the tenant has this many, or one that runs. */
+/** Fails if the tenant already has this many impacts, or a running one. */
 export const roomGuard = (most: number): Guard =>
   guard(
     sql`(select count(*) < ${most} and coalesce(sum(${impacts.state} = 'running'), 0) = 0 from ${impacts})`,
   )
 
-/** Policies that were issued and end after the day: the others have no cover on it. */
+/** Issued policies that end after the day. The others have no cover on it. */
 const endsAfter = (day: Instant): SQL | undefined =>
   and(isNotNull(policies.issuedAt), gt(policies.effectiveEnd, day))
 
 export const countQuery = ({ build }: Database, day: Instant) =>
   build.select({ count: sql<number>`count(*)` }).from(policies).where(endsAfter(day))
 
-/** The next policies after the locator, in its order. */
+/** The next policies after the locator, in the order of locators. */
 export const nextPoliciesQuery = ({ build }: Database, after: number, day: Instant, most: number) =>
   build
     .select({ locator: sql<PolicyLocator>`${policies.locator}`, perilCount: policies.perilCount })
@@ -64,7 +64,7 @@ export const nextPoliciesQuery = ({ build }: Database, after: number, day: Insta
     .orderBy(asc(policies.locator))
     .limit(most)
 
-/** Holders of the policies in the JSON list. */
+/** The policyholders of the policies in the JSON list. */
 export const holdersQuery = ({ build }: Database, locators: string) =>
   build
     .select()

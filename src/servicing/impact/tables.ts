@@ -7,21 +7,21 @@ import type { Totals } from './totals.ts'
 export const impacts = sqliteTable('impact_run', {
   locator: text().primaryKey(),
   state: text().$type<ImpactState>().notNull(),
-  /** As its maker calls the configuration. */
+  /** The name that its author gave the configuration. */
   name: text().notNull(),
-  /** SHA-256 of the archive, hex: its files are among those of deployed versions. */
+  /** SHA-256 of the archive, in hex. Its files are among those of deployed versions. */
   hash: text().notNull(),
   question: text({ mode: 'json' }).$type<Question>().notNull(),
-  /** What policies are compared with: what was recorded, or what their own version gives for the same term. */
+  /** What policies are compared with: the recorded price, or the price that their own version gives for the same term. */
   against: text().$type<Against>().notNull(),
-  /** Ids of the fields that policies are grouped by. */
+  /** Ids of the fields by which policies are grouped. */
   fields: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
-  /** Policies that there were when it was made, for the progress. */
+  /** The number of policies when the impact was created, for the progress. */
   expected: integer().notNull(),
-  /** Where it goes on: in this shard, after this policy. */
+  /** Where the work continues: in this shard, after this policy. */
   shard: integer().notNull(),
   after: integer().notNull(),
-  /** Files of rows that are written. A portion is one, and guards this number. */
+  /** The number of files of rows. Each portion writes one, and its guard checks this number. */
   portions: integer().notNull(),
   totals: text({ mode: 'json' }).$type<Totals>().notNull(),
   /** Attempts at the next portion that ended in a fault of the service. */

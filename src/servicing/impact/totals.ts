@@ -1,5 +1,6 @@
-// The totals of an impact: they grow policy by policy, are plain JSON between portions, and do not depend on the order (but for which
-// groups are counted together where there are too many). What is kept grows with the groups and reasons, not with the policies.
+// The totals of an impact. They grow with each policy, are plain JSON between portions, and do not depend on the order of policies
+// (except for which groups are counted together when there are too many). Their size depends on the number of groups and reasons,
+// not of policies.
 
 import type { Compared } from './comparison.ts'
 import type { Price } from './price.ts'
@@ -10,10 +11,10 @@ export type Sums = {
   policies: number
   old: number
   new: number
-  /** How many pay more, and how much more they pay together. */
+  /** The number of policies that pay more, and how much more they pay together. */
   losers: number
   more: number
-  /** How many pay less, and how much less they pay together. */
+  /** The number of policies that pay less, and how much less they pay together. */
   winners: number
   less: number
 }
@@ -21,7 +22,7 @@ export type Sums = {
 export type Parts = { premium: number; taxes: number; fees: number; total: number }
 
 export type Totals = {
-  /** All that were looked at. */
+  /** All policies examined. */
   policies: number
   skipped: Record<Skipped, number>
   /** Policies without one of the prices. */
@@ -29,7 +30,7 @@ export type Totals = {
   compared: Sums
   old: Parts
   new: Parts
-  /** How many policies the new underwriting accepts, refers (`none`) and rejects. */
+  /** The number of policies that the new underwriting accepts, refers (`none`) and rejects. */
   decisions: Record<'accept' | 'none' | 'reject', number>
   reasons: Record<string, number>
   /** What the new configuration does not know, and how many policies have it. */
@@ -37,18 +38,18 @@ export type Totals = {
   /** Policies by the change of their total: in tenths of a percent, and in money to three digits. */
   percents: Record<string, number>
   amounts: Record<string, number>
-  /** By field, by group. */
+  /** By field, then by group. */
   groups: Record<string, Record<string, Sums>>
   covers: Record<string, { policies: number; old: number; new: number }>
   products: Record<string, Sums>
-  /** The largest changes each way, largest first. */
+  /** The largest changes in each direction, largest first. */
   highest: Extreme[]
   lowest: Extreme[]
 }
 
 export type Extreme = { locator: string; old: number; new: number }
 
-/** Different groups of a field, and reasons; what comes after these is counted together. */
+/** Limit on the groups of a field and on reasons. Any beyond it are counted together. */
 const MOST_ENTRIES = 200
 const OTHERS = '(others)'
 
@@ -76,7 +77,7 @@ export const noTotals = (): Totals => ({
   lowest: [],
 })
 
-/** Adds the policy to the totals, which are changed. */
+/** Adds the policy to the totals, in place. */
 export function addToTotals(totals: Totals, one: Compared | Skipped): void {
   totals.policies += 1
   if (typeof one === 'string') {
@@ -139,7 +140,7 @@ function addSums(sums: Sums, old: number, now: number): void {
   }
 }
 
-/** The entry of the name, or that of all others where there are too many. */
+/** Returns the entry of the name, or the entry of all others if there are too many. */
 function entry<T>(record: Record<string, T>, name: string, make: () => T, most = MOST_ENTRIES): T {
   const key = Object.hasOwn(record, name) || Object.keys(record).length < most ? name : OTHERS
   if (!Object.hasOwn(record, key))
@@ -160,17 +161,17 @@ function count(record: Record<string, number>, name: string, most = MOST_ENTRIES
   record[key] = (Object.hasOwn(record, key) ? record[key]! : 0) + 1
 }
 
-/** The change in percent; undefined where nothing was paid before. */
+/** Returns the change in percent, or undefined if nothing was paid before. */
 export const percentOf = (old: number, now: number): number | undefined =>
   old === 0 ? undefined : ((now - old) / Math.abs(old)) * 100
 
-/** Beyond it, a change is as good as this one. */
+/** Larger changes count as this one. */
 const LARGEST_PERCENT = 1_000
 
 const tenths = (percent: number): number =>
   Math.round(Math.max(-LARGEST_PERCENT, Math.min(LARGEST_PERCENT, percent)) * 10)
 
-/** The first three digits, so that there are few different ones. */
+/** Rounds to the first three digits, so that there are few different values. */
 function threeDigits(minor: number): number {
   if (Math.abs(minor) < 1_000) return minor
   const unit = 10 ** (Math.floor(Math.log10(Math.abs(minor))) - 2)
@@ -187,7 +188,10 @@ function keepExtreme(list: Extreme[], one: Extreme, direction: 1 | -1): void {
   if (list.length > EXTREMES) list.pop()
 }
 
-/** The change below which this share of the policies lies, of `percents` (in percent) or `amounts` (in minor units). */
+/**
+ * Returns the change below which this share of the policies is, from `percents` (in tenths of a percent) or `amounts` (in minor
+ * units).
+ */
 export function quantile(counts: Readonly<Record<string, number>>, share: number): number | undefined {
   const sorted = Object.entries(counts)
     .map(([value, policies]) => [Number(value), policies] as const)

@@ -1,4 +1,4 @@
-// Charts of the report as SVG that stands alone: no script, no font and no style from elsewhere.
+// Charts of the report as self-contained SVG: no script, and no font or style from elsewhere.
 import { shortened } from '../../../kernel/text.ts'
 import { escaped } from './words.ts'
 
@@ -6,20 +6,21 @@ const FONT = 'font-family="Helvetica, Arial, sans-serif"'
 const INK = '#1f2933'
 const MUTED = '#6b7785'
 const GRID = '#dde3ea'
-/** Told apart by their place and sign as well, not by colour alone. */
+/** Position and sign distinguish these too, not only the colour. */
 const MORE = '#c2571a'
 const LESS = '#1f6f8b'
 const SAME = '#8b96a3'
 
-/** Policies whose change lies from `from` to below `to`, in percent. */
+/** Policies whose change is at least `from` and below `to`, in percent. */
 export type Bin = { readonly from: number; readonly to: number; readonly policies: number }
 
 const WIDTHS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200]
 const MOST_BINS = 40
 
 /**
- * Bins of one width, from counts by tenths of a percent. Policies that pay the same are a bin of their own, from 0 to 0. The outer
- * hundredths of the policies on each side are put into the outermost bins, so that one extreme does not flatten all others.
+ * Returns bins of equal width from counts by tenths of a percent. Policies that pay the same have their own bin, from 0 to 0. The
+ * outermost one percent of the policies on each side is put into the outermost bins, so that one extreme does not flatten all
+ * others.
  */
 export function binsOf(percents: Readonly<Record<string, number>>): Bin[] {
   const sorted = Object.entries(percents)
@@ -90,7 +91,7 @@ function toneOfBin({ from, to }: Bin): string {
 
 const HISTOGRAM = { width: 760, height: 300, left: 56, right: 12, top: 24, bottom: 48 }
 
-/** How many policies change by how much. */
+/** Draws how many policies change by how much. */
 export function histogram(id: string, bins: readonly Bin[]): string {
   const { width, height, left, right, top, bottom } = HISTOGRAM
   const title = 'Policies by the change of what they pay, in percent'
@@ -149,19 +150,19 @@ function niceStep(atLeast: number): number {
   return [1, 2, 5, 10].map(factor => factor * unit).find(step => step >= atLeast) ?? 10 * unit
 }
 
-/** A group with its change in percent; `note` stands at the end of its line. */
+/** A group with its change in percent. `note` is at the end of its line. */
 export type Bar = { readonly label: string; readonly percent: number; readonly note: string }
 
 const BARS = { width: 760, row: 22, left: 220, right: 190, top: 6, bottom: 6 }
 
-/** The change of each group, to the left and to the right of none. */
+/** Draws the change of each group, to the left or right of zero. */
 export function changeBars(id: string, title: string, bars: readonly Bar[]): string {
   const { width, row, left, right, top, bottom } = BARS
   const height = top + bars.length * row + bottom
   const low = Math.min(0, ...bars.map(({ percent }) => percent))
   const high = Math.max(0, ...bars.map(({ percent }) => percent))
   const range = high - low || 1
-  // Room for the number beside the longest bar on each side.
+  // Space for the number next to the longest bar on each side.
   const room = 62
   const inner = width - left - right - room * (low < 0 ? 2 : 1)
   const zero = left + (low < 0 ? room : 0) + (inner * -low) / range

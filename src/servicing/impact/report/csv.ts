@@ -17,7 +17,10 @@ export const csvHead = (fields: readonly Pick<GroupingField, 'id'>[]): string =>
     ...['change', 'percent', 'decision', 'reasons', 'left_out', 'notes'],
   ])
 
-/** A missing price leaves its cells empty; amounts have the currency's decimal places. Days are those of the zone. */
+/**
+ * Returns the row of a policy. A missing price leaves its cells empty. Amounts have the currency's decimal places. Days are in the
+ * time zone `zone`.
+ */
 export function csvRow(
   one: Compared,
   fields: readonly Pick<GroupingField, 'id'>[],

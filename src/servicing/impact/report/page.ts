@@ -1,4 +1,4 @@
-// The report as one page that can be sent: HTML with its charts in it, and nothing that is loaded from elsewhere.
+// The report as one page that can be sent: HTML that contains its charts and loads nothing from elsewhere.
 import type { CurrencyCode } from '../../../kernel/money.ts'
 import { inGroupOrder } from '../groups.ts'
 import { type Extreme, percentOf, quantile, type Sums, type Totals } from '../totals.ts'
@@ -23,13 +23,13 @@ td { border-bottom: 1px solid #e4e9ef; padding: 4px 8px; } .n { text-align: righ
 .figures { display: flex; flex-wrap: wrap; gap: 12px; margin: 16px 0; padding: 0; list-style: none; } .figures li { border: 1px solid #dde3ea; border-radius: 6px; padding: 10px 14px; min-width: 120px; }
 .figures b { display: block; font-size: 20px; } @media print { h2 { break-after: avoid; } table, svg { break-inside: avoid; } body { margin: 0; } }`
 
-/** Groups of a field that are shown; the others are one line. */
+/** The number of groups of a field that are shown. The others share one line. */
 const MOST_GROUPS = 30
 
 /** Quantiles of the distribution that are shown. */
 const SHARES = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]
 
-/** `titles` are those of the fields, by id. */
+/** Returns the page. `titles` are the titles of the fields, by id. */
 export function impactPage(totals: Totals, head: Head, titles: ReadonlyMap<string, string>): string {
   const title = `What ${head.newName} changes for ${head.bookName}`
   const sections = [
@@ -188,7 +188,7 @@ function groups(
   { currency }: Head,
   titles: ReadonlyMap<string, string>,
 ): string {
-  // Fields that tell most apart come first: by how far their groups lie from one another.
+  // The most significant fields come first: those whose groups differ most from one another.
   const fields = Object.entries(byField)
     .map(([id, sums]) => ({ id, sums: largest(sums), spread: spreadOf(sums) }))
     .filter(({ sums }) => Object.keys(sums).length > 1)
@@ -216,7 +216,7 @@ ${table(
 ${sections.join('\n')}`
 }
 
-/** The groups with most policies; the rest is one group. */
+/** Returns the groups with the most policies, and the rest as one group. */
 function largest(sums: Readonly<Record<string, Sums>>): Record<string, Sums> {
   const sorted = Object.entries(sums).sort(([, a], [, b]) => b.policies - a.policies)
   const kept = sorted.slice(0, MOST_GROUPS)
@@ -232,7 +232,7 @@ function largest(sums: Readonly<Record<string, Sums>>): Record<string, Sums> {
   return { ...Object.fromEntries(kept), [`(${rest.length} others)`]: joined }
 }
 
-/** The largest distance between two groups' changes, of groups that are no exceptions. */
+/** Returns the largest difference between the changes of two groups. Ignores groups with less than one percent of the policies. */
 function spreadOf(sums: Readonly<Record<string, Sums>>): number {
   const all = Object.values(sums).reduce((sum, { policies }) => sum + policies, 0)
   const percents = Object.values(sums)

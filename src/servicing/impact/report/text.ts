@@ -1,4 +1,4 @@
-// The report in a terminal: what one wants to know first.
+// The report for a terminal: the most important results.
 import { quantile, type Totals } from '../totals.ts'
 import {
   amountText,
@@ -13,7 +13,7 @@ import {
 const LABEL = 22
 const AMOUNT = 18
 
-/** Reasons that are listed; the page has all. */
+/** The number of reasons that are listed. The page lists all. */
 const MOST_REASONS = 10
 
 export function impactText(totals: Totals, head: Head, notes: readonly string[]): string {

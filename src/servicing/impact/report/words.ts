@@ -3,7 +3,7 @@ import { type CurrencyCode, fromMinor, minorDigits, toText } from '../../../kern
 import type { Occasion } from '../risk.ts'
 import { percentOf } from '../totals.ts'
 
-/** What the report is about. Names are as the author gave them. */
+/** What the report is about. Names are unchanged from the author. */
 export type Head = {
   readonly oldName: string
   readonly newName: string
@@ -12,11 +12,11 @@ export type Head = {
   /** ISO day. */
   readonly day: string
   readonly currency: CurrencyCode
-  /** ISO day on which it was made. */
+  /** ISO day on which the report was made. */
   readonly madeOn: string
 }
 
-/** As `1,234.50`; with `isSigned`, a positive amount has a plus. */
+/** Formats an amount, as in `1,234.50`. With `isSigned`, a positive amount has a plus. */
 export function amountText(minor: number, currency: CurrencyCode, isSigned = false): string {
   const [whole, fraction] = toText(fromMinor(Math.abs(minor), currency)).split('.')
   const grouped = whole!.replace(/\B(?=(\d{3})+$)/g, ',')
@@ -24,7 +24,7 @@ export function amountText(minor: number, currency: CurrencyCode, isSigned = fal
   return `${minor < 0 ? '-' : plus}${grouped}${fraction === undefined ? '' : `.${fraction}`}`
 }
 
-/** As `+2.4 %`; `-` where nothing was paid before. */
+/** Formats a change, as in `+2.4 %`, or `-` if nothing was paid before. */
 export const changeText = (old: number, now: number): string => {
   const percent = percentOf(old, now)
   return percent === undefined ? '-' : percentText(percent, 2)
@@ -41,7 +41,7 @@ export const countText = (count: number): string => String(count).replace(/\B(?=
 export const shareText = (count: number, all: number): string =>
   all === 0 ? '-' : `${((100 * count) / all).toFixed(1)} %`
 
-/** Whole units of the currency, for axes. */
+/** Formats an amount in whole units of the currency, for axes. */
 export const wholeText = (minor: number, currency: CurrencyCode): string =>
   countText(Math.round(minor / 10 ** minorDigits(currency)))
 
