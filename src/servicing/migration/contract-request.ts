@@ -16,11 +16,11 @@ import {
 } from '../../platform/wire.ts'
 import { breaks, rule } from '../../platform/wire-problem.ts'
 
-/** Per account: itself, its policies, invoices, payments and disbursements. More return 413. */
+/** Limit for an account: itself, its policies, invoices, payments and disbursements. More return 413. */
 export const MOST_ITEMS = 5_000
-/** Per request. More return 413. */
+/** Limit for a request. More return 413. */
 export const MOST_ACCOUNTS = 1_000
-/** Characters of an id of the other system. */
+/** The longest id of the other system, in characters. */
 export const LONGEST_ID = 256
 
 const TIME = 'must be a time, as 2026-11-21T12:00:00Z or milliseconds since 1970-01-01T00:00Z'
@@ -57,7 +57,7 @@ const Rate = z
 const text = (most: number) =>
   z.string().max(most).refine(isStorable, rule('must have neither NUL nor half of a surrogate pair'))
 
-/** Names something, so it is not empty. */
+/** A name, which is not empty. */
 const name = (most: number) => text(most).min(1)
 
 /** An id of the other system: any text. A number becomes its digits. */
@@ -168,7 +168,7 @@ export type ElementMigrationRequest = z.output<z.ZodObject<typeof elementFields>
   elements: ElementMigrationRequest[]
 }
 
-/** Levels of nested elements, counting the root. */
+/** Limit on the levels of nested elements, including the root. */
 export const DEEPEST_ELEMENT = 8
 
 const nested = (depth: number): z.ZodType<ElementMigrationRequest> =>
@@ -299,7 +299,7 @@ export const DisbursementMigrationRequest = component('DisbursementMigrationRequ
 })
 export type DisbursementMigrationRequest = z.output<typeof DisbursementMigrationRequest>
 
-/** Control totals by name: `invoiced`, `paid`, `credit`, `disbursed`; null is none. */
+/** Control totals by name: `invoiced`, `paid`, `credit`, `disbursed`; null means none. */
 const accounting = optional(
   z.object({ originalAccountBalances: optional(z.record(z.string().max(64), OptionalDecimal)) }),
 )
@@ -323,7 +323,7 @@ export const AccountMigrationRequest = component('AccountMigrationRequest', {
 })
 export type AccountMigrationRequest = z.output<typeof AccountMigrationRequest>
 
-/** Items by id. They stay unparsed here, so that each failure is reported at its own item. */
+/** Items by id. They are not parsed here, so that each failure is reported at its own item. */
 const byId = (item: string) =>
   z
     .preprocess<unknown, z.ZodRecord<z.ZodString, z.ZodUnknown>, Record<string, unknown> | null | undefined>(
@@ -336,7 +336,7 @@ const byId = (item: string) =>
       description: 'Left out: none of them is sent again.',
     })
 
-/** Corrections of failed items, by their original ids; each replaces the failed item as a whole. */
+/** Corrections of failed items, by their original ids. Each replaces the failed item as a whole. */
 export const PatchAccountMigrationRequest = component('PatchAccountMigrationRequest', {
   accountLocator: z.string().min(1).max(64),
   defaultCreatedBy: createdBy('that of the request before.'),
@@ -350,12 +350,12 @@ export const PatchAccountMigrationRequest = component('PatchAccountMigrationRequ
   invoices: byId('InvoiceMigrationRequest'),
   payments: byId('PaymentMigrationRequest'),
   disbursements: byId('DisbursementMigrationRequest'),
-  /** Corrects control totals that were wrong themselves. */
+  /** Corrects control totals that were themselves wrong. */
   accounting,
 })
 export type PatchAccountMigrationRequest = z.output<typeof PatchAccountMigrationRequest>
 
-/** The control totals of the request as pairs of name and amount. */
+/** Returns the control totals of the request as pairs of name and amount. */
 export const controlTotalsIn = ({ accounting }: Pick<MigrationRequest, 'accounting'>): [string, string][] =>
   Object.entries(accounting?.originalAccountBalances ?? {}).flatMap(([name, total]) =>
     total === undefined ? [] : [[name, total]],

@@ -160,7 +160,7 @@ export const AccountMigrationIdMappingsResponse = component('AccountMigrationIdM
 })
 export type AccountMigrationIdMappingsResponse = z.output<typeof AccountMigrationIdMappingsResponse>
 
-/** A page with `listCompleted`; the bare list with `extended=false`. */
+/** A page with `listCompleted`; with `extended=false` only the list. */
 const listOf = <S extends z.ZodType>(item: S, name: string) =>
   z.union([z.object({ listCompleted: Flag, items: z.array(item) }).openapi(name), z.array(item)])
 

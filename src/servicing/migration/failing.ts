@@ -34,7 +34,7 @@ const STAND_INS: Readonly<Record<string, unknown>> = {
   chargeType: '?',
 }
 
-/** Per kind of item: an invoice's start must come before its end, even if only one of them is a stand-in. */
+/** By kind of item: an invoice's start must come before its end, even if only one of them is a stand-in. */
 const STAND_INS_OF: Partial<Readonly<Record<ItemKind, Readonly<Record<string, unknown>>>>> = {
   invoices: { startTime: '0001-01-01T00:00:00Z', endTime: '9999-12-31T00:00:00Z' },
 }
@@ -54,7 +54,7 @@ const STRUCTURE: ReadonlySet<string> = new Set([
   'transactions',
 ])
 
-/** For each wrong property, how sentences begin that its stand-in may cause anywhere in the item. */
+/** For each wrong property, the beginnings of sentences that its stand-in may cause anywhere in the item. */
 const DOUBTS: readonly (readonly [properties: RegExp, sentences: RegExp])[] = [
   [/^(start|end|issued)Time$/, /^(startTime|issuedTime|segment\.startTime)\b/],
   [/^installments$/, /^installmentItems\b/],
@@ -63,7 +63,7 @@ const DOUBTS: readonly (readonly [properties: RegExp, sentences: RegExp])[] = [
   [/^(segment|segmentType)$/, /^(Field|\w+\[\d+\]: Field)\b/],
 ]
 
-/** Attempts to read an item: a stand-in may reveal further problems. */
+/** The number of attempts to read an item, because a stand-in may reveal further problems. */
 const MOST_READINGS = 3
 
 type StandInReading = { readonly item: unknown; readonly doubts: Doubts }
@@ -88,7 +88,7 @@ function readWithStandIns(
   return undefined
 }
 
-/** The name of a part without an id; it matches `placeOf`. */
+/** Returns the name of a part without an id; it matches `placeOf`. */
 const placeName = (path: readonly string[]): string =>
   path.length > 1 && /^\d+$/.test(path.at(-1)!) ? `${path.at(-2)}[${path.at(-1)}]` : (path.at(-1) ?? '?')
 
@@ -114,7 +114,7 @@ class Doubts {
   /** Names of the wrong properties at each place. */
   readonly #names = new Map<string, Set<string>>()
   readonly #sentences = new Set<RegExp>()
-  /** Places that are not objects: nothing about them is known. */
+  /** Places that are not objects, about which nothing is known. */
   readonly #empty = new Set<string>()
   #isStructureDoubtful = false
 
@@ -129,7 +129,7 @@ class Doubts {
     if (STRUCTURE.has(last)) this.#isStructureDoubtful = true
   }
 
-  /** The sentences that no stand-in can have caused. */
+  /** Returns the sentences that no stand-in can have caused. */
   sure({ elementType, locator, errors }: StoredProblem): string[] {
     const place = `${elementType} ${locator}`
     if (this.#empty.has(place)) return []
@@ -151,7 +151,10 @@ export type Failing = {
   sure(kind: ItemKind, id: string, problem: StoredProblem): string[]
 }
 
-/** `read`: the valid part of the account. Its invoices are included, since policies and payments name them. */
+/**
+ * Reads the failing items. `read` is the valid part of the account. Its invoices are included, since policies and payments name
+ * them.
+ */
 export function readFailing(
   value: SentAccount,
   originalId: string,

@@ -19,7 +19,7 @@ export const deletedAt = (updatedAt: number): Instant => (updatedAt + KEPT_DAYS 
 
 type FileContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
 
-/** Name of the file with all accounts as they were sent. */
+/** The name of the file with all accounts as they were sent. */
 export const BODY = 'body'
 
 export const sourceKey = (tenant: Tenant, migration: Uuid, source: string): string =>
@@ -27,10 +27,10 @@ export const sourceKey = (tenant: Tenant, migration: Uuid, source: string): stri
 
 type Place = Pick<store.MigrationAccount, 'source' | 'start' | 'length'>
 
-/** What was sent is not in its file. */
+/** The submitted JSON is missing from its file. */
 export class SourceGone extends Error {}
 
-/** Bytes per read, so that one R2 call serves several small accounts. */
+/** The number of bytes in each read, so that one R2 call serves several small accounts. */
 const WINDOW_BYTES = 1_048_576
 
 /** Reads the JSON of accounts, and keeps the bytes that follow for the next one. */
@@ -66,7 +66,7 @@ export class Sources {
   }
 }
 
-/** Stores an account's JSON in a file of its own. Returns its place. */
+/** Stores an account's JSON in a separate file. Returns its place. */
 export async function storeSource(
   { env, tenant, calls }: FileContext,
   migration: Uuid,
@@ -111,7 +111,7 @@ export const deleteUnrecorded: TimerOwner = unlessRecorded(migrations, (migratio
 type Scrub = (text: string) => string
 type Row = store.MigrationAccount & Pick<store.Migration, 'type'>
 
-/** Scrubs the account's JSON and failures. Call it before erasing the values; a repeated call finishes an interrupted one. */
+/** Scrubs the account's JSON and failures. Call it before erasing the values. A repeated call finishes an interrupted one. */
 export async function eraseStaged(
   context: RequestContext,
   database: Database,
@@ -142,7 +142,7 @@ export async function eraseStaged(
   }
 }
 
-/** Scrubs texts; names of properties stay. */
+/** Scrubs texts. Names of properties stay. */
 function scrubbed(value: unknown, scrub: Scrub): unknown {
   if (typeof value === 'string') return scrub(value)
   if (Array.isArray(value)) return value.map(one => scrubbed(one, scrub))
@@ -150,10 +150,10 @@ function scrubbed(value: unknown, scrub: Scrub): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, scrubbed(one, scrub)]))
 }
 
-/** Attempts to write the body while it is changed at the same time. */
+/** The number of attempts to write the body while it changes concurrently. */
 const MOST_WRITES = 5
 
-/** Blanks the account in the body with spaces, so that the positions of the others stay valid. */
+/** Overwrites the account in the body with spaces, so that the positions of the others stay valid. */
 async function blankInBody({ env, tenant, calls }: RequestContext, key: string, row: Row): Promise<void> {
   const bucket = tenantFiles(env, tenant)
   for (let tries = 0; tries < MOST_WRITES; tries += 1) {
@@ -171,7 +171,7 @@ async function blankInBody({ env, tenant, calls }: RequestContext, key: string, 
   throw new Error(`${key} changes all the time.`)
 }
 
-/** Writes spaces from byte `from` to before byte `to`: inside the braces, so that the JSON stays an object. */
+/** Writes spaces from byte `from` to before byte `to`. These are inside the braces, so that the JSON stays an object. */
 function blanking(from: number, to: number): TransformStream<Uint8Array, Uint8Array> {
   let at = 0
   return new TransformStream({
@@ -186,7 +186,7 @@ function blanking(from: number, to: number): TransformStream<Uint8Array, Uint8Ar
   })
 }
 
-/** The account's place in the body, if a corrected account has replaced it since. */
+/** Returns the account's place in the body, if a corrected account has replaced it since. */
 async function placeInBody(
   bucket: R2Bucket,
   key: string,

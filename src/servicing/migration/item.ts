@@ -4,7 +4,7 @@ import { addTo } from '../../kernel/maps.ts'
 export const LISTED_KINDS = ['policies', 'invoices', 'payments', 'disbursements'] as const
 export type ListedKind = (typeof LISTED_KINDS)[number]
 
-/** Ids are unique per kind within an account. */
+/** Ids are unique for each kind within an account. */
 export type ItemKind = 'account' | ListedKind
 
 export type MappingNode = {
@@ -13,7 +13,7 @@ export type MappingNode = {
   readonly children?: readonly MappingNode[]
 }
 
-/** Problems at one place: its kind, its path of original ids, and sentences that name field and rule. */
+/** Problems at one place: its kind, its path of original ids, and sentences that name the field and the rule. */
 export type StoredProblem = {
   readonly elementType: string
   readonly locator: string
@@ -35,7 +35,7 @@ export type InvoiceLink = {
   readonly invoice: string
 }
 
-/** Indexed by both ends, so that each link of a chain is followed once. */
+/** Links indexed by both ends, so that each link of a chain is followed once. */
 export class InvoiceLinks {
   readonly #byItem = new Map<string, InvoiceLink[]>()
 
@@ -43,7 +43,7 @@ export class InvoiceLinks {
     for (const key of [`${link.kind} ${link.id}`, `invoices ${link.invoice}`]) addTo(this.#byItem, key, link)
   }
 
-  /** Ids of the invoices (this one included) and payments that fail if this invoice fails. */
+  /** Returns the ids of the invoices (including this one) and payments that fail if this invoice fails. */
   around(invoice: string): Readonly<Record<'invoices' | 'payments', ReadonlySet<string>>> {
     const [invoices, payments] = [new Set([invoice]), new Set<string>()]
     const queue = new Set([`invoices ${invoice}`])
@@ -89,14 +89,14 @@ type PartType = 'term' | 'transaction' | 'element' | 'charge' | 'installment'
 /** Kinds of places, as answers name them (resources brief 9.4). */
 export type ElementType = (typeof ELEMENT_TYPES)[ItemKind] | PartType
 
-/** Sentences kept per item; further ones are only counted. */
+/** The number of sentences that an item keeps. Further ones are only counted. */
 const MOST_SENTENCES = 200
 
 export class Problems {
   readonly #byPlace = new Map<string, { elementType: ElementType; locator: string; errors: string[] }>()
   #count = 0
 
-  /** `path`: original ids, as `P1/terms[0]/transactions[2]/veh-3`. */
+  /** Adds a problem. `path` has original ids, as in `P1/terms[0]/transactions[2]/veh-3`. */
   add(elementType: ElementType, path: string, sentence: string): void {
     this.#count += 1
     if (this.#count > MOST_SENTENCES) return
@@ -130,9 +130,9 @@ function firstOf(failures: readonly ItemFailure[], kind: ItemKind | undefined): 
 export class Findings {
   readonly #byKey = new Map<string, { kind: ItemKind; id: string; problems: Problems }>()
   readonly links = new InvoiceLinks()
-  /** Invoices migrated earlier. They are not items of the request, so only the items that name them fail. */
+  /** Invoices that were migrated earlier. They are not items of the request, so only the items that name them fail. */
   readonly #earlierInvoices = new Set<string>()
-  /** Failures found before the conversion; these items are not in the request. */
+  /** Failures found before the conversion. Their items are not in the request. */
   readonly #earlierFailures: readonly ItemFailure[]
 
   constructor(before: readonly ItemFailure[]) {
@@ -156,12 +156,12 @@ export class Findings {
     return this.#byKey.get(`${kind} ${id}`)?.problems.any ?? false
   }
 
-  /** The id of a failing item: one that fails by itself if there is one, else a blocked one. */
+  /** Returns the id of a failing item: one that fails by itself if there is one, otherwise a blocked one. */
   failing(kind?: ItemKind): string | undefined {
     return firstOf([...this.#earlierFailures, ...this.list()], kind)
   }
 
-  /** As `failing`, among items that failed before the conversion. */
+  /** Does what `failing` does, among items that failed before the conversion. */
   failedBefore(kind: ItemKind): string | undefined {
     return firstOf(this.#earlierFailures, kind)
   }

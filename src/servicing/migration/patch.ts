@@ -1,4 +1,4 @@
-// Corrections of a failed account: each item replaces the failed one, and the account is tried again.
+// Corrections of a failed account. Each item replaces the failed one, and the account is tried again.
 
 import { notFound, type Refusal, wrongState } from '../../kernel/errors.ts'
 import { newUuid, readUuid } from '../../kernel/locators.ts'
@@ -36,7 +36,10 @@ import {
 } from './store.ts'
 import { assertAccountAllows, assertMigrationAllows } from './tables.ts'
 
-/** Returns failures found at once, and then queues nothing. Empty maps mean that the account is queued. */
+/**
+ * Corrects an account. If failures are found immediately, returns them and queues nothing. Empty maps mean that the account is
+ * queued.
+ */
 export async function patchAccount(
   context: RequestContext,
   text: string,
@@ -117,7 +120,9 @@ async function applyPatch(
   return answer
 }
 
-/** After an unknown outcome the commit may still have happened, so look first. */
+/**
+ * Deletes a source unless the account uses it. After an unknown outcome the commit may still have happened, so this looks first.
+ */
 async function discardUnlessUsed(
   context: RequestContext,
   place: RecordPlace,
@@ -137,7 +142,7 @@ const patchRefusal = (problems: readonly string[]): Refusal =>
     `Nothing was patched: ${problems.join('; ')}. Name failed items by their original ids, as failures/list has them.`,
   )
 
-/** Refuses (409) every item in a patch of a completed account, by id: nothing of it failed. */
+/** Rejects with 409 every item in a patch of a completed account, by id, because none of its items failed. */
 function assertNamesNothing(patch: PatchAccountMigrationRequest, done: ReadonlySet<string>): void {
   const ofId = (key: string): string => (done.has(key) ? 'is completed' : 'is not in the migration')
   const problems = [
@@ -149,7 +154,7 @@ function assertNamesNothing(patch: PatchAccountMigrationRequest, done: ReadonlyS
   if (problems.length > 0) throw patchRefusal(problems)
 }
 
-/** Refuses (409) items that did not fail, by id. */
+/** Rejects with 409 items that did not fail, by id. */
 function assertPatchable(
   value: SentAccount,
   patch: PatchAccountMigrationRequest,
@@ -187,7 +192,7 @@ function accountShapeFailures(
   return problems.length > 0 ? [itemFailure('account', originalId, problems)] : []
 }
 
-/** An item keeps its id, since others may refer to it; an item without one needs an id that no other item has. */
+/** Checks ids. An item keeps its id, since others may refer to it. An item without an id needs one that no other item has. */
 function idFailures(value: SentAccount, patch: PatchAccountMigrationRequest): ItemFailure[] {
   return LISTED_KINDS.flatMap(kind => {
     const own = itemsOf(value, kind).map(ownId)

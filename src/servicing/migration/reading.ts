@@ -43,7 +43,10 @@ function conditionsOf(open: boolean | undefined): SQL[] {
   return [open ? sql`${migrations.state} <> 'finished'` : sql`${migrations.state} = 'finished'`]
 }
 
-/** In the order in which they were submitted; `open`: those that are not finished. One round trip for each shard. */
+/**
+ * Lists migrations in the order in which they were submitted; with `open`, those that are not finished. One round trip for each
+ * shard.
+ */
 export async function listMigrations(
   context: RequestContext,
   { open, ...page }: contract.MigrationListQuery,
@@ -75,7 +78,7 @@ export async function getAccount(
   return accountResponse((await accountAt(context, migration, account)).row)
 }
 
-/** Mappings of the account from all migrations. */
+/** Returns mappings of the account from all migrations. */
 export async function getMappings(
   context: RequestContext,
   migration: string,
@@ -107,7 +110,7 @@ export async function listAccounts(
   const { database, locator } = migrationPlace(context, text)
   const [migrations, accounts] = await database.batch([
     store.migrationQuery(database, locator),
-    // One more shows whether this is the last page.
+    // One more than requested shows whether this is the last page.
     database.build
       .select()
       .from(migrationAccounts)
@@ -130,7 +133,7 @@ export const listMappings = (context: RequestContext, text: string, query: contr
     mappingsResponse(account, rows, query.by),
   )
 
-/** A page of the accounts with rows in the table, and these rows: one round trip. */
+/** Returns a page of the accounts that have rows in the table, with these rows: one round trip. */
 async function listWith<Row extends { accountLocator: string }, Response>(
   context: RequestContext,
   text: string,
@@ -168,7 +171,7 @@ async function listWith<Row extends { accountLocator: string }, Response>(
 
 const dateTime = (at: number): string => new Date(at).toISOString()
 
-/** `realNow`: the rate is measured in real time, whatever the tenant's clock says. */
+/** The rate is measured in real time (`realNow`), regardless of the tenant's clock. */
 export function migrationResponse(
   migration: store.Migration,
   counts: store.AccountCounts,

@@ -25,21 +25,21 @@ export const ITEM_SCHEMAS = {
   disbursements: contract.DisbursementMigrationRequest,
 } as const satisfies Record<ListedKind, z.ZodType>
 
-/** A failure of the item as a whole. */
+/** Returns a failure of the item as a whole. */
 export const itemFailure = (kind: ItemKind, originalId: string, errors: readonly string[]): ItemFailure => ({
   kind,
   originalId,
   problems: [{ elementType: ELEMENT_TYPES[kind], locator: originalId, errors }],
 })
 
-/** The id of an item as it was sent; undefined if it is no valid id. */
+/** Returns the id of an item as it was sent, or undefined if it is not a valid id. */
 export const ownId = (item: unknown): string | undefined => {
   const id = typeof item === 'object' && item !== null ? (item as { id?: unknown }).id : undefined
   if (typeof id === 'number') return String(id)
   return typeof id === 'string' && id !== '' && id.length <= contract.LONGEST_ID ? id : undefined
 }
 
-/** The item's id, or its place if it has none. */
+/** Returns the item's id, or its place if it has none. */
 const itemId = (kind: ListedKind, item: unknown, index: number): string => ownId(item) ?? `${kind}[${index}]`
 
 export const itemsOf = (value: SentAccount, kind: ListedKind): readonly unknown[] => {
@@ -52,13 +52,13 @@ export const namedItems = (value: SentAccount, kind: ListedKind): { id: string; 
 
 /** Earlier migrated items of an account, as `kind id`. */
 export type MigratedItems = {
-  /** By this migration: they are skipped. */
+  /** Migrated by this migration. They are skipped. */
   readonly done: ReadonlySet<string>
-  /** By other migrations: ids within an account are never reused. */
+  /** Migrated by other migrations. Ids within an account are never reused. */
   readonly taken: ReadonlySet<string>
 }
 
-/** `mappings`: those of the account from all migrations. */
+/** `mappings` are those of the account from all migrations. */
 export function migratedItems(
   mappings: readonly { kind: ItemKind; originalId: string; migrationLocator: string }[],
   migration: Uuid,
@@ -69,7 +69,7 @@ export function migratedItems(
   return { done: keys(true), taken: keys(false) }
 }
 
-/** Valid items go to the request, the others to the failures. `isNew`: the account is created. */
+/** Reads an account. Valid items go to the request, the others to the failures. `isNew`: the account is created. */
 export function readAccount(
   value: SentAccount,
   originalId: string,
@@ -98,7 +98,7 @@ export function readAccount(
         ...(taken.has(`${kind} ${id}`)
           ? wrong(`'id' must be unique within the account: '${id}' was migrated by an earlier migration.`)
           : []),
-        // Nobody knows which one is meant, so none is used until a correction replaces them all.
+        // It is unknown which one is meant, so none is used until a correction replaces them all.
         ...(sent.length > 1 ? wrong(`'id' must be unique: '${id}' stands in '${kind}' more than once.`) : []),
         ...reads.flatMap((read, at) =>
           read.success ? [] : placedProblems(read.error, ELEMENT_TYPES[kind], id, sent[at]!.item),
@@ -119,7 +119,7 @@ export function readAccount(
   return { request: request as ReadAccount, failures: [...failures, ...blocked.values()] }
 }
 
-/** Failures of items that do not match their schema. */
+/** Returns failures of items that do not match their schema. */
 export const shapeFailures = (kind: ListedKind, items: Readonly<Record<string, unknown>>): ItemFailure[] =>
   Object.entries(items).flatMap(([id, item]) => {
     const read = ITEM_SCHEMAS[kind].safeParse(item)
@@ -127,7 +127,7 @@ export const shapeFailures = (kind: ListedKind, items: Readonly<Record<string, u
     return [{ kind, originalId: id, problems: placedProblems(read.error, ELEMENT_TYPES[kind], id, item) }]
   })
 
-/** Items linked to failing ones, as `kind id`: linked policies, invoices and payments fail together. */
+/** Returns the items linked to failing ones, as `kind id`: linked policies, invoices and payments fail together. */
 function blockedBy(
   value: SentAccount,
   failures: readonly ItemFailure[],
@@ -155,7 +155,7 @@ function blockedBy(
   return blocked
 }
 
-/** Every `invoiceId` in the item, at any depth. */
+/** Returns every `invoiceId` in the item, at any depth. */
 function invoiceIdsIn(part: unknown): string[] {
   if (typeof part !== 'object' || part === null) return []
   return Object.entries(part).flatMap(([name, inner]) =>
@@ -167,7 +167,7 @@ function invoiceIdsIn(part: unknown): string[] {
 
 const EMPTY = { policies: [], invoices: [], payments: [], disbursements: [] }
 
-/** The parsed value; problems are added as sentences with their path. */
+/** Returns the parsed value. Adds problems as sentences with their path. */
 export function parsed<S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -182,7 +182,7 @@ export function parsed<S extends z.ZodType>(
 }
 
 // Problems within an item, each at its path of original ids (resources brief 9.4).
-/** Lists whose entries are places of their own. */
+/** Lists whose entries are separate places. */
 const PLACES: Readonly<Record<string, string>> = {
   terms: 'term',
   transactions: 'transaction',
@@ -191,12 +191,12 @@ const PLACES: Readonly<Record<string, string>> = {
   charges: 'charge',
 }
 
-/** Sentences kept per item; further ones are only counted. */
+/** The number of sentences that an item keeps. Further ones are only counted. */
 const MOST_SENTENCES = 100
 
 export type Place = { readonly elementType: string; readonly locator: string }
 
-/** The innermost place on the path. Elements and installments are named by id if they have one. */
+/** Returns the innermost place on the path. Elements and installments are named by id if they have one. */
 export function placeOf(whole: Place, item: unknown, path: readonly PropertyKey[]): Place {
   let { elementType, locator } = whole
   /** Paths of elements start at their transaction, however deeply they are nested. */
@@ -217,7 +217,7 @@ export function placeOf(whole: Place, item: unknown, path: readonly PropertyKey[
   return { elementType, locator }
 }
 
-/** The type of the element at the key; undefined where it is no place of its own. */
+/** Returns the type of the element at the key, or undefined if it is not a separate place. */
 function kindAt(key: PropertyKey, list: PropertyKey | undefined): string | undefined {
   if (key === 'rootElement') return 'element'
   return typeof key === 'number' ? PLACES[String(list)] : undefined

@@ -22,7 +22,7 @@ const { get, patch, post } = forTenant('Migration')
 const RUNS = '/migration/{tenantLocator}/migrations'
 const RUN = `${RUNS}/{migrationLocator}` as const
 
-/** Bytes of one request (resources brief 9.4). */
+/** The largest request, in bytes (resources brief 9.4). */
 const LARGEST_BODY = 25 * 1_048_576
 
 export const migrationRoutes: readonly Route[] = [

@@ -1,4 +1,4 @@
-// Operations on migrations: submit, pause, resume, recover; patches commit through here. `run/` migrates the accounts.
+// Operations on migrations: submit, pause, resume, recover. Patches also commit through here. `run/` migrates the accounts.
 import { type AuditEntry, auditRows } from '../../access/audit/store.ts'
 import { invalidRequest, notFound, Refusal, wrongState } from '../../kernel/errors.ts'
 import { newUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
@@ -39,7 +39,7 @@ export const submitAccounts = async (
 ): Promise<JsonText> =>
   submit(context, upload, { shard: await shardForCreate(withTenantKey(context)), validateOnly })
 
-/** Takes further items of an existing account. Throws 404 if there is none. */
+/** Accepts further items of an existing account. Throws 404 if there is none. */
 export async function submitItems(
   context: RequestContext,
   text: string,
@@ -64,7 +64,7 @@ type Submission = {
   readonly account?: { readonly locator: Uuid; readonly originalId: string }
 }
 
-/** Streams the body to R2 and finds its accounts on the way; one commit then creates the migration. */
+/** Streams the body to R2 and finds its accounts on the way. One commit then creates the migration. */
 async function submit(context: RequestContext, upload: Upload, submitted: Submission): Promise<JsonText> {
   const { env, tenant, calls } = context
   const { shard, account } = submitted
@@ -113,7 +113,7 @@ const logged =
   (problem: unknown): void =>
     console[level](JSON.stringify({ at: 'migration', locator, problem: String(problem) }))
 
-/** Passes the bytes on and collects their accounts. Refuses (400) a request without accounts. */
+/** Passes the bytes on and collects their accounts. Rejects with 400 a request without accounts. */
 async function* splitting(
   pieces: Upload['stream'],
   accounts: SubmittedAccount[],
@@ -128,7 +128,9 @@ async function* splitting(
   if (accounts.length === 0) throw invalidRequest('The request has no accounts; send a list of at least one.')
 }
 
-/** After an unknown outcome the commit may still have happened, so look first. */
+/**
+ * Deletes the files unless the migration exists. After an unknown outcome the commit may still have happened, so this looks first.
+ */
 async function discardUnlessRecorded(
   context: RequestContext,
   database: Database,
@@ -204,7 +206,7 @@ export async function resumeMigration(context: RequestContext, text: string): Pr
   await change(context, text, 'resume', (place, counts) => [runningQuery(context, place, counts)])
 }
 
-/** Retries accounts that a system error stopped, not those that failed on their data. */
+/** Retries accounts that a system error stopped, but not those that failed on their data. */
 export async function recoverMigration(context: RequestContext, text: string): Promise<void> {
   await change(context, text, 'recover', (place, counts) => [
     store.recoverQuery(place, context.now),
@@ -212,7 +214,7 @@ export async function recoverMigration(context: RequestContext, text: string): P
   ])
 }
 
-/** Sets the migration to processing; its rate is measured from now. */
+/** Sets the migration to processing. Its rate is measured from now. */
 export const runningQuery = (
   { now: at }: Pick<RequestContext, 'now'>,
   place: RecordPlace,
@@ -243,7 +245,7 @@ async function change(
   return place
 }
 
-/** Actions of people, which are audited; the run does the others. */
+/** Actions of people, which are audited. The run performs the others. */
 const AUDITED_ACTIONS: ReadonlySet<MigrationAction> = new Set(['pause', 'resume', 'recover', 'patch'])
 
 /** Commits an action with its event, if the migration is still in the state that was read. */
@@ -267,7 +269,7 @@ export function commitChange(
     totalAccounts: String(totalAccounts),
     ...change.data,
   }
-  // A running migration gets a timer that continues it; a stopped one, a timer that deletes its files.
+  // A running migration gets a timer that continues it; a stopped one gets a timer that deletes its files.
   const dueAt = STOPPING_ACTIONS.has(action) ? deletedAt(context.now) : context.now
   return commit(context, database, {
     shard,
@@ -282,7 +284,7 @@ export function commitChange(
 
 const STOPPING_ACTIONS: ReadonlySet<MigrationAction> = new Set(['pause', 'fail', 'stop'])
 
-/** Refuses (409) to continue a migration whose files are deleted. */
+/** Rejects with 409 an attempt to continue a migration whose files are deleted. */
 export function assertKept({ locator, state, updatedAt }: store.Migration, at: Instant): void {
   if (state === 'processing' || state === 'submitted' || at < deletedAt(updatedAt)) return
   throw wrongState(

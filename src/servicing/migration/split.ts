@@ -8,7 +8,7 @@ import { MOST_ACCOUNTS, MOST_ITEMS } from './contract-request.ts'
 import { LISTED_KINDS } from './item.ts'
 import { itemsOf, ownId, type SentAccount } from './request.ts'
 
-/** Bytes of one account, which is parsed as a whole. */
+/** The largest account, in bytes. It is parsed as a whole. */
 export const LARGEST_ACCOUNT_BYTES = 10 * 1_048_576
 
 /** An account's JSON; `start` is its first byte in the body. */
@@ -26,7 +26,7 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 const malformed = (message: string): Refusal => new Refusal('malformedJson', message)
 
-/** Reads a list of objects, or (`single`) one object. It looks at brackets and strings only; the caller parses each element. */
+/** Reads a list of objects, or (`single`) one object. It looks only at brackets and strings; the caller parses each element. */
 export class ElementSplitter {
   readonly #single: boolean
   #at = 0
@@ -64,7 +64,7 @@ export class ElementSplitter {
     return elements
   }
 
-  /** Call it after the last byte. Throws if the JSON is incomplete. */
+  /** Checks that the JSON is complete. Call it after the last byte. */
   end(): void {
     if (this.#expects !== 'end') throw malformed('The body ends before its JSON does; send it whole.')
   }
@@ -80,7 +80,7 @@ export class ElementSplitter {
     if (byte === QUOTE) this.#inText = true
     else if (byte === OPEN_OBJECT || byte === OPEN_LIST) this.#depth += 1
     else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) this.#depth -= 1
-    // The limit of every other body: recursion through an account needs a bound.
+    // The same limit as for every other body, because recursion through an account must be bounded.
     if (this.#depth > DEEPEST_JSON)
       throw malformed(
         `The account at byte ${this.#start} nests lists and objects more than ${DEEPEST_JSON} deep; flatten it.`,
@@ -129,7 +129,7 @@ const EXPECTED = {
   end: 'nothing more',
 } as const
 
-/** `start` and `length` are bytes of the body. */
+/** `start` and `length` are in bytes of the body. */
 export type SubmittedAccount = {
   readonly originalId: string
   readonly start: number
@@ -137,7 +137,7 @@ export type SubmittedAccount = {
   readonly totalItems: number
 }
 
-/** `existing`: id of the account that gets the items. Throws a Refusal (`malformedJson`, `tooLarge`). */
+/** `existing` is the id of the account that gets the items. Throws a Refusal (`malformedJson`, `tooLarge`). */
 export function submittedAccount(
   { start, text }: Element,
   number: number,

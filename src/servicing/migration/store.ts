@@ -56,19 +56,19 @@ export const newMigrationQueries = (
   ...putRows(database, migrationAccounts, accounts),
 ]
 
-/** Trips if the migration has left that state. */
+/** Fails if the migration has left that state. */
 export const migrationGuard = (locator: Uuid, state: MigrationState): Guard => ({
   name: 'guard_migration_state',
   holds: sql`exists (select 1 from ${migrations} where ${migrations.locator} = ${locator} and ${migrations.state} = ${state})`,
 })
 
-/** Trips if an account waits: one may have been patched meanwhile. */
+/** Fails if an account waits, because one may have been patched in the meantime. */
 export const noneWaitingGuard = (locator: Uuid): Guard => ({
   name: 'guard_migration_state',
   holds: sql`not exists (select 1 from ${migrationAccounts} where ${migrationAccounts.migrationLocator} = ${locator} and state in ('pending', 'processing'))`,
 })
 
-/** Trips if an account has left that state or was corrected. */
+/** Fails if an account has left that state or was corrected. */
 export const accountsGuard = (
   migration: Uuid,
   accounts: readonly Pick<MigrationAccount, 'ordinal' | 'source'>[],
@@ -83,7 +83,7 @@ export const accountsGuard = (
 
 type Place = Pick<RecordPlace, 'database' | 'locator'>
 
-/** `runs`: when it last went on, and how many accounts were done by then; the rate counts from there. */
+/** `runs` is when the migration last started or resumed, and how many accounts were done by then. The rate counts from there. */
 export const migrationStateQuery = (
   { database, locator }: Place,
   state: MigrationState,
@@ -95,7 +95,7 @@ export const migrationStateQuery = (
     .set({ state, updatedAt: at, runningSince: runs?.since ?? null, ...(runs && { doneBefore: runs.done }) })
     .where(eq(migrations.locator, locator))
 
-/** Waiting accounts in order, begun ones first. */
+/** Waiting accounts in order, those that have begun first. */
 export const waitingQuery = ({ database, locator }: Place, most: number) =>
   database.build
     .select()
@@ -110,7 +110,10 @@ const amongAccounts = ({ locator }: Place, accounts: Numbered): SQL =>
   sql`${migrationAccounts.migrationLocator} = ${locator}
     and ${migrationAccounts.ordinal} in (select value from json_each(${JSON.stringify(accounts.map(one => one.ordinal))}))`
 
-/** Begins the accounts unless the migration is paused. The attempt counts at once: an isolate that dies could not count it later. */
+/**
+ * Begins the accounts unless the migration is paused. The attempt counts immediately, because an isolate that dies could not count
+ * it later.
+ */
 export const beginQuery = (place: Place, accounts: Numbered, at: Instant): Query =>
   place.database.build
     .update(migrationAccounts)
@@ -120,7 +123,7 @@ export const beginQuery = (place: Place, accounts: Numbered, at: Instant): Query
         and exists (select 1 from ${migrations} where ${migrations.locator} = ${place.locator} and ${migrations.state} = 'processing')`,
     )
 
-/** Puts begun accounts back. `counts`: the attempt counts, since the isolate that began them was cut off. */
+/** Puts back accounts that have begun. `counts`: the attempt counts, because the isolate that began them was cut off. */
 export const requeueQuery = (place: Place, accounts: Numbered, counts: boolean): Query =>
   place.database.build
     .update(migrationAccounts)
@@ -175,7 +178,7 @@ export type AccountOutcome = Pick<
 >
 
 export const outcomesQuery = (place: Place, outcomes: readonly AccountOutcome[], at: Instant): Query => {
-  // An object by ordinal finds each account by key; with a joined list, SQLite would read all accounts of the migration.
+  // An object by ordinal finds each account by key. With a joined list, SQLite would read all accounts of the migration.
   const byOrdinal = Object.fromEntries(
     outcomes.map(({ ordinal, state, processedItems, errorItems, warnings }) => [
       ordinal,
@@ -196,7 +199,7 @@ export const forgetFailuresQuery = ({ build }: Database, migration: Uuid, accoun
         and ${migrationFailures.accountLocator} in (select value from json_each(${JSON.stringify(accounts)}))`,
   )
 
-/** Trips if the account no longer has exactly that many migrated items. */
+/** Fails if the account no longer has exactly that number of migrated items. */
 export const mappingsGuard = (account: Uuid, count: number): Guard => ({
   name: 'guard_migration_account',
   holds: sql`(select count(*) from ${migrationMappings} where ${migrationMappings.accountLocator} = ${account}) = ${count}`,
@@ -253,7 +256,7 @@ export const claimsQuery = ({ build }: Database, originalIds: readonly string[])
       sql`${migratedAccounts.originalId} in (select value from json_each(${JSON.stringify(originalIds)}))`,
     )
 
-/** Ids that a run with `validateOnly` has checked so far: it claims none. */
+/** Ids that a run with `validateOnly` has checked so far. Such a run claims none. */
 export const checkedQuery = ({ build }: Database, { locator, validateOnly, type }: Migration) =>
   build
     .select({ originalId: migrationAccounts.originalId, accountLocator: migrationAccounts.accountLocator })
@@ -268,14 +271,14 @@ type Claim = Pick<MigrationAccount, 'originalId' | 'accountLocator'>
 const claimsJson = (claims: readonly Claim[]): string =>
   JSON.stringify(claims.map(({ originalId, accountLocator }) => [originalId, accountLocator]))
 
-/** Claims the ids for the accounts; ids of other accounts stay theirs. Home shard only. */
+/** Claims the ids for the accounts. Ids of other accounts stay theirs. Home shard only. */
 export const claimQuery = ({ build }: Database, claims: readonly Claim[]): Query =>
   build.run(sql`
     insert into ${migratedAccounts} (original_id, account_locator)
     select value ->> 0, value ->> 1 from json_each(${claimsJson(claims)}) where true
     on conflict do nothing`)
 
-/** Trips if another account owns one of the ids. */
+/** Fails if another account owns one of the ids. */
 export const claimGuard = (claims: readonly Claim[]): Guard => ({
   name: 'guard_migration_account',
   holds: sql`not exists (
@@ -283,7 +286,7 @@ export const claimGuard = (claims: readonly Claim[]): Guard => ({
     cross join ${migratedAccounts} m on m.original_id = j.value ->> 0 where m.account_locator <> j.value ->> 1)`,
 })
 
-/** Migrations of one tenant that run at the same time; others wait. */
+/** The number of migrations of one tenant that run at the same time. Others wait. */
 export const MOST_RUNNING = 4
 
 /** Takes a free slot unless the migration has one; `slotQuery` shows the result. Home shard only. */

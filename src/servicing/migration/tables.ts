@@ -3,7 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'driz
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import type { ItemKind, MappingNode, StoredProblem } from './item.ts'
 
-/** A migration's rows are all in one shard, so that an account is one batch. Progress follows from its accounts' states. */
+/** All rows of a migration are in one shard, so that an account is one batch. Progress follows from the states of its accounts. */
 export const migrations = sqliteTable(
   'migration_run',
   {
@@ -18,7 +18,7 @@ export const migrations = sqliteTable(
     username: text().notNull(),
     /** When the state last changed. */
     updatedAt: integer().notNull(),
-    /** When it last started or resumed, in real time, and how many accounts were done by then: the rate counts from here. */
+    /** When it last started or resumed, in real time, and the number of accounts done by then. The rate counts from there. */
     runningSince: integer(),
     doneBefore: integer().notNull(),
   },
@@ -46,7 +46,7 @@ export const migrationAccounts = sqliteTable(
     processedItems: integer().notNull(),
     errorItems: integer().notNull(),
     warnings: text({ mode: 'json' }).$type<readonly StoredProblem[]>().notNull(),
-    /** Attempts begun since it was last queued; a recorded attempt is the last. */
+    /** The number of attempts begun since it was last queued. A recorded attempt is the last. */
     tries: integer().notNull(),
     updatedAt: integer().notNull(),
   },
@@ -59,7 +59,7 @@ export const migrationAccounts = sqliteTable(
   ],
 )
 
-/** The record that each item became, with those of its parts. */
+/** The record that each item became, with the records of its parts. */
 export const migrationMappings = sqliteTable(
   'migration_mapping',
   {
@@ -72,7 +72,7 @@ export const migrationMappings = sqliteTable(
     migratedAt: integer().notNull(),
   },
   table => [
-    // Without row ids, which drizzle cannot say (migrations/tenant/0007_keys_of_policies.sql).
+    // The table has no row ids, which drizzle cannot express (migrations/tenant/0007_keys_of_policies.sql).
     primaryKey({ columns: [table.accountLocator, table.kind, table.originalId] }),
   ],
 )
@@ -111,7 +111,7 @@ export type MigrationState = (typeof MIGRATION_STATES)[number]
 
 export type MigrationAction = 'start' | 'pause' | 'resume' | 'recover' | 'patch' | 'finish' | 'fail' | 'stop'
 
-/** `patch` from `processing`: a patch does not wait for accounts patched before it. */
+/** `patch` from `processing`: a patch does not wait for accounts that were patched before it. */
 export const MIGRATION_TRANSITIONS: TransitionTable<MigrationAction, MigrationState> = {
   start: { from: ['submitted'], to: 'processing', event: 'migration.start', past: 'started' },
   pause: { from: ['submitted', 'processing'], to: 'paused', event: 'migration.pause', past: 'paused' },
@@ -143,7 +143,7 @@ export const assertMigrationAllows = (locator: string, state: MigrationState, ac
 export const assertAccountAllows = (locator: string, state: AccountState, action: AccountAction) =>
   assertAllowed(ACCOUNT_TRANSITIONS, `Account ${locator}`, state, action)
 
-/** How a run ends once no account waits: system errors first, then failures on data. */
+/** How a run ends once no account waits: system errors take precedence over failures on data. */
 export function outcomeOf(counts: Readonly<Record<AccountState, number>>): 'finish' | 'fail' | 'stop' {
   if (counts.error > 0) return 'stop'
   return counts.failed > 0 ? 'fail' : 'finish'

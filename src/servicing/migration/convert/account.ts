@@ -1,9 +1,9 @@
-// Converts an account of another system into our records (resources brief 9).
+// Converts an account of another system into Bindery's records (resources brief 9).
 //
-// Policies, invoices and payments that refer to each other succeed or fail together. A bill is part of the history of its
-// policies and cannot be added later, since migrated records never change; an invoice without its payment would be past due. So a
-// failing item blocks the items linked to it, and everything else is kept. Control totals cover the whole account, which is then
-// all or nothing.
+// Policies, invoices and payments that refer to each other succeed or fail together. A bill is part of the history of its policies
+// and cannot be added later, since migrated records never change; an invoice without its payment would be past due. So a failing
+// item blocks the items linked to it, and everything else is kept. Control totals cover the whole account, so an account with
+// control totals is all or nothing.
 
 import { derivedUuid, newUuid, readUuid, type Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
@@ -31,7 +31,7 @@ import { addedParts, changesOf, makeInvoices, readInvoices } from './invoices.ts
 import { readPayments, recordPayments } from './payments.ts'
 import { type ConvertedPolicy, convertPolicy, readPolicy } from './policy.ts'
 
-/** Digit locators that the conversion takes at most. `before`: earlier invoices that the account names. */
+/** Returns the most digit locators that the conversion can take. `before` has the earlier invoices that the account names. */
 export function digitsNeeded(
   { policies, invoices, payments }: AccountRequest,
   before: Existing['invoices'] = new Map(),
@@ -41,7 +41,7 @@ export function digitsNeeded(
   for (const { terms } of policies) {
     const transactions = terms.flatMap(term => term.transactions)
     digits += 2
-    // Without installments it may have a zero invoice, whose displayId is one.
+    // Without installments a transaction may have a zero invoice, whose displayId needs one.
     for (const { segment, installments } of transactions)
       digits +=
         (installments.length === 0 ? 3 : 2) + (segment?.rootElement ? elementsIn(segment.rootElement) : 0)
@@ -58,7 +58,10 @@ export function digitsNeeded(
 const elementsIn = ({ elements }: ElementMigrationRequest): number =>
   elements.reduce((count, one) => count + elementsIn(one), 1)
 
-/** `supply` contains the digits of `digitsNeeded`. Each step is a transaction; its work counts elements and runs in reach. */
+/**
+ * Converts an account. `supply` has the digits of `digitsNeeded`. Each step is a transaction; its work counts elements and runs in
+ * reach.
+ */
 export function* conversionOf(request: AccountRequest, context: ConvertContext): Steps<Converted> {
   const work = newWork(request, context)
   const { findings, invoices, payments } = work
@@ -119,11 +122,11 @@ export function* conversionOf(request: AccountRequest, context: ConvertContext):
   }
 }
 
-/** The whole conversion without pauses. */
+/** Runs the whole conversion without pauses. */
 export const convertAccount = (request: AccountRequest, context: ConvertContext): Converted =>
   atOnce(conversionOf(request, context))
 
-/** Checks failing items without converting them, so that one attempt reports everything. Takes no locators from the supply. */
+/** Checks failing items without converting them, so that one attempt reports every problem. Takes no locators from the supply. */
 export function ownProblems(request: AccountRequest, context: ConvertContext): ItemFailure[] {
   let digits = 0
   const supply = { digits: () => (digits += 1), uuid: () => newUuid(context.shard) }
@@ -136,11 +139,11 @@ export function ownProblems(request: AccountRequest, context: ConvertContext): I
   return work.findings.list()
 }
 
-/** The locator of a discarded invoice that bills nothing. */
+/** Returns the locator of a discarded invoice that bills nothing. */
 const discardedLocator = ({ context: { shard, accountLocator } }: Work, id: string): Uuid =>
   derivedUuid(shard, accountLocator, 'discarded invoice', id)
 
-/** A further record of an item; the first one represents the item itself. */
+/** Returns the node of a further record of an item. The first record represents the item itself. */
 export const partNode = (originalId: string, at: number, locator: string): MappingNode => ({
   originalId: `${originalId}[${at}]`,
   locator,
@@ -153,7 +156,7 @@ function mappingOf(kind: ItemKind, originalId: string, locators: readonly string
   return [{ kind, originalId, locator, ...(children.length > 0 && { children }) }]
 }
 
-/** A failing account keeps nothing and blocks its other items. */
+/** Fails every item. A failing account keeps nothing and blocks its other items. */
 function failEverything(work: Work): Converted {
   const { request, findings, warnings, none } = work
   const id = accountIdOf(work)
@@ -175,9 +178,9 @@ function failEverything(work: Work): Converted {
 }
 
 /**
- * At the end of a grace period the policy loses its cover. If that end has already passed, the policy would lose cover that the
- * other system gave, without a warning. So the invoice gets the product's grace days from the migration on; other invoices keep
- * the rest of theirs.
+ * Extends the grace of outstanding invoices. At the end of a grace period the policy loses its cover. If that end has already
+ * passed, the policy would lose cover that the other system gave, without a warning. So the invoice gets the product's grace days
+ * counted from the migration; other invoices keep the rest of theirs.
  */
 function extendGrace(
   policy: PolicyAggregate,
@@ -194,7 +197,7 @@ function extendGrace(
   return changed.length === 0 ? policy : { ...policy, invoices: putRecords(policy.invoices, changed) }
 }
 
-/** The account's data as values of a policyholder, with every problem. */
+/** Reads the account's data as values of a policyholder, with every problem. */
 export const accountValues = (
   { policyholderFields, timeZone }: Pick<Configuration, 'policyholderFields' | 'timeZone'>,
   { data }: Pick<AccountMigrationData, 'data'>,

@@ -18,7 +18,9 @@ import { readAmount } from './elements.ts'
 import { balanceOf, partsOf } from './invoices.ts'
 import { failedCreditPayment } from './payments.ts'
 
-/** Repeats the checks until nothing more fails, since failures block other items. Returns the movements of the account's credit. */
+/**
+ * Repeats the checks until nothing more fails, because failures block other items. Returns the movements of the account's credit.
+ */
 export function balance(work: Work): CreditMove[] {
   for (;;) {
     const amounts = livePayments(work).flatMap(({ byInvoice }) => [...byInvoice])
@@ -34,7 +36,7 @@ export function balance(work: Work): CreditMove[] {
 export const creditLeft = ({ context, none }: Work, moves: readonly CreditMove[]): Money =>
   moves.reduce((all, { by }) => plus(all, by), context.existing?.credit ?? none)
 
-/** Undefined if an invoice fails. Checks each invoice by itself first, then what credit has to cover. */
+/** Checks each invoice on its own first, then the credit that must cover the rest. Returns undefined if an invoice fails. */
 function checkInvoices(work: Work): CreditMove[] | undefined {
   const { findings, none } = work
   const live = liveInvoices(work)
@@ -52,11 +54,11 @@ function checkInvoices(work: Work): CreditMove[] | undefined {
   return coverFromCredit(work, live, moves) ? moves : undefined
 }
 
-/** What it leaves as credit, less what it takes of it. */
+/** Returns the credit that the payment adds, or the negative of what it takes from credit. */
 const creditOfPayment = ({ request, credit, byInvoice }: PaymentItem, none: Money): Money =>
   request.source === 'credit' ? negated(sum([...byInvoice.values()], none.currency)) : credit
 
-/** Fails payments from credit, latest first, until there is credit for the others. Returns whether any fails. */
+/** Fails payments from credit, latest first, until the credit covers the others. Returns whether any fails. */
 function failUncoveredCredit(
   work: Work,
   live: readonly InvoiceItem[],
@@ -106,7 +108,7 @@ function failCreditWithoutInvoice(work: Work): boolean {
   return creditOnly.length > 0
 }
 
-/** The rule that the invoice breaks, if any. */
+/** Returns the rule that the invoice breaks, if any. */
 function brokenRule(item: InvoiceItem, none: Money): string | undefined {
   const { state, earlier, received } = item
   const parts = partsOf(item)
@@ -137,8 +139,8 @@ type UnpaidInvoice = {
 }
 
 /**
- * Adds what settled invoices take from credit, refunds first. Returns false if credit falls short. A failing invoice
- * neither takes nor adds credit, so earlier ones may fall short then: the loop starts over until all of them are found.
+ * Adds what settled invoices take from credit, refunds first. Returns false if credit falls short. A failing invoice neither takes
+ * nor adds credit, so earlier ones may then fall short too: the loop starts over until all of them are found.
  */
 function coverFromCredit(work: Work, live: readonly InvoiceItem[], moves: CreditMove[]): boolean {
   const unpaid = live
@@ -197,7 +199,7 @@ type PaidOut = {
   readonly moves: readonly CreditMove[]
 }
 
-/** In order of time, fails each disbursement beyond the credit at its time. */
+/** Pays disbursements in order of time, and fails each that exceeds the credit at its time. */
 export function payDisbursements(work: Work, before: readonly CreditMove[]): PaidOut {
   const { request, context, findings, warnings, none } = work
   const { existing, supply } = context
@@ -239,11 +241,11 @@ export function payDisbursements(work: Work, before: readonly CreditMove[]): Pai
   return { disbursements, moves }
 }
 
-/** A failing item that may have added credit: an overpayment or a refund. */
+/** Returns a failing item that may have added credit: an overpayment or a refund. */
 const missingMoney = (work: Work): string | undefined =>
   failedCreditPayment(work) ?? work.findings.failing('payments') ?? work.findings.failing('invoices')
 
-/** The sum of its sources; wrong sources count as zero. */
+/** Returns the sum of the disbursement's sources. Wrong sources count as zero. */
 export function amountOf(work: Work, { id, sources, currency }: DisbursementMigrationRequest): Money {
   const { findings, none } = work
   assertCurrency(work, 'disbursements', id, currency)
@@ -278,7 +280,7 @@ export function totalsOf(work: Work, { disbursements, moves }: PaidOut): Control
   }
 }
 
-/** A difference fails the whole account. */
+/** Compares the control totals. A difference fails the whole account. */
 export function checkControlTotals(work: Work, totals: ControlTotals): void {
   const { request, findings, none } = work
   const expected = controlTotalsIn(request)

@@ -16,12 +16,12 @@ import type { Billed } from './transaction/charging.ts'
 import type { Making } from './transaction/context.ts'
 
 // The bills of a migrated policy, in the form of plugin plans (policy/records/invoice.ts). Installments of one transaction on the
-// same invoice are joined; of those of several transactions the last one absorbs the others.
+// same invoice are joined. If several transactions have installments on it, the last installment absorbs the others.
 
-/** A map, since looking long ids up as property names is slow. */
+/** A map, since looking up long ids as property names is slow. */
 type Plan = { readonly items: Map<string, number>; readonly fees: InstallmentFee[] }
 
-/** Without a prototype: the engine would derive a shape for each set of ids otherwise. */
+/** The record has no prototype. Otherwise the engine would derive a shape for each set of ids. */
 function toRecord(items: ReadonlyMap<string, number>): Record<string, number> {
   const named: Record<string, number> = Object.create(null)
   for (const [id, minor] of items) named[id] = minor
@@ -32,15 +32,18 @@ type Bill = Pick<PlannedInstallment, 'start' | 'end' | 'issueAt' | 'dueAt'> & {
   readonly invoiceId: string | undefined
 }
 
-/** Installments of several transactions are on one bill by their invoice; where there is none yet, by their times (`joinPlanned`). */
+/**
+ * Returns the key of a bill. Installments of several transactions are on one bill if they have the same invoice, or, where there
+ * is none yet, the same times (`joinPlanned`).
+ */
 const keyOf = ({ invoiceId, issueAt, dueAt }: Bill): string =>
   invoiceId === undefined ? `${issueAt} ${dueAt}` : `invoice ${invoiceId}`
 
-/** What plans of several bills bill so far: by the line of the charges (`lineOfCharge`), and by bill. */
+/** The amounts billed so far by transactions: by the line of the charges (`lineOfCharge`), then by bill. */
 export class LinesOnBills {
   readonly #lines = new Map<string, Map<string, { readonly bill: Bill; minor: number }>>()
 
-  /** `lineOf`: the line of each charge, by its id. */
+  /** Adds a plan. `lineOf` has the line of each charge, by its id. */
   add(lineOf: ReadonlyMap<string, string>, bill: Bill, { items }: Plan): void {
     const key = keyOf(bill)
     for (const [id, minor] of items) {
@@ -53,7 +56,7 @@ export class LinesOnBills {
     }
   }
 
-  /** Bills that were not issued at that time and ask for something of the line, the last one first. */
+  /** Returns the bills with a positive amount of the line that were not issued at that time, the last one first. */
   after(at: Instant, line: string): { bill: Bill; minor: number }[] {
     return [...(this.#lines.get(line)?.values() ?? [])]
       .filter(({ bill, minor }) => bill.issueAt > at && minor > 0)
@@ -62,11 +65,11 @@ export class LinesOnBills {
 }
 
 export type PlannedBills = {
-  /** A locator per installment; those of one invoice share it. */
+  /** A locator for each installment. Installments of one invoice share it. */
   readonly locators: readonly Uuid[]
   /** By invoice. */
   readonly invoiced: ReadonlyMap<string, Uuid>
-  /** What no bill bills, of a transaction without installments: it comes to nothing. */
+  /** The charges of a transaction without installments. No bill contains them, and they total zero. */
   readonly nothing: Plan | undefined
 }
 
@@ -76,15 +79,18 @@ export type Planning = {
   readonly lines: LinesOnBills
 }
 
-/** Of many changes with one bill each, the last would else be on all of these: a plan takes this many bills of others. */
+/**
+ * If many changes have one bill each, the last would be on the bills of all others. So the bill of such a change is open to later
+ * changes only while its plan is on fewer bills of other transactions than this.
+ */
 const MOST_SHARED = 24
 
-/** Number of the installment that bills nothing (`billOfNothing`). */
+/** The number of the installment that bills nothing (`billOfNothing`). */
 const NOTHING = 1
 
 const noPlan = (): Plan => ({ items: new Map(), fees: [] })
 
-/** Open installments are due at the end of today at the earliest. */
+/** Plans the bills of a transaction. Open installments are due at the end of today at the earliest. */
 export function planBills(
   making: Making,
   { request: { installments, issuedTime }, term }: ReadTransaction,
@@ -168,16 +174,16 @@ const feeOf = (supply: LocatorSupply, name: string, amount: Money): InstallmentF
 })
 
 type Places = {
-  /** Bills that still ask for something of the line. */
+  /** Bills that still have an amount of the line. */
   readonly bills: (line: string) => { readonly bill: Bill; readonly minor: number }[]
   readonly planOn: (bill: Bill) => Plan
   readonly feeOf: (name: string, minor: number) => InstallmentFee
 }
 
 /**
- * Distributes the installments' amounts over the fold's charges. What is given back of earlier charges comes off the bills that still ask
- * for it, and the new charge takes its place there, as by a live endorsement: otherwise the next one would refund what was never billed.
- * All else but the last charge is on the first installment.
+ * Distributes the amounts of the installments over the fold's charges. A refund of earlier charges is taken off the bills that
+ * still contain them, and the new charge replaces it there, as with a live endorsement. Otherwise the next endorsement would
+ * refund charges that were never billed. Everything except the last charge is on the first installment.
  */
 function distributeAmounts(billed: Billed, plans: readonly Plan[], places: Places): void {
   const { stated, charges } = billed
@@ -188,7 +194,7 @@ function distributeAmounts(billed: Billed, plans: readonly Plan[], places: Place
     return
   }
   for (const { at, amount } of items) addAmount(plans[at]!, main.id, amount.minor)
-  /** What goes on a bill in addition is less of the last charge there. */
+  /** Adds an amount to a bill, and reduces the last charge there by the same amount. */
   const put = (plan: Plan, { id }: Charge, minor: number): void => {
     addAmount(plan, id, minor)
     addAmount(plan, main.id, -minor)
@@ -207,7 +213,7 @@ function distributeAmounts(billed: Billed, plans: readonly Plan[], places: Place
   }
 }
 
-/** Amounts without a charge add up to zero: each installment bills its part as a fee of its own, except of a commission. */
+/** Amounts without a charge total zero. Each installment bills its part as a separate fee, except for a commission. */
 function billAsFees({ stated, name }: Billed, plans: readonly Plan[], { feeOf }: Places): void {
   if (stated.every(one => one.kind === 'commission')) return
   const parts = plans.map(() => 0)
@@ -215,7 +221,7 @@ function billAsFees({ stated, name }: Billed, plans: readonly Plan[], { feeOf }:
   for (const [at, minor] of parts.entries()) if (minor !== 0) plans[at]!.fees.push(feeOf(name, minor))
 }
 
-/** What comes off each of the bills, in their order, until nothing is left of the amount. */
+/** Takes the amount off the bills, in their order. Returns how much each gives. */
 function takenOff(bills: ReturnType<Places['bills']>, amount: number): { bill: Bill; taken: number }[] {
   const all: { bill: Bill; taken: number }[] = []
   let left = amount
@@ -261,7 +267,7 @@ export function joinPlanned(making: Making, invoiced: ReadonlySet<Uuid>): void {
   const planned = [...making.installments.values()].filter(one => !invoiced.has(one.locator))
   for (const [, sameTime] of Map.groupBy(planned, one => `${one.issueAt} ${one.dueAt}`)) {
     const owners = Map.groupBy(sameTime, one => one.modificationLocator)
-    // One per transaction: two installments of one transaction at the same time stay apart, as stated.
+    // One for each transaction: two installments of one transaction at the same time stay separate, as stated.
     const firsts = [...owners.values()].map(([first]) => first!.locator)
     if (firsts.length > 1) joinInstallments(making, firsts)
   }
@@ -269,7 +275,7 @@ export function joinPlanned(making: Making, invoiced: ReadonlySet<Uuid>): void {
 
 export type InvoiceTimes = Pick<Invoice, 'start' | 'end' | 'dueAt' | 'createdAt'>
 
-/** Takes one digit. `locators`: installments in the order of the line. */
+/** Creates the invoice of the installments, which are in the order of the line. Takes one digit locator. */
 export function invoiceInstallmentsOf(
   making: Making,
   times: InvoiceTimes,
@@ -298,8 +304,9 @@ export function invoiceInstallmentsOf(
 }
 
 /**
- * If a later plan absorbed parts of a charge that add up to zero, nothing is left for items. Each part then becomes a fee of its
- * installment, so that invoices keep their amounts. Call it once all invoices are made.
+ * Turns amounts without a charge into fees. If a later plan absorbed parts of a charge that add up to zero, nothing is left for
+ * items. Each part then becomes a fee of its installment, so that invoices keep their amounts. Call it once all invoices are
+ * created.
  */
 export function keepOpposites(making: Making, supply: LocatorSupply): void {
   const { currency } = making.policy
@@ -319,7 +326,10 @@ export function keepOpposites(making: Making, supply: LocatorSupply): void {
     }
 }
 
-/** Charges of which the modification's plan absorbed parts that add up to zero: their ids, and whose they are. */
+/**
+ * Returns the charges whose parts were absorbed by the modification's plan and add up to zero: their ids, and the modification
+ * that each belongs to.
+ */
 function oppositesOf({ installments }: Making, by: Uuid): Map<string, Uuid> {
   const owners = new Map<string, Uuid>()
   const sums = new Map<string, number>()
@@ -341,8 +351,8 @@ function nameOf(charge: Charge): string | undefined {
 }
 
 /**
- * Bills a transaction without installments, which had nothing to pay. It may refund and charge the same thing: both are charges,
- * billed once on a zero invoice that is settled at once, as for a live transaction. Takes a digit.
+ * Bills a transaction without installments, which had nothing to pay. It may refund and charge the same amount. Both are charges,
+ * billed once on a zero invoice that is settled immediately, as for a live transaction. Takes one digit locator.
  */
 export function billOfNothing(
   making: Making,

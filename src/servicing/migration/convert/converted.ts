@@ -25,18 +25,18 @@ export type ConvertContext = {
   /** The tenant's newest version. */
   readonly configVersion: number
   readonly now: Instant
-  /** Contains the digits of `digitsNeeded`; its UUIDs carry the account's shard. */
+  /** Has the digits of `digitsNeeded`. Its UUIDs carry the account's shard. */
   readonly supply: LocatorSupply
   readonly shard: number
   /** The policyholder's locator. */
   readonly accountLocator: Uuid
   /** The id of an existing account in the other system, if it has one. */
   readonly accountId?: string
-  /** Who migrates; creator of the account unless the request names a locator. */
+  /** The account that migrates. It is the creator of the policyholder unless the request names a locator. */
   readonly callerLocator: Uuid
   /** Absent: the account is created. */
   readonly existing?: Existing
-  /** Failing items, which are not in the request. They block what depends on them. */
+  /** Failing items, which are not in the request. They block the items that depend on them. */
   readonly failed?: readonly ItemFailure[]
   /** Problems that constraint tables find in the account's data. */
   readonly disallowed?: readonly string[]
@@ -56,10 +56,10 @@ export type EarlierPolicy = { readonly aggregate: PolicyAggregate; readonly prod
 
 export type EarlierPart = { readonly policy: EarlierPolicy; readonly invoice: Uuid }
 
-/** An earlier migrated invoice: one record per policy that it bills. */
+/** An earlier migrated invoice: one record for each policy that it bills. */
 export type EarlierInvoice = {
   readonly parts: readonly [EarlierPart, ...EarlierPart[]]
-  /** Whether the request states it as settled: an earlier attempt at this request made it. */
+  /** Whether the request states it as settled: an earlier attempt at this request created it. */
   readonly isStatedSettled: boolean
 }
 
@@ -79,7 +79,7 @@ export type ControlTotals = {
   readonly invoiced: Money
   /** Payments received, less refunds paid. */
   readonly paid: Money
-  /** Money that no invoice asked for and that was not paid out. */
+  /** Money beyond the amounts due that was not paid out. */
   readonly credit: Money
   readonly disbursed: Money
 }
@@ -108,7 +108,7 @@ export type Converted = {
   readonly failures: readonly ItemFailure[]
   /** Oddities that were accepted. */
   readonly warnings: readonly StoredProblem[]
-  /** Without what the account had before. */
+  /** Without the amounts that the account had before. */
   readonly totals: ControlTotals
 }
 
@@ -118,22 +118,22 @@ export type AccountRequest = contract.MigrationRequest &
 
 type Payable = Pick<Making, 'invoices' | 'payments'>
 
-/** One policy's invoice of an invoice in the other system. */
+/** The invoice of one policy, as part of an invoice of the other system. */
 export type Part = {
   readonly making: Payable
   readonly invoice: Uuid
-  /** Zero until all invoices of the account are made. */
+  /** Zero until all invoices of the account are created. */
   readonly due: Money
 }
 
 export type InvoiceItem = {
   readonly id: string
-  /** The stated state; absent, it follows from the payments. */
+  /** The stated state. If absent, it follows from the payments. */
   readonly state: contract.InvoiceMigrationRequest['invoiceState']
-  /** What payments leave is written off. */
+  /** The rest that payments leave is written off. */
   readonly isRestGivenUp?: boolean | undefined
   readonly times: InvoiceTimes
-  /** Its existing records; absent if the request contains the invoice. */
+  /** Its existing records. Absent if the request contains the invoice. */
   readonly earlier?: {
     /** Parts that are not settled. */
     readonly open: readonly Part[]
@@ -141,7 +141,7 @@ export type InvoiceItem = {
     readonly home: Part
     readonly statuses: readonly InvoiceStatus[]
   }
-  /** One part per policy of the request that it bills. */
+  /** One part for each policy of the request that it bills. */
   added: Part[]
   /** Payments of the request. */
   received: readonly Money[]
@@ -154,7 +154,7 @@ export type PaymentItem = {
   readonly fieldValues: FieldValues
 }
 
-/** The state of a conversion: the request, what was read of it, and the problems so far. */
+/** The state of a conversion: the request, what has been read of it, and the problems so far. */
 export type Work = {
   readonly request: AccountRequest
   readonly context: ConvertContext
@@ -198,7 +198,7 @@ export function assertCurrency(work: Work, kind: ItemKind, id: string, currency:
     work.findings.wrong(kind, id, `currency must be ${own}, the currency of the tenant.`)
 }
 
-/** Key of auxiliary data for properties that our records have no field for. */
+/** The key of auxiliary data for properties for which Bindery's records have no field. */
 export const ORIGIN_KEY = 'migration.origin'
 
 export function originRows(locator: string, origin: Readonly<Record<string, unknown>>): AuxRow[] {

@@ -41,9 +41,9 @@ export type ReadElement = {
   readonly id: string
   readonly level: Level
   readonly type: string
-  /** Of a peril: id of its exposure's element. */
+  /** For a peril: the id of its exposure's element. */
   readonly exposureId: string
-  /** Of a peril within a peril: id of the outer one. */
+  /** For a peril within a peril: the id of the outer one. */
   readonly parentId?: string
   /** Equal for equal data. */
   readonly fingerprint: string
@@ -52,7 +52,7 @@ export type ReadElement = {
   readonly charges: readonly StatedCharge[]
   /** Without cover (in a gap, or ended). Only its charges count. */
   readonly isEnded: boolean
-  /** What it cost before stays the price of the time before. */
+  /** Its earlier cost remains the price of the time before. */
   readonly isChargedAnew: boolean
   readonly path: string
   readonly children: readonly string[]
@@ -73,20 +73,20 @@ export type PolicyReading = {
 
 export type ElementReading = Omit<PolicyReading, 'now' | 'warnings'> & {
   readonly basis: Duration
-  /** Count of the transaction's installments. */
+  /** The number of the transaction's installments. */
   readonly installments: number
   /** From the transaction's time to the end of the term. */
   readonly span: Span
   readonly issuedAt: Instant
   readonly isGap: boolean
-  /** Data of earlier transactions: of each element by fingerprint, and its latest. */
+  /** Data of earlier transactions: of each element by fingerprint, and the latest data of each element. */
   readonly known: {
     readonly byFingerprint: Map<string, Pick<ReadElement, 'data' | 'amounts'>>
     readonly latest: Map<string, FieldData>
   }
 }
 
-/** `path` names the transaction. Adds problems to `reading.problems`. */
+/** Reads a tree. `path` names the transaction. Adds problems to `reading.problems`. */
 export function readTree(root: ElementMigrationRequest, path: string, reading: ElementReading): ReadTree {
   const { product, problems, isGap } = reading
   const elements = new Map<string, ReadElement>()
@@ -152,7 +152,7 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
 const names = (list: readonly { name: string }[]): string =>
   list.map(one => one.name).join(', ') || 'it has none'
 
-/** Equal values have equal texts, whatever the order of their properties. */
+/** Returns text that is the same for equal values, regardless of the order of their properties. */
 export function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   let text = ''
@@ -200,7 +200,7 @@ function contentOf(
   return content
 }
 
-/** A group with the same values as before keeps its locator (brief 2.3). */
+/** Keeps the locator of a group that has the same values as before (brief 2.3). */
 function withKnownGroups({ values, groups }: FieldData, before: FieldData | undefined): FieldData {
   const left = [...(before?.groups ?? [])]
   const locators = new Map<string, string>()
@@ -226,7 +226,7 @@ const AMOUNT_TERMS: ReadonlySet<string> = new Set([
   'indemnityPerItem',
 ])
 
-/** Objects, alone or in lists, are field groups. */
+/** Reads the data. Objects, alone or in lists, are field groups. */
 function readData(
   data: Readonly<Record<string, unknown>>,
   fields: FieldDefinition[],
@@ -258,7 +258,7 @@ function readData(
 
 export type ChargeKind = 'premium' | 'technicalPremium' | 'tax' | 'commission' | 'holdback' | 'fee' | 'none'
 
-/** Premium ceded to a reinsurer counts as a commission: it is in no total. */
+/** Premium ceded to a reinsurer counts as a commission, because it is in no total. */
 const CATEGORIES: Readonly<Record<string, ChargeKind>> = {
   premium: 'premium',
   technicalPremium: 'technicalPremium',
@@ -279,7 +279,7 @@ type StatedItem = { readonly at: number; readonly amount: Money; readonly id: st
 
 export type StatedCharge = {
   readonly kind: ChargeKind
-  /** Of the tax, fee or recipient; empty for a premium. A holdback has the tax of which it is, or none. */
+  /** Name of the tax, fee or recipient; empty for a premium. A holdback of a tax has the name of that tax, other holdbacks none. */
   readonly name: string
   /** Rate per month. */
   readonly month?: string
@@ -337,7 +337,7 @@ function readCharge(
           `installmentItems[${at}].installmentNumber ${number} must be the number of an installment of its transaction, which has ${installments}.`,
         )
       if (typeof amount === 'string' || number > installments) return []
-      // With the charge's place: another charge may have items without ids too.
+      // Includes the charge's place, because another charge may have items without ids too.
       const ownId = `${place.slice(place.lastIndexOf('/') + 1)}/installmentItems[${at}]`
       return [{ at: number - 1, amount, id: id ?? ownId }]
     },
@@ -365,7 +365,7 @@ function nameOf(kind: ChargeKind, tag: string | undefined, chargeType: string): 
   return tag ?? (kind === 'holdback' ? '' : chargeType)
 }
 
-/** Units per month at 365.25 days a year. */
+/** Units per month, at 365.25 days a year. */
 const UNITS_PER_MONTH: Readonly<Record<Duration, number>> = {
   years: 1 / 12,
   months: 1,
@@ -387,7 +387,7 @@ function durationOf({ span: { start, end }, basis, timeZone }: ElementReading) {
   return decimal(end - start).div(UNIT_MS[basis])
 }
 
-/** The amount, exact to the currency's places (rule 11 of resources brief 9.3); else the end of a sentence that names it. */
+/** Returns the amount, exact to the currency's places (rule 11 of resources brief 9.3), or else the end of an error sentence. */
 export function readAmount(text: string, currency: CurrencyCode): Money | string {
   try {
     const amount = exactMoney(text, currency)

@@ -1,6 +1,6 @@
 // Reads and checks the transactions of a policy in order of effect (rules 1 to 5 and 7 of resources brief 9.3). Transactions of
-// several terms may overlap, as a change of the old term after the renewal does; they take effect by issuedTime, but never before
-// an earlier one of the same term.
+// several terms may overlap, as a change of the old term after the renewal does. They take effect in order of issuedTime, but
+// never before an earlier one of the same term.
 import { type Instant, later } from '../../../kernel/time.ts'
 import type { ProductDefinition } from '../../../product/configuration.ts'
 import type {
@@ -77,7 +77,7 @@ function treeOf(
   reading: Omit<ElementReading, 'installments' | 'span' | 'issuedAt' | 'isGap'>,
 ): ReadTree | undefined {
   if (!segment?.rootElement) return undefined
-  // A term that ends before it starts gets an empty span; it has a problem already.
+  // A term that ends before it starts gets an empty span. It has a problem already.
   const span = { start: from, end: later(from, term.endTime) }
   const own = { installments: installments.length, span, issuedAt: issuedTime, isGap }
   return readTree(segment.rootElement, path, { ...reading, ...own })
@@ -86,7 +86,7 @@ function treeOf(
 const within = (at: Instant, { startTime, endTime }: TermMigrationRequest): Instant =>
   Math.max(startTime, Math.min(at, endTime - 1)) as Instant
 
-/** Cancellation types of the product, and `lapse` for nonpayment (brief 3.4). */
+/** Whether the name is a cancellation type of the product, or `lapse` for nonpayment (brief 3.4). */
 export const isCancellationName = (name: string, { cancellationTypes }: ProductDefinition): boolean =>
   name === 'lapse' || (cancellationTypes?.some(one => one.name === name) ?? false)
 
@@ -142,7 +142,7 @@ function checkTransaction(
     wrong('segment.rootElement is missing; a segment of coverage has one.')
 }
 
-/** What a transaction may be at its place in the term, and where its segment may lie. */
+/** Checks which transactions are allowed at this place in the term, and where the segment may be. */
 function checkPlace(
   { request: { segment }, term, termAt, at }: PlacedTransaction,
   category: Category | undefined,
@@ -200,13 +200,13 @@ function checkInstallments(
   }
 }
 
-/** An id is one element over time: of one type, in one exposure, below one root. */
+/** Checks that an id is one element over time: of one type, in one exposure, below one root. */
 function checkElements(read: readonly ReadTransaction[], problems: Problems): void {
   const report = (path: string, fault: string | undefined): void => {
     if (fault !== undefined) problems.add('element', path, fault)
   }
   const first = new Map<string, ReadElement>()
-  /** The covered elements, by term and id, as the last transaction had them. */
+  /** The covered elements, by term and id, as of the last transaction that covered them. */
   const covered = new Map<string, ReadElement>()
   const root = read.find(one => one.tree)?.tree?.root.id
   for (const { tree, termAt } of read) {
@@ -228,7 +228,7 @@ function checkElements(read: readonly ReadTransaction[], problems: Problems): vo
   }
 }
 
-/** `was`: the element as it was covered last in its term. */
+/** `was` is the element as it was last covered in its term. */
 function faultOfCover(
   { isEnded, level, parentId }: ReadElement,
   was: ReadElement | undefined,
@@ -248,7 +248,10 @@ function faultOfIdentity({ type, exposureId, level }: ReadElement, was: ReadElem
   return undefined
 }
 
-/** As listed, if that is the order of time; else by issuedTime, and a term begins only after the one before has begun. */
+/**
+ * Keeps the listed order if it is the order of time. Otherwise orders by issuedTime, where a term begins only after the one before
+ * has begun.
+ */
 function inOrder(read: ReadTransaction[], terms: number): ReadTransaction[] {
   const issued = (one: ReadTransaction): Instant => one.request.issuedTime
   if (read.every((one, at) => at === 0 || issued(read[at - 1]!) <= issued(one))) return read
@@ -271,5 +274,5 @@ function inOrder(read: ReadTransaction[], terms: number): ReadTransaction[] {
 
 export const keyInTerm = (termAt: number, id: string): string => `${termAt} ${id}`
 
-/** The element's id in a key of `keyInTerm`. */
+/** Returns the id of the element in a key of `keyInTerm`. */
 export const idOf = (key: string): string => key.slice(key.indexOf(' ') + 1)

@@ -1,4 +1,4 @@
-// Invoices of an account (rule 8 of resources brief 9.3). An invoice of several policies becomes one invoice per policy.
+// Invoices of an account (rule 8 of resources brief 9.3). An invoice of several policies becomes one invoice for each policy.
 
 import { type Money, minus, sum, sumOf } from '../../../kernel/money.ts'
 import { earlier, timeZone as zoneNamed } from '../../../kernel/time.ts'
@@ -75,7 +75,7 @@ export function readInvoices(work: Work): void {
   }
 }
 
-/** Makes one invoice per policy that the invoice bills. */
+/** Creates one invoice for each policy that the invoice bills. */
 export function makeInvoices(work: Work, policies: ReadonlyMap<string, ConvertedPolicy>): void {
   const { context, findings, none } = work
   const { supply } = context
@@ -101,7 +101,7 @@ export function makeInvoices(work: Work, policies: ReadonlyMap<string, Converted
       )
   findings.block()
   for (const [id, { making }] of policies) if (!findings.fails('policies', id)) keepOpposites(making, supply)
-  // Once per policy: the total of one invoice needs all invoices of its modification.
+  // Once for each policy, because the total of one invoice depends on all invoices of its modification.
   const dueOf = new Map([...policies.values()].map(({ making }) => [making, totalsDueOf(making)] as const))
   for (const { item, parts } of made)
     item.added = parts.map(({ making, invoice }) => ({
@@ -111,10 +111,10 @@ export function makeInvoices(work: Work, policies: ReadonlyMap<string, Converted
     }))
 }
 
-// Earlier migrated invoices (rule 7 of resources brief 9.3). The request may pay them, or bill further policies on them, which
-// get invoices of their own. Paying has the effects of a live payment (it settles grace periods and closes reinstatements that wait
-// for the invoice), but sends no events.
-/** Ids of invoices that the request names but does not contain. */
+// Earlier migrated invoices (rule 7 of resources brief 9.3). The request may pay them, or bill further policies on them, which get
+// separate invoices. Paying has the effects of a live payment (it settles grace periods and closes reinstatements that wait for
+// the invoice), but sends no events.
+/** Returns the ids of invoices that the request names but does not contain. */
 export function earlierInvoiceIds({ policies, invoices, payments }: AccountRequest): Set<string> {
   const installments = policies.flatMap(({ terms }) =>
     terms.flatMap(({ transactions }) => transactions.flatMap(one => one.installments)),
@@ -131,7 +131,7 @@ export const hasCreditOnlyPayment = ({ payments }: AccountRequest): boolean =>
 
 const recordOf = ({ policy, invoice }: EarlierPart): Invoice => policy.aggregate.invoices.get(invoice)!
 
-/** A copy of the part that payments of the request can change. */
+/** Returns a copy of the part that payments of the request can change. */
 export function earlierPart({ copies }: Work, part: EarlierPart): Part {
   const { policy, invoice } = part
   const { aggregate } = policy
@@ -159,20 +159,20 @@ function earlierItem(work: Work, id: string, { parts, isStatedSettled }: Earlier
   }
 }
 
-/** Settled only if the request states it; otherwise the state follows from its payments. */
+/** Settled only if the request states it; otherwise the state follows from the payments. */
 function earlierState(records: readonly Invoice[], isStatedSettled: boolean): InvoiceItem['state'] {
   if (records.every(isDiscarded)) return 'discarded'
   return isStatedSettled && !records.some(isOutstanding) ? 'settled' : undefined
 }
 
-/** Only an invoice migrated as discarded is written off at its creation. */
+/** Only an invoice that was migrated as discarded is written off at its creation. */
 const isDiscarded = ({ createdAt, statuses }: Invoice): boolean =>
   statuses.at(-1)!.status === 'writtenOff' && statuses.at(-1)!.at === createdAt
 
 export const changesOf = (work: Work): PolicyChange[] =>
   [...work.copies].flatMap(([policy, { making }]) => changeOf(policy, making, work.context) ?? [])
 
-/** What payments of the request change of a policy that was migrated before; undefined without any. */
+/** Returns the changes that payments of the request make to a policy that was migrated before, or undefined if there are none. */
 function changeOf(
   { aggregate: before, product }: EarlierPart['policy'],
   { invoices, payments }: Part['making'],
@@ -188,7 +188,7 @@ function changeOf(
     invoices: putRecords(before.invoices, changed),
     payments,
   }
-  // Takes no digits: a payment only issues what waits for an invoice made here.
+  // Takes no digits, because a payment only issues reinstatements that wait for an invoice created here.
   const settled = changed.reduce<Planned>(
     (planned, { locator }) => {
       const invoice = planned.aggregate.invoices.get(locator)!

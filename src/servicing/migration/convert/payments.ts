@@ -1,6 +1,6 @@
-// Payments of an account (rule 9 of resources brief 9.3). That of an invoice of several policies becomes one payment per policy.
-// Money that no invoice asked for is credit, held by the account's last invoice. Credit covers settled invoices that payments do
-// not, and receives settled refunds that nobody paid out.
+// Payments of an account (rule 9 of resources brief 9.3). A payment of an invoice of several policies becomes one payment for each
+// policy. Money beyond the amounts due is credit, held by the account's last invoice. Credit covers the part of settled invoices
+// that payments do not, and receives settled refunds that nobody paid out.
 
 import { paymentFieldValues } from '../../../billing/payments.ts'
 import { Refusal } from '../../../kernel/errors.ts'
@@ -36,13 +36,13 @@ export function readPayments(work: Work): void {
       findings.wrong('payments', id, 'paymentItems must come to more or less than nothing.')
     if (source === 'credit' && credit.minor !== 0)
       findings.wrong('payments', id, 'paymentItems must have invoiceId: a payment from credit pays invoices.')
-    // A payment from credit takes no values.
+    // A payment from credit has no field values.
     const fieldValues = source === 'credit' ? {} : readFields(work, payment)
     work.payments.set(id, { request: payment, byInvoice, credit, fieldValues })
   }
 }
 
-/** What the payment pays of each invoice, and what of it is credit. */
+/** Reads the amount that the payment pays of each invoice, and the part that is credit. */
 function readItems(
   { findings, invoices, none }: Work,
   { id, paymentItems }: PaymentMigrationRequest,
@@ -68,7 +68,7 @@ function readItems(
   return { byInvoice, credit }
 }
 
-/** A failing payment that has or may have credit. It blocks what that credit would cover. */
+/** Returns a failing payment that has or may have credit. It blocks the items that its credit would cover. */
 export function failedCreditPayment({ findings, payments }: Work): string | undefined {
   const lost = [...payments.values()].find(
     ({ credit, request }) => credit.minor > 0 && findings.fails('payments', request.id),
@@ -89,7 +89,7 @@ function readFields(
   }
 }
 
-/** Our payments for each payment of the other system, by its id. */
+/** Bindery's payments for each payment of the other system, by its id. */
 export type Paid = ReadonlyMap<string, readonly Uuid[]>
 
 export function recordPayments(work: Work): Paid {
@@ -115,7 +115,7 @@ function recordPayment(
 ): Uuid[] {
   const terms = { at, fieldValues, source }
   const made: Uuid[] = []
-  // Credit goes to a payment that overpays an invoice, as for a live one; beside refunds it is a payment of its own.
+  // Credit goes to a payment that overpays an invoice, as with a live payment. Next to refunds it is a separate payment.
   const overpaid = [...byInvoice].findLast(([, amount]) => amount.minor > 0)?.[0]
   for (const [id, amount] of byInvoice) {
     const credited = id === overpaid ? credit : work.none
@@ -129,7 +129,7 @@ function recordPayment(
   return made
 }
 
-/** Settles the invoice, or its paid parts: no cover may depend on a paid part. */
+/** Settles the invoice, or only its paid parts, so that no cover depends on a paid part. */
 function settleInvoice(work: Work, item: InvoiceItem): void {
   const { state, times } = item
   const parts = partsOf(item)
@@ -154,7 +154,9 @@ type Received = Pick<Payment, 'fieldValues' | 'source'> & {
   readonly credited: Money
 }
 
-/** Pays the parts; the last payment holds the credit. Takes a digit for each. Returns the locators of the payments. */
+/**
+ * Pays the parts; the last payment holds the credit. Takes a digit locator for each payment. Returns the locators of the payments.
+ */
 function receive(work: Work, parts: readonly Part[], received: Received): Uuid[] {
   const shares = sharesOf(parts, received.amount, work.none)
   const last = shares.findLastIndex(share => share.minor !== 0)
@@ -166,7 +168,7 @@ function receive(work: Work, parts: readonly Part[], received: Received): Uuid[]
   })
 }
 
-/** The amount split over the parts: in full if it is their total, else one part after the other. */
+/** Splits the amount over the parts: in full if it is their total, otherwise one part after the other. */
 function sharesOf(parts: readonly Part[], amount: Money, none: Money): Money[] {
   const rests = parts.map(restOf)
   if (sum(rests, none.currency).minor === amount.minor) return rests
@@ -178,7 +180,7 @@ function sharesOf(parts: readonly Part[], amount: Money, none: Money): Money[] {
   })
 }
 
-/** What of the money that is left goes to a part. */
+/** Returns how much of the remaining money goes to a part. */
 function shareOf(rest: Money, left: Money, none: Money): Money {
   if (Math.sign(rest.minor) !== Math.sign(left.minor)) return none
   return Math.abs(rest.minor) < Math.abs(left.minor) ? rest : left
@@ -196,7 +198,7 @@ function addPayment(
   return locator
 }
 
-/** A paid part is settled when its last payment came. */
+/** Settles the parts. A paid part is settled at the time of its last payment. */
 function settle(parts: readonly Part[], outcome: Extract<SettlementType, 'paid' | 'writtenOff'>): void {
   for (const { making, invoice: locator, due } of parts) {
     const invoice: Invoice = making.invoices.get(locator)!

@@ -43,7 +43,7 @@ type ReadPolicy = {
   readonly history: readonly ReadTransaction[]
 }
 
-/** Undefined if it has a problem. Adds links to the invoices of its installments. */
+/** Reads a policy and links the invoices of its installments. Returns undefined if it has a problem. */
 export function readPolicy(work: Work, request: PolicyMigrationRequest): ReadPolicy | undefined {
   const { findings, warnings, context } = work
   const { configuration, now, supply } = context
@@ -193,7 +193,7 @@ export function* convertPolicy(
   }
 }
 
-/** Static data, auxiliary data, and properties that our policies have no field for. */
+/** Returns rows for static data, auxiliary data, and properties for which Bindery's policies have no field. */
 function auxRowsOf(
   request: PolicyMigrationRequest,
   wrong: (sentence: string) => void,
@@ -245,7 +245,7 @@ function transactionNode(
       known.perils.get(keyInTerm(termAt, element.id)) ??
       derived('element', element.id),
     children: [
-      // An item has no record: its locator occurs only here.
+      // An item has no record. Its locator occurs only here.
       ...element.charges.flatMap(charge =>
         charge.items.map(({ id }) => ({ originalId: id, locator: supply.uuid() })),
       ),
@@ -263,7 +263,7 @@ function transactionNode(
       ...(tree ? [elementNode(tree.root)] : []),
       ...request.installments.map((one, index) => {
         const own = installments[index]!
-        // Installments of one invoice become one, but each id still needs a locator of its own.
+        // Installments of one invoice become one, but each id still needs its own locator.
         const isFirst = !seen.has(own)
         seen.add(own)
         const originalId = one.id ?? `installments[${index}]`
@@ -286,8 +286,9 @@ const SCHEDULES: Partial<Readonly<Record<Cadence, string>>> = {
 }
 
 /**
- * The schedule for future bills: from the policy's preferences, else the account's (also for `inherit`, rule 12), else from the due
- * dates, else the product's first; the last two with a warning. Plans with installments keep them.
+ * Returns the schedule for future bills: from the policy's preferences, otherwise the account's (also for `inherit`, rule 12),
+ * otherwise from the due dates, otherwise the product's first schedule. The last two come with a warning. Plans with installments
+ * keep them.
  */
 function scheduleOf(
   { preferences, terms }: PolicyMigrationRequest,
@@ -347,12 +348,13 @@ const GAPS: readonly (readonly [least: number, most: number, type: PaymentSchedu
 /** Rounds, since a clock change makes a day an hour shorter or longer. */
 const daysBetween = (from: number, to: number): number => Math.round((to - from) / DAY_MS)
 
-/** `shown`: a clause for the warning. */
+/** `shown` is a clause for the warning. */
 export type DerivedCadence = { readonly types: readonly PaymentScheduleType[]; readonly shown: string }
 
 /**
- * Payment schedules that fit the due dates of the last billed term. The term's first transaction decides, since changes have dates
- * of their own; else all dates together. A single date is a term paid at once. Undefined for irregular dates.
+ * Returns payment schedules that fit the due dates of the last billed term. The first transaction of the term decides, since
+ * changes have their own dates; if it does not, all dates together do. A single date means a term paid in one sum. Undefined for
+ * irregular dates.
  */
 export function derivedCadence(terms: readonly TermMigrationRequest[]): DerivedCadence | undefined {
   const billed = terms

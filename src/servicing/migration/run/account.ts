@@ -18,10 +18,10 @@ import type { MigrationAccount } from '../store.ts'
 import { type ConfiguredRunContext, earlierOf, knownOf } from './earlier.ts'
 import { type Outcome, type PreparedAccount, prepareOutcome } from './prepared.ts'
 
-/** Elements and runs per turn (convert/account.ts): some hundredths of a second. */
+/** The number of elements and runs in a turn (convert/account.ts): some hundredths of a second. */
 const MOST_WORK_IN_A_TURN = 200
 
-/** Throws only on system errors; problems of the account are in the result. */
+/** Prepares an account. Throws only on system errors; problems of the account are in the result. */
 export async function prepareAccount(
   run: ConfiguredRunContext,
   context: RequestContext,
@@ -56,7 +56,7 @@ async function outcomeOf(
   const isNew = isFull && !known?.done.has(`account ${originalId}`)
   const { request, failures } = readAccount(sent, originalId, isNew, known)
   const isAccountWrong = failures.some(({ kind }) => kind === 'account')
-  // Its items are still checked; their totals mean nothing then.
+  // Its items are still checked, but their totals mean nothing.
   const checked = isAccountWrong ? { ...request, accounting: undefined } : request
   const earlier = known && !isNew ? await earlierOf(run, known, checked, sent) : undefined
   try {
@@ -95,7 +95,7 @@ async function outcomeOf(
   }
 }
 
-/** Adds further problems to the failure of an item with a wrong shape, or of one linked to it. */
+/** Adds further problems to the failure of an item with a wrong shape, or of an item linked to it. */
 function addFurtherProblems(
   failure: ItemFailure,
   further: readonly ItemFailure[],
@@ -117,7 +117,7 @@ function addFurtherProblems(
   }
 }
 
-/** Problems that constraint tables find. No round trip if no constrained field has a value. */
+/** Returns problems that constraint tables find. No round trip if no constrained field has a value. */
 async function disallowedOf(
   { configuration: { configuration }, begunAt, readTables }: ConfiguredRunContext,
   locator: Uuid,
@@ -158,10 +158,10 @@ function failWholeAccount(
 const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?$/i
 const IS_TIME = /(?:Time|^createdAt)$/
 
-/** Smaller numbers are more likely seconds, or a day as 20260131. */
+/** Smaller numbers are more likely seconds, or a day such as 20260131. */
 const LEAST_PLAUSIBLE_MS = 10_000_000_000
 
-/** Values of the other system, whose times have no meaning for us. */
+/** Values of the other system, whose times have no meaning for Bindery. */
 const SKIPPED_PROPERTIES: ReadonlySet<string> = new Set([
   'data',
   'staticData',
@@ -180,7 +180,7 @@ const SENTENCES: Readonly<Record<Doubt, (name: string, text: string, others: str
     `${name} '${text}' is read as milliseconds since 1970, which is ${new Date(Number(text)).toISOString()}${others}. Write seconds or a day as in 2026-01-31T00:00:00-05:00.`,
 }
 
-/** One warning of each kind per item; it names the first such time. */
+/** Returns one warning of each kind for an item. It names the first such time. */
 export function doubtfulTimes(sent: SentAccount, originalId: string): StoredProblem[] {
   const items = LISTED_KINDS.flatMap(kind => namedItems(sent, kind).map(one => ({ kind, ...one })))
   const account = { kind: 'account' as const, id: originalId, item: sent.accountData }

@@ -1,4 +1,4 @@
-// Reads what earlier migrations made of an account: ids, credit, and invoices that further items pay or add to (rule 7 of
+// Reads what earlier migrations created for an account: ids, credit, and invoices that further items pay or add to (rule 7 of
 // resources brief 9.3), with their policies.
 
 import { desc, eq, sql } from 'drizzle-orm'
@@ -85,7 +85,7 @@ export async function knownOf(
   }
 }
 
-/** Lenient: anybody may have changed the auxiliary data since. */
+/** Lenient, because anyone may have changed the auxiliary data since. */
 function preferencesIn(origin: string | undefined): Preferences | undefined {
   try {
     return Preferences.safeParse(JSON.parse(origin ?? '{}').preferences).data
@@ -103,14 +103,14 @@ const lastInvoiceQuery = ({ build }: Database, holder: Uuid) =>
     .orderBy(desc(invoices.createdAt), desc(invoices.displayId))
     .limit(1)
 
-/** Existing records that the account's items depend on. */
+/** Existing records on which the account's items depend. */
 export type Earlier = {
   readonly existing: Existing
   readonly known: Known
   readonly policies: ReadonlyMap<PolicyLocator, { policy: EarlierPolicy; configuration: LoadedConfiguration }>
 }
 
-/** One more round trip if the request names earlier invoices or has credit that an earlier one holds. */
+/** Needs one more round trip if the request names earlier invoices or has credit that an earlier invoice holds. */
 export async function earlierOf(
   run: ConfiguredRunContext,
   known: Known,
@@ -149,7 +149,7 @@ export async function earlierOf(
 const partsOf = ({ locator, children }: store.MappingRow): Uuid[] =>
   [locator, ...children.map(one => one.locator)] as Uuid[]
 
-/** Invoices that an earlier attempt made and the request states as settled. */
+/** Returns invoices that an earlier attempt created and that the request states as settled. */
 const settledBefore = (sent: SentAccount, done: ReadonlySet<string>): ReadonlySet<string> =>
   new Set(
     namedItems(sent, 'invoices')
@@ -189,7 +189,7 @@ async function readPolicies(
   )
 }
 
-/** Guards that trip on any change since the read: payments, transactions, other migrations, configurations. */
+/** Returns guards that fail on any change since the read: payments, transactions, other migrations, configurations. */
 export function earlierGuards(account: Uuid, { known, policies: read }: Earlier): Guard[] {
   const mappings = store.mappingsGuard(account, known.mappings.length)
   if (read.size === 0) return [mappings]
@@ -211,7 +211,7 @@ export function earlierGuards(account: Uuid, { known, policies: read }: Earlier)
   ]
 }
 
-/** Rows and timers of changes to existing policies. */
+/** Returns rows and timers for changes of existing policies. */
 export function changedRows(
   { database }: ConfiguredRunContext,
   { known, policies: read }: Earlier,
@@ -237,7 +237,7 @@ export function changedRows(
   }
 }
 
-/** Timers that a policy change moves: unpaid invoices, ends of cover, scheduled events. */
+/** Returns timers that a policy change moves: unpaid invoices, ends of cover, scheduled events. */
 export function courseOf(
   database: Database,
   before: PolicyAggregate | undefined,
@@ -254,7 +254,7 @@ export function courseOf(
   }
 }
 
-/** As `differenceQueries` for each policy, without deletions: a payment removes no record. */
+/** Does what `differenceQueries` does for each policy, without deletions, because a payment removes no record. */
 function policyChangeRows(database: Database, changes: readonly PolicyChange[]): Query[] {
   const rows = changes.map(({ after }) => policyRow(after, NOTHING_UNREAD))
   const collections = COLLECTION_NAMES.flatMap(name => {
@@ -281,7 +281,7 @@ export type RunContext = RecordPlace & {
   readonly env: Env
   readonly tenant: Tenant
   readonly calls: Calls
-  /** The home shard's; identical to `database` if the migration is there. */
+  /** The home shard's database; identical to `database` if the migration is there. */
   readonly home: Database
   readonly migration: store.Migration
   /** Whether to begin no further account. */
@@ -291,9 +291,9 @@ export type RunContext = RecordPlace & {
 export type ConfiguredRunContext = RunContext & {
   readonly configuration: LoadedConfiguration
   readonly configVersion: number
-  /** When the alarm began: it selects constraint tables for all accounts. */
+  /** When the alarm began. This time selects constraint tables for all accounts. */
   readonly begunAt: Instant
-  /** Reads constraint tables once per alarm. */
+  /** Reads constraint tables once for each alarm. */
   readonly readTables: ReadTables
   readonly sources: Sources
   /** Accounts by the ids that they own. */

@@ -43,9 +43,9 @@ import {
 export type Outcome = {
   readonly converted: Converted | undefined
   readonly failures: readonly ItemFailure[]
-  /** Count of items that earlier attempts migrated. */
+  /** The number of items that earlier attempts migrated. */
   readonly before: number
-  /** Of an existing account: records that its items depend on. */
+  /** For an existing account: records on which its items depend. */
   readonly earlier: Earlier | undefined
 }
 
@@ -59,7 +59,7 @@ export type PreparedAccount = {
   readonly guards: readonly Guard[]
   readonly facts: readonly Query[]
   readonly timers: readonly NewTimer[]
-  /** What the books begin with (policy/journal/history.ts). */
+  /** The rows with which the books begin (policy/journal/history.ts). */
   readonly journal: readonly JournalRow[]
 }
 
@@ -119,7 +119,7 @@ export function prepareOutcome(
   }
 }
 
-/** Policies begin with one row each; changes of policies that are here already, and money that was paid out, have rows of their own. */
+/** Returns the journal rows. A policy begins with one row. Changes of existing policies, and disbursements, have separate rows. */
 const journalRows = (
   { accountLocator }: store.MigrationAccount,
   { policies, changes, disbursements: paidOut }: Converted,
@@ -158,7 +158,7 @@ function addRecords(
   )
 }
 
-// Collects rows by table, so that several accounts need one statement per table.
+// Collects rows by table, so that several accounts need one statement for each table.
 export class TableRows {
   /** Serialised rows. Tables stay in the order in which they were first added. */
   readonly #texts = new Map<SQLiteTable, string[]>()
@@ -206,7 +206,7 @@ export function addPolicies(
   }
 }
 
-/** Timers of new policies, also for their bills and natural ends. */
+/** Returns timers of new policies, including those for their bills and natural ends. */
 export function courseOfPolicies(
   database: Database,
   { products, customEvents }: Configuration,
@@ -223,7 +223,7 @@ export function courseOfPolicies(
   return { facts: courses.flatMap(({ facts }) => facts), timers: courses.flatMap(({ timers }) => timers) }
 }
 
-/** One timer per time at which installments are due for invoicing; now for overdue ones. */
+/** Returns one timer for each time at which installments are due for invoicing; now for overdue ones. */
 function billingTimers({ policy, installments, invoices }: PolicyAggregate, now: Instant): NewTimer[] {
   const invoiced = new Set(
     [...invoices.values()].map(one => `${one.policyModificationLocator} ${one.installmentNumber}`),
@@ -241,7 +241,10 @@ function billingTimers({ policy, installments, invoices }: PolicyAggregate, now:
   }))
 }
 
-/** One batch: records the accounts, begins `next`, puts the begun `left` back. Throws `GuardTripped` on a conflict. */
+/**
+ * In one batch, records the accounts, begins `next`, and puts back the accounts of `left` that had begun. Throws `GuardTripped` on
+ * a conflict.
+ */
 export async function record(
   run: ConfiguredRunContext,
   context: RequestContext,
@@ -300,7 +303,7 @@ async function claimElsewhere(
   if (taken) throw new Error(`The account '${taken.originalId}' is being migrated twice at the same time.`)
 }
 
-/** Trips if the version has another configuration by now. */
+/** Fails if the version has another configuration by now. */
 const configurationGuard = (version: number, hash: string): Guard => ({
   name: 'guard_configuration_hash',
   holds: sql`(select ${configurationVersions.hash} from ${configurationVersions} where ${configurationVersions.version} = ${version}) = ${hash}`,

@@ -1,5 +1,5 @@
 // The work of one alarm: some accounts, recorded in portions together with their states. A crash, deploy or eviction repeats only
-// what was not committed.
+// the work that was not committed.
 import type { Uuid } from '../../../kernel/locators.ts'
 import { letOthersRun } from '../../../kernel/turns.ts'
 import { type Calls, noCalls } from '../../../platform/calls.ts'
@@ -24,23 +24,28 @@ import { prepareAccount } from './account.ts'
 import { type ConfiguredRunContext, contextOf, type RunContext } from './earlier.ts'
 import { type PreparedAccount, record } from './prepared.ts'
 
-/** Accounts and items per alarm; they share what the alarm reads first. */
+/** The number of accounts and of items in one alarm. They share what the alarm reads first. */
 const MOST_ACCOUNTS_AT_ONCE = 128
 const MOST_ITEMS_AT_ONCE = 4_000
 
-/** Attempts that end in a system error; then the account is in error until it is recovered. */
+/** The number of attempts that end in a system error before the account goes into the state `error`, until it is recovered. */
 const MOST_TRIES = 3
 
-/** Attempts that vanish without a result: deploys may follow each other, but an account that kills isolates must not block others. */
+/**
+ * The number of attempts that vanish without a result. Deploys may follow each other, but an account that kills isolates must not
+ * block others.
+ */
 const MOST_CUT_OFF = 6
 
-/** Delays between attempts, by earlier tries. */
+/** Delays between attempts, by the number of earlier tries. */
 const RETRY_MS = [500, 2_000]
 
-/** Delay before it looks for a free slot again. */
+/** The delay before it looks for a free slot again. */
 const TURN_MS = 2_000
 
-/** Returns milliseconds until the next alarm; undefined if there is nothing to do until it is woken. */
+/**
+ * Works on a migration. Returns the milliseconds until the next alarm, or undefined if there is nothing to do until it is woken.
+ */
 export async function workOn(
   env: Env,
   shard: ShardName,
@@ -65,7 +70,7 @@ export async function workOn(
   return await workOnAccounts(run)
 }
 
-/** Frees its slot, and deletes its files if it is finished or idle for too long. */
+/** Frees the slot of the migration, and deletes its files if it is finished or has been idle for too long. */
 async function rest(run: RunContext): Promise<undefined> {
   const { home, migration, locator, tenant } = run
   await home.batch([store.leaveSlotQuery(home, locator)])
@@ -74,7 +79,7 @@ async function rest(run: RunContext): Promise<undefined> {
   return undefined
 }
 
-/** Returns false if its state was changed at the same time. */
+/** Starts the migration. Returns false if its state changed at the same time. */
 async function start(run: RunContext): Promise<boolean> {
   const { database, migration, locator } = run
   const [rows] = await database.batch([store.countsQuery(database, locator)])
@@ -140,7 +145,7 @@ async function workOnAccounts(run: RunContext): Promise<number | undefined> {
   return 0
 }
 
-/** Returns milliseconds until the next alarm; undefined if `next` is begun and follows at once. */
+/** Works on a portion. Returns the milliseconds until the next alarm, or undefined if `next` has begun and follows immediately. */
 async function workOnPortion(
   run: ConfiguredRunContext,
   portion: Portion,
@@ -182,13 +187,13 @@ async function prepare(
   return { prepared }
 }
 
-/** None was recorded. Any of them may be the cause, so from now on each is recorded alone. */
+/** Handles a batch that was not recorded. Any of the accounts may be the cause, so from now on each is recorded alone. */
 async function afterFailedRecord(
   run: RunContext,
   [first, ...others]: readonly PreparedAccount[],
   problem: unknown,
 ): Promise<number> {
-  // One was patched, or a new configuration was deployed.
+  // An account was patched, or a new configuration was deployed.
   if (problem instanceof GuardTripped) return 0
   const fault = { account: first!.account, problem }
   if (others.length === 0) return await afterFault(run, fault)
@@ -196,14 +201,17 @@ async function afterFailedRecord(
   return RETRY_MS[0]!
 }
 
-/** Whether its tenant was restored since it was sent. Then a file that is missing was deleted when it was finished, and does not come back. */
+/**
+ * Whether the tenant was restored after the migration was sent. A missing file was then deleted when the migration had finished,
+ * and does not come back.
+ */
 const wasRestored = ({ tenant: { restores = [] }, migration }: RunContext): boolean =>
   restores.some(({ at }) => at > migration.createdAt)
 
 const SOURCE_GONE =
   'What was sent of the account was deleted when the migration was finished, and the tenant was restored to a time before that; send the account again.'
 
-/** Retries the account up to `MOST_TRIES` times; then it is in error, and the others continue. */
+/** Retries the account up to `MOST_TRIES` times. After that it is in error, and the others continue. */
 async function afterFault(run: RunContext, fault: Fault): Promise<number> {
   const { database, tenant } = run
   const { account } = fault
@@ -223,7 +231,7 @@ async function afterFault(run: RunContext, fault: Fault): Promise<number> {
   return 0
 }
 
-/** For operators; a client sees the outcome. */
+/** For operators. A client sees the outcome. */
 function logFault({ account: { migrationLocator, ordinal, tries }, problem }: Fault): void {
   const text = problem instanceof Error ? (problem.stack ?? problem.message) : String(problem)
   const place = { at: 'migration', migration: migrationLocator, account: ordinal }
@@ -254,7 +262,7 @@ async function giveUp(run: RunContext, account: store.MigrationAccount, reason: 
   })
 }
 
-/** Call it when no account waits. */
+/** Ends the run. Call it when no account waits. */
 async function finish(run: RunContext): Promise<number> {
   const { database, migration, locator } = run
   const [rows] = await database.batch([store.countsQuery(database, locator)])
@@ -284,7 +292,10 @@ const MOST_ACCOUNTS = 16
 const MOST_ITEMS = 600
 const MOST_BYTES = 1_048_576
 
-/** An account that was begun before is alone, so that whatever cut it off delays no other again. */
+/**
+ * Divides accounts into portions. An account that had begun before is alone, so that whatever cut it off delays no other account
+ * again.
+ */
 export function portionsOf(accounts: readonly store.MigrationAccount[], mostItems: number): Portion[] {
   const portions: store.MigrationAccount[][] = []
   let [items, bytes, all] = [0, 0, 0]
@@ -306,7 +317,7 @@ export function portionsOf(accounts: readonly store.MigrationAccount[], mostItem
   return portions
 }
 
-/** Stops before a repeated id: the next alarm must see whether the first account with it was made. */
+/** Returns the accounts before a repeated id. The next alarm must see whether the first account with that id was created. */
 export function untilRepeatedId(
   accounts: readonly store.MigrationAccount[],
   { type }: Pick<store.Migration, 'type'>,

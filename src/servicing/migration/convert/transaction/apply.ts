@@ -1,9 +1,9 @@
-// Applies a migrated transaction to the policy; it leaves the same records as a live one.
+// Applies a migrated transaction to the policy. It leaves the same records as a live one.
 //
 // The transaction states the charges that it adds. Elements that it changes are cut at its time and get new runs: a new run costs
 // the old run's share of the time, by the fold, plus the stated difference. An ended element keeps its difference as a stated
 // split (aggregate.ts, RunSplit), or as a holdback if it has no part before the cut. So the fold always charges what was stated,
-// to the cent, whatever happens to the policy later.
+// to the cent, regardless of later changes of the policy.
 
 import type { CancellationLocator, DisplayId, EndorsementLocator, Uuid } from '../../../../kernel/locators.ts'
 import { sumOf } from '../../../../kernel/money.ts'
@@ -33,11 +33,14 @@ import { cover, isUndone, restore } from './cover.ts'
 export type Applied = {
   readonly modification: Modification
   readonly billed: readonly Billed[]
-  /** Count of its elements and the runs in reach. */
+  /** The number of its elements and of the runs in reach. */
   readonly work: number
 }
 
-/** Changes `making` and `known`. Takes two digits, and one for each exposure and peril of a new term. */
+/**
+ * Applies a transaction and changes `making` and `known`. Takes two digit locators, and one for each exposure and each peril of a
+ * new term.
+ */
 export function applyTransaction(input: Input): Applied {
   const context = newContext(input)
   const { transaction, making } = context
@@ -48,7 +51,7 @@ export function applyTransaction(input: Input): Applied {
   const kind = kindOf(context, endsGap)
   const undone = kind === 'reinstatement' ? standing.findLast(one => isUndone(context, one)) : undefined
   recordModification(context, kind, undone ? [undone] : standing)
-  // As a live cancellation, a gap ends segments and cuts no run.
+  // Like a live cancellation, a gap ends segments and cuts no run.
   if (isGap) {
     cutSegments(context, replaced, undefined)
     findReach(context)
@@ -79,7 +82,7 @@ function setEndAndChange(context: Context): void {
   changeModification(context, { premiumChange })
 }
 
-/** Segments of the term in force from the transaction's time on; `covered` is their length in milliseconds. */
+/** Returns the segments of the term in force from the transaction's time on. `covered` is their length in milliseconds. */
 function replacedSegments(context: Context): { replaced: PolicySegment[]; covered: number } {
   const { from, isFirstOfTerm } = context.transaction
   const replaced = isFirstOfTerm
@@ -112,7 +115,7 @@ function cutSegments(
   if (root && end < term.endTime) part(end, term.endTime, root.data)
 }
 
-/** An endorsement is named by its type. */
+/** Names of modifications. An endorsement is named by its type. */
 const NAMES: Partial<Readonly<Record<ModificationKind, string>>> = {
   creation: 'modification.policy.create',
   renewal: 'modification.policy.renew',
@@ -120,7 +123,10 @@ const NAMES: Partial<Readonly<Record<ModificationKind, string>>> = {
   reinstatement: 'modification.policy.reinstate',
 }
 
-/** `undone`: the cancellations that a reinstatement undoes. Takes two digits, or one for a creation or a reinstatement. */
+/**
+ * Records the modification. `undone` has the cancellations that a reinstatement undoes. Takes two digit locators, or one for a
+ * creation or a reinstatement.
+ */
 function recordModification(context: Context, kind: ModificationKind, undone: readonly Modification[]): void {
   const { making, supply, by, stamp } = context
   const { request, from, term } = context.transaction
@@ -198,7 +204,7 @@ const KINDS: Readonly<Record<Category, ModificationKind>> = {
   reinstatement: 'reinstatement',
 }
 
-/** `endsGap`: it covers a gap that a cancellation left. */
+/** Returns the kind of the modification. `endsGap`: it covers a gap that a cancellation left. */
 function kindOf({ transaction, isCreation }: Context, endsGap: boolean): ModificationKind {
   const { isGap, isFirstOfTerm, category, tree } = transaction
   if (isCreation) return 'creation'

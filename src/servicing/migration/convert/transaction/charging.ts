@@ -1,4 +1,5 @@
-// Makes the fold charge exactly what a transaction states. New runs get the difference; an ended element without a successor keeps it.
+// Makes the fold charge exactly what a transaction states. New runs get the difference; an ended element without a successor keeps
+// it.
 
 import type { Uuid } from '../../../../kernel/locators.ts'
 import { addTo } from '../../../../kernel/maps.ts'
@@ -46,7 +47,10 @@ export function charge(context: Context): void {
   for (const [id, run] of context.newRuns) setRates(context, run, context.transaction.tree!.elements.get(id)!)
 }
 
-/** Of elements that are charged again, all that the part at the transaction's time cost is the price of the time before it. */
+/**
+ * For elements that are charged again, the whole cost of the part at the transaction's time becomes the price of the time before
+ * it.
+ */
 function keepWholeCost(context: Context): void {
   const { perilRuns } = context.making
   for (const { id, level, isChargedAnew } of context.transaction.tree?.elements.values() ?? []) {
@@ -63,7 +67,7 @@ function keepWholeCost(context: Context): void {
   }
 }
 
-/** What is kept of elements that end, beside what their time before costs. */
+/** Records the holdbacks of elements that end, in addition to the cost of their time before. */
 function recordHoldbacks(context: Context): void {
   const held: Holdback[] = []
   for (const { id, charges } of context.transaction.tree?.elements.values() ?? [])
@@ -81,7 +85,7 @@ function recordHoldbacks(context: Context): void {
     changeModification(context, { holdbacks: [...(modificationOf(context).holdbacks ?? []), ...held] })
 }
 
-/** Adds the difference to the ended element: before the transaction's time if a part lies there, else as a holdback. */
+/** Adds the difference to the ended element: before the transaction's time if it has a part there, otherwise as a holdback. */
 function keepCost(context: Context, id: string, amounts: readonly AmountChange[]): void {
   const { transaction, by } = context
   const { perilRuns } = context.making
@@ -108,7 +112,7 @@ function keepCost(context: Context, id: string, amounts: readonly AmountChange[]
   changeModification(context, { holdbacks: [...(modificationOf(context).holdbacks ?? []), ...held] })
 }
 
-/** The run that the transaction's time splits, with the part that remains. */
+/** Returns the run that the transaction's time splits, with the part that remains. */
 function splitOf(context: Context, id: string): { run: PerilRun; gone: Piece; kept: Amounts } | undefined {
   const { from } = context.transaction
   const line = lineNow(context)
@@ -121,7 +125,7 @@ function splitOf(context: Context, id: string): { run: PerilRun; gone: Piece; ke
   return undefined
 }
 
-/** A zero price with an entry for each charge of the element. `was`: the run before. */
+/** Returns a zero price with an entry for each charge of the element. `was` is the run before. */
 export function unpriced({ making }: Context, { charges }: ReadElement, was: Uuid | undefined): PerilPrice {
   const none = zero(making.policy.currency)
   const old = was && making.perilRuns.get(was)!.price
@@ -159,7 +163,7 @@ function setRates({ making }: Context, locator: Uuid, { charges }: ReadElement):
     price: {
       ...price,
       premium: rated(price.premium),
-      // Drops a tax that was refunded in full; keeps one stated as zero.
+      // Drops a tax that was refunded in full; keeps one that is stated as zero.
       taxes: price.taxes.filter(
         tax =>
           tax.amount.minor !== 0 ||
@@ -171,7 +175,7 @@ function setRates({ making }: Context, locator: Uuid, { charges }: ReadElement):
   })
 }
 
-/** Stated as items, a technical premium is a difference; stated as a rate, it is the run's own. */
+/** A technical premium that is stated as items is a difference. One that is stated as a rate is the run's own. */
 function addTechnicalPremiums(context: Context): void {
   const { making, transaction, by, newRuns } = context
   const line = lineNow(context)
@@ -198,7 +202,7 @@ export type Place = { readonly kind: 'premium' | 'tax' | 'commission'; readonly 
 
 type AmountChange = Place & { readonly by: Money }
 
-/** Whether the element states another premium rate than the price has. */
+/** Whether the element states a premium rate other than that of the price. */
 export const hasOtherRate = ({ premium }: PerilPrice, { charges }: ReadElement): boolean =>
   charges.some(
     ({ kind, month }) => kind === 'premium' && month !== undefined && !decimal(month).eq(premium.month),
@@ -240,7 +244,7 @@ export function changedAmounts(amounts: Amounts, price: PerilPrice, more: Amount
     : { ...amounts, commissions: amounts.commissions.map(add) }
 }
 
-/** A holdback is one of a premium or of a tax. */
+/** Returns the kind that a charge has in the fold. A holdback is one of a premium or of a tax. */
 function kindInFold({ kind, name }: StatedCharge): StatedCharge['kind'] {
   if (kind !== 'holdback') return kind
   return name === '' ? 'premium' : 'tax'
@@ -254,7 +258,7 @@ function keyOfCharge(charge: Charge, ids: ReadonlyMap<Uuid, string>): string {
   return keyOfThing('premium', '', id)
 }
 
-/** Stated charges and the fold's charges, by the same keys. */
+/** Returns the stated charges and the fold's charges, by the same keys. */
 function chargesByThing(context: Context) {
   const ids = idsOfPerils(context)
   const stated = new Map<string, StatedCharge[]>()
@@ -270,7 +274,7 @@ function chargesByThing(context: Context) {
 const totalOf = (list: readonly { amount: Money }[] | undefined, currency: Money['currency']): Money =>
   sumOf(list ?? [], one => one.amount, currency)
 
-/** By element, stated amounts minus the fold's charges; without fees. */
+/** Returns the stated amounts minus the fold's charges, by element and without fees. */
 export function missingAmounts(context: Context): Map<string, AmountChange[]> {
   const { currency } = context.making.policy
   const { stated, charged } = chargesByThing(context)
@@ -291,7 +295,10 @@ export type Billed = {
   readonly name: string
 }
 
-/** Call it after applying the transaction. Throws if the fold's amount differs from the stated one: a fault of ours. */
+/**
+ * Returns what the transaction bills. Call it after applying the transaction. Throws if the fold's amount differs from the stated
+ * one, which is an internal fault.
+ */
 export function billedThings(context: Context): Billed[] {
   const { currency } = context.making.policy
   const { stated, charged } = chargesByThing(context)

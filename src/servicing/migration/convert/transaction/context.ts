@@ -10,7 +10,7 @@ import type { ProductDefinition } from '../../../../product/configuration.ts'
 import type { StatedCharge } from '../elements.ts'
 import { idOf, keyInTerm, type ReadTransaction } from '../history.ts'
 
-/** `making` and `known` are changed. */
+/** Changes `making` and `known`. */
 export type Input = {
   readonly making: Making
   readonly quote: Quote
@@ -24,7 +24,7 @@ export type Context = Input & {
   /** The line without the transaction. */
   readonly before: Line
   readonly isCreation: boolean
-  /** Locator of its modification. */
+  /** The locator of its modification. */
   readonly by: Uuid
   readonly stamp: { madeBy: Uuid; createdAt: Instant; updatedAt: Instant }
   /** New runs by the ids of their elements. */
@@ -77,8 +77,8 @@ export const keyOfElement = ({ transaction }: Context, id: string): string =>
   keyInTerm(transaction.termAt, id)
 
 /**
- * Of what is charged, the same for stated charges and for the fold's. JSON, since ids may be any text. `name` is a fee's locator,
- * otherwise the name of the place.
+ * Returns the key of a charge, which is the same for stated charges and for the fold's. It is JSON, since ids may be any text.
+ * `name` is the locator of a fee, otherwise the name of the place.
  */
 export const keyOfThing = (kind: StatedCharge['kind'], name: string, id = ''): string =>
   JSON.stringify([kind, name, id])
@@ -86,27 +86,27 @@ export const keyOfThing = (kind: StatedCharge['kind'], name: string, id = ''): s
 export const idsOfPerils = ({ known }: Context): Map<Uuid, string> =>
   new Map([...known.perils].map(([key, locator]) => [locator, idOf(key)]))
 
-/** The element's runs in reach, in the transaction's term. */
+/** Returns the element's runs in reach, in the transaction's term. */
 export function runsOf(context: Context, id: string): PerilRun[] {
   const peril = context.known.perils.get(keyOfElement(context, id))
   const runs = peril === undefined ? undefined : context.reached.get(peril)
   return (runs ?? []).map(run => context.making.perilRuns.get(run)!)
 }
 
-/** The element's newest run in the transaction's term. */
+/** Returns the element's newest run in the transaction's term. */
 export function lastRunOf(context: Context, id: string): PerilRun {
   const { making, known } = context
   const peril = known.perils.get(keyOfElement(context, id))!
   return making.perilRuns.get(known.reach.lastOf.get(peril)!)!
 }
 
-/** The part of a piece that a modification kept before its time. */
+/** Returns the part of a piece that a modification kept before its time. */
 export const keptOf = (pieces: readonly Piece[], { segment, start }: Piece, by: Uuid): Piece | undefined =>
   pieces.find(one => one.madeBy === by && one.segment.predecessor === segment.locator && one.start === start)
 
-// A transaction only looks at runs in segments from its time on (its reach). A policy with 200 changes has thousands of runs, and
+// A transaction looks only at runs in segments from its time on (its reach). A policy with 200 changes has thousands of runs, and
 // a change must not take longer the more changes came before it.
-/** Runs that were ever in one of the segments, oldest first. */
+/** Returns the runs that were ever in one of the segments, oldest first. */
 export function runsIn({ reach }: Known, making: Making, segments: Iterable<Uuid>): PerilRun[] {
   const found = new Set<Uuid>()
   for (const segment of segments) for (const run of reach.bySegment.get(segment) ?? []) found.add(run)
@@ -118,7 +118,7 @@ const inOrder = ({ numbers }: Known['reach'], making: Making, locators: Iterable
     .sort((a, b) => numbers.get(a)! - numbers.get(b)!)
     .map(locator => making.perilRuns.get(locator)!)
 
-/** Call it once the transaction's segments exist. */
+/** Finds the runs in reach. Call it once the transaction's segments exist. */
 export function findReach({ making, known, by, reached }: Context): void {
   const touched = [...making.segments.values()].flatMap(({ locator, madeBy, replacedBy, predecessor }) => [
     ...(replacedBy === by ? [locator] : []),
@@ -136,7 +136,7 @@ export function addNewRun({ making, known: { reach }, reached }: Context, run: P
   addTo(reached, run.perilLocator, run.locator)
 }
 
-/** The policy, with only the peril runs in reach. */
+/** Returns the policy with only the peril runs in reach. */
 export function policyInReach({ making, known, reached }: Context): PolicyAggregate {
   const locators = new Set([...reached.values()].flat())
   for (const run of known.reach.held) locators.add(run)
@@ -182,9 +182,9 @@ export type Known = {
 }
 
 type Reach = {
-  /** Peril runs by the segments that they were ever in. */
+  /** Peril runs by the segments in which they ever were. */
   readonly bySegment: Map<Uuid, Set<Uuid>>
-  /** Order of creation. */
+  /** The order of creation. */
   readonly numbers: Map<Uuid, number>
   /** Newest run by peril. */
   readonly lastOf: Map<Uuid, Uuid>

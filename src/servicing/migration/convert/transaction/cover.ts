@@ -33,7 +33,7 @@ import {
   runsOf,
 } from './context.ts'
 
-/** `covered`: milliseconds of the rest of its term that are covered without it. */
+/** Updates the cover. `covered` is the number of milliseconds of the rest of its term that are covered without the transaction. */
 export function cover(context: Context, covered: number): void {
   const { transaction, known } = context
   const { tree, termAt, from } = transaction
@@ -52,7 +52,7 @@ export function cover(context: Context, covered: number): void {
     end(id)
     known.runs.set(key, { locator: beginRun(context, element, was?.locator), start: from, fingerprint })
   }
-  // Every element that the term ever had: an earlier run may last until a later change.
+  // Every element that the term ever had, because an earlier run may last until a later change.
   const ids = [...known.perils.keys()].filter(key => key.startsWith(`${termAt} `)).map(idOf)
   for (const id of new Set([...known.exposures.keys(), ...ids]))
     if (tree!.elements.get(id)?.isEnded ?? true) end(id)
@@ -106,7 +106,7 @@ const isChargedAnew = ({ level, isChargedAnew }: ReadElement): boolean => level 
 
 type KnownRun = NonNullable<ReturnType<Known['runs']['get']>>
 
-/** `isWhole`: the rest of the term is already covered. */
+/** Whether the known run needs no change. `isWhole`: the rest of the term is already covered. */
 export function isUnchanged(
   context: Context,
   was: KnownRun,
@@ -121,7 +121,7 @@ export function isUnchanged(
   return was.start <= context.transaction.from || isSameThroughout(context, element)
 }
 
-/** Whether everything in force of the element equals what is stated, even if several changes put it there. */
+/** Whether everything in force of the element equals what is stated, even if several changes led to it. */
 function isSameThroughout(context: Context, { id, level, data, amounts }: ReadElement): boolean {
   const { from, term } = context.transaction
   const isExposure = level === 'exposure'
@@ -165,8 +165,8 @@ const isRepriced = (price: PerilPrice, { charges }: ReadElement): boolean =>
       : price.technicalPremium === undefined || !decimal(month).eq(price.technicalPremium.month)
   })
 
-// An id is one exposure for good, but a new peril in each term.
-/** Takes a digit if the exposure is new. */
+// An id is one exposure permanently, but a new peril in each term.
+/** Takes a digit locator if the exposure is new. */
 export function exposureOf(
   { making, known, stamp, supply, quote }: Context,
   { id, type }: ReadElement,
@@ -181,7 +181,7 @@ export function exposureOf(
   return exposure.locator
 }
 
-/** Takes a digit if the peril is new in its term. */
+/** Takes a digit locator if the peril is new in its term. */
 export function perilOf(context: Context, { id, type, exposureId, parentId }: ReadElement): Uuid {
   const { making, stamp, supply } = context
   const { perils, renewalGroups, exposures } = context.known
@@ -260,7 +260,7 @@ function isSameCover(context: Context, cancellation: Modification): boolean {
   return stated.every(({ id }) => covers.get(id) === term.endTime - from)
 }
 
-/** New segments for those that the cancellation ended; undefined if they do not reach to the term's end. */
+/** Returns new segments for those that the cancellation ended, or undefined if they do not reach the end of the term. */
 function restoredSegments(
   { making, transaction: { from, term, tree }, stamp, supply }: Context,
   cancellation: Modification,

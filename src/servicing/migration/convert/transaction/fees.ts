@@ -24,8 +24,8 @@ export function chargeFees(context: Context): void {
 }
 
 /**
- * What gives back shrinks a fee of that name in the term if it is large enough; anything else is a new fee. A refund gives back a fee;
- * in a gap, a charge gives back a credit.
+ * Returns the fee that takes the amount. A refund shrinks a fee of that name in the term if the fee is large enough; anything else
+ * is a new fee. A refund gives back a fee; in a gap, a charge gives back a credit.
  */
 function feeFor(context: Context, name: string, amount: Money): Uuid | undefined {
   if (amount.minor === 0) return undefined
@@ -89,11 +89,11 @@ function feeOfAtLeast(context: Context, name: string, least: Money): FeeInForce 
     .findLast(({ amount }) => isPartOf(least, amount))
 }
 
-/** Whether the whole has the same sign and is as large at least. */
+/** Whether the whole has the same sign and is at least as large. */
 const isPartOf = (part: Money, whole: Money): boolean =>
   part.minor < 0 ? whole.minor <= part.minor : whole.minor >= part.minor
 
-/** Fees without a refund end at the transaction's time, except those that are never split. */
+/** Ends fees without a refund at the transaction's time, except those that are never split. */
 function endFees(context: Context): void {
   const { making, product, by, transaction } = context
   const { from } = transaction
@@ -109,7 +109,7 @@ function endFees(context: Context): void {
   }
 }
 
-/** Gives back an amount of a fee or credit, last part first. In a gap, the rest lies before `from`. */
+/** Gives back an amount of a fee or credit, last part first. In a gap, the rest is before `from`. */
 export function shrunk(
   parts: readonly FeePart[],
   by: Money,
@@ -129,7 +129,7 @@ export function shrunk(
   return { parts: kept, removed }
 }
 
-/** A part of the other sign has nothing to give back. */
+/** A part of the opposite sign has nothing to give back. */
 function refundOf({ amount }: FeePart, left: Money): Money {
   if (left.minor < 0 ? amount.minor > 0 : amount.minor < 0) return zero(amount.currency)
   return isPartOf(left, amount) ? left : amount
