@@ -6,10 +6,10 @@ import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/upload.ts'
 
 const { get, post } = forTenant('Media')
 
-/** Most requests never need the code for files. */
+/** Loaded on first use, because most requests never need the code for files. */
 const service = () => import('./service.ts')
 
-/** Published clients call both paths, and nothing describes them (brief 0.10): the shapes are our decisions. */
+/** Published clients call both paths, but nothing describes them (brief 0.10), so the shapes are our decisions. */
 export const mediaRoutes: readonly Route[] = [
   post('/media', {
     summary: 'Upload a file that media fields can name',

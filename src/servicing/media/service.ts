@@ -14,8 +14,8 @@ import { deleteFile, readMedia } from '../../policy/store/aggregates.ts'
 import { media } from '../../policy/tables/documents.ts'
 
 /**
- * Stores the file and its record. Each attempt has its own file, which is deleted if the request is refused or repeats an earlier one. A
- * timer deletes the file of an attempt that was cut off.
+ * Stores the file and its record. Each attempt has its own file, which is deleted if the request is rejected or repeats an earlier
+ * one. A timer deletes the file of an attempt that was cut off.
  */
 export async function uploadMedium(
   context: RequestContext,
@@ -69,7 +69,7 @@ export async function readMedium(context: RequestContext, text: string): Promise
   return mediaResponse(found)
 }
 
-/** First bytes of formats that always have a mark. */
+/** First bytes of the formats that always have a mark. */
 const MARKS: readonly [string, RegExp][] = [
   ['application/pdf', /^%PDF-/],
   ['image/png', /^\x89PNG\r\n/],
@@ -81,12 +81,12 @@ const MARKS: readonly [string, RegExp][] = [
 const OFFICE = 'application/vnd.openxmlformats-officedocument'
 const OPEN_DOCUMENT = 'application/vnd.oasis.opendocument'
 
-/** Subtypes that are named like their file extensions. */
+/** Subtypes with the same name as their file extension. */
 const IMAGES = ['png', 'jpeg', 'gif', 'webp', 'avif', 'heic', 'heif', 'tiff', 'bmp']
 const TEXTS = ['csv', 'html']
 const APPLICATIONS = ['pdf', 'json', 'xml', 'rtf', 'zip']
 
-/** By file extension: what policyholders and adjusters send. */
+/** Media types by file extension: the files that policyholders and adjusters send. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ...IMAGES.map(ending => [ending, `image/${ending}`] as const),
   ...TEXTS.map(ending => [ending, `text/${ending}`] as const),
@@ -127,7 +127,10 @@ const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/
 const typeOfName = (name: string): string | undefined =>
   TYPES.get(/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '')
 
-/** By the first bytes, else by the client's type, else by the first of `names` with a known extension. */
+/**
+ * Determines the media type by the first bytes, otherwise by the client's type, otherwise by the first of `names` with a known
+ * extension.
+ */
 function mimeTypeOf(
   { bytes, mediaType }: Pick<FilePart, 'bytes' | 'mediaType'>,
   names: readonly string[],

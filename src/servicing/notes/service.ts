@@ -52,7 +52,7 @@ export async function createNote(
     createdAt: context.now,
   }
   try {
-    // Its text is kept in its row alone, where an erasure finds it: a repeat reads it again.
+    // The text is stored only in its row, where an erasure finds it. A repeated request reads it from there.
     const committed = await commit(context, database, {
       shard,
       subject: note.locator,
@@ -70,7 +70,7 @@ export async function createNote(
   }
 }
 
-/** The note of an answer: the new one, or the one that the request made before. */
+/** Returns the note of an answer: the new one, or the one that the same request created before. */
 async function readNote(
   { database }: { database: Database },
   answer: JsonAnswer | AnswerBySubject,
@@ -104,7 +104,7 @@ export async function listNotes(
     store.ownerQuery(database, policy ? 'policy' : 'policyholder', place.locator),
     store.notesQuery(
       database,
-      // As notes keep it: a UUID in lower case.
+      // As notes store it: a UUID in lower case.
       {
         policyholder,
         policy,

@@ -12,7 +12,10 @@ export type Note = Omit<typeof notes.$inferSelect, 'locator' | 'policyholderLoca
   policyholderLocator: Uuid
 }
 
-/** Whose record it is; no row if there is none of that type. `recordLocator` is digits, or the UUID of a policyholder. */
+/**
+ * Reads the owner of a record; no row if there is no record of that type. `recordLocator` has digits, or is the UUID of a
+ * policyholder.
+ */
 export function ownerQuery({ build }: Database, recordType: NotedRecord, recordLocator: string) {
   const ofPolicy = (locator: SQL) =>
     build.all<{ holder: Uuid; policy: PolicyLocator | null }>(sql`
@@ -38,19 +41,19 @@ export function ownerQuery({ build }: Database, recordType: NotedRecord, recordL
 
 export const newNoteQueries = (database: Database, note: Note): Query[] => insertRows(database, notes, [note])
 
-/** Trips when the policyholder has as many notes as it may have. */
+/** Fails when the policyholder has the maximum number of notes. */
 export const roomGuard = (policyholder: Uuid): Guard => ({
   name: 'guard_policyholder_version',
   holds: sql`(select count(*) from ${notes} where ${notes.policyholderLocator} = ${policyholder}) < ${MOST_NOTES}`,
 })
 
-/** Nobody deleted it since it was read. */
+/** Fails if the note was deleted since it was read. */
 export const isThereGuard = ({ policyholderLocator, locator }: Note): Guard => ({
   name: 'guard_policyholder_version',
   holds: sql`exists (select 1 from ${notes} where ${notes.policyholderLocator} = ${policyholderLocator} and ${notes.locator} = ${locator})`,
 })
 
-/** Oldest first: locators rise with time. */
+/** Oldest first, because locators rise with time. */
 export const notesQuery = (
   { build }: Database,
   {

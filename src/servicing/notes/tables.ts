@@ -3,13 +3,13 @@ import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlit
 export const NOTED_RECORDS = ['policy', 'quote', 'endorsement', 'renewal', 'policyholder'] as const
 export type NotedRecord = (typeof NOTED_RECORDS)[number]
 
-/** What staff wrote on a record, in the shard of the policyholder. Never changed; gone with an erasure of the policyholder. */
+/** Notes of staff on a record, in the shard of the policyholder. They never change. An erasure of the policyholder deletes them. */
 export const notes = sqliteTable(
   'note',
   {
     locator: text().notNull(),
     policyholderLocator: text().notNull(),
-    /** Null on a policyholder. */
+    /** Null for a note on a policyholder. */
     policyLocator: integer(),
     recordType: text().$type<NotedRecord>().notNull(),
     recordLocator: text().notNull(),
@@ -19,14 +19,15 @@ export const notes = sqliteTable(
     createdAt: integer().notNull(),
   },
   table => [
-    // Without row ids, which drizzle cannot say (migrations/tenant/0012_notes.sql): notes of a policyholder lie together.
+    // The table has no row ids, so the notes of a policyholder are stored together. Drizzle cannot express this
+    // (migrations/tenant/0012_notes.sql).
     primaryKey({ columns: [table.policyholderLocator, table.locator] }),
     index('note_locator').on(table.locator),
   ],
 )
 
-/** Of one text, in characters. */
+/** The length of one text, in characters. */
 export const LONGEST_NOTE = 4_000
 
-/** Of a policyholder with all its policies. */
+/** The number of notes of a policyholder, including those of all its policies. */
 export const MOST_NOTES = 1_000

@@ -1,9 +1,9 @@
-// Erases a policyholder's values outside its records: logs of plugins, calls of services, stored responses, documents, and texts that
-// templates printed.
+// Erases a policyholder's values outside its records: logs of plugins, calls of services, stored responses, documents, and texts
+// that templates printed.
 //
-// Logs may contain values in any form, so they are deleted, also those without a policy, which cannot be attributed. Documents are made
-// again from the policy as it was and the policyholder as it is now; one without its sources loses its file. Uploaded files stay: only the
-// uploader knows what they contain.
+// Logs may contain values in any form, so they are deleted, including those without a policy, which cannot be attributed.
+// Documents are made again from the policy as it was and the policyholder as it is now. A document without its sources loses its
+// file. Uploaded files stay, because only the uploader knows what they contain.
 
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -52,7 +52,7 @@ import { eventSchedules } from '../../transactions/custom-events/tables.ts'
 import { quickQuotes } from '../quick-quotes/store.ts'
 import { everyEntity, formsOf, type StoredValue } from './overwrite.ts'
 
-/** Changes with every change of the policyholder's policies, and with a new policy. */
+/** A value that changes with every change of the policyholder's policies, and with a new policy. */
 const stampOf = (locator: Uuid): SQL =>
   sql`(select coalesce(sum(version), 0) from ${policies} where policyholder_locator = ${locator})`
 
@@ -65,7 +65,7 @@ export const policiesGuard = (locator: Uuid, stamp: number): Guard => ({
   holds: sql`${stampOf(locator)} = ${stamp}`,
 })
 
-/** Policies with documents that are made again. */
+/** Reads the policies whose documents are made again. */
 const remadeQuery = (database: Database, locator: Uuid) =>
   database.build.all<{ policy: PolicyLocator }>(sql`select distinct policy_locator as policy from ${documents}
     where policy_locator in ${policiesOf(locator)} and template_name is not null`)
@@ -77,13 +77,13 @@ const ownPoliciesQuery = ({ build }: Database, locator: Uuid) =>
     .where(eq(policies.policyholderLocator, locator))
     .orderBy(policies.locator)
 
-/** What an erasure changes outside the policyholder: `texts` are of `TEXT_STORES`. */
+/** What an erasure changes outside the policyholder. `texts` are in the order of `TEXT_STORES`. */
 type Reached = {
   readonly remade: readonly PolicyLocator[]
   readonly texts: readonly (readonly TextRow[])[]
 }
 
-/** One batch; of a policyholder with policies some more, which grow with these. */
+/** Reads what the erasure changes, in one batch. A policyholder with policies needs more batches, in proportion to these. */
 export async function readReached(
   database: Database,
   locator: Uuid,
@@ -101,13 +101,13 @@ export async function readReached(
   }
 }
 
-/** Perils of the policies that are read at once: some 20 MB. */
+/** The number of perils of the policies that are read together: about 20 MB. */
 const MOST_PERILS_READ = 10_000
 
-/** Locators of one statement: with quotes and commas they stay below a parameter's 2 MB. */
+/** The number of locators in one statement. With quotes and commas they stay below the 2 MB of a parameter. */
 const MOST_LOOKED_UP = 20_000
 
-/** Auxiliary data of records that no table has: characteristics, field groups, changes, taxes and commissions. */
+/** Returns auxiliary data of records that have no table: characteristics, field groups, changes, taxes and commissions. */
 async function auxDataWithoutRows(
   database: Database,
   own: readonly { readonly locator: number; readonly perilCount: number }[],
@@ -142,7 +142,7 @@ async function auxDataWithoutRows(
 
 const GONE = 'Its file was erased with values of the policyholder, and it cannot be made again.'
 
-/** Its sources do not exist any more. */
+/** The sources of the document do not exist any more. */
 const isOrphaned = sql`sources is not null and exists (
   select 1 from json_each(sources) source where not exists (
     select 1 from ${documents} d where d.policy_locator = ${documents.policyLocator} and d.locator = source.value))`
@@ -172,7 +172,9 @@ export function erasureQueries(
   ]
 }
 
-/** What belongs to no policy is in the home shard: logs of plugins, and stored responses of plugins' operations. */
+/**
+ * The queries for data that belongs to no policy, in the home shard: logs of plugins, and stored responses of plugin operations.
+ */
 export function sharedErasureQueries(
   { build }: Pick<Database, 'build'>,
   stored: readonly StoredValue[],
@@ -186,7 +188,7 @@ export function sharedErasureQueries(
   ]
 }
 
-/** In the batch that overwrites, so a crash cannot lose it: what is in R2 is deleted after the batch. */
+/** The timer that deletes what is in R2. It is part of the batch that overwrites, so that a crash cannot lose it. */
 export const erasureTimer = (policyholder: Uuid, at: Instant): NewTimer => ({
   dueAt: at,
   kind: 'policyholder.erasure',
@@ -194,10 +196,10 @@ export const erasureTimer = (policyholder: Uuid, at: Instant): NewTimer => ({
   payload: { until: String(now()) },
 })
 
-/** Logged calls that one step deletes, with their bodies in R2. */
+/** The number of logged calls that one step deletes, with their bodies in R2. */
 const MOST_CALLS_PURGED = 500
 
-/** Deletes logged calls, files of documents that are not made again, and what restores noted. Idempotent. */
+/** Deletes logged calls, files of documents that are not made again, and the records of restores. Idempotent. */
 export const eraseRemains: TimerOwner = async ({ subject, payload }, { env, tenant, shard, calls }) => {
   const locator = subject as Uuid
   const database = shardDatabase(env, tenant, shard, calls)
@@ -227,7 +229,7 @@ export type Scrub = (text: string) => string
 
 type Clean = (content: string, scrub: Scrub) => string
 
-/** JSON lists of the values, plain and as JSON strings without quotes. */
+/** JSON lists of the values: plain, and as JSON strings without quotes. */
 type Forms = { readonly plain: string; readonly escaped: string }
 
 type TextStore = {
@@ -249,12 +251,12 @@ function formsIn(stored: readonly StoredValue[]): Forms {
   }
 }
 
-/** The list is read once for all texts. */
+/** Whether a text contains one of the values. The list is read once for all texts. */
 const hasOneOf = (text: SQL, forms: string): SQL =>
   sql`exists (with form as materialized (select value from json_each(${forms}))
     select 1 from form where instr(${text}, form.value) > 0)`
 
-/** Records of a policy that have rows of their own, and so locators for auxiliary data. */
+/** Records of a policy that have their own rows, and so locators for auxiliary data. */
 const RECORDS_OF_POLICIES = [
   ...[exposures, perils, quotes, modifications, endorsements, cancellations, reinstatements, fees],
   ...[policySegments, exposureRuns, perilRuns, policyMedia, eventSchedules],
@@ -279,7 +281,10 @@ const isOwnRecord = (column: SQL, locator: Uuid): SQL =>
     sql` or `,
   )
 
-/** Of events, only messages of plugins and failures of documents can contain a value. Each has a row of its own. */
+/**
+ * Properties of events that are kept. Among events, only messages of plugins and failures of documents can contain a value. Each
+ * has its own row.
+ */
 const KEPT: ReadonlySet<string> = new Set(['policyLocator', 'policyholderLocator', 'operationFailed'])
 
 const cleanText: Clean = (content, scrub) => scrub(content)
@@ -294,7 +299,7 @@ const cleanNotes = cleanJson<UnderwritingResult>((result, scrub) => ({
   notes: result.notes.map(scrub),
 }))
 
-/** A tax of a peril's price, or a fee of an installment. */
+/** For a tax of a peril's price, or a fee of an installment. */
 const cleanDescription = <T extends { description?: string }>(line: T, scrub: Scrub): T =>
   line.description === undefined ? line : { ...line, description: scrub(line.description) }
 
@@ -311,7 +316,7 @@ const cleanEvent = cleanJson<Record<string, string>>((data, scrub) =>
   Object.fromEntries(Object.entries(data).map(([key, text]) => [key, KEPT.has(key) ? text : scrub(text)])),
 )
 
-/** Contents without the marker contain no printed text. */
+/** A store of texts that templates printed. Contents without the marker contain no printed text. */
 const printed = (
   table: SQLiteTable,
   column: string,
@@ -327,7 +332,7 @@ const printed = (
   clean,
 })
 
-/** Of records that have rows; `auxDataWithoutRows` adds that of the others. */
+/** Auxiliary data of records that have rows; `auxDataWithoutRows` adds the data of the others. */
 const AUX_DATA: TextStore = {
   table: auxData,
   keys: ['locator', 'key'],
@@ -356,7 +361,7 @@ const TEXT_STORES: readonly TextStore[] = [
   AUX_DATA,
 ]
 
-/** `key`: a JSON list of the key columns' values. */
+/** `key` is a JSON list of the values of the key columns. */
 type TextRow = { readonly key: string; readonly content: string }
 
 const columns = (names: readonly string[]): SQL => sql.join(names.map(sql.identifier), sql`, `)
@@ -379,7 +384,7 @@ const scrubQueries = (
       const after = clean(content, scrub)
       return after === content ? [] : [JSON.stringify([after, ...(JSON.parse(key) as unknown[])])]
     })
-    // A bound number would be a float, which is another kind of path.
+    // A bound number would be a float, which is a different kind of path.
     const isRow = keys.map(
       (key, index) => sql`${table}.${sql.identifier(key)} = j.value ->> ${sql.raw(String(index + 1))}`,
     )

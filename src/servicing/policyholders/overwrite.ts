@@ -20,16 +20,16 @@ import {
 } from '../../policyholders/values.ts'
 import { type FieldValues, fieldError, readFieldValues, valuesOf } from '../../product/fields/values.ts'
 
-/** Of any version of the policyholder or a sub-entity. */
+/** A value of any version of the policyholder or a sub-entity. */
 export type StoredValue = { readonly field: string; readonly value: string }
 
 /** One value for each field, or none. */
 type Replacements = FieldValues
 
-/** Limits the replacements (bytes) and each version's JSON after them (characters); a row takes 2 MB. */
+/** Limits the replacements (bytes) and the JSON of each version after them (characters). A row of D1 holds 2 MB. */
 const LARGEST_OVERWRITTEN = 1_000_000
 
-/** Replacements need not fit their field's type: erasing must always work. 400 and 413. */
+/** Reads the replacements. They need not fit the type of their field, because erasing must always work. Throws 400 or 413. */
 export function replacementsOf(overwrites: Readonly<Record<string, string>>): Replacements {
   const { values, problems } = readFieldValues(overwrites)
   if (problems.length > 0) throw invalid(problems.map(validationFieldError))
@@ -39,7 +39,7 @@ export function replacementsOf(overwrites: Readonly<Record<string, string>>): Re
   return values
 }
 
-/** Refuses (400) a field that is neither in the dictionary nor in any version. */
+/** Rejects with 400 a field that is neither in the dictionary nor in any version. */
 export function assertKnown(
   replacements: Replacements,
   { fields }: Dictionary,
@@ -52,13 +52,13 @@ export function assertKnown(
   throw invalid(unknown.map(name => validationFieldError(fieldError(name, 'INVALID_FIELD', rule))))
 }
 
-/** Refuses (413) replacements that are, or make a version, too long. */
+/** Rejects with 413 replacements that are too long, or make a version too long. */
 export function assertSize(size: number): void {
   if (size > LARGEST_OVERWRITTEN)
     throw tooLarge('The replacements would make the policyholder too large; send shorter texts.')
 }
 
-/** Only fields in which the policyholder has a value today have terms. */
+/** Only fields in which the policyholder has a value now have terms. */
 export function termsAfter(
   { entity }: Policyholder,
   replacements: Replacements,
@@ -68,7 +68,7 @@ export function termsAfter(
   return searchTerms(dictionary, Object.fromEntries(present))
 }
 
-/** As stored, in upper case and in lower case. */
+/** Returns the values as stored, in upper case and in lower case. */
 export const formsOf = (stored: readonly StoredValue[]): string[] => [
   ...new Set(
     stored
@@ -79,7 +79,7 @@ export const formsOf = (stored: readonly StoredValue[]): string[] => [
 
 const WORD = /[\p{L}\p{N}\p{M}]/u
 
-/** Replaces whole words, as stored or in upper or lower case. Other forms, such as a printed date, stay. */
+/** Returns a function that replaces whole words, as stored or in upper or lower case. Other forms, such as a printed date, stay. */
 export function scrubber(
   stored: readonly StoredValue[],
   replacements: Replacements,
@@ -89,7 +89,7 @@ export function scrubber(
     const replacement = valuesOf(replacements, one.field)[0] ?? ''
     for (const form of formsOf([one])) replacing.set(form, replacement)
   }
-  // Longest first: a name that is part of another must not break it up.
+  // Longest first, so that a name that is part of another does not break it up.
   const longestFirst = [...replacing].sort(([a], [b]) => b.length - a.length)
   return text => longestFirst.reduce((rest, [form, by]) => withoutWords(rest, form, by), text)
 }
@@ -116,12 +116,12 @@ function isInsideWord(text: string, place: number): boolean {
   return WORD.test(before) && after !== undefined && WORD.test(String.fromCodePoint(after))
 }
 
-/** The current version too. */
+/** Every version of the entity, including the current one. */
 export const everyEntity = (locator: Uuid): SQL => sql`(
   select entity from ${policyholders} where locator = ${locator}
   union all select entity from ${policyholderVersions} where policyholder_locator = ${locator})`
 
-/** Of the entities and their sub-entities, as JSON. */
+/** The values of the entities and their sub-entities, as JSON. */
 const everyValues = (locator: Uuid): SQL => sql`(
   select entity ->> '$.values' as field_values from ${everyEntity(locator)}
   union all select s.value ->> '$.values' from ${everyEntity(locator)} e, json_each(e.entity, '$.subEntities') s)`
@@ -132,11 +132,11 @@ export const storedValuesQuery = (database: Database, locator: Uuid, fields: rea
     from ${everyValues(locator)} e, json_each(e.field_values) f, json_each(f.value) v
     where f.key in (select value from json_each(${JSON.stringify(fields)}))`)
 
-/** The table `entry`: SQLite makes it once, with an index, but would read a plain `json_each` for each value. */
+/** The table `entry`. SQLite builds it once, with an index, but would read a plain `json_each` for each value. */
 const withEntries = (json: string): SQL =>
   sql`with entry as materialized (select key, value from json_each(${json}))`
 
-/** Characters of the largest version after the replacements. */
+/** The number of characters of the largest version after the replacements. */
 export const largestAfterQuery = (database: Database, locator: Uuid, replacements: Replacements) => {
   const lengths = Object.fromEntries(
     Object.entries(replacements).map(([name, values]) => [name, JSON.stringify(values).length]),
@@ -166,8 +166,8 @@ const rewrittenEntity = sql`json_set(entity,
     from json_each(entity, '$.subEntities') s)))`
 
 /**
- * Makes the next version, puts the replacements into every version, and deletes stored responses about the policyholder and its policies.
- * `terms` are the search terms of the replaced fields.
+ * Creates the next version, puts the replacements into every version, and deletes stored responses about the policyholder and its
+ * policies. `terms` are the search terms of the replaced fields.
  */
 export function overwriteQueries(
   database: Database,

@@ -97,7 +97,7 @@ export async function updatePolicyholder(
   })
 }
 
-/** Refuses (400) values that constraint tables forbid; one round trip if there are any to check. */
+/** Rejects with 400 values that constraint tables forbid. One round trip if there are any to check. */
 async function assertAllowed(
   context: RequestContext,
   policyholder: Policyholder,
@@ -110,10 +110,10 @@ async function assertAllowed(
   if (errors.length > 0) throw invalid(errors.map(validationFieldError))
 }
 
-/** Characters of stored JSON on one page; a larger page is shorter than requested. */
+/** The number of characters of stored JSON on one page. A page that would be larger has fewer entries than requested. */
 const LARGEST_PAGE = 8_000_000
 
-/** In the order of creation. */
+/** Lists policyholders in the order of creation. */
 export async function listPolicyholders(
   context: RequestContext,
   query: contract.PolicyholderListQuery,
@@ -145,7 +145,7 @@ export async function listPolicyholders(
   }
 }
 
-/** Replaces values in every version and text. It makes a new version, so nobody can write the old values back. */
+/** Replaces values in every version and text. Creates a new version, so that nobody can write the old values back. */
 export async function overwriteData(
   context: RequestContext,
   text: string,
@@ -203,7 +203,7 @@ export async function overwriteData(
   return { status: answer.status, text: JSON.stringify(repeated) }
 }
 
-/** The event contains no values. */
+/** Returns the write of a policyholder. Its event contains no values. */
 const writeOf = (
   policyholder: Policyholder,
   type: 'policyholder.create' | 'policyholder.update',
@@ -219,7 +219,7 @@ const writeOf = (
   }
 }
 
-/** A repeat without a stored response returns the policyholder as it is. */
+/** Runs the attempt once. A repeated request without a stored response returns the policyholder as it is now. */
 async function once(
   context: RequestContext,
   database: Database,
@@ -231,7 +231,10 @@ async function once(
   return { status: answer.status, text: JSON.stringify(policyholder) }
 }
 
-/** Retries when what was read has changed. A repeat gets its response even if it would be refused now. */
+/**
+ * Runs the attempt, and retries when what was read has changed. A repeated request gets its response even if it would be rejected
+ * now.
+ */
 async function committed(
   context: RequestContext,
   database: Database,

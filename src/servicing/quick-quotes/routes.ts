@@ -7,7 +7,7 @@ import { QuickQuoteResponse } from './contract.ts'
 const { get, post } = forTenant('Quick quotes')
 const quickQuote = { schema: QuickQuoteResponse, description: 'The quick quote with its price.' }
 
-// Start-up does without the code of rules and rating.
+// Loaded on first use, because start-up does not need the code of rules and rating.
 const service = () => import('./service.ts')
 
 export const quickQuoteRoutes: readonly Route[] = [

@@ -49,10 +49,10 @@ import { expiryTimer, findQuickQuote, type QuickQuote, quickQuoteRows } from './
 /** In the tenant's time. */
 const KEEP_MS = 30 * 24 * 60 * 60 * 1000
 
-/** UTF-8 bytes; a row of D1 takes 2 MB. */
+/** UTF-8 bytes. A row of D1 holds 2 MB. */
 const LARGEST_STORED_BYTES = 1_800_000
 
-/** One round trip for what the request names, one to record it. */
+/** Creates a quick quote. One round trip reads what the request names, one records it. */
 export async function createQuickQuote(
   context: RequestContext,
   request: PolicyCreateRequest,
@@ -85,7 +85,7 @@ export async function createQuickQuote(
   )
 }
 
-/** The worksheet is made of what is stored, so that it is not stored itself, and a repeat has it too. */
+/** The worksheet is derived from what is stored, so that it need not be stored, and a repeated request has it too. */
 async function answerOf(
   context: RequestContext,
   answer: JsonAnswer | AnswerBySubject,
@@ -98,7 +98,7 @@ async function answerOf(
   return jsonText({ status: 200, text: JSON.stringify(await readQuickQuote(context, locator, explain)) })
 }
 
-/** As it was when it was made: one round trip; two with a worksheet, which rates it again. */
+/** Returns a quick quote as it was created: one round trip, or two with a worksheet, which requires rating it again. */
 export async function readQuickQuote(
   context: RequestContext,
   text: string,
@@ -110,7 +110,7 @@ export async function readQuickQuote(
   return { ...answer, price: { ...answer.price, worksheet: await worksheetAgain(context, stored, explain) } }
 }
 
-/** Rates it again by the version, and at the time, that it was made with. */
+/** Rates a quick quote again with the version of the configuration, and at the time, with which it was created. */
 async function worksheetAgain(
   context: RequestContext,
   { request, configVersion, createdAt, locator, answer }: QuickQuote,
@@ -154,7 +154,7 @@ async function worksheetAgain(
   }
 }
 
-/** Says where rating again gives another total than the one that is stored. */
+/** Adds a note if rating again gives a total other than the stored one. */
 function withRecorded(worksheet: Worksheet, recorded: PolicyPriceResponse): Worksheet {
   const { total, totalCurrency } = recorded
   if (decimal(worksheet.total).eq(decimal(total))) return worksheet
@@ -169,7 +169,7 @@ async function findStored(context: RequestContext, text: string): Promise<QuickQ
   return found
 }
 
-/** For constraints: two round trips. */
+/** Returns the content for constraints: two round trips. */
 export async function quickQuoteContent(context: RequestContext, text: string): Promise<Constrainable> {
   const { request, configVersion, createdAt, locator } = await findStored(context, text)
   const { database } = recordPlace(context, locator, 'quick quote')
@@ -234,7 +234,7 @@ async function priceRequest(
   }
 }
 
-/** Missing or wrong values may have no price: then the problem of the rating. */
+/** Returns the price, or the problem of the rating, because missing or wrong values may have no price. */
 async function priceOf(
   loaded: Loaded,
   attempt: Attempt,
@@ -291,7 +291,10 @@ const fieldsOf = ({ values, groups }: FieldData) => ({
   fieldGroupsByLocator: Object.fromEntries(groups.map(group => [group.locator, group.values])),
 })
 
-/** UUIDs derived from the quick quote's own, so the same request gets the same locators. Digits are only shown; no policy gets them. */
+/**
+ * Supplies UUIDs that are derived from the quick quote's locator, so that the same request gets the same locators. Numbers of
+ * digits are only shown; no policy gets them.
+ */
 export function locatorsOf(quickQuote: Uuid): LocatorSupply {
   const shard = shardOfUuid(quickQuote)
   let count = 0
@@ -304,7 +307,7 @@ export function locatorsOf(quickQuote: Uuid): LocatorSupply {
   }
 }
 
-/** Values are not checked, but unreadable ones and those that fit no part are refused (400). */
+/** Returns the draft. Values are not checked, but unreadable values and values that fit no part are rejected with 400. */
 function quickDraft(
   request: PolicyCreateRequest,
   surroundings: NewPolicyContext,

@@ -16,7 +16,7 @@ export type QuickQuote = typeof quickQuotes.$inferSelect
 export const quickQuoteRows = (database: Database, quickQuote: QuickQuote): Query[] =>
   putRows(database, quickQuotes, [quickQuote])
 
-/** Undefined if there is none or it has expired: the timer that removes it may run late. */
+/** Returns undefined if there is no such quick quote or it has expired. The timer that removes it may run late. */
 export async function findQuickQuote(
   database: Database,
   locator: Uuid,
@@ -50,7 +50,7 @@ export const removeQuickQuote: TimerOwner = async ({ subject }, { env, tenant, s
   ])
 }
 
-/** Stored responses too: prices may contain values of the policyholder. */
+/** Removes stored responses too, because prices may contain values of the policyholder. */
 export function removeQuickQuotesOf(database: Database, policyholderLocator: Uuid): Query[] {
   const own = eq(quickQuotes.policyholderLocator, policyholderLocator)
   const locators = database.build.select({ locator: quickQuotes.locator }).from(quickQuotes).where(own)
@@ -60,7 +60,7 @@ export function removeQuickQuotesOf(database: Database, policyholderLocator: Uui
   ]
 }
 
-/** In the shard of their policyholder, for 30 days. */
+/** Quick quotes, in the shard of their policyholder, for 30 days. */
 export const quickQuotes = sqliteTable(
   'quick_quote',
   {
@@ -69,7 +69,7 @@ export const quickQuotes = sqliteTable(
     configVersion: integer().notNull(),
     createdAt: integer().notNull(),
     expiresAt: integer().notNull(),
-    /** With autofill applied. The content is made from it again at every request. */
+    /** The request with autofill applied. Every read builds the content from it again. */
     request: text({ mode: 'json' }).$type<PolicyCreateRequest>().notNull(),
     answer: text({ mode: 'json' }).$type<QuickQuoteResponse>().notNull(),
   },

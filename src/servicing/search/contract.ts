@@ -1,10 +1,10 @@
-// A search over policyholders and policies at once. Bindery only.
+// A search over both policyholders and policies. Bindery only.
 import { z } from '@hono/zod-openapi'
 import { component, Flag, requestInteger } from '../../platform/wire.ts'
 import { PolicySummaryResponse } from '../../policy/list/contract.ts'
 import { PolicyholderResponse } from '../../policyholders/contract.ts'
 
-/** Of each kind. */
+/** The limit for each kind of record. */
 const MOST_FOUND = 100
 
 export const SearchQuery = z.object({

@@ -20,7 +20,7 @@ import {
 
 const MOST_WORDS = 5
 
-/** At most two round trips to each shard: what fits, and then the records. */
+/** Searches with at most two round trips to each shard: the first finds the matches, the second reads the records. */
 export async function search(context: RequestContext, { text, count }: SearchQuery): Promise<SearchResponse> {
   const words = wordsOf(text)
   if (words.each.length > MOST_WORDS)
@@ -48,9 +48,9 @@ const newestFirst = <R extends { createdAt: number; locator: string | number }>(
 type ShardFound = {
   readonly holders: Policyholder[]
   readonly policies: PolicySummary[]
-  /** Those of the policies that were found by themselves, not by their policyholder. */
+  /** The policies that matched themselves, not through their policyholder. */
   readonly own: ReadonlySet<PolicyLocator>
-  /** Whether there may be more than what was looked at. */
+  /** Whether there may be more matches than were examined. */
   readonly isCut: boolean
 }
 
@@ -66,7 +66,7 @@ async function searchShard(
   const database = shardDatabase(env, tenant, shard, calls)
   const seesHolders = may(caller, 'policyholders.list')
   const seesPolicies = may(caller, 'policies.list')
-  // One more of each than is shown: whether there are more.
+  // One more of each than is shown, to find out whether there are more.
   const most = count + 1
   const owners = seesPolicies ? ownerQueries(database, text) : []
   const [holderHits, policyHits, ...owned] = await database.batch([

@@ -1,5 +1,5 @@
-// Finds records by values of any of their searchable fields, and policies by locators of their records. The work has a bound:
-// a seek for each field that is indexed, and at most so many terms, whatever the tenant holds.
+// Finds records by values of any of their searchable fields, and policies by locators of their records. The work is bounded: a
+// seek for each indexed field, and a limited number of terms, however large the tenant is.
 import { type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type PolicyLocator, readDigits, readUuid, type Uuid } from '../../kernel/locators.ts'
@@ -12,19 +12,19 @@ import { policies, policyTerms } from '../../policy/tables/policies.ts'
 import { policyholders, policyholderTerms } from '../../policyholders/tables.ts'
 import { termOf } from '../../product/fields/values.ts'
 
-/** Values that begin with the longest word and are looked at. */
+/** The number of values beginning with the longest word that are examined. */
 const MOST_LOOKED_AT = 2_000
 
-/** Names of fields that terms are looked up in. */
+/** The number of field names in which terms are looked up. */
 const MOST_FIELDS = 200
 
-/** Characters of policyholders in an answer; a longer one is shorter than `count`. */
+/** Limit on the characters of policyholders in an answer. An answer that would be longer has fewer than `count` entries. */
 const MOST_CHARACTERS = 4_000_000
 
-/** What is looked for, folded as the terms are. */
+/** The words of the search, folded as terms are. */
 export type Words = {
   readonly whole: string
-  /** The longest first, which finds the fewest. */
+  /** Longest first: the longest word has the fewest matches. */
   readonly each: readonly string[]
 }
 
@@ -41,7 +41,10 @@ type Terms = {
 const OF_HOLDERS: Terms = { table: policyholderTerms, owner: policyholderTerms.policyholderLocator }
 const OF_POLICIES: Terms = { table: policyTerms, owner: policyTerms.policyLocator }
 
-/** Tables `looked`, which repeats locators, and `hit`. The primary key of terms begins with the field, so each field is a seek. */
+/**
+ * Tables `looked`, which may repeat locators, and `hit`. The primary key of terms begins with the field, so each field needs one
+ * seek.
+ */
 function hits({ table, owner }: Terms, { whole, each: [lead, ...others] }: Words): SQL {
   const column = sql.raw(`"${owner.name === 'policyLocator' ? 'policy_locator' : 'policyholder_locator'}"`)
   const beginning = (word: string): SQL => sql`
@@ -64,7 +67,7 @@ function hits({ table, owner }: Terms, { whole, each: [lead, ...others] }: Words
 
 type Row<Locator> = { readonly locator: Locator | null; readonly looked: number }
 
-/** Locators, newest first; a last row has only how many values were looked at. */
+/** Returns locators, newest first. The last row has only the number of values that were examined. */
 function foundQuery<Locator>(
   { build }: Database,
   terms: Terms,
@@ -93,7 +96,7 @@ export const holdersFoundQuery = (database: Database, words: Words, most: number
 export const policiesFoundQuery = (database: Database, words: Words, most: number) =>
   foundQuery<PolicyLocator>(database, OF_POLICIES, policies, words, most)
 
-/** Which policy has a record of that locator. Each query answers at most one row. */
+/** Finds the policy that has a record with this locator. Each query returns at most one row. */
 export function ownerQueries(database: Database, text: string): Query[] {
   const digits = readDigits(text)
   const uuid = readUuid(text)
@@ -118,7 +121,7 @@ export const holdersQuery = ({ build }: Database, locators: readonly Uuid[]) =>
     .where(sql`${policyholders.locator} = page.locator and page.size_before < ${MOST_CHARACTERS}`)
     .orderBy(sql`${policyholders.createdAt} desc`, sql`${policyholders.locator} desc`)
 
-/** Summaries of the named policies and, beside them, of those of the policyholders; newest first. */
+/** Returns summaries of the named policies, and of those of the policyholders; newest first. */
 export function summariesQuery(
   { build }: Database,
   { locators, holders }: { readonly locators: readonly PolicyLocator[]; readonly holders: readonly Uuid[] },

@@ -1,4 +1,5 @@
-// Finds what refers to a secret: headers of webhooks and integrations, and the deployed configuration, by a declaration or a script.
+// Finds what refers to a secret: headers of webhooks and integrations, and the deployed configuration, by a declaration or a
+// script.
 
 import { z } from '@hono/zod-openapi'
 import { sql } from 'drizzle-orm'
@@ -25,16 +26,16 @@ import { contentsGuard, findCandidates } from '../../reference/store.ts'
 const refers = (staticName: string) =>
   sql`exists (select 1 from json_each(${webhooks.secretNames}) where value = ${staticName})`
 
-/** Changes with every change of an integration: what integrations refer to is sealed, so SQL cannot read it. */
+/** A value that changes with every change of an integration. References of integrations are sealed, so SQL cannot read them. */
 const integrationsMark = sql`(select count(*) || '/' || coalesce(max(updated_at), 0) from ${integrations})`
 
-/** What refers to the secret, and guards that fail if anything else begins to before the commit. */
+/** Returns what refers to the secret, and guards that fail if anything else begins to refer to it before the commit. */
 async function findUsage(
   context: RequestContext,
   database: Database,
   { name, staticName }: Resource,
 ): Promise<{ usage: SecretUsageResponse; guards: Guard[] }> {
-  // First, so that a concurrent change of an integration is noticed.
+  // Read first, so that a concurrent change of an integration is noticed.
   const [[mark], referringWebhooks, [version]] = await database.batch([
     database.build.all<{ mark: string }>(sql`select ${integrationsMark} as mark`),
     database.build
@@ -73,7 +74,7 @@ async function findUsage(
   }
 }
 
-/** Also takes it out of its groups. 409 while something refers to it, unless forced. */
+/** Deletes a secret and removes it from its groups. Throws 409 while something refers to it, unless forced. */
 export async function deleteSecret(
   name: string,
   { force }: SecretDeleteQuery,

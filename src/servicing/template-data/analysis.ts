@@ -1,5 +1,5 @@
-// The checks of src/product/check/strict over the data that templates and plugins really get. A deploy loads them as a
-// bundle of their own (scripts/bundles.ts): they and the contracts that they read are no part of the Worker's start-up.
+// The checks of src/product/check/strict with the data that templates and plugins receive. A deploy loads them as a separate
+// bundle (scripts/bundles.ts), so that they and the contracts that they read are not part of the Worker's start-up.
 import { SCRIPT_FUNCTIONS } from '../../extension/plugins/script-api.ts'
 import { type Analysis, analysisOver, type DataOfSources } from '../../product/check/strict/analysis.ts'
 import type { FieldDefinition } from '../../product/configuration.ts'
@@ -7,7 +7,7 @@ import { problemsOfTable } from '../../reference/constraints/table-problems.ts'
 import { PLUGIN_INPUTS } from './plugin-inputs.ts'
 import { fieldData, templateTree } from './template-tree.ts'
 
-/** What the premium of one peril is given: its exposure and peril have their own fields, and no others. */
+/** The data for the premium of one peril: its exposure and peril have their own fields and no others. */
 const premiumTree: DataOfSources['premiumTree'] = (tree, exposure, peril) => {
   const own = (name: string, of: string, fields: readonly FieldDefinition[]) => {
     const part = tree.members![name]!
@@ -23,7 +23,7 @@ const premiumTree: DataOfSources['premiumTree'] = (tree, exposure, peril) => {
   }
 }
 
-/** Handed to `compileArchive` by a deploy, and by `bindery check`. */
+/** A deploy and `bindery check` pass it to `compileArchive`. */
 export const analyse: Analysis = analysisOver({
   templateTree,
   premiumTree,

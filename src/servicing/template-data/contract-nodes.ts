@@ -1,4 +1,4 @@
-// Nodes of the tree from the zod schemas of answers: the contracts stay the only source of names and types.
+// Builds nodes of the tree from the zod schemas of answers, so that the contracts stay the only source of names and types.
 import type { z } from 'zod'
 import { currencyNameOf } from '../../kernel/money.ts'
 import type { DataNode, DataType } from '../../product/templates/data-tree.ts'
@@ -20,18 +20,18 @@ type Definition = {
 
 const definitionOf = (schema: z.ZodType): Definition => schema._zod.def as unknown as Definition
 
-/** Names as templates read them, or unchanged as plugins do. */
+/** Names as templates read them, or unchanged, as plugins read them. */
 export type Naming = 'snake_case' | 'camelCase'
 
 type Context = {
   readonly naming: Naming
-  /** Properties that are left out: others stand in their place. */
+  /** Properties that are left out, because others replace them. */
   readonly without: ReadonlySet<string>
-  /** Schemas around this one: a record that contains itself ends as `anything`. */
+  /** The schemas that contain this one. A record that contains itself ends as `anything`. */
   readonly around: readonly z.ZodType[]
 }
 
-/** The node of an answer's schema. `name` is the property that it is the value of. */
+/** Returns the node of an answer's schema. `name` is the property whose value it is. */
 export function contractNode(
   schema: z.ZodType,
   name: string,
@@ -41,7 +41,7 @@ export function contractNode(
   return nodeOf(schema, name, { naming, without: new Set(without), around: [] })
 }
 
-/** The members of an object's schema, by their names in the naming. */
+/** Returns the members of an object's schema, by their names in the naming. */
 export const contractMembers = (
   schema: z.ZodType,
   name: string,
@@ -80,7 +80,7 @@ function nodeOf(schema: z.ZodType, name: string, context: Context, amount = fals
   return { type: scalar(type, name, amount), description }
 }
 
-/** What an answer has where its request asks for it, and no data. */
+/** Properties that an answer has only on request, and that data does not have. */
 const ONLY_ANSWERED: ReadonlySet<string> = new Set(['worksheet'])
 
 function membersOf(

@@ -1,4 +1,4 @@
-// What each property of the contracts means, in an author's words: most schemas say only the type.
+// The meaning of each property of the contracts, in an author's words. Most schemas state only the type.
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   addExposures: 'Exposures that are added.',
@@ -187,7 +187,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   version: 'Counts from 1, one more with each change.',
 }
 
-/** A sentence on the property: what the schema says of itself, else what is listed here. */
+/** Returns a sentence on the property: the schema's own description, or the one listed here. */
 export function describe(name: string, own: string | undefined): string {
   if (own !== undefined) return own
   if (name.endsWith('[]')) return 'One entry.'

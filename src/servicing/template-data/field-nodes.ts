@@ -1,4 +1,4 @@
-// Fields of a product in the tree: one value, or a list for repeatable ones, and groups by their locators.
+// Fields of a product in the tree: a single value, a list for repeatable fields, and groups by their locators.
 import type { FieldDefinition } from '../../product/configuration.ts'
 import type { DataNode, DataType } from '../../product/templates/data-tree.ts'
 
@@ -15,8 +15,8 @@ const TYPES: Readonly<Record<FieldDefinition['type'], DataType>> = {
 }
 
 /**
- * `field_values`. Without definitions, a map of whatever the product has. `parts`: how many exposures or perils the
- * fields are of; one that not each of them has may be absent.
+ * The node of `field_values`. Without definitions, it is a map of any fields that the product has. `parts` is the number of
+ * exposures or perils with these fields; a field that not all of them have may be absent.
  */
 export function fieldRecord(
   description: string,
@@ -32,7 +32,7 @@ export function fieldRecord(
   return { type: 'record', description, members: fieldMembers(fields, parts) }
 }
 
-/** `field_groups_by_locator`: each group has the fields of one group field. */
+/** The node of `field_groups_by_locator`. Each group has the fields of one group field. */
 export function fieldGroups(description: string, fields: readonly FieldDefinition[] | undefined): DataNode {
   const items = fieldRecord('The values of one field group.', fields && groupFields(fields))
   return { type: 'map', description, items }
@@ -46,7 +46,7 @@ function fieldMembers(fields: readonly FieldDefinition[], parts: number): Record
   return Object.fromEntries([...byName].map(([name, definitions]) => [name, fieldNode(definitions, parts)]))
 }
 
-/** Definitions of one name; of several, what holds for each of them. */
+/** Returns the node for the definitions with one name. If there are several, it states what applies to all of them. */
 function fieldNode(definitions: readonly FieldDefinition[], parts: number): DataNode {
   const [first] = definitions as readonly [FieldDefinition]
   const description = descriptionOf(first)

@@ -1,5 +1,5 @@
-// The input of each plugin function as a tree (extension/plugins/contract.ts has the types). Numbers are text, and
-// timestamps too. Types of members are those of the contract; the compiler holds the names against the input types.
+// The input of each plugin function as a tree (extension/plugins/contract.ts has the types). Numbers and timestamps are text.
+// Types of members are those of the contract; the compiler checks the names against the input types.
 import type {
   AutofillInput,
   InstallmentsInput,
@@ -253,7 +253,7 @@ const autofillInput = (): DataNode =>
     tenantTimeZone: zone(),
   })
 
-/** What the first argument of each function is; of a lambda the operation, and its payload is whatever was sent. */
+/** The first argument of each function. For a lambda it is the operation; its payload is any value that was sent. */
 export const PLUGIN_INPUTS: Readonly<Record<PluginFunction, () => DataNode>> = {
   getPerilRates: ratesInput,
   getUnderwritingResult: underwritingInput,

@@ -1,4 +1,4 @@
-// `policy_updates` of endorsements and renewals in the tree, as transactions/documents/policy-updates.ts makes it.
+// `policy_updates` of endorsements and renewals in the tree, as transactions/documents/policy-updates.ts builds it.
 import type { DataNode } from '../../product/templates/data-tree.ts'
 
 const text = (description: string, values?: readonly string[]): DataNode => ({
@@ -53,7 +53,7 @@ const partChange = (of: string): Record<string, DataNode> => ({
   ...dataChange(of),
 })
 
-/** What changes, of the policy and of each exposure and peril. Empty until the transaction is quoted. */
+/** The changes of the policy and of each exposure and peril. Empty until the transaction is quoted. */
 export const policyUpdates = (): DataNode =>
   record('What the transaction changes. Empty until it is quoted.', {
     ...dataChange('policy'),

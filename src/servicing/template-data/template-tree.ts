@@ -1,6 +1,6 @@
-// The `data` of templates (rating/template-data.ts) and of documents (servicing/documents/data.ts) as one tree: what is
-// read, of which type, and who sees it. Evaluating it evaluates contracts: load it when a deploy or a document of it
-// needs it.
+// The `data` of templates (rating/template-data.ts) and of documents (servicing/documents/data.ts) as one tree: the properties,
+// their types, and who sees them. Evaluating this module evaluates contracts, so load it only when a deploy or a document needs
+// it.
 import { FinancialTransactionResponse, PolicyInvoiceResponse } from '../../policy/contract/billing.ts'
 import {
   ExposureCharacteristicsResponse,
@@ -50,15 +50,15 @@ const amount = (description: string, more: Partial<DataNode> = {}): DataNode => 
   ...more,
 })
 
-/** Scripts that run once for a peril, and those that run once for a policy. */
+/** Scripts that run once for each peril, and scripts that run once for each policy. */
 const OF_PERILS: readonly TemplateReader[] = ['premium', 'tax']
 const OF_POLICIES: readonly TemplateReader[] = ['fees', 'underwriting']
 
-/** Fields of everything of one kind, each name once for each definition. */
+/** Returns the fields of all parts of one kind. A name occurs once for each definition. */
 const fieldsOf = (parts: readonly { readonly fields: readonly FieldDefinition[] }[]): FieldDefinition[] =>
   parts.flatMap(one => one.fields)
 
-/** The fields of one part of a policy; `parts`: of how many exposures or perils. */
+/** The fields of one kind of part of a policy. `parts` is the number of exposures or perils with these fields. */
 type PartFields = { readonly fields: readonly FieldDefinition[] | undefined; readonly parts: number }
 
 type Fields = Readonly<Record<'policy' | 'exposure' | 'peril', PartFields>>
@@ -92,7 +92,7 @@ const segment = (of: string, own: Members, fields: PartFields): Members => ({
   ...fieldData(of, fields),
 })
 
-/** Of the peril that is rated: `policySegmentData`, `exposureRunData` and `perilRunData`. */
+/** The parts of the peril that is rated: `policySegmentData`, `exposureRunData` and `perilRunData`. */
 function ratedParts(fields: Fields): Members {
   const taxed: Partial<DataNode> = { readers: ['tax'] }
   return {
@@ -154,7 +154,7 @@ function ratedParts(fields: Fields): Members {
 
 const OWN_FIELDS = ['fieldValues', 'fieldGroupsByLocator']
 
-/** `data.policy`: PolicyResponse, with the fields of the product in the place of lists of texts. */
+/** `data.policy`: PolicyResponse, with the fields of the product instead of lists of texts. */
 function policyNode(fields: Fields, product: ProductDefinition | undefined): DataNode {
   const names = product && {
     exposures: product.exposures.map(one => one.name),
@@ -287,8 +287,8 @@ const documentParts = (): Members => ({
 const OPERATIONS = ['new_business', 'endorsement', 'renewal', 'reinstatement']
 
 /**
- * The variable `data` of every Liquid source and Velocity document. With a product, fields have their names, types and
- * values; without one, `field_values` are maps. Nodes that only some sources see name them in `readers`.
+ * The variable `data` of every Liquid source and Velocity document. With a product, fields have their names, types and values;
+ * without one, `field_values` are maps. Nodes that only some sources see list them in `readers`.
  */
 export function templateTree(
   product?: ProductDefinition,

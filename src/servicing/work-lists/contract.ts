@@ -1,4 +1,4 @@
-// Work lists: the open work of a tenant, as servicing staff look for it. Bindery only.
+// Work lists: the open work of a tenant, for servicing staff. Bindery only.
 import { z } from '@hono/zod-openapi'
 import {
   component,
@@ -18,7 +18,7 @@ import {
 } from '../../platform/wire.ts'
 import { ListedState } from '../../policy/list/contract.ts'
 
-/** What each list has is said in `store.ts`. */
+/** `store.ts` defines the content of each list. */
 export const WORK_LISTS = [
   'referred',
   'applications',
@@ -44,7 +44,7 @@ export const RECORD_TYPES = [
 ] as const
 export type RecordType = (typeof RECORD_TYPES)[number]
 
-/** Of the lists that have a span: how far ahead, or back, they reach. */
+/** For lists with a span: how far ahead or back they reach. */
 export const DEFAULT_DAYS = { expiring: 30, reinstatable: 90 } as const
 
 const Days = optional(requestInteger(1, 366)).describe(
@@ -67,7 +67,7 @@ export type WorkListQuery = z.infer<typeof WorkListQuery>
 export const WorkListCountQuery = z.object({ productName: OptionalName })
 export type WorkListCountQuery = z.infer<typeof WorkListCountQuery>
 
-/** One record that waits for somebody, with its policy. */
+/** A record that waits for a person, with its policy. */
 export const WorkItemResponse = component('WorkItemResponse', {
   recordType: z.enum(RECORD_TYPES),
   locator: Text.describe('Of the record.'),

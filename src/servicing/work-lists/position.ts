@@ -1,10 +1,10 @@
-// Places in a work list, whose records have digit locators or UUIDs.
+// Positions in a work list, whose records have locators of digits or UUIDs.
 import { readDigits } from '../../kernel/locators.ts'
 import { type LocatorForm, UUID_FORM } from '../../platform/paging.ts'
 
 export const isDigits = (locator: string): boolean => readDigits(locator) !== undefined
 
-/** Digits are small numbers: their first eight bytes are zero, as those of no UUID are. */
+/** Locators of digits are small numbers, so their first eight bytes are zero. No UUID begins with eight zero bytes. */
 const DIGITS = /^0{16}/
 
 export const RECORD_FORM: LocatorForm<string> = {

@@ -26,10 +26,10 @@ import {
   workQuery,
 } from './store.ts'
 
-/** Counting ends here, so that its cost has a bound. */
+/** Counting ends here, so that its cost is bounded. */
 const MOST_COUNTED = 1_000
 
-/** A page of the list: one round trip for each shard. */
+/** Returns a page of the list: one round trip for each shard. */
 export async function listWork(
   context: RequestContext,
   listText: string,
@@ -64,8 +64,8 @@ export async function listWork(
 type Place = WorkRow | Horizon
 
 /**
- * What of a shard is on the page at most. Where it has further candidates, the last one that was looked at stands in its place in the order:
- * other shards' records behind it wait for the next page, which goes on from there.
+ * Returns the rows of a shard that may be on the page. If the shard has further candidates, the last one examined takes its place
+ * in the order: records of other shards behind it wait for the next page, which continues from there.
  */
 function upTo(rows: readonly WorkRow[], horizon: Horizon | undefined): ShardRows<Place> {
   if (!horizon) return { rows, found: rows.length }
@@ -77,11 +77,11 @@ function upTo(rows: readonly WorkRow[], horizon: Horizon | undefined): ShardRows
   return { rows: within, found: within.length + 1 }
 }
 
-/** Digits by their number; of the same kind of locator, or one. */
+/** Compares locators, digits by their number. Both must be of the same kind. */
 const comesFirst = (a: string, b: string): boolean =>
   isDigits(a) && isDigits(b) ? Number(a) <= Number(b) : a <= b
 
-/** All lists with their default spans: one round trip for each shard. */
+/** Counts all lists with their default spans: one round trip for each shard. */
 export async function countWork(
   context: RequestContext,
   { productName }: WorkListCountQuery,

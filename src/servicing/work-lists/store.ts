@@ -1,5 +1,5 @@
-// What each work list has, and its queries. A list is made of branches: records of one table, by one index that has only open
-// records. `indexed by` makes a query that would scan fail instead.
+// The content of each work list, and its queries. A list consists of branches: records of one table, read by one index that
+// contains only open records. With `indexed by`, a query that would scan fails instead.
 import { type SQL, sql } from 'drizzle-orm'
 import type { CurrencyCode } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -18,7 +18,7 @@ type Branch = {
   readonly index: string
   /** The time that comes first in the index. */
   readonly by: string
-  /** The condition of the index; none if it has all records. */
+  /** The condition of the index. Absent if the index contains all records. */
   readonly open?: SQL
   readonly hasDigits: boolean
   readonly recordType: SQL
@@ -26,13 +26,13 @@ type Branch = {
   readonly state: SQL
   /** JSON list. */
   readonly notes?: SQL
-  /** The part of the index that the list has. */
+  /** The part of the index that belongs to the list. */
   readonly span?: (span: WorkSpan) => SQL
-  /** What the index cannot say. */
+  /** A condition that the index cannot express. */
   readonly still?: (now: Instant) => SQL
 }
 
-/** `until` and `since`: how far the list reaches, where it has a span. */
+/** `until` and `since` are how far the list reaches, if it has a span. */
 export type WorkSpan = { readonly now: Instant; readonly until: Instant; readonly since: Instant }
 
 const text = (value: string): SQL => sql.raw(`'${value}'`)
@@ -62,7 +62,7 @@ const ENDORSEMENT: Omit<Branch, 'index' | 'open'> = {
   notes: NOTES,
 }
 
-/** States of policies with cover that ends by time alone. */
+/** States of policies whose cover ends only by time. */
 const COVERED = sql.raw(`('pending', 'issued', 'inGrace')`)
 
 const LISTS: Record<WorkListName, readonly Branch[]> = {
@@ -122,7 +122,7 @@ const LISTS: Record<WorkListName, readonly Branch[]> = {
       recordType: text('lapse'),
       state: text('lapsed'),
       span: ({ now }) => sql`lapse.reinstatement_period_end_at > ${now}`,
-      // As `lapseInForce`: a lapse stays a record, whatever the policy's cover has become since.
+      // As `lapseInForce`: a lapse stays a record, regardless of later changes of the policy's cover.
       still: () => {
         const kinds = sql.join([...COVER_KINDS].map(text), sql`, `)
         return sql`not exists (select 1 from modification as later where later.policy_locator = lapse.policy_locator
@@ -165,7 +165,7 @@ const LISTS: Record<WorkListName, readonly Branch[]> = {
   ],
 }
 
-/** Types of records that the list can have. */
+/** Types of records that the list can contain. */
 export const recordTypesOf = (list: WorkListName): readonly RecordType[] =>
   LISTS[list].flatMap(({ types }) => types)
 
@@ -177,9 +177,9 @@ export type WorkSelection = {
 }
 
 export type WorkRow = {
-  /** Records with digits: 0. */
+  /** 0 for records with digits. */
   rank: number
-  /** As `mergedPage` names what a list is ordered by. */
+  /** The time by which the list is ordered, under the name that `mergedPage` uses. */
   createdAt: Instant
   locator: string
   recordType: RecordType
@@ -198,7 +198,7 @@ export type WorkRow = {
 const wantedBranches = ({ list, recordType }: WorkSelection): readonly Branch[] =>
   LISTS[list].filter(({ types }) => recordType === undefined || types.includes(recordType))
 
-/** What the index cannot say of a record, and what is chosen. */
+/** Returns the conditions that the index cannot express, and those of the request. */
 function choiceOf(branch: Branch, { span, productName, recordType }: WorkSelection): SQL[] {
   return [
     ...(branch.still ? [branch.still(span.now)] : []),
@@ -209,7 +209,7 @@ function choiceOf(branch: Branch, { span, productName, recordType }: WorkSelecti
   ]
 }
 
-/** The next records of the index after the position, in its order, with their keys alone. */
+/** Selects the next records of the index after the position, in its order, with only their keys. */
 function candidates(
   branch: Branch,
   { span }: WorkSelection,
@@ -229,8 +229,8 @@ function candidates(
 }
 
 /**
- * The records of candidates that the list has. Candidates come in the order of the index, and stop when enough are found: `cross join`
- * keeps that order, so there is no sorting.
+ * Selects the candidates that belong to the list. Candidates come in the order of the index and stop when enough are found. `cross
+ * join` keeps that order, so nothing is sorted.
  */
 function branchSource(branch: Branch, selection: WorkSelection, found: SQL): SQL {
   const { table } = branch
@@ -243,7 +243,7 @@ function branchSource(branch: Branch, selection: WorkSelection, found: SQL): SQL
   return sql`${found} as c${sql.raw(record)} cross join policy on policy.locator = c.policy_locator where ${where}`
 }
 
-/** Records with digits come before the others of their time. */
+/** Records with digits come before the others with the same time. */
 function isAfter({ by, hasDigits }: Branch, { createdAt, locator }: Position<string>): SQL {
   const at = sql.raw(by)
   if (isDigits(locator) === hasDigits)
@@ -251,10 +251,10 @@ function isAfter({ by, hasDigits }: Branch, { createdAt, locator }: Position<str
   return hasDigits ? sql`${at} > ${createdAt}` : sql`${at} >= ${createdAt}`
 }
 
-/** Candidates that are looked at for a page of few that fit. */
+/** The number of candidates that are examined for a page when few of them fit. */
 const MOST_SCANNED = 500
 
-/** The first `most` records of the list after the position, among the candidates of a page. */
+/** Reads the first `most` records of the list after the position, among the candidates of a page. */
 export function workQuery(
   database: Database,
   selection: WorkSelection,
@@ -277,11 +277,11 @@ export function workQuery(
   )
 }
 
-/** Whether some candidates are passed over: only then a page may end before it is full. */
+/** Whether some candidates may be skipped. Only then may a page end before it is full. */
 const isChoosing = (selection: WorkSelection): boolean =>
   wantedBranches(selection).some(branch => choiceOf(branch, selection).length > 0)
 
-/** The earliest last candidate of a branch that has more. No row where all were looked at. */
+/** Reads the earliest last candidate among the branches that have more. No row if all candidates were examined. */
 export function horizonQuery(
   database: Database,
   selection: WorkSelection,
@@ -303,7 +303,7 @@ export function horizonQuery(
 
 export type Horizon = Awaited<ReturnType<typeof horizonQuery>>[number]
 
-/** The records in each list, and how many candidates were looked at for them: at most `most` of each branch. */
+/** Counts the records in each list, and the candidates that were examined: at most `most` in each branch. */
 export const countQuery = (database: Database, selections: readonly WorkSelection[], most: number) =>
   database.build.all<Record<string, number>>(
     sql`select ${sql.join(
