@@ -25,10 +25,7 @@ export class DispatcherObject extends DurableObject<Env> {
   #lastLease: Promise<unknown> = Promise.resolve()
   readonly #turns = new DocumentTurns()
 
-  /**
-   * Serves the previous release while both releases run. Leases from the storage of the object; the next `leaseBlock` starts after
-   * it.
-   */
+  /** Serves the previous release while both run: leases from the object's own storage. The next `leaseBlock` starts after it. */
   lease(count: number): Promise<Block> {
     return this.#inTurn(async () => {
       const next = (await this.ctx.storage.get<number>('sequence')) ?? FIRST_SEQUENCE

@@ -92,10 +92,7 @@ export abstract class PortionsObject extends DurableObject<Env> {
   }
 }
 
-/**
- * One object for each migration. Each alarm processes some of its accounts. Its storage keeps `charge`: the shard and the
- * migration.
- */
+/** One object for each migration. Each alarm processes some of its accounts. Its storage keeps `charge`: shard and migration. */
 export class MigrationObject extends PortionsObject {
   protected readonly about = 'migration'
 

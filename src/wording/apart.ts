@@ -1,4 +1,4 @@
-// The texts that complete the OpenAPI document: half a megabyte. They are a separate file (src/bundles), because nothing else
-// reads them.
+// The texts that complete the OpenAPI document: half a megabyte, in a separate bundle (src/bundles), since nothing else reads
+// them.
 export { default as examples } from '../platform/http/reference/examples.json'
 export { describeDocument } from './document.ts'

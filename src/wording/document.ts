@@ -64,9 +64,7 @@ function describeParameters(path: string, operation: Operation, used: Used): voi
   }
 }
 
-/**
- * Describes schemas within operations: forms, and bodies of webhooks. They have no name; the words call them `form` and `webhook`.
- */
+/** Describes schemas within operations: forms, and bodies of webhooks. They have no name; words call them `form` and `webhook`. */
 function describeBodies(name: string, { requestBody, responses }: Operation, used: Used): void {
   const contents = [requestBody, ...Object.values(responses)].map(body => body?.content ?? {})
   for (const content of contents)

@@ -1,5 +1,4 @@
-// Examples of properties, from the requests and answers that tests recorded for operations. The service accepted or sent each of
-// them.
+// Examples of properties, from requests and answers that tests recorded for operations. The service accepted or sent each of them.
 import type { Described } from './document.ts'
 import type { Schema } from './words.ts'
 

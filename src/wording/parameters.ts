@@ -2,8 +2,7 @@
 import type { Words } from './words.ts'
 
 /**
- * Words by `name`, `before/name`, `first/name` or `first/before/name`, where `first` is the first part of the path and `before`
- * the part in front of the parameter.
+ * By `name`, `before/name`, `first/name` or `first/before/name`: `first` begins the path, `before` is in front of the parameter.
  */
 export const PARAMETERS: Words = {
   tenantLocator:

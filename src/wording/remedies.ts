@@ -1,5 +1,4 @@
-// What the caller can do about each error. Used in docs/errors.md, which has the pages of these links, and in the OpenAPI
-// document.
+// What the caller can do about each error, for docs/errors.md, where these links belong, and for the OpenAPI document.
 import type { ErrorCode } from '../kernel/errors.ts'
 
 export const REMEDIES: Readonly<Record<ErrorCode, string>> = {

@@ -1,5 +1,4 @@
-// Properties that mean the same wherever they occur. Properties with a special meaning in one schema are in the other files of
-// this folder.
+// Properties that mean the same everywhere. Those with a special meaning in one schema are in the other files of this folder.
 import type { Words } from './words.ts'
 
 const LIST_OF_LOCATORS = 'By their locators.'

@@ -1,6 +1,6 @@
 // What the OpenAPI document says of properties, parameters and values whose schema has no words of its own. Hundreds of properties
-// share the schemas of simple values (src/platform/wire.ts), since each schema costs start-up time. These words are read when the
-// document is built.
+// share the schemas of simple values (src/platform/wire.ts), since each costs start-up time. These words are read only for the
+// document.
 import { MILLISECONDS, REQUEST_MILLISECONDS, UNITS } from '../platform/wire-units.ts'
 
 /** Words by `property`, `Schema.property`, `parent.property` or `Schema.parent.property`. The longest key that matches is used. */
@@ -114,10 +114,7 @@ function withUnit(words: string, unit: string | undefined): string {
   return `${words} ${unit}`
 }
 
-/**
- * Moves words next to a reference to the property itself, where readers look for them. They are in a list together with the
- * reference.
- */
+/** Words next to a reference are in a list together with it. Moves them to the property itself, where readers look for them. */
 function liftDescription(property: Schema): void {
   const { allOf } = property
   const [reference, words] = allOf ?? []

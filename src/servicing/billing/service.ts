@@ -92,8 +92,7 @@ export async function creditsOf(
 
 /**
  * Carries out an operation in the policy's object. The locator of the record names its policy; for a record of an earlier release
- * the policy is looked up. An invented locator may name a policy that does not exist. Then this throws 404 for the record, not for
- * the policy.
+ * the policy is looked up. An invented locator may name a policy that does not exist: then 404 for the record, not the policy.
  */
 async function operateOn(
   context: RequestContext,

@@ -41,9 +41,7 @@ export type Subject = {
   readonly operation: Operation
 }
 
-/**
- * Makes up new business with one exposure and one peril. Rejects unknown names and wrong values with 400, but not missing values.
- */
+/** Makes up new business of one exposure and one peril. Rejects unknown names and wrong values with 400; values may be missing. */
 export function madeUpSubject(
   request: contract.CheckPerilPremiumRequest,
   surroundings: NewPolicyContext,
@@ -154,10 +152,7 @@ function dataOf(
   return changedData(owner, definitions, NO_FIELD_DATA, changes, context, nextGroup) ?? NO_FIELD_DATA
 }
 
-/**
- * Returns the named characteristics, or the last in force if none are named, with the operation that created them. Throws 404 if
- * there are none.
- */
+/** Returns the named characteristics, or the last in force, with the operation that created them. Throws 404 if there are none. */
 export function existingSubject(request: contract.CheckExistingPerilPremiumRequest, loaded: Loaded): Subject {
   const { aggregate, product } = loaded
   const { perilDisplayId: text, perilCharacteristicsLocator: wanted } = request

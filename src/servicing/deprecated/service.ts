@@ -141,10 +141,7 @@ export async function readSegment(
   return found
 }
 
-/**
- * Loads the policy of a transaction. Endorsements, renewals, quotes and cancellations have locators of digits, other transactions
- * UUIDs.
- */
+/** Endorsements, renewals, quotes and cancellations have locators of digits; other transactions have UUIDs. */
 function loadTransaction(context: RequestContext, text: string): Promise<Loaded> {
   const digits = readDigits(text)
   if (digits !== undefined) return load(context, digits as QuoteLocator, { transactionLocator: digits })
@@ -212,9 +209,7 @@ const isOpenTransaction = (
 
 const iso = (at: number): string => new Date(at).toISOString()
 
-/**
- * Returns a policy's plans as jobs: each installment is a job, and its invoice completes it. Invoices that were made come first.
- */
+/** Returns a policy's plans as jobs: each installment is a job that its invoice completes. Invoices that were made come first. */
 function policyJobs(aggregate: PolicyAggregate): contract.InvoiceJobResponse[] {
   const made = [...aggregate.invoices.values()].map(invoice => installmentOf(aggregate, invoice))
   return jobsOf(aggregate, [...made, ...futureInstallments(aggregate)])

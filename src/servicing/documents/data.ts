@@ -91,9 +91,7 @@ function shownPolicy(
   )
 }
 
-/**
- * Applies what an issue changes in addition to the line: the policy's end and payment schedule, and a cancellation that is undone.
- */
+/** Applies what an issue changes in addition to the line: the policy's end and payment schedule, and an undone cancellation. */
 function withIssue(aggregate: PolicyAggregate, modification: Modification): PolicyAggregate {
   const { kind, transactionLocator = '' } = modification
   const endorsement = aggregate.endorsements.get(Number(transactionLocator) as EndorsementLocator)
@@ -206,8 +204,7 @@ function invoiceFinancials(aggregate: PolicyAggregate, invoice: Invoice): Templa
 
 /**
  * Returns the definition of a document, found in the configuration by template and file name. So a document follows the version of
- * its template. If several definitions use the template, the one with the file's name is returned. Undefined for templates with
- * fixed names.
+ * its template. If several definitions use the template, the file's name decides. Undefined for templates with fixed names.
  */
 export function definitionOf(
   product: ProductDefinition,

@@ -263,10 +263,7 @@ async function documentsOf(
   }
 }
 
-/**
- * Stores the file. If the outcome has no file, deletes the old one, because a document is made again after values were
- * overwritten.
- */
+/** Stores the file. Without one, deletes the old file, because a document is made again after values were overwritten. */
 async function storeFile(
   { env, tenant, calls }: RequestContext,
   { locator, fileName, type }: PolicyDocument,

@@ -71,8 +71,7 @@ type Draft = Pick<PolicyDocument, Subject | 'templateName' | 'type' | 'pageLayou
 }
 
 /**
- * Makes a document. Failures that would repeat are outcomes. Others, such as a store that does not respond, are thrown and may be
- * tried again.
+ * Makes a document. Failures that would repeat are outcomes. Others, such as an unresponsive store, are thrown, for a new attempt.
  */
 export async function makeDocument(document: Draft, context: MakingContext): Promise<Product> {
   const { loaded, renderer, resources, tables } = context
@@ -166,10 +165,7 @@ async function staticProduct(name: string, files: StaticFiles, declared?: Docume
   return { outcome: 'ready', type, bytes }
 }
 
-/**
- * Messages quote what the template wrote, which may be longer than a row can be. Without this limit no document of the policy
- * could be recorded.
- */
+/** Messages quote the template's text, which may be longer than a row. Then no document of the policy could be recorded. */
 const LONGEST_FAILURE = 1_000
 
 const failed = (outcome: DocumentFailure, failure: string) => ({

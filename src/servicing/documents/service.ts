@@ -268,8 +268,8 @@ export async function storeRendered(
 }
 
 /**
- * Renders a template for its author over the request's data. Stores nothing. Throws 404 for an unknown template and 422 for one
- * that fails.
+ * Renders a template for its author over the request's data. Stores nothing. Throws 404 for an unknown template, 422 for a
+ * failure.
  */
 export async function renderTemplateResource(
   name: string,

@@ -62,8 +62,7 @@ export async function workOff(
 type Due = { timer: Instant | null; delivery: Instant | null; purge: Instant | null; job: Instant | null }
 
 /**
- * Returns what is due, and the time of the next look. Hints are repeated and deliveries may be under way, so these two are not due
- * again immediately.
+ * Returns what is due, and when to look next. Hints are repeated and deliveries may be under way, so these are not due again yet.
  */
 async function dueIn(
   database: Database,
@@ -109,9 +108,9 @@ async function purge({ env, tenant, calls }: ShardPlace, database: Database): Pr
   await purgeCalls(env, tenant, database, oldCalls, calls)
 }
 
-// Stored responses answer repeated requests for 30 days, and finished deliveries are shown for as long (docs/design.md, section
-// 5). Both periods use real time, regardless of the tenant's clock, so no timer starts the purge. Each run deletes a limited
-// number of rows, the oldest first.
+// Stored responses answer repeated requests for 30 days, and finished deliveries are shown as long (docs/design.md, section 5).
+// Both use real time, regardless of the tenant's clock, so no timer starts the purge. Each run deletes some rows, the oldest
+// first.
 const MOST_PURGED_ROWS = 1_000
 
 const purgeWrites = (database: Database, at: Instant): Query =>
@@ -156,10 +155,7 @@ async function wakeDue(
   )
 }
 
-/**
- * Whether the message names a shard. A message of another release may be anything. A lost hint costs a minute, until the
- * dispatcher looks.
- */
+/** Whether the message names a shard; another release may send anything. A lost hint costs a minute, until the dispatcher looks. */
 export function isShardName(body: unknown): body is ShardName {
   if (typeof body !== 'object' || body === null) return false
   const { tenantLocator, generation, shard } = body as Partial<Record<keyof ShardName, unknown>>

@@ -7,10 +7,7 @@ import { type Instant, localParts, type TimeZone } from '../../kernel/time.ts'
 import type { Configuration, FieldDefinition } from '../../product/configuration.ts'
 import type { Risk } from './risk.ts'
 
-/**
- * A field by which policies are compared. An `id` is, for example, `region_class`, `vehicle.usage`, `vehicle.theft.lock` or
- * `policyholder.city`.
- */
+/** A field by which policies are compared. `id`: `region_class`, `vehicle.usage`, `vehicle.theft.lock`, `policyholder.city`. */
 export type GroupingField = {
   readonly id: string
   readonly definition: FieldDefinition
@@ -130,10 +127,7 @@ export function band(value: string): string {
   return `${start.toFixed()} to below ${end.toFixed()}`
 }
 
-/**
- * Compares groups in the order that people expect: numbers and bands by size, everything else by text, and groups without a value
- * last.
- */
+/** Compares groups in the order that people expect: numbers and bands by size, others by text, and groups without a value last. */
 export function inGroupOrder(a: string, b: string): number {
   const special = (text: string): number => (text.startsWith('(') ? 1 : 0)
   if (special(a) !== special(b)) return special(a) - special(b)

@@ -56,8 +56,6 @@ function premiumOf(
   return part.premium === undefined ? undefined : scaled(part.premium, part)
 }
 
-/**
- * Whether a fee belongs to the term: it begins in the term, or is in force at `at`. A fee that spans several terms counts in each.
- */
+/** Whether a fee belongs to the term: it begins in the term or is in force at `at`. A fee over several terms counts in each. */
 const isOfTerm = (fee: Span, term: Span, at: Instant): boolean =>
   (term.start <= fee.start && fee.start < term.end) || (fee.start <= at && at < fee.end)

@@ -57,10 +57,7 @@ export function pricingOf(
   return { at, present, term: { start, end: asLong(present, start, zone) } }
 }
 
-/**
- * Returns the end of a term of the same length: a whole number of months if the term has one, otherwise the same number of
- * milliseconds.
- */
+/** Returns the end of a term of equal length: whole months if the term has them, otherwise the same number of milliseconds. */
 function asLong(term: Span, start: Instant, zone: TimeZone): Instant {
   const count = months(term.start, term.end, zone)
   if (count.gt(0) && count.eq(count.round(0))) return add(start, count.toNumber(), 'month', zone)

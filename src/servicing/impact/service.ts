@@ -112,10 +112,7 @@ async function createdAnswer(
   return { success: true, impact: await readImpact(context, locator) }
 }
 
-/**
- * Returns the ids of the fields. Only selected values and numbers group policies here, so that what is kept contains no names of
- * people or similar values.
- */
+/** Returns the ids of the fields. Only selected values and numbers group policies, so that the totals keep no names of people. */
 function fieldIds(configuration: Configuration, by: string | undefined): string[] {
   const usual = chosenFields(configuration, undefined).map(({ id }) => id)
   if (by === undefined) return usual.slice(0, MOST_FIELDS)

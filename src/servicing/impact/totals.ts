@@ -1,6 +1,5 @@
 // The totals of an impact. They grow with each policy, are plain JSON between portions, and do not depend on the order of policies
-// (except for which groups are counted together when there are too many). Their size depends on the number of groups and reasons,
-// not of policies.
+// (except for which groups are counted together if there are too many). Their size depends on the groups and reasons.
 
 import type { Compared } from './comparison.ts'
 import type { Price } from './price.ts'
@@ -188,10 +187,7 @@ function keepExtreme(list: Extreme[], one: Extreme, direction: 1 | -1): void {
   if (list.length > EXTREMES) list.pop()
 }
 
-/**
- * Returns the change below which this share of the policies is, from `percents` (in tenths of a percent) or `amounts` (in minor
- * units).
- */
+/** Returns the change below which this share of the policies is, in the unit of `counts`: tenths of a percent, or minor units. */
 export function quantile(counts: Readonly<Record<string, number>>, share: number): number | undefined {
   const sorted = Object.entries(counts)
     .map(([value, policies]) => [Number(value), policies] as const)

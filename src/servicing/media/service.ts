@@ -127,10 +127,7 @@ const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/
 const typeOfName = (name: string): string | undefined =>
   TYPES.get(/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '')
 
-/**
- * Determines the media type by the first bytes, otherwise by the client's type, otherwise by the first of `names` with a known
- * extension.
- */
+/** Determines the type by the first bytes, else the client's type, else the first of `names` with a known extension. */
 function mimeTypeOf(
   { bytes, mediaType }: Pick<FilePart, 'bytes' | 'mediaType'>,
   names: readonly string[],

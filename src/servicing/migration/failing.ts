@@ -151,10 +151,7 @@ export type Failing = {
   sure(kind: ItemKind, id: string, problem: StoredProblem): string[]
 }
 
-/**
- * Reads the failing items. `read` is the valid part of the account. Its invoices are included, since policies and payments name
- * them.
- */
+/** Reads failing items. `read` is the valid part of the account. Its invoices are included: policies and payments name them. */
 export function readFailing(
   value: SentAccount,
   originalId: string,

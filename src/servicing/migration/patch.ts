@@ -36,10 +36,7 @@ import {
 } from './store.ts'
 import { assertAccountAllows, assertMigrationAllows } from './tables.ts'
 
-/**
- * Corrects an account. If failures are found immediately, returns them and queues nothing. Empty maps mean that the account is
- * queued.
- */
+/** Corrects an account. Returns failures found immediately, and then queues nothing. Empty maps mean that it is queued. */
 export async function patchAccount(
   context: RequestContext,
   text: string,
@@ -120,9 +117,7 @@ async function applyPatch(
   return answer
 }
 
-/**
- * Deletes a source unless the account uses it. After an unknown outcome the commit may still have happened, so this looks first.
- */
+/** Deletes a source that the account does not use. After an unknown outcome the commit may have happened, so this looks first. */
 async function discardUnlessUsed(
   context: RequestContext,
   place: RecordPlace,

@@ -43,10 +43,7 @@ function conditionsOf(open: boolean | undefined): SQL[] {
   return [open ? sql`${migrations.state} <> 'finished'` : sql`${migrations.state} = 'finished'`]
 }
 
-/**
- * Lists migrations in the order in which they were submitted; with `open`, those that are not finished. One round trip for each
- * shard.
- */
+/** Lists migrations in the order of submission; with `open`, those that are not finished. One round trip for each shard. */
 export async function listMigrations(
   context: RequestContext,
   { open, ...page }: contract.MigrationListQuery,

@@ -129,7 +129,7 @@ async function* splitting(
 }
 
 /**
- * Deletes the files unless the migration exists. After an unknown outcome the commit may still have happened, so this looks first.
+ * Deletes the files of a migration that does not exist. After an unknown outcome it may have been committed, so this looks first.
  */
 async function discardUnlessRecorded(
   context: RequestContext,

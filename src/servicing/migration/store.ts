@@ -111,8 +111,8 @@ const amongAccounts = ({ locator }: Place, accounts: Numbered): SQL =>
     and ${migrationAccounts.ordinal} in (select value from json_each(${JSON.stringify(accounts.map(one => one.ordinal))}))`
 
 /**
- * Begins the accounts unless the migration is paused. The attempt counts immediately, because an isolate that dies could not count
- * it later.
+ * Begins the accounts unless the migration is paused. Counts the attempt now, because an isolate that dies could not count it
+ * later.
  */
 export const beginQuery = (place: Place, accounts: Numbered, at: Instant): Query =>
   place.database.build

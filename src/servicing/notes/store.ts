@@ -12,10 +12,7 @@ export type Note = Omit<typeof notes.$inferSelect, 'locator' | 'policyholderLoca
   policyholderLocator: Uuid
 }
 
-/**
- * Reads the owner of a record; no row if there is no record of that type. `recordLocator` has digits, or is the UUID of a
- * policyholder.
- */
+/** Reads the owner of a record; no row if it does not exist. `recordLocator` is digits, or the UUID of a policyholder. */
 export function ownerQuery({ build }: Database, recordType: NotedRecord, recordLocator: string) {
   const ofPolicy = (locator: SQL) =>
     build.all<{ holder: Uuid; policy: PolicyLocator | null }>(sql`

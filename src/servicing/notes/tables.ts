@@ -19,8 +19,7 @@ export const notes = sqliteTable(
     createdAt: integer().notNull(),
   },
   table => [
-    // The table has no row ids, so the notes of a policyholder are stored together. Drizzle cannot express this
-    // (migrations/tenant/0012_notes.sql).
+    // No row ids, so that a policyholder's notes are stored together. Drizzle cannot say this (migrations/tenant/0012_notes.sql).
     primaryKey({ columns: [table.policyholderLocator, table.locator] }),
     index('note_locator').on(table.locator),
   ],

@@ -172,9 +172,7 @@ export function erasureQueries(
   ]
 }
 
-/**
- * The queries for data that belongs to no policy, in the home shard: logs of plugins, and stored responses of plugin operations.
- */
+/** For data of no policy, in the home shard: logs of plugins, and stored responses of plugin operations. */
 export function sharedErasureQueries(
   { build }: Pick<Database, 'build'>,
   stored: readonly StoredValue[],
@@ -281,10 +279,7 @@ const isOwnRecord = (column: SQL, locator: Uuid): SQL =>
     sql` or `,
   )
 
-/**
- * Properties of events that are kept. Among events, only messages of plugins and failures of documents can contain a value. Each
- * has its own row.
- */
+/** Kept properties of events. Only messages of plugins and failures of documents can contain a value; each has its own row. */
 const KEPT: ReadonlySet<string> = new Set(['policyLocator', 'policyholderLocator', 'operationFailed'])
 
 const cleanText: Clean = (content, scrub) => scrub(content)

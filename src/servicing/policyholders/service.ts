@@ -231,10 +231,7 @@ async function once(
   return { status: answer.status, text: JSON.stringify(policyholder) }
 }
 
-/**
- * Runs the attempt, and retries when what was read has changed. A repeated request gets its response even if it would be rejected
- * now.
- */
+/** Retries the attempt when what was read has changed. A repeated request gets its response even if it would be rejected now. */
 async function committed(
   context: RequestContext,
   database: Database,

@@ -292,8 +292,7 @@ const fieldsOf = ({ values, groups }: FieldData) => ({
 })
 
 /**
- * Supplies UUIDs that are derived from the quick quote's locator, so that the same request gets the same locators. Numbers of
- * digits are only shown; no policy gets them.
+ * Supplies UUIDs derived from the quick quote's, so that a repeat gets the same ones. Digits are only shown; no policy gets them.
  */
 export function locatorsOf(quickQuote: Uuid): LocatorSupply {
   const shard = shardOfUuid(quickQuote)

@@ -42,7 +42,7 @@ const OF_HOLDERS: Terms = { table: policyholderTerms, owner: policyholderTerms.p
 const OF_POLICIES: Terms = { table: policyTerms, owner: policyTerms.policyLocator }
 
 /**
- * Tables `looked`, which may repeat locators, and `hit`. The primary key of terms begins with the field, so each field needs one
+ * Tables `looked`, which may repeat locators, and `hit`. The primary key of terms begins with the field, so each field is one
  * seek.
  */
 function hits({ table, owner }: Terms, { whole, each: [lead, ...others] }: Words): SQL {

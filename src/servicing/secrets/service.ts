@@ -1,5 +1,4 @@
-// Finds what refers to a secret: headers of webhooks and integrations, and the deployed configuration, by a declaration or a
-// script.
+// Finds references to a secret: headers of webhooks and integrations, and declarations or scripts of the deployed configuration.
 
 import { z } from '@hono/zod-openapi'
 import { sql } from 'drizzle-orm'

@@ -54,9 +54,8 @@ type Run = {
 
 /**
  * Delivers what is due for the webhook in the shard. Serves lines (tables.ts) in parallel, each in order. If serving a line throws
- * or its results cannot be recorded, the line is due again when its claim ends. `storage` belongs to the webhook's object; calls
- * for one webhook and shard must not overlap. Returns when the next delivery is due, which may be in the past, or undefined when
- * nothing waits.
+ * or its results cannot be recorded, it is due again when its claim ends. `storage` belongs to the webhook's object; calls for one
+ * webhook and shard must not overlap. Returns when the next delivery is due, maybe in the past; undefined when nothing waits.
  */
 export async function deliverTo(
   place: ShardPlace,
@@ -145,10 +144,7 @@ async function claimLines(run: Run): Promise<QueuedLine[] | NothingDue> {
   return found.lines.map(line => ({ sender, line }))
 }
 
-/**
- * Results that suspend the webhook are recorded before it is suspended. Only the failure that suspends it sends an alert about
- * that.
- */
+/** Records results before they suspend the webhook. Only the failure that suspends it says so in an alert. */
 async function serve(run: Run, { sender, line }: QueuedLine): Promise<void> {
   const { place, recorder } = run
   const { results, alerts, suspendAt } = await serveLine(sender, line, () => run.isSuspended)

@@ -187,8 +187,7 @@ function delayMs({ type, interval }: RetryStrategy, attempts: number, chance: nu
 
 /**
  * Decides what follows from an attempt (resources brief 7.3); `attempts` includes this one, from 1. A failure that no trigger
- * names is final. Without a retry strategy the first failure is final. 410 means that the endpoint is gone for good and suspends
- * immediately.
+ * names is final; without a retry strategy so is the first. 410 means that the endpoint is gone for good and suspends immediately.
  */
 export function judge(
   outcome: Outcome,

@@ -183,10 +183,7 @@ export async function readDue(
   return { webhook, lines }
 }
 
-/**
- * Returns the deliveries that may follow a head immediately: those before the first that is due later. The order within a line is
- * never broken.
- */
+/** Returns the deliveries that may follow a head immediately: those before the first that is due later. A line keeps its order. */
 function untilLater<D extends { dueAt: number }>(deliveries: readonly D[], at: Instant): readonly D[] {
   const later = deliveries.findIndex(({ dueAt }) => dueAt > at)
   return later < 0 ? deliveries : deliveries.slice(0, later)

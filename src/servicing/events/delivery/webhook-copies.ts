@@ -97,8 +97,7 @@ function settleDeliveries(database: Database, locator: string, at: Instant): Que
 
 /**
  * Suspends a webhook and logs a line for the operator. Changes the home shard first, since clients see that row. If it is cut off,
- * the timer copies the change. Returns false if the webhook was already suspended: of several simultaneous failures, one suspends
- * it.
+ * the timer copies the change. Returns false if it was already suspended: of several simultaneous failures, only one suspends.
  */
 export async function suspendWebhook(place: TenantPlace, locator: string, at: Instant): Promise<boolean> {
   const { tenant } = place

@@ -66,10 +66,7 @@ function interfaceNotification(newer: string, types: readonly EventType[]): Noti
   }
 }
 
-/**
- * Merges the notifications of a name that is both an older and a newer name, each for different events
- * (`policy.reinstatement.issue`).
- */
+/** Merges the notifications of a name that is both older and newer, for different events (`policy.reinstatement.issue`). */
 const either = (older: Notification, newer: Notification): Notification => ({
   name: older.name,
   summary: `${older.summary} Or: ${newer.summary}`,

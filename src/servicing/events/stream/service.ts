@@ -178,9 +178,7 @@ async function streamRestored({ positions }: Reading, context: RequestContext): 
   )
 }
 
-/**
- * The last sequence taken, by shard; 0 before the first. Positions are not times, since a shard may commit an earlier time later.
- */
+/** The last sequence taken, by shard; 0 before the first. Not times, since a shard may commit an earlier time later. */
 export type Positions = readonly number[]
 
 /**
@@ -248,9 +246,7 @@ const sealOf = (key: string, view: store.View, tenant: Tenant, text: string): Bu
     .update(`paging of ${view}\n${tenant.locator}/${tenant.generation}\n${text}`)
     .digest()
 
-/**
- * Returns the keys, which are separated by commas. Tokens never expire, so keys stay for good: the first seals, any of them opens.
- */
+/** Returns the keys, separated by commas. Tokens never expire, so keys stay for good: the first seals, any of them opens. */
 function keysOf(keys: string | undefined): string[] {
   if (!keys) throw new Error('SEALING_KEY must be set.')
   return keys.split(',').map(key => key.trim())

@@ -31,9 +31,8 @@ const COLUMNS = Object.fromEntries(
 ) as { [Key in keyof StoredEvent]: SQL.Aliased<StoredEvent[Key]> }
 
 /**
- * SQL for the first sequence at or after a time: no event from that time on has a smaller sequence, and no event from this
- * sequence on is earlier. Time never goes backwards along the stream, so a binary search over sequences finds it without an index
- * of times.
+ * SQL for the first sequence at or after a time: no event from that time on has a smaller sequence, and none from this sequence on
+ * is earlier. Time never goes backwards along the stream, so a binary search over sequences needs no index of times.
  */
 export function firstFrom(time: Placeholder | number): SQL {
   const isBefore = sql`coalesce((
@@ -53,8 +52,7 @@ const position = sql.placeholder('position')
 const most = sql.placeholder('most')
 
 /**
- * Conditions on a row. All events of a row have the same time. With two separate lower bounds SQLite might start reading at
- * either, so they are one.
+ * Conditions on a row. All events of a row have the same time. Of two lower bounds SQLite might read from either, so there is one.
  */
 function conditionsOf(view: View, parts: readonly Part[]): SQL {
   const from = parts.includes('start')
@@ -106,10 +104,7 @@ function nextRowsOf(conditions: SQL, newer: number): SQL {
     order by sequence limit ${most} + 1))`
 }
 
-/**
- * The rows with the next events. `newer` is the number of older types that may have the name as their newer name; undefined
- * without a name.
- */
+/** The rows with the next events. `newer`: how many older types may have the name as their newer one; undefined without a name. */
 function rowsBy(view: View, parts: readonly Part[], newer: number | undefined) {
   const conditions = conditionsOf(view, parts)
   const found =

@@ -118,10 +118,7 @@ export async function redeliver(
   })
 }
 
-/**
- * Posts a `webhook.test` event once, regardless of the webhook's state, and returns how the attempt went. No stream contains the
- * event.
- */
+/** Posts a `webhook.test` event once, in any state of the webhook, and returns how that went. No stream contains the event. */
 export async function testWebhook(
   webhookLocator: string,
   context: RequestContext,

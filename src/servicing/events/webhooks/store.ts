@@ -70,8 +70,8 @@ export async function listWebhooks(
 }
 
 /**
- * Returns the condition for rows beyond a position. At the beginning of the list `position` is 0; if the newest come first, it
- * needs no limit there.
+ * The condition for rows beyond `position`, which is 0 at the beginning of the list: with the newest first, nothing limits it
+ * there.
  */
 function isBeyond(position: number, isNewestFirst: boolean): SQL | undefined {
   if (!isNewestFirst) return gt(deliveries.eventSequence, position)

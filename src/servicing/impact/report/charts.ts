@@ -19,8 +19,7 @@ const MOST_BINS = 40
 
 /**
  * Returns bins of equal width from counts by tenths of a percent. Policies that pay the same have their own bin, from 0 to 0. The
- * outermost one percent of the policies on each side is put into the outermost bins, so that one extreme does not flatten all
- * others.
+ * outermost percent of the policies on each side is put into the outermost bins, so that one extreme does not flatten all others.
  */
 export function binsOf(percents: Readonly<Record<string, number>>): Bin[] {
   const sorted = Object.entries(percents)

@@ -17,10 +17,7 @@ export const csvHead = (fields: readonly Pick<GroupingField, 'id'>[]): string =>
     ...['change', 'percent', 'decision', 'reasons', 'left_out', 'notes'],
   ])
 
-/**
- * Returns the row of a policy. A missing price leaves its cells empty. Amounts have the currency's decimal places. Days are in the
- * time zone `zone`.
- */
+/** A missing price leaves its cells empty. Amounts have the currency's decimal places. Days are in the time zone `zone`. */
 export function csvRow(
   one: Compared,
   fields: readonly Pick<GroupingField, 'id'>[],

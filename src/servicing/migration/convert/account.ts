@@ -59,8 +59,7 @@ const elementsIn = ({ elements }: ElementMigrationRequest): number =>
   elements.reduce((count, one) => count + elementsIn(one), 1)
 
 /**
- * Converts an account. `supply` has the digits of `digitsNeeded`. Each step is a transaction; its work counts elements and runs in
- * reach.
+ * Converts an account. `supply` has the digits of `digitsNeeded`. Each step is a transaction; its work counts elements and runs.
  */
 export function* conversionOf(request: AccountRequest, context: ConvertContext): Steps<Converted> {
   const work = newWork(request, context)

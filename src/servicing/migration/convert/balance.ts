@@ -18,9 +18,7 @@ import { readAmount } from './elements.ts'
 import { balanceOf, partsOf } from './invoices.ts'
 import { failedCreditPayment } from './payments.ts'
 
-/**
- * Repeats the checks until nothing more fails, because failures block other items. Returns the movements of the account's credit.
- */
+/** Repeats the checks until nothing more fails, because failures block other items. Returns the movements of the credit. */
 export function balance(work: Work): CreditMove[] {
   for (;;) {
     const amounts = livePayments(work).flatMap(({ byInvoice }) => [...byInvoice])

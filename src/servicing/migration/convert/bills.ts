@@ -305,8 +305,7 @@ export function invoiceInstallmentsOf(
 
 /**
  * Turns amounts without a charge into fees. If a later plan absorbed parts of a charge that add up to zero, nothing is left for
- * items. Each part then becomes a fee of its installment, so that invoices keep their amounts. Call it once all invoices are
- * created.
+ * items. Each part then becomes a fee of its installment, so that invoices keep their amounts. Call it once all invoices exist.
  */
 export function keepOpposites(making: Making, supply: LocatorSupply): void {
   const { currency } = making.policy

@@ -249,8 +249,7 @@ function faultOfIdentity({ type, exposureId, level }: ReadElement, was: ReadElem
 }
 
 /**
- * Keeps the listed order if it is the order of time. Otherwise orders by issuedTime, where a term begins only after the one before
- * has begun.
+ * Keeps the listed order if it is that of time. Otherwise orders by issuedTime; a term begins only after the one before has begun.
  */
 function inOrder(read: ReadTransaction[], terms: number): ReadTransaction[] {
   const issued = (one: ReadTransaction): Instant => one.request.issuedTime

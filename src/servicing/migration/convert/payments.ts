@@ -154,9 +154,7 @@ type Received = Pick<Payment, 'fieldValues' | 'source'> & {
   readonly credited: Money
 }
 
-/**
- * Pays the parts; the last payment holds the credit. Takes a digit locator for each payment. Returns the locators of the payments.
- */
+/** Pays the parts; the last payment holds the credit. Takes a digit locator for each. Returns the locators of the payments. */
 function receive(work: Work, parts: readonly Part[], received: Received): Uuid[] {
   const shares = sharesOf(parts, received.amount, work.none)
   const last = shares.findLastIndex(share => share.minor !== 0)

@@ -286,9 +286,8 @@ const SCHEDULES: Partial<Readonly<Record<Cadence, string>>> = {
 }
 
 /**
- * Returns the schedule for future bills: from the policy's preferences, otherwise the account's (also for `inherit`, rule 12),
- * otherwise from the due dates, otherwise the product's first schedule. The last two come with a warning. Plans with installments
- * keep them.
+ * Returns the schedule for future bills: from the policy's preferences, else the account's (also for `inherit`, rule 12), else
+ * from the due dates, else the product's first schedule. The last two come with a warning. Plans with installments keep them.
  */
 function scheduleOf(
   { preferences, terms }: PolicyMigrationRequest,
@@ -352,9 +351,8 @@ const daysBetween = (from: number, to: number): number => Math.round((to - from)
 export type DerivedCadence = { readonly types: readonly PaymentScheduleType[]; readonly shown: string }
 
 /**
- * Returns payment schedules that fit the due dates of the last billed term. The first transaction of the term decides, since
- * changes have their own dates; if it does not, all dates together do. A single date means a term paid in one sum. Undefined for
- * irregular dates.
+ * Returns payment schedules that fit the due dates of the last billed term. The term's first transaction decides, since changes
+ * have their own dates; otherwise all dates together. A single date means payment in one sum. Undefined for irregular dates.
  */
 export function derivedCadence(terms: readonly TermMigrationRequest[]): DerivedCadence | undefined {
   const billed = terms

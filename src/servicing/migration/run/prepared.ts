@@ -241,10 +241,7 @@ function billingTimers({ policy, installments, invoices }: PolicyAggregate, now:
   }))
 }
 
-/**
- * In one batch, records the accounts, begins `next`, and puts back the accounts of `left` that had begun. Throws `GuardTripped` on
- * a conflict.
- */
+/** Records the accounts, begins `next` and puts the begun `left` back, in one batch. Throws `GuardTripped` on a conflict. */
 export async function record(
   run: ConfiguredRunContext,
   context: RequestContext,

@@ -32,8 +32,7 @@ const MOST_ITEMS_AT_ONCE = 4_000
 const MOST_TRIES = 3
 
 /**
- * The number of attempts that vanish without a result. Deploys may follow each other, but an account that kills isolates must not
- * block others.
+ * Attempts that vanish without a result. Deploys may follow each other, but an account that kills isolates must not block others.
  */
 const MOST_CUT_OFF = 6
 
@@ -43,9 +42,7 @@ const RETRY_MS = [500, 2_000]
 /** The delay before it looks for a free slot again. */
 const TURN_MS = 2_000
 
-/**
- * Works on a migration. Returns the milliseconds until the next alarm, or undefined if there is nothing to do until it is woken.
- */
+/** Returns the milliseconds until the next alarm, or undefined if there is nothing to do until the migration is woken. */
 export async function workOn(
   env: Env,
   shard: ShardName,
@@ -293,8 +290,7 @@ const MOST_ITEMS = 600
 const MOST_BYTES = 1_048_576
 
 /**
- * Divides accounts into portions. An account that had begun before is alone, so that whatever cut it off delays no other account
- * again.
+ * Divides accounts into portions. One that had begun before is alone, so that whatever cut it off delays no other account again.
  */
 export function portionsOf(accounts: readonly store.MigrationAccount[], mostItems: number): Portion[] {
   const portions: store.MigrationAccount[][] = []

@@ -37,10 +37,7 @@ export type Applied = {
   readonly work: number
 }
 
-/**
- * Applies a transaction and changes `making` and `known`. Takes two digit locators, and one for each exposure and each peril of a
- * new term.
- */
+/** Changes `making` and `known`. Takes two digit locators, and one for each exposure and each peril of a new term. */
 export function applyTransaction(input: Input): Applied {
   const context = newContext(input)
   const { transaction, making } = context
@@ -123,10 +120,7 @@ const NAMES: Partial<Readonly<Record<ModificationKind, string>>> = {
   reinstatement: 'modification.policy.reinstate',
 }
 
-/**
- * Records the modification. `undone` has the cancellations that a reinstatement undoes. Takes two digit locators, or one for a
- * creation or a reinstatement.
- */
+/** `undone`: the cancellations that a reinstatement undoes. Takes two digit locators, or one for a creation or a reinstatement. */
 function recordModification(context: Context, kind: ModificationKind, undone: readonly Modification[]): void {
   const { making, supply, by, stamp } = context
   const { request, from, term } = context.transaction

@@ -1,4 +1,4 @@
-// Makes the fold charge exactly what a transaction states. New runs get the difference; an ended element without a successor keeps
+// Makes the fold charge exactly what a transaction states. New runs get the difference; an ended element with no successor keeps
 // it.
 
 import type { Uuid } from '../../../../kernel/locators.ts'
@@ -47,10 +47,7 @@ export function charge(context: Context): void {
   for (const [id, run] of context.newRuns) setRates(context, run, context.transaction.tree!.elements.get(id)!)
 }
 
-/**
- * For elements that are charged again, the whole cost of the part at the transaction's time becomes the price of the time before
- * it.
- */
+/** For elements that are charged again: the whole cost of the part at the transaction's time is the price of the time before it. */
 function keepWholeCost(context: Context): void {
   const { perilRuns } = context.making
   for (const { id, level, isChargedAnew } of context.transaction.tree?.elements.values() ?? []) {
@@ -295,10 +292,7 @@ export type Billed = {
   readonly name: string
 }
 
-/**
- * Returns what the transaction bills. Call it after applying the transaction. Throws if the fold's amount differs from the stated
- * one, which is an internal fault.
- */
+/** Call it after applying the transaction. Throws if the fold's amount differs from the stated one, which is an internal fault. */
 export function billedThings(context: Context): Billed[] {
   const { currency } = context.making.policy
   const { stated, charged } = chargesByThing(context)
