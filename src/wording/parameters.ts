@@ -1,9 +1,7 @@
 // Parameters of paths and queries.
 import type { Words } from './words.ts'
 
-/**
- * By `name`, `before/name`, `first/name` or `first/before/name`: `first` begins the path, `before` is in front of the parameter.
- */
+/** By `name`, `before/name`, `first/name` or `first/before/name`: the first part of the path, the part before the parameter. */
 export const PARAMETERS: Words = {
   tenantLocator:
     "Your tenant: its locator, the claim `tenant.uuid` of your token. Another tenant's is not found.",

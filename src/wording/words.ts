@@ -1,6 +1,5 @@
 // What the OpenAPI document says of properties, parameters and values whose schema has no words of its own. Hundreds of properties
-// share the schemas of simple values (src/platform/wire.ts), since each costs start-up time. These words are read only for the
-// document.
+// share the schemas of simple values (src/platform/wire.ts), since each costs start-up time; these words are read on demand.
 import { MILLISECONDS, REQUEST_MILLISECONDS, UNITS } from '../platform/wire-units.ts'
 
 /** Words by `property`, `Schema.property`, `parent.property` or `Schema.parent.property`. The longest key that matches is used. */

@@ -157,7 +157,7 @@ function subjectData(
     }
     case 'lapseReinstatement': {
       const reinstatement = need(aggregate.lapseReinstatements, subjectLocator as Uuid, 'reinstatement')
-      // Also has the name that it has in the reinstatement of a cancellation, because one template may serve both.
+      // Also under the name that the reinstatement of a cancellation uses, because one template may serve both.
       return {
         reinstatement: () => ({
           ...templateRecord(lapseReinstatementResponse(aggregate, reinstatement)),

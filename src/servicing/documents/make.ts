@@ -70,9 +70,7 @@ type Draft = Pick<PolicyDocument, Subject | 'templateName' | 'type' | 'pageLayou
   readonly fileName?: string
 }
 
-/**
- * Makes a document. Failures that would repeat are outcomes. Others, such as an unresponsive store, are thrown, for a new attempt.
- */
+/** Makes a document. Failures that would repeat are outcomes; others, such as an unresponsive store, are thrown to be retried. */
 export async function makeDocument(document: Draft, context: MakingContext): Promise<Product> {
   const { loaded, renderer, resources, tables } = context
   const { templateName = '', type, pageLayout, createdAt } = document

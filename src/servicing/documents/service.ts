@@ -267,10 +267,7 @@ export async function storeRendered(
   return { status: 200, text: JSON.stringify(answer) }
 }
 
-/**
- * Renders a template for its author over the request's data. Stores nothing. Throws 404 for an unknown template, 422 for a
- * failure.
- */
+/** Renders a template for its author over the request's data. Stores nothing. 404: unknown template; 422: a template that fails. */
 export async function renderTemplateResource(
   name: string,
   selection: SelectionQuery,

@@ -61,9 +61,7 @@ export async function workOff(
 
 type Due = { timer: Instant | null; delivery: Instant | null; purge: Instant | null; job: Instant | null }
 
-/**
- * Returns what is due, and when to look next. Hints are repeated and deliveries may be under way, so these are not due again yet.
- */
+/** Returns what is due and when to look next. Hints are repeated and deliveries may be under way: these are not due again yet. */
 async function dueIn(
   database: Database,
   { clockOffsetMs }: Tenant,
@@ -109,8 +107,7 @@ async function purge({ env, tenant, calls }: ShardPlace, database: Database): Pr
 }
 
 // Stored responses answer repeated requests for 30 days, and finished deliveries are shown as long (docs/design.md, section 5).
-// Both use real time, regardless of the tenant's clock, so no timer starts the purge. Each run deletes some rows, the oldest
-// first.
+// Both use real time, regardless of the tenant's clock, so no timer starts the purge. Each run deletes some rows, oldest first.
 const MOST_PURGED_ROWS = 1_000
 
 const purgeWrites = (database: Database, at: Instant): Query =>

@@ -18,7 +18,7 @@ export function recordedPrice(
   const scaled = (amount: number, part: Span): number => {
     if (part.start === present.start && part.end === present.end) return money(amount, currency).minor
     const length = months(part.start, part.end, zone)
-    // A part of a tenth of a second is 0 months long. Only its amount is known.
+    // A part of a tenth of a second counts as 0 months. Only its amount is known.
     const share = length.eq(0) ? 1 : months(present.start, present.end, zone).div(length)
     return money(decimal(amount).times(share), currency).minor
   }

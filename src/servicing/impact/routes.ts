@@ -11,7 +11,7 @@ type Service = typeof import('./service.ts')
 
 /**
  * Loads the service on the first call, because it is much code for rare calls. Answers 503 while the database waits for the
- * migration that adds the table of impacts, without which the rest of the service works.
+ * migration that adds the table of impacts. The rest of the service works without that table.
  */
 async function served<T>(work: (service: Service) => Promise<T>): Promise<T> {
   try {

@@ -117,7 +117,7 @@ async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impa
   const { currency, timeZone } = run.configuration.configuration
   const rows: string[] = []
   for (const aggregate of aggregates) {
-    // A portion is recorded completely or not at all. Cut short, another attempt could write a file with other policies.
+    // A portion is recorded completely or not at all. If it were cut short, a new attempt could write a file with other policies.
     if (run.isHalted()) return impact
     await letOthersRun()
     const one = await comparedAggregate(

@@ -128,9 +128,7 @@ async function* splitting(
   if (accounts.length === 0) throw invalidRequest('The request has no accounts; send a list of at least one.')
 }
 
-/**
- * Deletes the files of a migration that does not exist. After an unknown outcome it may have been committed, so this looks first.
- */
+/** Deletes the files unless the migration exists. After an unknown outcome it may have been committed, so this looks first. */
 async function discardUnlessRecorded(
   context: RequestContext,
   database: Database,

@@ -110,10 +110,7 @@ const amongAccounts = ({ locator }: Place, accounts: Numbered): SQL =>
   sql`${migrationAccounts.migrationLocator} = ${locator}
     and ${migrationAccounts.ordinal} in (select value from json_each(${JSON.stringify(accounts.map(one => one.ordinal))}))`
 
-/**
- * Begins the accounts unless the migration is paused. Counts the attempt now, because an isolate that dies could not count it
- * later.
- */
+/** Begins the accounts unless the migration is paused. The attempt counts now: an isolate that dies could not count it later. */
 export const beginQuery = (place: Place, accounts: Numbered, at: Instant): Query =>
   place.database.build
     .update(migrationAccounts)

@@ -110,7 +110,7 @@ export async function readQuickQuote(
   return { ...answer, price: { ...answer.price, worksheet: await worksheetAgain(context, stored, explain) } }
 }
 
-/** Rates a quick quote again with the version of the configuration, and at the time, with which it was created. */
+/** Rates a quick quote again, with the version of the configuration and the time of its creation. */
 async function worksheetAgain(
   context: RequestContext,
   { request, configVersion, createdAt, locator, answer }: QuickQuote,
@@ -291,9 +291,7 @@ const fieldsOf = ({ values, groups }: FieldData) => ({
   fieldGroupsByLocator: Object.fromEntries(groups.map(group => [group.locator, group.values])),
 })
 
-/**
- * Supplies UUIDs derived from the quick quote's, so that a repeat gets the same ones. Digits are only shown; no policy gets them.
- */
+/** Supplies UUIDs derived from the quick quote's, so a repeat gets the same. Digits are only shown; no policy gets them. */
 export function locatorsOf(quickQuote: Uuid): LocatorSupply {
   const shard = shardOfUuid(quickQuote)
   let count = 0

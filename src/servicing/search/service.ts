@@ -48,7 +48,7 @@ const newestFirst = <R extends { createdAt: number; locator: string | number }>(
 type ShardFound = {
   readonly holders: Policyholder[]
   readonly policies: PolicySummary[]
-  /** The policies that matched themselves, not through their policyholder. */
+  /** The policies that were found themselves, not through their policyholder. */
   readonly own: ReadonlySet<PolicyLocator>
   /** Whether there may be more matches than were examined. */
   readonly isCut: boolean

@@ -41,10 +41,7 @@ type Terms = {
 const OF_HOLDERS: Terms = { table: policyholderTerms, owner: policyholderTerms.policyholderLocator }
 const OF_POLICIES: Terms = { table: policyTerms, owner: policyTerms.policyLocator }
 
-/**
- * Tables `looked`, which may repeat locators, and `hit`. The primary key of terms begins with the field, so each field is one
- * seek.
- */
+/** Tables `looked`, which may repeat locators, and `hit`. Each field is one seek, since the primary key of terms begins with it. */
 function hits({ table, owner }: Terms, { whole, each: [lead, ...others] }: Words): SQL {
   const column = sql.raw(`"${owner.name === 'policyLocator' ? 'policy_locator' : 'policyholder_locator'}"`)
   const beginning = (word: string): SQL => sql`

@@ -229,8 +229,8 @@ function candidates(
 }
 
 /**
- * Selects the candidates that belong to the list. Candidates come in the order of the index and stop when enough are found. `cross
- * join` keeps that order, so nothing is sorted.
+ * Selects the candidates that belong to the list. They come in the order of the index until enough are found. The `cross join`
+ * keeps that order, so nothing is sorted.
  */
 function branchSource(branch: Branch, selection: WorkSelection, found: SQL): SQL {
   const { table } = branch

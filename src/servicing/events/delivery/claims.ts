@@ -49,7 +49,7 @@ export class Claims {
     return this.#heads.size === 0 ? undefined : (Math.min(...this.#heads.values()) as Instant)
   }
 
-  /** Keeps the heads that were not recorded until their time is over. */
+  /** Keeps unrecorded heads until their time is over. */
   async close(): Promise<void> {
     this.heads(now())
     if (this.#heads.size > 0) await this.#storage.put(STORAGE_KEY, [...this.#heads] satisfies Stored)

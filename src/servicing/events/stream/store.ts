@@ -51,9 +51,7 @@ type Part = Exclude<keyof StreamFilter, 'name'>
 const position = sql.placeholder('position')
 const most = sql.placeholder('most')
 
-/**
- * Conditions on a row. All events of a row have the same time. Of two lower bounds SQLite might read from either, so there is one.
- */
+/** Conditions on a row. Its events have one time. There is one lower bound, because of two SQLite may read from either. */
 function conditionsOf(view: View, parts: readonly Part[]): SQL {
   const from = parts.includes('start')
     ? sql`max(${position}, ${firstFrom(sql.placeholder('start'))} - 1)`

@@ -69,10 +69,7 @@ export async function listWebhooks(
   return await Promise.all(rows.map(row => webhookOf(place, row)))
 }
 
-/**
- * The condition for rows beyond `position`, which is 0 at the beginning of the list: with the newest first, nothing limits it
- * there.
- */
+/** Returns the condition for rows beyond `position`. With the newest first, the beginning of the list (0) has no limit. */
 function isBeyond(position: number, isNewestFirst: boolean): SQL | undefined {
   if (!isNewestFirst) return gt(deliveries.eventSequence, position)
   return position > 0 ? lt(deliveries.eventSequence, position) : undefined

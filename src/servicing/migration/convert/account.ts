@@ -58,9 +58,7 @@ export function digitsNeeded(
 const elementsIn = ({ elements }: ElementMigrationRequest): number =>
   elements.reduce((count, one) => count + elementsIn(one), 1)
 
-/**
- * Converts an account. `supply` has the digits of `digitsNeeded`. Each step is a transaction; its work counts elements and runs.
- */
+/** `supply` has the digits of `digitsNeeded`. Each step is a transaction; its work counts elements and the runs in reach. */
 export function* conversionOf(request: AccountRequest, context: ConvertContext): Steps<Converted> {
   const work = newWork(request, context)
   const { findings, invoices, payments } = work

@@ -248,9 +248,7 @@ function faultOfIdentity({ type, exposureId, level }: ReadElement, was: ReadElem
   return undefined
 }
 
-/**
- * Keeps the listed order if it is that of time. Otherwise orders by issuedTime; a term begins only after the one before has begun.
- */
+/** Keeps the listed order if it is that of time. Otherwise orders by issuedTime; a term begins only once the previous has begun. */
 function inOrder(read: ReadTransaction[], terms: number): ReadTransaction[] {
   const issued = (one: ReadTransaction): Instant => one.request.issuedTime
   if (read.every((one, at) => at === 0 || issued(read[at - 1]!) <= issued(one))) return read

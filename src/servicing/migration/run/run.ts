@@ -31,9 +31,7 @@ const MOST_ITEMS_AT_ONCE = 4_000
 /** The number of attempts that end in a system error before the account goes into the state `error`, until it is recovered. */
 const MOST_TRIES = 3
 
-/**
- * Attempts that vanish without a result. Deploys may follow each other, but an account that kills isolates must not block others.
- */
+/** Attempts cut off without a result. Deploys may follow each other, but an account that kills isolates must not block others. */
 const MOST_CUT_OFF = 6
 
 /** Delays between attempts, by the number of earlier tries. */
@@ -289,9 +287,7 @@ const MOST_ACCOUNTS = 16
 const MOST_ITEMS = 600
 const MOST_BYTES = 1_048_576
 
-/**
- * Divides accounts into portions. One that had begun before is alone, so that whatever cut it off delays no other account again.
- */
+/** Divides accounts into portions. One that had begun before is alone, so that whatever cut it off delays no others again. */
 export function portionsOf(accounts: readonly store.MigrationAccount[], mostItems: number): Portion[] {
   const portions: store.MigrationAccount[][] = []
   let [items, bytes, all] = [0, 0, 0]

@@ -1,5 +1,4 @@
-// Makes the fold charge exactly what a transaction states. New runs get the difference; an ended element with no successor keeps
-// it.
+// Makes the fold charge what a transaction states, exactly. New runs get the difference; ended elements without successor keep it.
 
 import type { Uuid } from '../../../../kernel/locators.ts'
 import { addTo } from '../../../../kernel/maps.ts'
