@@ -47,8 +47,7 @@ export default {
     return await consumeAnnouncements(batch, env)
   },
   scheduled: async ({ scheduledTime }, env) => {
-    const { wakeTenants } = await import('./tenants/housekeeping.ts')
-    const { measureShards } = await import('./tenants/housekeeping.ts')
+    const { measureShards, wakeTenants } = await import('./tenants/housekeeping.ts')
     const { upgradeDatabases } = await import('./tenants/upgrades.ts')
     const { wipeReturned } = await import('./tenants/wipe.ts')
     const { observed } = await import('./platform/observation.ts')

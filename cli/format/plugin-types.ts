@@ -138,7 +138,7 @@ const answerSchema = (schema: z.ZodType): JsonSchema =>
 /** The declarations of script-api.ts that authors see: all after those that the service alone needs. */
 function apiDeclarations(): string {
   const text = readFileSync(SCRIPT_API_FILE, 'utf8')
-  const begin = text.indexOf('/** How a range table is asked')
+  const begin = text.lastIndexOf('/**', text.indexOf('export type RangeOperation'))
   if (begin < 0) throw new Error('script-api.ts has no declarations for authors.')
   return text
     .slice(begin)

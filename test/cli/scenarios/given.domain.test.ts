@@ -186,6 +186,18 @@ expect:
     expect(exit, out + err).toBe(0)
   })
 
+  test('a strict product rejects a range lookup without a row, and names the keys and the bound', async () => {
+    const root = starterWith(
+      `${BICYCLE}given:\n  tables:${RANGES.replaceAll('\n', '\n  ')}\n`,
+      rater("socotraApi.rangeLookup('by_kind', ['race'], 2800) ?? 0.5"),
+    )
+    const { exit, out } = await bindery('test', root)
+    expect(out).toContain(
+      "the table 'by_kind' has no row for 'race' and the bound 2800, and the product is strict; add the row",
+    )
+    expect(exit).toBe(1)
+  })
+
   test('a given range table with a wrong bound is refused by its row', async () => {
     const root = starterWith(
       `${BICYCLE}given: { tables: { by_value: [{ from: 0, to: 10, factor: 1 }, { from: O, to: 20, factor: 2 }] } }\n`,

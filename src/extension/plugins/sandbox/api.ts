@@ -162,13 +162,16 @@ export function scriptApi(
     const isResourceAtTimes = new Set(datedTables)
     const rows = byPair(known.rows)
     const ranges = byPair(known.ranges)
-    const found = (table: string, key: string, value: string | null): string => {
+    const found = (
+      table: string,
+      key: string,
+      value: string | null,
+      row = `row '${key.split('\u001d')[0]}'`,
+    ): string => {
       noteLookUp(table, key, value)
       // After a missing value, everything that follows is computed from placeholders.
       if (value === null && isStrict && missing.length === 0)
-        throw new RangeError(
-          `the table '${table}' has no row '${key.split('\u001d')[0]}', and the product is strict; add the row`,
-        )
+        throw new RangeError(`the table '${table}' has no ${row}, and the product is strict; add the row`)
       return value ?? ''
     }
     const lookUp = (table: string, key: string, time: string | undefined): string => {
@@ -207,7 +210,10 @@ export function scriptApi(
         const record = ranges.get(range)
         if (record === undefined)
           return ask({ kind: 'range', table: textOf(table), wanted }, range, unknownRecord())
-        found(textOf(table), wanted, record)
+        const shownKeys = parse(wanted)
+          .keys.map((key: string) => `'${key}' and `)
+          .join('')
+        found(textOf(table), wanted, record, `row for ${shownKeys}the bound ${textOf(bound)}`)
         return record === null ? null : parse(record)
       },
     }

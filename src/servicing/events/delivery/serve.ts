@@ -154,7 +154,7 @@ const outcomeText = (outcome: Outcome): string =>
 
 /** Returns the trigger that an outcome matches (brief 7.1): the HTTP status, or `timeout` when no response came. */
 export const triggerOf = (outcome: string): string =>
-  ['unreachable', 'secretMissing'].includes(outcome) ? 'timeout' : outcome
+  ['unreachable', 'addressRefused', 'secretMissing'].includes(outcome) ? 'timeout' : outcome
 
 const MESSAGES: Readonly<Record<string, string>> = {
   timeout: 'The endpoint did not answer within 15 seconds.',

@@ -1,5 +1,5 @@
 // Numbers and names as the report shows them.
-import { type CurrencyCode, fromMinor, minorDigits, toText } from '../../../kernel/money.ts'
+import { type CurrencyCode, fromMinor, toText } from '../../../kernel/money.ts'
 import type { Occasion } from '../risk.ts'
 import { percentOf } from '../totals.ts'
 
@@ -40,10 +40,6 @@ export const countText = (count: number): string => String(count).replace(/\B(?=
 
 export const shareText = (count: number, all: number): string =>
   all === 0 ? '-' : `${((100 * count) / all).toFixed(1)} %`
-
-/** Formats an amount in whole units of the currency, for axes. */
-export const wholeText = (minor: number, currency: CurrencyCode): string =>
-  countText(Math.round(minor / 10 ** minorDigits(currency)))
 
 export const occasionText = ({ occasion, day }: Pick<Head, 'occasion' | 'day'>): string =>
   occasion === 'renewal'

@@ -18,7 +18,13 @@ import {
 } from './elements.ts'
 
 const CATEGORIES = [
-  ...(['issuance', 'change', 'renewal', 'cancellation', 'reinstatement', 'reversal', 'aggregate'] as const),
+  'issuance',
+  'change',
+  'renewal',
+  'cancellation',
+  'reinstatement',
+  'reversal',
+  'aggregate',
 ] as const
 
 export type Category = (typeof CATEGORIES)[number]

@@ -242,11 +242,7 @@ it('what an endpoint sends back is kept without the secrets that it was sent, wh
   }
 })
 
-it('no connection and a missing secret are told as a timeout, and any other outcome as it was', () => {
-  expect(['unreachable', 'secretMissing', 'timeout', '503'].map(triggerOf)).toEqual([
-    'timeout',
-    'timeout',
-    'timeout',
-    '503',
-  ])
+it('reports no connection, a refused address and a missing secret as a timeout, and a status unchanged', () => {
+  const outcomes = ['unreachable', 'addressRefused', 'secretMissing', 'timeout', '503']
+  expect(outcomes.map(triggerOf)).toEqual(['timeout', 'timeout', 'timeout', 'timeout', '503'])
 })
