@@ -1,5 +1,5 @@
-// Every refusal, in one table. Codes are stable: clients match on them. `api` is the integer apiErrorCode (brief 8: 1000
-// generic, 2000 auth, 3000 policy, 4000 billing, 5000 configuration).
+// Every error that Bindery responds with, in one table. Codes are stable because clients match on them. `api` is the integer
+// apiErrorCode (brief 8: 1000 generic, 2000 auth, 3000 policy, 4000 billing, 5000 configuration).
 
 type ErrorKind = { readonly status: number; readonly api: number; readonly about: string }
 
@@ -78,7 +78,7 @@ export const ERROR_KINDS = {
 
 export type ErrorCode = keyof typeof ERROR_KINDS
 
-/** Structured problems beside the message of the answer (brief 8). */
+/** Structured problems, sent next to the error message (brief 8). */
 export type RefusalDetails = {
   fieldErrors?: unknown
   policyFieldErrors?: unknown
@@ -87,15 +87,15 @@ export type RefusalDetails = {
   searchableFields?: readonly string[]
   /** The current ETag when `If-Match` fails. */
   currentETag?: string
-  /** What moved since the preview that `If-Previewed` names. */
+  /** What changed since the preview that `If-Previewed` names. */
   previewReason?: string
-  /** Epoch milliseconds from which a reader of the event stream continues. */
+  /** Epoch milliseconds from which a reader of the event stream can continue. */
   timestamp?: string
 }
 
 /**
- * A refused request. The caller reads the message: what is wrong, where, and how to fix it. Services and domain code both
- * throw it; platform/http maps it to HTTP, in one place.
+ * A rejected request. The message is for the caller: what is wrong, where, and how to fix it. Services and domain code throw it;
+ * platform/http maps it to an HTTP response, in one place.
  */
 export class Refusal extends Error {
   readonly code: ErrorCode
@@ -115,14 +115,14 @@ export class Refusal extends Error {
   }
 }
 
-/** With this status or a higher one, work may have been done. */
+/** From this status up, the request may have changed something. */
 const SERVICE_FAULT = 500
 
-/** Whether the request was refused and nothing was done. After any other failure, something may have been. */
+/** Whether the request was rejected and changed nothing. After any other failure, it may have changed something. */
 export const isRefused = (problem: unknown): problem is Refusal =>
   problem instanceof Refusal && problem.status < SERVICE_FAULT
 
-/** A Refusal as data: a Durable Object call loses classes. */
+/** A Refusal as data, because a call of a Durable Object loses the class of an error. */
 export type RefusalData = Pick<Refusal, 'code' | 'message' | 'details' | 'retryAfterSeconds'>
 
 export const refusalData = ({ code, message, details, retryAfterSeconds }: Refusal): RefusalData => {

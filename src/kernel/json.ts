@@ -1,4 +1,4 @@
-// JSON that somebody else wrote, or that somebody may have changed or cut off.
+// Reads JSON that comes from outside or may have been changed or truncated.
 
 import { decimal } from './money.ts'
 
@@ -7,7 +7,7 @@ export type JsonObject = Readonly<Record<string, unknown>>
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Undefined for a text that is no JSON. */
+/** Returns undefined when the text is not JSON. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -17,16 +17,19 @@ export function jsonIn(text: string): unknown {
 }
 
 /**
- * As `JSON.parse`, but a number with more digits than a double holds stays the text that it is: whatever takes a number takes
- * its text too, and that keeps every digit (brief 0.2, 0.4). Numbers with an exponent become doubles.
+ * Parses like `JSON.parse`, but returns a number that a double cannot represent exactly as its source text. Everything that
+ * accepts a number also accepts its text, which keeps every digit (brief 0.2, 0.4). Numbers with an exponent become doubles.
  */
 export const exactJson = (text: string): unknown =>
   LONG_NUMBER.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text)
 
-/** With fewer digits a double is always exact. What stands before a number keeps digits of texts out, such as those of an account. */
+/**
+ * A double is always exact below this length. The preceding character keeps digits within strings, such as an account number, from
+ * matching.
+ */
 const LONG_NUMBER = /(?:^|[\s:,[])-?\d[\d.]{15}/
 
-/** TypeScript does not know the third argument yet. */
+/** The third argument of a reviver is not yet in TypeScript's types. */
 function exactNumber(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
   if (typeof value !== 'number' || source === undefined) return value

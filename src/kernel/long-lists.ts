@@ -1,6 +1,9 @@
-// Lists of an answer that together may be longer than memory holds as text: their items are made when the text is, and let go.
+// Lists in a response that together may not fit in memory as text. Their items are created while the text is written, and
+// released.
 
-/** In the place of an array in a value that becomes JSON. `items` is called for each reading, and gives the same items. */
+/**
+ * Replaces an array in a value that becomes JSON. `items` is called for each reading and must return the same items every time.
+ */
 export class LongList<T> {
   readonly items: () => Iterable<T>
 
@@ -13,7 +16,7 @@ export class LongList<T> {
   }
 }
 
-/** What `change` makes of each item, in the same form of list. */
+/** Applies `change` to each item like `flatMap`. Returns the same kind of list. */
 export function changedList<T, U>(
   list: readonly T[] | LongList<T>,
   change: (item: T) => readonly U[],
@@ -24,16 +27,21 @@ export function changedList<T, U>(
   })
 }
 
-/** Whether it is a long list or has some, not counting those within arrays. */
+/** Whether the value is a long list or contains one. Long lists within arrays do not count. */
 export const isLong = (value: unknown): boolean => value instanceof LongList || hasLongLists(value)
 
 const hasLongLists = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).some(isLong)
 
-/** In UTF-16 units, at least. Shorter pieces are joined: there is one call for each text, not for each item. */
+/**
+ * Minimum length of a text, in UTF-16 units. Shorter pieces are joined, so that there is one call per text and not one per item.
+ */
 const LENGTH_OF_TEXT = 65_536
 
-/** The text of `JSON.stringify` in several: each ends where an item of a long list does, or a property beside one. */
+/**
+ * Yields the text of `JSON.stringify` in parts. A part ends after an item of a long list or after a property of an object that
+ * contains one.
+ */
 export function* jsonTexts(value: unknown): Generator<string> {
   let text = ''
   for (const piece of jsonPieces(value)) {
@@ -45,7 +53,7 @@ export function* jsonTexts(value: unknown): Generator<string> {
   if (text !== '') yield text
 }
 
-/** The JSON, unless it has more than so many UTF-16 units: then undefined, and of a long value no more than that was made. */
+/** Returns the JSON, or undefined if it has more than `most` UTF-16 units. Stops building a long list at that length. */
 export function jsonWithin(value: unknown, most: number): string | undefined {
   let text = ''
   for (const piece of jsonPieces(value)) {

@@ -1,4 +1,4 @@
-/** The value of a required key. A missing one is a fault of the service: throws an Error that names `what`, e.g. `run`. */
+/** Returns the value of a required key. A missing key is a bug in the service: throws an Error that names `what`, e.g. `run`. */
 export function need<Key, Value>(
   map: { get(key: Key): Value | undefined },
   key: Key,
@@ -17,11 +17,11 @@ export function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value
 
 type WithoutNulls<T> = { [K in keyof T]: null extends T[K] ? Exclude<T[K], null> | undefined : T[K] }
 
-/** A database row without its null properties. */
+/** Returns a database row without its null properties. */
 export const withoutNulls = <T extends object>(row: T): WithoutNulls<T> =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as WithoutNulls<T>
 
-/** Remembers up to `most` values while the isolate lives, then drops the oldest. */
+/** Remembers up to `most` values for the life of the isolate, then drops the oldest. */
 export class Memo<Key, Value> {
   readonly #most: number
   readonly #values = new Map<Key, Value>()
@@ -57,7 +57,7 @@ export class Memo<Key, Value> {
   }
 }
 
-/** `make`, with its result remembered as long as the object lives. */
+/** Wraps `make` so that its result for an object is remembered for the life of the object. */
 export function memoByObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const values = new WeakMap<Key, Value>()
   return key => {
@@ -69,14 +69,14 @@ export function memoByObject<Key extends object, Value>(make: (key: Key) => Valu
   }
 }
 
-/** A cache with a total size; drops the least recently used value first. */
+/** A cache with a limit on its total size. Drops the least recently used values first. */
 export class BoundedCache<V> {
-  /** In order of use. */
+  /** In order of use, least recent first. */
   readonly #entries = new Map<string, { readonly value: V; readonly size: number }>()
   readonly #largestTotal: number
   #total = 0
 
-  /** `largestTotal` is in the unit of `set`'s sizes; by default it counts values. */
+  /** `largestTotal` is in the unit of the sizes passed to `set`. By default it counts values. */
   constructor(largestTotal: number) {
     this.#largestTotal = largestTotal
   }
@@ -89,7 +89,7 @@ export class BoundedCache<V> {
     return entry.value
   }
 
-  /** Replaces an earlier value; ignores one that is larger than the cache. */
+  /** Replaces an earlier value. Does not store a value that is larger than the cache. */
   set(key: string, value: V, size = 1): void {
     this.delete(key)
     if (size > this.#largestTotal) return

@@ -13,8 +13,9 @@ export type Decimal = Big
 export const RATE_PLACES = 7
 
 /**
- * Largest amount that anything costs, that anybody pays, or that a policy comes to, in minor units. Below 2^53 / 10: ten of them
- * add up exactly, in SQL too, and each sum survives JSON numbers. So what was kept can be read, and sums of many policies too.
+ * The largest amount, in minor units, of a price, a payment or the total of a policy. It is below 2^53 / 10: ten of them add up
+ * exactly, in SQL too, and each sum survives as a JSON number. Stored amounts can therefore always be read, and so can their sums
+ * over many policies.
  */
 export const LARGEST_MINOR = 900_000_000_000_000
 
@@ -26,7 +27,7 @@ export type Money = { readonly minor: number; readonly currency: CurrencyCode }
 
 export class MoneyError extends Error {}
 
-/** From plain text (no separators) or a number. Throws `MoneyError` on anything else. */
+/** Parses plain text (no separators) or a number. Throws `MoneyError` on anything else. */
 export function decimal(value: string | number | Big): Decimal {
   if (value instanceof Big) return value
   try {
@@ -36,12 +37,12 @@ export function decimal(value: string | number | Big): Decimal {
   }
 }
 
-/** ISO 4217: 2 for EUR, 0 for JPY, 3 for BHD. */
+/** Returns the digits of the minor unit by ISO 4217: 2 for EUR, 0 for JPY, 3 for BHD. */
 export const minorDigits: (currency: CurrencyCode) => number = digitsOfCurrency
 
 let knownCurrencies: ReadonlySet<string> | undefined
 
-/** Undefined unless ISO 4217 has the code. */
+/** Returns undefined for a code that is not in ISO 4217. */
 export function currencyCode(text: string): CurrencyCode | undefined {
   knownCurrencies ??= new Set(Intl.supportedValuesOf('currency'))
   return knownCurrencies.has(text) ? (text as CurrencyCode) : undefined
@@ -51,17 +52,20 @@ const powers = new Memo<number, Decimal>(100)
 
 const powerOfTen = (digits: number): Decimal => powers.getOrMake(digits, () => new Big(10).pow(digits))
 
-/** `value` rounded half-up (away from zero at .5) to the currency's minor units. Refuses (422) what is too large to be kept. */
+/**
+ * Rounds `value` half-up (away from zero at .5) to the currency's minor units. Throws 422 for an amount that is too large to
+ * store.
+ */
 export function money(value: Decimal | string | number, currency: CurrencyCode): Money {
   const digits = minorDigits(currency)
   const scaled = decimal(value).round(digits, Big.roundHalfUp).times(powerOfTen(digits))
   return kept(Number(scaled.toFixed(0)), currency)
 }
 
-/** Few enough digits to be exact as one whole number. */
+/** A decimal short enough to be exact as one integer. */
 const SHORT_DECIMAL = /^(-?)(\d{1,12})(?:\.(\d{1,3}))?$/
 
-/** Minor units of short plain text; undefined where exact decimals are needed. */
+/** Converts short plain text to minor units. Returns undefined where exact decimals are needed. */
 function shortMinor(text: string, digits: number): number | undefined {
   const [, sign, whole, decimals = ''] = SHORT_DECIMAL.exec(text) ?? []
   if (whole === undefined || decimals.length > digits) return undefined
@@ -69,7 +73,7 @@ function shortMinor(text: string, digits: number): number | undefined {
   return sign === '-' ? -minor : minor
 }
 
-/** `value` without rounding; undefined when it has too many decimal places for the currency. */
+/** Converts `value` without rounding. Returns undefined when it has too many decimal places for the currency. */
 export function exactMoney(value: Decimal | string, currency: CurrencyCode): Money | undefined {
   const short = typeof value === 'string' ? shortMinor(value, minorDigits(currency)) : undefined
   if (short !== undefined) return kept(short, currency)
@@ -77,7 +81,7 @@ export function exactMoney(value: Decimal | string, currency: CurrencyCode): Mon
   return toDecimal(amount).eq(decimal(value)) ? amount : undefined
 }
 
-/** From minor units, as the database stores and sums them. Refuses (422) what is too large to be exact. */
+/** Converts minor units as the database stores and sums them. Throws 422 for a sum that is too large to be exact. */
 export function fromMinor(minor: number, currency: CurrencyCode): Money {
   assertExact(minor, currency)
   return { minor: minor === 0 ? 0 : minor, currency }
@@ -88,7 +92,7 @@ function kept(minor: number, currency: CurrencyCode): Money {
   return fromMinor(minor, currency)
 }
 
-/** Refuses (422) to keep an amount that is too large. */
+/** Throws 422 for an amount that is too large to store. */
 export function assertKept({ minor, currency }: Money): void {
   if (Math.abs(minor) > LARGEST_MINOR)
     throw new Refusal(
@@ -124,13 +128,13 @@ export function minus(a: Money, b: Money): Money {
 
 export const negated = (a: Money): Money => fromMinor(-a.minor, a.currency)
 
-/** Adds the amount to what is there under the name. */
+/** Adds the amount to the sum under the name. */
 export function addByName(sums: Map<string, Money>, name: string, amount: Money): void {
   const earlier = sums.get(name)
   sums.set(name, earlier ? plus(earlier, amount) : amount)
 }
 
-/** Zero of `currency` when there are no amounts. */
+/** Returns zero of `currency` when there are no amounts. */
 export function sum(amounts: Iterable<Money>, currency: CurrencyCode): Money {
   const total = { minor: 0, currency }
   for (const amount of amounts) {
@@ -141,19 +145,19 @@ export function sum(amounts: Iterable<Money>, currency: CurrencyCode): Money {
   return total
 }
 
-/** Zero of `currency` when there are no items. */
+/** Returns zero of `currency` when there are no items. */
 export const sumOf = <Item>(
   items: Iterable<Item>,
   amountOf: (item: Item) => Money,
   currency: CurrencyCode,
 ): Money => sum(Array.from(items, amountOf), currency)
 
-/** In major units. */
+/** Converts to a decimal in major units. */
 export function toDecimal(amount: Money): Decimal {
   return new Big(amount.minor).div(powerOfTen(minorDigits(amount.currency)))
 }
 
-/** Decimal text in major units with all minor digits: `379.15`. */
+/** Formats as decimal text in major units, with all minor digits: `379.15`. */
 export function toText({ minor, currency }: Money): string {
   const digits = minorDigits(currency)
   if (digits === 0) return String(minor)
@@ -161,12 +165,14 @@ export function toText({ minor, currency }: Money): string {
   return `${minor < 0 ? '-' : ''}${text.slice(0, -digits)}.${text.slice(-digits)}`
 }
 
-/** The JSON number of answers (brief 0.2). Both operands are exact, so the quotient equals the parsed decimal text. */
+/**
+ * Converts to the JSON number of a response (brief 0.2). Both operands are exact, so the quotient equals the parsed decimal text.
+ */
 export const toNumber = ({ minor, currency }: Money): number => minor / 10 ** minorDigits(currency)
 
 /**
- * The property of an answer that has the currency of an amount of it. The contract gives the technical premium of a segment none of its own:
- * it stands beside the premium.
+ * Returns the name of the property that has the currency of an amount. The contract gives the technical premium of a segment no
+ * currency property of its own: it shares that of the premium.
  */
 export function currencyNameOf(name: string, record: object): string | undefined {
   const own = `${name}Currency`

@@ -31,22 +31,22 @@ export type Span = { readonly start: Instant; readonly end: Instant }
 /** IANA time zone name, e.g. `Europe/Berlin`. */
 export type TimeZone = string & { readonly __brand: 'TimeZone' }
 
-/** Instants run from the year 0001 to the end of 9999. */
+/** The range of instants: from the year 0001 to the end of 9999. */
 export const EARLIEST = -62_135_596_800_000 as Instant
 export const LATEST = 253_402_300_799_999 as Instant
 
-/** Of 24 hours: a local day may be an hour shorter or longer. */
+/** A day of 24 hours. A local day may be an hour shorter or longer. */
 export const DAY_MS = 86_400_000
 
-/** The only reader of the clock. In production the clock stands still between I/O: never measure durations with it. */
+/** The only function that reads the clock. In production the clock stands still between I/O: never measure durations with it. */
 export const now = (): Instant => Date.now() as Instant
 
-/** Undefined unless `ms` is a whole number within the calendar's range. */
+/** Returns undefined unless `ms` is an integer within the range of instants. */
 export function instant(ms: number): Instant | undefined {
   return Number.isInteger(ms) && ms >= EARLIEST && ms <= LATEST ? (ms as Instant) : undefined
 }
 
-/** Asking the runtime creates a calendar, so known zones are remembered. */
+/** Zones that the runtime knows. Each check creates a formatter, so the result is remembered. */
 const knownZones = new Set<string>()
 const MOST_KNOWN_ZONES = 1_000
 
@@ -64,7 +64,7 @@ export function timeZone(name: string): TimeZone | undefined {
 export const earlier = (a: Instant, b: Instant): Instant => Math.min(a, b) as Instant
 export const later = (a: Instant, b: Instant): Instant => Math.max(a, b) as Instant
 
-// The polyfill's functions instead of its classes: a third of the code.
+// The functions of the polyfill are a third of the size of its classes.
 const zoned = (at: Instant, zone: TimeZone) => toZonedDateTimeISO(fromEpochMilliseconds(at), zone)
 
 const ADD = {
@@ -79,21 +79,24 @@ const ADD = {
 
 export type CalendarUnit = keyof typeof ADD
 
-/** Units with the same length in every zone: they need no calendar. */
+/** Units that have the same length in every zone and need no calendar. */
 const LENGTH_MS: { readonly [unit in CalendarUnit]?: number } = {
   hour: 3_600_000,
   minute: 60_000,
   second: 1_000,
 }
 
-/** The calendar refuses times farther from 1970. */
+/** The calendar rejects times farther from 1970. */
 const LARGEST_DATE_MS = 8_640_000_000_000_000
 
 const MOST_REMEMBERED = 2_000
 
 const additions = new Memo<string, Instant>(MOST_REMEMBERED)
 
-/** Calendar arithmetic in the zone; clamps a day that the month lacks to its last day. `count` may be negative. */
+/**
+ * Adds `count` units by the calendar of the zone. `count` may be negative. A day that the month lacks becomes the last day of the
+ * month.
+ */
 export function add(at: Instant, count: number, unit: CalendarUnit, zone: TimeZone): Instant {
   const lengthMs = LENGTH_MS[unit]
   const exact = lengthMs === undefined ? undefined : at + count * lengthMs
@@ -104,16 +107,16 @@ export function add(at: Instant, count: number, unit: CalendarUnit, zone: TimeZo
   )
 }
 
-/** From the first millisecond of a day to its last, with its date, as 2026-11-21. */
+/** A day from its first millisecond to its last, with its date, such as 2026-11-21. */
 type Day = Span & { readonly date: string }
 
-/** Whether the day has 24 hours and contains the time. */
+/** Whether the day has 24 hours and contains `at`. */
 const isPlain = ({ start, end }: Day, at: Instant): boolean =>
   end - start === DAY_MS - 1 && start <= at && at <= end
 
 /**
- * Recently used days, by zone and UTC day. Only days of 24 hours: where clocks go back just after midnight, times of the
- * previous day are between the first and the last of the day.
+ * Recently used days, by zone and UTC day. Only days of 24 hours: where clocks go back just after midnight, some times of the
+ * previous day fall between the first and the last millisecond of the day.
  */
 const knownDays = new Map<TimeZone, Map<number, Day[]>>()
 const MOST_KNOWN_DAYS = 4_000
@@ -147,7 +150,7 @@ function rememberDay(day: Day, zone: TimeZone): void {
     days.set(date, [...(days.get(date) ?? []), day])
 }
 
-/** The day of `at`, if it has 24 hours: every other time within it is on the same day. */
+/** Returns the day of `at` if it has 24 hours. Every time within it then belongs to that day. */
 export function plainDay(at: Instant, zone: TimeZone): Span | undefined {
   const day = dayOf(at, zone)
   return isPlain(day, at) ? day : undefined
@@ -156,14 +159,14 @@ export function plainDay(at: Instant, zone: TimeZone): Span | undefined {
 export const startOfDay = (at: Instant, zone: TimeZone): Instant => dayOf(at, zone).start
 
 /**
- * The last millisecond of the day of `at`, usually 23:59:59.999. Found from the next date, not by adding to a time of
+ * Returns the last millisecond of the day of `at`, usually 23:59:59.999. It is computed from the next date and not from a time of
  * day: where clocks go forward at midnight, days start at 01:00.
  */
 export const endOfDay = (at: Instant, zone: TimeZone): Instant => dayOf(at, zone).end
 
 const dayStarts = new Memo<string, Instant | undefined>(MOST_REMEMBERED)
 
-/** Start of the day `YYYY-MM-DD` in the zone; undefined when there is no such day. */
+/** Returns the start of the day `YYYY-MM-DD` in the zone, or undefined when there is no such day. */
 export const dayStart = (isoDate: string, zone: TimeZone): Instant | undefined =>
   isoDate.length > 10
     ? undefined
@@ -202,17 +205,17 @@ const dateOf = ({ year, month, day }: { year: number; month: number; day: number
   return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
 }
 
-/** The day in the zone, as 2026-11-21. */
+/** Formats the day of `at` in the zone, such as 2026-11-21. */
 export const isoDay = (at: Instant, zone: TimeZone): string =>
-  // The last days of the calendar have no next day, which `dayOf` asks for.
+  // The last days of the calendar have no next day, which `dayOf` needs.
   Math.abs(at) > LARGEST_DATE_MS - 2 * DAY_MS ? dateOf(zoned(at, zone)) : dayOf(at, zone).date
 
 const monthCounts = new Memo<string, Decimal>(MOST_REMEMBERED)
 
 /**
- * Months from `from` to `to`, 7 places: whole calendar months in the zone, then the remaining milliseconds as a share of
- * the next month. A day that a month lacks is clamped to its end and recovers later (brief 3.1): from 31 January, two months
- * end on 31 March. `to` must not precede `from`.
+ * Counts the months from `from` to `to`, to 7 places: whole calendar months in the zone, then the remaining milliseconds as a
+ * share of the next month. Where a month is too short, its last day counts, and later months return to the original day (brief
+ * 3.1): two months from 31 January end on 31 March. `to` must not precede `from`.
  */
 export function months(from: Instant, to: Instant, zone: TimeZone): Decimal {
   if (to < from) throw new RangeError('months() counts forward only.')
@@ -235,8 +238,8 @@ const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|([+ -])([01]\d|2[0-3]):?([0-5]\d))?)?$/i
 
 /**
- * Milliseconds since 1970, or ISO 8601; UTC without an offset, midnight without a time. The `+` of an offset may be a
- * space, as query strings decode it. Undefined for any other text.
+ * Reads milliseconds since 1970 or ISO 8601. Text without an offset is in UTC; text without a time is midnight. The `+` of an
+ * offset may be a space, which is how query strings decode it. Returns undefined for any other text.
  */
 export function readDateTime(text: string): Instant | undefined {
   if (/^-?\d{1,15}$/.test(text)) return instant(Number(text))
@@ -245,18 +248,21 @@ export function readDateTime(text: string): Instant | undefined {
   const [, year, month, day, hour = '00', minute = '00', second = '00', sign, hours = '00', minutes = '00'] =
     parts
   const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-  // Date rolls a day that the month lacks into the next month.
+  // Date moves a day that the month lacks into the next month.
   if (Number.isNaN(local) || new Date(local).getUTCDate() !== Number(day)) return undefined
-  // Milliseconds; finer digits are dropped.
+  // Fractions finer than a millisecond are dropped.
   const milliseconds = Math.round(Number(`0${/\.\d+/.exec(text)?.[0] ?? ''}`.slice(0, 5)) * 1000)
   const offset = (Number(hours) * 60 + Number(minutes)) * 60_000
   return instant(local + milliseconds - (sign === '-' ? -offset : offset))
 }
 
-/** Some 30 years: longer than any wait that is allowed. */
+/** About 30 years, which is longer than any wait that Bindery allows. */
 const LONGEST_ASKED_MS = 1e12
 
-/** Milliseconds of a `Retry-After` header: seconds, however many, or an HTTP date. Undefined when it is neither. */
+/**
+ * Converts a `Retry-After` header, which is any number of seconds or an HTTP date, to milliseconds. Returns undefined when it is
+ * neither.
+ */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined
   if (/^\d+$/.test(header)) return Math.min(Number(header) * 1000, LONGEST_ASKED_MS)

@@ -1,13 +1,13 @@
-// Long background work yields to other work: an isolate has one thread, and without I/O nothing else runs. Work is
-// counted, since the clock stands still while an isolate works.
+// Long background work yields to other work: an isolate has one thread, and without I/O nothing else runs. Work is counted because
+// the clock stands still while an isolate computes.
 
 /**
- * Lets other requests run: if the database answers at once, nothing else would. A wait of nothing lets them in late, and the clock
- * moves only while something is waited for.
+ * Lets other requests run. If the database answers immediately, they would not. A wait of 0 ms lets them run only late, and the
+ * clock moves only during a wait.
  */
 export const letOthersRun = (): Promise<void> => scheduler.wait(1)
 
-/** Each step yields the amount of its work. */
+/** Each step yields the amount of work that it did. */
 export type Steps<T> = Generator<number, T>
 
 /** Runs the steps; awaits `turn` after every `most` units of work. */
@@ -23,7 +23,7 @@ export async function inTurns<T>(steps: Steps<T>, most: number, turn: () => Prom
   }
 }
 
-/** Runs all steps at once; `counted` gets the work of each. */
+/** Runs all steps without a pause. Passes the work of each step to `counted`. */
 export function atOnce<T>(steps: Steps<T>, counted: (work: number) => void = () => {}): T {
   for (;;) {
     const step = steps.next()
