@@ -1,38 +1,44 @@
 import { invalidParameter } from '../kernel/errors.ts'
 
 /**
- * Round trips of a request, the one cost that does not depend on the machine, and the rows (with index entries) that D1
- * read and wrote. Every binding is reached through a function that counts here. Answers show the figures in
- * `Server-Timing`, and tests assert them.
+ * Round trips of a request, the one cost that does not depend on the hardware, and the rows (with index entries) that D1 read and
+ * wrote. Every binding is reached through a function that counts here. Responses show the figures in `Server-Timing`, and tests
+ * assert them.
  */
 export type Calls = {
   d1: number
-  /** Those of `d1` that went to the control database, which no tenant's database waits for. */
+  /** The part of `d1` that went to the control database. It does not wait for any tenant's database. */
   control: number
   object: number
   r2: number
   queue: number
-  /** Round trips that re-read a tenant or revocations after 5 s. */
+  /** Round trips that read a tenant or revocations again after 5 s. */
   renewed: number
   rowsRead: number
   rowsWritten: number
-  /** Statements that were sent to databases here, not by objects that were called: the platform limits them for each invocation. */
+  /**
+   * Statements that this invocation sent to databases, without those of the objects that it called. The platform limits them for
+   * each invocation.
+   */
   statements?: number
-  /** The round trips among them that objects made. */
+  /** The part of the round trips that objects made. */
   ofObjects?: number
-  /** How far each database has come in this request, by binding. */
+  /** The latest bookmark of each database in this request, by binding. */
   bookmarks?: Readonly<Record<string, string>>
-  /** Sizes in bytes at the last answers of the tenant's databases in this request, by binding. */
+  /** Size in bytes of each of the tenant's databases at its last response in this request, by binding. */
   sizes?: Readonly<Record<string, number>>
   /** The bookmarks that the client sent, by binding. */
   clientBookmarks?: Readonly<Record<string, string>>
-  /** Nothing is written or decided: any copy of a database that has reached the client's bookmark may answer. */
+  /**
+   * Whether the request neither writes nor decides anything. Any copy of a database that has reached the client's bookmark may
+   * then answer.
+   */
   isRead?: boolean
-  /** Something was committed that the caller can see; set as late as that is known. */
+  /** Whether something was committed that the caller can see. Set as soon as that is known, which can be late. */
   hasChanged?: boolean
-  /** Called with the number of rows read, before they are used (platform/seats.ts). */
+  /** Called with the number of rows read, before the rows are used (platform/seats.ts). */
   heavy?: { read(rows: number): Promise<void> }
-  /** Whose access token the request came with: databases of the tenant refuse it once it is revoked (tenancy/fence.ts). */
+  /** The access token of the request. The tenant's databases reject it once it is revoked (tenancy/fence.ts). */
   token?: AccessToken | undefined
 }
 
@@ -73,12 +79,12 @@ export const noCalls = (): Calls => ({
   rowsWritten: 0,
 })
 
-/** Adds the figures of a request that was made within another. */
+/** Adds the figures of a request that was made within another request. */
 export function addFigures(to: Calls, more: Calls): void {
   for (const name of FIGURES) to[name] += more[name]
 }
 
-/** Adds what a Durable Object reports of its own calls to the caller's figures. */
+/** Adds the calls that a Durable Object reports to the figures of its caller. */
 export function addCalls(to: Calls, more: Calls): void {
   addFigures(to, more)
   to.ofObjects = (to.ofObjects ?? 0) + more.d1 + more.object
@@ -89,7 +95,7 @@ export function addCalls(to: Calls, more: Calls): void {
 
 const sizes = new Map<string, number>()
 
-/** Size of a database at the last answer that this isolate had from it, or its objects had; 0 before. */
+/** Returns the size of a database at its last response to this isolate or to an object that it called; 0 before the first. */
 export const sizeOf = (binding: string): number => sizes.get(binding) ?? 0
 
 export function noteSize(calls: Calls, binding: string, bytes: number): void {
@@ -97,7 +103,7 @@ export function noteSize(calls: Calls, binding: string, bytes: number): void {
   calls.sizes = { ...calls.sizes, [binding]: bytes }
 }
 
-/** The `Server-Timing` header: `total;dur=12, d1;desc="1", …, rows;desc="12 read, 3 written"`; milliseconds and counts. */
+/** Formats the `Server-Timing` header: `total;dur=12, d1;desc="1", …, rows;desc="12 read, 3 written"`; milliseconds and counts. */
 export function serverTiming(calls: Calls, durationMs: number, showsRows = true): string {
   const { rowsRead, rowsWritten } = calls
   const trips = ['d1', 'object', 'r2', 'queue', 'renewed'] as const
@@ -111,12 +117,12 @@ export function noteBookmark(calls: Calls, binding: string, bookmark: string): v
   if (noted !== undefined) calls.bookmarks = { ...calls.bookmarks, [binding]: noted }
 }
 
-/** Bookmarks of one database sort as text, older before newer. */
+/** Compares bookmarks as text: those of one database sort by age, oldest first. */
 const laterBookmark = (one: string | undefined, other: string | undefined): string | undefined =>
   one === undefined || (other !== undefined && other > one) ? other : one
 
-// D1 bookmarks (`x-d1-bookmark`): a client that sends the bookmark of its last answer reads its own writes from the nearest
-// copy. Without one, reads go to the primary. Writes always do: decisions need current data.
+// D1 bookmarks (`x-d1-bookmark`): a client that sends the bookmark of its last response reads its own writes from the nearest
+// copy. Without a bookmark, reads go to the primary. Writes always do, because decisions need current data.
 
 export const BOOKMARK_HEADER = 'x-d1-bookmark'
 
@@ -124,12 +130,12 @@ const FORM = /^([0-9a-f]{8}\.\d{1,9})\.(\d{1,2}=[\w-]{1,128}(?:,\d{1,2}=[\w-]{1,
 
 type Sharded = { readonly locator: string; readonly generation: number; readonly shards: readonly string[] }
 
-/** Names a tenant's databases until the tenant is recreated. */
+/** Returns a name for the tenant's databases that is valid until the tenant is recreated. */
 const scopeOf = ({ locator, generation }: Sharded): string => `${locator.slice(0, 8)}.${generation}`
 
 /**
- * The client's bookmarks, by binding. Those of another tenant or an earlier generation are ignored: the primary, which then
- * answers, is at least as recent. 400 for text that is no bookmark.
+ * Reads the client's bookmarks, by binding. Ignores those of another tenant or an earlier generation: the primary then answers,
+ * which is at least as recent. Throws 400 for text that is not a bookmark.
  */
 export function readBookmarks(header: string | null, tenant: Sharded): Readonly<Record<string, string>> {
   if (header === null) return {}
@@ -148,7 +154,7 @@ export function readBookmarks(header: string | null, tenant: Sharded): Readonly<
   return clientBookmarks
 }
 
-/** For each shard the later of the client's bookmark and the one seen; undefined if there are none. */
+/** Formats the later of the client's bookmark and the one seen for each shard. Returns undefined if there are none. */
 export function writeBookmarks(
   { clientBookmarks = {}, bookmarks = {} }: Calls,
   tenant: Sharded,

@@ -1,5 +1,5 @@
-// The only way to write a tenant's database: one atomic batch with the record of the write, the guards, the facts, the
-// events with their deliveries, and the timers (docs/design.md, section 5).
+// The only way to write to a tenant's database: one atomic batch with the record of the write, the guards, the rows, the events
+// with their deliveries, and the timers (docs/design.md, section 5).
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { Refusal, unavailable, versionConflict } from '../kernel/errors.ts'
 import { orderedUuid, type Uuid } from '../kernel/locators.ts'
@@ -29,29 +29,29 @@ import { forgetBlock } from './tenancy/sequence.ts'
 type GuardName = (typeof GUARD_NAMES)[number]
 
 /**
- * Trips unless `holds` is true at the time of the batch. With `values`, `holds` has placeholders and must be the same object
- * each time: an isolate builds its statement once.
+ * A condition that fails the batch unless `holds` is true when the batch runs. With `values`, `holds` contains placeholders and
+ * must be the same object each time, because an isolate builds its statement once.
  */
 export type Guard = { name: GuardName; holds: SQL; values?: Readonly<Record<string, unknown>> }
 
 export type NewTimer = {
-  /** In the tenant's time. */
+  /** In the time of the tenant. */
   dueAt: Instant
   kind: TimerKind
   subject: string
   payload: Record<string, string>
-  /** For a timer that exists only once: setting it again replaces it. */
+  /** Set for a timer that exists only once: setting it again replaces it. */
   locator?: Uuid
 }
 
-/** Empty text: no body. */
+/** The stored text of a response. Empty for no body. */
 export type JsonAnswer = { status: number; text: string }
 
 export const NO_BODY: JsonAnswer = { status: 200, text: '' }
 
 export const jsonAnswer = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
 
-/** For an answer that is too long to store, or to reply with: the subject is read again and shown. */
+/** The stored form of a response that is too long to store or to reply with: the subject is read again and shown. */
 export type AnswerBySubject = { status: number; subject: string }
 
 type Answer = JsonAnswer | AnswerBySubject
@@ -72,23 +72,23 @@ const RECORD_OF_WRITE = statement(build =>
 
 export type Commit = {
   shard: number
-  /** Empty when the batch rests on nothing that was read: say so. */
+  /** Empty only when the batch depends on nothing that was read. Say so there. */
   guards: readonly Guard[]
   facts: readonly Query[]
   events?: readonly NewEvent[]
   timers?: readonly NewTimer[]
-  /** For a repeat of the request; by default without a body. */
+  /** For a repeat of the request. By default a response without a body. */
   answer?: JsonAnswer | AnswerBySubject
-  /** What the answer is about, e.g. a policyholder's locator; stored answers are found by it. */
+  /** The record that the response is about, e.g. a policyholder's locator. Stored responses are found by it. */
   subject: string
   /**
-   * For work without a caller that may be carried out again and then changes nothing: no record of the write is kept. When the
-   * outcome is unknown, the commit throws and the work is repeated.
+   * For work without a caller that may be repeated and then changes nothing: no record of the write is kept. When the outcome is
+   * unknown, the commit throws and the work is repeated.
    */
   isRepeatable?: boolean
 }
 
-/** A record changed since the writer read it. */
+/** A record has changed since the writer read it. */
 export class GuardTripped extends Error {
   readonly guard: GuardName
   constructor(guard: GuardName) {
@@ -103,13 +103,13 @@ const isGuardTripped = (problem: unknown): boolean => problem instanceof GuardTr
 
 type Retrying = {
   readonly isConflict?: (problem: unknown) => boolean
-  /** How many there may be in all; a function says it for the conflict that the last one met. */
+  /** Total number of attempts. A function returns it for the conflict of the last attempt. */
   readonly attempts?: number | ((problem: unknown) => number)
 }
 
 /**
- * Retries when another write came between read and commit: `attempt` reads, decides and commits. After the last attempt,
- * 409 `versionConflict`; `what` names the record in the message, e.g. `The webhook`.
+ * Retries when another write came between the read and the commit. `attempt` reads, decides and commits. Throws 409
+ * `versionConflict` after the last attempt. `what` names the record in the message, e.g. `The webhook`.
  */
 export async function retryOnConflict<T>(
   what: string | ((problem: unknown) => string),
@@ -129,16 +129,16 @@ export async function retryOnConflict<T>(
     }
 }
 
-/** Longer answers are not stored: a repeat shows the subject as it is then. */
+/** Maximum length of a stored response, in UTF-16 units. For a longer one, a repeat shows the current state of the subject. */
 export const LONGEST_KEPT_ANSWER = 65_536
 
 export const KEEP_WRITES_MS = 30 * 24 * 60 * 60 * 1000
 
 /**
- * Returns the stored answer if the request was already carried out: the same key from the same caller, or this request
- * after an unknown outcome (the platform did not report whether the batch was committed).
+ * Writes the batch. If the request was already carried out, returns the stored response: after the same key from the same caller,
+ * or after an unknown outcome of this request (the platform did not report whether the batch was committed).
  *
- * Throws `GuardTripped`, or refuses with `idempotencyConflict` (same key, other body) or `databaseFull`.
+ * Throws `GuardTripped`, or rejects with `idempotencyConflict` (same key, other body) or `databaseFull`.
  */
 export async function commit(
   context: RequestContext,
@@ -196,7 +196,7 @@ function guardQuery(database: Database, { name, holds, values }: Guard): Query {
   return database.bind(prepared, values)
 }
 
-/** The answer stored for this request's key, if any; throws on another body. */
+/** Returns the response stored for this request's key, if any. Throws if it was stored for another body. */
 export async function storedAnswer(
   context: RequestContext,
   database: Database,
@@ -207,8 +207,9 @@ export async function storedAnswer(
 }
 
 /**
- * Does the work, unless the request was carried out before: then `again` makes its answer of the stored one. A repeat that came while the
- * first was carried out may be refused for what that one did, a name that is taken or a record that is gone, so it is looked up again.
+ * Does the work unless the request was carried out before: then `again` turns the stored response into the result. The stored
+ * response is looked up again after a rejection, because a repeat that arrives while the first request is running may be rejected
+ * for what the first one did, e.g. a name that is now taken or a record that is gone.
  */
 export async function unlessRepeated<T>(
   context: RequestContext,
@@ -227,19 +228,19 @@ export async function unlessRepeated<T>(
   }
 }
 
-/** For work whose answer is stored as it is: `unlessRepeated` with `again`. */
+/** The `again` of `unlessRepeated` for work whose response is stored unchanged. */
 export const asStored = (earlier: Answer): Answer => earlier
 
-/** A stored answer as it is sent again: without its body where that was too long to store. */
+/** Returns a stored response for sending again, without a body if that was too long to store. */
 export const sentAgain = (earlier: Answer): JsonAnswer =>
   isBySubject(earlier) ? { status: earlier.status, text: '' } : earlier
 
-/** Replaces the body's hash: no write in this database may use the key. */
+/** Stored instead of the body's hash: no write in this database may use the key. */
 const KEY_CLOSED = 'elsewhere'
 
 /**
- * Takes the request's key in a database that it no longer leads to: `taken`, also against an earlier try that is still
- * running, or `written` if a write (with any body) already has the key.
+ * Blocks the request's key in a database to which the request is no longer routed. Returns `taken` if the key is now blocked, even
+ * for an earlier attempt that is still running, or `written` if a write (with any body) already has the key.
  */
 export async function takeFormerKey(
   context: RequestContext,
@@ -284,7 +285,7 @@ async function findWrite(context: RequestContext, database: Database): Promise<W
 const answerIn = ({ status, answer, subject }: WriteRow): JsonAnswer | AnswerBySubject =>
   answer === null ? { status, subject } : { status, text: answer }
 
-/** The write's row after a batch failed. 503 when it cannot be read: then the outcome is unknown. */
+/** Returns the row of the write after its batch failed. Throws 503 when the row cannot be read: the outcome is then unknown. */
 async function knownWrite(
   context: RequestContext,
   database: Database,
@@ -302,14 +303,14 @@ async function knownWrite(
   })
 }
 
-/** Finds out whether a failed batch tripped a guard, hit a used key, or was committed. */
+/** Finds out whether a failed batch tripped a guard, met a used key, or was committed. */
 async function settle(
   database: Database,
   context: RequestContext,
   { shard, answer, isRepeatable }: Required<Pick<Commit, 'shard' | 'answer' | 'isRepeatable'>>,
   problem: unknown,
 ): Promise<JsonAnswer | AnswerBySubject> {
-  // The fence: the batch was not carried out.
+  // Thrown by the fence, so the batch was not carried out.
   if (problem instanceof Refusal) throw problem
   const message = problem instanceof Error ? `${problem.message} ${problem.cause ?? ''}` : String(problem)
   const guard = /CHECK constraint failed: (guard_\w+)/.exec(message)?.[1] as GuardName | undefined
@@ -320,7 +321,8 @@ async function settle(
     console.error(JSON.stringify({ at: 'commit', requestId: context.requestId, problem: message }))
     throw unavailable('A locator that was to be given out is in use; send the request again.')
   }
-  // Without a caller's key, a tripped guard means that nothing was carried out. What may be repeated is.
+  // Without a caller's key, a tripped guard means that nothing was carried out. Repeatable work leaves no row to look up: it is
+  // repeated.
   const isKnown = isRepeatable || (guard && !context.idempotency)
   const row = isKnown ? undefined : await knownWrite(context, database, problem)
   if (row) {

@@ -10,49 +10,49 @@ export type Caller = {
   /** E.g. `account.tenant.employee`. */
   readonly accountType: string
   /**
-   * `group.action` or `group.*`, from a token with permissions of its own or from roles that the tenant defines. They replace
-   * the permissions of the account type; absent, these apply.
+   * `group.action` or `group.*`, from a token with its own permissions or from roles that the tenant defines. They replace the
+   * permissions of the account type, which apply when this is absent.
    */
   readonly permissions?: readonly string[]
   /** Expiry of a long-lived token, in real time. Absent after a sign-in with a password. */
   readonly tokenExpiresAt?: Instant
-  /** Whether a software agent calls for the account, through `/mcp`: audit entries say so. */
+  /** Whether a software agent calls for the account, through `/mcp`. Audit entries record it. */
   readonly isAgent?: boolean
   /** Tenants of an administration account's long-lived token (access/rights.ts, `requireTenant`). */
   readonly tenants?: readonly string[]
 }
 
-/** Recognises a repeat of a write: the caller's key and a hash of method, path and body. */
+/** Identifies a repeat of a write: the caller's key and a hash of method, path and body. */
 export type IdempotencyKey = { readonly key: string; readonly bodyHash: string }
 
 /**
- * What a service needs to know about a request, beside its data. Plain data except `env`, `calls` and `later`; a Durable
- * Object builds its own from its message.
+ * What a service needs to know about a request in addition to its data. Plain data except `env`, `calls` and `later`. A Durable
+ * Object builds its own context from its message.
  */
 export type RequestContext = {
   readonly env: Env
   readonly tenant: Tenant
   readonly caller: Caller
-  /** Also the X-Request-Id of the answer and the requestId of events. */
+  /** Also the X-Request-Id of the response and the requestId of events. */
   readonly requestId: Uuid
-  /** The tenant's time (`tenantNow`) on a tenant's routes and in its objects; otherwise real time. */
+  /** The time of the tenant (`tenantNow`) on a tenant's routes and in its objects; real time elsewhere. */
   readonly now: Instant
   readonly idempotency: IdempotencyKey | undefined
-  /** The required version of the record to change (platform/http/entity-tags.ts); undefined for any. */
+  /** The version that the record to change must have (platform/http/entity-tags.ts). Undefined for any version. */
   readonly ifMatch?: IfMatch | undefined
-  /** The token of the preview that the write must carry out, unread; undefined without one. */
+  /** The unparsed token of the preview that the write must match. Undefined without one. */
   readonly previewToken?: string | undefined
-  /** Whether it may enlarge the tenant's data; erasure and background work do not. */
+  /** Whether the request may add to the tenant's data. Erasure and background work do not. */
   readonly adds?: boolean
   readonly calls: Calls
-  /** Continues after the answer. */
+  /** Lets the work continue after the response. */
   readonly later: (work: Promise<unknown>) => void
 }
 
-/** For administration accounts, which have no tenant. */
+/** The context of administration accounts, which have no tenant. */
 export type AdministrationContext = Omit<RequestContext, 'tenant'>
 
-/** The account of scheduler work. */
+/** The account of background work. */
 export const SYSTEM_CALLER: Caller = {
   accountLocator: '00000000-0000-4000-8000-000000000000' as Uuid,
   username: 'system',

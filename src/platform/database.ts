@@ -9,46 +9,46 @@ import type { Fence } from './tenancy/fence.ts'
 
 export type Query = BatchItem<'sqlite'>
 
-/** One D1 database within one request. Only `batch` sends, and counts. */
+/** One D1 database within one request. Only `batch` and `joined` send queries, and both count. */
 export type Database = {
   readonly build: DrizzleD1Database
   bind<Q extends Query>(statement: Statement<Q>, values: Readonly<Record<string, unknown>>): Q
-  /** A query of raw SQL; its result is D1's own. */
+  /** Builds a query of raw SQL. Its result is D1's own. */
   effect(text: string, ...params: unknown[]): Query
-  /** Of a tenant's database, as this isolate last heard; 0 before. */
+  /** Size of a tenant's database at its last response to this isolate; 0 before the first. */
   bytes(): number
-  /** One atomic batch in one round trip. */
+  /** Sends one atomic batch in one round trip. */
   batch<Q extends Query, T extends Readonly<[Q, ...Q[]]>>(queries: T): Promise<BatchResponse<T>>
-  /** As `batch`, for reads: those of the same moment and request travel together to the same database. */
+  /** Like `batch`, for reads: reads of one request from the same database at the same moment share one round trip. */
   joined<Q extends Query, T extends Readonly<[Q, ...Q[]]>>(queries: T): Promise<BatchResponse<T>>
 }
 
 /**
- * Builds queries for every database and sends none. An isolate has one, because each instance of drizzle works out the
- * names of a table's columns again.
+ * Builds queries for every database and sends none. An isolate has one, because each drizzle instance computes the column names of
+ * tables again.
  */
 const build = drizzle({ prepare: () => undefined } as unknown as D1Database, { casing: 'snake_case' })
 
-/** A query with an `sql.placeholder` for each value that changes. */
+/** A query with an `sql.placeholder` for each variable value. */
 export type Statement<Q extends Query> = {
   readonly make: (build: DrizzleD1Database) => Q
   prepared?: Prepared
-  /** Its text; drizzle would rebuild that of raw SQL each time. */
+  /** The SQL text. Without it, drizzle would build the text of raw SQL again each time. */
   query?: ReturnType<Prepared['getQuery']>
 }
 
-/** Create it once for an isolate: building a query takes far more work than sending it. */
+/** Declares a statement. Declare it once per isolate: building a query takes far more work than sending it. */
 export const statement = <Q extends Query>(make: (build: DrizzleD1Database) => Q): Statement<Q> => ({ make })
 
 /** Drizzle's internal form of a query. */
 type Prepared = {
   getQuery(): { sql: string; params: unknown[] }
   mapResult(result: D1Result, isFromBatch: true): unknown
-  /** Set after the first rows; `drizzle` where our reader does not apply. */
+  /** Set after the first rows; `drizzle` where Bindery's own reader does not apply. */
   reader?: ReadRows | 'drizzle'
 }
 
-/** Not in drizzle's types. */
+/** Calls a method that is missing from drizzle's types. */
 const prepare = (query: Query): Prepared => (query as unknown as { _prepare(): Prepared })._prepare()
 
 function resultOf(prepared: Prepared, result: D1Result): unknown {
@@ -61,7 +61,7 @@ function resultOf(prepared: Prepared, result: D1Result): unknown {
 /** The inverse of `prepare`. */
 const queryOf = (prepared: Prepared): Query => ({ _prepare: () => prepared }) as unknown as Query
 
-/** `binding` is the name of the database's bookmarks and size. `fence`: for a tenant's database. */
+/** Opens a database. `binding` is the name for its bookmarks and size; `fence` is for a tenant's database. */
 export function openDatabase(client: D1Database, calls: Calls, binding?: string, fence?: Fence): Database {
   const send = connectionTo(client, calls, binding, fence)
   const batch = async <T extends readonly Query[]>(queries: T): Promise<BatchResponse<T>> => {
@@ -74,7 +74,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
       calls.rowsRead += meta.rows_read
       calls.rowsWritten += meta.rows_written
     }
-    // Tenants' databases are changed by commits, which say so; what else is written there shows in no answer.
+    // Only commits change a tenant's visible data, and they set hasChanged. No response shows the other writes to its databases.
     if (binding === undefined && !isRead) calls.hasChanged = true
     if (binding !== undefined) noteSize(calls, binding, results.at(-1)!.meta.size_after)
     // Only reads wait: a write is already committed.

@@ -1,4 +1,4 @@
-// Faults of the platform below the service. Neither the request nor our code is at fault, so none is a 500.
+// Faults of the platform below the service. They are faults of neither the request nor the code, so none is a 500.
 import { Refusal, unavailable } from '../kernel/errors.ts'
 import type { Calls } from './calls.ts'
 
@@ -8,8 +8,9 @@ const OVERLOADED =
 const FULL = /Exceeded maximum DB size|database or disk is full|SQLITE_FULL/i
 
 /**
- * D1 and Durable Objects move, restart, update their code and lose connections
- * (https://developers.cloudflare.com/d1/observability/debug-d1/, https://developers.cloudflare.com/durable-objects/observability/troubleshooting/)
+ * Messages of D1 and Durable Objects when they move, restart, update their code or lose connections
+ * (https://developers.cloudflare.com/d1/observability/debug-d1/,
+ * https://developers.cloudflare.com/durable-objects/observability/troubleshooting/)
  */
 const INTERRUPTED = [
   /Network connection lost/i,
@@ -23,18 +24,18 @@ const INTERRUPTED = [
   // The object runs another version of the code.
   /RPC receiver does not implement the method/i,
   /Memory limit (?:would be )?exceeded/i,
-  // Most requests that meet this are those beside the one that took too much.
+  // Most requests that fail this way only run next to the one that used too much.
   /exceeded its (?:memory|CPU time) limit and was reset/i,
   /request stream because client disconnected/i,
 ]
 
 /**
- * R2 ends its messages with a code (https://developers.cloudflare.com/r2/api/error-codes/): internal error, unavailable, disconnected,
- * unspecified.
+ * R2 ends its messages with a code (https://developers.cloudflare.com/r2/api/error-codes/): internal error, unavailable,
+ * disconnected, unspecified.
  */
 const FILES_FAILED = /^\w+: .*\((?:10001|10043|10054|0)\)$/
 
-/** R2: too many requests at once, often to one key. */
+/** R2 has too many simultaneous requests, often for one key. */
 const FILES_OVERLOADED = /^\w+: .*\(10058\)$/
 
 type MarkedError = { readonly overloaded?: unknown; readonly retryable?: unknown; readonly cause?: unknown }
@@ -47,9 +48,9 @@ function* chainOf(problem: unknown): Generator<Error & MarkedError> {
 }
 
 /**
- * 503 `overloaded` or `unavailable`, 507 `databaseFull`; undefined for a fault of our own. Durable Objects mark their errors
- * (`overloaded`, `retryable`); D1 and R2 have only messages. `calls` are those of the work that failed: a failure of R2 comes before or
- * after a commit, never within it, so what was changed is known.
+ * Returns 503 `overloaded` or `unavailable`, 507 `databaseFull`, or undefined for a fault of the service itself. Durable Objects
+ * mark their errors (`overloaded`, `retryable`); D1 and R2 have only messages. `calls` are those of the failed work: R2 fails
+ * before or after a commit, never within one, so it is known whether anything was changed.
  */
 export function refusalOfFault(
   problem: unknown,
@@ -81,5 +82,5 @@ export function refusalOfFault(
   return undefined
 }
 
-/** Whether the same call may succeed at once on a new connection. */
+/** Whether the same call may succeed immediately on a new connection. */
 export const isInterruption = (problem: unknown): boolean => refusalOfFault(problem)?.code === 'unavailable'

@@ -33,7 +33,9 @@ export const impactObject = (env: Env, tenant: Tenant, impact: Uuid) =>
 export const reportObject = (env: Env, tenant: Tenant, report: Uuid) =>
   placedObject(env, env.REPORT, tenant.place, `${scope(tenant)}/${report}`)
 
-/** The named object, within the place's jurisdiction or started near it. Local runtimes refuse jurisdictions. */
+/**
+ * Returns the named object, within the jurisdiction of the place or started near it. Local runtimes do not support jurisdictions.
+ */
 export function placedObject<T extends Rpc.DurableObjectBranded | undefined>(
   { ENVIRONMENT }: Pick<Env, 'ENVIRONMENT'>,
   namespace: DurableObjectNamespace<T>,
@@ -52,8 +54,8 @@ export async function callObject<T>(calls: Calls, call: () => Promise<T>): Promi
 }
 
 /**
- * Has the dispatcher look at `at`, and then each minute until `until`: epoch milliseconds, real time. Returns until when it will
- * look; one of an earlier release looks once.
+ * Sets the dispatcher to check at `at`, and then every minute until `until`: epoch milliseconds, real time. Returns the time until
+ * which it checks. A dispatcher of an earlier release checks once.
  */
 export async function armDispatcherAt(
   { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
@@ -66,14 +68,14 @@ export async function armDispatcherAt(
   return watching ?? at
 }
 
-/** An answer or refusal as data, with the calls that the object made. */
+/** A response or rejection as data, with the calls that the object made. */
 export type ObjectReply<Answer> = { calls: Calls } & ({ answer: Answer } | { refusal: RefusalData })
 
 /**
- * Sends a message to an object and counts the object's own calls. `send` gets a new stub each time. Throws the object's
+ * Sends a message to an object and counts the object's own calls. `send` must get a new stub on each call. Throws the object's
  * Refusal, or 503 for a reply that this version of the code does not know.
  *
- * With `mayRepeat`, a message to an interrupted object is sent once more: the first may have been carried out.
+ * With `mayRepeat`, sends the message to an interrupted object once more, although the first one may have been carried out.
  */
 export async function ask<Answer>(
   calls: Calls,
@@ -90,13 +92,13 @@ export async function ask<Answer>(
   return reply.answer
 }
 
-/** During a rollout, the object may run older or newer code than the caller. */
+/** Whether the reply is of a known form. During a rollout, the object may run older or newer code than the caller. */
 function isReply<Answer>(reply: ObjectReply<Answer> | undefined): reply is ObjectReply<Answer> {
   if (typeof reply !== 'object' || reply === null || !('calls' in reply)) return false
   return 'answer' in reply || ('refusal' in reply && Object.hasOwn(ERROR_KINDS, reply.refusal.code))
 }
 
-/** The object's side of `ask`. Logs faults with `about`; the caller gets 503 for those of the platform, otherwise `internal`. */
+/** The object's side of `ask`. Logs faults with `about`. The caller gets 503 for faults of the platform, otherwise `internal`. */
 export async function replyOf<Answer>(
   about: Readonly<Record<string, unknown>>,
   work: (calls: Calls) => Promise<Answer>,

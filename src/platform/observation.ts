@@ -1,4 +1,4 @@
-// One log line of JSON, and one data point where a dataset is bound, for every request, message, alarm and tick
+// One JSON log line, and one data point where a dataset is bound, for every request, message, alarm and tick
 // (docs/observability.md). Paths are route templates and tenants are locators: no line contains secrets or client data.
 
 import { now } from '../kernel/time.ts'
@@ -13,18 +13,18 @@ export type Observation = {
   readonly operation: string
   readonly tenant?: string | undefined
   readonly requestId?: string
-  /** The client's own request id. */
+  /** The request id that the client sent. */
   readonly clientRequestId?: string | undefined
   readonly traceId?: string | undefined
-  /** The HTTP status of a request; for other work 200, or 500 after a failure. */
+  /** The HTTP status of a request. For other work 200, or 500 after a failure. */
   readonly status: number
-  /** For a refused request: a code of kernel/errors.ts. */
+  /** For a rejected request: a code of kernel/errors.ts. */
   readonly code?: string | undefined
   readonly durationMs: number
   readonly calls: Calls
 }
 
-/** `REQUEST_LOG = "off"` omits the line. */
+/** Records an observation. `REQUEST_LOG = "off"` omits the log line. */
 export function observe(env: ObservedEnv, { calls, ...observation }: Observation): void {
   const { d1, control, object, r2, queue, rowsRead, rowsWritten } = calls
   if (env.REQUEST_LOG === 'on')
@@ -47,7 +47,7 @@ export const alarm = workOfShard('alarm')
 
 export const about = workOfShard('queue')
 
-/** Runs and observes a message, alarm or tick; throws what `work` throws. */
+/** Runs and observes a message, alarm or tick. Throws what `carryOut` throws. */
 export async function observed<Result>(
   env: ObservedEnv,
   work: Work,

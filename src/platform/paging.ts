@@ -1,4 +1,4 @@
-// Pages of a list in several shards: each shard is read in the order of (createdAt, locator), and the token contains the
+// Pages of a list that spans several shards. Each shard is read in the order of (createdAt, locator), and the token contains the
 // position in each.
 
 import { and, asc, desc, type SQL, sql } from 'drizzle-orm'
@@ -11,16 +11,16 @@ import type { Database } from './database.ts'
 import { shardDatabase } from './tenancy.ts'
 import type { Order } from './wire.ts'
 
-/** The last row of a shard on the page. */
+/** The last row of a shard that is on the page. */
 export type Position<L> = { readonly createdAt: Instant; readonly locator: L }
 
-/** By shard; undefined is the start. */
+/** By shard. Undefined is the start. */
 export type Positions<L> = readonly (Position<L> | undefined)[]
 
-/** How tokens encode a list's locators: 32 hexadecimal digits for 16 bytes. */
+/** The encoding of a list's locators in tokens: 32 hexadecimal digits for 16 bytes. */
 export type LocatorForm<L> = {
   write(locator: L): string
-  /** Undefined for digits that no locator of this kind has. */
+  /** Returns undefined for digits that cannot be a locator of this kind. */
   read(hex: string): L | undefined
 }
 
@@ -36,10 +36,10 @@ export const POLICY_FORM: LocatorForm<PolicyLocator> = {
 
 const LOCATOR_AT = 8
 
-/** One position in a token: time and locator. Zeros mean the start of a shard. */
+/** Size of one position in a token: time and locator. Zeros mean the start of a shard. */
 const POSITION_BYTES = LOCATOR_AT + 16
 
-/** Opaque text of at most 2,048 characters. */
+/** Returns opaque text of at most 2,048 characters. */
 export function writePagingToken<L>(positions: Positions<L>, form: LocatorForm<L>): string {
   const bytes = Buffer.alloc(positions.length * POSITION_BYTES)
   for (const [index, position] of positions.entries()) {
@@ -50,7 +50,7 @@ export function writePagingToken<L>(positions: Positions<L>, form: LocatorForm<L
   return bytes.toString('base64url')
 }
 
-/** 400 for a token that is not of this list. */
+/** Throws 400 for a token that is not from this list. */
 export function readPagingToken<L>(token: string | undefined, form: LocatorForm<L>): Positions<L> {
   if (token === undefined) return []
   const bytes = Buffer.from(token, 'base64url')
@@ -72,10 +72,13 @@ function readPosition<L>(bytes: Buffer, form: LocatorForm<L>): Position<L> | und
   return createdAt !== undefined && locator !== undefined ? { createdAt, locator } : 'unreadable'
 }
 
-/** The first rows after a position, and the number found: some found rows may be left out. */
+/** The first rows after a position, and the number found. `rows` may leave out some of the rows found. */
 export type ShardRows<T> = { readonly rows: readonly T[]; readonly found: number }
 
-/** Merges the first `pageSize` rows; `next` if there are more. The page is shorter where the order depends on a left-out row. */
+/**
+ * Merges the first `pageSize` rows. Returns `next` if there are more. The page is shorter where the order depends on a row that
+ * was left out.
+ */
 export function mergedPage<T extends Position<string> | Position<PolicyLocator>>(
   shards: readonly ShardRows<T>[],
   positions: Positions<T['locator']>,
@@ -107,10 +110,10 @@ function precedes<T extends Position<string | number>>(a: T, b: T, order: Order)
   )
 }
 
-/** A page by offset and count (contract 2). With `extended` it shows whether more follows. */
+/** A page by offset and count (contract 2). With `extended` it shows whether more items follow. */
 export type OffsetPage<T> = { listCompleted: boolean; items: T[] } | T[]
 
-/** `rows` were queried with one more than the page contains. */
+/** Builds a page. `rows` must have been queried with one more row than the page contains. */
 export function offsetPage<Row, T>(
   rows: readonly Row[],
   { count, extended }: { readonly count: number; readonly extended: boolean },
@@ -120,7 +123,7 @@ export function offsetPage<Row, T>(
   return extended ? { listCompleted: rows.length <= count, items } : items
 }
 
-// A table's rows from all shards of a tenant in the order of time, e.g. logs and audit trails.
+// Rows of a table from all shards of a tenant in order of time, e.g. logs and audit trails.
 type OrderedTable = SQLiteTable & { createdAt: SQLiteColumn; locator: SQLiteColumn }
 
 type Place = { locator: Uuid; createdAt: Instant }
@@ -134,7 +137,10 @@ export type PageQuery = {
   readonly order?: Order | undefined
 }
 
-/** In the order of (createdAt, locator), or the other way round; with a token where more follow. One round trip for each shard. */
+/**
+ * Returns a page in the order of (createdAt, locator) or its reverse, with a token if more rows follow. Makes one round trip per
+ * shard.
+ */
 export const pageOfShards = <T extends OrderedTable>(
   { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
   table: T,
@@ -148,7 +154,7 @@ export const pageOfShards = <T extends OrderedTable>(
     page,
   )
 
-/** As `pageOfShards`, for any databases with the table. */
+/** Like `pageOfShards`, for any databases that have the table. */
 export async function pageOfDatabases<T extends OrderedTable>(
   databases: readonly Database[],
   table: T,

@@ -1,8 +1,8 @@
-// Encrypts secrets of tenants and connections before they are stored: AES-256-GCM with keys from the environment. Key and
-// associated data bind each value to its place: moved to another record or tenant, it does not decrypt.
+// Encrypts secrets of tenants and connections before they are stored: AES-256-GCM with keys from the environment. The key and the
+// associated data bind each value to its place: in another record or tenant, it cannot be decrypted.
 import { createHmac, type Hmac } from 'node:crypto'
 
-/** 32 random bytes in base64 have 43 characters. */
+/** In characters. 32 random bytes in base64 have 43 or more. */
 const SHORTEST_KEY = 32
 
 /** Version of the format. */
@@ -13,12 +13,12 @@ const KEY_ID_CHARACTERS = 8
 
 const encoder = new TextEncoder()
 
-/** A key of the environment and its name in sealed values. */
+/** A key from the environment and its name in sealed values. */
 type MasterKey = { readonly id: string; readonly key: CryptoKey }
 
 let derived: { readonly secrets: string; readonly keys: Promise<MasterKey[]> } | undefined
 
-/** A variable's secrets, newest first, separated by commas. Throws when one is missing or too short. */
+/** Splits a variable into its secrets, newest first, separated by commas. Throws when one is missing or too short. */
 export function secretsIn(name: string, text: string | undefined, shortest = 1): string[] {
   const secrets = (text ?? '').split(',').map(secret => secret.trim())
   if (secrets.some(({ length }) => length < shortest))
@@ -28,7 +28,7 @@ export function secretsIn(name: string, text: string | undefined, shortest = 1):
 
 const sealingKeys = (text: string | undefined): string[] => secretsIn('SEALING_KEY', text, SHORTEST_KEY)
 
-/** Imported once for an isolate. */
+/** Imports the keys once per isolate. */
 function keysOf(secrets: string | undefined): Promise<MasterKey[]> {
   const each = sealingKeys(secrets)
   if (derived && derived.secrets === secrets) return derived.keys
@@ -45,7 +45,7 @@ async function masterKey(secret: string): Promise<MasterKey> {
   return { id: Buffer.from(named).toString('hex').slice(0, KEY_ID_CHARACTERS), key }
 }
 
-/** Derived for the place: a key of one tenant's values decrypts no other's. */
+/** Derives the key of a place. The key of one tenant's values does not decrypt another tenant's. */
 const keyOfPlace = ({ key }: MasterKey, place: string, use: 'encrypt' | 'decrypt'): Promise<CryptoKey> =>
   crypto.subtle.deriveKey(
     { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: encoder.encode(place) },
@@ -55,10 +55,10 @@ const keyOfPlace = ({ key }: MasterKey, place: string, use: 'encrypt' | 'decrypt
     [use],
   )
 
-/** Keys separated by commas. The first seals; the others unseal older values. */
+/** Keys separated by commas. The first seals; all of them unseal. */
 type Sealing = Pick<Env, 'SEALING_KEY'>
 
-/** Form, key and value, separated by dots; `place` is from `sealedPlace`. */
+/** Encrypts text. The result is format, key id and value, separated by dots. `place` is from `sealedPlace`. */
 export async function seal({ SEALING_KEY }: Sealing, place: string, text: string): Promise<string> {
   const [master] = await keysOf(SEALING_KEY)
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
@@ -70,7 +70,7 @@ export async function seal({ SEALING_KEY }: Sealing, place: string, text: string
   return `${FORM}.${master!.id}.${Buffer.concat([iv, new Uint8Array(sealed)]).toString('base64url')}`
 }
 
-/** Throws when the text was sealed for another place, was changed, or its key is gone. */
+/** Decrypts text. Throws when it was sealed for another place, was changed, or its key is gone. */
 export async function unseal({ SEALING_KEY }: Sealing, place: string, sealed: string): Promise<string> {
   const [form, keyId, value] = sealed.split('.')
   if (form !== FORM || value === undefined) throw new Error('What is kept is not sealed.')
@@ -92,8 +92,8 @@ export async function unseal({ SEALING_KEY }: Sealing, place: string, sealed: st
 }
 
 /**
- * An HMAC for texts that may be secret: a short secret could be guessed from a plain hash. Uses the oldest key, so that a new
- * first key changes nothing.
+ * Returns an HMAC for texts that may be secret: a short secret could be guessed from a plain hash. It uses the oldest key, so that
+ * adding a new first key does not change hashes.
  */
 export const keyedHash = ({ SEALING_KEY }: Sealing): Hmac =>
   createHmac('sha256', `hashes of ${sealingKeys(SEALING_KEY).at(-1)}`)

@@ -14,7 +14,7 @@ type SearchParameters = {
   readonly searchPrefix?: string | undefined
 }
 
-/** The field needs exactly one of the other two, and these need the field. */
+/** Checks that the field comes with exactly one of the other two parameters, and that they come with the field. */
 export function checkSearch(ctx: Parameters<typeof breaks>[0] & { readonly value: SearchParameters }): void {
   const { searchField, searchValue, searchPrefix } = ctx.value
   const termCount = [searchValue, searchPrefix].filter(text => text !== undefined).length
@@ -22,17 +22,17 @@ export function checkSearch(ctx: Parameters<typeof breaks>[0] & { readonly value
     breaks(ctx, 'must come together with one of searchValue and searchPrefix', ['searchField'])
 }
 
-/** U+10FFFF is the highest character: an upper bound for every term with the prefix. */
+/** Matches every term with the prefix. U+10FFFF is the highest character, which makes it the upper bound. */
 export const beginsWith = (term: SQL, prefix: string): SQL =>
   sql`${term} >= ${prefix} and ${term} < ${`${prefix}\u{10ffff}`}`
 
-/** For a table whose key starts with `field` and `term`. */
+/** Returns a condition for a table whose key starts with `field` and `term`. */
 export function termMatches({ field, term, match }: Search): SQL {
   const matching = match === 'equal' ? sql`term = ${term}` : beginsWith(sql`term`, term)
   return sql`field = ${field} and ${matching}`
 }
 
-/** Folded. */
+/** `term` is case-folded. */
 export type SearchTerm = { readonly field: string; readonly term: string }
 
 export type Search = SearchTerm & { readonly match: 'equal' | 'prefix' }

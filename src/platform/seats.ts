@@ -1,10 +1,12 @@
-// Limits on work of one kind in an isolate: all its requests and objects share its memory and its only thread.
+// Limits on concurrent work of one kind in an isolate, whose requests and objects share its memory and its only thread.
 
 import { Refusal } from '../kernel/errors.ts'
 import { Memo } from '../kernel/maps.ts'
 import { now } from '../kernel/time.ts'
 
-/** A request whose client disconnected leaves its seat taken; after `endsMs` the seat is free again. */
+/**
+ * A limited number of seats. A request whose client disconnected never leaves its seat, so a seat is free again after `endsMs`.
+ */
 export class Seats {
   readonly #most: number
   readonly #endsMs: number
@@ -15,7 +17,7 @@ export class Seats {
     this.#endsMs = endsMs
   }
 
-  /** Takes or renews the seat; false when none is left. */
+  /** Takes or renews the seat. Returns false when none is free. */
   take(seat: symbol): boolean {
     if (!this.#taken.has(seat)) {
       for (const [other, since] of this.#taken) if (now() - since > this.#endsMs) this.#taken.delete(other)
@@ -30,21 +32,21 @@ export class Seats {
   }
 }
 
-/** Between two pieces of work in a lane, other work runs. */
+/** Pause between two pieces of work in a lane, in which other work runs. */
 export const LANE_PAUSE_MS = 15
 
-/** Background work that occupies the thread: one piece after the other, with a pause in between. */
+/** Runs background work that occupies the thread: one piece after the other, with a pause in between. */
 export class Lane {
   readonly #seats: Seats
 
-  /** Work that takes longer than `endsMs` was interrupted, and blocks nothing. */
+  /** Work that takes longer than `endsMs` counts as interrupted and no longer blocks the lane. */
   constructor(endsMs: number) {
     this.#seats = new Seats(1, endsMs)
   }
 
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     const seat = Symbol('work')
-    // Invocations cannot wake each other: each polls.
+    // Invocations cannot wake each other, so each one polls.
     while (!this.#seats.take(seat)) await pause()
     try {
       return await work()
@@ -58,22 +60,23 @@ export class Lane {
 const pause = (): Promise<void> => new Promise(resolve => setTimeout(resolve, LANE_PAUSE_MS))
 
 // A very large read, e.g. a policy of a thousand exposures, takes a fifth of a second of the isolate's only thread. One tenant
-// gets at most half of the thread for these: after each, others run for as long. Rows are counted because the clock stands still.
+// gets at most half of the thread for such reads: after each one, other work runs for as long. Rows are counted because the clock
+// stands still.
 
 /** A request that reads at least this many rows is heavy. */
 export const HEAVY_ROWS = 5_000
 
-/** Heavy rows of one tenant; an isolate processes about twice as many. */
+/** Heavy rows that one tenant may read per second. An isolate processes about twice as many. */
 export const ROWS_A_SECOND = 30_000
 
-/** A request that would wait longer is refused: waiting requests take memory. */
+/** Longest wait. A request that would wait longer is rejected, because waiting requests take memory. */
 const LONGEST_WAIT_MS = 2_000
 
-/** By tenant: when its started heavy requests count as done. */
+/** By tenant: the time at which its heavy requests so far count as done. */
 const doneAt = new Memo<string, number>(1_000)
 
 export type HeavyReading = {
-  /** Counts rows. A heavy request waits for earlier ones, or is refused (503) when there are too many. */
+  /** Counts rows. A heavy request waits for earlier ones. Throws 503 when there are too many. */
   read(rows: number): Promise<void>
 }
 

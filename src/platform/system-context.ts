@@ -1,13 +1,13 @@
-// What no request began: alarms, messages and timers.
+// The context of work that no request started: alarms, messages and timers.
 import { newUuid } from '../kernel/locators.ts'
 import { type RequestContext, SYSTEM_CALLER } from './context.ts'
 import { type TenantPlace, tenantNow } from './tenancy.ts'
 
 /**
- * The context of one commit. It has no caller: its events are the service's own (resources brief 8.1).
+ * Returns the context of one commit. It has no caller: its events are the service's own (resources brief 8.1).
  *
- * @param shard where it commits
- * @param work its name in the log, where something fails that nobody waits for
+ * @param shard the shard that it commits to
+ * @param work the name of the work in the log, for failures that nothing waits for
  */
 export const systemContext = (
   { env, tenant, calls }: TenantPlace,

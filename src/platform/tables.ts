@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/** Each asserts that a record is still as the writer read it. */
+/** Names of the guards. Each asserts that a record has not changed since the writer read it. */
 export const GUARD_NAMES = [
   'guard_policy_version',
   'guard_policyholder_version',
@@ -19,8 +19,8 @@ export const GUARD_NAMES = [
 ] as const
 
 /**
- * Never contains a row. A batch inserts the name of a failed guard; the CHECK of that name fails the whole batch
- * (docs/design.md, section 5: an UPDATE that matches nothing would not).
+ * Never contains a row. A batch inserts the name of a failed guard, and the CHECK of that name fails the whole batch
+ * (docs/design.md, section 5: an UPDATE that matches no row would not).
  */
 export const guards = sqliteTable('guard', { name: text().notNull() }, table =>
   GUARD_NAMES.map(name => check(name, sql`${table.name} <> ${sql.raw(`'${name}'`)}`)),
@@ -29,19 +29,25 @@ export const guards = sqliteTable('guard', { name: text().notNull() }, table =>
 /** `suspended` is temporary, `moved` is final. */
 export type FenceState = 'serving' | 'suspended' | 'moved'
 
-/** The database's tenant: one row, none while it is free. Every batch reads or guards it (platform/tenancy/fence.ts). */
+/**
+ * The tenant of the database: one row, or none while the database is free. Every batch reads or guards it
+ * (platform/tenancy/fence.ts).
+ */
 export const fences = sqliteTable('fence', {
   /** Always 1. */
   id: integer().primaryKey(),
   tenantLocator: text().notNull(),
   generation: integer().notNull(),
   state: text().$type<FenceState>().notNull(),
-  /** Tokens of an earlier epoch are refused. */
+  /** Tokens of an earlier epoch are rejected. */
   tokenEpoch: integer().notNull(),
   restores: integer().notNull(),
 })
 
-/** Accounts whose access tokens of an earlier epoch are refused, for as long as one can be valid (access/revocation.ts). */
+/**
+ * Accounts whose access tokens of an earlier epoch are rejected. A row is kept for as long as such a token can be valid
+ * (access/revocation.ts).
+ */
 export const revokedAccounts = sqliteTable(
   'revoked_account',
   {
@@ -54,8 +60,8 @@ export const revokedAccounts = sqliteTable(
 )
 
 /**
- * One row for each committed write, by the caller's Idempotency-Key or the request's own id. It answers repeats, and shows
- * whether a batch with an unknown outcome was committed. Kept 30 days.
+ * One row for each committed write, by the caller's Idempotency-Key or the id of the request. It answers repeats and shows whether
+ * a batch with an unknown outcome was committed. Kept for 30 days.
  */
 export const writes = sqliteTable(
   'write',
@@ -63,17 +69,17 @@ export const writes = sqliteTable(
     key: text().primaryKey(),
     bodyHash: text().notNull(),
     status: integer().notNull(),
-    /** JSON up to 64 KiB; null above, then `subject` is shown again. */
+    /** JSON up to 64 KiB. Null for a longer response: `subject` is then shown again. */
     answer: text(),
     subject: text().notNull(),
-    /** Real time: repeats come from outside. */
+    /** Real time, because repeats come from outside. */
     at: integer().notNull(),
   },
   // Row ids rise with the time.
   table => [index('write_subject').on(table.subject)],
 )
 
-/** `src/wiring.ts` names the function for each kind. */
+/** The kinds of timers. `src/wiring.ts` names the function for each. */
 export type TimerKind =
   | 'account.revocation'
   | 'account.revocations'
@@ -101,23 +107,23 @@ export type TimerKind =
   | 'resource.table.contents'
   | 'webhook.copy'
 
-/** Future work: the dispatcher fires each, the subject's owner does it, and the row is removed. */
+/** Future work: the dispatcher fires each timer, the owner of the subject does the work, and the row is removed. */
 export const timers = sqliteTable(
   'timer',
   {
     locator: text().notNull(),
-    /** In the tenant's time; a running timer moves it ahead as its lease. */
+    /** In the time of the tenant. A running timer moves it forward as its lease. */
     dueAt: integer().notNull(),
     kind: text().$type<TimerKind>().notNull(),
     /** E.g. the policy's locator. */
     subject: text().notNull(),
     payload: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
   },
-  // Without row ids, which drizzle cannot say (migrations/tenant/0007_keys_of_policies.sql).
+  // WITHOUT ROWID, which drizzle cannot express (migrations/tenant/0007_keys_of_policies.sql).
   table => [primaryKey({ columns: [table.subject, table.locator] }), index('timer_due_at').on(table.dueAt)],
 )
 
-/** The next digit locator's number, in one row. The dispatcher's storage has it too; tenancy/sequence.ts says why. */
+/** The next number for integer locators, in one row. The dispatcher's storage has it too; tenancy/sequence.ts explains why. */
 export const numberSequences = sqliteTable('number_sequence', {
   id: integer().primaryKey(),
   next: integer().notNull(),

@@ -1,5 +1,5 @@
-// Every tenant-scoped value (database, R2 key, object name, cache key, queue message) is made here, from the signed-in tenant
-// and never from a path or body alone (docs/design.md, section 6).
+// Builds every value that belongs to a tenant (database, R2 key, object name, cache key, queue message), always from the signed-in
+// tenant and never from a path or body alone (docs/design.md, section 6).
 
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { notFound, Refusal, revoked } from '../kernel/errors.ts'
@@ -26,7 +26,7 @@ import { type Shared, Snapshots } from './tenancy/snapshots.ts'
 
 export type TenantType = 'test' | 'production'
 
-/** From the control database; plain data that can be sent to Durable Objects. */
+/** A tenant as read from the control database. Plain data that can be sent to Durable Objects. */
 export type Tenant = {
   readonly locator: Uuid
   readonly name: string
@@ -35,74 +35,74 @@ export type Tenant = {
   readonly generation: number
   readonly tokenEpoch: number
   readonly versioned: boolean
-  /** How far its clock is ahead of real time (`tenantNow`). 0 except for test tenants. */
+  /** Milliseconds by which its clock is ahead of real time (`tenantNow`). 0 except for test tenants. */
   readonly clockOffsetMs: number
   /** From PUT /integrations/autofill; loaded with the tenant, so that requests need no look-up. */
   readonly autofill?: AutofillOperations
   /** Whether it has, or ever had, tables as resources. */
   readonly hasTables: boolean
-  /** Origins of pages that may read answers, e.g. `https://portal.example`; absent for none. */
+  /** Origins of pages that may read responses, e.g. `https://portal.example`. Absent for none. */
   readonly allowedOrigins?: readonly string[]
-  /** Whether software agents may come through /mcp; absent: of a test tenant only (agents/door.ts). */
+  /** Whether software agents may use /mcp. Absent: only those of a test tenant (agents/door.ts). */
   readonly allowsAgents?: boolean
-  /** Own limits (platform/tenancy/quotas.ts); absent for none. */
+  /** The tenant's own limits (platform/tenancy/quotas.ts). Absent for none. */
   readonly quotas?: Quotas
   /** Location of its databases, objects and files. Empty: anywhere. */
   readonly place: Place
-  /** Absent while it is served. */
+  /** Absent while the tenant is served. */
   readonly suspension?: Suspension
-  /** Oldest first; absent for none. */
+  /** Oldest first. Absent for none. */
   readonly restores?: readonly Restore[]
   /** Bindings of its databases by shard number. */
   readonly shards: readonly string[]
-  /** By shard: the time from which it takes new policyholders; absent if all do already. */
+  /** By shard: the time from which it accepts new policyholders. Absent if all accept them already. */
   readonly opensAt?: readonly Instant[]
-  /** By shard: the time from which it takes no new policyholders; absent if all do. */
+  /** By shard: the time from which it accepts no new policyholders. Absent if all accept them. */
   readonly closesAt?: readonly (Instant | null)[]
-  /** A database waits for a migration: then none is opened (docs/design.md, section 6). */
+  /** Whether a database waits for a migration. No database of the tenant is then opened (docs/design.md, section 6). */
   readonly isBehind: boolean
-  /** Every database may get rows of several events (events/rows.ts). */
+  /** Whether every database supports rows of several events (events/rows.ts). */
   readonly sharesEventRows?: boolean
-  /** All its databases have the tables of the books (policy/tables/journal.ts); else nothing is journalled yet. */
+  /** Whether all its databases have the tables of the books (policy/tables/journal.ts). Nothing is journalled until then. */
   readonly keepsBooks?: boolean
-  /** All its databases have the table of notes (servicing/notes/tables.ts). */
+  /** Whether all its databases have the table of notes (servicing/notes/tables.ts). */
   readonly keepsNotes?: boolean
-  /** All its databases have the tables of identity providers (access/tables.ts). */
+  /** Whether all its databases have the tables of identity providers (access/tables.ts). */
   readonly keepsProviders?: boolean
-  /** All its databases have the tables of roles (access/tables.ts). */
+  /** Whether all its databases have the tables of roles (access/tables.ts). */
   readonly keepsRoles?: boolean
-  /** Its home database has the table of the log of deploys (product/tables.ts). */
+  /** Whether all its databases have the table of the deployment log (product/tables.ts). */
   readonly keepsDeploymentLog?: boolean
 }
 
 /**
- * The time in the tenant. Test tenants move their clock forward (POST /test/clock), and it runs on from there.
+ * Returns the time in the tenant. Test tenants move their clock forward (POST /test/clock), and it runs on from there.
  *
- * Facts of the tenant's business use it: what requests and policies take for now, timestamps of records and events, due
- * times of timers. What protects or serves the outside world uses real time, `now()`: tokens and signed links, leases and
- * retries of deliveries, records of idempotency, caches, alarms, and the platform's own affairs (deploys, free databases).
+ * Facts of the tenant's business use it: the current time of requests and policies, timestamps of records and events, due times of
+ * timers. Everything that protects or serves the outside world uses real time, `now()`: tokens and signed links, leases and
+ * retries of deliveries, idempotency records, caches, alarms, and the platform's own operations (deploys, free databases).
  */
 export const tenantNow = ({ clockOffsetMs }: Pick<Tenant, 'clockOffsetMs'>): Instant =>
   (now() + clockOffsetMs) as Instant
 
-/** Test tenants let software agents come, production tenants do not, unless the tenant says otherwise. */
+/** Whether software agents are allowed. By default, test tenants allow them and production tenants do not. */
 export const agentsAreAllowed = ({ allowsAgents, type }: Pick<Tenant, 'allowsAgents' | 'type'>): boolean =>
   allowsAgents ?? type === 'test'
 
-/** How long an isolate trusts what it read of a tenant (docs/design.md, section 1). */
+/** How long an isolate trusts what it has read of a tenant (docs/design.md, section 1). */
 export const TENANT_TRUST_MS = 5_000
 
-/** After this time, every isolate knows a change of a tenant, and most earlier requests have ended. */
+/** After this time, every isolate knows of a change to a tenant, and most earlier requests have ended. */
 export const KNOWN_EVERYWHERE_MS = 2 * TENANT_TRUST_MS
 
-/** Accounts with recently revoked tokens, with the epoch that tokens must have (access/revocation.ts). */
+/** Accounts with recently revoked tokens, and the epoch that their tokens must have (access/revocation.ts). */
 type Revocations = ReadonlyMap<string, number>
 
 type TenantAccess = { readonly tenant: Tenant | undefined; readonly revocations: Revocations }
 
 const snapshots = new Snapshots<TenantAccess>(10_000, TENANT_TRUST_MS)
 
-/** Shares only existing tenants by locator, which never names another tenant. A local service has one isolate. */
+/** Shares a tenant between isolates: only by locator, which never names another tenant. A local service has one isolate. */
 const sharedAccess = ({ ENVIRONMENT }: Env, key: TenantKey): Shared<TenantAccess> | undefined =>
   'locator' in key && ENVIRONMENT !== 'local'
     ? {
@@ -129,17 +129,17 @@ export function controlDatabase(env: Env, calls: Calls): Database {
 
 export type TenantKey = { locator: string } | { name: string } | { hostName: string }
 
-/** Call it after a change of a tenant. */
+/** Drops all cached tenants. Call it after every change to a tenant. */
 export function forgetTenants(): void {
   snapshots.forget()
   origins.forget()
 }
 
-/** By locator, name or host name; read at most every 5 s in an isolate. Undefined if there is no active one. */
+/** Finds an active tenant by locator, name or host name, or undefined. An isolate reads it at most every 5 s. */
 export const findTenant = async (env: Env, key: TenantKey, calls: Calls): Promise<Tenant | undefined> =>
   (await findTenantAccess(env, key, calls)).tenant
 
-/** As `findTenant`, with revocations in the same round trip. `isStale`: the control database does not answer. */
+/** Like `findTenant`, with revocations in the same round trip. `isStale`: the control database does not respond. */
 export async function findTenantAccess(
   env: Env,
   key: TenantKey,
@@ -154,14 +154,14 @@ export async function findTenantAccess(
   return { ...value, isStale }
 }
 
-/** Replaces a tenant's locator where there is no tenant. */
+/** Used instead of a tenant's locator where there is no tenant. */
 export const ADMINISTRATION = ''
 
 const origins = new Snapshots<boolean>(1_000, TENANT_TRUST_MS)
 
 /**
- * Whether any tenant lists the origin (PUT /tenant/allowedOrigins); read at most every 5 s in an isolate. `admit` is asked before a read,
- * and throws to refuse it: callers choose the origin.
+ * Whether any tenant lists the origin (PUT /tenant/allowedOrigins). An isolate reads it at most every 5 s. Callers choose the
+ * origin, so `admit` runs before a read and throws to reject it.
  */
 export async function isOriginListed(
   env: Env,
@@ -184,11 +184,11 @@ export async function isOriginListed(
   return value
 }
 
-/** As `findTenant`, but always from the database. */
+/** Like `findTenant`, but always reads the database. */
 export const readTenant = async (env: Env, key: TenantKey, calls: Calls): Promise<Tenant | undefined> =>
   (await readTenantAccess(env, key, calls)).tenant
 
-/** Active tenants by name, with a row for each database. */
+/** Builds a query for active tenants by name, with a row for each database. */
 export const tenantsQuery = (database: Database, where?: SQL) =>
   database.build
     .select({
@@ -229,10 +229,10 @@ async function readTenantAccess(env: Env, key: TenantKey, calls: Calls): Promise
   }
 }
 
-/** A tenant and one database with its newest migration: null when the pool does not know the database. */
+/** A tenant and one of its databases with its newest migration, which is null when the pool does not know the database. */
 export type TenantRow = Awaited<ReturnType<typeof tenantsQuery>>[number]
 
-/** `rows` are in the order of the shards; undefined for none. */
+/** Builds a tenant from its `rows`, which must be in the order of the shards. Returns undefined if there are none. */
 export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
   const [first] = rows
   if (!first) return undefined
@@ -264,13 +264,13 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
   }
 }
 
-/** When a database that waits for a migration or a deployed binding may be ready. */
+/** When a database that waits for a migration, or a deployed binding, may be ready. */
 const READY_WITHIN_SECONDS = 30
 
 const tenantBehind = (message: string): Refusal =>
   new Refusal('tenantBehind', message, {}, READY_WITHIN_SECONDS)
 
-/** 503 while the tenant is suspended, or behind the code's schema. */
+/** Opens a database. Throws 503 while the tenant is suspended or its schema is older than the code needs. */
 export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Calls): Database {
   requireServed(tenant)
   if (tenant.isBehind)
@@ -282,7 +282,7 @@ export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Ca
   })
 }
 
-/** 503 until the Worker has the binding. */
+/** Throws 503 until the Worker has the binding. */
 export function shardClient(
   env: Env,
   { shards }: Pick<Tenant, 'shards'>,
@@ -294,11 +294,11 @@ export function shardClient(
   return { client, binding }
 }
 
-/** Undefined until the Worker has the binding. */
+/** Returns undefined until the Worker has the binding. */
 export const boundDatabase = (env: Env, binding: string): D1Database | undefined =>
   (env as unknown as Record<string, D1Database | undefined>)[binding]
 
-/** Refuses with 503 `tenantSuspended` or 421 `tenantMoved`. */
+/** Throws 503 `tenantSuspended` or 421 `tenantMoved`. */
 export function requireServed({ name, suspension }: Pick<Tenant, 'name' | 'suspension'>): void {
   if (suspension?.state === 'moved')
     throw new Refusal('tenantMoved', `The tenant '${name}' is not served here any more: ${suspension.reason}`)
@@ -312,8 +312,8 @@ export function requireServed({ name, suspension }: Pick<Tenant, 'name' | 'suspe
 }
 
 /**
- * The fence is not as this isolate believed, so the control database decides, but for a revoked token. Sets the fence of a
- * tenant's database that has none, and refuses anything else.
+ * Resolves a fence that differs from what this isolate expects. Rejects a revoked token; otherwise the control database decides.
+ * Sets the fence of a tenant's database that has none, and rejects anything else.
  */
 async function settleFence(
   env: Env,
@@ -341,27 +341,27 @@ export async function sendFence(database: Database, { sql: text, params }: Fence
   await database.batch([database.effect(text, ...params)])
 }
 
-/** For accounts, resources and integrations. */
+/** Opens the database of accounts, resources and integrations. */
 export const homeDatabase = ({ env, tenant, calls }: TenantPlace): Database =>
   shardDatabase(env, tenant, HOME_SHARD, calls)
 
 export const shardDatabases = ({ env, tenant, calls }: TenantPlace): Database[] =>
   tenant.shards.map((_, shard) => shardDatabase(env, tenant, shard, calls))
 
-/** A tenant with the means to reach its databases. */
+/** A tenant, and what is needed to reach its databases. */
 export type TenantPlace = { readonly env: Env; readonly tenant: Tenant; readonly calls: Calls }
 
-/** Shard 0 contains accounts, resources, audit and webhooks. */
+/** The shard of accounts, resources, audit and webhooks. */
 export const HOME_SHARD = 0
 
-/** 404 when the tenant has no such shard. */
+/** Throws 404 when the tenant has no such shard. */
 export function shardOfPolicy(tenant: Tenant, locator: DigitLocator): number {
   const shard = shardOfDigits(locator)
   if (shard >= tenant.shards.length) throw notFound('policy', String(locator))
   return shard
 }
 
-/** 404 (as `what`) when the tenant has no such shard. */
+/** Throws 404 (naming `what`) when the tenant has no such shard. */
 export function shardOfRecord(tenant: Tenant, locator: Uuid, what: string): number {
   const shard = shardOfUuid(locator)
   if (shard >= tenant.shards.length) throw notFound(what, locator)
@@ -370,7 +370,7 @@ export function shardOfRecord(tenant: Tenant, locator: Uuid, what: string): numb
 
 export type RecordPlace = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
 
-/** 404 (as `what`) for text that cannot be a record's locator. */
+/** Throws 404 (naming `what`) for text that cannot be a record's locator. */
 export function recordPlace({ env, tenant, calls }: TenantPlace, text: string, what: string): RecordPlace {
   const locator = readUuid(text)
   if (!locator) throw notFound(what, text)
@@ -378,7 +378,7 @@ export function recordPlace({ env, tenant, calls }: TenantPlace, text: string, w
   return { locator, shard, database: shardDatabase(env, tenant, shard, calls) }
 }
 
-/** Shards that take new policyholders at that time. */
+/** Returns the shards that accept new policyholders at `at`. */
 export const openShards = (
   { shards, opensAt = [], closesAt = [] }: Pick<Tenant, 'shards' | 'opensAt' | 'closesAt'>,
   at: Instant,
@@ -387,18 +387,18 @@ export const openShards = (
     (opensAt[shard] ?? 0) <= at && at < (closesAt[shard] ?? Number.POSITIVE_INFINITY) ? [shard] : [],
   )
 
-/** A random open shard; the policyholder's locator will contain it. 507 when none is open. */
+/** Picks a random open shard, which becomes part of the policyholder's locator. Throws 507 when none is open. */
 export function shardForNewPolicyholder(tenant: Tenant, at: Instant = now()): number {
   const open = openShards(tenant, at)
   if (open.length === 0) throw noRoom(tenant)
   return open.length === 1 ? open[0]! : open[crypto.getRandomValues(new Uint8Array(1))[0]! % open.length]!
 }
 
-/** One generation of a tenant: recreating or deleting the tenant ends it, and its names are never reused. */
+/** One generation of a tenant. It ends when the tenant is recreated or deleted, and its names are never reused. */
 export type TenantScope = Pick<Tenant, 'locator' | 'generation'>
 export const scope = ({ locator, generation }: TenantScope): string => `${locator}/${generation}`
 
-/** Within the tenant's jurisdiction; 503 until that bucket is bound. */
+/** Returns the bucket of the tenant's jurisdiction. Throws 503 until it is bound. */
 export function tenantFiles(env: Env, { place }: Pick<Tenant, 'place'>): R2Bucket {
   const bucket = boundBucket(env, place)
   if (bucket) return bucket
@@ -407,7 +407,7 @@ export function tenantFiles(env: Env, { place }: Pick<Tenant, 'place'>): R2Bucke
   )
 }
 
-/** Undefined until the Worker has the bucket. */
+/** Returns undefined until the Worker has the bucket. */
 export const boundBucket = (env: Env, place: Place): R2Bucket | undefined =>
   (env as unknown as Record<string, R2Bucket | undefined>)[bucketBinding(place)]
 
@@ -417,7 +417,7 @@ export const filesPrefix = (tenant: TenantScope): string => `${scope(tenant)}/`
 /** Binds a sealed value to its tenant (platform/sealed). */
 export const sealedPlace = fileKey
 
-/** Interval at which objects with an alarm check a suspended tenant. */
+/** Interval at which objects with an alarm check whether a suspended tenant is served again. */
 export const SUSPENDED_LOOK_MS = 60_000
 
 /** Names a shard in queue messages and in the storage of Durable Objects. */
@@ -429,13 +429,13 @@ export const shardName = ({ locator: tenantLocator, generation }: Tenant, shard:
   shard,
 })
 
-/** Undefined when the tenant is gone, suspended, or recreated since. */
+/** Returns undefined when the tenant is deleted, suspended, or recreated since. */
 export async function servedTenantOfShard(env: Env, name: ShardName, calls: Calls = noCalls()) {
   const tenant = await tenantOfShard(env, name, calls)
   return tenant?.suspension ? undefined : tenant
 }
 
-/** Includes suspended tenants; undefined when the tenant is gone or recreated since. */
+/** Includes suspended tenants. Returns undefined when the tenant is deleted or recreated since. */
 export async function tenantOfShard(env: Env, name: ShardName, calls: Calls = noCalls()) {
   const tenant = await findTenant(env, { locator: name.tenantLocator }, calls)
   return tenant?.generation === name.generation && name.shard < tenant.shards.length ? tenant : undefined

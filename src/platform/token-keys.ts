@@ -1,10 +1,10 @@
-// Keys that sign access tokens: Ed25519, so that the public half can verify tokens but not make them. Several keys at a time
+// Keys that sign access tokens: Ed25519, so that the public half can verify tokens but not create them. Several simultaneous keys
 // allow rotation without ending sessions.
 
-/** The only accepted algorithm: no token chooses how it is verified. */
+/** The only accepted algorithm: a token does not choose how it is verified. */
 export const TOKEN_ALGORITHM = 'EdDSA'
 
-/** For /.well-known/jwks.json (RFC 7517, RFC 8037). */
+/** A key of /.well-known/jwks.json (RFC 7517, RFC 8037). */
 export type PublicKey = {
   readonly kty: 'OKP'
   readonly crv: 'Ed25519'
@@ -20,18 +20,18 @@ type Keys = {
   readonly shown: readonly PublicKey[]
 }
 
-/** A JSON Web Key Set. The first key signs; tokens of any key are accepted. */
+/** A JSON Web Key Set. The first key signs; tokens signed by any of the keys are accepted. */
 export type TokenKeys = Pick<Env, 'TOKEN_KEYS'>
 
 let imported: { readonly text: string; readonly keys: Promise<Keys> } | undefined
 
-/** Imported once for an isolate. Throws when they are missing or invalid. */
+/** Imports the keys once per isolate. Throws when they are missing or invalid. */
 export function tokenKeys({ TOKEN_KEYS }: TokenKeys): Promise<Keys> {
   if (imported?.text !== TOKEN_KEYS) imported = { text: TOKEN_KEYS, keys: importKeys(TOKEN_KEYS) }
   return imported.keys
 }
 
-/** Never contains the text: it is secret, and errors are logged. */
+/** Builds an error without the text of the keys, which is secret: errors are logged. */
 const unusable = (why: string): Error =>
   new Error(
     `TOKEN_KEYS must be a JSON Web Key Set of Ed25519 keys; ${why}. \`npm run token-key\` makes a key.`,

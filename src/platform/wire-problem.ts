@@ -1,14 +1,14 @@
-// Problems of a request that breaks its contract: all at once, each a sentence with the property, what it must be and what
-// kind it is. Never with its value: that may be a password or personal data, and messages are logged.
+// Problems of a request that breaks its contract. All are reported together, each as a sentence with the property, what it must be
+// and what kind it is. Never with its value, which may be a password or personal data: messages are logged.
 import type { z } from '@hono/zod-openapi'
 import { ERROR_KINDS, type ErrorCode, Refusal } from '../kernel/errors.ts'
 
-/** Listed in one answer; the rest is counted. */
+/** Problems listed in one response. The rest are counted. */
 const MOST_PROBLEMS = 100
-/** Characters of a property's name that are shown. */
+/** Characters of a property name that are shown. */
 const SHOWN_LENGTH = 80
 
-/** Zod's kinds of values in words. */
+/** Words for zod's kinds of values. */
 export const KIND_WORDS: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
@@ -24,7 +24,7 @@ const shown = (name: PropertyKey): string => {
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH).toWellFormed()}…` : text.toWellFormed()
 }
 
-/** As the author would write it: `exposures[0].perils[2].name`. Empty: the whole request. */
+/** Formats a path the way its author would write it: `exposures[0].perils[2].name`. Empty for the whole request. */
 export function pathText(path: readonly PropertyKey[]): string {
   let text = ''
   for (const part of path) {
@@ -47,13 +47,13 @@ function kind(input: unknown): string {
   return Number.isInteger(input) ? 'a number' : 'a fraction'
 }
 
-/** `expected` as a sentence, with the kind of the actual value. */
+/** Builds a sentence from `expected`, with the kind of the actual value. */
 const sentence = (path: readonly PropertyKey[] | undefined, expected: string, input: unknown): string =>
   input === undefined
     ? `${subject(path)} is missing; it ${expected}.`
     : `${subject(path)} ${expected}, not ${kind(input)}.`
 
-/** For a schema or check whose failure has one explanation: `z.string().regex(…, rule('must be …'))`. */
+/** Sets the message of a schema or check that can fail for one reason only: `z.string().regex(…, rule('must be …'))`. */
 export const rule = (text: string) => ({
   error: (issue: z.core.$ZodRawIssue): string =>
     typeof issue.input === 'string' || issue.code === 'custom'
@@ -61,7 +61,7 @@ export const rule = (text: string) => ({
       : sentence(issue.path, text, issue.input),
 })
 
-/** Reports from a transform or check that the value, or its part at `path`, breaks `text`. */
+/** Reports from a transform or check that the value, or its part at `path`, breaks the rule `text`. */
 export function breaks(ctx: z.core.ParsePayload, text: string, path: PropertyKey[] = []): void {
   ctx.issues.push({ code: 'custom', input: ctx.value, path, params: { rule: text } })
 }
@@ -84,7 +84,7 @@ function named(values: readonly unknown[]): string {
   return `${shown.join(', ')}${values.length > shown.length ? ` … (${values.length} in all)` : ''}`
 }
 
-/** The error map of every schema without its own words. */
+/** The error map of every schema without its own message. */
 export function describeProblem(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -106,8 +106,8 @@ export function describeProblem(issue: z.core.$ZodRawIssue): string {
 }
 
 /**
- * 413 `tooLarge` when a list is too long, otherwise `code` (400). The message contains every problem; `fieldErrors` has each
- * one with its place as `ontologyUri`.
+ * Returns 413 `tooLarge` when a list is too long, otherwise `code` (400). The message contains every problem. `fieldErrors` lists
+ * each one with its place as `ontologyUri`.
  */
 export function contractRefusal(
   error: z.core.$ZodError,

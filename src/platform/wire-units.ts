@@ -1,15 +1,15 @@
-// Descriptions that say what a value is counted in, and not what it means. Schemas of wire.ts have them; src/wording adds the meaning. They
-// are apart from the schemas, so that words can be read without them.
+// Descriptions of the unit of a value, not of its meaning. The schemas of wire.ts have them, and src/wording adds the meaning.
+// They are separate from the schemas so that src/wording can be loaded without those.
 
-/** Of a time in a request. */
+/** For a time in a request. */
 export const REQUEST_MILLISECONDS = 'Milliseconds since 1970-01-01T00:00Z: an integer, or its digits as text.'
 
-/** Of a time in an answer. */
+/** For a time in a response. */
 export const MILLISECONDS = 'Milliseconds since 1970-01-01T00:00Z, as text.'
 
 export const REQUEST_DECIMAL = 'A number, or the same as plain decimal text.'
 
-/** Of text with all digits of a number. */
+/** For text with all digits of a number. */
 export const EXACT_DECIMAL = 'An exact decimal.'
 
 export const CURRENCY = 'ISO 4217 code.'

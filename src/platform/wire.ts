@@ -1,5 +1,5 @@
-// Primitives of every contract. Contracts import this file first: it sets zod up. Requests are parsed leniently, as real
-// clients send them (brief 0); answers are plain types. Schemas are shared: each one costs start-up time.
+// Primitives of every contract. Contracts import this file first because it sets up zod. Requests are parsed leniently, as real
+// clients send them (brief 0); responses are plain types. Schemas are shared because each one costs start-up time.
 import { z } from '@hono/zod-openapi'
 import { decimal } from '../kernel/money.ts'
 import { isLongerThan } from '../kernel/text.ts'
@@ -7,37 +7,40 @@ import { type Instant, instant, readDateTime } from '../kernel/time.ts'
 import { breaks, describeProblem, rule } from './wire-problem.ts'
 import { CURRENCY, MILLISECONDS, REQUEST_DECIMAL, REQUEST_MILLISECONDS } from './wire-units.ts'
 
-// jitless: the runtime has no eval, and zod must not look for it.
+// jitless: the runtime has no eval, and zod must not test for it.
 z.config({ jitless: true, customError: describeProblem })
 
-/** Entries of one list in a request; more is 413. */
+/** Maximum number of entries in one list of a request. Longer lists are rejected with 413. */
 export const LONGEST_LIST = 10_000
 
 const present = <T>(wire: T | null | undefined | ''): T | undefined =>
   wire === null || wire === '' ? undefined : (wire as T | undefined)
 
-/** May be left out; `null` (brief 0.3) and `""`, as in `?pagingToken=`, mean the same. */
+/** Makes a property optional. `null` (brief 0.3) and `""`, as in `?pagingToken=`, also mean that it is left out. */
 export const optional = <S extends z.ZodType>(schema: S) =>
   z.preprocess<unknown, z.ZodOptional<S>, z.input<S> | null | undefined>(present, schema.optional())
 
-/** `optional` for a named record: the document refers to the record instead of inlining it. */
+/** `optional` for a named record: the OpenAPI document refers to the record instead of inlining it. */
 export const optionalRecord = <S extends z.ZodType>(record: S) => optional(z.lazy(() => record))
 
-/** Left out or `null` means empty; no `null` inside (brief 0.12). */
+/** A list for which absent or `null` means empty. It must not contain `null` (brief 0.12). */
 export const list = <S extends z.ZodType>(element: S) =>
   z.preprocess<unknown, z.ZodArray<S>, readonly z.input<S>[] | null | undefined>(
     wire => wire ?? [],
     z.array(element).max(LONGEST_LIST),
   )
 
-/** The OpenAPI document refers to it by name. */
+/** An object schema to which the OpenAPI document refers by name. */
 export const component = <S extends z.ZodRawShape>(
   name: string,
   shape: S,
   metadata: Parameters<z.ZodObject['openapi']>[1] = {},
 ) => z.object(shape).openapi(name, metadata)
 
-/** Defaults for required properties that clients leave out or set to `null`; the document still lists them as required. */
+/**
+ * Fills in defaults for required properties that clients leave out or set to `null`. The OpenAPI document still lists them as
+ * required.
+ */
 export const filledIn = <S extends z.ZodObject>(defaults: Readonly<Record<string, unknown>>, record: S) =>
   z.preprocess(wire => {
     if (typeof wire !== 'object' || wire === null || Array.isArray(wire)) return wire
@@ -46,7 +49,7 @@ export const filledIn = <S extends z.ZodObject>(defaults: Readonly<Record<string
     return filled
   }, record)
 
-/** Not empty, at most `most` characters. */
+/** Text that is not empty and has at most `most` characters. */
 export const shortText = (most: number) =>
   z
     .string()
@@ -61,17 +64,17 @@ export const shortText = (most: number) =>
 export const Locator = z.string().min(1).max(64)
 export const OptionalLocator = optional(Locator)
 
-/** From the configuration: product, exposure, peril, field, payment schedule. */
+/** A name from the configuration: product, exposure, peril, field, payment schedule. */
 export const Name = shortText(128)
 export const OptionalName = optional(Name)
 
-/** From people or networks: user, host, tenant, display name, file. */
+/** A name from people or networks: user, host, tenant, display name, file. */
 export const LongName = shortText(256)
 export const OptionalLongName = optional(LongName)
 
 const TIMESTAMP = 'must be a time in milliseconds since 1970-01-01T00:00Z, as an integer or its digits'
 
-/** `z.int()` ends at 2^53, and would not call larger numbers whole. */
+/** An integer of any size. `z.int()` ends at 2^53 and would report larger numbers as not whole. */
 const WholeNumber = z.number().refine(Number.isInteger, { abort: true }).openapi({ type: 'integer' })
 
 /** Milliseconds since the epoch as JSON integer or digits, years 0001 to 9999. */
@@ -105,13 +108,13 @@ const DECIMAL = 'must be a plain decimal number with at most 15 digits before th
 
 const PLAIN_DECIMAL = /^-?\d{1,15}(\.\d{1,7})?$/
 
-/** A number or numeric text as exact decimal text: `250` and `"250.00"` give `250`. */
+/** Converts a number or numeric text to exact decimal text: `250` and `"250.00"` give `250`. */
 export const RequestDecimal = z
   .union([z.number(), z.string()], rule(DECIMAL))
   .transform((wire, ctx): string => {
-    // For most numbers that is already their text.
+    // For most numbers this is already the exact text.
     if (typeof wire === 'number' && wire !== 0 && PLAIN_DECIMAL.test(String(wire))) return String(wire)
-    // The pattern comes first: big.js would write out an exponent of a million.
+    // Checked before big.js, which would write out an exponent of a million.
     const text = typeof wire === 'number' && Math.abs(wire) < 1e15 ? decimal(wire).toFixed() : String(wire)
     if (/^[+-]?\d{1,15}(\.\d{1,7})?$/.test(text.trim())) return decimal(text.replace('+', '')).toFixed()
     breaks(ctx, DECIMAL)
@@ -120,11 +123,11 @@ export const RequestDecimal = z
   .openapi({ description: REQUEST_DECIMAL, example: 250 })
 export const OptionalDecimal = optional(RequestDecimal)
 
-/** Forms and queries send numbers as text; other text is unchanged. */
+/** Forms and queries send numbers as text. Other text is returned unchanged. */
 const wholeNumber = (wire: unknown): unknown =>
   typeof wire === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(wire) ? Number(wire) : wire
 
-/** As JSON integer or digits; 1.0 is allowed. */
+/** An integer, sent as a JSON number or as digits. 1.0 is allowed. */
 export const requestInteger = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   z.preprocess(wholeNumber, z.int().min(minimum).max(maximum))
 
@@ -133,7 +136,7 @@ const TRUTH: Record<string, boolean> = { true: true, false: false, 1: true, 0: f
 const truth = (wire: unknown): unknown =>
   typeof wire === 'string' ? (TRUTH[wire.trim().toLowerCase()] ?? wire) : wire
 
-/** Also the texts `true`, `false`, `1`, `0` in any case (resources brief 10.2). */
+/** A boolean. Also accepts the texts `true`, `false`, `1`, `0` in any case (resources brief 10.2). */
 export const RequestBoolean = z.preprocess(truth, z.boolean())
 export const OptionalBoolean = optional(RequestBoolean)
 
@@ -141,7 +144,7 @@ export const OptionalBoolean = optional(RequestBoolean)
 export const booleanOr = (value: boolean) =>
   z.preprocess(wire => truth(present(wire) ?? value), z.boolean()).openapi({ default: value })
 
-/** Default 100; more than 1,000 is 1,000 (resources brief 0.1). */
+/** Default 100. Reduces more than 1,000 to 1,000 (resources brief 0.1). */
 export const PageSize = z
   .preprocess(
     wire => wholeNumber(present(wire) ?? 100),
@@ -152,18 +155,18 @@ export const PageSize = z
   )
   .openapi({ description: 'Rows of one page, at most 1,000.', default: 100 })
 
-/** Opaque, from the previous answer. */
+/** Opaque, from the previous response. */
 export const PagingToken = optional(z.string().max(4_096)).describe('From the answer before; opaque.')
 
 const ORDERS = ['oldestFirst', 'newestFirst'] as const
 export type Order = (typeof ORDERS)[number]
 
-/** A token goes on in the order of the page that gave it only with the same order. */
+/** A paging token continues correctly only with the order of the page that it came from. */
 export const ListOrder = z
   .preprocess(wire => present(wire) ?? 'oldestFirst', z.enum(ORDERS))
   .openapi({ description: 'Send the same for every page of a list.', default: 'oldestFirst' })
 
-/** As the body reader passes it. */
+/** A file part in the form in which the body reader passes it. */
 export const filePart = (name: string) =>
   z
     .custom<unknown>(
@@ -175,7 +178,7 @@ export const filePart = (name: string) =>
 type WireScalar = string | number | boolean
 
 /**
- * Field values as sent: a scalar or a list of scalars for each field, `null` for a field without value (brief 0.4).
+ * Field values as sent: a scalar or a list of scalars for each field, `null` for a field without a value (brief 0.4).
  * `readFieldValues` of product/fields normalises and checks them.
  */
 export type WireFieldValues = Readonly<Record<string, WireScalar | readonly WireScalar[] | null>>
@@ -195,7 +198,7 @@ const FieldValues = z.custom<WireFieldValues>().check(ctx => {
   }
 })
 
-/** Left out means empty. */
+/** Absent means empty. */
 export const RequestFieldValues = z
   .preprocess(wire => wire ?? {}, FieldValues)
   .openapi({
@@ -228,7 +231,7 @@ export const Amount = z.number()
 
 export const Currency = z.string().openapi({ description: CURRENCY, example: 'EUR' })
 
-/** Each amount with its currency: `premium` and `premiumCurrency` (brief 3.4). */
+/** Declares each amount with its currency: `premium` and `premiumCurrency` (brief 3.4). */
 export const withCurrency = <S extends z.ZodType, N extends string>(amount: S, ...names: N[]) =>
   Object.fromEntries(
     names.flatMap(name => [
@@ -244,7 +247,7 @@ export const Texts = z.array(Text)
 /** Always lists (brief 0.4). */
 export const FieldValueLists = z.record(Text, Texts)
 
-/** By the group's locator. */
+/** By the locator of the group. */
 export const FieldGroupValues = z.record(Text, FieldValueLists)
 
 export const OptionalText = Text.optional()
@@ -252,11 +255,11 @@ export const OptionalAmount = Amount.optional()
 
 export const TimestampIfAny = Timestamp.optional()
 
-/** Deprecated in the contract; old clients still read it. */
+/** Deprecated in the contract. Older clients still read it. */
 export const DeprecatedText = z.string().openapi({ deprecated: true })
 
 export const ListCompleted = Flag.describe('Whether nothing follows.')
 
-/** A page of a list, as older paths answer it. */
+/** A page of a list in the form of older paths. */
 export const listOf = <Item extends z.ZodType>(name: string, item: Item) =>
   component(name, { listCompleted: ListCompleted, items: z.array(item) })

@@ -1,5 +1,5 @@
-// What goes to a D1 database, and comes back: one batch in one round trip, counted, within a session, and only while the
-// database serves the tenant that the caller believes.
+// Sends batches to a D1 database: each in one round trip, counted, within a session, and only while the database serves the tenant
+// that the caller expects.
 import { type Calls, noteBookmark } from '../calls.ts'
 import {
   type Fence,
@@ -19,10 +19,10 @@ export const isReading = ({ sql: text }: SqlText): boolean => /^[\s(]*select\b/i
 export type Send = (statements: readonly SqlText[]) => Promise<D1Result[]>
 
 /**
- * `binding` is the name of the database's bookmarks. `fence`: for a tenant's database.
+ * Returns a connection. `binding` is the name of the database's bookmarks; `fence` is for a tenant's database.
  *
- * Uses a session, so that read replicas can be enabled: reads with a client's bookmark may go to a copy that has reached it,
- * everything else goes to the primary.
+ * It uses a session, so that read replicas can be enabled: reads with a client's bookmark may go to a copy that has reached it,
+ * and everything else goes to the primary.
  */
 export function connectionTo(client: D1Database, calls: Calls, binding?: string, fence?: Fence): Send {
   const send = sessionOf(client, calls, binding)
@@ -42,7 +42,7 @@ function sessionOf(client: D1Database, calls: Calls, binding: string | undefined
     if (binding !== undefined && bookmark) noteBookmark(calls, binding, bookmark)
     return results
   }
-  // A restored database may never have had the bookmark: then the primary is asked.
+  // A restored database may never have had the bookmark. The primary answers then.
   return statements =>
     send(statements).catch(problem => {
       if (from === undefined) throw problem
@@ -52,7 +52,7 @@ function sessionOf(client: D1Database, calls: Calls, binding: string | undefined
     })
 }
 
-/** Sends until the database is as the caller believes, or the fence throws the caller's answer. */
+/** Sends until the fence is as the caller expects, or until `settle` throws the error for the caller. */
 async function sendFenced(
   send: Send,
   { tenant, settle }: Fence,
@@ -67,7 +67,7 @@ async function sendFenced(
   }
 }
 
-/** The results, or the fence's row if the database is not as the caller believes. */
+/** Returns the results, or the fence's row if it differs from what the caller expects. */
 type Attempt = (
   send: Send,
   tenant: FencedTenant,

@@ -3,19 +3,19 @@ import { hexOf } from '../../kernel/text.ts'
 import { carryOutMove, moveOf, type Steps, withMarks } from './moves.ts'
 import type { MigrationTarget } from './target.ts'
 
-// The same runner for local files, tests and production. A migration is one atomic batch that also records itself, or a move of
-// tables in many (moves.ts). An interrupted run can simply be repeated.
+// Runs migrations of local files, tests and production alike. A migration is one atomic batch that also records itself, or a move
+// of tables in many batches (moves.ts). An interrupted run can be repeated.
 
-/** One file of migrations/, as drizzle-kit wrote it, split into statements. */
+/** One file of migrations/ as drizzle-kit wrote it, split into statements. */
 export type Migration = {
-  /** File name without `.sql`; names sort in order of application: `0000_first`. */
+  /** File name without `.sql`, e.g. `0000_first`. Names sort in the order of application. */
   name: string
   statements: readonly string[]
-  /** SHA-256 of the statements, hex; detects edits after application. */
+  /** SHA-256 of the statements, hex. Detects edits after application. */
   hash: string
 }
 
-/** Every database records its migrations in this table. */
+/** The table in which every database records its migrations. */
 const RECORD = `create table if not exists migration (
   name text primary key not null, hash text not null, applied_at integer not null
 )`
@@ -24,7 +24,7 @@ const BREAKPOINT = '--> statement-breakpoint'
 
 const NAME = /^\d{4}_[a-z0-9_]+$/
 
-/** Sorted in order of application. */
+/** Reads migrations and sorts them in the order of application. */
 export async function readMigrations(files: Record<string, string>): Promise<Migration[]> {
   const read = Object.entries(files).map(async ([path, text]) => {
     const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.sql$/, '')
@@ -46,19 +46,19 @@ export function newestMigration(migrations: readonly Migration[]): string {
 }
 
 export type Migrated = {
-  /** By this run. */
+  /** Names of the migrations that this run applied. */
   readonly applied: string[]
-  /** The newest that the database has. */
+  /** The newest migration that the database has. */
   readonly newest: string
-  /** Else a move is under way. */
+  /** False while a move is under way. */
   readonly isDone: boolean
 }
 
-/** Applies missing migrations, oldest first; returns their names. */
+/** Applies missing migrations, oldest first, and returns their names. */
 export const migrate = async (target: MigrationTarget, migrations: readonly Migration[]): Promise<string[]> =>
   (await migrateInSteps(target, migrations, { left: Number.POSITIVE_INFINITY })).applied
 
-/** As `migrate`, as far as the steps of moves go. */
+/** Like `migrate`, but stops when the steps for moves are used up. */
 export async function migrateInSteps(
   target: MigrationTarget,
   migrations: readonly Migration[],
@@ -80,7 +80,7 @@ export async function migrateInSteps(
   return { applied, newest: newestMigration(migrations), isDone: true }
 }
 
-/** Hashes by name; empty for a new database without the record. */
+/** Returns hashes by name. Empty for a new database, which has no such table yet. */
 async function appliedMigrations(target: MigrationTarget): Promise<Map<string, string>> {
   try {
     const rows = await target.query('select name, hash from migration')
@@ -91,7 +91,7 @@ async function appliedMigrations(target: MigrationTarget): Promise<Map<string, s
   }
 }
 
-/** An edited migration, or one inserted before an applied one, cannot give the schema of the code. */
+/** Rejects a migration that was edited, or inserted before an applied one: it cannot lead to the schema of the code. */
 function refuseRewrittenHistory(
   target: MigrationTarget,
   migrations: readonly Migration[],
@@ -110,12 +110,12 @@ function refuseRewrittenHistory(
     )
 }
 
-/** `done` is called for each database that is up to date; `applied` is empty if it already was. */
+/** `done` is called for each database that is up to date. `applied` is empty if it already was. */
 type MigrationProgress = {
   done(target: MigrationTarget, applied: readonly string[]): void | Promise<void>
 }
 
-/** Failures of a run over many databases; all others are up to date, unless it `isCutShort`. */
+/** The failures of a run over many databases. All other databases are up to date, unless the run `isCutShort`. */
 export class MigrationFailures extends Error {
   readonly isCutShort: boolean
 
@@ -133,12 +133,12 @@ export class MigrationFailures extends Error {
   }
 }
 
-/** After this many failures the migration is at fault, not the databases. */
+/** So many failures mean that the migration is at fault and not the databases. */
 export const MOST_FAILURES = 10
 
 /**
- * Migrates at most `atOnce` databases at a time. A failure delays no other; after `MOST_FAILURES` no further one starts.
- * Throws `MigrationFailures` at the end; the same call again tries the missing ones.
+ * Migrates at most `atOnce` databases at a time. A failure does not delay other databases, but after `MOST_FAILURES` no further
+ * one starts. Throws `MigrationFailures` at the end. The same call again tries the databases that failed.
  */
 export async function migrateAll(
   targets: readonly MigrationTarget[],
@@ -165,17 +165,20 @@ export async function migrateAll(
 }
 
 /**
- * Moves that this code runs without, since it runs on both layouts: those of this release. The release after it removes them here when its
- * code needs them.
+ * The moves of this release. This code supports both layouts, so it does not require them. The next release removes them from this
+ * list when its code needs them.
  */
 export const OPTIONAL_MOVES: readonly string[] = ['0007_keys_of_policies', '0009_shared_rows_of_events']
 
-/** Databases that have it get rows of several events (platform/events/rows.ts), which Workers of earlier releases cannot read. */
+/**
+ * Databases with this migration get rows of several events (platform/events/rows.ts), which Workers of earlier releases cannot
+ * read.
+ */
 export const SHARED_EVENT_ROWS = '0009_shared_rows_of_events'
 
 /**
- * Migrations after such a move that this code runs without, since what they bring is asked for in one place, which answers 503 until it
- * is there. The release that removes the move above removes these too.
+ * Migrations after such a move that this code does not require: each addition is used in one place, which responds with 503 until
+ * the migration has run. The release that removes the move above also removes these.
  */
 export const OPTIONAL_ADDITIONS: readonly string[] = [
   '0008_impact_runs',
@@ -187,22 +190,25 @@ export const OPTIONAL_ADDITIONS: readonly string[] = [
   '0015_deployment_log',
 ]
 
-/** Databases that have it keep a journal (policy/journal/rows.ts) and reports; what happened before is brought in afterwards. */
+/**
+ * Databases with this migration keep a journal (policy/journal/rows.ts) and reports. Earlier transactions are added to it
+ * afterwards.
+ */
 export const BOOKS = '0010_books'
 
-/** Databases that have it keep notes (servicing/notes). */
+/** Databases with this migration keep notes (servicing/notes). */
 export const NOTES = '0012_notes'
 
-/** Databases that have it keep identity providers (access/identity-providers). */
+/** Databases with this migration keep identity providers (access/identity-providers). */
 export const IDENTITY_PROVIDERS = '0013_identity_providers'
 
-/** Databases that have it keep roles of the interface (access/roles). */
+/** Databases with this migration keep roles of the interface (access/roles). */
 export const ROLES = '0014_roles'
 
-/** Databases that have it keep a log of deploys (tenants/deployment/log). */
+/** Databases with this migration keep a log of deployments (tenants/deployment/log). */
 export const DEPLOYMENT_LOG = '0015_deployment_log'
 
-/** Newest migration that tenant databases must have for this code, from drizzle-kit's journal. */
+/** The newest migration that tenant databases must have for this code, from drizzle-kit's journal. */
 export const REQUIRED_TENANT_MIGRATION: string = journal.entries.findLast(
   ({ tag }) => !OPTIONAL_MOVES.includes(tag) && !OPTIONAL_ADDITIONS.includes(tag),
 )!.tag

@@ -1,31 +1,34 @@
-// A migration that gives tables other keys or indexes while tenants write to them ("expand, move, contract"). Triggers mirror each
-// write of a table T into T_moved while its rows are copied there. Then T_moved takes its name, and the rows left behind are
-// deleted. One table follows the other, so a database needs room for one more table only.
+// Migrations that give tables other keys or indexes while tenants write to them ("expand, move, contract"). Triggers mirror each
+// write of a table T into T_moved while the rows of T are copied there. T_moved is then renamed to T, and the rows left behind are
+// deleted. Tables move one after the other, so a database needs room for only one more table.
 //
-// Each step is a batch that fails unless the table is at the step's stage, and records how far it comes. So a run may be interrupted
-// anywhere, and two may overlap: of two that do the same, one fails and begins again with what is there.
+// Each step is a batch that fails unless the table is at the stage of the step, and records its progress. A run can therefore be
+// interrupted anywhere, and two runs can overlap: if both do the same step, one fails and starts again from the recorded stage.
 import type { MigrationTarget } from './target.ts'
 
 export type Move = {
-  /** None: a migration that only has to wait. */
+  /** Empty for a migration that only has to wait. */
   readonly tables: readonly string[]
-  /** Make T_moved with its indexes, for each table T. */
+  /** Statements that create T_moved with its indexes, for each table T. */
   readonly making: readonly string[]
-  /** For when all tables have moved. */
+  /** Statements to run when all tables have moved. */
   readonly atEnd: readonly string[]
 }
 
-/** Batches that a run may still send. */
+/** Number of batches that a run may still send. */
 export type Steps = { left: number }
 
 const MOVES = 'moves: '
 const AT_THE_END = 'at the end'
-/** First line of a migration that moves nothing, but changes what is written: it too waits until no earlier release serves. */
+/**
+ * First line of a migration that moves no table but changes the form of what is written. It too waits until no earlier release is
+ * serving.
+ */
 const AFTER_RELEASE = 'after its release'
 
 /**
- * Comment lines that mark a move become statements of their own. They are no SQL: a release that knows no moves fails with them, where it
- * would else record half a move as applied.
+ * Turns the comment lines that mark a move into separate statements. They are not valid SQL, so a release that does not know moves
+ * fails on them and does not record half a move as applied.
  */
 export const withMarks = (text: string, breakpoint: string): string =>
   text.replace(
@@ -33,7 +36,7 @@ export const withMarks = (text: string, breakpoint: string): string =>
     `${breakpoint}\n$1\n${breakpoint}`,
   )
 
-/** Undefined for a migration of plain statements. */
+/** Returns undefined for a migration of plain statements. */
 export function moveOf({ statements }: { readonly statements: readonly string[] }): Move | undefined {
   const [first = '', ...rest] = statements
   if (first === AFTER_RELEASE) return { tables: [], making: [], atEnd: rest }
@@ -43,18 +46,18 @@ export function moveOf({ statements }: { readonly statements: readonly string[] 
   return { tables, making: rest.slice(0, end), atEnd: rest.slice(end + 1) }
 }
 
-/** Exists while a move is under way. */
+/** A table that exists while a move is under way. */
 const PROGRESS = `create table migration_move (
   table_name text primary key not null, stage text not null, reached integer not null, until integer not null
 )`
 
 const ROWS_A_STEP = 2_000
 
-/** Steps between two looks at the progress. */
+/** Maximum number of steps between two reads of the progress. */
 const MOST_BETWEEN_LOOKS = 16
 
 /**
- * Goes on with the move of the migration `name` until it is done, which `record` notes, or until no steps are left; returns whether
+ * Continues the move of the migration `name` until it is done, which `record` records, or until no steps are left. Returns whether
  * it is done.
  */
 export async function carryOutMove(
@@ -79,14 +82,14 @@ export async function carryOutMove(
   if (!state?.is_used) {
     const ifFree = `insert into migration (name, hash, applied_at) select null, '', 0 where ${isUsed}`
     const drops = tables.map(table => `drop table "${table}"`)
-    // Made under their own names at once: SQLite reads the whole schema again for each that it renames.
+    // The new tables get their final names directly: SQLite reads the whole schema again for each table that it renames.
     const moved = new RegExp(`\\b(${tables.join('|')})_moved\\b`, 'g')
     const makes = making.map(statement => statement.replace(moved, '$1'))
     await target.execute([ifFree, ...drops, ...makes, ...atEnd, record])
     return true
   }
   if (!state.is_begun) {
-    // Another run may have come to the end since this one looked what is missing: nothing is moved twice.
+    // Another run may have finished since this one listed the missing migrations. Nothing may be moved twice.
     const ifMissing = `insert into migration (name, hash, applied_at)
       select null, '', 0 where exists (select 1 from migration where name = '${name}')`
     const places = tables.map(table => `insert into migration_move values ('${table}', 'made', 0, 0)`)
@@ -118,7 +121,7 @@ type Stage = 'made' | 'copying' | 'copied' | 'swapped' | 'emptied'
 
 const place = (table: string): string => `migration_move where table_name = '${table}'`
 
-/** Fails the batch at any other stage: no column of the progress is null. */
+/** Fails the batch at any other stage: every column of the progress table is NOT NULL. */
 const hold = (table: string, ...stages: Stage[]): string =>
   `insert into migration_move select null, null, null, null
    where not exists (select 1 from ${place(table)} and stage in (${stages.map(stage => `'${stage}'`).join()}))`
@@ -128,7 +131,7 @@ const goOn = (table: string, stage: Stage | 'done', where = 'true'): string =>
 
 type Batch = (table: string, target: MigrationTarget) => string[] | Promise<string[]>
 
-/** What a table has to do at each stage. Those that a run repeats do no harm when there is nothing left to do. */
+/** The batch of each stage of a table. A run may repeat it, and it does no harm when nothing is left to do. */
 const STEPS: Readonly<Record<Stage, Batch>> = {
   made: async (table, target) => [
     hold(table, 'made'),
@@ -165,7 +168,7 @@ const STEPS: Readonly<Record<Stage, Batch>> = {
   emptied: table => [hold(table, 'emptied'), `drop table "${table}_left"`, goOn(table, 'done')],
 }
 
-/** Of T_moved. The columns include `rowid` unless a column is the row id, or there is none. */
+/** The shape of T_moved. The columns include `rowid` unless a column is the row id or the table has none. */
 type Shape = { readonly columns: readonly string[]; readonly key: readonly string[] }
 
 async function shapeOf(target: MigrationTarget, table: string): Promise<Shape> {
@@ -195,8 +198,9 @@ const same = (key: readonly string[], a: string, b: string): string =>
 const WRITES = ['insert', 'update', 'delete'] as const
 
 /**
- * T_moved has no row that T has not, so a row that comes is new there, or the statement that fires the trigger replaces rows:
- * then so do those of the trigger. A changed row is removed and put again, since SQLite lets no trigger replace rows of itself.
+ * Builds the triggers. T_moved has no row that T does not have, so a row inserted into T is new in T_moved as well, unless the
+ * statement that fires the trigger replaces rows: the statements of the trigger then replace them too. An update deletes the row
+ * and inserts it again, because in SQLite a trigger cannot replace rows by itself.
  */
 function mirrors(table: string, { columns, key }: Shape): string[] {
   const insert = `insert into "${table}_moved" (${listed(columns)})`
@@ -204,7 +208,7 @@ function mirrors(table: string, { columns, key }: Shape): string[] {
   const remove = `delete from "${table}_moved" where ${same(key, `"${table}_moved"`, 'old')};`
   const actions = { insert: put, update: `${remove} ${put}`, delete: remove }
   return [
-    // A number may be given out whose row is gone: a row that is deleted at once has T_moved count on behind it.
+    // The highest number may belong to a row that was deleted. Inserting and deleting a row makes T_moved continue after it.
     `${insert} select ${columns.map(column => (column === key[0] ? 'seq' : '0')).join()} from sqlite_sequence where name = '${table}'`,
     `delete from "${table}_moved"`,
     ...WRITES.map(

@@ -1,13 +1,13 @@
-// How much one bound parameter of D1 holds.
+// Limits on the size of a D1 bound parameter.
 import { tooLarge } from '../../kernel/errors.ts'
 
-/** What D1 takes in one bound parameter or row. */
+/** D1's limit for one bound parameter or row, in bytes. */
 const MOST_PARAMETER_BYTES = 2_000_000
 
-/** UTF-8 bytes of a UTF-16 unit. */
+/** Maximum number of UTF-8 bytes for one UTF-16 unit. */
 const MOST_BYTES_A_UNIT = 3
 
-/** Refuses (413) what D1 refuses as a fault of ours. A local runtime takes any length. */
+/** Rejects with 413 a value that D1 would reject with an internal error. The local runtime has no limit. */
 export function assertFits(value: unknown): void {
   if (typeof value !== 'string' || value.length * MOST_BYTES_A_UNIT <= MOST_PARAMETER_BYTES) return
   const bytes = Buffer.byteLength(value)
@@ -17,15 +17,15 @@ export function assertFits(value: unknown): void {
     )
 }
 
-/** UTF-8 bytes of the rows of one parameter; a longer row is alone in one. */
+/** Maximum size of the rows in one parameter, in UTF-8 bytes. A longer row gets its own parameter. */
 const LARGEST_PARAMETER_BYTES = 900_000
 
-/** JSON lists of the texts, each short enough in UTF-8 for one bound parameter. */
+/** Joins the texts to JSON lists, each short enough in UTF-8 for one bound parameter. */
 export function jsonLists(texts: readonly string[]): string[] {
   const lists: string[][] = []
   let room = 0
   for (const text of texts) {
-    // One more for the comma.
+    // Plus one for the comma.
     const bytes = Buffer.byteLength(text) + 1
     if (bytes > room) {
       lists.push([])

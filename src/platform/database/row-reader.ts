@@ -1,5 +1,5 @@
 // Reads the rows of a result. Drizzle checks the column type of every value in every row. Checking each column once takes half the
-// time: 2.5 ms less for a thousand rows of twelve columns, and a large policy has thousands.
+// time: 2.5 ms less for a thousand rows of twelve columns, and a large policy has thousands of rows.
 import { Column, is, noopDecoder, SQL } from 'drizzle-orm'
 
 type Decoder = { mapFromDriverValue(value: unknown): unknown }
@@ -13,7 +13,7 @@ type Row = Readonly<Record<string, unknown>>
 
 export type ReadRows = (rows: readonly Row[]) => object[]
 
-/** For queries that select columns and expressions side by side; undefined for others, e.g. joins. */
+/** Returns a reader for queries that select plain columns and expressions, or undefined for other queries, e.g. joins. */
 export function rowReader(prepared: object): ReadRows | undefined {
   const { fields, executeMethod, customResultMapper } = prepared as {
     readonly fields?: readonly Selected[]
@@ -41,8 +41,8 @@ const isIdentity = ({ mapFromDriverValue }: Decoder): boolean =>
   mapFromDriverValue === noopDecoder.mapFromDriverValue
 
 /**
- * Every row has the same columns in the order of the query. Equal texts in a column become one object: most JSON of a large
- * policy is the same for thousands of records. So nobody may change what a row holds.
+ * Decodes rows, which all have the same columns in the order of the query. Equal texts in a column become one shared object,
+ * because most JSON of a large policy is the same for thousands of records. Callers must not change the values of a row.
  */
 function readRows(rows: readonly Row[], cells: readonly Cell[]): object[] {
   const [first] = rows

@@ -1,23 +1,23 @@
-// Queries that write many rows at once: whole records of a table, as JSON in one parameter for each chunk.
+// Queries that write many rows together: whole records of a table, as JSON in one parameter per chunk.
 import { Column, is } from 'drizzle-orm'
 import { getTableConfig, SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { memoByObject } from '../../kernel/maps.ts'
 import type { Database, Query } from '../database.ts'
 import { jsonLists } from './parameters.ts'
 
-/** Drizzle's `snake_case` casing. */
+/** Converts a name like drizzle's `snake_case` casing. */
 export const snakeCase = (key: string): string => key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
 type TableTexts = {
-  /** By property name; `column` where stored values differ from values in code, as JSON does. */
+  /** By property name. `column` is set where stored values differ from values in code, as with JSON. */
   columns: { name: string; column: SQLiteColumn | undefined }[]
-  /** Its parameter is a JSON list of rows, each a list. */
+  /** Inserts rows or replaces rows with the same key. Its parameter is a JSON list of rows, each a list. */
   put: string
-  /** As `put`; fails if a row exists. */
+  /** Like `put`, but fails if a row exists. */
   insert: string
-  /** As `put`; existing rows keep the columns of indexes of all records. */
+  /** Like `put`, but existing rows keep their columns of indexes that cover all records. */
   change: string
-  /** Its parameter is a JSON list of locators. */
+  /** Deletes rows. Its parameter is a JSON list of locators. */
   remove: string
 }
 
@@ -29,21 +29,21 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
   const rest = names.filter(column => !keys.includes(column))
   const quoted = (list: string[]): string => list.map(column => `"${column}"`).join(', ')
   const values = names.map((_, at) => `cells ->> ${at}`).join(', ')
-  // A table whose key became longer may still have its former key (docs/design.md, section 5).
+  // A table whose key was extended may still have its former key (docs/design.md, section 5), so no key is named as the target.
   const target = keys.length > 1 && !indexes.some(({ config }) => config.unique) ? '' : `(${quoted(keys)}) `
   const taking = (changing: string[]): string => {
     if (keys.length === 0) return ''
     const set = changing.map(column => `"${column}" = excluded."${column}"`).join(', ')
     return ` on conflict ${target}do ${set === '' ? 'nothing' : `update set ${set}`}`
   }
-  // Indexes of some records are of open work: a record comes into them and goes as its columns change.
+  // Partial indexes list open work: records enter and leave them as columns change, so those columns do not count here.
   const indexed = indexes
     .filter(({ config }) => config.where === undefined)
     .flatMap(({ config }) =>
       config.columns.flatMap(column => (is(column, Column) ? snakeCase(column.name) : [])),
     )
-  // Cuts each row out of the list once. With `value` itself, SQLite would parse it for each column; `limit` keeps SQLite from
-  // merging the two queries into that.
+  // Extracts each row from the list once. With `value` itself, SQLite would parse it for each column. `limit` prevents SQLite from
+  // merging the two queries into one that does so.
   const insert = `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1)`
   return {
     columns: columns.map(column => ({ name: column.name, column: isUnmapped(column) ? undefined : column })),
@@ -57,7 +57,7 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
 const isUnmapped = (column: SQLiteColumn): boolean =>
   column.mapToDriverValue === SQLiteColumn.prototype.mapToDriverValue
 
-/** The JSON text of each row, as queries send it. */
+/** Formats each row as the JSON text that queries send. */
 export function rowTexts<T extends SQLiteTable>(table: T, rows: readonly T['$inferInsert'][]): string[] {
   const { columns } = textsOf(table)
   return rows.map(row => {
@@ -85,8 +85,8 @@ const writeTexts = (database: Database, statement: string, texts: readonly strin
   jsonLists(texts).map(list => database.effect(statement, list))
 
 /**
- * Queries that insert rows or replace rows with the same key. Rows are JSON in one parameter for each chunk, because D1
- * binds at most 100 parameters; the number of rows therefore does not matter.
+ * Builds queries that insert rows or replace rows with the same key. Rows are JSON in one parameter per chunk, because D1 binds at
+ * most 100 parameters. The number of rows is therefore unlimited.
  */
 export const putRows = writeRows('put')
 
@@ -94,16 +94,16 @@ export const putRows = writeRows('put')
 export const insertRows = writeRows('insert')
 
 /**
- * As `putRows`, for tables where columns in indexes of all records never change, as those of a policy's records. Existing rows keep
- * these columns, so a change writes no such index.
+ * Like `putRows`, for tables where the columns in indexes of all records never change, such as those of a policy's records.
+ * Existing rows keep these columns, so that a change does not write such an index.
  */
 export const changeRows = writeRows('change')
 
-/** As `putRows`, with texts of `rowTexts`. */
+/** Like `putRows`, with texts from `rowTexts`. */
 export const putTexts = (database: Database, table: SQLiteTable, texts: readonly string[]): Query[] =>
   writeTexts(database, textsOf(table).put, texts)
 
-/** For tables with a single-column key named `locator`. */
+/** Deletes rows of a table whose only key column is `locator`. */
 export const deleteRows = (
   database: Database,
   table: SQLiteTable,
@@ -111,7 +111,7 @@ export const deleteRows = (
 ): Query[] =>
   locators.length === 0 ? [] : [database.effect(textsOf(table).remove, JSON.stringify(locators))]
 
-/** For tables of a policy's records. */
+/** Deletes rows of a table of a policy's records. */
 export const deleteOfPolicy = (
   database: Database,
   table: SQLiteTable,

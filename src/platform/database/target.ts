@@ -1,10 +1,10 @@
-// A database as migrations see it: the Worker's binding, a local file, or one at the provider.
+// A database from the point of view of migrations: the Worker's binding, a local file, or a database at the provider.
 import { type Calls, noCalls } from '../calls.ts'
 
 export type MigrationTarget = {
-  /** Its binding, for messages. */
+  /** Name of its binding, for messages. */
   name: string
-  /** In order, all or none. */
+  /** Executes the statements in order, all or none. */
   execute(statements: readonly string[]): Promise<void>
   query(statement: string): Promise<Record<string, unknown>[]>
 }

@@ -1,8 +1,8 @@
 import { Refusal } from '../../kernel/errors.ts'
 
 /**
- * For lists that name an index of open work in their queries (`indexed by`): answers 503 while the database waits for the migration
- * that brings these indexes, which the rest of the service runs without.
+ * Reads a list whose queries name an index of open work (`indexed by`). Throws 503 while the database waits for the migration that
+ * adds these indexes. The rest of the service does not need them.
  */
 export async function withWorkIndexes<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -1,9 +1,9 @@
-// Every event type. servicing/events/stream/causes.ts lists what emits each. The event stream has contract 2's closed list,
-// three more types (resources brief 8.2) and those of plugins; newer families are in the events interface and webhooks only.
-// Claims and premium reports are accepted in subscriptions and filters, and never emitted: Bindery has neither.
+// Every event type. servicing/events/stream/causes.ts lists the causes of each. The event stream has the closed list of contract
+// 2, three more types (resources brief 8.2) and those of plugins. Newer families are only in the events interface and webhooks.
+// Events of claims and premium reports are accepted in subscriptions and filters but never emitted: Bindery has neither.
 import type { Key } from './data-keys.ts'
 
-/** Newer names that the act chooses: the older type does not determine them. */
+/** Newer names that depend on the action and not only on the older type. */
 export type ChosenNewerType =
   | 'policy.quote.manualunderwrite'
   | 'policy.quote.reset'
@@ -12,20 +12,20 @@ export type ChosenNewerType =
 
 export type EventTypeEntry = {
   readonly about: string
-  /** The contract's name of its data; our own where the contract has none. */
+  /** The contract's name for the event's data, or Bindery's own where the contract has none. */
   readonly shape: `EventStream${string}Data`
   readonly data: readonly Key[]
-  /** Properties that its data has only in some cases. */
+  /** Properties that the data has only in some cases. */
   readonly optional?: readonly Key[]
-  /** The newer name. Missing when it is the same, and when there is none. */
+  /** The newer name. Absent when it is the same or when there is none. */
   readonly newer?: string
-  /** The newer name of some acts of this type. */
+  /** The newer name for some actions of this type. */
   readonly chosen?: ChosenNewerType
-  /** Accepted in subscriptions and filters, never emitted. */
+  /** Accepted in subscriptions and filters but never emitted. */
   readonly isForeign?: true
-  /** Kept beside the current type of the same act. */
+  /** Emitted in addition to the current type of the same action. */
   readonly isLegacy?: true
-  /** False: not in the event stream. */
+  /** False when the type is not in the event stream. */
   readonly isStreamed?: false
 }
 
@@ -66,7 +66,7 @@ const NOTE = [
 const REPORT = ['reportLocator', 'reportName', 'reportState'] as const satisfies readonly Key[]
 const LOGIN = ['username', 'accountType'] as const
 
-/** `shape` may be missing where it follows from the type. */
+/** `shape` may be absent where it follows from the type. */
 type Row = Omit<EventTypeEntry, 'shape'> & { readonly shape?: string }
 
 const event = (about: string, data: readonly Key[], more: Partial<Row> = {}): Row => ({
@@ -84,7 +84,7 @@ const unstreamed = (about: string, data: readonly Key[], more: Partial<Row> = {}
 const notEmitted = (about: string, shape?: string): Row =>
   event(about, [], { isForeign: true, ...(shape && { shape }) })
 
-/** Newer names of records. The action keeps its name unless a row gives another. */
+/** Newer names of records. The action keeps its name unless a row gives a different one. */
 const NEWER_RECORDS: Readonly<Record<string, string>> = {
   cancellation: 'policy.cancellation',
   endorsement: 'policy.change',
@@ -93,17 +93,17 @@ const NEWER_RECORDS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Newer names are those of the events interface and webhooks (resources brief 8.1). A row has one newer name at most, and
- * an act with several rows has its newer name on one of them. Sign-ins have none.
+ * Newer names are those of the events interface and webhooks (resources brief 8.1). A row has at most one newer name, and an
+ * action with several rows has its newer name on one of them. Sign-ins have none.
  *
- * - A quote priced and underwritten in one act is `underwrite`, the last of the newer steps; `underwritingStatus` has the
- *   outcome. A person's decision is `manualunderwrite`.
+ * - A quote that is priced and underwritten in one action is `underwrite`, the last of the newer steps. `underwritingStatus` has
+ *   the outcome. A person's decision is `manualunderwrite`.
  * - An issued policy is the issue of its quote. Endorsements are `policy.change`.
- * - `reset` can continue: a quote or reinstatement whose acceptance is taken back. `discard` cannot: an invalidated
- *   endorsement, a rescinded cancellation, an expired reinstatement.
+ * - `reset` can continue: a quote or reinstatement whose acceptance is taken back. `discard` cannot: an invalidated endorsement, a
+ *   rescinded cancellation, an expired reinstatement.
  * - `policy.status.update` reports the end of cover when it comes, not the decision to end it.
- * - No newer name beside another row of the same act: `policy.endorse` (`endorsement.issue`), `policy.invoice`
- *   (`invoice.issue`), `policy.finalize` (`policy.quote.accept`).
+ * - Types without a newer name because another row of the same action has it: `policy.endorse` (`endorsement.issue`),
+ *   `policy.invoice` (`invoice.issue`), `policy.finalize` (`policy.quote.accept`).
  */
 const ROWS = {
   'cancellation.create': event('A draft of a cancellation was made.', CANCELLATION),
@@ -186,7 +186,7 @@ const ROWS = {
   'policy.reinstatement.invoice': legacy('A legacy reinstatement was invoiced.', RESTORED, {
     shape: 'ReinstatementInvoice',
   }),
-  // The contract names no shape for it; its ReinstatementIssue is another one.
+  // The contract names no shape for it. Its ReinstatementIssue is the shape of another event.
   'policy.reinstatement.issue': legacy('A legacy reinstatement was paid and issued.', RESTORED, {
     shape: 'LapseReinstatementIssue',
   }),
@@ -323,7 +323,7 @@ export type EventType = keyof typeof ROWS
 
 const capitalized = (part: string): string => part.charAt(0).toUpperCase() + part.slice(1)
 
-/** The shape of `policy.issue` is `EventStreamPolicyIssueData`, unless the row gives another name. */
+/** Completes a row. The shape of `policy.issue` is `EventStreamPolicyIssueData` unless the row gives another name. */
 function entryOfRow([type, row]: [string, Row]) {
   const [record, action] = type.split('.')
   const newerRecord = NEWER_RECORDS[record!]
@@ -340,6 +340,6 @@ export const eventTypes = Object.keys(EVENT_TYPES) as [EventType, ...EventType[]
 
 export const isEventType = (type: string): type is EventType => Object.hasOwn(EVENT_TYPES, type)
 
-/** Undefined for types that are not in the table, such as those of plugins. */
+/** Returns undefined for types that are not in the table, such as those of plugins. */
 export const entryOf = (type: string): EventTypeEntry | undefined =>
   isEventType(type) ? EVENT_TYPES[type] : undefined

@@ -1,4 +1,4 @@
-// Events are written in the batch that causes them, with one delivery for every subscribed webhook.
+// The outbox: events are written in the batch of the change that causes them, with one delivery for every subscribed webhook.
 import { sql } from 'drizzle-orm'
 import { boundsOfEvents, eventLocators, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
 import { Memo } from '../../kernel/maps.ts'
@@ -13,10 +13,10 @@ import { cellsOf, eachEvent, sharingRows } from './rows.ts'
 import { deliveries, events, webhooks } from './tables.ts'
 import type { CustomEventType } from './types.ts'
 
-/** An event before it has a place in the stream. `data` is a flat map of text (brief 9). */
+/** An event before it has a position in the stream. `data` is a flat map of text (brief 9). */
 export type NewEvent = {
   type: EventType | CustomEventType
-  /** Where the older type does not determine the newer one. */
+  /** Set where the older type does not determine the newer one. */
   newerType?: ChosenNewerType
   data: Record<string, string>
   policyholderLocator?: Uuid
@@ -24,9 +24,9 @@ export type NewEvent = {
 }
 
 /**
- * Queries that insert the events in order (rows.ts). Their place in the stream is that of the commit. Their timestamp is that of
- * completion (contract 2, Event stream, rule 3): this call's time, or the shard's latest when another machine's clock is
- * ahead, so time never goes back along the stream.
+ * Builds queries that insert the events in order (rows.ts). Their position in the stream is that of the commit. Their timestamp is
+ * the time of completion (contract 2, Event stream, rule 3): the time of this call, or the shard's latest timestamp when another
+ * server's clock is ahead. Time therefore never goes back along the stream.
  */
 export function eventRows(
   database: Database,
@@ -43,7 +43,7 @@ export function eventRows(
   )
 }
 
-/** Numbers go on behind the highest that was ever given, which SQLite keeps for the table. */
+/** Numbers continue after the highest that was ever given out, which SQLite keeps for the table. */
 const INSERT = `insert into event (sequence, locator, request_id, type, newer_type, at, data, account_locator, username,
     policyholder_locator, policy_locator)
   select coalesce((select seq from sqlite_sequence where name = 'event'), 0) + sum(cells ->> 0) over (order by place),
@@ -62,11 +62,11 @@ export const isSubscribed = sql`exists (
 export const lineOfEvent = sql`coalesce(cast(e.policy_locator as text), e.policyholder_locator)`
 
 /**
- * Makes a delivery of each event of the request for each enabled, subscribed webhook; `webhooksIn` reads its result. An earlier
- * commit of the same request made its own.
+ * Creates a delivery of each event of the request for each enabled, subscribed webhook. `webhooksIn` reads the result. An earlier
+ * commit of the same request has created its own deliveries.
  *
- * Deliveries are due at once by the database's clock, since an event's timestamp may be that of a machine whose clock is
- * ahead. One behind an unfinished delivery of its line waits (tables.ts).
+ * Deliveries are due immediately by the database's clock, because the timestamp of an event may come from a server whose clock is
+ * ahead. A delivery behind an unfinished one of its line waits (tables.ts).
  */
 export const deliveriesOf = (database: Database, requestId: Uuid): Query =>
   database.bind(DELIVERIES, { requestId, ...boundsOfEvents(requestId) })
@@ -96,33 +96,33 @@ const DELIVERIES = statement(build =>
 )
 
 /**
- * Webhooks that got a delivery which is due, from the result of `deliveriesOf`. A delivery that waits comes up when the one before it
- * ends, so it calls for nobody.
+ * Returns the webhooks that got a delivery which is due, from the result of `deliveriesOf`. A waiting delivery starts when the one
+ * before it ends and needs no hint.
  */
 export const webhooksIn = (result: unknown): Uuid[] => [
   ...new Set((result as D1Result<{ webhook: Uuid | null }>).results.flatMap(({ webhook }) => webhook ?? [])),
 ]
 
-// After the commit, a queue message hints at due deliveries. Before it, the dispatcher is armed: within a minute it finds
-// what a crash left behind.
+// After the commit, a queue message hints at due deliveries. Before the commit, the dispatcher is armed: within a minute it finds
+// the deliveries that a crash left behind.
 
-/** `webhooks` have deliveries that are due; absent where the sender does not know which have. */
+/** `webhooks` have due deliveries. Absent where the sender does not know which ones do. */
 export type Announcement = ShardName & { readonly webhooks?: readonly Uuid[] }
 
 export const ARM_AHEAD_MS = 60_000
 
-/** For so long an armed dispatcher looks each minute. Each look costs an alarm, also of a tenant that does nothing else. */
+/** How long an armed dispatcher checks every minute. Each check costs an alarm, even for a tenant that is otherwise idle. */
 export const WATCH_MS = 3 * 60_000
 
-/** A commit that has begun is done after this time. */
+/** A commit that has begun is finished after this time. */
 const COMMITTED_WITHIN_MS = 30_000
 
-/** By shard: until when its dispatcher will look. */
+/** By shard: the time until which its dispatcher checks. */
 const watchedUntil = new Memo<string, number>(10_000)
 
 /**
- * Arms the dispatcher, so that it looks each minute for a while, unless the isolate has done so lately. It looks once after that
- * time is over, so commits that begin before its last half minute are done by then.
+ * Arms the dispatcher to check every minute for a while, unless this isolate has done so recently. The dispatcher checks once more
+ * after that time, so commits that begin before its last half minute are finished by then.
  */
 export async function armDispatcher(context: RequestContext, shard: number): Promise<void> {
   const { tenant } = context
@@ -133,7 +133,7 @@ export async function armDispatcher(context: RequestContext, shard: number): Pro
   watchedUntil.set(key, await armDispatcherAt(context, shard, at + ARM_AHEAD_MS, at + WATCH_MS))
 }
 
-/** Sends the hint after the answer. A lost hint costs a minute, not an event. */
+/** Sends the hint after the response. A lost hint delays a delivery by up to a minute but loses no event. */
 export function announce(context: RequestContext, shard: number, webhooks?: readonly Uuid[]): void {
   context.calls.queue += 1
   const message: Announcement = { ...shardName(context.tenant, shard), ...(webhooks && { webhooks }) }

@@ -1,6 +1,7 @@
-// Rows of the table `event`. Consecutive events of one commit share a row, since rows written are most of the bill: what they have in
-// common is stored once, and what differs is a JSON list. The row has the number of its last event. Events of earlier releases, and
-// those that share nothing, have a row each; both forms are read as one relation of events, by SQL or as lists of rows.
+// Rows of the table `event`. Consecutive events of one commit share a row, because rows written are most of the cost. Their common
+// data is stored once, and their differences are a JSON list. The row has the number of its last event. Events of earlier
+// releases, and events that share nothing, have a row each. Both forms are read as one relation of events, by SQL or as lists of
+// rows.
 import { type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -9,10 +10,10 @@ import type { NewEvent } from './outbox.ts'
 import { events, type StoredEvent } from './tables.ts'
 import { isCustomEventType, isStreamed, newerTypeOf } from './types.ts'
 
-/** At most 256, since the place within the row is a byte of the locator. Reading one event of a row parses them all. */
+/** At most 256, because the position within the row is one byte of the locator. Reading one event of a row parses all of them. */
 export const MOST_IN_ROW = 64
 
-/** Their data may contain values of a policyholder, which an erasure overwrites: it finds them in rows of their own. */
+/** Whether the data may contain values of a policyholder. An erasure overwrites these and finds them only in unshared rows. */
 const hasText = (type: string): boolean => isCustomEventType(type) || type === 'document.failed'
 
 const mayShare = (a: NewEvent, b: NewEvent): boolean =>
@@ -22,7 +23,7 @@ const mayShare = (a: NewEvent, b: NewEvent): boolean =>
   a.policyLocator === b.policyLocator &&
   a.policyholderLocator === b.policyholderLocator
 
-/** The events of each row, in their order. */
+/** Groups events into rows, keeping their order. */
 export function sharingRows(happened: readonly NewEvent[]): NewEvent[][] {
   const rows: NewEvent[][] = []
   for (const event of happened) {
@@ -35,10 +36,10 @@ export function sharingRows(happened: readonly NewEvent[]): NewEvent[][] {
 
 type Data = Readonly<Record<string, unknown>>
 
-/** Data of a row with several events (`sharedCells`). */
+/** The data of a row with several events (`sharedCells`). */
 type SharedData = { readonly common: Data; readonly events: readonly (readonly [number, Data])[] }
 
-/** What is different in each row of a commit: a JSON list, in the order of `INSERT` (outbox.ts). */
+/** Returns the cells that differ between the rows of a commit: a JSON list, in the order of `INSERT` (outbox.ts). */
 export function cellsOf(happened: readonly NewEvent[], locator: Uuid): unknown[] {
   const [first, ...others] = happened as readonly [NewEvent, ...NewEvent[]]
   const { policyholderLocator = null, policyLocator = null } = first
@@ -48,8 +49,9 @@ export function cellsOf(happened: readonly NewEvent[], locator: Uuid): unknown[]
 }
 
 /**
- * Types are a list that is the same for all rows with these types, so a reader of one type looks at few lists; the newer names stand at the
- * same places. An event is the place of its type, and its own data; the last one, whose number the row has, comes first.
+ * Encodes the events of a shared row. The list of types is the same for all rows with these types, so a reader of one type
+ * compares few lists. The newer names have the same positions. An event is the position of its type and its own data. The last
+ * event, whose number the row has, comes first.
  */
 function sharedCells(
   happened: readonly NewEvent[],
@@ -73,14 +75,17 @@ function sharedCells(
     names.map(({ type }) => type),
     names.map(({ newer }) => newer),
     {
-      // A zero keeps the place of a locator that is in a column.
+      // A zero stands for a locator that is in a column.
       common: Object.fromEntries(common.map(([key, value]) => [key, key in ofRow ? 0 : value])),
       events: named.map(one => [places.get(nameOf(one))!, own(one.data)] as const).reverse(),
     },
   ]
 }
 
-/** The events of a row, in their order. Pages are taken apart here: SQL works on the row's JSON for each column of each event. */
+/**
+ * Returns the events of a row in order. Pages are split here, because SQL would process the row's JSON for each column of each
+ * event.
+ */
 export function eventsOfRow(row: StoredEvent): StoredEvent[] {
   if (!row.type.startsWith('[')) return [row]
   const types = JSON.parse(row.type) as string[]
@@ -108,27 +113,27 @@ export function eventsOfRow(row: StoredEvent): StoredEvent[] {
     .reverse()
 }
 
-/** A row as it is stored; the texts of SQL below call it `r`. */
+/** A row as stored. The SQL texts below call it `r`. */
 export const storedRow = alias(events, 'r')
 
-/** Whether a column of types is a list: what begins like a list of texts. */
+/** Whether a column of types is a list: a text that begins like a JSON list of texts. */
 export const IS_LIST = sql.raw(`type > '["' and type < '[#'`)
 
-/** The type of the first of the row's events. Streamed events share no row with others. */
+/** The type of the row's first event. Streamed events never share a row with others. */
 export const FIRST_TYPE = sql.raw(`iif(substr(type, 1, 1) = '[', type ->> 0, type)`)
 
 const IS_SHARED = `substr(r.type, 1, 1) = '['`
 
-/** How many events the row `r` has. */
+/** The number of events of the row `r`. */
 const COUNT_OF_ROW = sql.raw(`iif(${IS_SHARED}, json_array_length(r.data, '$.events'), 1)`)
 
 type Column = keyof StoredEvent
 
-/** What the events of the row `r` have in common; null where it has one. */
+/** The common data of the events of the row `r`. Null where it has one event. */
 const COMMON = `iif(${IS_SHARED}, json_replace(r.data -> '$.common', '$.policyLocator', cast(r.policy_locator as text),
   '$.policyholderLocator', r.policyholder_locator), null)`
 
-/** An event's columns, of the one at `place` in the row `r`, whose entry in the list is `entry`. */
+/** Returns the columns of the event at `place` in the row `r`, whose entry in the list is `entry`. */
 const columnsAt = (place: string, entry: string): Record<Column, string> => ({
   sequence: `r.sequence - ${place}`,
   locator: `iif(${IS_SHARED}, substr(r.locator, 1, 32) || printf('%02x', ${place}) || substr(r.locator, 35), r.locator)`,
@@ -152,14 +157,14 @@ const OPENING = openingOf(columnsAt('j.key', 'j.value'))
 const CLOSING = ` as r cross join json_each(iif(${IS_SHARED}, r.data, '[0]'), iif(${IS_SHARED}, '$.events', '$')) as j)`
 
 /**
- * SQL: the events of the rows, with the columns of the table. `rows` is a table, or a query in brackets. Conditions on rows belong into
- * it: outside they would have every row taken apart.
+ * SQL: the events of the rows, with the columns of the table. `rows` is a table, or a query in brackets. Put conditions on rows
+ * into that query: outside it, every row would be split first.
  */
 export const eachEvent = (rows: SQL): SQL => sql`${sql.raw(OPENING)}${rows}${sql.raw(CLOSING)}`
 
 /**
- * SQL: the first of the rows, which are in their order, until they have `most` events after the position. It may lie within the first
- * of them.
+ * SQL: the first of the rows, which must be in order, until they contain `most` events after the position. The position may be
+ * within the first row.
  */
 export const nextRows = (rows: SQL, position: SQL, most: SQL): SQL =>
   sql`(select * from (
@@ -167,16 +172,16 @@ export const nextRows = (rows: SQL, position: SQL, most: SQL): SQL =>
       select *, min(${COUNT_OF_ROW}, sequence - ${position}) as fresh from ${rows} r))
     where before < ${most})`
 
-/** The same text as of `eachEvent`, of all rows. */
+/** The text of `eachEvent` for all rows. */
 export const EVERY_EVENT = `${OPENING}event${CLOSING}`
 
-/** SQL: `r` is the row with the event of that number. A number may be missing. */
+/** SQL: whether `r` is the row with the event of that number. A number may be missing. */
 export const rowOfNumber = (number: SQL): SQL =>
   sql`r.sequence = (select min(sequence) from ${events} where sequence >= ${number})
     and (r.sequence = ${number}
       or ${sql.raw(IS_SHARED)} and r.data -> ('$.events[' || (r.sequence - ${number}) || ']') is not null)`
 
-/** Columns of the event with that number in the row `r` (`storedRow`). `number` is a column's text. */
+/** Returns the columns of the event with that number in the row `r` (`storedRow`). `number` is the SQL text of a column. */
 export function eventNumbered(number: string) {
   const place = `(r.sequence - ${number})`
   const columns = columnsAt(place, `(r.data -> ('$.events[' || ${place} || ']'))`)
@@ -197,7 +202,7 @@ export function eventNumbered(number: string) {
   }
 }
 
-/** Locators of rows that an event with the locator may be in. */
+/** Returns the locators of rows that may contain the event with this locator. */
 export const rowLocators = (locator: string): string[] => [
   locator,
   `${locator.slice(0, 32)}00${locator.slice(34)}`,

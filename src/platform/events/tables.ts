@@ -2,25 +2,25 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { Instant } from '../../kernel/time.ts'
 
-/** Events whose locators do not begin as their request's id. It is the condition of an index, so queries must repeat it. */
+/** Events whose locators do not begin like their request's id. It is the condition of an index, so queries must repeat it. */
 export const NOT_BY_REQUEST = sql.raw('substr(locator, 1, 24) <> substr(request_id, 1, 24)')
 
 /**
- * Outbox and stream in one: written in the batch of the change, read in `sequence` order. A row may have several events of a commit
- * (rows.ts), so queries for events go through `eachEvent`.
+ * Outbox and stream in one table: written in the batch of the change, read in `sequence` order. A row may contain several events
+ * of a commit (rows.ts), so queries for events use `eachEvent`.
  */
 export const events = sqliteTable(
   'event',
   {
-    /** Commit order: a reader that has seen N never misses a smaller one. Of the row's last event. */
+    /** The number of the row's last event, in commit order: a reader that has seen N never misses a smaller number. */
     sequence: integer().primaryKey({ autoIncrement: true }),
     locator: text().notNull(),
     requestId: text().notNull(),
-    /** Of a row with several events: a JSON list. */
+    /** A JSON list in a row with several events. */
     type: text().notNull(),
-    /** Its name in the events interface (resources brief 8.1); null where that has no name of its own. */
+    /** The name in the events interface (resources brief 8.1). Null where it has no separate name. */
     newerType: text(),
-    /** Never smaller than that of an earlier `sequence` (outbox.ts): a span of time is a span of the stream. */
+    /** Never smaller than that of an earlier `sequence` (outbox.ts), so a span of time is a span of the stream. */
     at: integer().notNull(),
     data: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
     accountLocator: text().notNull(),
@@ -36,32 +36,32 @@ export const events = sqliteTable(
   ],
 )
 
-/** An event, or a row with several. */
+/** An event, or a row with several events. */
 export type StoredEvent = typeof events.$inferSelect
 
 /**
- * Shard 0 is authoritative; other shards have copies (servicing/events/delivery/webhook-copies.ts), because the batch of
- * the shard where an event happens also makes its deliveries.
+ * Shard 0 is authoritative. Other shards have copies (servicing/events/delivery/webhook-copies.ts), because the batch of the shard
+ * where an event happens also creates its deliveries.
  */
 export const webhooks = sqliteTable(
   'webhook',
   {
     locator: text().primaryKey(),
-    /** Unique on shard 0. Copies have the locator instead: when two webhooks swap names, one copy comes first. */
+    /** Unique on shard 0. On copies, the locator is: when two webhooks swap names, one copy arrives first. */
     name: text().notNull(),
     enabled: integer({ mode: 'boolean' }).notNull(),
     suspendedAt: integer(),
-    /** Endpoints as JSON, sealed (platform/sealed): addresses, headers and secrets may be worth stealing. */
+    /** Endpoints as JSON, sealed (platform/sealed), because addresses, headers and secrets may be worth stealing. */
     connections: text().notNull(),
-    /** Static names of the secrets in headers: queries cannot look into sealed text. */
+    /** Static names of the secrets in headers, because queries cannot read sealed text. */
     secretNames: text({ mode: 'json' }).$type<string[]>().notNull(),
-    /** Null: the client gave none, and `OWN_FAILURE_HANDLING` applies. */
+    /** Null when the client gave none: `OWN_FAILURE_HANDLING` applies. */
     failureHandling: text({ mode: 'json' }).$type<Omit<WebhookFailureHandling, 'alertEndpoint'>>(),
     eventTypes: text({ mode: 'json' }).$type<string[]>().notNull(),
     createdAt: integer().notNull(),
-    /** Rises with every change: a copy replaces only an older one. */
+    /** Rises with every change. A copy replaces only an older one. */
     version: integer().notNull(),
-    /** The version that asked to send missed events; 0 for none. */
+    /** The version that requested missed events. 0 for none. */
     replayVersion: integer().notNull(),
   },
   table => [uniqueIndex('webhook_name').on(table.name)],
@@ -73,41 +73,44 @@ export type AttemptMade = {
   /** An HTTP status, or a kind of `Outcome` (servicing/events/delivery/serve.ts) such as `timeout`. */
   readonly outcome: string
   readonly durationMs: number
-  /** Start of the answer's body, at most 4 KiB. */
+  /** Start of the response body, at most 4 KiB. */
   readonly excerpt?: string
 }
 
 /**
- * One event for one webhook, written in the batch of the event; `sent` means a 2xx answer. Events of one policy (or of a
- * policyholder, without a policy) are a _line_, delivered one after the other: the webhook's earliest unfinished delivery in
- * a line is `pending`, those behind it are `waiting`.
+ * One event for one webhook, written in the batch of the event. `sent` means a 2xx response. Events of one policy (or of a
+ * policyholder, without a policy) form a _line_ and are delivered one after the other: the webhook's earliest unfinished delivery
+ * in a line is `pending`, later ones are `waiting`.
  */
 export const deliveries = sqliteTable(
   'delivery',
   {
     webhookLocator: text().notNull(),
     eventSequence: integer().notNull(),
-    /** Null without policy and policyholder: blocks no delivery. */
+    /** Null without policy and policyholder: the delivery blocks no other. */
     line: text(),
-    /** While the webhook is suspended: `diverted` with `divert`, otherwise `skipped`. */
+    /** While the webhook is suspended: `diverted` with `divert`, `skipped` without. */
     state: text({ enum: ['waiting', 'pending', 'sent', 'failed', 'diverted', 'skipped'] }).notNull(),
-    /** Finished attempts since it was last requested; an attempt that a crash interrupted does not count. */
+    /** Finished attempts since the delivery was last requested. An attempt that a crash interrupted does not count. */
     attempts: integer().notNull(),
-    /** Times it was requested again (`redeliver`): an attempt claimed before the last request does not end it. */
+    /** How often the delivery was requested again (`redeliver`). An attempt claimed before the last request does not end it. */
     asked: integer().notNull().default(0),
-    /** Next attempt. Which are under way is known to the object of the webhook (servicing/events/delivery/claims.ts). */
+    /**
+     * Time of the next attempt. The object of the webhook knows which attempts are under way
+     * (servicing/events/delivery/claims.ts).
+     */
     dueAt: integer().notNull(),
     /** Outcome of the last attempt, or why there was none: `suspended`, `deleted`, `discarded`. */
     outcome: text(),
     finishedAt: integer(),
-    /** Null again once it is sent or discarded. */
+    /** Null again once the delivery is sent or discarded. */
     divertedAt: integer(),
-    /** The latest `AttemptMade`s as JSON. */
+    /** The latest `AttemptMade` values as JSON. */
     log: text().notNull().default('[]'),
   },
   table => [
     primaryKey({ columns: [table.webhookLocator, table.eventSequence] }),
-    // Partial indexes: queries must write the condition literally, since SQLite does not look into parameters.
+    // Partial indexes: queries must contain the condition literally, because SQLite does not consider bound parameters.
     index('delivery_due')
       .on(table.webhookLocator, table.dueAt, table.eventSequence)
       .where(sql`${table.state} = 'pending'`),
@@ -127,16 +130,16 @@ export const deliveries = sqliteTable(
   ],
 )
 
-/** Destination of a webhook's events (resources brief 7.1). The secret signs; it is shown once, when it is made. */
+/** Destination of a webhook's events (resources brief 7.1). The secret signs deliveries and is shown once, when it is created. */
 export type WebhookEndpoint = {
   url: string
   headers: Record<string, string[]>
   secureSsl: boolean
   hmacEnabled: boolean
   secret?: string
-  /** The version of the webhook whose answer shows the secret, if the service made the secret for a change. */
+  /** The version of the webhook whose response shows the secret, if the service created the secret for a change. */
   secretMadeIn?: number
-  /** Replaced secrets; each also signs until then, in real time. */
+  /** Replaced secrets. Each also signs until its time, in real time. */
   earlierSecrets?: { secret: string; until: Instant }[]
   tag?: string
 }
@@ -144,7 +147,7 @@ export type WebhookEndpoint = {
 export type RetryStrategy = {
   type: 'linear' | 'exponential'
   interval: number
-  /** Deliveries in all, including the first. */
+  /** Total number of attempts, including the first. */
   attempts: number
 }
 
@@ -157,12 +160,12 @@ export type WebhookFailureHandling = {
   alertEndpoint?: WebhookEndpoint
 }
 
-/** For a handling that names none (resources brief 7.1). */
+/** Triggers of a failure handling that names none (resources brief 7.1). */
 export const DEFAULT_TRIGGERS: readonly string[] = ['4xx', '5xx', 'timeout']
 
 /**
- * Applies where the client gave no failure handling. The contract's platform then never retries and loses the event; this
- * retries for most of a day after 5 s, 10 s, 20 s and so on: 81,915 s in all, each wait ±10 %.
+ * Applies where the client gave no failure handling. In this case the contract's platform never retries and loses the event.
+ * Bindery retries for most of a day, after 5 s, 10 s, 20 s and so on: 81,915 s in total, each wait ±10 %.
  */
 export const OWN_FAILURE_HANDLING: WebhookFailureHandling = {
   triggers: [...DEFAULT_TRIGGERS],

@@ -1,5 +1,5 @@
-// Timers: rows with a due time in the tenant's time. The dispatcher calls the owner of each due timer's kind; so does a
-// move of the tenant's clock (tenants/clock.ts).
+// Timers: rows with a due time in the time of the tenant. The dispatcher calls the owner of each due timer's kind. So does moving
+// the tenant's clock (tenants/clock.ts).
 import { and, asc, desc, eq, gt, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { derivedUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
@@ -22,14 +22,14 @@ export type ShardPlace = {
 }
 
 /**
- * Does the work of a timer; its row is then removed. A failed, interrupted or slow owner may be called again: it must check
+ * Does the work of a timer, whose row is then removed. A failed, interrupted or slow owner may be called again: it must check
  * whether work is left, and repeats must do nothing.
  *
- * `later` waits for real time that the tenant's clock is ahead of: the owner is called again.
+ * An owner returns `later` to wait for real time that the tenant's clock is ahead of. It is then called again.
  */
 export type TimerOwner = (timer: Timer, place: ShardPlace) => Promise<unknown>
 
-/** A kind's module is loaded when its first timer is due. */
+/** The owners by kind. A module is loaded when the first timer of its kind is due. */
 export type TimerOwners = Readonly<Record<TimerKind, () => Promise<TimerOwner>>>
 
 let owners: TimerOwners | undefined
@@ -39,23 +39,23 @@ export function registerTimers(all: TimerOwners): void {
   owners = all
 }
 
-/** Timers of one claim, and claims of one call. */
+/** Maximum number of timers per claim, and of claims per call. */
 const MOST_CLAIMED = 50
 const MOST_ROUNDS = 20
 
 /**
- * After so many statements no further claim is begun: some owners ask databases here, and not in an object of their own, and one
- * invocation may send a thousand.
+ * No further claim starts after this many statements: some owners call databases from this invocation and not from their own
+ * object, and one invocation may send a thousand statements.
  */
 const MOST_STATEMENTS = 500
 
-/** Subjects whose timers fire at the same time; timers of one subject fire one after the other. */
+/** Subjects whose timers fire at the same time. Timers of one subject fire one after the other. */
 const MOST_AT_ONCE = 5
 
 /** A timer fires again this long after its owner failed or was interrupted. */
 export const TIMER_LEASE_MS = 60_000
 
-/** Fires a bounded number of due timers: the caller checks whether more are due. */
+/** Fires a bounded number of due timers. The caller must check whether more are due. */
 export async function fireDue(place: ShardPlace): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const { claimed, givenBack } = await fireClaim(place)
@@ -64,10 +64,10 @@ export async function fireDue(place: ShardPlace): Promise<void> {
   }
 }
 
-/** Timers in `failed` and `later` are due again when their lease ends. */
+/** The outcome of a claim. Timers in `failed` and `later` are due again when their lease ends. */
 type FiredClaim = {
   readonly claimed: number
-  /** Timers that come after one that was set meanwhile; due as before. */
+  /** Number of timers that must come after one that was set in the meantime. They are due as before. */
   readonly givenBack: number
   readonly leaseUntil: Instant
   readonly failed: readonly string[]
@@ -106,9 +106,9 @@ export async function fireClaim(place: ShardPlace): Promise<FiredClaim> {
 }
 
 /**
- * Whether a timer of the subject comes before this one in the order of claims: one that was claimed with it may have set it. A grace
- * period whose end has passed too lapses the policy before its next invoice, and before one that is past due at that same time, however
- * late both are.
+ * Whether another timer of the subject now precedes this one in the order of claims. A timer that was claimed together with it may
+ * have set such a timer. For example, a grace period whose end has also passed must lapse the policy before its next invoice, and
+ * before an invoice that becomes past due at the same time, no matter how late both timers are.
  */
 async function isPreceded(database: Database, { subject, dueAt, kind }: Timer): Promise<boolean> {
   const isBefore = or(lt(timers.dueAt, dueAt), and(eq(timers.dueAt, dueAt), gt(timers.kind, kind)))
@@ -123,8 +123,8 @@ async function isPreceded(database: Database, { subject, dueAt, kind }: Timer): 
 }
 
 /**
- * Oldest first. Of one time, a policy's end comes after the reminders of it, and invoices that are past due after the end of a grace
- * period: what a lapse settles is past due no more.
+ * Claims due timers, oldest first. Of those due at the same time, a policy's end follows its reminders, and past-due invoices
+ * follow the end of a grace period: an invoice that the lapse settles is no longer past due.
  */
 async function claimDue(database: Database, at: Instant, leaseUntil: Instant): Promise<Timer[]> {
   const { build } = database
@@ -140,14 +140,14 @@ async function claimDue(database: Database, at: Instant, leaseUntil: Instant): P
   return claimed
 }
 
-/** A timer that was set again meanwhile stays. */
+/** Keeps a timer that was set again in the meantime. */
 const removal = (database: Database, done: readonly string[], leaseUntil: Instant): Query =>
   database.build.run(sql`delete from ${timers} where due_at = ${leaseUntil} and ${among(done)}`)
 
-/** Due as they were before the claim. */
+/** Makes timers due at their time before the claim. */
 const returning = (database: Database, given: readonly Timer[], leaseUntil: Instant): Query =>
   database.build.run(
-    // In this order each timer is searched by its key.
+    // This join order looks each timer up by its key.
     sql`update ${timers} as t set due_at = given.value ->> 2
       from json_each(${JSON.stringify(given.map(({ subject, locator, dueAt }) => [subject, locator, dueAt]))}) given
         cross join ${timers} found
@@ -155,7 +155,7 @@ const returning = (database: Database, given: readonly Timer[], leaseUntil: Inst
         and t.subject = found.subject and t.locator = found.locator`,
   )
 
-/** Those of a claim that are still leased. */
+/** Postpones the timers of a claim that are still leased. */
 export const postpone = (
   database: Database,
   { failed, later, leaseUntil }: FiredClaim,
@@ -185,17 +185,20 @@ async function fire(timer: Timer, place: ShardPlace): Promise<'done' | 'failed' 
   }
 }
 
-/** One value; null when there is no timer. */
+/** One value. Null when there is no timer. */
 export const earliestTimer = sql`(select min(due_at) from ${timers})`
 
-// Files are stored before the commit that records them: recorded files can always be read. If that commit never comes (an
-// interrupted request, a database that does not answer), nothing else knows of the file. So a timer, set before the file is
-// stored, deletes it unless a record names it by then.
+// Files are stored before the commit that records them, so that recorded files can always be read. If that commit never comes (an
+// interrupted request, a database that does not respond), no record names the file. A timer that is set before the file is stored
+// therefore deletes it unless a record names it by then.
 
-/** Time to record a stored file, slow uploads included. Real time: a tenant's clock may move during a request. */
+/** Time to record a stored file, including slow uploads. Real time, because a tenant's clock may move during a request. */
 export const RECORDED_WITHIN_MS = 60 * 60_000
 
-/** Await it before you store a file that a record with this locator will name. One round trip. */
+/**
+ * Sets the timer that deletes an unrecorded file. Await it before you store a file that a record with this locator will name. One
+ * round trip.
+ */
 export async function expectRecord(context: RequestContext, kind: TimerKind, locator: Uuid): Promise<void> {
   const { env, tenant, calls } = context
   const shard = shardOfUuid(locator)
@@ -212,7 +215,7 @@ export async function expectRecord(context: RequestContext, kind: TimerKind, loc
   await database.batch(putRows(database, timers, [timer]) as [Query, ...Query[]])
 }
 
-/** Calls `remove` for a file that no row names, once no request can still be recording it. */
+/** Returns a timer owner that calls `remove` for a file that no row names, once no request can still be recording it. */
 export const unlessRecorded =
   (
     table: SQLiteTable & { locator: SQLiteColumn },

@@ -1,5 +1,5 @@
-// State machines as data (docs/design.md, section 4): guard, event, documentation and tests derive from one table for each
-// kind of record.
+// State machines as data (docs/design.md, section 4). Guards, events, documentation and tests derive from one table per kind of
+// record.
 
 import { wrongState } from '../../kernel/errors.ts'
 import type { EventType } from './catalogue.ts'
@@ -9,7 +9,7 @@ export type Transition<State extends string> = {
   /** A state, `same`, or all possible states. */
   readonly to: State | 'same' | readonly State[]
   readonly event?: EventType | readonly EventType[]
-  /** For messages: "cannot be issued". */
+  /** Completes messages such as "cannot be issued". */
   readonly past: string
 }
 
@@ -17,7 +17,7 @@ export type TransitionTable<Action extends string, State extends string> = Reado
   Record<Action, Transition<State>>
 >
 
-/** In the table's order. */
+/** Returns the actions in the order of the table. */
 export function allowedActions<Action extends string, State extends string>(
   table: TransitionTable<Action, State>,
   state: State,
@@ -26,8 +26,8 @@ export function allowedActions<Action extends string, State extends string>(
 }
 
 /**
- * Refuses (409) an action that the table does not list; the message has the record's state and the actions it allows.
- * `record` names it, e.g. `Quote 100000128`; `because` adds a reason.
+ * Throws 409 for an action that the table does not allow. The message contains the record's state and the actions that it allows.
+ * `record` names the record, e.g. `Quote 100000128`; `because` adds a reason.
  */
 export function assertAllowed<Action extends string, State extends string>(
   table: TransitionTable<Action, State>,

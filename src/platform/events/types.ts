@@ -11,7 +11,7 @@ export const isStreamed = (type: string): boolean => entryOf(type)?.isStreamed ?
 
 export const streamTypes = eventTypes.filter(isStreamed) as [EventType, ...EventType[]]
 
-/** Not in the event stream. */
+/** Types that are not in the event stream. */
 export const unstreamedTypes = eventTypes.filter(type => !isStreamed(type))
 
 /** A type defined by a plugin. */
@@ -21,17 +21,20 @@ export const CUSTOM_EVENT_TYPE = /^custom(\.[A-Za-z0-9_-]{1,60}){1,4}$/
 
 export const isCustomEventType = (type: string): type is CustomEventType => CUSTOM_EVENT_TYPE.test(type)
 
-/** Every newer name of the older type. */
+/** Returns every newer name of the older type. */
 export function newerTypesOf(type: EventType): string[] {
   const { newer, chosen } = EVENT_TYPES[type]
   return [newer, chosen].filter(name => name !== undefined)
 }
 
-/** The older types that may have the newer name. */
+/** Returns the older types that may have the newer name. */
 export const typesNamed = (newer: string): EventType[] =>
   eventTypes.filter(type => newerTypesOf(type).includes(newer))
 
-/** The newer name, chosen by the act or derived from the type; undefined if there is none. Subscriptions match both names. */
+/**
+ * Returns the newer name, chosen by the action or derived from the type, or undefined if there is none. Subscriptions match both
+ * names.
+ */
 export const newerTypeOf = ({
   type,
   newerType,
@@ -40,7 +43,7 @@ export const newerTypeOf = ({
   readonly newerType?: ChosenNewerType
 }): string | undefined => newerType ?? entryOf(type)?.newer
 
-/** `pattern` is the type itself, or `policy.*` for all below. */
+/** Whether `pattern` is the type itself, or a prefix such as `policy.*` of it. */
 export const matchesEventType = (pattern: string, type: string): boolean =>
   pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)))
 
@@ -51,12 +54,12 @@ export const isEventTypePattern = (pattern: string): boolean =>
   [...eventTypes, ...everyNewerType()].some(type => matchesEventType(pattern, type)) ||
   CUSTOM_EVENT_PATTERN.test(pattern)
 
-/** Whether the type exists, by its older or newer name, or a plugin may define it. */
+/** Whether the type exists, by its older or newer name, or could be defined by a plugin. */
 export const isAnyEventType = (type: string): boolean =>
   isEventType(type) || isCustomEventType(type) || everyNewerType().includes(type)
 
-// Every newer name in the resources brief (8.1). Subscriptions and filters accept all of them, even for acts that Bindery
-// does not have.
+// Every newer name in the resources brief (8.1). Subscriptions and filters accept all of them, even for actions that Bindery does
+// not have.
 
 const prefixed = (prefix: string, actions: string): string[] =>
   actions.split(' ').map(action => `${prefix}.${action}`)

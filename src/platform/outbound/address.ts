@@ -1,5 +1,6 @@
-// Only addresses of the public internet may be called: webhooks and integrations must not reach the service's own network
-// (resources brief 6.4, 7.4; SSRF). Public names that resolve to private addresses are not detected; the edge has none.
+// Checks that a URL leads to the public internet: webhooks and integrations must not reach the service's own network (resources
+// brief 6.4, 7.4; SSRF). Public names that resolve to private addresses are not detected; the edge network has no private
+// addresses.
 
 type Block = { first: number; last: number }
 
@@ -14,7 +15,7 @@ const block = (cidr: string): Block => {
   return { first, last: first + 2 ** (32 - Number(bits)) - 1 }
 }
 
-/** Non-public IPv4 (IANA special-purpose registry), without loopback. */
+/** Non-public IPv4 ranges (IANA special-purpose registry), without loopback. */
 const PRIVATE_IPV4 = `
   0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
   192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3
@@ -25,18 +26,18 @@ const PRIVATE_IPV4 = `
 
 const LOOPBACK_IPV4 = block('127.0.0.0/8')
 
-/** Suffixes of private host names; `svc` and `cluster.local` belong to Kubernetes. */
+/** Suffixes of private host names. `svc` and `cluster.local` belong to Kubernetes. */
 const PRIVATE_NAME =
   /(^|\.)(internal|intern|local|localdomain|lan|home|corp|intranet|private|svc|cluster|home\.arpa|onion|invalid)$/
 
-/** A label that means this machine, before any suffix. */
+/** A label that means the local host, before any suffix. */
 const LOOPBACK_LABEL = /(^|\.)(localhost|localhost4|localhost6|localdomain|loopback)\./
 
-/** Domains that resolve names to the address in them, or to this machine. */
+/** Domains that resolve names to the address within the name, or to the local host. */
 const WRITTEN_ADDRESS =
   /(^|\.)(nip\.io|sslip\.io|xip\.io|traefik\.me|rbndr\.us|lvh\.me|localtest\.me|vcap\.me|lacolhost\.com|localho\.st|lcl\.host|local\.gd|fuf\.me)$/
 
-/** Four numbers with dots or dashes; names in public clouds also contain public addresses. */
+/** Four numbers with dots or dashes. Names in public clouds also contain public addresses. */
 const FOUR_NUMBERS = /(?<![\d])\d{1,3}([.-])\d{1,3}\1\d{1,3}\1\d{1,3}(?!\d)/g
 
 /** Public IPv6 is 2000::/3 without these parts: IPv4 tunnels, unroutable, benchmarks, documentation. */
@@ -44,7 +45,10 @@ const NOT_PUBLIC_IPV6 = /^(2001:0?:|2001::|2001:[12][0-9a-f]?:|2001:db8:|2002:|3
 
 type Reach = 'public' | 'loopback' | 'private'
 
-/** `host` as URL writes it: IPv4 in four decimal parts, IPv6 in brackets, names in lower case. */
+/**
+ * Classifies a host. `host` must be in the form that URL writes: IPv4 in four decimal parts, IPv6 in brackets, names in lower
+ * case.
+ */
 function reachOf(host: string): Reach {
   const name = host.replace(/\.+$/, '')
   const address = ipv4(name)
@@ -70,18 +74,18 @@ function reachOf(host: string): Reach {
   return leadsInside ? 'private' : 'public'
 }
 
-/** Raw, which address parsers silently drop, or percent-encoded once or twice. */
+/** Whether the address contains control characters: raw, which URL parsers silently drop, or percent-encoded once or twice. */
 export const hasControlCharacters = (address: string): boolean =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
   /[\x00-\x20\x7f-\x9f]|%(25)*(0[\da-f]|1[\da-f]|7f)/i.test(address)
 
-/** Only where ENVIRONMENT is `local` (developers, tests); then also by http. */
+/** Whether calls to the local host are allowed, also by http: only where ENVIRONMENT is `local` (developers, tests). */
 export const mayCallThisMachine = (env: { readonly ENVIRONMENT: string }): boolean =>
   env.ENVIRONMENT === 'local'
 
 /**
- * Why the address may not be called, as the end of a sentence about it; undefined if it may. `local`: the service runs on a
- * developer's machine and may also call that machine, by http too.
+ * Returns why the address may not be called, as the end of a sentence about it, or undefined if it may. `local`: the service runs
+ * on a developer's computer and may also call that computer, by http too.
  */
 export function addressProblem(address: string, local: boolean): string | undefined {
   if (hasControlCharacters(address)) return 'must have no blanks and no control characters'

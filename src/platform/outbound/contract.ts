@@ -1,4 +1,4 @@
-// Addresses that a client has the service call, and their headers (resources brief 7.3).
+// Addresses that a client configures for the service to call, and their headers (resources brief 7.3).
 import { z } from '@hono/zod-openapi'
 import { breaks, rule } from '../wire-problem.ts'
 import { hasControlCharacters } from './address.ts'
@@ -7,7 +7,7 @@ import { hasBrokenReference, meansReference } from './masking.ts'
 const MOST_HEADERS = 20
 const MOST_HEADER_CHARACTERS = 4_096
 
-/** address.ts checks the host when the call is made. */
+/** An address to call. address.ts checks the host when the call is made. */
 export const OutboundUrl = z
   .string()
   .max(2_048)
@@ -23,7 +23,7 @@ export const OutboundUrl = z
   .openapi({ format: 'uri' })
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-/** With `Upgrade` the runtime sends a GET without the body. */
+/** Headers that the service sets. With `Upgrade`, the runtime sends a GET without the body. */
 const OWN_HEADERS =
   /^(host|content-length|connection|upgrade|transfer-encoding|idempotency-key|webhook-.*|socotra-signature.*)$/i
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
@@ -54,7 +54,7 @@ export function checkHeaders(
   if (problem !== undefined) breaks(ctx, problem)
 }
 
-/** The end of a sentence about the headers; undefined when they are valid. */
+/** Returns the end of a sentence about the headers, or undefined when they are valid. */
 export function headersProblem(
   headers: Readonly<Record<string, string | readonly string[]>>,
 ): string | undefined {

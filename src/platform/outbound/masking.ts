@@ -1,11 +1,11 @@
-// Removes secrets from texts that are stored or shown, in a single pass: repeated searches could be made slow by someone who
-// writes both text and secrets.
+// Removes secrets from texts that are stored or shown. It does so in a single pass: someone who controls both the text and the
+// secrets could make repeated searches slow.
 import type { Signing } from './signature.ts'
 
-/** Replaces a secret; when a client sends it back, the stored secret stays. */
+/** Shown instead of a secret. When a client sends it back, the stored secret remains. */
 export const MASK = '********'
 
-/** In characters. Shorter texts occur in bodies by chance; new secrets must be longer. */
+/** In characters. Shorter texts occur in bodies by chance, so new secrets must be at least this long. */
 export const SHORTEST_SECRET = 4
 
 /** Prefix of long-lived tokens (access/tokens.ts). */
@@ -13,20 +13,20 @@ export const AUTH_TOKEN_PREFIX = 'bdy_'
 
 const AUTH_TOKENS = new RegExp(`${AUTH_TOKEN_PREFIX}\\w+`, 'g')
 
-/** Masks long-lived tokens: for logs and answers that repeat a path. */
+/** Masks long-lived tokens, for logs and responses that repeat a path. */
 export const withoutAuthTokens = (text: string): string =>
   text.replace(AUTH_TOKENS, `${AUTH_TOKEN_PREFIX}***`)
 
 /**
- * Masks every secret, also in the encodings of JSON, addresses, forms and base64. `isCut`: the text is only the beginning of another
- * one, so at its end it loses what may be the beginning of a secret.
+ * Masks every secret, also in the encodings of JSON, URLs, forms and base64. `isCut` means that the text is only the beginning of
+ * a longer one: an end that may be the beginning of a secret is then removed.
  */
 export function withoutSecrets(text: string, secrets: readonly string[], isCut = false): string {
   const forms = new Set(secrets.filter(secret => secret.length >= SHORTEST_SECRET).flatMap(formsOf))
   return forms.size === 0 ? text : masked(text, new Automaton(forms), isCut)
 }
 
-/** All encodings in which a secret may occur. */
+/** Returns all encodings in which a secret may occur. */
 function formsOf(secret: string): string[] {
   const text = secret.toWellFormed()
   const json = JSON.stringify(secret).slice(1, -1)
@@ -50,11 +50,11 @@ function formsOf(secret: string): string[] {
 class Automaton {
   /** Next state by `state * 65,536 + character`. */
   readonly #next = new Map<number, number>()
-  /** The state of the longest suffix that starts one of the texts. */
+  /** By state: the state of the longest suffix that starts one of the texts. */
   readonly #fallback: number[] = [0]
-  /** Length of the longest text that ends in the state; 0 for none. */
+  /** By state: the length of the longest text that ends there. 0 for none. */
   readonly #found: number[] = [0]
-  /** How many characters of a text the state has. */
+  /** By state: the number of characters of the text that it represents. */
   readonly #depth: number[] = [0]
 
   constructor(texts: Iterable<string>) {
@@ -105,7 +105,7 @@ class Automaton {
 
 type Span = { from: number; to: number }
 
-/** Overlapping secrets become one mask: no end of one remains. */
+/** Replaces overlapping secrets by one mask, so that no end of one remains. */
 function masked(text: string, automaton: Automaton, isCut: boolean): string {
   const spans: Span[] = []
   let state = 0
@@ -129,7 +129,7 @@ function masked(text: string, automaton: Automaton, isCut: boolean): string {
   return shown + text.slice(end, isCut ? Math.max(end, text.length - automaton.depthAt(state)) : undefined)
 }
 
-// Which parts of a connection are secret, and how answers and logs show them.
+// Which parts of a connection are secret, and how responses and logs show them.
 const SECRET_NAME =
   /auth|token|secret|passw|pwd|passphrase|credential|cookie|session|signature|sig$|key|^code$/i
 
@@ -140,11 +140,11 @@ const SECRET_VALUES = [
   /^(?=.*\d)(?=.*[a-z])[\w+/=~-]{20,}$/i,
 ]
 
-/** By the name or the value of a header or query parameter. */
+/** Whether a header or query parameter looks secret, by its name or its value. */
 export const looksSecret = (name: string, value: string): boolean =>
   SECRET_NAME.test(name) || SECRET_VALUES.some(pattern => pattern.test(value.trim()))
 
-/** A reference to a secret, perhaps after a scheme: readable by everyone. */
+/** Whether the value is only a reference to a secret, perhaps after a scheme. Everyone may read such a value. */
 const isReferenceAlone = (value: string): boolean => {
   const rest = besideReferences(value)
   return rest !== value && /^[\w-]*\s*$/.test(rest) && rest.length <= LONGEST_SCHEME
@@ -160,13 +160,13 @@ export const maskedHeaders = (headers: SecretBearing['headers']): Record<string,
     Object.entries(headers).map(([name, value]) => [name, isMasked(name, value) ? MASK : value]),
   )
 
-/** Masks secrets in the query, and leaves everything else as it is written. */
+/** Masks secrets in the query and leaves everything else as written. */
 export const maskedUrl = (address: string): string =>
   withParameters(address, (name, value) => (looksSecret(name, value) ? MASK : undefined))
 
 /**
- * The address with what `change` returns in place of the values of parameters, as it is to be written; undefined leaves one as it is.
- * `nth` counts the parameters of that name from 0.
+ * Replaces the values of query parameters by the results of `change`, which must be encoded already. Where `change` returns
+ * undefined, the parameter stays unchanged. `nth` counts the parameters of the same name from 0.
  */
 export function withParameters(
   address: string,
@@ -197,7 +197,7 @@ type SecretBearing = {
 type SentHeaders = Readonly<Record<string, string | readonly string[]>>
 type SentRequest = { readonly url: string; readonly headers: SentHeaders }
 
-/** Headers and parameters of the address: name and value. */
+/** Returns the headers and the parameters of the address as pairs of name and value. */
 const partsOf = ({ headers, url }: SentRequest): [string, string][] => [
   ...Object.entries(headers).flatMap(([name, values]) =>
     [values].flat().map((value): [string, string] => [name, value]),
@@ -205,7 +205,9 @@ const partsOf = ({ headers, url }: SentRequest): [string, string][] => [
   ...new URL(url).searchParams,
 ]
 
-/** Texts that no log may contain: the signing secret, secrets in headers and address, and `secretValues` put into headers. */
+/**
+ * Returns texts that no log may contain: the signing secret, secrets in headers and address, and `secretValues` put into headers.
+ */
 export function secretsOf(
   { headers, url, security }: Omit<SecretBearing, 'headers'> & { readonly headers: SentHeaders },
   secretValues: readonly string[] = [],
@@ -218,13 +220,16 @@ export function secretsOf(
   )
 }
 
-/** What answers mask of a request, each value as one text with its name. References to secrets are shown as they are stored. */
+/**
+ * Returns the values of a request that responses mask, each as one text with its name. References to secrets are shown as stored.
+ */
 export const maskedValues = (request: SentRequest): string[] =>
   partsOf(request)
     .filter(([name, value]) => isMasked(name, value))
     .map(([name, value]) => JSON.stringify([name.toLowerCase(), value]))
 
-// `{{secret:staticName.item}}` in a header's value: replaced by the item of a secret when the header is sent (resources brief 5).
+// `{{secret:staticName.item}}` in the value of a header. It is replaced by the item of a secret when the header is sent (resources
+// brief 5).
 
 export type SecretReference = { readonly staticName: string; readonly item: string }
 
@@ -243,7 +248,7 @@ export const hasReference = (text: string): boolean => referencesIn(text).length
 /** Whether the text contains an intended reference, also percent-encoded. */
 export const meansReference = (text: string): boolean => /(\{|%7b){2}(\s|%20|\+)*secret\b/i.test(text)
 
-/** Whether a reference is malformed, and would be sent literally. */
+/** Whether a reference is malformed, so that it would be sent literally. */
 export const hasBrokenReference = (text: string): boolean =>
   (text.match(INTENDED_REFERENCE)?.length ?? 0) > referencesIn(text).length
 
@@ -254,5 +259,5 @@ export const withReferences = (
 ): string =>
   text.replace(REFERENCE, (_, staticName: string, item: string) => valueOfReference({ staticName, item }))
 
-/** The text without its references. */
+/** Returns the text without its references. */
 const besideReferences = (text: string): string => text.replace(REFERENCE, '')

@@ -6,10 +6,10 @@ import { SHORTEST_SECRET } from './masking.ts'
 const PREFIX = 'whsec_'
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** 32 random bytes in the form of Standard Webhooks. */
+/** Returns 32 random bytes in the form of Standard Webhooks. */
 export const newSecret = (): string => PREFIX + randomBytes(32).toString('base64')
 
-/** Long enough to be masked; after `whsec_`, base64 is required. */
+/** Whether a secret is valid: long enough to be masked, and base64 after `whsec_`. */
 export const isSecret = (secret: string): boolean =>
   secret.length >= SHORTEST_SECRET && (!secret.startsWith(PREFIX) || BASE64.test(secret.slice(PREFIX.length)))
 
@@ -19,8 +19,8 @@ const keyOf = (secret: string): Buffer =>
 const hmacOf = (secret: string, text: string) => createHmac('sha256', keyOf(secret)).update(text)
 
 /**
- * How calls to an address are signed. The tag names the secret. `earlierSecrets` were replaced recently:
- * `webhook-signature` has a signature of each, so that a receiver may switch to the new one later.
+ * How calls to an address are signed. The tag names the secret. `earlierSecrets` were replaced recently: `webhook-signature` has
+ * one signature with each, so that a receiver may switch to the new secret later.
  */
 export type Signing = {
   readonly hmacEnabled: boolean
@@ -30,8 +30,8 @@ export type Signing = {
 }
 
 /**
- * Headers that identify and sign one attempt. `webhook-id` is the same on every attempt, also of unsigned deliveries:
- * receivers drop repeats by it.
+ * Returns the headers that identify and sign one attempt. `webhook-id` is the same on every attempt, also of unsigned deliveries:
+ * receivers use it to drop repeats.
  */
 export function signatureHeaders(
   { hmacEnabled, secret, earlierSecrets = [], tag }: Signing,

@@ -1,4 +1,4 @@
-// The platform's own database. It never contains tenant data (docs/design.md, section 6).
+// Tables of the platform's own database, which never contains tenant data (docs/design.md, section 6).
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { PLACES } from './places.ts'
@@ -12,36 +12,37 @@ export const tenants = sqliteTable(
     hostName: text().notNull(),
     type: text({ enum: ['test', 'production'] }).notNull(),
     status: text({ enum: ['active', 'deleted'] }).notNull(),
-    /** Rises when a test tenant is recreated; part of every name derived from the tenant. */
+    /** Rises when a test tenant is recreated. Part of every name derived from the tenant. */
     generation: integer().notNull(),
-    /** Tokens of an earlier epoch are refused. */
+    /** Tokens of an earlier epoch are rejected. */
     tokenEpoch: integer().notNull(),
-    /** Whether deploys make new versions; a deployTest tenant starts without. */
+    /** Whether deploys create new versions. A tenant created by deployTest starts with false. */
     versioned: integer({ mode: 'boolean' }).notNull(),
-    /** Ahead of real time; only test tenants move theirs. */
+    /** Milliseconds ahead of real time. Only test tenants move their clock. */
     clockOffsetMs: integer().notNull().default(0),
-    /** Calls by operation: here, so that they are loaded with the tenant. */
+    /** Integration calls by operation. Stored here so that they are loaded with the tenant. */
     autofill: text({ mode: 'json' }).$type<AutofillOperations>().notNull().default(sql`'{}'`),
-    /** Whether it has, or ever had, tables as resources: only then does rating load them. */
+    /** Whether the tenant has, or ever had, tables as resources. Rating loads them only then. */
     hasTables: integer({ mode: 'boolean' }).notNull().default(false),
-    /** Origins of pages that may read its answers (PUT /tenant/allowedOrigins). */
+    /** Origins of pages that may read its responses (PUT /tenant/allowedOrigins). */
     allowedOrigins: text({ mode: 'json' }).$type<readonly string[]>().notNull().default(sql`'[]'`),
-    /** Whether software agents may come through /mcp (PUT /tenant/agentAccess); null: of a test tenant only. */
+    /** Whether software agents may use /mcp (PUT /tenant/agentAccess). Null: only those of a test tenant. */
     allowsAgents: integer({ mode: 'boolean' }),
-    /** From `npm run tenant -- quota`. */
+    /** Set by `npm run tenant -- quota`. */
     quotas: text({ mode: 'json' }).$type<Quotas>().notNull().default(sql`'{}'`),
-    /** Location of its databases, objects and files; never changes. Empty: anywhere. */
+    /** Location of its databases, objects and files. Never changes. Empty: anywhere. */
     place: text({ enum: PLACES }).notNull().default(''),
-    /** Null while it is served. */
+    /** Null while the tenant is served. */
     suspension: text({ mode: 'json' }).$type<Suspension>(),
     /**
-     * Its amounts may be in the minor units of an earlier release (former-units.ts): then it is not served. Null: they are not. By default
-     * true, which marks the tenants that were there before the column, and those that a Worker of an earlier release makes.
+     * Whether its amounts may be in the minor units of an earlier release (former-units.ts). Such a tenant is not served. Null:
+     * they are not. The default is true, which marks the tenants that existed before the column and those that a Worker of an
+     * earlier release creates.
      */
     formerUnits: integer({ mode: 'boolean' }).default(true),
     /** Oldest first. */
     restores: text({ mode: 'json' }).$type<readonly Restore[]>().notNull().default(sql`'[]'`),
-    /** Housekeeping must still wake its dispatchers, which have no alarm after a move or restore. */
+    /** Whether housekeeping must still wake its dispatchers, which have no alarm after a move or restore. */
     isWaking: integer({ mode: 'boolean' }).notNull().default(false),
     /** Progress of an unfinished restore or move (scripts/tenants/). */
     operation: text({ mode: 'json' }).$type<TenantOperation>(),
@@ -62,11 +63,11 @@ export const shards = sqliteTable(
     tenantLocator: text().notNull(),
     number: integer().notNull(),
     binding: text().notNull(),
-    /** When it starts to take new policyholders: once every isolate knows it. */
+    /** When it starts to accept new policyholders: once every isolate knows the shard. */
     opensAt: integer().notNull().default(0),
-    /** When it stops taking new policyholders because it is nearly full; null while it takes them. */
+    /** When it stops accepting new policyholders because it is nearly full. Null while it accepts them. */
     closesAt: integer(),
-    /** Size at the last measurement (tenants/housekeeping.ts); null before the first. */
+    /** Size at the last measurement (tenants/housekeeping.ts). Null before the first. */
     bytes: integer(),
     /** Null for databases that were claimed before this was recorded. */
     claimedAt: integer(),
@@ -78,23 +79,23 @@ export const shards = sqliteTable(
 )
 
 /**
- * The deployment that owns this database: one row. Commands check it before changes, so that no deployment takes over what
- * belongs to another (scripts/deployment/identity.ts).
+ * The deployment that owns this database: one row. Commands check it before they change anything, so that no deployment takes over
+ * the resources of another (scripts/deployment/identity.ts).
  */
 export const deployments = sqliteTable('deployment', {
   environment: text().primaryKey(),
   domain: text().notNull(),
-  /** Derived from PASSWORD_PEPPER, the first pepper first: detects a wrong one before passwords stop matching. */
+  /** Derived from the first pepper in PASSWORD_PEPPER. Detects a wrong pepper before passwords stop matching. */
   pepperCheck: text(),
-  /** Derived from SEALING_KEY, the first key first: detects a wrong one before it seals anything. */
+  /** Derived from the first key in SEALING_KEY. Detects a wrong key before it seals anything. */
   sealingCheck: text(),
-  /** The Worker's version that answered last, and the moves of tables that its code is ready for (scripts/upgrades.ts). */
+  /** The version of the Worker that responded last, and the moves of tables that its code is ready for (scripts/upgrades.ts). */
   version: text(),
   readyMoves: text({ mode: 'json' }).$type<readonly string[]>().notNull().default(sql`'[]'`),
   createdAt: integer().notNull(),
 })
 
-/** Recorded before they are made: `bucket bindery-eu1-files`. */
+/** Resources of the deployment, recorded before they are created, e.g. `bucket bindery-eu1-files`. */
 export const deploymentResources = sqliteTable('deployment_resource', {
   name: text().primaryKey(),
   notedAt: integer().notNull(),
@@ -115,19 +116,19 @@ export const pool = sqliteTable(
   'pool_database',
   {
     binding: text().primaryKey(),
-    /** `returned`: contains data of a former tenant; wiped before it is free again. */
+    /** `returned`: contains data of a former tenant and is wiped before it is free again. */
     state: text({ enum: ['free', 'claimed', 'returned'] }).notNull(),
-    /** Name of the newest applied migration; empty in a new database. */
+    /** Name of the newest applied migration. Empty in a new database. */
     migration: text().notNull(),
-    /** Start of the last upgrade, tries since the last success, and why it failed (tenants/upgrades.ts). */
+    /** Start of the last upgrade, number of tries since the last success, and why it failed (tenants/upgrades.ts). */
     triedAt: integer(),
     tries: integer().notNull().default(0),
     problem: text(),
-    /** Only a tenant of the same place gets it. */
+    /** Only a tenant with the same place gets the database. */
     place: text({ enum: PLACES }).notNull().default(''),
-    /** While `returned`: distinguishes this return from earlier ones. */
+    /** Set while `returned`. Distinguishes this return from earlier ones. */
     returnedAt: integer(),
-    /** Its files of that generation are still in R2. */
+    /** The former tenant and generation whose files are still in R2. */
     formerTenant: text(),
     formerGeneration: integer(),
   },
@@ -144,16 +145,16 @@ export const announcedMigrations = sqliteTable('announced_migration', {
   statements: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
 })
 
-/** Of tenant accounts (access/tables.ts) and administration accounts. */
+/** Columns of tenant accounts (access/tables.ts) and of administration accounts. */
 export const accountColumns = () => ({
   locator: text().primaryKey(),
   username: text().notNull(),
   name: text().notNull(),
-  /** In a row. */
+  /** Consecutive failures. */
   failedSignIns: integer().notNull().default(0),
   /** Real time. */
   lockedUntil: integer(),
-  /** Access tokens of an earlier epoch are refused. */
+  /** Access tokens of an earlier epoch are rejected. */
   tokenEpoch: integer().notNull().default(0),
   createdAt: integer().notNull(),
 })
@@ -165,8 +166,8 @@ export const administrators = sqliteTable(
 )
 
 /**
- * Accounts with revoked access tokens that may not have expired. Read with the tenant, so that requests look up no account.
- * Older rows are removed.
+ * Accounts with revoked access tokens that may not have expired. Read with the tenant, so that requests need not look up the
+ * account. Older rows are removed.
  */
 export const revocations = sqliteTable(
   'revocation',
@@ -174,20 +175,20 @@ export const revocations = sqliteTable(
     accountLocator: text().primaryKey(),
     /** Empty for an administration account. */
     tenantLocator: text().notNull(),
-    /** Tokens of an earlier epoch of the account are refused. */
+    /** Tokens of an earlier epoch of the account are rejected. */
     epoch: integer().notNull(),
     at: integer().notNull(),
   },
   table => [index('revocation_tenant').on(table.tenantLocator)],
 )
 
-/** An audit trail. Entries contain no values: those may be personal data, which erasure must reach. */
+/** Columns of an audit trail. Entries contain no values, which may be personal data that an erasure would have to reach. */
 export const auditColumns = () => ({
   locator: text().primaryKey(),
   createdAt: integer().notNull(),
   /** `group.action`, e.g. `auxdata.write`. */
   action: text().notNull(),
-  /** A record's locator, or another name. */
+  /** The locator of a record, or another name. */
   subject: text().notNull(),
   details: text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull(),
   accountLocator: text().notNull(),
@@ -196,14 +197,14 @@ export const auditColumns = () => ({
 })
 
 /**
- * Actions of administration accounts outside any tenant: sign-ins, unlocking, passwords, tokens, new tenants, refusals.
- * Rows never change.
+ * Actions of administration accounts outside any tenant: sign-ins, unlocking, passwords, tokens, new tenants, rejections. Rows
+ * never change.
  */
 export const administrationAudits = sqliteTable('administration_audit', auditColumns(), table => [
   index('administration_audit_created').on(table.createdAt, table.locator),
 ])
 
-/** Long-lived tokens: only their hashes. A deleted token leaves no row. */
+/** Columns of long-lived tokens, of which only the hash is stored. A deleted token leaves no row. */
 export const tokenColumns = () => ({
   locator: text().primaryKey(),
   accountLocator: text().notNull(),
@@ -219,24 +220,24 @@ export const tokenColumns = () => ({
   expiresAt: integer().notNull(),
 })
 
-/** For pipelines that deploy. */
+/** Tokens of administration accounts, for pipelines that deploy. */
 export const administrationTokens = sqliteTable('administration_token', tokenColumns(), table => [
   uniqueIndex('administration_token_hash').on(table.hash),
   uniqueIndex('administration_token_name').on(table.accountLocator, table.name),
 ])
 
 export type Suspension = {
-  /** `moved`: it is served elsewhere, and never here again. `formerUnits` comes from the column of that name. */
+  /** `moved`: the tenant is served elsewhere and never here again. `formerUnits` comes from the column of that name. */
   readonly state: 'suspended' | 'moved' | 'formerUnits'
-  /** Callers see it. */
+  /** Shown to callers. */
   readonly reason: string
   readonly since: number
 }
 
-/** At the time `at`, the databases were restored to the time `to`. */
+/** A restore of the databases to the time `to`, made at the time `at`. */
 export type Restore = { readonly to: number; readonly at: number }
 
-/** An unfinished restore or move, with all that a run needs to continue it. */
+/** An unfinished restore or move, with everything that a run needs to continue it. */
 export type TenantOperation = RestoreOperation | MoveOperation
 
 export type RestoreOperation = {
@@ -245,7 +246,7 @@ export type RestoreOperation = {
   readonly to: number
   /** 1 for the tenant's first restore. */
   readonly number: number
-  /** By binding, as far as it has come. */
+  /** By binding, with the progress so far. */
   readonly databases: Readonly<Record<string, RestoringDatabase>>
 }
 
@@ -259,12 +260,12 @@ export type RestoringDatabase = {
   readonly isRestored?: boolean
 }
 
-/** Values already given out, which a restored database must not repeat. */
+/** Values that were already given out and that a restored database must not repeat. */
 export type NotedState = {
   readonly lastEvent: number
-  /** The next number of a locator. */
+  /** The next number for a locator. */
   readonly nextNumber: number
-  /** Files of rows that the restore undoes, or that it must carry over. */
+  /** Number of files with rows that the restore undoes or must carry over. */
   readonly files: number
 }
 

@@ -1,11 +1,11 @@
-// One row in a tenant's database says which tenant it serves, and whether it does. Reading batches also read it, writing
-// batches guard on it. Isolates, objects and runs with an outdated tenant (suspended, moved, restored, recreated) can
-// therefore neither read nor write the wrong database. It takes no round trip. The accounts whose access tokens were revoked
-// lately stand beside it and are checked in the same statement, for the token that the request came with.
+// One row in a tenant's database names the tenant that it serves, and whether it is serving. Batches that read also read it;
+// batches that write use it as a guard. Isolates, objects and runs with an outdated tenant (suspended, moved, restored, recreated)
+// can therefore neither read nor write the wrong database. This needs no additional round trip. The accounts whose access tokens
+// were revoked recently are in a table of the same database. The same statement checks them for the token of the request.
 import type { AccessToken } from '../calls.ts'
 import type { FenceState } from '../tables.ts'
 
-/** What a caller knows of the tenant whose database it opens. */
+/** The tenant as a caller knows it when it opens the database. */
 export type FencedTenant = {
   readonly locator: string
   readonly generation: number
@@ -29,13 +29,13 @@ export type FenceStatement = { readonly sql: string; readonly params: readonly (
 export type Fence = {
   readonly tenant: FencedTenant
   /**
-   * Called when the database is not as the caller believes; `row` is undefined without a fence. Resolves if the batch may be
-   * sent once more; otherwise throws the caller's answer.
+   * Called when the database does not match what the caller expects. `row` is undefined without a fence. Resolves if the batch may
+   * be sent once more; otherwise throws the error for the caller.
    */
   readonly settle: (row: FenceRow | undefined) => Promise<void>
 }
 
-/** Background work has no token. */
+/** False for background work, which has no token. */
 const IS_REVOKED = 'exists (select 1 from revoked_account where account_locator = ? and epoch > ?)'
 
 const ofToken = (token: AccessToken | undefined): [string, number] => [
@@ -48,7 +48,7 @@ export const readFence = (token?: AccessToken): FenceStatement => ({
   params: ofToken(token),
 })
 
-/** No guard is named null: the batch fails unless the row is as the caller believes. */
+/** Fails the batch unless the row is as the caller expects: the name of a guard must not be null. */
 export const holdFence = (
   { locator, generation, tokenEpoch, restores = [] }: FencedTenant,
   token?: AccessToken,
@@ -64,7 +64,7 @@ export function isFenceTripped(problem: unknown): boolean {
   return /NOT NULL constraint failed: guard\.name/.test(`${message} ${String(cause)}`)
 }
 
-/** As `holdFence`, for a row that was read. The caller's token epoch may be ahead: the fence is written later. */
+/** Like `holdFence`, for a row that was read. The caller's token epoch may be ahead, because the fence is written later. */
 export const isAsBelieved = (
   row: FenceRow | undefined,
   { locator, generation, tokenEpoch, restores = [] }: FencedTenant,
@@ -77,7 +77,7 @@ export const isAsBelieved = (
   row.restores === restores.length &&
   row.is_revoked === 0
 
-/** Claims a free database, or changes the tenant's state. Ignores databases of other tenants and generations. */
+/** Claims a free database or changes the tenant's state. Ignores databases of other tenants and generations. */
 export const setFence = (tenant: FencedTenant, state: 'serving' | 'suspended'): FenceStatement => ({
   sql: `insert into fence (id, tenant_locator, generation, state, token_epoch, restores) values (1, ?, ?, ?, ?, ?)
     on conflict (id) do update set state = excluded.state, token_epoch = max(token_epoch, excluded.token_epoch), restores = excluded.restores
@@ -97,7 +97,7 @@ export const removeFence = ({ locator, generation }: Omit<FencedTenant, 'tokenEp
   params: [locator, generation],
 })
 
-/** Refuses requests with earlier tokens from now on. */
+/** Rejects requests with earlier tokens from now on. */
 export const raiseTokenEpoch = ({ locator, generation, tokenEpoch }: FencedTenant): FenceStatement => ({
   sql: `update fence set token_epoch = max(token_epoch, ?) where tenant_locator = ? and generation = ?`,
   params: [tokenEpoch, locator, generation],

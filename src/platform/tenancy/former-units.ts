@@ -1,12 +1,13 @@
-// Releases up to 0.1.0 took the decimals of a currency from the runtime, which has none where cash has none. Stored amounts count minor
-// units, so the amounts of these currencies would be read a hundred times too low (IQD: a thousand times). Such a tenant is not served.
+// Releases up to 0.1.0 took the decimals of a currency from the runtime, which follows cash usage and has none for the currencies
+// below. Stored amounts count minor units, so amounts in these currencies would now be read a hundred times too low (IQD: a
+// thousand times). Such a tenant is not served.
 import type { Suspension } from './control-tables.ts'
 
-/** Had no decimals in earlier releases, and has those of ISO 4217 now (kernel/currencies.ts). */
+/** Currencies that had no decimals in earlier releases and now have those of ISO 4217 (kernel/currencies.ts). */
 export const FORMER_UNITS_CURRENCIES: readonly string[] =
   'AFN ALL COP HUF IDR IQD IRR KPW LAK LBP MGA MMK PKR RSD SLL SOS SYP YER'.split(' ')
 
-/** Of every tenant that is marked. Callers see the reason. */
+/** The suspension of every tenant that is marked. Callers see the reason. */
 export const FORMER_UNITS: Suspension = {
   state: 'formerUnits',
   reason:

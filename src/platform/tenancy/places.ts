@@ -1,10 +1,10 @@
-// Where a tenant's data is: a jurisdiction, which data never leaves, or a location, which is a preference for new databases
+// The place of a tenant's data: a jurisdiction, which data never leaves, or a location, which is a preference for new databases
 // and objects (https://developers.cloudflare.com/d1/configuration/data-location/).
 
-/** Databases, objects and files stay inside. */
+/** Databases, objects and files stay within a jurisdiction. */
 export const JURISDICTIONS = ['eu', 'us', 'fedramp'] as const
 
-/** Databases and objects start there when there is room. */
+/** Databases and objects start in a location when it has room. */
 export const LOCATIONS = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc'] as const
 
 /** Empty: anywhere. */
@@ -18,6 +18,6 @@ export const isPlace = (text: string): text is Place => (PLACES as readonly stri
 export const isJurisdiction = (place: Place): place is Jurisdiction =>
   (JURISDICTIONS as readonly string[]).includes(place)
 
-/** `FILES`, and one for each jurisdiction, e.g. `FILES_EU`. */
+/** Returns `FILES`, or the bucket of a jurisdiction, e.g. `FILES_EU`. */
 export const bucketBinding = (place: Place): string =>
   isJurisdiction(place) ? `FILES_${place.toUpperCase()}` : 'FILES'

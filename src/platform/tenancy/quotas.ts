@@ -1,11 +1,11 @@
-// A tenant's share of common resources. General limits are here; a tenant's own are in the control database, loaded with the
+// A tenant's share of common resources. General limits are here. A tenant's own are in the control database and loaded with the
 // tenant (`npm run tenant -- quota`).
 import { Refusal, tooLarge } from '../../kernel/errors.ts'
 
 /** The limit of D1. */
 const DATABASE_BYTES = 10_000_000_000
 
-/** Shares of a database: the operator is warned, new policyholders go elsewhere, additions are refused. */
+/** Shares of a database from which the operator is warned, new policyholders go elsewhere, and additions are rejected. */
 const WARNED_FROM = 0.6
 const CLOSED_FROM = 0.8
 const FULL_FROM = 0.98
@@ -21,7 +21,7 @@ export const QUOTA_NAMES = ['databaseBytes', 'configurationBytes'] as const sati
 
 type Limited = { readonly name: string; readonly quotas?: Quotas }
 
-/** 1 is full. */
+/** Returns the used share of the database. 1 is full. */
 export const shareOf = ({ quotas }: Pick<Limited, 'quotas'>, bytes: number): number =>
   bytes / (quotas?.databaseBytes ?? DATABASE_BYTES)
 
@@ -30,7 +30,7 @@ export const isNearlyFullAt = (share: number): boolean => share >= WARNED_FROM
 /** Whether new policyholders go to another database. */
 export const isClosedAt = (share: number): boolean => share >= CLOSED_FROM
 
-/** Whether additions are refused. The rest is for timers, deliveries and erasures. */
+/** Whether additions are rejected. The rest of the space is for timers, deliveries and erasures. */
 export const isFullAt = (share: number): boolean => share >= FULL_FROM
 
 export const databaseFull = ({ name }: Limited, bytes: number): Refusal =>
@@ -39,14 +39,14 @@ export const databaseFull = ({ name }: Limited, bytes: number): Refusal =>
     `A database of the tenant '${name}' is full: it holds ${bytes} bytes. Reading and erasing go on; the operator has to make room.`,
   )
 
-/** For a new policyholder, when no database of the tenant is open. */
+/** The error for a new policyholder when no database of the tenant is open. */
 export const noRoom = ({ name }: Limited): Refusal =>
   new Refusal(
     'databaseFull',
     `Every database of the tenant '${name}' is nearly full, so there is no room for new policyholders; the operator has to give it another one.`,
   )
 
-/** Refuses (413) a configuration that is too large for the tenant. */
+/** Throws 413 for a configuration that is too large for the tenant. */
 export function assertConfigurationSize({ name, quotas }: Limited, bytes: number): void {
   const most = quotas?.configurationBytes
   if (most !== undefined && bytes > most)
@@ -55,7 +55,7 @@ export function assertConfigurationSize({ name, quotas }: Limited, bytes: number
     )
 }
 
-/** From `name=number` texts; throws an Error that names a wrong one. */
+/** Parses `name=number` texts. Throws an Error that names a wrong one. */
 export function readQuotas(texts: readonly string[]): Quotas {
   return Object.fromEntries(
     texts.map(text => {

@@ -1,15 +1,15 @@
-// What a restore notes of the time that it undoes (tenants/restore.ts) lies in files of the tenant. It has events with what plugins said
-// in them, so it is removed when the restore is finished, and with an erasure: timers run only where no restore is under way.
+// Files in which a restore notes the time that it undoes (tenants/restore.ts). They contain events with texts from plugins, so
+// they are removed when the restore is finished, and also by an erasure: timers run only where no restore is under way.
 import type { Calls } from '../calls.ts'
 import { fileKey, type Tenant, tenantFiles } from '../tenancy.ts'
 
 const FOLDER = 'restores'
 
-/** `restore` is 1 for the tenant's first one. */
+/** `restore` is 1 for the tenant's first restore. */
 export const noteKey = (tenant: Tenant, restore: number, shard: number, file: number): string =>
   fileKey(tenant, FOLDER, String(restore), String(shard), `${file}.json`)
 
-/** Removes what all restores of the tenant noted. Can be repeated. */
+/** Removes the notes of all restores of the tenant. Can be repeated. */
 export async function removeNotes(env: Env, tenant: Tenant, calls: Calls): Promise<void> {
   const bucket = tenantFiles(env, tenant)
   for (;;) {

@@ -1,5 +1,5 @@
-// Numbers of digit locators. A shard's dispatcher leases blocks; an isolate uses its block without calls. A block lost with
-// its isolate leaves a gap, never a repeat.
+// Numbers of integer locators. A shard's dispatcher leases blocks; an isolate uses its block without further calls. A block that
+// is lost with its isolate leaves a gap, but a number is never repeated.
 
 import { digitLocator, FIRST_SEQUENCE } from '../../kernel/locators.ts'
 import { Memo } from '../../kernel/maps.ts'
@@ -18,7 +18,10 @@ const blocksByShard = new Memo<string, Block>(10_000)
 
 const keyOf = ({ locator, generation }: Tenant, shard: number): string => `${locator}/${generation}/${shard}`
 
-/** `count` rising digit locators. Each request leases for itself: one request must not await another's promise. */
+/**
+ * Returns `count` rising integer locators. Each request leases for itself, because a request must not await the promise of
+ * another.
+ */
 export async function takeLocators(context: RequestContext, shard: number, count: number): Promise<number[]> {
   const { tenant, env, calls } = context
   const key = keyOf(tenant, shard)
@@ -37,15 +40,15 @@ export async function takeLocators(context: RequestContext, shard: number, count
   return Array.from({ length: count }, (_, at) => digitLocator(first + at, shard))
 }
 
-/** For a shard where a leased number turned out to be in use. */
+/** Drops the block of a shard where a leased number turned out to be in use. */
 export const forgetBlock = (tenant: Tenant, shard: number): void => blocksByShard.delete(keyOf(tenant, shard))
 
 const STORAGE_KEY = 'sequence'
 
 /**
- * The dispatcher's side of a lease of `count` numbers, which are never leased again. One round trip.
+ * Leases `count` numbers, which are never leased again: the dispatcher's side. One round trip.
  *
- * The next number is in the object's storage and in a row of the shard. The larger one counts and both rise: neither a
+ * The next number is in the object's storage and in a row of the shard. The larger one counts, and both rise, so neither a
  * restored database nor a lost or moved object repeats a number. The caller must run leases one after the other.
  */
 export async function leaseNumbers(

@@ -1,24 +1,24 @@
-// Values of the control database in isolates: trusted for seconds, longer while the control database is down, so its failure
-// stops no tenant that was served before. Isolates of one location share them in the platform's cache. An old snapshot cannot
-// harm data: each tenant database has a fence (fence.ts).
+// Values of the control database in isolates. They are trusted for seconds, and longer while the control database is down, so that
+// its failure stops no tenant that was served before. Isolates of one location share them in the platform's cache. An old snapshot
+// cannot harm data, because each tenant database has a fence (fence.ts).
 import { Memo } from '../../kernel/maps.ts'
 import { now } from '../../kernel/time.ts'
 
-/** Maximum age while the control database does not answer. */
+/** Maximum age while the control database does not respond. */
 const STALE_MS = 60 * 60_000
 
-/** How long a caller with an older snapshot waits for a newer one; unlimited if this isolate has changed something since. */
+/** How long a caller with an older snapshot waits for a newer one. Unlimited if this isolate has changed something since. */
 const PATIENCE_MS = 2_000
 
 export type Snapshot<Value> = {
   readonly value: Value
-  /** Taken before the read began: the trusted time starts when the value was certainly current. */
+  /** The time just before the read began, so that the value was certainly current when its trusted time starts. */
   readonly readAt: number
 }
 
-/** The value's form in the shared cache; `undefined` text is not shared. */
+/** The form of a value in the shared cache. A value whose `text` is undefined is not shared. */
 export type Shared<Value> = {
-  /** No client can call it. */
+  /** An address that no client can call. */
   readonly url: string
   readonly text: (value: Value) => string | undefined
   readonly read: (text: string) => Value
@@ -26,19 +26,19 @@ export type Shared<Value> = {
 
 export type Found<Value> = {
   readonly value: Value
-  /** Too old, because the control database does not answer. */
+  /** Whether the value is too old because the control database does not respond. */
   readonly isStale: boolean
-  /** A known value was read again. */
+  /** Whether a known value was read again. */
   readonly isRenewed: boolean
 }
 
-/** `changes`: this isolate's changes when the read began. */
+/** `changes` is the number of this isolate's changes when the read began. */
 type Remembered<Value> = Snapshot<Value> & { readonly changes: number }
 
 export class Snapshots<Value> {
   readonly #trustMs: number
   readonly #memory: Memo<string, Remembered<Value>>
-  /** Values read before a change are used only while the control database does not answer. */
+  /** Number of changes. Values read before the last one are used only while the control database does not respond. */
   #changes = 0
   #changedAt = Number.NEGATIVE_INFINITY
   /** Time of the last failed read. */
@@ -49,7 +49,7 @@ export class Snapshots<Value> {
     this.#trustMs = trustMs
   }
 
-  /** Calls `read` unless the value is known. Throws its error when no value is known. */
+  /** Returns the value, calling `read` unless it is known. Throws the error of `read` when no value is known. */
   async find(key: string, read: () => Promise<Value>, shared?: Shared<Value>): Promise<Found<Value>> {
     const own = this.#memory.get(key)
     if (own && this.#isFresh(own)) return { value: own.value, isStale: false, isRenewed: false }
@@ -83,7 +83,7 @@ export class Snapshots<Value> {
     return own !== undefined && this.#isFresh(own)
   }
 
-  /** After a change, every value is read again; an earlier failure counts no more, since the change was stored. */
+  /** Makes every value be read again after a change. Clears an earlier failure, because the change was stored. */
   forget(): void {
     this.#changes += 1
     this.#changedAt = now()
@@ -99,11 +99,11 @@ export class Snapshots<Value> {
       const stored = await cache()?.match(url)
       if (!stored) return undefined
       const { readAt, text } = await stored.json<{ readAt: number; text: string }>()
-      // Clocks differ: what others read around the time of our own change may be older.
+      // Clocks differ: a value that another isolate read around the time of this isolate's change may be older.
       const isOlder = isWithin(this.#changedAt, this.#trustMs)
       return { value: read(text), readAt, changes: isOlder ? -1 : this.#changes }
     } catch {
-      // The cache does not answer, or another release wrote another form.
+      // The cache does not respond, or another release wrote a different form.
       return undefined
     }
   }
@@ -112,7 +112,7 @@ export class Snapshots<Value> {
 /** Whether the time is in the past, within the last `ms`. */
 const isWithin = (time: number, ms: number): boolean => time <= now() && now() - time < ms
 
-/** The location's cache; scripts have none. */
+/** Returns the cache of the location. Scripts have none. */
 const cache = (): Cache | undefined =>
   typeof caches === 'undefined' ? undefined : (caches as unknown as { default?: Cache }).default
 
