@@ -1,4 +1,5 @@
-// Types of accounts. Apart from what they may, since contracts name them, which browsers' code reads too.
+// Types of accounts. They are separate from their permissions because contracts name them, and code for browsers includes
+// contracts.
 
 export const TENANT_ACCOUNT_TYPES = [
   'account.tenant.admin',

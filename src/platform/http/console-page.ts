@@ -1,8 +1,8 @@
-// The console at /console, and the scripts that it loads when they are needed (docs/design.md, section 3).
+// The console at /console, and the scripts that it loads on demand (docs/design.md, section 3).
 import { Refusal } from '../../kernel/errors.ts'
 import type { Page } from './mount.ts'
 
-/** The page, its content security policy with `{origin}` in it, and its scripts by their names. */
+/** The page, its content security policy with the placeholder `{origin}`, and its scripts by name. */
 type Console = {
   readonly html: string
   readonly policy: string
@@ -19,7 +19,7 @@ const pageResponse = ({ html, policy }: Console, request: Request): Response =>
     },
   })
 
-/** A name changes with the contents, so a browser may keep the file. */
+/** Returns a script. Its name changes with its contents, so a browser may keep the file. */
 function fileResponse({ files }: Console, request: Request): Response {
   const name = new URL(request.url).pathname.split('/').at(-1)!
   const text = Object.hasOwn(files, name) ? files[name] : undefined

@@ -1,12 +1,12 @@
 // Content-Disposition (RFC 6266): the name under which a client saves a file.
 
-/** What a quoted name cannot hold, or clients read differently. */
+/** Characters that a quoted name cannot contain, or that clients interpret differently. */
 const UNQUOTABLE = /[^\x20-\x7e]|["\\%]/gu
 
-/** `encodeURIComponent` leaves these, and RFC 8187 does not allow them: strict clients refuse the whole header. */
+/** Characters that `encodeURIComponent` does not encode and RFC 8187 does not allow: strict clients reject the whole header. */
 const UNENCODED = /['()*]/g
 
-/** Any name goes. Clients that know no encoded names, such as `curl -OJ`, get one in ASCII. */
+/** Formats the header for any file name. Clients that do not support encoded names, such as `curl -OJ`, get a name in ASCII. */
 export function disposition(kind: 'attachment' | 'inline', fileName: string): string {
   const quoted = `${kind}; filename="${fileName.replace(UNQUOTABLE, '_')}"`
   if (fileName.search(UNQUOTABLE) === -1) return quoted

@@ -1,5 +1,5 @@
-// A door: one path beside the routes that speaks a protocol of its own, and reaches routes only as its caller may. The routes check
-// permissions, input and conditions, and write the audit trail, as for any other request.
+// A door: one path next to the routes that has its own protocol and calls routes with the rights of its caller. The routes check
+// permissions, input and conditions and write the audit trail, as for any other request.
 import { forbidden } from '../../kernel/errors.ts'
 import { addFigures, type Calls, noCalls } from '../calls.ts'
 import type { RequestContext } from '../context.ts'
@@ -11,7 +11,7 @@ import { publicOrigin } from './serve.ts'
 
 export type Door = {
   readonly path: string
-  /** Path of the metadata that tell a client how to sign in (RFC 9728). */
+  /** Path of the metadata that describe to a client how to sign in (RFC 9728). */
   readonly metadata: string
   /** Imported with the first request. */
   readonly load: () => Promise<(entry: Entry) => Promise<Response>>
@@ -20,7 +20,7 @@ export type Door = {
 export type Entry = {
   readonly request: Request
   readonly context: RequestContext
-  /** Calls a route; its round trips count as those of the entry. */
+  /** Calls a route. Its round trips count as those of the entry. */
   readonly dispatch: (request: Request) => Promise<Response>
 }
 
@@ -31,13 +31,13 @@ type Hall = {
   readonly fetch: (request: Request) => Promise<Response>
 }
 
-/** Requests that a door makes, with their own figures. Only this module adds one, so nobody can pose as a door. */
+/** Requests that a door makes, with their own figures. Only this module adds requests, so no caller can pose as a door. */
 const within = new WeakMap<Request, Calls>()
 
-/** The figures of a request that came through a door; undefined for any other. */
+/** Returns the figures of a request that came through a door, or undefined for any other request. */
 export const callsWithin = (request: Request): Calls | undefined => within.get(request)
 
-/** Checks who comes, and lets the door answer. Throws problems that `problemResponse` turns into answers. */
+/** Authenticates the caller and lets the door respond. Throws problems that `problemResponse` turns into responses. */
 export async function enter(
   door: Door,
   exchange: Exchange,
@@ -84,11 +84,13 @@ export async function enter(
 
 const originOf = (env: Env, exchange: Exchange): string => publicOrigin(env, exchange, exchange.tenant)
 
-/** For a 401: where a client reads how to sign in. */
+/** Returns the header of a 401 that says where a client can read how to sign in. */
 export const challenge = ({ metadata }: Door, env: Env, exchange: Exchange): string =>
   `Bearer resource_metadata="${originOf(env, exchange)}${metadata}"`
 
-/** RFC 9728. No authorization server is named: tokens are made with the API (docs/accounts.md). */
+/**
+ * Responds with the metadata of RFC 9728. It names no authorization server: tokens are created with the API (docs/accounts.md).
+ */
 export function metadataResponse({ path }: Door, env: Env, exchange: Exchange): Response {
   const origin = originOf(env, exchange)
   return Response.json({

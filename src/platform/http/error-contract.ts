@@ -1,4 +1,4 @@
-// Every refusal has the shape ExceptionResponse of brief 8, with a stable `code` (kernel/errors.ts).
+// Every error has the shape ExceptionResponse of brief 8, with a stable `code` (kernel/errors.ts).
 import { z } from '@hono/zod-openapi'
 import { ERROR_KINDS, type ErrorCode } from '../../kernel/errors.ts'
 import { component, Flag, Integer, OptionalText, Text } from '../wire.ts'
@@ -12,7 +12,7 @@ export const FieldError = component('FieldError', {
   message: OptionalText,
 })
 
-/** Wrong fields of one group: `fieldName`'s group by locator, or by its index in the request. */
+/** Wrong fields of one group of `fieldName`. The group is named by its locator, or by its index in the request. */
 export const FieldGroupErrors = component('FieldGroupErrors', {
   fieldName: Text,
   errors: z.array(FieldError),
@@ -59,8 +59,8 @@ export const PolicyValidationErrors = component('PolicyValidationErrors', {
 })
 
 /**
- * For a policyholder's value `ontologyUri` is the field's name and `validatorUri` a FieldErrorCode. For a property that breaks
- * its contract they are its path, e.g. `exposures[0].exposureName`, and the broken rule.
+ * For a policyholder's value, `ontologyUri` is the name of the field and `validatorUri` a FieldErrorCode. For a property that
+ * breaks its contract, they are its path, e.g. `exposures[0].exposureName`, and the broken rule.
  */
 export const ValidationFieldError = component('ValidationFieldError', {
   code: Integer.describe('The apiErrorCode of the whole answer.'),
@@ -70,7 +70,7 @@ export const ValidationFieldError = component('ValidationFieldError', {
   debug: OptionalText,
 })
 
-/** In an uploaded table (resources brief 1.2). */
+/** An error in an uploaded table (resources brief 1.2). */
 export const TableError = component('TableError', {
   line: Integer.describe('Counted from 1.'),
   message: Text,

@@ -4,25 +4,25 @@ import { type Instant, now } from '../../kernel/time.ts'
 import { type Calls, noCalls } from '../calls.ts'
 import type { Tenant } from '../tenancy.ts'
 
-/** A request with its data until it is answered. */
+/** A request with its data until the response. */
 export type Exchange = {
   readonly request: Request
   readonly url: URL
-  /** X-Request-Id of the answer, referenceId of a refusal, requestId of events. */
+  /** The X-Request-Id of the response, the referenceId of an error and the requestId of events. */
   readonly requestId: Uuid
   readonly calls: Calls
   readonly now: Instant
-  /** The client's own id, if it is safe in headers and logs. */
+  /** The id that the client sent, if it is safe in headers and logs. */
   readonly clientRequestId: string | undefined
-  /** W3C Trace Context. */
+  /** From W3C Trace Context. */
   readonly traceId: string | undefined
-  /** Whether it was made for a software agent, by the door at `/mcp` (door.ts). */
+  /** Whether the request was made for a software agent, by the door at `/mcp` (door.ts). */
   readonly isOfAgent: boolean
-  /** Method and path template, once known: logs contain no client's path. */
+  /** Method and path template, once known. Logs never contain the path that a client sent. */
   operation?: string
   /** Known after the token is checked. */
   tenant?: Tenant
-  /** Set once the caller's token is accepted, of administration accounts too. */
+  /** Set once the caller's token is accepted, also for administration accounts. */
   isSignedIn?: true
   refused?: ErrorCode
 }
@@ -31,15 +31,15 @@ const CLIENT_ID = /^[\x21-\x7e]{1,128}$/
 const TRACE = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/
 
 /**
- * The client's own id of the request. It never replaces the service's id: that one is the requestId of events and the key
- * of a write, and must be unique.
+ * Returns the client's own id of the request. It never replaces the service's id, which is the requestId of events and the key of
+ * a write, and must be unique.
  */
 function clientRequestIdOf(headers: Headers): string | undefined {
   const id = headers.get('x-client-request-id') ?? headers.get('x-request-id')
   return id !== null && CLIENT_ID.test(id) ? id : undefined
 }
 
-/** `within`: the figures of a request that a door made (door.ts). */
+/** Starts an exchange. `within` are the figures of a request that a door made (door.ts). */
 export const beginExchange = (request: Request, within?: Calls): Exchange => ({
   request,
   url: new URL(request.url),
@@ -51,18 +51,18 @@ export const beginExchange = (request: Request, within?: Calls): Exchange => ({
   traceId: TRACE.exec(request.headers.get('traceparent') ?? '')?.[1],
 })
 
-/** Limit of a request's path and query. */
+/** Maximum length of a request's path and query. */
 export const LONGEST_TARGET = 8_192
 const MOST_QUERY_VALUES = 200
 
-/** No locator, name or date contains control characters, and they are risky in databases and logs. */
+/** Control characters. No locator, name or date contains them, and they are risky in databases and logs. */
 const CONTROL = {
   path: /\p{Cc}/u,
-  /** Keys of tables may have line breaks and tabs. */
+  /** Keys of tables may contain line breaks and tabs. */
   query: /[^\P{Cc}\t\n\r]/u,
 } as const
 
-/** Refuses a path or query that is too long, has broken percent-encoding or control characters. */
+/** Rejects a path or query that is too long, or that has broken percent-encoding or control characters. */
 export function checkTarget({ url }: Exchange): void {
   if (url.pathname.length + url.search.length > LONGEST_TARGET)
     throw invalidParameter(`The path and query are longer than ${LONGEST_TARGET} characters.`)
@@ -86,7 +86,7 @@ function decoded(part: string, text: string): string {
   }
 }
 
-/** Text for a parameter given once, a list for one given several times. */
+/** Returns text for a parameter given once and a list for one given several times. */
 export function queryValues({ url }: Exchange): Record<string, string | string[]> {
   if (url.search === '') return {}
   const values = new Map<string, string | string[]>()

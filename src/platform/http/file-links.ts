@@ -1,5 +1,5 @@
-// Addresses of files in answers. An answer names a file; when it leaves the service, each name becomes a signed address that
-// is valid for 30 minutes (brief 5.1). So stored answers get fresh addresses, and code that builds answers needs no secret.
+// Addresses of files in responses. A response names a file. When it leaves the service, each name becomes a signed address that is
+// valid for 30 minutes (brief 5.1). Stored responses therefore get new addresses, and code that builds responses needs no secret.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Instant, instant } from '../../kernel/time.ts'
@@ -14,24 +14,24 @@ type Folder = 'documents' | 'media' | 'reports'
 const fileReference = (folder: Folder, locator: string, fileName: string): string =>
   `file:${folder}/${locator}/${encodeURIComponent(fileName)}`
 
-/** `url` and `urlExpirationTimestamp`, until the answer leaves. */
+/** Returns `url` and `urlExpirationTimestamp` in the form that they have until the response leaves the service. */
 export const fileAddress = (folder: Folder, locator: string, fileName: string) => ({
   url: fileReference(folder, locator, fileName),
   urlExpirationTimestamp: '0',
 })
 
-/** As `fileAddress`, of a file of a report. */
+/** Like `fileAddress`, for a file of a report. */
 export const reportAddress = (locator: string, fileName: string) => fileAddress('reports', locator, fileName)
 
-/** `url` and `expiresTimestamp`, as media have them. */
+/** Returns `url` and `expiresTimestamp`, the properties of media. */
 export const mediaAddress = (locator: string, fileName: string) => ({
   url: fileReference('media', locator, fileName),
   expiresTimestamp: '0',
 })
 
 /**
- * Groups with properties named by clients, tables or tenant code, e.g. `url`. A forged file name there must not become an
- * address: anyone who knows a document's locator could get one.
+ * Groups with properties that clients, tables or tenant code name, e.g. `url`. A forged file name in one of them must not become
+ * an address: anyone who knows a document's locator could get one.
  */
 const OPEN_GROUPS: ReadonlySet<string> = new Set('calculations lambda tables constraints events'.split(' '))
 
@@ -39,19 +39,21 @@ export const mayNameFiles = ({ access }: Pick<Route, 'access'>): boolean =>
   'permissions' in access && !access.permissions?.some(permission => OPEN_GROUPS.has(groupOf(permission)))
 
 /**
- * Clients cannot forge a reference: JSON escapes quotation marks inside text, so no text matches. The UUID is resolved within
- * the signed-in tenant.
+ * Clients cannot forge a reference: JSON escapes quotation marks inside text, so no text matches. The UUID is resolved within the
+ * signed-in tenant.
  */
 const FILE_REFERENCE =
   /"url":"file:(documents|media|reports)\/([0-9a-f-]{36})\/([^"\\]*)","(urlExpirationTimestamp|expiresTimestamp)":"0"/g
 
-/** The same JSON, in which nothing is read as the name of a file: for text with properties that clients name. */
+/**
+ * Returns the same JSON, escaped so that nothing in it is read as the name of a file. For text with properties that clients name.
+ */
 export const withoutFileNames = (json: string): string =>
   json.replaceAll('"url":"file:', '"url":"\\u0066ile:')
 
 type Signing = { env: Pick<Env, 'TOKEN_SECRET'>; origin: string; now: Instant }
 
-/** The JSON with addresses instead of names. `now` is real time. */
+/** Replaces file names in the JSON by addresses. `now` is real time. */
 export const withFileAddresses = (json: string, signing: Signing, tenant: Tenant): string =>
   json.includes('"url":"file:')
     ? json.replace(FILE_REFERENCE, (_, folder: Folder, locator: string, name: string, property: string) => {
@@ -78,12 +80,12 @@ export type FileLink = {
   readonly generation: number
   /** Relative to the tenant's folder in R2. */
   readonly path: readonly string[]
-  /** Browsers save the file under this name. */
+  /** The name under which browsers save the file. */
   readonly fileName: string
   readonly expiresAt: Instant
 }
 
-/** `<origin>/files/<token>`. `now` is real time, not the tenant's. */
+/** Returns `<origin>/files/<token>`. `now` is real time, not the time of the tenant. */
 export function signedAddress(
   { env, origin, now }: Signing,
   { locator, generation }: Tenant,
@@ -94,7 +96,7 @@ export function signedAddress(
   return { address: origin + FILES_PATH.replace('{token}', linkToken(env.TOKEN_SECRET, link)), expiresAt }
 }
 
-/** `<link>.<signature>`, both base64url. */
+/** Returns `<link>.<signature>`, both in base64url. */
 export function linkToken(secret: string, link: FileLink): string {
   const { tenantLocator, generation, path, fileName, expiresAt } = link
   const fields = JSON.stringify([tenantLocator, generation, path, fileName, expiresAt])
@@ -102,11 +104,11 @@ export function linkToken(secret: string, link: FileLink): string {
   return `${text}.${signature(secretsOf(secret)[0]!, text).toString('base64url')}`
 }
 
-/** Undefined when the signature is wrong or the link has expired. */
+/** Returns undefined when the signature is wrong or the link has expired. */
 export function readLinkToken(secrets: string, token: string, now: Instant): FileLink | undefined {
   const [text, signed, ...rest] = token.split('.')
   if (text === undefined || signed === undefined || rest.length > 0) return undefined
-  // Compares text: several base64url texts decode to the same bytes.
+  // Compares the text, because several base64url texts decode to the same bytes.
   const actual = Buffer.from(signed)
   const isValid = secretsOf(secrets).some(secret => {
     const expected = Buffer.from(signature(secret, text).toString('base64url'))
@@ -121,7 +123,7 @@ export function readLinkToken(secrets: string, token: string, now: Instant): Fil
   return { tenantLocator, generation, path, fileName, expiresAt }
 }
 
-/** The key in R2; undefined when the link was made for another tenant. */
+/** Returns the key in R2, or undefined when the link is for another tenant. */
 export const linkedKey = (link: FileLink, tenant: Tenant | undefined): string | undefined =>
   tenant?.locator === link.tenantLocator && tenant.generation === link.generation
     ? fileKey(tenant, ...link.path)
@@ -132,5 +134,5 @@ const signature = (secret: string, text: string): Buffer =>
     .update(PURPOSE + text)
     .digest()
 
-/** TOKEN_SECRET: signatures of earlier secrets remain valid. */
+/** Splits TOKEN_SECRET. Signatures with earlier secrets remain valid. */
 const secretsOf = (text: string | undefined): string[] => secretsIn('TOKEN_SECRET', text)

@@ -1,4 +1,4 @@
-// Files at signed addresses, streamed from R2, with conditional requests and ranges for resumed downloads.
+// Serves files at signed addresses, streamed from R2, with conditional requests and ranges for resumed downloads.
 import { isRefused, Refusal } from '../../kernel/errors.ts'
 import { findTenant, requireServed, tenantFiles } from '../tenancy.ts'
 import { disposition } from './disposition.ts'
@@ -18,7 +18,7 @@ export const fileRoutes: readonly Route[] = [
   }),
 ]
 
-/** 200, 206, 304, 412 or 416; refuses (404) an invalid token. */
+/** Responds with 200, 206, 304, 412 or 416. Throws 404 for an invalid token. */
 async function signedFile(token: string, context: PublicContext): Promise<Response> {
   const { env, requestHeaders, calls, now } = context
   const link = readLinkToken(env.TOKEN_SECRET, token, now)
@@ -57,9 +57,12 @@ const noFile = (): Refusal =>
 
 type Range = { offset: number } | { offset: number; length: number } | { suffix: number }
 
-/** A single requested range. Undefined, for the whole file, without the header, with several ranges, with `If-Range` and for HEAD. */
+/**
+ * Returns a single requested range. Undefined means the whole file: without the header, with several ranges, with `If-Range` and
+ * for HEAD.
+ */
 function wantedRange({ isHead, requestHeaders: headers }: PublicContext): Range | undefined {
-  // RFC 9110, 14.2.
+  // By RFC 9110, 14.2.
   if (isHead) return undefined
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get('range')?.trim() ?? '')
   if (!match || headers.has('if-range')) return undefined
@@ -70,7 +73,10 @@ function wantedRange({ isHead, requestHeaders: headers }: PublicContext): Range 
   return Number(last) < offset ? undefined : { offset, length: Number(last) - offset + 1 }
 }
 
-/** R2 throws at text that is no plain list of tags. As with records: such an `If-None-Match` says nothing, such an `If-Match` is refused. */
+/**
+ * Cleans up the conditions, because R2 throws at text that is not a plain list of tags. As with records, such an `If-None-Match`
+ * is ignored and such an `If-Match` is rejected.
+ */
 function conditionsOf(headers: Headers): Headers {
   readIfMatch(headers.get('if-match'))
   const conditions = new Headers(headers)
@@ -85,8 +91,8 @@ function conditionsOf(headers: Headers): Headers {
 }
 
 /**
- * Of a file that is not sent: R2 says only that one of the conditions does not hold. That it is the one that was wanted is asked before
- * whether the client has it (RFC 9110, 13.2.2).
+ * Whether the client already has a file that R2 did not send. R2 reports only that one of the conditions does not hold. If-Match
+ * and If-Unmodified-Since are evaluated before the conditions on what the client has (RFC 9110, 13.2.2).
  */
 function isKnown(headers: Headers, { etag, uploaded }: R2Object): boolean {
   if (!headers.has('if-none-match') && !headers.has('if-modified-since')) return false
@@ -96,7 +102,10 @@ function isKnown(headers: Headers, { etag, uploaded }: R2Object): boolean {
   return !(uploaded.getTime() > unmodifiedSince)
 }
 
-/** R2 reports a range beyond the file like any failure: its size says which it was, and 416 needs it. */
+/**
+ * Responds with 416 for a range beyond the file. R2 reports it like any failure, so the size of the file decides. The 416 needs
+ * the size, too.
+ */
 async function unsatisfiable(
   context: PublicContext,
   bucket: R2Bucket,
@@ -120,7 +129,7 @@ function headersOf(object: R2Object): Headers {
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
     'x-content-type-options': 'nosniff',
-    // Pages show images by these addresses.
+    // Pages show images from these addresses.
     'cross-origin-resource-policy': 'cross-origin',
   })
 }

@@ -46,14 +46,14 @@ export const serviceRoutes: readonly Route[] = [
   }),
 ]
 
-/** Newest migration of the control database in this code, from drizzle-kit's journal. */
+/** The newest migration of the control database that this code has, from drizzle-kit's journal. */
 const NEWEST_CONTROL_MIGRATION: string = journal.entries.at(-1)!.tag
 
 const SHORTEST_SECRET = 32
 
 /**
- * `missing` says how to fix each problem, without secrets. `databasesBehind` are tenant databases that wait for a migration:
- * their tenants get 503 meanwhile. One round trip.
+ * Checks whether the service can work. `missing` says how to fix each problem, without secrets. `databasesBehind` counts tenant
+ * databases that wait for a migration: their tenants get 503 until then. One round trip.
  */
 async function readiness(env: Env, calls: Calls): Promise<{ missing: string[]; databasesBehind: number }> {
   const [keys, control] = await Promise.all([missingKeys(env), controlState(env, calls)])
@@ -73,7 +73,7 @@ async function missingKeys(env: Env): Promise<string[]> {
   return [...unusable, ...short, ...(env.PASSWORD_PEPPER ? [] : ['PASSWORD_PEPPER must be set.'])]
 }
 
-/** How many tenant databases wait for a migration, or why the control database is unusable. */
+/** Returns the number of tenant databases that wait for a migration, or why the control database is unusable. */
 async function controlState(env: Env, calls: Calls): Promise<number | string> {
   const database = controlDatabase(env, calls)
   try {

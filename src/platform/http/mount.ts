@@ -1,4 +1,4 @@
-// All routes on one Hono app, and the answers where no route matches.
+// Mounts all routes on one Hono app, and responds where no route matches.
 import { Hono } from 'hono'
 import type { Params, Result, Router } from 'hono/router'
 import type { H, RouterRoute } from 'hono/types'
@@ -15,7 +15,7 @@ import { serve } from './serve.ts'
 
 type Bindings = { Bindings: Env; Variables: { exchange: Exchange } }
 
-/** A route by method and path; its module is loaded with the first call. */
+/** A route by method and path. Its module is loaded with the first call. */
 export type ListedRoute = Pick<Route, 'method' | 'path'> & { readonly load: () => Promise<readonly Route[]> }
 
 export type Page = {
@@ -23,7 +23,7 @@ export type Page = {
   readonly respond: (request: Request, env: Env) => Response | Promise<Response>
 }
 
-/** The bare address. Clients read it to check that the address they were given is that of the interface. */
+/** The page at the bare address. Clients read it to check that they have the address of the interface. */
 export const ADDRESS_PAGE: Page = {
   path: '/',
   respond: () => new Response('api', { headers: { 'content-type': 'text/plain; charset=utf-8' } }),
@@ -32,7 +32,10 @@ export const ADDRESS_PAGE: Page = {
 /** 2026-01-01 in the form of RFC 9745: deprecated since the first release. */
 const DEPRECATED_SINCE = '@1767225600'
 
-/** No `Sunset` (RFC 8594): no end of these paths is planned. If one is decided, the header will announce it beforehand. */
+/**
+ * Adds the headers of a deprecated route. There is no `Sunset` (RFC 8594), because no end of these paths is planned. If one is
+ * decided, the header will announce it in advance.
+ */
 function deprecate(route: Route, params: Readonly<Record<string, string>>, headers: Headers): void {
   headers.set('deprecation', DEPRECATED_SINCE)
   const successor = SUCCESSORS[`${route.method.toUpperCase()} ${route.path}`]
@@ -43,7 +46,10 @@ function deprecate(route: Route, params: Readonly<Record<string, string>>, heade
 
 const isParameter = (segment: string): boolean => segment.startsWith('{')
 
-/** Literal segments before parameters, so that `/groups/list` is not the group `list`: the first matching route is called. */
+/**
+ * Sorts literal segments before parameters, so that `/groups/list` is not read as the group `list`: the first matching route is
+ * called.
+ */
 export function staticFirst<R extends { readonly path: string }>(routes: readonly R[]): R[] {
   const split = routes.map(route => ({ route, segments: route.path.split('/') }))
   split.sort(({ segments: a }, { segments: b }) => {
@@ -51,7 +57,7 @@ export function staticFirst<R extends { readonly path: string }>(routes: readonl
       const difference = Number(isParameter(a[at]!)) - Number(isParameter(b[at]!))
       if (difference !== 0) return difference
     }
-    // Without it the order is not transitive, and the sort fails.
+    // Without this, the order is not transitive and the sort fails.
     return a.length - b.length
   })
   return split.map(({ route }) => route)
@@ -68,7 +74,7 @@ async function routeOf(listed: Route | ListedRoute): Promise<Route> {
 
 const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
-/** Trailing slashes are tolerated (brief 0.5). */
+/** Mounts routes, pages and doors. Trailing slashes are tolerated (brief 0.5). */
 export function mount(
   routes: readonly (Route | ListedRoute)[],
   pages: readonly Page[],
@@ -143,14 +149,14 @@ function openDoor(app: Hono<Bindings>, door: Door, callers: Callers): void {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** Empty for an unknown path. */
+/** Returns the methods of a path. Empty for an unknown path. */
 function methodsOf(router: SegmentRouter<unknown>, path: string): string[] {
   const segments = segmentsOf(path.replace(/(?<=.)\/$/, ''))
   const methods = METHODS.filter(method => router.has(method, segments))
   return methods.includes('GET') ? [...methods, 'HEAD'] : methods
 }
 
-/** A browser page calls: the answer must say whether the page may read it. */
+/** Whether a browser page made the request. The response must then say whether the page may read it. */
 const isOfPage = ({ request }: Exchange): boolean => request.headers.has('origin')
 
 async function unrouted(
@@ -186,8 +192,9 @@ async function unrouted(
   )
 }
 
-// Hono's quick router refuses parameters with different names in one place, and its other one tries every candidate in each
-// request. This one follows the path segment by segment, literals before parameters. `parameters` are names on the way.
+// Hono's fast router does not support parameters with different names at the same position, and its other router tries every
+// candidate on each request. This router follows the path segment by segment, literals before parameters. `parameters` are the
+// parameter names on the way.
 type Place<T> = {
   readonly names: Map<string, Place<T>>
   readonly ends: Map<string, { readonly handler: T; readonly parameters: readonly string[] }>
@@ -198,7 +205,7 @@ const place = <T>(): Place<T> => ({ names: new Map(), ends: new Map() })
 
 const segmentsOf = (path: string): string[] => path.slice(1).split('/')
 
-/** Of equal routes, the first one added wins. Routes for every path come first. */
+/** A router in which the first of equal routes wins. Routes for every path come first. */
 export class SegmentRouter<T> implements Router<T> {
   readonly name = 'SegmentRouter'
   readonly #root = place<T>()
@@ -238,7 +245,7 @@ export class SegmentRouter<T> implements Router<T> {
   }
 }
 
-/** `values` are those of the parameters on the way. */
+/** Finds the end of a path. Collects the values of the parameters on the way in `values`. */
 function find<T>(
   from: Place<T>,
   segments: readonly string[],

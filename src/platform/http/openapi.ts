@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, made from the mounted routes.
+// Builds the OpenAPI 3.1 document from the mounted routes.
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { version } from '../../../package.json'
 import { ERROR_KINDS } from '../../kernel/errors.ts'
@@ -117,7 +117,7 @@ function contentOf({ schema, media, fileMedia = [] }: Route['answer']) {
   return Object.keys(content).length === 0 ? {} : { content }
 }
 
-/** A webhook request; the name is the event's. */
+/** A webhook request. The name is that of the event. */
 export type Notification = {
   readonly name: string
   readonly summary: string
@@ -126,11 +126,14 @@ export type Notification = {
   readonly schema: z.ZodType
 }
 
-/** Any one of the permissions is enough; `none` without a token, `signedIn` for any token. */
+/** Formats permissions, any one of which is enough. `none` means without a token, `signedIn` with any token. */
 const permissionText = (access: Route['access']): string =>
   access.kind === 'public' ? 'none' : access.permissions?.join(' | ') || 'signedIn'
 
-/** Slow: made on the first request for it. `describe` adds words to the plain value of the document. */
+/**
+ * Builds the document. This is slow, so it runs on the first request for the document. `describe` adds descriptions to the
+ * document as a plain value.
+ */
 export function openApiDocument(
   routes: readonly Route[],
   notifications: readonly Notification[],
@@ -193,13 +196,13 @@ export function openApiDocument(
     ([code, { status: httpStatus, api: apiErrorCode, about }]) => ({ code, httpStatus, apiErrorCode, about }),
   )
   const text = JSON.stringify({ ...withHeaders(document as Described, routes), 'x-error-codes': errors })
-  // Schemas may be shared within it; as a plain value each place has its own.
+  // Objects may be shared within the document. A parsed copy has a separate object at each place.
   const described = JSON.parse(text)
   describe(described as never)
   return JSON.stringify(described)
 }
 
-// Headers of all operations: the platform handles them, not the capabilities.
+// Headers of all operations. The platform handles them, not the capabilities.
 const text = (description: string, example: string) => ({ description, schema: { type: 'string' }, example })
 
 const HEADERS = {
@@ -230,7 +233,7 @@ const HEADERS = {
 
 type HeaderName = keyof typeof HEADERS
 
-// Without `example`: samples of the reference would send it.
+// Without `example`, because the reference's request samples would send it.
 const parameter = (name: string, description: string) => ({
   name,
   in: 'header',
@@ -285,7 +288,7 @@ type ResponseName = keyof typeof RESPONSES
 
 const answersJson = ({ answer }: Route): boolean => answer.schema !== undefined && answer.media === undefined
 
-/** By their conditions and ranges (files.ts). */
+/** Whether the route serves files, which have their own conditions and ranges (files.ts). */
 const sendsFiles = ({ path }: Route): boolean => path === FILES_PATH
 
 const isTenants = ({ access }: Route): boolean => access.kind === 'tenant'

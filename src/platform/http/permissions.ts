@@ -1,5 +1,5 @@
-// A permission is `group.action`; a route lists permissions, any one of which is enough (resources brief 0.5). The caller's
-// account type holds permissions (brief 7).
+// A permission is `group.action`. A route lists permissions, any one of which is enough (resources brief 0.5). Account types have
+// permissions (brief 7).
 import { forbidden } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Caller } from '../context.ts'
@@ -15,7 +15,7 @@ const group = <const Actions extends readonly string[]>(area: Area, ...actions: 
   actions,
 })
 
-/** By group; the area decides which account types hold them. */
+/** The permission groups. The area decides which account types have them. */
 export const PERMISSION_GROUPS = {
   policies: group('policyData', 'read', 'list', 'write', 'price', 'issue', 'discard'),
   accounts: group('policyData', 'read'),
@@ -39,7 +39,7 @@ export const PERMISSION_GROUPS = {
   claims: group('policyData', 'read', 'list', 'write'),
   events: group('policyData', 'read', 'list', 'write'),
   products: group('resources', 'read', 'list'),
-  // An archive contains the passwords of test users, even administrators: downloading it is more than reading.
+  // An archive contains the passwords of test users, even of administrators, so downloading it is more than reading.
   deployments: group('resources', 'read', 'download', 'deploy'),
   constraints: group('resources', 'read', 'upload'),
   documents: group('resources', 'read', 'upload', 'update'),
@@ -75,7 +75,7 @@ export const ALL_PERMISSIONS: readonly Permission[] = Object.entries(PERMISSION_
   ([group, { actions }]) => actions.map(action => `${group}.${action}` as Permission),
 )
 
-/** Actions of every group of an area (`*` for all), or those of one group except some. */
+/** Grants actions of every group of an area (`*` for all), or actions of one group with or without exceptions. */
 type Grant =
   | { area: Area; actions: readonly string[] | '*' }
   | { group: Group; except?: readonly string[] }
@@ -84,7 +84,7 @@ type Grant =
 const READING: readonly Grant[] = [
   { area: 'policyData', actions: ['read', 'list'] },
   { area: 'resources', actions: ['read', 'list'] },
-  // The caller's own: see `requireReach` of rights.ts.
+  // For the caller's own account and accounts that it created: see `requireReach` of rights.ts.
   { group: 'users', only: ['custom'] },
 ]
 
@@ -101,7 +101,7 @@ const GRANTS: Record<AccountType, readonly Grant[]> = {
   'account.internal': EVERYTHING,
   'account.tenant.admin': EVERYTHING,
   'account.test.tenant.admin': EVERYTHING,
-  // Authors of policies also test with them: only test tenants have a clock.
+  // People who write policies also test with them. Only test tenants have a clock to move.
   'account.tenant.employee': [
     ...READING,
     { area: 'policyData', actions: '*' },
@@ -137,7 +137,7 @@ const PERMISSIONS_BY_TYPE = new Map<string, ReadonlySet<string>>(
   (Object.keys(GRANTS) as AccountType[]).map(type => [type, permissionsOf(type)]),
 )
 
-/** Unknown types hold none. */
+/** Whether the account type has the permission. An unknown type has none. */
 export const holds = (accountType: string, permission: Permission): boolean =>
   PERMISSIONS_BY_TYPE.get(accountType)?.has(permission) ?? false
 
@@ -145,17 +145,17 @@ export const holds = (accountType: string, permission: Permission): boolean =>
 export const grants = (listed: readonly string[], permission: Permission): boolean =>
   listed.includes(permission) || listed.includes(`${groupOf(permission)}.*`)
 
-/** By the caller's own list, otherwise by its account type. */
+/** Whether the caller has the permission: by its own list if it has one, otherwise by its account type. */
 export const may = (
   { accountType, permissions }: Pick<Caller, 'accountType' | 'permissions'>,
   permission: Permission,
 ): boolean => (permissions ? grants(permissions, permission) : holds(accountType, permission))
 
-/** By full names. */
+/** Returns the caller's permissions by their full names. */
 export const permissionsHeld = (caller: Pick<Caller, 'accountType' | 'permissions'>): Permission[] =>
   ALL_PERMISSIONS.filter(permission => may(caller, permission))
 
-/** Refuses (403) a caller who holds none of the permissions, and names them. */
+/** Throws 403 for a caller who has none of the permissions, and names them. */
 export function requirePermission(caller: Caller, anyOf: readonly Permission[]): void {
   if (anyOf.some(permission => may(caller, permission))) return
   throw forbidden(
@@ -163,7 +163,7 @@ export function requirePermission(caller: Caller, anyOf: readonly Permission[]):
   )
 }
 
-/** Whether a tenant's role may contain it: a permission, or all of a group. */
+/** Whether a role of a tenant may contain the text: a permission, or all permissions of a group. */
 export function isGrantable(text: string): boolean {
   if (text.endsWith('.*'))
     return ALL_PERMISSIONS.some(permission => groupOf(permission) === text.slice(0, -2))
@@ -173,7 +173,7 @@ export function isGrantable(text: string): boolean {
 export const isReserved = (text: string): boolean =>
   ONLY_ADMINISTRATION.some(permission => permission === text)
 
-// Checked before query and body are read.
+// Access is checked before query and body are read.
 
 export type SignedIn = {
   readonly caller: Caller
@@ -183,19 +183,19 @@ export type SignedIn = {
   readonly signedInAt: Instant | undefined
   readonly accountEpoch: number
   readonly isPasswordExpired: boolean
-  /** The token may have been revoked since: some database of the tenant must accept it before the request is answered. */
+  /** Whether the token may have been revoked since. A database of the tenant must then accept it before the response is sent. */
   readonly isStale?: boolean
 }
 
-/** Implemented by a higher layer; `mount` takes it. */
+/** Authenticates callers. Implemented by a higher layer and passed to `mount`. */
 export type Callers = {
-  /** Throws a Refusal (401) without a valid sign-in. */
+  /** Throws 401 without a valid sign-in. */
   signedIn(exchange: Exchange, env: Env): Promise<SignedIn>
-  /** Records the refusal in the audit trail. */
+  /** Records the rejection in the audit trail. */
   recordRefusal(env: Env, exchange: Exchange, who: SignedIn, route: Route): Promise<void>
 }
 
-/** Refuses (403) callers of another kind and callers without any of the permissions. */
+/** Throws 403 for callers of another kind and for callers without any of the permissions. */
 export function requireAccess(
   { caller, tenant, isPasswordExpired }: Pick<SignedIn, 'caller' | 'tenant' | 'isPasswordExpired'>,
   access: Exclude<Access, { kind: 'public' }>,

@@ -1,5 +1,5 @@
-// Security headers of every answer: no content sniffing, no caching, no referrer, https only, no scripts of tenants. And CORS:
-// which pages may read an answer.
+// Security headers of every response: no content sniffing, no caching, no referrer, https only, no scripts from tenants. Also
+// CORS: which pages may read a response.
 import { Refusal } from '../../kernel/errors.ts'
 import { findTenant, isOriginListed } from '../tenancy.ts'
 import type { Exchange } from './exchange.ts'
@@ -8,17 +8,17 @@ import { limitAddress } from './rate-limits.ts'
 const HEADERS: readonly (readonly [string, string])[] = [
   ['x-content-type-options', 'nosniff'],
   ['referrer-policy', 'no-referrer'],
-  // A year, for all subdomains.
+  // One year, for all subdomains.
   ['strict-transport-security', 'max-age=31536000; includeSubDomains'],
   ['cross-origin-resource-policy', 'same-origin'],
   ['x-frame-options', 'DENY'],
 ]
 
-/** Other HTML comes from tenants' templates: browsers show it, and run nothing in it. */
+/** For HTML from tenants' templates: browsers show it but run nothing in it. */
 const RENDERED_POLICY =
   "default-src 'none'; img-src data: https:; style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 
-/** Other answers load nothing if a browser shows them. */
+/** For all other responses: they load nothing if a browser shows them. */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 export function protect(headers: Headers): void {
@@ -29,7 +29,7 @@ export function protect(headers: Headers): void {
   headers.set('content-security-policy', isHtml ? RENDERED_POLICY : DATA_POLICY)
 }
 
-/** Headers that pages of other origins may read besides the default ones. */
+/** Headers that pages of other origins may read in addition to the default ones. */
 const EXPOSED =
   'x-request-id, x-client-request-id, x-d1-bookmark, etag, link, location, server-timing, retry-after, deprecation, allow'
 const PREFLIGHT_MAX_AGE_SECONDS = '600'
@@ -37,13 +37,13 @@ const REQUEST_HEADERS =
   'authorization, content-type, idempotency-key, if-match, if-none-match, if-previewed, mcp-method, mcp-name, mcp-protocol-version, range, traceparent, x-client-request-id, x-d1-bookmark, x-idempotency-key, x-request-id'
 
 /**
- * The calling page's origin, if it may read the answer. Never allows credentials that a browser adds by itself: there are
- * none, since tokens are in a header.
+ * Returns the origin of the calling page if it may read the response. Never allows credentials that a browser adds by itself:
+ * there are none, because tokens are in a header.
  */
 async function allowedOrigin(exchange: Exchange, env: Env): Promise<string | undefined> {
   const origin = exchange.request.headers.get('origin')
   if (origin === null) return undefined
-  // The request has been carried out: the answer must be sent even if the page may not read it.
+  // The request has been carried out, so the response must be sent even if the page may not read it.
   const mayRead = await isAllowed(origin, exchange, env).catch(problem => {
     if (problem instanceof Refusal) return false
     console.error(JSON.stringify({ at: 'allowedOrigin', problem: String(problem) }))
@@ -53,10 +53,10 @@ async function allowedOrigin(exchange: Exchange, env: Env): Promise<string | und
 }
 
 /**
- * Whether a tenant lists the origin (PUT /tenant/allowedOrigins): the signed-in one, or the one of the host name.
+ * Whether a tenant lists the origin (PUT /tenant/allowedOrigins): the signed-in tenant, or the tenant of the host name.
  *
- * At the host that all tenants share, pages listed by any tenant may read answers without sign-in (a preflight, a sign-in):
- * these reveal nothing about a tenant.
+ * At the host that all tenants share, pages listed by any tenant may read responses without sign-in (a preflight, a sign-in),
+ * because these reveal nothing about a tenant.
  */
 async function isAllowed(
   origin: string,

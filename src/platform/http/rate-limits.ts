@@ -1,6 +1,6 @@
-// Rate limits (figures in wrangler.toml). A valid token counts for its account and tenant, any other request for its address:
-// colleagues behind one address do not slow each other down, and guessing does not use up a tenant's share. The platform counts
-// in memory in each location: no round trip.
+// Rate limits (figures in wrangler.toml). A request with a valid token counts for its account and tenant, any other request for
+// its address. Colleagues behind one address therefore do not slow each other down, and guessing does not use up a tenant's share.
+// The platform counts in memory in each location, without a round trip.
 import { Refusal } from '../../kernel/errors.ts'
 import { Memo } from '../../kernel/maps.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -22,8 +22,8 @@ type Limits = Pick<
 >
 
 /**
- * Local services have no limits: tests and benchmarks all use one address, and the local runtime simulates the counters with
- * a database, which costs more than the requests.
+ * Local services have no limits: tests and benchmarks all use one address, and the local runtime simulates the counters with a
+ * database, which costs more than the requests.
  */
 const isUnlimited = ({ ENVIRONMENT }: Limits): boolean => ENVIRONMENT === 'local'
 
@@ -35,12 +35,12 @@ const tooMany = (whose: string): Refusal =>
     PERIOD_SECONDS,
   )
 
-/** The address without the provider's edge: the service listens only on this machine. */
+/** The address without the provider's edge: the service then listens only on the local host. */
 const CONNECTION = '127.0.0.1'
 
 /**
- * The edge sets `CF-Connecting-IP`. Trusted proxies append to `X-Forwarded-For`, so the last address that is not a proxy's
- * counts; no other header is trusted.
+ * Returns the address of the client. The edge sets `CF-Connecting-IP`. Trusted proxies append to `X-Forwarded-For`, so the last
+ * address there that is not a proxy's counts. No other header is trusted.
  */
 export function clientAddress(headers: Headers, trusted: string): string {
   if (trusted.trim() === 'cloudflare') return headers.get('cf-connecting-ip') ?? CONNECTION
@@ -50,7 +50,10 @@ export function clientAddress(headers: Headers, trusted: string): string {
   return addresses.findLast(address => address !== '' && !proxies.has(address)) ?? CONNECTION
 }
 
-/** IPv6 counts by its first 64 bits: each customer of a provider has a whole /64. */
+/**
+ * Returns the key under which an address counts. For IPv6 these are the first 64 bits, because each customer of a provider has a
+ * whole /64.
+ */
 export function addressKey(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = address.split('::')
@@ -62,7 +65,7 @@ export function addressKey(address: string): string {
     .join(':')
 }
 
-/** A counter that does not answer admits everyone: it is not access control. */
+/** Whether the limit is not reached yet. A counter that fails admits everyone: it is not access control. */
 const hasRoom = (limiter: RateLimit, key: string): Promise<boolean> =>
   limiter.limit({ key }).then(
     ({ success }) => success,
@@ -74,22 +77,22 @@ const hasRoom = (limiter: RateLimit, key: string): Promise<boolean> =>
 
 const isSignIn = ({ path }: Pick<Route, 'path'>): boolean => path.startsWith('/account/authenticate')
 
-/** When this isolate last refused an address, but for sign-ins. */
+/** When this isolate last rejected an address, except for sign-ins. */
 const refusals = new Memo<string, Instant>(10_000)
 
 const keyOf = ({ TRUSTED_PROXIES }: Limits, { headers }: Request): string =>
   addressKey(clientAddress(headers, TRUSTED_PROXIES))
 
 /**
- * For a request whose token must be looked up, and that nobody has shown yet: refuses (429) when its address has just been refused. What is
- * looked up would cost the same whether it is refused afterwards or not.
+ * For a request whose token is not known yet and must be looked up: throws 429 when its address was rejected recently. The look-up
+ * would cost the same even if the request were rejected afterwards.
  */
 export function requireUnrefused(limits: Limits, request: Request): void {
   const at = isUnlimited(limits) ? undefined : refusals.get(keyOf(limits, request))
   if (at !== undefined && now() - at < PERIOD_SECONDS * 1_000) throw tooMany('your address')
 }
 
-/** For a request without a valid token: refuses (429) when its address sent too many. */
+/** For a request without a valid token: throws 429 when its address has sent too many. */
 export async function limitAddress(
   limits: Limits,
   request: Request,
@@ -103,7 +106,7 @@ export async function limitAddress(
   throw tooMany('your address')
 }
 
-/** For a signed-in caller: refuses (429) when the account or tenant sent too many. */
+/** For a signed-in caller: throws 429 when the account or tenant has sent too many. */
 export async function limitCaller(
   limits: Limits,
   { caller, tenant }: Pick<SignedIn, 'caller' | 'tenant'>,
@@ -117,7 +120,7 @@ export async function limitCaller(
   if (!all) throw tooMany('the tenant')
 }
 
-/** For a software agent, beside what holds for its account: refuses (429) when too many came with its token. */
+/** For a software agent, in addition to the limits of its account: throws 429 when too many requests used its token. */
 export async function limitAgent(limits: Limits, { headers }: Request): Promise<void> {
   if (isUnlimited(limits)) return
   if (!(await hasRoom(limits.AGENT_LIMIT, entityTag(headers.get('authorization') ?? ''))))

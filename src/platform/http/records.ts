@@ -1,20 +1,20 @@
-// Which record a write makes or changes, by the path that reads it: for `Location`, `ETag`, `If-Match`, the OpenAPI document
-// and tests that cover all routes.
+// Which record a write creates or changes, by the path that reads it: for `Location`, `ETag`, `If-Match`, the OpenAPI document and
+// tests that cover all routes.
 import type { Route } from './route.ts'
 
 export type WriteOf = {
   /**
-   * Path where the changed record is read. `If-Match` is compared with its ETag. A write without this refuses `If-Match`:
-   * ignoring the header would overwrite what the client meant to protect.
+   * Path where the changed record is read. `If-Match` is compared with its ETag. A write without this property rejects `If-Match`:
+   * ignoring the header would overwrite what the client wants to protect.
    */
   readonly changes?: string
-  /** Path of the new record: `{name}` is a property of the answer, otherwise a parameter of the write's path. */
+  /** Path of the new record. `{name}` is a property of the response, otherwise a parameter of the write's path. */
   readonly makes?: string
-  /** The answer is the new or changed record as GET returns it, with its ETag. */
+  /** Whether the response is the new or changed record as GET returns it, with its ETag. */
   readonly shows?: true
 }
 
-/** Writes that carry out what `POST /policies/{policyLocator}/preview` shows, so they take its token as `If-Previewed`. */
+/** Writes that carry out what `POST /policies/{policyLocator}/preview` shows and therefore accept its token as `If-Previewed`. */
 const PREVIEWED: ReadonlySet<string> = new Set([
   'POST /policy/{policyLocator}/issue',
   'POST /policies/{policyLocator}/endorsements',
@@ -44,24 +44,24 @@ const GROUP = `${RESOURCE}/groups/{locator}`
 
 type Write = [operation: string, write: WriteOf]
 
-/** Writes that answer with the changed record: a method, and the rest of the path. */
+/** Declares writes that respond with the changed record: a method, and the rest of the path. */
 const showing = (path: string, ...writes: readonly string[]): Write[] =>
   writes.map(write => {
     const [method, action = ''] = write.split(' ')
     return [`${method} ${path}${action}`, { changes: path, shows: true }]
   })
 
-/** Writes whose answer is not the record. */
+/** Declares writes whose response is not the record. */
 const changing = (path: string, ...writes: readonly string[]): Write[] =>
   showing(path, ...writes).map(([operation]) => [operation, { changes: path }])
 
-/** Writes that make and show a record at another path. */
+/** Declares a write that creates and returns a record at another path. */
 const making = (operation: string, makes: string, changes?: string): Write => [
   operation,
   { makes, shows: true, ...(changes !== undefined && { changes }) },
 ]
 
-/** Uploads of a kind of resource; templates and snippets of both dialects share one path. */
+/** Declares uploads of a kind of resource. Templates and snippets of both dialects share one path. */
 const uploads = (...kinds: readonly string[]): Write[] =>
   kinds.map(kind => [
     `POST ${RESOURCE}/${kind}`,
@@ -130,27 +130,27 @@ const POLICY_RECORDS: ReadonlySet<string> = new Set([
   ...['/gracePeriod/{locator}', '/invoice/{invoiceLocator}', '/payments/{paymentLocator}'],
 ])
 
-/** Whether the write makes a policy, or changes it or one of its records. */
+/** Whether the write creates a policy, or changes it or one of its records. */
 export const changesPolicy = (route: Pick<Route, 'method' | 'path'>): boolean => {
   const { makes = '', changes = '' } = writeOf(route)
   return POLICY_RECORDS.has(changes) || makes === '/policy/{locator}'
 }
 
-/** Readable without a token, and long. */
+/** Long documents that can be read without a token. */
 const TAGGED_PUBLIC: ReadonlySet<string> = new Set(['/openapi.json', '/event/events'])
 
-/** Probes and the like have no tag. */
+/** Whether responses have an ETag. Probes and similar routes have none. */
 export const isTagged = ({ method, path, access }: Pick<Route, 'method' | 'path' | 'access'>): boolean =>
   method === 'get' && (access.kind !== 'public' || TAGGED_PUBLIC.has(path))
 
-/** Their paging token contains the whole request and is sent alone. */
+/** Event streams. Their paging token contains the whole request and is sent alone. */
 export const STREAMS: ReadonlySet<string> = new Set([
   '/eventstream/events',
   '/eventstream/attributedEvents',
   '/event/{tenantLocator}/events/list',
 ])
 
-/** Replacements of deprecated paths, if one path does the same; the path's own parameters are filled in. */
+/** Replacements of deprecated paths, where one path does the same. They use the parameters of the deprecated path. */
 export const SUCCESSORS: Readonly<Record<string, string>> = {
   'GET /billing/{tenantLocator}/jobs/invoices/policies/{locator}/list': '/policy/{locator}/checkInvoices',
   'GET /billing/{tenantLocator}/jobs/invoices/quotes/{locator}/list': '/quotes/{locator}',
@@ -163,7 +163,7 @@ export const SUCCESSORS: Readonly<Record<string, string>> = {
   [`GET ${POLICY}/graceLapseReinstatements`]: '/policies/{policyLocator}/cancellations',
 }
 
-/** Each parameter comes from the first source that has it; undefined when one is missing everywhere. */
+/** Fills in a path. Each parameter comes from the first source that has it. Returns undefined when no source has one of them. */
 export function filledPath(
   template: string,
   ...sources: (Readonly<Record<string, unknown>> | undefined)[]

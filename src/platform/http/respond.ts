@@ -1,4 +1,4 @@
-// The only place that turns a value into JSON and a refusal into HTTP.
+// The only place that turns a value into JSON and an error into an HTTP response.
 
 import type { z } from '@hono/zod-openapi'
 import { version } from '../../../package.json'
@@ -17,20 +17,20 @@ import { protect } from './protection.ts'
 import { filledPath, isTagged, STREAMS, writeOf } from './records.ts'
 import { isJsonText, LongAnswer, type Route } from './route.ts'
 
-/** Clients of these paths compare httpStatus with text, others with a number (brief 0.15). */
+/** Clients of these paths compare httpStatus with text; clients of other paths compare it with a number (brief 0.15). */
 const STATUS_AS_TEXT = /^\/(?:account|configuration)(?:\/|$)/
 
-/** For refusals under load that set none. */
+/** For errors under load that set no other value. */
 const RETRY_AFTER_SECONDS = 1
 
-/** Sets the headers of every answer, files and pages included, and observes the request. */
+/** Sets the headers of every response, including files and pages, and observes the request. */
 export function conclude(exchange: Exchange, env: Env, { status, headers }: Response): void {
   const { request, requestId, clientRequestId, traceId, calls, operation, tenant, isSignedIn, refused } =
     exchange
   const durationMs = now() - exchange.now
   headers.set('x-request-id', requestId)
   if (clientRequestId !== undefined) headers.set('x-client-request-id', clientRequestId)
-  // To a caller who is not signed in the rows would show which tenants and accounts there are.
+  // For a caller who is not signed in, the rows would reveal which tenants and accounts exist.
   const showsRows = status !== 401 && (isSignedIn === true || calls.d1 === 0)
   headers.set('server-timing', serverTiming(calls, durationMs, showsRows))
   const bookmarks = tenant && writeBookmarks(calls, tenant)
@@ -51,9 +51,9 @@ export function conclude(exchange: Exchange, env: Env, { status, headers }: Resp
 }
 
 /**
- * The answer of a handler. Void is an empty body with 200, not 204: published clients compare with 200, and none reads a
- * body there. A Response, e.g. a file, is sent unchanged. `addressed` replaces file names by addresses. A GET is 304 when
- * the client has the record already.
+ * Builds the response of a handler. Void is an empty body with 200, not 204: published clients compare with 200, and none reads a
+ * body there. A Response, e.g. a file, is sent unchanged. `addressed` replaces file names by addresses. A GET responds with 304
+ * when the client already has the record.
  */
 export function answerResponse(handled: Handled, addressed: (json: string) => string): Response {
   const { route, value } = handled
@@ -68,7 +68,7 @@ export function answerResponse(handled: Handled, addressed: (json: string) => st
     : { status: statusOf(route), text: jsonOf(value) }
   if (json === '') return new Response(null, { status })
   const sent = addressed(json)
-  // Once for the answer and its tag.
+  // Encoded once, for the response and its tag.
   const bytes = encoder.encode(sent)
   const isAsMade = sent === json
   return described(handled, jsonResponse(status, bytes, media), {
@@ -83,10 +83,16 @@ const statusOf = ({ answer }: Route): number => answer.status ?? 200
 const jsonOf = (value: unknown): string =>
   value === undefined ? '' : JSON.stringify(value instanceof LongAnswer ? value.value : value)
 
-/** A longer answer is made once more while it is sent. */
+/**
+ * Maximum size of a response that is kept in memory while its tag is computed. A longer one is generated a second time while it is
+ * sent.
+ */
 const MOST_HELD_BYTES = 16 * 2 ** 20
 
-/** All of it is made before any of it is sent: for its tag, and so that what fails is refused. */
+/**
+ * Generates the whole response before any of it is sent: to compute its tag, and so that a failure still leads to an error
+ * response.
+ */
 function longResponse(handled: Handled, answer: LongAnswer, addressed: (json: string) => string): Response {
   let held: Uint8Array[] | undefined = []
   let bytes = 0
@@ -136,7 +142,7 @@ const jsonResponse = (
 export const optionsResponse = (allow: string): Response =>
   new Response(null, { status: 204, headers: { allow } })
 
-/** ExceptionResponse (brief 8) for any thrown value. Anything but a Refusal is a fault, and is logged. */
+/** Builds an ExceptionResponse (brief 8) for any thrown value. Anything but a Refusal is a fault and is logged. */
 export function problemResponse(exchange: Exchange, problem: unknown, allow?: string): Response {
   const refusal = problem instanceof Refusal ? problem : faultRefusal(exchange, problem)
   exchange.refused = refusal.code
@@ -165,7 +171,7 @@ export function problemResponse(exchange: Exchange, problem: unknown, allow?: st
   return response
 }
 
-/** Names a fault of the platform; for our own, only the reference to the log. */
+/** Names a fault of the platform. For a fault of the service, returns only the reference to the log. */
 function faultRefusal(exchange: Exchange, problem: unknown): Refusal {
   const { request, url, requestId } = exchange
   console.error(
@@ -187,7 +193,7 @@ function faultRefusal(exchange: Exchange, problem: unknown): Refusal {
   )
 }
 
-/** The error and its causes, without the values of query parameters: they may be personal data. */
+/** Describes the error and its causes, without the values of query parameters, which may be personal data. */
 function describe(problem: unknown): string {
   if (!(problem instanceof Error)) return String(problem)
   const message = problem.message.split('\nparams:')[0]!
@@ -200,27 +206,27 @@ function frames(problem: unknown): string[] {
   return lines.filter(text => text.startsWith('    at ')).map(text => text.trim())
 }
 
-/** A request answered by a handler. */
+/** A request that a handler has processed. */
 type Handled = {
   readonly route: Route
   readonly exchange: Exchange
   readonly params: Readonly<Record<string, string>>
-  /** As the route's contract parsed it. */
+  /** As parsed by the route's contract. */
   readonly query: unknown
   readonly value: unknown
 }
 
-/** Addresses are valid for 30 minutes: an answer that contains some counts as unchanged for at most half of that. */
+/** Addresses are valid for 30 minutes. A response that contains some counts as unchanged for at most half of that time. */
 const ADDRESSES_REUSED_MS = 15 * 60_000
 
-/** `digest` is that of the JSON with file names; `isAsMade` if it has none, and is sent as it is. */
+/** `digest` is that of the JSON with file names. `isAsMade` is true if there are none, so that the JSON is sent unchanged. */
 type AnswerText = {
   readonly isAsMade: boolean
   readonly digest: () => string
   readonly record: () => Readonly<Record<string, unknown>>
 }
 
-/** With the headers of a 200 answer; 304 if the client already has it. */
+/** Adds the headers of a 200 response. Responds with 304 if the client already has it. */
 function described(handled: Handled, response: Response, answer: AnswerText): Response {
   const { headers } = response
   if (response.status !== 200 || !describeRecord(handled, answer, headers)) return response
@@ -248,18 +254,18 @@ function describeRecord(handled: Handled, answer: AnswerText, headers: Headers):
   return isKnown(exchange.request.headers.get('if-none-match'), tag)
 }
 
-/** Weak where addresses change with every answer. */
+/** Returns the tag. It is weak where addresses change with every response. */
 const tagOf = ({ now }: Exchange, { isAsMade, digest }: AnswerText): string =>
   isAsMade ? `"${digest()}"` : `W/"${digest()}.${Math.floor(now / ADDRESSES_REUSED_MS).toString(36)}"`
 
-/** Weak comparison (RFC 9110). */
+/** Uses the weak comparison of RFC 9110. */
 function isKnown(ifNoneMatch: string | null, tag: string): boolean {
   if (ifNoneMatch === null) return false
   if (ifNoneMatch.trim() === '*') return true
   return tagsIn(ifNoneMatch)?.includes(tag.replace(/^W\/|"/g, '')) ?? false
 }
 
-/** An upload's answer is the resource's name, or contains the resource. */
+/** Returns the `Location`. The response to an upload is the name of the resource, or contains the resource. */
 function locationOf(
   template: string,
   { params }: Handled,
@@ -282,7 +288,7 @@ function itemsOf(list: object): readonly unknown[] {
   return Object.values(list).find(value => Array.isArray(value)) ?? []
 }
 
-/** `Link` (RFC 8288); undefined for other answers and for a list that fits on one page. `query` is parsed. */
+/** Returns the `Link` header (RFC 8288). Undefined for other responses and for a list that fits on one page. `query` is parsed. */
 function pagingLinks(
   url: URL,
   { path, query: schema }: Pick<Route, 'path' | 'query'>,
@@ -293,7 +299,7 @@ function pagingLinks(
   const links: string[] = []
   const add = (rel: string, parameters: URLSearchParams): void => {
     const target = parameters.size > 0 ? `${url.pathname}?${parameters}` : url.pathname
-    // A longer address could not be called; the answer contains the token.
+    // A longer address could not be called. The client can use the token in the response instead.
     if (target.length <= LONGEST_TARGET) links.push(`<${target}>; rel="${rel}"`)
   }
   const link = (rel: string, changes: Readonly<Record<string, string | undefined>>): void => {

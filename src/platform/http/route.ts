@@ -1,4 +1,4 @@
-// A route: method, path, callers, contract and one handler. A capability's routes.ts exports an array of routes; app.ts mounts
+// A route: method, path, callers, contract and one handler. A capability's routes.ts exports an array of routes. app.ts mounts
 // them all and builds the OpenAPI document from the same values.
 import type { z } from '@hono/zod-openapi'
 import { jsonTexts, LongList } from '../../kernel/long-lists.ts'
@@ -15,37 +15,37 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 export type Access =
   | { readonly kind: 'tenant'; readonly permissions: readonly Permission[] }
   | { readonly kind: 'administration'; readonly permissions: readonly Permission[] }
-  /** Without permissions: only the caller's own data. */
+  /** Without permissions, the route concerns only the caller's own data. */
   | { readonly kind: 'signedIn'; readonly permissions?: readonly Permission[] }
   | { readonly kind: 'public' }
 
 export type PublicContext = Omit<AdministrationContext, 'caller' | 'idempotency'> & {
-  /** GET routes answer HEAD, too. */
+  /** Whether the request is HEAD, which GET routes also serve. */
   readonly isHead: boolean
   readonly requestHeaders: Headers
-  /** Scheme and host that the request was sent to, as the caller chose them. */
+  /** Scheme and host that the request was sent to. The caller chooses them. */
   readonly requestOrigin: string
 }
 
 /** A request with any valid token. `tenant` is undefined for an administration account. */
 export type SignedInContext = AdministrationContext & {
   readonly tenant: Tenant | undefined
-  /** Time of the sign-in by password; the token may have been renewed since. Undefined with a long-lived token. */
+  /** Time of the sign-in by password. The token may have been renewed since. Undefined with a long-lived token. */
   readonly signedInAt: Instant | undefined
-  /** How often the account's tokens had been revoked when this one was issued; 0 with a long-lived one. */
+  /** How often the account's tokens had been revoked when this one was issued. 0 with a long-lived token. */
   readonly accountEpoch: number
-  /** Scheme and host for addresses in answers. */
+  /** Scheme and host for addresses in responses. */
   readonly origin: string
 }
 
 const READY = Symbol('ready JSON text')
 
-/** Finished JSON, e.g. from a policy's object; sent unchanged but for addresses of files. Empty text: no body. */
+/** Finished JSON, e.g. from a policy's object. Sent unchanged except for addresses of files. Empty text for no body. */
 export type JsonText = JsonAnswer & {
   readonly [READY]: true
-  /** The media type, if it is not `application/json`: of several texts of JSON, one on each line. */
+  /** The media type, if it is not `application/json`: several JSON texts, one on each line. */
   readonly media?: string
-  /** The source of a page's links: the list and its continuation. */
+  /** The list and its continuation, from which the links of a page are built. */
   readonly page?: object
 }
 
@@ -56,10 +56,10 @@ export const jsonText = (answer: JsonAnswer, page?: object): JsonText => ({
   ...(page && { page }),
 })
 
-/** The JSON of an object, or an object with long lists (kernel/long-lists.ts). */
+/** An object as JSON, or an object with long lists (kernel/long-lists.ts). */
 export type Line = string | object
 
-/** An object on each line. */
+/** Builds a response with one object on each line. */
 export function jsonLines(lines: readonly Line[]): ReadyAnswer {
   if (lines.every(line => typeof line === 'string'))
     return { ...jsonText({ status: 200, text: lines.map(line => `${line}\n`).join('') }), media: NDJSON }
@@ -79,7 +79,7 @@ export const NDJSON = 'application/x-ndjson'
 export const isJsonText = (value: unknown): value is JsonText =>
   typeof value === 'object' && value !== null && READY in value
 
-/** An answer that may have long lists (kernel/long-lists.ts): where it has, it is sent as it is made. */
+/** A response that may contain long lists (kernel/long-lists.ts). If it does, its text is generated in parts. */
 export class LongAnswer {
   readonly value: unknown
   readonly texts: () => Iterable<string>
@@ -104,7 +104,7 @@ export class LongAnswer {
 
 export type ReadyAnswer = JsonText | LongAnswer
 
-/** In one text or several; what belongs to one record that is not long is in one. */
+/** Returns the JSON in one text or several. A record that is not long is never split between texts. */
 export const textsOf = (answer: ReadyAnswer): Iterable<string> =>
   answer instanceof LongAnswer ? answer.texts() : [answer.text]
 
@@ -115,13 +115,13 @@ export type PathParameters<Path extends string> = Path extends `${string}{${infe
 
 type NoQuery = Readonly<Record<never, never>>
 
-/** Everything is parsed by the route's contract. */
+/** The input of a handler, all parsed by the route's contract. */
 export type RouteInput<Path extends string, Query, Body, File> = {
   readonly params: PathParameters<Path>
   readonly query: Query
   readonly body: Body
   readonly file: File
-  /** Whether the client wants the file itself (`Answer.fileMedia`). */
+  /** Whether the client requests the file itself (`Answer.fileMedia`). */
   readonly asksForFile: boolean
 }
 
@@ -134,8 +134,8 @@ type Description = {
 }
 
 /**
- * A JSON body. `required: false`: the handler gets undefined without a body (no bytes, `""` or `null`; brief 0.12).
- * `largestBytes` defaults to 4 MiB. `isPassedOn`: as in `JsonReading`; the handler must never copy the body by assignment.
+ * A JSON body. With `required: false`, the handler gets undefined without a body (no bytes, `""` or `null`; brief 0.12).
+ * `largestBytes` defaults to 4 MiB. `isPassedOn` is as in `JsonReading`; the handler must then never copy the body by assignment.
  */
 export type JsonBody<Schema extends z.ZodType, Required extends boolean> = {
   readonly schema: Schema
@@ -144,13 +144,15 @@ export type JsonBody<Schema extends z.ZodType, Required extends boolean> = {
   readonly isPassedOn?: boolean
 }
 
-/** The success answer. Without a schema there is no body (void), or one that is not JSON. */
+/** The success response. Without a schema there is no body (void), or one that is not JSON. */
 export type Answer<Schema extends z.ZodType> = {
   readonly description: string
   readonly schema?: Schema
-  /** For a body that is not JSON; the handler makes the whole Response. */
+  /** Media type of a body that is not JSON. The handler builds the whole Response. */
   readonly media?: string
-  /** For a client whose Accept header names one: the file itself, instead of the JSON that names it. */
+  /**
+   * Media types of the file itself. A client whose Accept header names one gets the file instead of the JSON that describes it.
+   */
   readonly fileMedia?: readonly string[]
   readonly status?: number
 }
@@ -169,7 +171,7 @@ type Definition<
   Result extends z.ZodType,
   Context,
 > = Description & {
-  /** A z.object. A parameter given once is text, one given several times a list; `?name=` is empty text. */
+  /** A z.object. A parameter given once is text, one given several times is a list, and `?name=` is empty text. */
   readonly query?: Query
   /** At most one of `body`, `form` and `upload`. */
   readonly body?: JsonBody<Body, Required>
@@ -246,19 +248,19 @@ function routes<Context, Permitted extends { readonly permission?: Permissions }
 }
 
 /**
- * Needs a tenant token with one of the permissions; `tag` is the heading of the reference. A `{tenantLocator}` other than the
- * signed-in tenant's is 404.
+ * Declares routes that need a tenant token with one of the permissions. `tag` is the heading of the reference. A `{tenantLocator}`
+ * other than the signed-in tenant's gives 404.
  */
 export const forTenant = (tag: string) =>
   routes<RequestContext, { readonly permission: Permissions }>('tenant', tag)
 
-/** Needs the token of an administration account with the permission. */
+/** Declares routes that need the token of an administration account with the permission. */
 export const forAdministration = (tag: string) =>
   routes<AdministrationContext, { readonly permission: Permission }>('administration', tag)
 
 /**
- * Routes for tenant and administration accounts that hold one of the permissions. Without permissions, a route concerns only
- * the caller's own sign-in.
+ * Declares routes for tenant and administration accounts that have one of the permissions. Without permissions, a route concerns
+ * only the caller's own sign-in.
  */
 export const forSignedIn = (tag: string) =>
   routes<SignedInContext, { readonly permission?: Permissions }>('signedIn', tag)

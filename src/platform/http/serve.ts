@@ -1,4 +1,4 @@
-// Every request of a route, in this order: access, input, the one call, the answer.
+// Handles every request of a route in this order: access, input, the call of the handler, the response.
 import type { z } from '@hono/zod-openapi'
 import { invalidParameter, notFound, Refusal } from '../../kernel/errors.ts'
 import { BOOKMARK_HEADER, readBookmarks } from '../calls.ts'
@@ -20,7 +20,7 @@ import { takesPreview, writeOf } from './records.ts'
 import { answerResponse } from './respond.ts'
 import type { Access, Route } from './route.ts'
 
-/** Throws problems that `problemResponse` turns into answers. */
+/** Throws problems that `problemResponse` turns into responses. */
 export async function serve(
   route: Route,
   exchange: Exchange,
@@ -91,8 +91,8 @@ export async function serve(
 }
 
 /**
- * The origin of addresses in answers is configured and never taken from the request's `Host`, which the caller chooses. Only
- * a local service without the setting uses the request's.
+ * Returns the origin of addresses in responses. It is configured and never taken from the request's `Host`, which the caller
+ * chooses. Only a local service without the setting uses that of the request.
  */
 export function publicOrigin(
   { PUBLIC_ORIGIN: origin, ENVIRONMENT }: { readonly PUBLIC_ORIGIN: string; readonly ENVIRONMENT: string },
@@ -106,7 +106,7 @@ export function publicOrigin(
 const mayAdd = ({ method, path }: Route): boolean =>
   method !== 'get' && method !== 'delete' && !path.endsWith('/overwriteData')
 
-/** Checks the caller; the tenant comes before the permission (resources brief 11). */
+/** Checks the caller. The tenant is checked before the permission (resources brief 11). */
 async function admit(
   route: Route,
   access: Exclude<Access, { kind: 'public' }>,
@@ -139,8 +139,8 @@ async function admit(
 }
 
 /**
- * Refuses a condition that the route does not check: no write may ignore it. `*` passes: it only requires an existing record,
- * and clients send it with every write.
+ * Rejects a condition that the route does not check, because no write may ignore one. `*` passes: it only requires an existing
+ * record, and clients send it with every write.
  */
 function ifMatchOf(route: Route, { request }: Exchange): IfMatch | undefined {
   if (route.method === 'get') return undefined
@@ -152,10 +152,10 @@ function ifMatchOf(route: Route, { request }: Exchange): IfMatch | undefined {
   return ifMatch
 }
 
-/** A token is some 700 characters. */
+/** A token has about 700 characters. */
 const LONGEST_PREVIEW_TOKEN = 4_096
 
-/** As with `If-Match`: a write that cannot check the condition refuses it. */
+/** As with `If-Match`, a write that cannot check the condition rejects it. */
 function previewTokenOf(route: Route, { request }: Exchange): string | undefined {
   const token = request.headers.get('if-previewed')?.trim()
   if (route.method === 'get' || token === undefined) return undefined
@@ -208,9 +208,9 @@ const KEY = /^[\x21-\x7e]{1,255}$/
 type SentBody = { readonly bytes: Uint8Array } | { readonly form: Form } | undefined
 
 /**
- * The key of a repeatable write with a hash of the request; undefined without the header. A form counts by its parts, since
- * clients choose a new boundary each time, and its file counts with name and type, which records show. The hash is keyed: bodies
- * contain secrets, and the row is kept for weeks.
+ * Returns the key of a repeatable write with a hash of the request, or undefined without the header. A form is hashed by its
+ * parts, because clients choose a new boundary each time. Its file is hashed with its name and type, which records show. The hash
+ * is keyed, because bodies contain secrets and the row is kept for weeks.
  */
 function idempotencyKey(
   { request, url }: Exchange,
@@ -234,8 +234,8 @@ function idempotencyKey(
   return { key: `${caller.accountLocator}:${key}`, bodyHash: hash.digest('hex') }
 }
 
-// Content negotiation. Compression is left to Cloudflare's edge, at no CPU time of ours.
-/** Items of a list with weights, in lower case: `text/html;q=0.8` is `['text/html', 0.8]`. */
+// Content negotiation. Compression is left to Cloudflare's edge and costs the Worker no CPU time.
+/** Parses the items of a list with weights, in lower case: `text/html;q=0.8` is `['text/html', 0.8]`. */
 const weighted = (list: string): (readonly [string, number])[] =>
   list
     .toLowerCase()
@@ -247,7 +247,7 @@ const weighted = (list: string): (readonly [string, number])[] =>
     })
     .filter(([name]) => name !== '')
 
-/** Decided by the first of the names, from the most to the least specific, that is in the list. */
+/** Whether the list accepts the first of the names, from the most to the least specific, that it contains. */
 function accepts(list: string, ...names: readonly string[]): boolean {
   const parts = weighted(list)
   for (const name of names) {
@@ -257,7 +257,7 @@ function accepts(list: string, ...names: readonly string[]): boolean {
   return parts.length === 0
 }
 
-/** Whether the client names the file's media type, with at least the weight of JSON. Wildcards do not count. */
+/** Whether the client names the media type of the file, with at least the weight of JSON. Wildcards do not count. */
 function asksForFile({ headers }: Request, { answer }: Route): boolean {
   const parts = new Map(weighted(headers.get('accept') ?? ''))
   const file = Math.max(0, ...(answer.fileMedia ?? []).map(media => parts.get(media) ?? 0))
@@ -265,7 +265,7 @@ function asksForFile({ headers }: Request, { answer }: Route): boolean {
 }
 
 /**
- * Refuses (406) a client that accepts no JSON, before any work: afterwards, the client could not learn what was done. Files,
+ * Throws 406 for a client that does not accept JSON, before any work: afterwards, the client could not learn what was done. Files,
  * probes and sign-ins are exempt.
  */
 function requireAcceptable(request: Request, route: Route): void {

@@ -1,4 +1,5 @@
-// Bytes are counted as they arrive: Content-Length is a client's claim, and chunked uploads have none.
+// Reads the bytes of bodies. Bytes are counted as they arrive: Content-Length is only a claim of the client, and chunked uploads
+// have none.
 import { Refusal, tooLarge } from '../../../kernel/errors.ts'
 import { Seats } from '../../seats.ts'
 
@@ -8,10 +9,13 @@ const megabytes = (bytes: number): string =>
 export const bodyTooLarge = (largestBytes: number): Refusal =>
   tooLarge(`The body is larger than ${megabytes(largestBytes)}, the most that this path takes.`)
 
-/** Joins small chunks up to this size: a body sent byte by byte needs no extra memory. */
+/** Small chunks are joined up to this size, so that a body sent byte by byte needs no additional memory. */
 const PIECE_BYTES = 65_536
 
-/** Throws `tooLarge` as soon as more than `largestBytes` arrived. Callers that stop early leave the rest to `discardRest`. */
+/**
+ * Yields the body in pieces. Throws `tooLarge` as soon as more than `largestBytes` have arrived. A caller that stops early leaves
+ * the rest to `discardRest`.
+ */
 export async function* pieces(
   body: ReadableStream<Uint8Array>,
   largestBytes: number,
@@ -58,7 +62,10 @@ export async function* pieces(
 
 export const MOST_DISCARDED_BYTES = 64 * 1_048_576
 
-/** Discards up to 64 MiB of a body: a client that is still sending when the answer comes may see a reset connection instead. */
+/**
+ * Discards up to 64 MiB of a body. Without this, a client that is still sending when the response arrives may see a reset
+ * connection instead.
+ */
 export async function discardRest({ body }: Request): Promise<void> {
   if (!body || body.locked) return
   const reader = body.getReader()
@@ -85,14 +92,14 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole
 }
 
-/** Empty when there is no body. */
+/** Returns the whole body. Empty when there is none. */
 export async function readBytes(request: Request, largestBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   if (request.body) for await (const piece of pieces(request.body, largestBytes)) parts.push(piece)
   return parts.length === 1 ? parts[0]! : joined(parts)
 }
 
-/** Without a byte-order mark; undefined when the bytes are not UTF-8. */
+/** Decodes UTF-8 without its byte-order mark. Returns undefined when the bytes are not UTF-8. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
@@ -101,12 +108,13 @@ export function utf8Text(bytes: Uint8Array): string | undefined {
   }
 }
 
-// Large files that one isolate holds in memory: all its requests and objects share 128 MB. A file takes a place from when
-// it turns out to be large until the answer. Without a free place the request is refused: requests cannot wait for others.
+// Limits the large files that one isolate has in memory: all its requests and objects share 128 MB. A file takes a place from the
+// moment when it turns out to be large until the response. Without a free place the request is rejected, because requests cannot
+// wait for each other.
 
 export const MOST_LARGE_FILES = 2
 
-/** A file up to this size counts no more than a JSON body. */
+/** A file up to this size needs no place, like a JSON body. */
 export const LARGEST_SMALL_FILE_BYTES = 4 * 1024 * 1024
 
 const RETRY_AFTER_SECONDS = 5
@@ -114,13 +122,13 @@ const RETRY_AFTER_SECONDS = 5
 const seats = new Seats(MOST_LARGE_FILES, 60_000)
 
 export type FilePlace = {
-  /** The file has or will have `bytes`. Refuses (503) a large one without a free place. */
+  /** Reports that the file has or will have `bytes`. Throws 503 for a large one without a free place. */
   reach(bytes: number): void
-  /** The file is no longer in memory. */
+  /** Reports that the file is no longer in memory. */
   leave(): void
 }
 
-/** A place for one file, taken when needed. */
+/** Returns a place for one file, which is taken only when needed. */
 export function filePlace(): FilePlace {
   const place = Symbol('large file')
   return {

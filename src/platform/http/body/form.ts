@@ -1,4 +1,4 @@
-// Multipart forms, parsed as they arrive: parts in any order, with or without a Content-Type, chunked uploads without
+// Multipart forms, parsed as they arrive: parts in any order, with or without a Content-Type, and chunked uploads without
 // Content-Length (brief 0.12).
 
 import {
@@ -21,7 +21,7 @@ const MOST_PARTS = 20
 const LARGEST_TEXT_BYTES = 65_536
 const LARGEST_HEADER_BYTES = 8_192
 
-/** Boundaries, headers and text parts may add this to the file. */
+/** Size that boundaries, headers and text parts may add to the file. */
 const FORM_OVERHEAD_BYTES = MOST_PARTS * (LARGEST_TEXT_BYTES + LARGEST_HEADER_BYTES)
 
 export type Form = {
@@ -32,7 +32,7 @@ export type Form = {
 const malformed = (message: string): Refusal => new Refusal('malformedMultipart', message)
 
 /**
- * Reads a form. The part named `fileName` is the file, wherever it is and however it is labelled; it is in memory until the
+ * Reads a form. The part named `fileName` is the file, regardless of its position and its label. It stays in memory until the
  * caller leaves the place. Skips parts that the schema does not have.
  */
 export async function readForm(
@@ -65,7 +65,7 @@ export async function readForm(
     if (request.body) {
       const body = pieces(request.body, largestFileBytes + FORM_OVERHEAD_BYTES)
       for await (const piece of withoutPreamble(body, boundary)) {
-        // Data after the last boundary is not part of the form; the parser would fail on it.
+        // Data after the last boundary is not part of the form, and the parser would fail on it.
         if (isEnded(parser)) continue
         total += piece.length
         place.reach(total)
@@ -79,7 +79,7 @@ export async function readForm(
   return { texts: Object.fromEntries(texts), file }
 }
 
-/** Refuses a body that is no form. */
+/** Returns the boundary of a form. Rejects a body that is not a form. */
 export function boundaryOf(request: Request): string {
   const type = request.headers.get('content-type') ?? ''
   if (!/^\s*multipart\/form-data/i.test(type))
@@ -94,19 +94,19 @@ export function boundaryOf(request: Request): string {
   return boundary
 }
 
-/** Part names that the schema reads: a z.object, or one behind a preprocess. */
+/** Returns the part names that the schema reads. The schema is a z.object, or one behind a preprocess. */
 function propertiesOf(schema: z.core.$ZodType): ReadonlySet<string> {
   if (schema instanceof z.core.$ZodPipe) return propertiesOf(schema._zod.def.out)
   if (schema instanceof z.core.$ZodObject) return new Set(Object.keys(schema._zod.def.shape))
   throw new Error('The schema of a form is a z.object.')
 }
 
-/** Skips text before the first boundary: it is not part of the form (RFC 2046, 5.1.1). */
+/** Skips text before the first boundary, which is not part of the form (RFC 2046, 5.1.1). */
 async function* withoutPreamble(
   body: AsyncIterable<Uint8Array<ArrayBuffer>>,
   boundary: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  // A boundary starts a line; the first line has no line break before it.
+  // A boundary starts a line. The first line has no line break before it, so one is added.
   const delimiter = `\r\n--${boundary}`
   let read: Uint8Array | undefined = new TextEncoder().encode('\r\n')
   for await (const piece of body) {
@@ -173,14 +173,17 @@ function formRefusal(problem: unknown, largestFileBytes: number): unknown {
 }
 
 export type FilePart = {
-  /** The client's name for it; display only. */
+  /** The name that the client gave it. For display only. */
   readonly fileName: string | undefined
-  /** As the client declared it; undefined without a Content-Type. */
+  /** As declared by the client. Undefined without a Content-Type. */
   readonly mediaType: string | undefined
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** Text parts go into the schema by name, the file part `file` as a `FilePart`; the handler also gets it as `input.file`. */
+/**
+ * A form. The schema gets the text parts by name and the file part `file` as a `FilePart`, which the handler also gets as
+ * `input.file`.
+ */
 export type MultipartBody<Schema extends z.ZodType> = {
   readonly schema: Schema
   readonly file: string

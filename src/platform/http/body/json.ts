@@ -1,4 +1,4 @@
-// JSON bodies before any contract: the framework's own reader refuses bodies that real clients send (brief 0.12).
+// Reads JSON bodies before any contract applies. The framework's own reader rejects bodies that real clients send (brief 0.12).
 import { invalidRequest, Refusal, tooLarge } from '../../../kernel/errors.ts'
 import { exactJson } from '../../../kernel/json.ts'
 import { isStorable } from '../../../kernel/text.ts'
@@ -8,17 +8,17 @@ import { readBytes, utf8Text } from './bytes.ts'
 /** Default limit of a JSON body. */
 export const LARGEST_JSON_BYTES = 4 * 1_048_576
 
-/** Levels of nested lists and objects. */
+/** Maximum depth of nested lists and objects. */
 export const DEEPEST_JSON = 64
 
-/** Values of a body, including lists and objects: several times as many as the largest policy needs. */
+/** Maximum number of values in a body, including lists and objects: several times as many as the largest policy needs. */
 export const MOST_JSON_VALUES = 500_000
 
 export type JsonReading = {
   readonly largestBytes?: number | undefined
   /**
-   * For bodies that are passed on unchanged: a property named `__proto__`, and texts that cannot be stored, are data, and
-   * every number is a double.
+   * For bodies that are passed on unchanged: a property named `__proto__` and texts that cannot be stored are data, and every
+   * number is a double.
    */
   readonly isPassedOn?: boolean | undefined
 }
@@ -27,8 +27,8 @@ export type JsonReading = {
 export type JsonBytes = { readonly bytes: Uint8Array; readonly value: unknown }
 
 /**
- * Accepts any Content-Type if the body is JSON in UTF-8. No bytes, blanks, `""` and `null` mean no body. Refuses forms and
- * compressed bodies with 415.
+ * Reads a JSON body. Accepts any Content-Type if the body is JSON in UTF-8. No bytes, blanks, `""` and `null` mean that there is
+ * no body. Rejects forms and compressed bodies with 415.
  */
 export async function readJson(
   request: Request,
@@ -55,7 +55,7 @@ export async function readJson(
   return { bytes, value: value === '' || value === null ? undefined : value }
 }
 
-/** Bodies are never decompressed. */
+/** Rejects a compressed body: bodies are never decompressed. */
 export function refuseCompression(request: Request): void {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? ''
   if (encoding !== '' && encoding !== 'identity')
@@ -73,10 +73,10 @@ function parsed(text: string, isPassedOn: boolean): unknown {
     const { line, column, problem } = jsonFault(text)
     throw new Refusal('malformedJson', `The body is not JSON: at line ${line}, column ${column} ${problem}.`)
   }
-  // Copying this name by assignment would change an object's prototype. An escape may also spell it.
+  // Copying this name by assignment would change the prototype of an object. An escape may also spell it.
   if (!isPassedOn && /__proto__|\\u005f/i.test(text) && hasProto(value))
     throw invalidRequest("No property may be named '__proto__'; rename or remove it.")
-  // UTF-8 has no half of a pair, and JSON no NUL, but for an escape.
+  // Decoded UTF-8 contains no half of a surrogate pair and JSON no NUL, except by an escape.
   const path = !isPassedOn && UNSTORABLE.test(text) ? unstorablePath(value) : undefined
   if (path)
     throw invalidRequest(
@@ -87,7 +87,7 @@ function parsed(text: string, isPassedOn: boolean): unknown {
 
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i
 
-/** Where the first text or name is that would be stored as another one. */
+/** Returns the path of the first text or name that would be stored as a different one. */
 function unstorablePath(value: unknown): PropertyKey[] | undefined {
   if (typeof value === 'string') return isStorable(value) ? undefined : []
   if (typeof value !== 'object' || value === null) return undefined
@@ -103,7 +103,7 @@ function hasProto(value: unknown): boolean {
   return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasProto)
 }
 
-// Finds where a text stops being JSON. The runtime's message may lack the place, and quotes the body.
+// Finds where a text stops being JSON. The runtime's message may lack the position, and it quotes the body.
 
 /** Line and column count from 1. */
 export type JsonFault = { line: number; column: number; problem: string }
@@ -124,7 +124,7 @@ const IN_WORDS: Record<Expected, string> = {
   end: 'the body should end',
 }
 
-/** The first fault of text that JSON.parse refused. */
+/** Returns the first error in a text that JSON.parse rejected. */
 export function jsonFault(text: string): JsonFault {
   let at = 0
   let expected: Expected = 'value'
@@ -183,7 +183,9 @@ function problemAt(text: string, at: number, expected: Expected): string {
 
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
-/** Where the string that starts at `from` ends; undefined when it does not, or contains what JSON forbids. */
+/**
+ * Returns the end of the string that starts at `from`, or undefined when it does not end or contains something that JSON forbids.
+ */
 function stringEnd(text: string, from: number): number | undefined {
   if (text[from] !== '"') return undefined
   for (let at = from + 1; at < text.length; at += 1) {
@@ -204,8 +206,8 @@ const BACKSLASH = 0x5c
 const COMMA = 0x2c
 
 /**
- * Depth of nested lists and objects, and an upper bound on the number of values; text inside strings does not count. Checked
- * before parsing: in memory, values take many times the space of their text.
+ * Returns the depth of nested lists and objects, and an upper bound on the number of values. Text inside strings does not count.
+ * Checked before parsing, because parsed values take many times the memory of their text.
  */
 export function jsonShape(bytes: Uint8Array): { depth: number; values: number } {
   let depth = 0

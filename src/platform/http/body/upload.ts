@@ -1,5 +1,5 @@
-// An uploaded file, read as it arrives: the file part of a multipart form, or the whole body. This file stores nothing of it,
-// whatever its length.
+// An uploaded file, read as it arrives: the file part of a multipart form, or the whole body. Nothing of the file is stored here,
+// regardless of its length.
 import { createHash, type Hash } from 'node:crypto'
 import type { z } from '@hono/zod-openapi'
 import { invalidRequest, Refusal, tooLarge } from '../../../kernel/errors.ts'
@@ -10,30 +10,30 @@ import { boundaryOf } from './form.ts'
 import { refuseCompression } from './json.ts'
 
 export type Upload = {
-  /** As the client declared it, without parameters and in lower case. */
+  /** As declared by the client, without parameters and in lower case. */
   readonly mediaType: string | undefined
-  /** The client's name for it; display only. */
+  /** The name that the client gave it. For display only. */
   readonly fileName: string | undefined
   /**
-   * Pieces of about 64 KiB, to be read once and to the end. Throws a Refusal: `tooLarge`, or `malformedMultipart` for a form
-   * that is cut off or has another file.
+   * Pieces of about 64 KiB. Read them once and to the end. Throws a Refusal: `tooLarge`, or `malformedMultipart` for a form that
+   * is cut off or contains another file.
    */
   readonly stream: AsyncIterable<Uint8Array<ArrayBuffer>>
 }
 
-/** Boundaries, headers and text parts around the file. */
+/** Size of the boundaries, headers and text parts around the file. */
 const FORM_OVERHEAD_BYTES = 1_048_576
 const LARGEST_HEADER_BYTES = 8_192
 const MOST_PARTS = 20
 
 const malformed = (message: string): Refusal => new Refusal('malformedMultipart', message)
 
-/** `close` releases the body, read to the end or not. */
+/** `close` releases the body, whether or not it was read to the end. */
 export type OpenUpload = { readonly upload: Upload; readonly close: () => Promise<void> }
 
 /**
- * In a form, the file is the part named `file` (or as in `partNames`), otherwise the first with a file name; text parts are
- * skipped. Any other body is the file itself. Refuses a request without a file (400).
+ * Opens the file of a request. In a form, the file is the part named `file` (or as in `partNames`), otherwise the first part with
+ * a file name. Text parts are skipped. Any other body is the file itself. Throws 400 for a request without a file.
  */
 export async function openUpload(
   request: Request,
@@ -64,7 +64,7 @@ export async function openUpload(
 const noFile = (): Refusal =>
   invalidRequest("The request brings no file; send it as the part 'file' of a form, or as the body itself.")
 
-/** Refuses a body without a first byte: servers give requests without a body an empty one. */
+/** Rejects a body without a first byte: servers give requests without a body an empty one. */
 async function withFirstByte(body: Body): Promise<Body> {
   const first = await body.next()
   if (first.done) throw noFile()
@@ -93,7 +93,7 @@ async function* counted(
 
 type Body = AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>
 
-/** Reads a form up to a mark; `rest` was read and not yet used. */
+/** Reads a form up to a mark. `rest` was read and is not used yet. */
 class FormCursor {
   readonly #body: Body
   #rest: Buffer<ArrayBuffer> = Buffer.from('\r\n')
@@ -111,7 +111,7 @@ class FormCursor {
     return !this.#ended
   }
 
-  /** The text before the mark, in pieces; skips the mark. Throws when the form ends before. */
+  /** Yields the text before the mark in pieces, and skips the mark. Throws when the form ends before it. */
   async *until(mark: Buffer): Body {
     for (;;) {
       const at = this.#rest.indexOf(mark)
@@ -138,7 +138,7 @@ class FormCursor {
     for await (const _ of this.until(mark));
   }
 
-  /** Header lines of a part, or undefined after the last part. Call it behind a boundary. */
+  /** Returns the header lines of a part, or undefined after the last part. Call it right after a boundary. */
   async header(): Promise<string | undefined> {
     while (this.#rest.length < 2 && (await this.#more()));
     if (this.#rest.subarray(0, 2).toString('latin1') === '--') return undefined
@@ -177,13 +177,13 @@ async function fileOfForm(
     }
     if (await nextFile(cursor, delimiter, parts, partNames))
       throw malformed('The form brings more than one file; send one, as the part named file.')
-    // Data after the last boundary is not part of the form, but is read so that the client can finish sending.
+    // Data after the last boundary is not part of the form. It is read so that the client can finish sending.
     for await (const _ of body);
   }
   return { ...file, stream: stream() }
 }
 
-/** Skips parts that are not files; undefined when no file is left. */
+/** Skips parts that are not files. Returns undefined when no file is left. */
 async function nextFile(
   cursor: FormCursor,
   delimiter: Buffer,
@@ -215,7 +215,7 @@ function parameter(disposition: string, name: string): string | undefined {
   return match?.[1]?.replace(/\\(.)/g, '$1') ?? match?.[2]
 }
 
-/** The whole file, for uploads that fit into memory. */
+/** Returns the whole file, for uploads that fit in memory. */
 export async function uploadedBytes({ stream }: Upload): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   for await (const piece of stream) parts.push(piece)
@@ -225,8 +225,8 @@ export async function uploadedBytes({ stream }: Upload): Promise<Uint8Array<Arra
 export const contentsHash = (): Hash => createHash('sha256')
 
 /**
- * Adds the file's hash to the request's key, so that the same key with another file is refused. Until the upload is read,
- * the key covers only path and query.
+ * Adds the hash of the file to the request's key, so that the same key with a different file is rejected. Until the upload is
+ * read, the key covers only path and query.
  */
 export function withContents<C extends { readonly idempotency: IdempotencyKey | undefined }>(
   context: C,
@@ -238,13 +238,13 @@ export function withContents<C extends { readonly idempotency: IdempotencyKey | 
   return { ...context, idempotency: { ...idempotency, bodyHash } }
 }
 
-/** A file that the handler reads as it arrives. The key of a repeatable request does not cover it: use `withContents`. */
+/** A file that the handler reads as it arrives. The idempotency key of the request does not cover it: use `withContents`. */
 export type UploadBody = {
   readonly largestBytes: number
-  /** Form parts that are the file even without a file name; by default `file`. */
+  /** Names of form parts that are the file even without a file name. Default `file`. */
   readonly partNames?: readonly string[]
-  /** Media type of a body that is the file, for the document; by default application/octet-stream. */
+  /** Media type of a body that is the file itself, for the OpenAPI document. Default application/octet-stream. */
   readonly media?: string
-  /** Schema of a JSON body read as it arrives, for the document; there is no form then. */
+  /** Schema of a JSON body that is read as it arrives, for the OpenAPI document. There is no form then. */
   readonly json?: z.ZodType
 }

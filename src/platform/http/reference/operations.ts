@@ -1,5 +1,5 @@
-// Names of operations, for generated clients and links into the reference. They derive from method and path alone: a new
-// operation never changes another's name.
+// Names of operations, for generated clients and links into the reference. They derive from method and path alone, so a new
+// operation never changes the name of another.
 
 import type { z } from 'zod'
 import type { ErrorCode } from '../../../kernel/errors.ts'
@@ -8,7 +8,9 @@ import { FILES_PATH } from '../file-links.ts'
 import { changesPolicy } from '../records.ts'
 import type { Route } from '../route.ts'
 
-/** The legacy record of the same name has its plural elsewhere. */
+/**
+ * Names that would not be unique: the path of this legacy record has the singular, and that of the newer record has the plural.
+ */
 const OWN_NAMES: Readonly<Record<string, string>> = {
   'get /reinstatement/{reinstatementLocator}': 'getLegacyReinstatement',
 }
@@ -21,8 +23,9 @@ const pascal = (text: string): string =>
 const parameterOf = (segment: string | undefined): string | undefined => segment?.match(/^\{(\w+)\}$/)?.[1]
 
 /**
- * One record of a list is its singular; a parameter that only repeats the word before it is omitted: `getPolicyQuotes` for
- * `get /policies/{policyLocator}/quotes`, `getAuxDataByLocator` for `get /auxData/{locator}`. The caller's tenant is omitted.
+ * Derives the name of an operation. The name of one record in a list is singular. A parameter that only repeats the word before it
+ * is omitted: `getPolicyQuotes` for `get /policies/{policyLocator}/quotes`, `getAuxDataByLocator` for `get /auxData/{locator}`.
+ * The caller's tenant is omitted, too.
  */
 export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
   const segments = path.split('/').filter(segment => segment !== '' && segment !== '{tenantLocator}')
@@ -37,7 +40,7 @@ export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): s
   return OWN_NAMES[`${method} ${path}`] ?? method + words.join('')
 }
 
-/** Meaning of each status, before its codes. */
+/** The meaning of each status, shown before its codes. */
 const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The request is wrong. The answer lists all problems.',
   401: 'The token is missing, invalid or expired.',
@@ -53,14 +56,14 @@ const MEANINGS: Readonly<Record<number, string>> = {
   507: 'The database of the tenant is full.',
 }
 
-/** Without a route, or after a failure of the service. */
+/** Codes that occur without a route or after a failure of the service. */
 const NOT_OF_ROUTES: ReadonlySet<ErrorCode> = new Set(['unknownPath', 'methodNotAllowed', 'internal'])
 
 /** Writes that record nothing: a key cannot have been used with another body. */
 const RECORDS_NOTHING =
   /\/(?:price|preview\w*|snapshot|coverageSummary|evaluate|amountDue|render\w*|check\w*Premium)$/
 
-// What depends on the configuration or on amounts, and no test need have met in each operation.
+// Codes that depend on the configuration or on amounts, so that tests need not meet them in every operation.
 const OF_AMOUNTS: readonly ErrorCode[] = ['amountOutOfRange', 'pluginFailed', 'pluginLimit', 'pluginRefused']
 const OF_CHANGES: readonly ErrorCode[] = ['wrongState', 'versionConflict', ...OF_AMOUNTS]
 const OF_RATING: readonly ErrorCode[] = [
@@ -68,7 +71,7 @@ const OF_RATING: readonly ErrorCode[] = [
   ...(['templateFailed', 'templateLimit', 'externalRaterFailed', 'externalRaterRefused'] as const),
 ]
 
-/** By method and path: what rates and underwrites. */
+/** Operations that rate and underwrite, by method and path. */
 const RATES = new RegExp(
   [
     /^get \/(?:policy|quotes|endorsements|renewals)\/\{\w+\}\/(?:price|automatedUnderwritingResult)$/,
@@ -80,10 +83,10 @@ const RATES = new RegExp(
     .join('|'),
 )
 
-/** What shares out or gives back what was rated. */
+/** Operations that prorate or refund an amount that was rated earlier. */
 const SHARES = /^get \/(?:cancellations|reinstatements)\/\{\w+\}\/price$/
 
-/** Whether the caller chooses how much of a policy is answered: all may be too much. */
+/** Whether the caller chooses how much of a policy is returned: all of it may be too much. */
 const takesDetail = (query: Route['query']): boolean =>
   'perilCharacteristics' in ((query as Partial<z.ZodObject> | undefined)?.shape ?? {})
 
@@ -115,7 +118,7 @@ function codesOf({ access, path, method, body, form, upload, query }: Route): Er
   ]
 }
 
-/** Meaning and codes of each status. `seen`: codes that tests received. */
+/** Returns the meaning and codes of each status. `seen` are the codes that tests received. */
 export function refusalsOf(route: Route, seen: readonly ErrorCode[]): ReadonlyMap<number, string> {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of new Set([...codesOf(route), ...seen.filter(code => !NOT_OF_ROUTES.has(code))])) {
@@ -190,21 +193,21 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 
 export const TAGS = Object.entries(DESCRIPTIONS).map(([name, description]) => ({ name, description }))
 
-/** Sorted; tags without a heading come last. */
+/** Returns the tags in the order of the headings. Tags without a heading come last. */
 export const tagsOf = (names: Iterable<string>): { name: string; description?: string }[] => {
   const used = new Set(names)
   const ordered = TAGS.filter(({ name }) => used.delete(name))
   return [...ordered, ...[...used].map(name => ({ name }))]
 }
 
-// Examples of the document: requests and answers recorded by tests (examples.json, written by `npm run docs:examples`).
+// Examples of the document: requests and responses recorded by tests (examples.json, written by `npm run docs:examples`).
 
 export type Example = {
   /** Path parameters by name. */
   readonly params?: Readonly<Record<string, string>>
-  /** JSON as its value, a form by its parts, a file as text. */
+  /** The value of JSON, the parts of a form, or a file as text. */
   readonly body?: unknown
-  /** JSON as its value, anything else as text; undefined without a body. */
+  /** The value of JSON, or anything else as text. Undefined without a body. */
   readonly answer?: unknown
 }
 
@@ -221,7 +224,7 @@ type Operation = {
   readonly responses: Record<string, { readonly content?: Record<string, Media> }>
 }
 
-/** A file is sent as a form or as the body; the example fits one of them. */
+/** Chooses the media type that fits the example. A file is sent as a form or as the body, and the example fits one of them. */
 function mediaOf(content: Record<string, Media>, example: unknown): Media | undefined {
   const isText = typeof example === 'string'
   const fitting = Object.entries(content).find(([name]) => isText === !/json|form-data/.test(name))

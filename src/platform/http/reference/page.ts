@@ -1,4 +1,5 @@
-// The reference at /docs. The library that shows it is served from files beside the Worker (wrangler.toml, `assets`): only this page loads it.
+// The reference at /docs. The library that renders it is served as static files (wrangler.toml, `assets`), because only this page
+// loads it.
 import { Refusal } from '../../../kernel/errors.ts'
 import type { Page } from '../mount.ts'
 
@@ -17,7 +18,7 @@ function pageResponse({ html, policy }: Reference): Response {
   })
 }
 
-/** The version is in the path, so that a browser may keep the file: another version has another address. */
+/** Returns a file of the library. A browser may keep it, because another version has another path. */
 async function libraryFile({ version }: Reference, request: Request, { ASSETS }: Env): Promise<Response> {
   const [, , asked, ...path] = new URL(request.url).pathname.split('/')
   const file = path.join('/')
