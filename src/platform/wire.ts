@@ -244,7 +244,7 @@ export const Integer = z.int()
 export const Flag = z.boolean()
 export const Texts = z.array(Text)
 
-/** Always lists (brief 0.4). */
+/** Field values in a response: always lists (brief 0.4). */
 export const FieldValueLists = z.record(Text, Texts)
 
 /** By the locator of the group. */

@@ -138,7 +138,7 @@ export const MOST_FAILURES = 10
 
 /**
  * Migrates at most `atOnce` databases at a time. A failure does not delay other databases, but after `MOST_FAILURES` no further
- * one starts. Throws `MigrationFailures` at the end. The same call again tries the databases that failed.
+ * one starts. Throws `MigrationFailures` at the end. The same call again migrates the remaining databases.
  */
 export async function migrateAll(
   targets: readonly MigrationTarget[],

@@ -47,7 +47,7 @@ export const webhooks = sqliteTable(
   'webhook',
   {
     locator: text().primaryKey(),
-    /** Unique on shard 0. On copies, the locator is: when two webhooks swap names, one copy arrives first. */
+    /** Unique. Copies on other shards store the locator here: when two webhooks swap names, one copy arrives before the other. */
     name: text().notNull(),
     enabled: integer({ mode: 'boolean' }).notNull(),
     suspendedAt: integer(),

@@ -11,9 +11,9 @@ const CLOSED_FROM = 0.8
 const FULL_FROM = 0.98
 
 export type Quotas = {
-  /** For each database of the tenant. */
+  /** Maximum size of each database of the tenant. */
   readonly databaseBytes?: number
-  /** For the zip of a configuration. */
+  /** Maximum size of the zip of a configuration. */
   readonly configurationBytes?: number
 }
 
