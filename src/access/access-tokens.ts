@@ -1,5 +1,5 @@
-// Access tokens are JWTs: a request needs no look-up. Clients read claims with dots in their names (brief 0.13). An isolate imports
-// this file for the first of them: what is public, and long-lived tokens, need nothing of it.
+// Access tokens are JWTs, so a request needs no look-up. Clients read claims with dots in their names (brief 0.13). An isolate
+// imports this file for the first access token: public routes and long-lived tokens do not need it.
 import { jwtVerify, SignJWT } from 'jose'
 import { type Refusal, unauthenticated } from '../kernel/errors.ts'
 import { readUuid, type Uuid } from '../kernel/locators.ts'
@@ -10,28 +10,28 @@ import type { Tenant } from '../platform/tenancy.ts'
 import { TOKEN_ALGORITHM, type TokenKeys, tokenKeys } from '../platform/token-keys.ts'
 import { TOKEN_LIFE_MS } from './tokens.ts'
 
-/** Without a tenant: an administration account. */
+/** The holder of a token. Without a tenant, it is an administration account. */
 export type TokenHolder = {
   readonly caller: Caller
   readonly accountName: string
-  /** Number of revocations of the account; default 0. */
+  /** Number of revocations of the account. Default 0. */
   readonly accountEpoch?: number
-  /** Then the token can only be used to set a new password. */
+  /** Whether the token can only be used to set a new password. */
   readonly isPasswordExpired?: boolean
   readonly isAdministration?: boolean
-  /** `timeZone` is that of the newest configuration, for the claim only. */
+  /** `timeZone` is that of the newest configuration and is used only for the claim. */
   readonly tenant:
     | (Pick<Tenant, 'locator' | 'name' | 'type' | 'generation' | 'tokenEpoch'> & { timeZone: string })
     | undefined
   readonly signedInAt: Instant
 }
 
-/** The tenant or account may have been deleted, recreated or revoked since. */
+/** The claims of a token. The tenant or account may have been deleted, recreated or revoked since. */
 type TokenClaims = {
   readonly caller: Caller
   readonly accountEpoch: number
   readonly isPasswordExpired: boolean
-  /** Of an administration account, which may be signed in to a tenant. */
+  /** Whether the account is an administration account, which may be signed in to a tenant. */
   readonly isAdministration: boolean
   readonly tenant: { locator: Uuid; generation: number; tokenEpoch: number } | undefined
   readonly signedInAt: Instant
@@ -73,7 +73,7 @@ export async function issueToken(
   return { token, expiresAt }
 }
 
-/** Verified tokens that an isolate remembers; the least recently used is dropped first. */
+/** Number of verified tokens that an isolate remembers. The least recently used is dropped first. */
 const MOST_CHECKED = 1_000
 
 type Checked = { readonly claims: TokenClaims; readonly expiresAt: number }
@@ -81,7 +81,7 @@ type Checked = { readonly claims: TokenClaims; readonly expiresAt: number }
 const checked = new Memo<string, Checked>(MOST_CHECKED)
 let checkedWith: string | undefined
 
-/** 401 for a token that has expired or that this service did not sign. */
+/** Verifies a token. Throws 401 for a token that has expired or that this service did not sign. */
 export async function readToken(env: TokenKeys, token: string, now: Instant): Promise<TokenClaims> {
   if (checkedWith !== env.TOKEN_KEYS) checked.clear()
   checkedWith = env.TOKEN_KEYS

@@ -27,7 +27,7 @@ import { LONGEST_PASSWORD, SHORTEST_PASSWORD, STRICT_RULES } from './password-ru
 /** Long enough for any passphrase, short enough to hash. */
 const Password = z.string().min(1).max(1_024).openapi({ format: 'password' })
 
-/** Without hostName and tenantName: an administration account. */
+/** Without hostName and tenantName, an administration account signs in. */
 export const AuthenticateRequest = component('AuthenticateRequest', {
   username: LongName,
   password: Password,
@@ -39,7 +39,7 @@ export type AuthenticateRequest = z.infer<typeof AuthenticateRequest>
 export const AuthenticateQuery = z.object({ hostName: OptionalLongName, tenantName: OptionalLongName })
 export type AuthenticateQuery = z.infer<typeof AuthenticateQuery>
 
-/** Exactly one of the three, here or in the body, names the tenant. */
+/** Exactly one of the three properties, here or in the body, names the tenant. */
 export const AuthenticateAdminQuery = z.object({
   hostName: OptionalLongName,
   tenantLocator: OptionalLocator,
@@ -70,7 +70,7 @@ export type PasswordChangeRequest = z.infer<typeof PasswordChangeRequest>
 export const PasswordSetRequest = component('PasswordSetRequest', { password: Password })
 export type PasswordSetRequest = z.infer<typeof PasswordSetRequest>
 
-/** RFC 5321 allows 254 characters; mail servers check the rest. */
+/** RFC 5321 allows 254 characters. Mail servers check the rest. */
 const Email = z
   .string()
   .max(254)
@@ -212,7 +212,7 @@ export const AuthTokenCreateRequest = filledIn(
 ).openapi('AuthTokenCreateRequest')
 export type AuthTokenCreateRequest = z.output<typeof AuthTokenCreateRequest>
 
-/** Without the token's value, which is returned only once, when it is created. */
+/** Without the value of the token, which is returned only once, when it is created. */
 export const AuthTokenResponse = component('AuthTokenResponse', {
   name: Text,
   expiresAt: DateTime,

@@ -1,4 +1,5 @@
-// A tenant does not lock itself out: while a person who can sign in may change users (roles/managers.ts), one keeps that.
+// A tenant cannot lock itself out: if a person who can sign in may change users (roles/managers.ts), at least one such person
+// remains.
 import { type SQL, sql } from 'drizzle-orm'
 import { wrongState } from '../kernel/errors.ts'
 import type { Guard } from '../platform/commit.ts'
@@ -10,7 +11,7 @@ import { isHeldByPerson, type Change as ManagerChange, managersOf, manages } fro
 import type { StoredAccount } from './store.ts'
 import { accounts } from './tables.ts'
 
-/** With what a change of accounts is decided. */
+/** What a change of accounts needs to know. */
 export type Reading = {
   /** Roles of the newest configuration. */
   readonly configured: TenantRoles | null | undefined
@@ -19,8 +20,8 @@ export type Reading = {
 }
 
 /**
- * Guards, for an account that is about to be disabled or deleted, or to lose its password: refused where it is that of the last person
- * who may change users.
+ * Returns guards for an account that is about to be disabled or deleted, or to lose its password. Rejects the change for the last
+ * person who may change users.
  */
 export async function keepsManager(
   account: StoredAccount,
@@ -34,15 +35,15 @@ export async function keepsManager(
   return [{ name: 'guard_account', holds }]
 }
 
-/** Condition, before the change: no person may change users, or one does after it. */
+/** Returns a condition on the state before the change: no person may change users, or one still may after the change. */
 export function managerStays(configured: TenantRoles | null | undefined, change: ManagerChange): SQL {
   const holders = managersOf(configured)
   return sql`(not ${isHeldByPerson(holders)} or ${isHeldByPerson(holders, change)})`
 }
 
 /**
- * The commit guards `holds`, so nothing is asked at the first try. If its guard tripped, this says whether it was for this: 409 unless
- * `holds`.
+ * Throws 409 if `holds` is false. The commit guards `holds`, so this does nothing on the first attempt. After a guard tripped, it
+ * finds out whether `holds` was the reason.
  */
 export async function requireManager(database: Database, holds: SQL, isFirst: boolean): Promise<void> {
   if (isFirst) return

@@ -1,6 +1,6 @@
-// After some failures in a row, no password signs in for a while (brief 7). The database counts: each failure is added at its own
-// commit, and a right password counts only if the account is open at its own commit. So of any number of simultaneous guesses, no
-// more than the limit can succeed.
+// After several consecutive failures, no password signs in for a while (brief 7). The database counts: each failure is added by
+// its own commit, and a right password counts only if the account is still open at its commit. Therefore, of any number of
+// simultaneous guesses, no more than the limit can succeed.
 import { and, eq, or, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
@@ -8,13 +8,13 @@ import type { Database, Query } from '../platform/database.ts'
 import { administrators } from '../platform/tenancy/control-tables.ts'
 import { accounts } from './tables.ts'
 
-/** Failures in a row that lock an account. */
+/** Consecutive failures that lock an account. */
 export const MOST_FAILURES = 5
 
-/** In real time. Further guesses do not prolong it. */
+/** In real time. Further guesses do not extend it. */
 export const LOCKED_MS = 30 * 60 * 1000
 
-/** `now` is the real time. */
+/** Whether the account is locked. `now` is the real time. */
 export const isLocked = ({ lockedUntil }: { lockedUntil: number | null }, now: Instant): boolean =>
   lockedUntil !== null && lockedUntil > now
 
@@ -23,7 +23,7 @@ type Lockable = typeof accounts | typeof administrators
 const isOpen = ({ lockedUntil }: Lockable, now: Instant) =>
   or(sql`${lockedUntil} is null`, sql`${lockedUntil} <= ${now}`)
 
-/** Counts a failure, and locks at the limit. A locked account is not changed and stays locked until its time. */
+/** Counts a failure and locks the account at the limit. A locked account is not changed and stays locked until its time. */
 export const failureQuery = (database: Database, table: Lockable, locator: Uuid, now: Instant): Query =>
   database.build
     .update(table as typeof administrators)
@@ -34,7 +34,7 @@ export const failureQuery = (database: Database, table: Lockable, locator: Uuid,
     })
     .where(and(eq(table.locator, locator), isOpen(table, now)))
 
-/** Writes nothing when there is nothing to clear. */
+/** Clears failures and the lock. Writes nothing when there is nothing to clear. */
 export const openQuery = (database: Database, table: Lockable, locator: Uuid): Query =>
   database.build
     .update(table as typeof administrators)
@@ -51,7 +51,7 @@ type AccountState = { readonly locator: Uuid; readonly tokenEpoch: number }
 
 /**
  * Guard: the account is open and its password unchanged. Each change of the password raises the epoch. The hash cannot be
- * compared, since another sign-in may have hashed the same password again.
+ * compared, because another sign-in may have hashed the same password again.
  */
 export const mayEnter = ({ locator, tokenEpoch }: AccountState, now: Instant): SQL =>
   sql`exists (select 1 from ${accounts} where ${and(

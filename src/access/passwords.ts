@@ -1,4 +1,4 @@
-// Stores scrypt hashes of the peppered password, in the PHC text form.
+// Hashes passwords: scrypt of the peppered password, in the PHC text form.
 import crypto from 'node:crypto'
 import { Refusal } from '../kernel/errors.ts'
 import { secretsIn } from '../platform/sealed.ts'
@@ -18,15 +18,15 @@ const SALT_BYTES = 16
 const HASH_BYTES = 32
 
 /**
- * Hashes that one isolate runs or queues; further requests get 429. A hash blocks everything else in the isolate, so they run one
- * at a time. The limit bounds the wait (1.6 s, or twice that where each request needs two), not the memory (16 MiB). A limit of
- * two would refuse the third of three people who sign in at the same moment.
+ * Number of hashes that one isolate runs or queues. Further requests get 429. A hash blocks everything else in the isolate, so
+ * hashes run one at a time. The limit bounds the wait (1.6 s, or twice that where each request needs two), not the memory (16
+ * MiB). A limit of two would reject the third of three people who sign in at the same moment.
  */
 export const MOST_HASHES_IN_LINE = 8
 
 const line = new Seats(MOST_HASHES_IN_LINE, 10_000)
 
-/** Waits a tick: simultaneous requests join the queue before the isolate is busy. */
+/** Runs the work in the queue. Waits one tick first, so that simultaneous requests join the queue before the isolate is busy. */
 async function inLine<T>(work: () => T): Promise<T> {
   const seat = Symbol('password')
   if (!line.take(seat))
@@ -56,8 +56,9 @@ function derive(
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '')
 
 /**
- * Returns `$scrypt$ln=14,r=8,p=5$<salt>$<hash>`. `pepper` is PASSWORD_PEPPER, separated by commas: the first is for new hashes, the
- * others are those of environments that tenants were moved from. 429 when the isolate is busy: hash one after the other.
+ * Returns `$scrypt$ln=14,r=8,p=5$<salt>$<hash>`. `pepper` is PASSWORD_PEPPER, a list separated by commas: the first pepper is for
+ * new hashes, the others are those of environments that tenants were moved from. Throws 429 when the isolate is busy, so await one
+ * hash before the next.
  */
 export const hashPassword = (password: string, pepper: string): Promise<string> =>
   inLine(() => {
@@ -81,10 +82,10 @@ function readHash(text: string): Stored | undefined {
   }
 }
 
-/** Replaces a missing user's hash: the same work, and never right. */
+/** Used instead of the hash of an unknown user: it takes the same work and never matches. */
 const NOBODY: Stored = { cost: COST, salt: new Uint8Array(SALT_BYTES), hash: new Uint8Array(HASH_BYTES) }
 
-/** Does the same work when `stored` is undefined. */
+/** Checks a password. Does the same work when `stored` is undefined. */
 export type Verify = (password: string, stored: string | undefined) => boolean
 
 const verifier =
@@ -98,20 +99,20 @@ const verifier =
   }
 
 /**
- * Checks several passwords in one place of the queue. A request with two candidate accounts is refused before the first check or
- * not at all: a 429 in between would leave a password tried without a counted failure.
+ * Checks several passwords in one place of the queue. A request with two candidate accounts is therefore rejected before the first
+ * check or not at all: a 429 in between would mean that a password was tried without counting a failure.
  */
 export const verifying = <T>(pepper: string, work: (verify: Verify) => T): Promise<T> =>
   inLine(() => work(verifier(pepper)))
 
-/** 429 as `hashPassword`. */
+/** Checks a password. Throws 429 like `hashPassword`. */
 export const verifyPassword = (
   password: string,
   stored: string | undefined,
   pepper: string,
 ): Promise<boolean> => verifying(pepper, verify => verify(password, stored))
 
-/** True when the cost has changed since; the next sign-in replaces the hash. */
+/** Whether the cost has changed since. The next sign-in then replaces the hash. */
 export function needsRehash(stored: string): boolean {
   const known = readHash(stored)
   return !known || known.cost.ln !== COST.ln || known.cost.r !== COST.r || known.cost.p !== COST.p

@@ -1,7 +1,8 @@
-// Ends the access tokens of one account everywhere within 5 s. The account's row has the epoch of its next tokens. For as long as
-// tokens of an earlier epoch can be valid, it stands in two more places. Beside the fence of each of the tenant's databases it is
-// checked with every batch, whatever an isolate knows: in the home shard from the account's own commit on, in the others a moment
-// later. In the control database it is read with the tenant: requests that ask no database of the tenant end within 5 s too.
+// Ends the access tokens of one account everywhere within 5 s. The row of the account has the epoch of its next tokens. For as
+// long as tokens of an earlier epoch can be valid, the epoch is in two more places. In each of the tenant's databases it is next
+// to the fence, where every batch checks it, regardless of what an isolate knows: in the home shard from the commit of the account
+// on, in the other shards a moment later. In the control database it is read with the tenant, so that requests that use no
+// database of the tenant are rejected within 5 s, too.
 
 import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
@@ -28,10 +29,10 @@ import type { FoundToken } from './auth-tokens/store.ts'
 import { accounts } from './tables.ts'
 import { TOKEN_LIFE_MS } from './tokens.ts'
 
-/** Twice the life of a token: a request that read the account before the revocation may sign a token a moment after. */
+/** Twice the life of a token: a request that read the account before the revocation may sign a token a moment after it. */
 const KEPT_MS = 2 * TOKEN_LIFE_MS
 
-/** Revoked accounts of one tenant that isolates keep in memory; beyond this, all tokens of the tenant end instead. */
+/** Maximum number of revoked accounts of one tenant in the memory of isolates. Beyond it, all tokens of the tenant end instead. */
 export const MOST_REVOCATIONS = 500
 
 /** `tenant` is undefined for an administration account. */
@@ -44,8 +45,8 @@ type Revocation = {
 type Place = { readonly env: Env; readonly calls: Calls }
 
 /**
- * Announces the revocation to all isolates and to the tenant's other databases. Call it after the account's row is committed.
- * Throws when it did not reach all of them. A repeat changes nothing: a timer makes up for what failed or was cut off.
+ * Announces the revocation to all isolates and to the tenant's other databases. Call it after the row of the account is committed.
+ * Throws when it did not reach all of them. A repeat changes nothing: a timer repeats an announcement that failed or was cut off.
  */
 export const announceRevocation = (place: Place, { tenant, ...revoked }: Revocation): Promise<void> =>
   announceAll(place, tenant, [revoked])
@@ -76,11 +77,11 @@ async function announceAll(
 const leave = (problem: unknown): void =>
   console.error(JSON.stringify({ at: 'revocation', problem: String(problem) }))
 
-/** As `announceRevocation`, for a request with `revocationWrites`: what failed is left to the timer. */
+/** Like `announceRevocation`, for a request with `revocationWrites`. A failure is left to the timer. */
 export const announceOrLeave = (place: Place, revocation: Revocation): Promise<void> =>
   announceRevocation(place, revocation).catch(leave)
 
-/** Accounts as the fence refuses them. Drops those of which every token has expired. */
+/** Builds the rows by which the fence rejects accounts. Drops rows whose tokens have all expired. */
 export const revocationQueries = (
   database: Database,
   rows: readonly (typeof revokedAccounts.$inferInsert)[],
@@ -115,14 +116,17 @@ async function announceToIsolates(
 
 const REVOCATION_TIMER = 'account.revocation'
 
-/** Belongs to the commit of the account's row: the revocation is announced even if the request is cut off. */
+/**
+ * Builds the writes that belong to the commit of the account's row. They make sure that the revocation is announced even if the
+ * request is cut off.
+ */
 export function revocationWrites(
   { tenant, caller, calls }: Pick<RequestContext, 'tenant' | 'caller' | 'calls'>,
   database: Database,
   accountLocator: Uuid,
   epoch: number,
 ): Required<Pick<Commit, 'facts' | 'timers'>> {
-  // The commit ends this request's own token; what became of the commit can still be looked up.
+  // The commit ends the token of this request. Without it, the outcome of the commit can still be looked up.
   if (caller.accountLocator === accountLocator) calls.token = undefined
   return {
     facts: revocationQueries(database, [{ accountLocator, epoch, at: now() }]),
@@ -147,20 +151,20 @@ export const revocationDue = (
     epoch: Number(payload.epoch),
   })
 
-/** Accounts of which all change at once; `set` are columns that change with their epochs. */
+/** Accounts that all change together. `set` are columns that change with their epochs. */
 type Several = {
   readonly which: SQL
   readonly set?: Readonly<Partial<typeof accounts.$inferInsert>>
-  /** Whether the caller's own is one of them: then the commit ends this request's own token. */
+  /** Whether the caller's own account is one of them. The commit then ends the token of this request. */
   readonly hasCaller: boolean
 }
 
 type SeveralRevoked = Required<Pick<Commit, 'facts' | 'timers'>> & {
-  /** After the commit. What failed is left to the timer. */
+  /** Call it after the commit. A failure is left to the timer. */
   readonly announce: () => Promise<void>
 }
 
-/** As `revocationWrites`, for all accounts that `which` selects, however many they are. */
+/** Like `revocationWrites`, for all accounts that `which` selects, regardless of their number. */
 export function revocationsOf(
   { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
   database: Database,
@@ -191,7 +195,7 @@ export function revocationsOf(
   }
 }
 
-/** Announces all that the home shard revoked since. */
+/** Announces everything that the home shard has revoked since. */
 async function announceSince(place: Place, tenant: Tenant, since: number): Promise<void> {
   const home = shardDatabase(place.env, tenant, HOME_SHARD, place.calls)
   const [rows] = await home.batch([
@@ -205,12 +209,15 @@ export const revocationsDue = (
   place: Place & { readonly tenant: Tenant },
 ): Promise<void> => announceSince(place, place.tenant, Number(payload.since))
 
-// Long-lived tokens that this isolate looked up, found or not; trusted for 5 s, like tenants.
+// Long-lived tokens that this isolate looked up, whether found or not. Trusted for 5 s, like tenants.
 type Known = { readonly found: FoundToken | undefined; readonly readAt: Instant }
 
 const known = new Memo<string, Known>(1_000)
 
-/** By their texts: those that were there when this isolate last looked. They are looked up again; others may have to wait. */
+/**
+ * Texts of tokens that existed when this isolate last looked. Only other tokens must pass `requireUnrefused` before they are
+ * looked up.
+ */
 const seen = new Memo<string, true>(1_000)
 
 export const wasSeen = (token: string): boolean => seen.get(token) ?? false

@@ -1,4 +1,4 @@
-// Nobody can grant, or act on, more rights than they have.
+// Checks that nobody grants, or acts on, more rights than they have.
 import { forbidden, Refusal } from '../kernel/errors.ts'
 import type { Caller } from '../platform/context.ts'
 import {
@@ -13,10 +13,10 @@ import {
 import type { Tenant } from '../platform/tenancy.ts'
 import type { TenantRoles, TestUserType } from '../product/roles.ts'
 
-/** In a message; the rest are counted. */
+/** Names listed in a message. */
 const MOST_NAMED = 20
 
-/** 422 with the excess permissions. `who` begins the sentence. */
+/** Throws 422 with the excess permissions. `who` begins the sentence. */
 export function requireWithin(given: readonly Permission[], held: readonly Permission[], who: string): void {
   const excess = given.filter(permission => !held.includes(permission))
   if (excess.length === 0) return
@@ -28,8 +28,8 @@ type Target = OwnedAccount &
   Pick<Caller, 'username' | 'accountType' | 'permissions'> & { readonly isService: boolean }
 
 /**
- * 422 for changing, ending or resetting an account with more rights than the caller. Your own account is allowed, and so is a
- * service account that you created: it has your account type, and its tokens have only permissions that you could grant.
+ * Throws 422 for changing, ending or resetting an account with more rights than the caller. Your own account is allowed, and so is
+ * a service account that you created: it has your account type, and its tokens have only permissions that you could grant.
  */
 export function requireAuthority(caller: Caller, account: Target): void {
   if (account.locator === caller.accountLocator) return
@@ -44,8 +44,8 @@ export function requireAuthority(caller: Caller, account: Target): void {
 type OwnedAccount = { readonly locator: string; readonly createdBy: string | null }
 
 /**
- * 403 for callers who may act only on their own account and on those that they created (`users.custom`) when they act on another.
- * `anyOf` are the permissions to act on every account of the tenant.
+ * Throws 403 for callers who may act only on their own account and on accounts that they created (`users.custom`) when they act on
+ * another. `anyOf` are the permissions to act on every account of the tenant.
  */
 export function requireReach(caller: Caller, account: OwnedAccount, anyOf: readonly Permission[]): void {
   if (anyOf.some(permission => may(caller, permission))) return
@@ -56,8 +56,8 @@ export function requireReach(caller: Caller, account: OwnedAccount, anyOf: reado
 }
 
 /**
- * 403 for a long-lived token of an administration account that was created for other tenants. The tenant need not exist yet: a
- * deploy may be about to create it. Signed-in sessions work for all tenants.
+ * Throws 403 for a long-lived token of an administration account that was created for other tenants. The tenant need not exist
+ * yet, because a deploy may be about to create it. Signed-in sessions work for all tenants.
  */
 export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 'name' | 'type'>): void {
   if (!tenants || [name, `type:${type}`, 'any'].some(scope => tenants.includes(scope))) return
@@ -68,7 +68,7 @@ export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 
 
 // Roles of a tenant's configuration (security/roles.json).
 
-/** Of a list of `group.action` and `group.*`, those that accounts of tenants can hold, by full names. */
+/** Returns the permissions in a list of `group.action` and `group.*` that accounts of tenants can have, by full names. */
 export const listedPermissions = (permissions: readonly string[]): Permission[] =>
   ALL_PERMISSIONS.filter(
     permission =>
@@ -76,7 +76,7 @@ export const listedPermissions = (permissions: readonly string[]): Permission[] 
       (permissions.includes(permission) || permissions.includes(`${groupOf(permission)}.*`)),
   )
 
-/** Whole groups become `group.*`. */
+/** Shortens a set of permissions: whole groups become `group.*`. */
 export function compactPermissions(held: ReadonlySet<Permission>): string[] {
   const groups = Map.groupBy(ALL_PERMISSIONS, groupOf)
   return [...groups].flatMap(([group, all]): string[] =>
@@ -87,9 +87,9 @@ export function compactPermissions(held: ReadonlySet<Permission>): string[] {
 }
 
 type RoleHolder = Pick<Caller, 'username' | 'accountType'> & {
-  /** An archive's roles apply to the archive's users only. */
+  /** Roles of an archive apply only to users of the archive. */
   readonly source: 'archive' | 'interface'
-  /** Roles that the account was given; they replace all else. */
+  /** Roles that the account was given. They replace all others. */
   readonly given?: readonly GivenRole[]
 }
 
@@ -101,9 +101,10 @@ export type GivenRole = {
 }
 
 /**
- * The permissions that an account's roles grant it, for its token: those that it was given, else those of the newest configuration.
- * Undefined when none mentions it and its account type decides. An account that a person made gets nothing from an archive's user of the same name: otherwise
- * somebody who may add accounts could take a name before the archive does and gain its rights.
+ * Returns the permissions that an account's roles grant it, for its token: the roles that it was given, or else those of the
+ * newest configuration. Undefined when no role applies and the account type decides. An account that a person created gets nothing
+ * from an archive's user of the same name: otherwise someone who may add accounts could take a name before the archive does and
+ * gain its rights.
  */
 export function rolePermissions(
   { username, accountType, source, given = [] }: RoleHolder,

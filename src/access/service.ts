@@ -13,7 +13,7 @@ import {
 } from './store.ts'
 import { basicCredentialsOf, RENEWABLE_MS } from './tokens.ts'
 
-/** Without a named tenant: signs in an administration account. */
+/** Signs in a user of the named tenant. Without a named tenant, signs in an administration account. */
 export async function authenticate(
   query: contract.AuthenticateQuery,
   body: contract.AuthenticateRequest | undefined,
@@ -31,7 +31,10 @@ export async function authenticate(
   return signInToTenant({ ...tenant, ...more }, [account], credentials, context)
 }
 
-/** Where a provider replaces passwords, the accounts of the tenant have none; administration accounts keep theirs. */
+/**
+ * Reads an account for a sign-in by password. Where a provider replaces passwords, accounts of the tenant have none;
+ * administration accounts keep theirs.
+ */
 async function readForPassword(tenant: Tenant, key: { username: string }, { env, calls }: PublicContext) {
   const { account, ...more } = await readAccount(homeDatabase({ env, tenant, calls }), key, tenant)
   return { ...more, account: account && more.isPasswordOff ? { ...account, passwordHash: null } : account }
@@ -43,8 +46,8 @@ const ADMINISTRATOR_TYPES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Signs in an administrator of the tenant that exactly one property names: an account of the tenant, or an administration
- * account, which then has the rights of that tenant's administrator and no more.
+ * Signs in an administrator of the tenant that exactly one property names: an account of the tenant, or an administration account,
+ * which then has the rights of that tenant's administrator and no more.
  */
 export async function authenticateAdmin(
   query: contract.AuthenticateAdminQuery,
@@ -67,7 +70,7 @@ export async function authenticateAdmin(
   return signInToTenant({ ...tenant, ...more }, [administrator, own], credentials, context)
 }
 
-/** The new token has the account's current rights. Possible until 12 hours after the sign-in. */
+/** Issues a new token with the current rights of the account. Possible until 12 hours after the sign-in. */
 export async function renewAuthentication(context: SignedInContext): Promise<contract.AuthenticateResponse> {
   const { env, calls, tenant, caller, signedInAt, accountEpoch, now } = context
   if (signedInAt === undefined)
@@ -83,12 +86,12 @@ export async function renewAuthentication(context: SignedInContext): Promise<con
   const account = own ?? (await readAdministrator(env, key, calls))
   if (!account || account.disabledAt !== null)
     throw unauthenticated('The account is no more; sign in with another.')
-  // Compares with the row: what isolates read may be 5 s old, and the new token outlives that.
+  // Compares with the row, because the data of isolates may be 5 s old and the new token outlives that.
   if (accountEpoch < account.tokenEpoch) throw revoked()
   return authentication(context, account, tenant && { ...tenant, ...more }, signedInAt)
 }
 
-/** The body is optional: without one, the header may have the user name and password (RFC 7617). */
+/** Returns the credentials. The body is optional: without one, the header may contain the user name and password (RFC 7617). */
 function neededCredentials(
   body: contract.AuthenticateRequest | undefined,
   { requestHeaders }: PublicContext,
@@ -108,7 +111,7 @@ function neededCredentials(
 
 const PROPERTIES = ['tenantName', 'hostName', 'tenantLocator'] as const
 
-/** Joins query and body; 400 when they give one property two values. */
+/** Merges query and body. Throws 400 when they give one property two values. */
 export function tenantNamed(
   query: contract.AuthenticateAdminQuery,
   body: contract.AuthenticateAdminQuery,

@@ -1,4 +1,4 @@
-// Round trips: the tenant, at most every 5 s; for a long-lived token, the token too.
+// Checks tokens. Round trips: one for the tenant, at most every 5 s, and for a long-lived token one for the token.
 
 import { revoked, unauthenticated, unavailable } from '../kernel/errors.ts'
 import type { Instant } from '../kernel/time.ts'
@@ -18,7 +18,7 @@ import { findAdministrationToken, findToken } from './auth-tokens/store.ts'
 import { knownAuthToken, wasSeen } from './revocation.ts'
 import { isAuthToken, NO_TENANT, tenantOfAuthToken, tokenOf } from './tokens.ts'
 
-/** 401 without a valid token. `requireAccess` decides what the caller may do. */
+/** Throws 401 without a valid token. `requireAccess` decides what the caller may do. */
 export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> {
   const token = tokenOf(exchange.request)
   return isAuthToken(token)
@@ -27,9 +27,9 @@ export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> 
 }
 
 /**
- * 401 when the token's account was revoked, or its tenant was deleted, recreated or revoked. This isolate may not know it yet, so
- * the tenant's databases check the token too (platform/tenancy/fence.ts). They know nothing of administration accounts, whose
- * tokens therefore wait (503) while the control database does not answer (`isStale`).
+ * Throws 401 when the token's account was revoked, or its tenant was deleted, recreated or revoked. This isolate may not know of
+ * it yet, so the tenant's databases check the token, too (platform/tenancy/fence.ts). They do not know administration accounts,
+ * whose tokens therefore get 503 while the control database does not respond (`isStale`).
  */
 async function withAccessToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
   const { readToken } = await import('./access-tokens.ts')
@@ -51,9 +51,9 @@ const unknown = () =>
   unauthenticated('The token is not valid: it was deleted, has expired, or never was one. Make another.')
 
 /**
- * Finds the account of a long-lived token, with the permissions that both the token and the account have now. 401 for a token
- * that is unknown or has expired, or whose account was deleted or disabled. A locked account's tokens work: otherwise guessing
- * passwords could stop a program that uses a token.
+ * Finds the account of a long-lived token, with the permissions that both the token and the account have now. Throws 401 for a
+ * token that is unknown or has expired, or whose account was deleted or disabled. Tokens of a locked account work: otherwise
+ * guessing passwords could stop a program that uses a token.
  */
 async function withAuthToken({ calls, now, request }: Exchange, env: Env, token: string): Promise<SignedIn> {
   const locator = tenantOfAuthToken(token)

@@ -1,4 +1,5 @@
-// All failures (unknown user, wrong password, locked or disabled account) get the same answer after the same number of hashes.
+// Signs in with a password. All failures (unknown user, wrong password, locked or disabled account) get the same response after
+// the same number of hashes.
 import { sql } from 'drizzle-orm'
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
@@ -26,7 +27,7 @@ export type EnteredTenant = Tenant & { readonly timeZone: string; readonly rules
 
 export type LoginEvent = NewEvent & { type: 'login.success' | 'login.failure' }
 
-/** In events and audit entries about unknown users. */
+/** Used in events and audit entries about unknown users. */
 const NOBODY = '00000000-0000-4000-8000-000000000000' as Uuid
 
 const TENANT_ADMINISTRATOR = 'account.tenant.admin'
@@ -42,7 +43,7 @@ type FailureReason =
   | 'noPassword'
   | 'closedMeanwhile'
 
-/** Why the account cannot sign in even with the right password; `now` is the real time. */
+/** Returns why the account cannot sign in even with the right password. `now` is the real time. */
 function closedBecause(account: StoredAccount | undefined, now: Instant): FailureReason | undefined {
   if (!account) return 'unknownUser'
   if (account.disabledAt !== null) return 'disabled'
@@ -50,7 +51,7 @@ function closedBecause(account: StoredAccount | undefined, now: Instant): Failur
   return account.passwordHash === null ? 'noPassword' : undefined
 }
 
-/** Missing and closed accounts take the same work. */
+/** Finds the first open account with the password. Missing and closed accounts take the same work. */
 const accountWithPassword = (
   password: string,
   candidates: readonly (StoredAccount | undefined)[],
@@ -64,8 +65,8 @@ const accountWithPassword = (
   )
 
 /**
- * Makes as many hashes and round trips as an existing tenant with this many candidates: neither the answer nor its time must show which
- * tenants exist. The trail of administration accounts has the attempt.
+ * Makes as many hashes and round trips as for an existing tenant with this many candidates: neither the response nor its time must
+ * show which tenants exist. The trail of administration accounts records the attempt.
  */
 export async function refuseUnknownTenant(
   { username, password }: Credentials,
@@ -91,8 +92,8 @@ export async function refuseUnknownTenant(
 }
 
 /**
- * Signs in the first candidate with that password. The tenant's stream and audit trail report the result either way. A missing
- * candidate is passed as undefined, so that it takes as long as an existing one.
+ * Signs in the first candidate with that password. The tenant's stream and audit trail report the result either way. Pass
+ * undefined for a missing candidate, so that it takes as long as an existing one.
  */
 export async function signInToTenant(
   tenant: EnteredTenant,
@@ -141,7 +142,7 @@ export async function signInAdministrator(
   throw signInFailed()
 }
 
-/** False when the account was closed or its password changed meanwhile. */
+/** Returns false when the account was closed or its password changed in the meantime. */
 async function enter(
   tenant: EnteredTenant,
   account: StoredAccount,
@@ -171,7 +172,7 @@ async function enter(
   }
 }
 
-/** `isAudited`: no tenant's trail reports it. */
+/** `isAudited`: record it in the trail of administration accounts, because no tenant's trail reports it. */
 async function enterAdministration(
   account: StoredAccount,
   password: string,
@@ -200,7 +201,7 @@ async function enterAdministration(
   return entered.length > 0
 }
 
-/** Counts for each account whose password was tried. An unknown user is reported too, since that must take as long. */
+/** Counts a failure for each account whose password was tried. An unknown user is recorded, too, so that it takes as long. */
 async function countFailures(
   tenant: EnteredTenant,
   tried: readonly (StoredAccount | undefined)[],
@@ -243,7 +244,10 @@ async function record(
   })
 }
 
-/** Within a tenant an administration account is an administrator of that tenant: it cannot deploy. */
+/**
+ * Returns the caller of an account. Within a tenant, an administration account is an administrator of that tenant and cannot
+ * deploy.
+ */
 export const callerOf = (
   { locator, username, accountType, permissions }: StoredAccount,
   tenant: Tenant | undefined,

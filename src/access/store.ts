@@ -26,16 +26,16 @@ import {
 
 type AccountKey = { readonly username: string } | { readonly locator: Uuid }
 
-/** A tenant's account, or an administration account. */
+/** An account of a tenant, or an administration account. */
 export type StoredAccount = {
   readonly locator: Uuid
   readonly username: string
   readonly name: string
   readonly email: string | null
   readonly accountType: string
-  /** Granted by roles; absent when the account type decides. */
+  /** Granted by roles. Absent when the account type decides. */
   readonly permissions?: readonly string[]
-  /** Names of the roles that it was given; absent for none. */
+  /** Names of the roles that the account was given. Absent for none. */
   readonly roles?: readonly string[]
   readonly isService: boolean
   readonly passwordHash: string | null
@@ -44,19 +44,19 @@ export type StoredAccount = {
   readonly lockedUntil: number | null
   readonly tokenEpoch: number
   readonly disabledAt: number | null
-  /** Archives change theirs. */
+  /** Later deploys change accounts that came from an archive. */
   readonly source: 'archive' | 'interface'
   readonly createdBy: string | null
   readonly createdAt: number
 }
 
-/** The only type of administration accounts; has all rights. */
+/** The only type of administration accounts, with all rights. */
 export const ADMINISTRATION_ACCOUNT = 'account.internal'
 
 /** The zone in tokens until the tenant has a configuration. */
 export const ZONE_WITHOUT_CONFIGURATION = 'UTC'
 
-/** Undefined unless every given property matches. */
+/** Returns undefined unless every given property matches. */
 export async function readNamedTenant(
   env: Env,
   named: TenantNamed,
@@ -88,7 +88,7 @@ export const storedAccount = ({ type, ...row }: AccountRow): StoredAccount => ({
   accountType: type,
 })
 
-/** With what its roles give it: those of the newest configuration, or those that it was given. */
+/** Adds the permissions of the account's roles: those of the newest configuration, or those that it was given. */
 export function accountWithRoles(
   row: AccountRow,
   roles: TenantRoles | null | undefined,
@@ -113,7 +113,7 @@ export const rolesQueries = (database: Database, accountLocator: Uuid, names: re
   ),
 ]
 
-/** Roles that accounts were given, by their names; `of` is the locator of one account, or a query that selects it. */
+/** Selects the roles that an account was given, by name. `of` is the locator of the account, or a query that selects it. */
 export const givenRolesQuery = (database: Database, of: SQL | string) =>
   database.build
     .select({ name: accountRoles.role, permissions: tenantsRoles.permissions })
@@ -124,16 +124,16 @@ export const givenRolesQuery = (database: Database, of: SQL | string) =>
 
 type AccountRead = {
   readonly account: StoredAccount | undefined
-  /** Of the newest configuration. */
+  /** From the newest configuration. */
   readonly timeZone: string
   readonly rules: PasswordRules
-  /** Of the newest configuration. */
+  /** From the newest configuration. */
   readonly roles: TenantRoles | null
   /** Whether an identity provider replaces passwords. */
   readonly isPasswordOff: boolean
 }
 
-/** What of a tenant's accounts its databases have tables for. */
+/** Which tables for accounts a tenant's databases have. */
 export type Keeping = Pick<Tenant, 'keepsProviders' | 'keepsRoles'>
 
 /** One round trip. */
@@ -162,7 +162,7 @@ export async function readAccount(
       .limit(1),
     database.build.select({ rules: passwordRules.rules }).from(passwordRules),
     ...(keepsProviders ? ([replacing] as const) : []),
-    // Databases have this table only after that of providers.
+    // Databases get this table only after that of providers.
     ...(keepsRoles ? ([given] as const) : []),
   ])
   return {
@@ -174,7 +174,7 @@ export async function readAccount(
   }
 }
 
-/** Whether a person at an identity provider is tied to the account. */
+/** Whether an identity at a provider is linked to the account. */
 export async function isOfProvider(
   database: Database,
   locator: Uuid,
@@ -188,7 +188,10 @@ export async function isOfProvider(
   return rows.length > 0
 }
 
-/** For the batch in which an administrator disables the account: what a provider closed, its next sign-in would open again. */
+/**
+ * For the batch in which an administrator disables the account. Removes the mark of an account that a provider's sign-in disabled,
+ * because its next sign-in would enable it again.
+ */
 export const keptDisabledQueries = (
   { build }: Database,
   locator: Uuid,
@@ -200,7 +203,7 @@ export const keptDisabledQueries = (
     : []
 }
 
-/** Oldest first, without deleted ones. */
+/** Selects accounts, oldest first, without deleted ones. */
 export const accountsQuery = (database: Database, { offset, count }: { offset: number; count: number }) =>
   database.build
     .select()

@@ -4,7 +4,7 @@ import { TENANT_ACCOUNT_TYPES } from '../platform/http/account-types.ts'
 import { accountColumns, auditColumns, tokenColumns } from '../platform/tenancy/control-tables.ts'
 import type { PasswordRules } from './password-rules/rules.ts'
 
-/** Who has the value in the claim, alone or in a list, gets the roles: account types, and roles of the table `role`. */
+/** A person who has the value in the claim, alone or in a list, gets the roles: account types, and roles of the table `role`. */
 export type RoleMapping = {
   readonly claim: string
   readonly value: string
@@ -19,18 +19,18 @@ export const accounts = sqliteTable(
     type: text({ enum: TENANT_ACCOUNT_TYPES }).notNull(),
     /** A program's account, with long-lived tokens and never a password. */
     isService: integer({ mode: 'boolean' }).notNull().default(false),
-    /** Null: the account cannot sign in with a password. */
+    /** Null if the account cannot sign in with a password. */
     passwordHash: text(),
     /** Newest first, as many as the tenant's rules compare. */
     formerHashes: text({ mode: 'json' }).$type<readonly string[]>().notNull().default(sql`'[]'`),
-    /** In real time. Null: set by an archive, and never too old. */
+    /** In real time. Null if an archive set the password, which is then never too old. */
     passwordChangedAt: integer(),
     disabledAt: integer(),
-    /** The row stays, since records name the account; its user name is free. */
+    /** The row stays because records name the account; its user name is free. */
     deletedAt: integer(),
-    /** `archive`: made from the configuration's test users; a later deploy may change or remove it. */
+    /** `archive`: created from the configuration's test users. A later deploy may change or remove it. */
     source: text({ enum: ['archive', 'interface'] }).notNull(),
-    /** Account that added it; null for an archive's. */
+    /** The account that added it. Null for an account from an archive. */
     createdBy: text(),
   },
   table => [uniqueIndex('account_username').on(table.username).where(sql`${table.deletedAt} is null`)],
@@ -48,19 +48,19 @@ export const passwordRules = sqliteTable('password_rules', {
   rules: text({ mode: 'json' }).$type<PasswordRules>().notNull(),
 })
 
-/** Roles that the tenant made by the interface (access/roles), beside those of its configuration. */
+/** Roles that the tenant created through the interface (access/roles), in addition to those of its configuration. */
 export const roles = sqliteTable('role', {
   name: text().primaryKey(),
   title: text(),
   /** `group.action` or `group.*`. */
   permissions: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
-  /** Of the last change. */
+  /** Changes with every change of the row. */
   revision: text().notNull(),
   createdAt: integer().notNull(),
   updatedAt: integer().notNull(),
 })
 
-/** Roles that accounts were given; an account without any may what its type gives. */
+/** Roles that accounts were given. An account without any has the permissions of its type. */
 export const accountRoles = sqliteTable(
   'account_role',
   {
@@ -74,7 +74,7 @@ export const accountRoles = sqliteTable(
   ],
 )
 
-/** Issuers of OpenID Connect whose users the tenant admits (access/identity-providers). */
+/** OpenID Connect issuers whose users the tenant admits (access/identity-providers). */
 export const identityProviders = sqliteTable(
   'identity_provider',
   {
@@ -82,14 +82,14 @@ export const identityProviders = sqliteTable(
     label: text().notNull(),
     issuer: text().notNull(),
     clientId: text().notNull(),
-    /** Null for a public client, which proves itself by PKCE alone. */
+    /** Null for a public client, which authenticates by PKCE alone. */
     sealedSecret: text(),
     audience: text().notNull(),
     scopes: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
     mappings: text({ mode: 'json' }).$type<readonly RoleMapping[]>().notNull(),
-    /** No password of the tenant's accounts signs in. */
+    /** Whether passwords of the tenant's accounts cannot be used to sign in. */
     replacesPasswords: integer({ mode: 'boolean' }).notNull(),
-    /** Of the last change. */
+    /** Changes with every change of the row. */
     revision: text().notNull(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
@@ -97,14 +97,14 @@ export const identityProviders = sqliteTable(
   table => [uniqueIndex('identity_provider_issuer').on(table.issuer)],
 )
 
-/** Accounts are tied to a person at a provider by these two, and by nothing else. */
+/** Links an account to a person at a provider, by issuer and subject only. */
 export const accountIdentities = sqliteTable(
   'account_identity',
   {
     issuer: text().notNull(),
     subject: text().notNull(),
     accountLocator: text().notNull(),
-    /** The account's `disabledAt`, if a sign-in without roles disabled it: the next one with roles enables it again. */
+    /** The account's `disabledAt`, if a sign-in without roles disabled it. The next one with roles enables it again. */
     closedAt: integer(),
   },
   table => [
@@ -113,11 +113,11 @@ export const accountIdentities = sqliteTable(
   ],
 )
 
-/** ID tokens that were exchanged, until they expire: each is good for one. */
+/** ID tokens that were exchanged, kept until they expire. Each can be exchanged once. */
 export const usedIdTokens = sqliteTable(
   'used_id_token',
   {
-    /** SHA-256 of the token's signed part. */
+    /** SHA-256 of the signed part of the token. */
     hash: text().primaryKey(),
     /** Real time. */
     expiresAt: integer().notNull(),

@@ -1,7 +1,7 @@
-// A name is the first label of the host name (resources brief 10.6).
+// The name of a tenant is the first label of its host name (resources brief 10.6).
 import { invalidRequest } from '../kernel/errors.ts'
 
-/** DNS's limit for a label. */
+/** The DNS limit for a label. */
 export const LONGEST_TENANT_NAME = 63
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
@@ -11,10 +11,10 @@ const DEFAULT_SUFFIX = 'configeditor'
 /** Leaves room for a hyphen and the longest suffix. */
 const LONGEST_USER = LONGEST_TENANT_NAME - 1 - 40
 
-/** For user names without letters and digits. */
+/** Used for user names without letters and digits. */
 const USER_WITHOUT_LETTERS = 'user'
 
-/** 400 when it cannot be part of a host name. */
+/** Throws 400 for a name that cannot be part of a host name. */
 export function checkedTenantName(name: string): string {
   if (name.length <= LONGEST_TENANT_NAME && NAME.test(name)) return name
   throw invalidRequest(
@@ -22,7 +22,7 @@ export function checkedTenantName(name: string): string {
   )
 }
 
-/** The name `<user>-<suffix>` of a test tenant; 400 for a suffix that cannot be part of a host name. */
+/** Returns the name `<user>-<suffix>` of a test tenant. Throws 400 for a suffix that cannot be part of a host name. */
 export function testTenantName(username: string, suffix: string = DEFAULT_SUFFIX): string {
   if (!SUFFIX.test(suffix) || suffix.endsWith('-'))
     throw invalidRequest(

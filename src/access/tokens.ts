@@ -1,4 +1,4 @@
-// How callers show who they are: the header, and long-lived tokens. Access tokens are in access-tokens.ts.
+// How callers authenticate: the header, and long-lived tokens. Access tokens are in access-tokens.ts.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from '../../packages/zip/crc32.ts'
@@ -6,15 +6,15 @@ import { unauthenticated } from '../kernel/errors.ts'
 import { readUuid, type Uuid } from '../kernel/locators.ts'
 import { AUTH_TOKEN_PREFIX } from '../platform/outbound/masking.ts'
 
-/** Of an access token. */
+/** Life of an access token. */
 export const TOKEN_LIFE_MS = 60 * 60 * 1000
 
-/** After the sign-in (brief 7). */
+/** Time after the sign-in in which a token can be renewed (brief 7). */
 export const RENEWABLE_MS = 12 * 60 * 60 * 1000
 
 const AUTHORIZATION = /^(?:(?:bearer|jwt)\s+)?([\w-]+\.[\w-]+\.[\w-]+|bdy_[0-9A-Za-z]+)$/i
 
-/** Accepts a bare token, or one after `Bearer` or `JWT` in any case (brief 0.7). */
+/** Returns the token of the header. Accepts a bare token, or one after `Bearer` or `JWT` in any case (brief 0.7). */
 export function tokenOf(request: Request): string {
   const header = request.headers.get('authorization')?.trim() ?? ''
   if (header === '')
@@ -29,7 +29,10 @@ export function tokenOf(request: Request): string {
 
 const BASIC = /^basic\s+([\w+/-]+=*)$/i
 
-/** User name and password of the header (RFC 7617); undefined unless it is of this kind. Only a sign-in accepts them. */
+/**
+ * Returns the user name and password in the header (RFC 7617), or undefined unless it is of this kind. Only a sign-in accepts
+ * them.
+ */
 export function basicCredentialsOf(headers: Headers): { username: string; password: string } | undefined {
   const header = headers.get('authorization')?.trim() ?? ''
   const encoded = header.length > 8_192 ? undefined : BASIC.exec(header)?.[1]
@@ -38,8 +41,8 @@ export function basicCredentialsOf(headers: Headers): { username: string; passwo
   return { username, password: rest.join(':') }
 }
 
-// A long-lived token is `bdy_`, the tenant, 30 random characters and a checksum. Scanners for leaked secrets recognise it, a typing
-// error costs no look-up, and only one tenant's database is searched.
+// A long-lived token is `bdy_`, the tenant, 30 random characters and a checksum. Scanners for leaked secrets recognise it, a typo
+// costs no look-up, and only one tenant's database is searched.
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE = BigInt(DIGITS.length)
 
@@ -54,10 +57,10 @@ const SHAPE = new RegExp(
   `^${AUTH_TOKEN_PREFIX}([${DIGITS}]{${TENANT_CHARACTERS}})[${DIGITS}]{${RANDOM_CHARACTERS}}([${DIGITS}]{${CHECKSUM_CHARACTERS}})$`,
 )
 
-/** In tokens of administration accounts. */
+/** The tenant in tokens of administration accounts. */
 export const NO_TENANT = '00000000-0000-4000-8000-000000000000' as Uuid
 
-/** Checks the prefix only. */
+/** Whether the text is a long-lived token. Checks the prefix only. */
 export const isAuthToken = (text: string): boolean => text.startsWith(AUTH_TOKEN_PREFIX)
 
 export function newAuthToken(tenant: Uuid): string {
@@ -66,7 +69,7 @@ export function newAuthToken(tenant: Uuid): string {
   return bare + checksum(bare)
 }
 
-/** Undefined for a malformed token, such as one with a typing error. */
+/** Returns undefined for a malformed token, such as one with a typo. */
 export function tenantOfAuthToken(text: string): Uuid | undefined {
   const [, tenant, sum] = SHAPE.exec(text) ?? []
   if (tenant === undefined || sum !== checksum(text.slice(0, -CHECKSUM_CHARACTERS))) return undefined

@@ -1,5 +1,5 @@
 // Password changes and unlocking (contract 1, Authentication 4). A wrong old password counts as a failed sign-in, and a locked
-// account accepts none: a stolen token must not help to guess it.
+// account accepts no old password: a stolen token must not help to guess it.
 import { eq, sql } from 'drizzle-orm'
 import { forbidden, notFound, Refusal, revoked, unauthenticated, wrongState } from '../../kernel/errors.ts'
 import { now as realNow } from '../../kernel/time.ts'
@@ -21,9 +21,9 @@ import { accounts } from '../tables.ts'
 import { newPassword } from './service.ts'
 
 /**
- * Changes the caller's own password and ends all of their access tokens, the one of this request too. Long-lived tokens stay,
- * since no password created them. 403 `wrongPassword` for a wrong old password; 400 `weakPassword` for a new one that breaks the
- * rules.
+ * Changes the caller's own password and ends all access tokens of the account, including the one of this request. Long-lived
+ * tokens stay, because no password created them. Throws 403 `wrongPassword` for a wrong old password and 400 `weakPassword` for a
+ * new one that breaks the rules.
  */
 export async function changeOwnPassword(
   request: PasswordChangeRequest,
@@ -127,8 +127,8 @@ async function isRight(password: string, account: StoredAccount, { env }: Enviro
 }
 
 /**
- * Returns the hash of a new password that follows the rules; 400 `weakPassword` for any other. The current password is never
- * accepted as the new one, even in a tenant without rules.
+ * Returns the hash of a new password that follows the rules. Throws 400 `weakPassword` for any other. The current password is
+ * never accepted as the new one, even in a tenant without rules.
  */
 async function acceptedHash(
   { oldPassword, password }: PasswordChangeRequest,
@@ -152,9 +152,9 @@ const wrongPassword = (): Refusal =>
   )
 
 /**
- * Unlocks a user of the named tenant. Without a named tenant: a user of the caller's tenant, or for an administration account
- * another administration account. Does nothing to an account that is not locked. You cannot unlock yourself: somebody with a
- * stolen token could go on guessing the password. Tokens stay valid, since a lock is for passwords.
+ * Unlocks a user of the named tenant. Without a named tenant, unlocks a user of the caller's tenant, or another administration
+ * account if the caller is one. Does nothing to an account that is not locked. You cannot unlock yourself: someone with a stolen
+ * token could continue to guess the password. Tokens stay valid, because a lock is for passwords.
  */
 export async function unlock(request: AccountUnlockRequest, context: SignedInContext): Promise<void> {
   const { username } = request
@@ -162,7 +162,7 @@ export async function unlock(request: AccountUnlockRequest, context: SignedInCon
   const named = tenantNamed({ ...request, tenantLocator: undefined }, {})
   if (!context.tenant && countNames(named) === 0) return unlockAdministrator(username, context)
   const tenant = countNames(named) === 0 ? context.tenant : await readNamedTenant(env, named, calls)
-  // Administrators of a tenant see no other tenant.
+  // Administrators of a tenant cannot see other tenants.
   if (!tenant || (context.tenant && context.tenant.locator !== tenant.locator))
     throw notFound('tenant', named.hostName ?? named.tenantName ?? '')
   const within: RequestContext = { ...context, tenant, now: tenantNow(tenant) }

@@ -1,4 +1,4 @@
-// The contract defines adding, unlocking and changing your own password; the other paths extend it.
+// The contract defines adding and unlocking accounts and changing your own password. The other paths extend it.
 import { forSignedIn, forTenant, type Route } from '../../platform/http/route.ts'
 import * as contract from '../contract.ts'
 import { changeOwnPassword, unlock } from './password-changes.ts'

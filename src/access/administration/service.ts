@@ -40,7 +40,7 @@ import { requireAuthority, requireReach, requireWithin, rolePermissions } from '
 import * as store from '../store.ts'
 import { accounts, authTokens, passwordRules } from '../tables.ts'
 
-/** For one tenant; deleted accounts do not count. */
+/** Maximum number of accounts of one tenant. Deleted accounts do not count. */
 export const MOST_ACCOUNTS = 10_000
 
 type TenantAccountType = (typeof accounts.$inferSelect)['type']
@@ -48,8 +48,8 @@ type TenantAccountType = (typeof accounts.$inferSelect)['type']
 const SERVICE_TYPE = 'service'
 
 /**
- * Adds a person's account, with a password that follows the rules, or with type `service` a program's, which never has one. 422
- * for a type with more rights than the caller; 409 for a user name that is taken.
+ * Adds a person's account, with a password that follows the rules, or with type `service` a program's, which never has one. Throws
+ * 422 for a type with more rights than the caller, and 409 for a user name that is taken.
  */
 export async function addAccount(
   request: contract.AccountAddRequest,
@@ -123,7 +123,7 @@ const usernameTaken = (username: string): Refusal =>
 
 const TEST_ADMINISTRATOR = 'account.test.tenant.admin'
 
-/** Accepts any spelling; 400 for a type that the tenant cannot have. */
+/** Accepts any spelling. Throws 400 for a type that the tenant cannot have. */
 function personType(given: string, tenant: Tenant): TenantAccountType {
   if (given === TEST_ADMINISTRATOR && tenant.type === 'test') return TEST_ADMINISTRATOR
   const type = given === TEST_ADMINISTRATOR ? undefined : typeOfRole(given)
@@ -134,13 +134,13 @@ function personType(given: string, tenant: Tenant): TenantAccountType {
 }
 
 /**
- * A program has the account type of its creator, and so at most the rights of its creator. Each of its tokens is checked against
+ * A program has the account type of its creator, and therefore at most the creator's rights. Each of its tokens is checked against
  * this type and against the caller, and has only the permissions that it lists.
  */
 const ownType = (callersType: string): TenantAccountType =>
   accounts.type.enumValues.find(type => type === callersType) ?? 'account.tenant.read.only.user'
 
-/** Oldest first, without deleted accounts. */
+/** Lists accounts, oldest first, without deleted accounts. */
 export async function listAccounts(
   { offset, count }: contract.AccountsQuery,
   context: RequestContext,
@@ -164,16 +164,16 @@ export async function readOneAccount(
 
 type AccountChange = {
   readonly set: Partial<typeof accounts.$inferInsert>
-  /** Ends access tokens everywhere within 5 s. */
+  /** Whether to end access tokens everywhere within 5 s. */
   readonly endsAccess?: boolean
-  /** Deletes long-lived tokens. */
+  /** Whether to delete long-lived tokens. */
   readonly endsTokens?: boolean
-  /** Beside the account's row, in the same batch. */
+  /** For the same batch, in addition to the row of the account. */
   readonly guards?: readonly Guard[]
   readonly facts?: readonly Query[]
-  /** For the audit trail, with the user name. */
+  /** For the audit trail, in addition to the user name. */
   readonly details?: Readonly<Record<string, unknown>>
-  /** Default: no body. */
+  /** By default a response without a body. */
   readonly answer?: JsonAnswer
 }
 
@@ -185,7 +185,7 @@ type Decide = (
 
 /**
  * Changes one account and writes its audit entry in the same commit. `decide` runs again when another request changed the account
- * first. 404 when there is no such account, or it was deleted; 422 when it has more rights than the caller. A repeat returns the
+ * first. Throws 404 for a missing or deleted account, and 422 for one with more rights than the caller. A repeat returns the
  * original response.
  */
 export async function changeAccount(
@@ -236,7 +236,7 @@ async function changeOnce(
   return committed
 }
 
-/** 404 for a missing or deleted account. */
+/** Throws 404 for a missing or deleted account. */
 export async function accountAt(
   database: Database,
   given: string,
@@ -255,8 +255,8 @@ const isUnchanged = ({ locator, tokenEpoch, passwordHash, disabledAt }: store.St
     and ${accounts.disabledAt} is ${disabledAt})`
 
 /**
- * A disabled account cannot sign in. Its access tokens end everywhere within 5 s; its long-lived tokens stay, but do not work
- * until it is enabled again.
+ * Disables an account, so that it cannot sign in. Its access tokens end everywhere within 5 s. Its long-lived tokens are kept, but
+ * do not work until it is enabled again.
  */
 export const disableAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'accounts.disable', async (account, _, reading) => {
@@ -272,14 +272,14 @@ export const disableAccount = (locator: string, context: RequestContext): Promis
     }
   })
 
-/** The password and the long-lived tokens work again. */
+/** Enables an account. Its password and long-lived tokens work again. */
 export const enableAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'accounts.enable', account => ({
     set: { disabledAt: null },
     answer: accountAnswer({ ...account, disabledAt: null }, context),
   }))
 
-/** The row stays, since records name the account; its user name is free. */
+/** Deletes an account. Its row stays because records name the account; its user name is free. */
 export const deleteAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'accounts.delete', async (account, _, reading) => {
     requireReach(context.caller, account, ['users.write'])
@@ -293,8 +293,8 @@ export const deleteAccount = (locator: string, context: RequestContext): Promise
   })
 
 /**
- * Sets another account's password without the old one, for somebody who forgot it. Unlocks the account and ends its access
- * tokens. 422 for an account with more rights than the caller, who could otherwise sign in as it and gain them.
+ * Sets another account's password without the old one, for a person who forgot it. Unlocks the account and ends its access tokens.
+ * Throws 422 for an account with more rights than the caller, who could otherwise sign in as it and gain them.
  */
 export function setPassword(
   locator: string,
@@ -317,7 +317,7 @@ export function setPassword(
   })
 }
 
-/** A new password also unlocks the account. */
+/** Returns the columns that a new password changes. It also unlocks the account. */
 export const newPassword = (
   passwordHash: string,
   account: store.StoredAccount,
@@ -333,7 +333,7 @@ export const newPassword = (
   lockedUntil: null,
 })
 
-/** Otherwise a tenant could lose its last administrator. */
+/** Rejects the caller's own account: otherwise a tenant could lose its last administrator. */
 export function requireAnother(account: store.StoredAccount, { caller }: RequestContext, what: string): void {
   if (account.locator === caller.accountLocator)
     throw wrongState(`You cannot ${what} your own account; another administrator can.`)
@@ -345,13 +345,16 @@ const accountAnswer = (account: store.StoredAccount, { tenant }: RequestContext)
 export const readPasswordRules = async (context: RequestContext): Promise<PasswordRules> =>
   (await storedRules(homeDatabase(context))) ?? PLAIN_RULES
 
-/** Undefined where the tenant has set none. */
+/** Returns undefined where the tenant has set none. */
 async function storedRules(database: Database): Promise<PasswordRules | undefined> {
   const [[row]] = await database.batch([database.build.select().from(passwordRules)])
   return row?.rules
 }
 
-/** Existing passwords stay valid until they are too old. 412 where the rules changed since the caller read them. */
+/**
+ * Sets the rules. Existing passwords stay valid until they are too old. Throws 412 if the rules changed since the caller read
+ * them.
+ */
 export async function writePasswordRules(rules: PasswordRules, context: RequestContext): Promise<JsonText> {
   const database = homeDatabase(context)
   const answer = jsonAnswer(rules)
@@ -368,7 +371,7 @@ export async function writePasswordRules(rules: PasswordRules, context: RequestC
   return jsonText(isBySubject(committed) ? answer : committed)
 }
 
-/** Refuses another `If-Match` than the tag of the rules; the guard holds the same at the commit. */
+/** Throws 412 unless `If-Match` is the tag of the rules. The guard checks the same at the commit. */
 async function rulesAsRead(database: Database, { ifMatch }: RequestContext): Promise<Guard> {
   const rules = await storedRules(database)
   requireMatch(ifMatch, () => rules ?? PLAIN_RULES)

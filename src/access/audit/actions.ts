@@ -1,4 +1,4 @@
-// What the audit trail records. Apart from its contract, since the console lists it too.
+// The actions that the audit trail records. They are separate from its contract because the console lists them, too.
 
 const ACTIONS = {
   auxdata: ['write', 'delete'],

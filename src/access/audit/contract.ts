@@ -47,7 +47,7 @@ const AuditResponse = component('AuditResponse', {
   requestId: Text.describe('X-Request-Id of the request.'),
 })
 
-/** In the order asked for; without `pagingToken` it is the last page. */
+/** Entries in the requested order. The last page has no `pagingToken`. */
 export const AuditPageResponse = component('AuditPageResponse', {
   entries: z.array(AuditResponse),
   pagingToken: OptionalText,

@@ -32,7 +32,7 @@ export const auditRoutes: readonly Route[] = [
   }),
 ]
 
-/** A page of the trail from all shards of the tenant: one round trip for each. */
+/** Reads a page of the trail from all shards of the tenant, with one round trip per shard. */
 async function readAudit({ pageSize, pagingToken, order, ...filter }: AuditQuery, context: RequestContext) {
   const conditions = auditConditions(filter, audits)
   return response(await pageOfShards(context, audits, conditions, { pageSize, pagingToken, order }))

@@ -1,4 +1,4 @@
-// A tenant's trail is in each of its shards, that of administration accounts in the control database.
+// Audit trails. A tenant's trail is in each of its shards, that of administration accounts in the control database.
 import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { derivedUuid, newUuid } from '../../kernel/locators.ts'
@@ -30,7 +30,7 @@ export type AuditEntry = {
   readonly details: Readonly<Record<string, unknown>>
 }
 
-/** For the same batch as the change that they report. */
+/** Builds the rows of entries, for the batch of the change that they report. */
 export const auditRows = (
   database: Database,
   { caller, requestId, now }: Pick<RequestContext, 'caller' | 'requestId' | 'now'>,
@@ -51,13 +51,13 @@ export const auditRows = (
     })),
   )
 
-/** Says of what a software agent did that it was one. */
+/** Marks the details of an action that a software agent carried out. */
 const detailsBy = (
   { isAgent }: Pick<Caller, 'isAgent'>,
   details: AuditEntry['details'],
 ): AuditEntry['details'] => (isAgent ? { ...details, by: 'agent' } : details)
 
-/** `subject` defaults to the entry's. */
+/** `subject` defaults to that of the entry. */
 type AuditedCommit = Omit<Commit, 'shard' | 'subject'> & {
   readonly audit: AuditEntry
   readonly subject?: string
@@ -101,7 +101,7 @@ export function auditConditions(
 }
 
 /**
- * Records the entry before the action that it reports, once the action is known to be allowed. The trail may then report an
+ * Records the entry before the action that it reports, once the action is known to be allowed. The trail may therefore report an
  * action that a failure prevented, but no action is missing from it.
  */
 export async function recordAudit(context: RequestContext, entry: AuditEntry): Promise<void> {
@@ -109,7 +109,10 @@ export async function recordAudit(context: RequestContext, entry: AuditEntry): P
   await database.batch(auditRows(database, context, HOME_SHARD, [entry]) as [Query, ...Query[]])
 }
 
-/** For the same batch as the change that it reports; records nothing unless `holds` is true at its place in the batch. */
+/**
+ * Builds the row of an entry, for the batch of the change that it reports. Records nothing unless `holds` is true at its place in
+ * the batch.
+ */
 export const administrationAuditRow = (
   database: Database,
   { caller, requestId, now }: Pick<RequestContext, 'caller' | 'requestId' | 'now'>,
@@ -125,14 +128,14 @@ export const administrationAuditRow = (
 
 const HOUR_MS = 3_600_000
 
-/** Saves a write for each repeat in this isolate; cleared when full. */
+/** Avoids a write for each repeat in this isolate. Cleared when full. */
 const recorded = new Set<string>()
 const MOST_REMEMBERED = 10_000
 
 /**
- * Records that the caller was refused the route, in the tenant's trail or in that of administration accounts. Only the first
- * refusal of an hour is recorded for each account, method and path: a client that is refused again and again must not fill the
- * trail. Runs after the response, which does not depend on it; a failure is logged.
+ * Records that the caller was denied the route, in the trail of the tenant or of administration accounts. Only the first denial
+ * per hour is recorded for each account, method and path: a client that is denied repeatedly must not fill the trail. Runs after
+ * the response, which does not depend on it. A failure is logged.
  */
 export async function recordRefusal(
   env: Env,

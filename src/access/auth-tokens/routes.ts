@@ -17,7 +17,7 @@ const BY_VALUE_OR_NAME =
   'By its value or its name; better by its name, since paths are logged on their way. It is refused everywhere within 5 seconds.'
 const CUSTOM = 'With `users.custom` only: your own account and service accounts that you made.'
 
-/** Undefined for an administration account without a tenant. */
+/** Returns undefined for an administration account without a tenant. */
 const inTenant = (context: SignedInContext): (SignedInContext & RequestContext) | undefined =>
   context.tenant && { ...context, tenant: context.tenant, now: tenantNow(context.tenant) }
 

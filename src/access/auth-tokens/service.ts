@@ -28,15 +28,13 @@ import {
   tokensQuery,
 } from './store.ts'
 
-/** For one account; expired tokens do not count. */
+/** Maximum number of tokens of one account. Expired tokens do not count. */
 const MOST_TOKENS = 100
 
-/** A token may expire at most this far ahead: five years. */
+/** Longest life of a token: five years. */
 const LONGEST_LIFE_MS = 5 * 366 * 24 * 60 * 60 * 1000
 
-/**
- * Creates a token for the caller, in the tenant that they are signed in to. Only this response shows the token.
- */
+/** Creates a token for the caller, in the tenant that the caller is signed in to. Only this response shows the token. */
 export async function createOwnToken(
   request: AuthTokenCreateRequest,
   context: RequestContext,
@@ -50,7 +48,7 @@ export async function createOwnToken(
   return createToken(account, request, context, database)
 }
 
-/** For service accounts that the caller made; with `users.write` for any. */
+/** Creates a token for a service account that the caller created, or for any service account with `users.write`. */
 export async function createServiceToken(
   locator: string,
   request: AuthTokenCreateRequest,
@@ -105,7 +103,7 @@ async function createToken(
           expiresAt,
         }),
       ],
-      // Never stored, not even as the response to a repeat.
+      // The token is never stored, not even as the response to a repeat.
       answer: NO_BODY,
       audit: {
         action: 'tokens.write',
@@ -124,7 +122,7 @@ const shownOnce = (name: string): Refusal =>
     `This request made the token '${name}' before, and it was shown then: it is kept nowhere. Delete it and make another.`,
   )
 
-/** 400 when it is past or too far ahead; 422 when it is later than that of the token in use. */
+/** Throws 400 when it is past or too far ahead, and 422 when it is later than that of the token in use. */
 function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant | undefined): number {
   if (wanted <= now) throw invalidRequest("'expiresAt' must lie in the future.")
   if (wanted > now + LONGEST_LIFE_MS) throw invalidRequest("'expiresAt' must lie at most five years ahead.")
@@ -147,14 +145,14 @@ function checkedPermissions(wanted: readonly string[]): string[] {
   )
 }
 
-/** Masks tokens: a message must never show one. */
+/** Masks tokens, because a message must never show one. */
 const shownWord = (word: string): string =>
   `'${isAuthToken(word) ? 'bdy_***' : word.slice(0, 80).toWellFormed()}'`
 
 const isAllOf = (wildcard: string, permission: Permission): boolean =>
   wildcard === `${permission.slice(0, permission.indexOf('.'))}.*`
 
-/** An account has one tenant; 422 for any other. */
+/** Returns the account's only tenant. Throws 422 for any other. */
 function checkedTenants(wanted: readonly string[], { name, hostName, locator, type }: Tenant): string[] {
   const own = new Set(['any', `type:${type}`, name, hostName, locator as string])
   const others = wanted.filter(one => !own.has(one) && !own.has(one.toLowerCase()))
@@ -165,7 +163,7 @@ function checkedTenants(wanted: readonly string[], { name, hostName, locator, ty
   )
 }
 
-/** Gives the reason; the guard checks the same at the commit. */
+/** Throws the reason why there is no room. The guard checks the same at the commit. */
 async function requireRoom(
   database: Database,
   account: StoredAccount,
@@ -185,7 +183,7 @@ const nameTaken = (name: string): Refusal =>
 const tooManyTokens = (): Refusal =>
   tooLarge(`The account has ${MOST_TOKENS} tokens, which is the most; delete some.`)
 
-/** Oldest first; expired ones too, until they are removed. */
+/** Lists tokens, oldest first, including expired ones until they are removed. */
 export async function listTokens(locator: string, context: RequestContext): Promise<AuthTokenResponse[]> {
   const database = homeDatabase(context)
   // An administration account is not in the tenant's table and has no tokens here.
@@ -208,14 +206,14 @@ const tokenResponse = (row: typeof authTokens.$inferSelect): AuthTokenResponse =
   tenants: [...row.tenants],
 })
 
-/** Shows a name, never a token. */
+/** Shows a name but never a token. */
 const noSuchToken = (username: string, tokenOrName: string): Refusal =>
   new Refusal(
     'notFound',
     `The account '${username}' has no such token${isAuthToken(tokenOrName) ? '' : ` '${tokenOrName}'`}.`,
   )
 
-/** Deletes the account's token of that value or name; 404 when it has none. */
+/** Deletes the account's token with that value or name. Throws 404 when there is none. */
 export async function deleteToken(
   locator: string,
   tokenOrName: string,
@@ -246,29 +244,32 @@ export async function deleteToken(
   await unlessRepeated(context, database, work, () => {})
 }
 
-/** Access tokens end everywhere within 5 s; long-lived ones are deleted. */
+/** Ends access tokens everywhere within 5 s and deletes long-lived ones. */
 export const revokeTokens = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'tokens.revoke', account => {
     requireReach(context.caller, account, ['users.write', 'users.revoke'])
     return { set: {}, endsAccess: true, endsTokens: true }
   })
 
-/** Like `revokeTokens`; no password signs the account in until an administrator sets one. 409 for the last person who may change users. */
+/**
+ * Like `revokeTokens`, and removes the password until an administrator sets one. Throws 409 for the last person who may change
+ * users.
+ */
 export const deleteCredentials = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'credentials.delete', async (account, _, reading) => {
     requireReach(context.caller, account, ['users.write'])
     const set = { passwordHash: null, formerHashes: [], failedSignIns: 0, lockedUntil: null }
-    // A person whom a provider signs in has no password to lose.
+    // A person who signs in by a provider has no password to lose.
     const guards = account.passwordHash === null ? [] : await keepsManager(account, reading, context)
     return { set, endsAccess: true, endsTokens: true, guards }
   })
 
 // Long-lived tokens of administration accounts, so that pipelines need no password with all rights. They grant deployments only,
 // and only for the tenants that they list.
-/** A stolen token must not make or unlock accounts. */
+/** Permissions that such a token may have. A stolen token must not create or unlock accounts. */
 const GRANTABLE = ALL_PERMISSIONS.filter(permission => permission.startsWith('deployments.'))
 
-/** Each names more than one tenant. */
+/** Names of more than one tenant. */
 const SCOPES: ReadonlySet<string> = new Set(['any', 'type:test', 'type:production'])
 
 export async function createAdministrationToken(
@@ -301,7 +302,7 @@ export async function createAdministrationToken(
   }
   const [, , , tokens] = await database.batch([
     removeExpiredQuery(database, administrationTokens, now),
-    // Before the token is inserted: `room` is false afterwards.
+    // Placed before the token is inserted, because `room` is false afterwards.
     administrationAuditRow(
       database,
       context,
@@ -321,7 +322,7 @@ export async function createAdministrationToken(
   throw tooManyTokens()
 }
 
-/** The tenants need not exist yet. 400 for an empty list, which could mean all or none. */
+/** Checks tenants, which need not exist yet. Throws 400 for an empty list, which could mean all or none. */
 function checkedScope(wanted: readonly string[]): string[] {
   const tenants = [...new Set(wanted)]
   if (tenants.length === 0)
@@ -342,7 +343,7 @@ export async function listAdministrationTokens({
   return rows.map(tokenResponse)
 }
 
-/** Deletes the account's token of that value or name; 404 when it has none. */
+/** Deletes the account's token with that value or name. Throws 404 when there is none. */
 export async function deleteAdministrationToken(
   tokenOrName: string,
   context: SignedInContext,

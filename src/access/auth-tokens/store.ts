@@ -8,20 +8,20 @@ import { ADMINISTRATION_ACCOUNT, givenRolesQuery, type Keeping, type StoredAccou
 import { accounts, authTokens } from '../tables.ts'
 import { hashOfAuthToken, isAuthToken } from '../tokens.ts'
 
-/** With the account's current state. */
+/** A token with the current state of its account. */
 export type FoundToken = {
   readonly accountLocator: Uuid
   readonly username: string
   readonly accountType: string
-  /** Granted by its roles; absent when the account type decides. */
+  /** Granted by the roles of the account. Absent when the account type decides. */
   readonly accountPermissions?: readonly string[]
   readonly permissions: readonly string[]
-  /** For tokens of administration accounts. */
+  /** Only for tokens of administration accounts. */
   readonly tenants?: readonly string[]
   readonly expiresAt: number
 }
 
-/** Undefined also when the account is deleted or disabled. */
+/** Also returns undefined when the account is deleted or disabled. */
 export async function findToken(
   database: Database,
   text: string,
@@ -57,7 +57,7 @@ export async function findToken(
 
 type TokenTable = typeof authTokens | typeof administrationTokens
 
-/** Oldest first; expired ones too, until they are removed. */
+/** Selects tokens, oldest first, including expired ones until they are removed. */
 export const tokensQuery = (database: Database, table: TokenTable, accountLocator: Uuid) =>
   database.build
     .select()
@@ -122,8 +122,8 @@ export const insertAdministrationTokenQuery = (
     where ${holds}`)
 
 /**
- * Guard: as `hasRoomFor`, and the epoch of the session is still current. The end of a session is known everywhere within 5 s;
- * until then, it must not leave a lasting token behind.
+ * Guard: like `hasRoomFor`, and the epoch of the session is still current. The end of a session takes up to 5 s to be known
+ * everywhere. Until then, the session must not leave a lasting token behind.
  */
 export const hasRoomForAdministration = (accountLocator: Uuid, epoch: number, name: string, most: number) =>
   sql`exists (select 1 from ${administrators}

@@ -1,4 +1,4 @@
-// What the claims of an ID token say of a person: roles, a name, an e-mail address.
+// Reads a person's roles, name and e-mail address from the claims of an ID token.
 import { createHash } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 import { isLongerThan, storable } from '../../kernel/text.ts'
@@ -8,7 +8,7 @@ import type { Role } from '../roles/store.ts'
 import type { RoleMapping } from '../tables.ts'
 import type { Verified } from './id-token.ts'
 
-/** Account types and roles that the mappings give. */
+/** Returns the account types and roles that the mappings give. */
 export const mappedRoles = (mappings: readonly RoleMapping[], claims: JWTPayload): string[] => [
   ...new Set(
     mappings
@@ -18,13 +18,16 @@ export const mappedRoles = (mappings: readonly RoleMapping[], claims: JWTPayload
 ]
 
 type Grant = {
-  /** Undefined: the person is not admitted. */
+  /** Undefined if the person is not admitted. */
   readonly type: TestUserType | undefined
   /** Empty where the type alone decides. */
   readonly given: readonly GivenRole[]
 }
 
-/** An account with roles alone has the type with the fewest rights, and may what the roles give. */
+/**
+ * Returns the type and roles of an account. An account with roles but no type gets the type with the fewest rights; the roles
+ * decide what it may do.
+ */
 export function grantOf(mapped: readonly string[], own: readonly Role[]): Grant {
   const type = FROM_MOST_TO_LEAST.find(one => mapped.includes(one))
   if (own.length === 0) return { type, given: [] }
@@ -35,11 +38,14 @@ export function grantOf(mapped: readonly string[], own: readonly Role[]): Grant 
   }
 }
 
-/** The provider says that nobody has shown whose address it is: some let people type any. Many say nothing, and are believed. */
+/**
+ * Whether the provider states that the e-mail address is not verified: some providers let people enter any address. Many do not
+ * send this claim and are trusted.
+ */
 const isUnverified = ({ email_verified: isVerified }: JWTPayload): boolean =>
   isVerified === false || isVerified === 'false'
 
-/** Texts of a claim: by its whole name, else by a path into objects. */
+/** Returns the texts of a claim, found by its whole name or else by a path into objects. */
 function valuesOf(claims: JWTPayload, claim: string): string[] {
   if (claim === 'email' && isUnverified(claims)) return []
   let value: unknown = claims
@@ -57,14 +63,14 @@ function valuesOf(claims: JWTPayload, claim: string): string[] {
 
 const LONGEST_NAME = 256
 
-/** Undefined for what is no name: empty, too long, or with control characters. */
+/** Returns undefined for a claim that is not a name: empty, too long, or with control characters. */
 function nameIn(claim: unknown): string | undefined {
   if (typeof claim !== 'string') return undefined
   const text = storable(claim).trim()
   return text === '' || isLongerThan(text, LONGEST_NAME - 20) || /\p{Cc}/u.test(text) ? undefined : text
 }
 
-/** They take no room: with one of them, a name reads like another's. */
+/** Invisible characters: with one of them, a name looks like another account's name. */
 const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 
 const nameAsRead = (claim: unknown): string | undefined => {
@@ -72,7 +78,7 @@ const nameAsRead = (claim: unknown): string | undefined => {
   return name === undefined ? undefined : nameIn(name.normalize('NFC').replace(UNSEEN, ''))
 }
 
-/** Names for a new account, best first. An account never gets the name of another: the last one is its own. */
+/** Returns names for a new account, best first. An account never gets the name of another one, because the last name is unique. */
 export function usernamesOf({ claims, subject, hash, issuer }: Verified): string[] {
   const name =
     nameAsRead(claims.preferred_username) ??
@@ -82,7 +88,7 @@ export function usernamesOf({ claims, subject, hash, issuer }: Verified): string
   return [name, `${name}#${shortHash(`${issuer}\n${subject}`)}`]
 }
 
-/** 64 bits: nobody finds a subject whose name is taken too. */
+/** 64 bits, so that nobody can find a subject whose name is also taken. */
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
 export function personOf(claims: JWTPayload, username: string): { name: string; email: string | null } {

@@ -1,5 +1,5 @@
-// What becomes of accounts when the provider that signs them in is deleted, or gets another issuer. Nobody can dismiss their people any
-// more, so they are disabled, as after a sign-in without a role: a provider that admits them again enables them.
+// Closes accounts when the provider that signs them in is deleted or gets another issuer. Nobody can remove their access at the
+// provider any more, so they are disabled, as after a sign-in without a role. A provider that admits them again enables them.
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { wrongState } from '../../kernel/errors.ts'
 import { now } from '../../kernel/time.ts'
@@ -9,7 +9,7 @@ import type { Database } from '../../platform/database.ts'
 import { revocationsOf } from '../revocation.ts'
 import { accountIdentities, accounts, identityProviders } from '../tables.ts'
 
-/** Accounts that sign in by the provider of that name, and by nothing else: they have no password, and no other provider. */
+/** Selects accounts that sign in only by the provider of that name: they have no password and no other provider. */
 export const dependOn = (name: string): SQL => {
   const issuersOf = (which: SQL): SQL =>
     sql`(select ${accountIdentities.accountLocator} from ${accountIdentities} where ${accountIdentities.issuer} in
@@ -37,13 +37,16 @@ export const dependentsQuery = ({ build }: Database, name: string, caller: strin
 export type Closing = Required<Pick<Commit, 'facts' | 'timers'>> & {
   /** Guard. */
   readonly holds: SQL
-  /** After the commit. */
+  /** Call it after the commit. */
   readonly announce: () => Promise<void>
 }
 
 export const NO_CLOSING: Closing = { facts: [], timers: [], holds: sql`true`, announce: async () => {} }
 
-/** For the batch that takes the provider away, before it does. 409 for a caller whose account is one of them. */
+/**
+ * Builds the statements that close accounts. They belong to the batch that removes the provider, before the removal. Throws 409 if
+ * the caller's own account is one of them.
+ */
 export function closingOf(
   { name, issuer }: { readonly name: string; readonly issuer: string },
   { count, hasCaller }: Dependents,

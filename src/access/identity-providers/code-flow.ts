@@ -1,9 +1,9 @@
-// The console's sign-in: the code flow with PKCE, state and nonce (OpenID Connect Core 1.0, 3.1). What a browser brings back is
-// bound to it by a cookie that no script reads. At the end the page gets a code, which it exchanges for a token of ours with that
-// cookie: no address ever contains a token.
+// The console's sign-in: the code flow with PKCE, state and nonce (OpenID Connect Core 1.0, 3.1). A cookie that scripts cannot
+// read binds the response of the provider to the browser. At the end the page gets a code, which it exchanges with that cookie for
+// an access token: no address ever contains a token.
 //
-// Each provider of each tenant has its own address to come back to (RFC 9700, 4.4.2). With one for all of them, the provider of one tenant
-// could send people on to that of another, and would be sent the code with which that one came back.
+// Each provider of each tenant has its own callback address (RFC 9700, 4.4.2). With a shared address, the provider of one tenant
+// could redirect people to that of another tenant, and would receive the code that the other provider returned.
 import { createHash, randomBytes } from 'node:crypto'
 import { notFound, type Refusal, unauthenticated, wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -25,18 +25,18 @@ import { tenantOf } from './sign-in.ts'
 
 const COOKIE = 'bindery-sign-in'
 
-/** Where the cookie goes, and nowhere else. */
+/** The only path to which browsers send the cookie. */
 const COOKIE_PATH = '/account/authenticateByProvider'
 
-/** For the person to sign in at the provider. */
+/** Time for the person to sign in at the provider. */
 const BEGUN_MS = 10 * 60_000
 const CODE_MS = 60_000
 
-/** `sealedPlace` makes none of these. */
+/** `sealedPlace` never returns one of these. */
 const BEGUN_PLACE = 'a sign-in that began'
 const CODE_PLACE = 'a sign-in that ended'
 
-/** What the cookie holds. */
+/** The contents of the cookie. */
 type Begun = {
   readonly tenantLocator: Uuid
   readonly tenantName: string
@@ -47,10 +47,13 @@ type Begun = {
   readonly expiresAt: number
 }
 
-/** What the code holds. `state` binds it to the cookie. */
+/** The contents of the code. `state` binds it to the cookie. */
 type Ended = Pick<Begun, 'tenantLocator' | 'state' | 'nonce' | 'expiresAt'> & { readonly idToken: string }
 
-/** For an unknown tenant the same as for one without providers, after as many round trips: which tenants exist is not said. */
+/**
+ * Returns the ways to sign in to a tenant. For an unknown tenant, the response is the same as for one without providers, after as
+ * many round trips, so that it does not reveal which tenants exist.
+ */
 export async function signInOptions(
   query: ProviderTenantQuery,
   context: PublicContext,
@@ -62,7 +65,7 @@ export async function signInOptions(
   }
 }
 
-/** The address at the provider to go to, with the cookie that the sign-in must come back with. */
+/** Responds with the provider's address for the sign-in, and with the cookie that must come back with the result. */
 export async function beginSignIn(
   { provider: name, ...query }: ProviderSignInRequest,
   context: PublicContext,
@@ -120,8 +123,8 @@ async function flowMetadata(env: Env, { issuer }: Provider): Promise<FlowMetadat
 }
 
 /**
- * The browser comes back where it began, at whatever name the console was opened; the provider accepts only addresses that were
- * registered there. Behind a proxy that ends TLS, the configured origin says the scheme.
+ * Returns the callback address. The browser returns to the host at which the console was opened; the provider accepts only
+ * addresses that were registered there. Behind a proxy that terminates TLS, the configured origin has the right scheme.
  */
 function redirectUri(
   { tenantName, provider }: Pick<Begun, 'tenantName' | 'provider'>,
@@ -133,13 +136,13 @@ function redirectUri(
   return `${origin}${COOKIE_PATH}/callback/${tenantName}/${provider}`
 }
 
-/** Why a sign-in ended without anybody; the console has a sentence for each. */
+/** Why a sign-in ended without an account. The console has a sentence for each reason. */
 type Failure = 'denied' | 'expired' | 'provider'
 
-/** Whose address the browser came back to. */
+/** The tenant and provider of the callback address. */
 type CameBack = { readonly tenantName: string; readonly providerName: string }
 
-/** Always leads back to the console: with a code for a minute, or with the word for what failed. */
+/** Always redirects to the console: with a code that is valid for a minute, or with the reason of the failure. */
 export async function endSignIn(
   { tenantName, providerName }: CameBack,
   query: ProviderCallbackQuery,
@@ -148,7 +151,7 @@ export async function endSignIn(
   const failed = (failure: Failure) => toConsole(`#/signed-in?failed=${failure}`)
   const begun = await readSealed<Begun>(context, BEGUN_PLACE, cookieOf(context))
   if (!begun || query.state !== begun.state) return failed('expired')
-  // What another provider answered is for that one alone.
+  // The response of another provider is for that provider alone.
   if (begun.tenantName !== tenantName || begun.provider !== providerName) return failed('provider')
   if (query.error !== undefined || query.code === undefined) return failed('denied')
   try {
@@ -188,7 +191,7 @@ async function idTokenFor(
   const provider = tenant && (await providersOf(tenant, context)).find(one => one.name === name)
   if (!tenant || !provider) return undefined
   const { tokenUrl, authentications, namesItself } = await flowMetadata(env, provider)
-  // RFC 9207: another provider's answer is not sent to this one.
+  // RFC 9207: the response of another provider is not sent to this one.
   if (iss === undefined ? namesItself : iss !== provider.issuer) return undefined
   const body = new URLSearchParams({
     grant_type: 'authorization_code',
@@ -208,7 +211,7 @@ async function idTokenFor(
   return typeof answer.id_token === 'string' ? answer.id_token : undefined
 }
 
-/** RFC 6749, 2.3.1: as in a form. */
+/** RFC 6749, 2.3.1: encoded as in a form. */
 const encoded = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
 
 const secretOf = (tenant: Tenant, { name, sealedSecret }: Provider, env: Env): Promise<string> =>
@@ -219,7 +222,10 @@ const secretOf = (tenant: Tenant, { name, sealedSecret }: Provider, env: Env): P
 const expired = (): Refusal =>
   unauthenticated('The sign-in took too long, or began in another browser; begin again.')
 
-/** 401 for a code that is older than a minute, or that another browser got; then as `exchangeIdToken`. */
+/**
+ * Exchanges a code for an access token. Throws 401 for a code that is older than a minute or belongs to another browser, and
+ * otherwise like `exchangeIdToken`.
+ */
 export async function exchangeCode(code: string, context: PublicContext): Promise<AuthenticateResponse> {
   const [ended, begun] = await Promise.all([
     readSealed<Ended>(context, CODE_PLACE, code),
@@ -237,7 +243,7 @@ function cookieOf({ requestHeaders }: PublicContext): string | undefined {
   return cookies.find(cookie => cookie.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1)
 }
 
-/** Undefined for what was not sealed here, for what was changed, and for what is too old. */
+/** Returns undefined for text that was not sealed here, was changed, or is too old. */
 async function readSealed<T extends { readonly expiresAt: number }>(
   { env }: PublicContext,
   place: string,

@@ -16,19 +16,19 @@ import {
 import { breaks } from '../../platform/wire-problem.ts'
 import { AuthenticateAdminQuery } from '../contract.ts'
 
-/** For one tenant. */
+/** Maximum number of providers of one tenant. */
 export const MOST_PROVIDERS = 10
 
 const MOST_MAPPINGS = 100
 const MOST_SCOPES = 20
 
-/** Compact ID tokens with many groups have some kilobytes. */
+/** Compact ID tokens with many groups have a few kilobytes. */
 export const LONGEST_ID_TOKEN = 16_384
 
-/** A sealed ID token. */
+/** The code contains a sealed ID token. */
 const LONGEST_CODE = 32_768
 
-/** Of a name in a path. */
+/** The form of a name in a path. */
 export const PROVIDER_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 const Mapping = z.object({

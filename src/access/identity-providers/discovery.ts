@@ -1,6 +1,6 @@
-// What a provider publishes: its discovery document and its keys (OpenID Connect Discovery 1.0). An isolate remembers both by
-// issuer; they are the same for every tenant. Addresses are checked as those of webhooks, redirects are not followed, and the
-// number of bytes and the time are limited.
+// Reads the discovery document and the keys of a provider (OpenID Connect Discovery 1.0). An isolate remembers both by issuer;
+// they are the same for every tenant. Addresses are checked like those of webhooks, redirects are not followed, and size and time
+// are limited.
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { Refusal } from '../../kernel/errors.ts'
 import { isJsonObject, jsonIn } from '../../kernel/json.ts'
@@ -16,7 +16,7 @@ const MOST_KEYS = 100
 /** A document and its keys are read again after this time. */
 const KNOWN_MS = 10 * 60_000
 
-/** An unknown key, or a call that failed, makes another call after this time. */
+/** An unknown key or a failed call leads to another call only after this time. */
 export const KEYS_AGAIN_MS = 60_000
 export const FAILED_AGAIN_MS = 10_000
 
@@ -27,17 +27,18 @@ export type Metadata = {
   readonly keysUrl: string
   readonly authorizationUrl: string | undefined
   readonly tokenUrl: string | undefined
-  /** How clients prove themselves at `tokenUrl`. */
+  /** How clients authenticate at `tokenUrl`. */
   readonly authentications: readonly string[]
-  /** Whether what a browser brings back from it always names the issuer (RFC 9207). */
+  /** Whether its responses through the browser always name the issuer (RFC 9207). */
   readonly namesItself: boolean
 }
 
 type Keys = JWTVerifyGetKey
 
 /**
- * The keys by the token's `kid`. Where none of them has one (RFC 7517, 4.5: it is optional), the token's names none, and the only key
- * that fits its algorithm is meant; several are refused. Beside keys with ids, one without is never tried for another id.
+ * Returns the keys, which are found by the token's `kid`. If no key has an id (RFC 7517, 4.5: it is optional), the `kid` of the
+ * token is ignored and the only key that fits its algorithm is used; several fitting keys are rejected. If some keys have ids, a
+ * key without one is never tried for a token that names an id.
  */
 function keysIn(set: JSONWebKeySet, ids: ReadonlySet<string>): Keys {
   const keys = createLocalJWKSet(set)
@@ -58,16 +59,19 @@ type Failure = { readonly message: string; readonly at: Instant }
 const MOST_ISSUERS = 200
 const known = new Memo<string, Known>(MOST_ISSUERS)
 const failed = new Memo<string, Failure>(MOST_ISSUERS)
-/** Issuers that a request of this isolate is reading. Others wait for the result, but not for its promise: that ends with its request. */
+/**
+ * Issuers that a request of this isolate is reading. Other requests poll for the result and do not await its promise, which ends
+ * with its request.
+ */
 const reading = new Set<string>()
 const LOOK_MS = 50
 
-/** 502 `identityProviderFailed` when the provider cannot be read; for 10 s it is then not asked again. */
+/** Throws 502 `identityProviderFailed` when the provider cannot be read. It is then not called again for 10 s. */
 export async function providerMetadata(env: Env, issuer: string): Promise<Metadata> {
   return (await knownProvider(env, issuer)).metadata
 }
 
-/** Keys of the provider, read again for a key id that they lack, at most once a minute. */
+/** Returns the keys of the provider. Reads them again, at most once a minute, for a key id that they lack. */
 export async function providerKeys(env: Env, issuer: string, kid: string | undefined): Promise<Keys> {
   const isEnough = ({ ids, keysAt }: Known): boolean =>
     kid === undefined || ids.has(kid) || now() - keysAt < KEYS_AGAIN_MS
@@ -152,8 +156,8 @@ async function readMetadata(env: Env, issuer: string): Promise<Metadata> {
 }
 
 /**
- * Calls the provider and reads a JSON object of at most 256 KiB. `what` names it in the message of a 502. `accepts`: also the
- * object of an answer with this status.
+ * Calls the provider and reads a JSON object of at most 256 KiB. `what` names the object in the message of a 502. `accepts` is a
+ * status other than 200 whose object is also returned.
  */
 export async function fetchJson(
   env: Env,
@@ -161,7 +165,7 @@ export async function fetchJson(
   what: string,
   { accepts, ...request }: RequestInit & { readonly accepts?: number } = {},
 ): Promise<Record<string, unknown>> {
-  // Checked again: the environment of the service decides which addresses are allowed.
+  // Checked again, because the environment of the service decides which addresses are allowed.
   if (addressProblem(address, mayCallThisMachine(env)))
     throw providerFailed(`The address of the identity provider's ${what} must not be called.`)
   try {

@@ -1,5 +1,6 @@
-// An ID token of one of the tenant's providers for a token of ours. The account is the one that is tied to issuer and subject;
-// equal e-mail addresses and user names mean nothing. One batch ties, changes, records the used token and reports the sign-in.
+// Exchanges an ID token of one of the tenant's providers for an access token. The account is the one that is linked to issuer and
+// subject; equal e-mail addresses and user names mean nothing. One batch links the account, changes it, records the used token and
+// reports the sign-in.
 import { and, desc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
 import { forbidden, type Refusal, tooLarge, unauthenticated } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
@@ -34,9 +35,9 @@ import { claimedIssuer, type Verified, verifyIdToken } from './id-token.ts'
 import { type Provider, providersQuery } from './service.ts'
 
 /**
- * 401 for a token of an issuer that is none of the tenant's, that is not valid, or was exchanged before, and for an account that an
- * administrator disabled; 403 for a person without any of the mapped roles, whose account is then disabled; 502 when the provider
- * cannot be asked for its keys.
+ * Throws 401 for a token whose issuer is not a provider of the tenant, that is not valid or was exchanged before, and for an
+ * account that an administrator disabled; 403 for a person without any of the mapped roles, whose account is then disabled; 502
+ * when the keys of the provider cannot be read.
  */
 export async function exchangeIdToken(
   tenant: Tenant | undefined,
@@ -45,10 +46,10 @@ export async function exchangeIdToken(
   context: PublicContext,
 ): Promise<AuthenticateResponse> {
   const { env, calls } = context
-  // What is no token is refused as such for every tenant.
+  // Text that is not a token is rejected in the same way for every tenant.
   const issuer = claimedIssuer(idToken)
   const provider = (await providersOf(tenant, context)).find(one => one.issuer === issuer)
-  // The same for a tenant without providers, and for none: which tenants exist is not said.
+  // The same for a tenant without providers and for an unknown one, so that it does not reveal which tenants exist.
   if (!tenant || !provider) throw unknownIssuer()
   const database = homeDatabase({ env, tenant, calls })
   const verified = await verifyIdToken(env, provider, idToken, nonce)
@@ -63,7 +64,7 @@ export async function exchangeIdToken(
 const unknownIssuer = (): Refusal =>
   unauthenticated('The ID token is refused: its issuer is no identity provider of the tenant.')
 
-/** Of an unknown tenant none, after as many round trips: the time must not show which tenants exist. */
+/** Returns none for an unknown tenant, after as many round trips: the time must not show which tenants exist. */
 export async function providersOf(
   tenant: Tenant | undefined,
   { env, calls }: PublicContext,
@@ -81,7 +82,7 @@ type Known = {
   readonly identity: typeof accountIdentities.$inferSelect | undefined
   readonly row: typeof accounts.$inferSelect | undefined
   readonly configured: TenantRoles | null
-  /** What the account was given until now. */
+  /** Names of the roles that the account had until now. */
   readonly former: readonly string[]
   /** Roles of the tenant that the mappings may give. */
   readonly own: readonly Role[]
@@ -117,7 +118,7 @@ async function enterOnce(
       ),
     }
   }
-  // Whom an administrator disabled stays so, whatever the provider says.
+  // An account that an administrator disabled stays disabled, regardless of the provider.
   if (row && row.disabledAt !== null && identity?.closedAt !== row.disabledAt) {
     await record(within, known, { account: row, set: {}, username, reason: 'disabled' })
     return { refusal: signInFailed() }
@@ -227,23 +228,23 @@ type Within = {
 }
 
 type Outcome = {
-  /** Absent: nobody, and none is made. */
+  /** Absent if the person has no account and gets none. */
   readonly account?: Account
-  /** Of a present account; undefined: the account is new. */
+  /** Columns to change in an existing account. Undefined for a new account. */
   readonly set?: Partial<Account> | undefined
-  /** Those that it gets; absent if they stay. */
+  /** Roles that the account gets. Absent if they stay the same. */
   readonly roles?: readonly string[]
-  /** Whether the access tokens that it has end. */
+  /** Whether the current access tokens of the account end. */
   readonly ends?: boolean
   readonly username: string
   readonly reason?: 'noRole' | 'disabled'
 }
 
-/** Of people whom the provider knows and the tenant does not. */
+/** For people who are known to the provider but not to the tenant. */
 const NOBODY = '00000000-0000-4000-8000-000000000000' as Uuid
 const UNAUTHENTICATED = 'account.unauthenticated'
 
-/** Either all of it or nothing. The used token is recorded even where nobody enters. */
+/** Writes the outcome, all of it or nothing. The used token is recorded even where nobody is admitted. */
 async function record(
   { tenant, provider, verified, database, context }: Within,
   { identity, row, own }: Known,
@@ -301,7 +302,7 @@ async function record(
   forgetAuthTokens()
 }
 
-/** A new account whole, what changes of a present one, and the roles that it gets. */
+/** Builds the writes of an account: a new one as a whole, or the changes of an existing one, and the roles that it gets. */
 function accountWrites(
   database: Database,
   account: Account,

@@ -1,11 +1,11 @@
-// ID tokens (OpenID Connect Core 1.0, 3.1.3.7).
+// Verifies ID tokens (OpenID Connect Core 1.0, 3.1.3.7).
 import { createHash } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import { unauthenticated } from '../../kernel/errors.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import { providerKeys } from './discovery.ts'
 
-/** None has a secret that the provider shares with its clients. */
+/** Accepted algorithms. None uses a secret that the provider shares with its clients. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -20,25 +20,25 @@ const ALGORITHMS = [
   'Ed25519',
 ]
 
-/** Clocks of provider and service may differ by this much. */
+/** Allowed difference between the clocks of provider and service. */
 const TOLERANCE_SECONDS = 60
 
-/** Older tokens are refused, whenever they expire: used ones need not be remembered for longer. */
+/** Older tokens are rejected regardless of their expiry, so used tokens need not be remembered for longer. */
 const LONGEST_LIFE_SECONDS = 24 * 60 * 60
 
 export type Verified = {
   readonly issuer: string
   readonly subject: string
   readonly claims: JWTPayload
-  /** SHA-256 of what the provider signed: the signature itself may have several spellings. */
+  /** SHA-256 of the signed part. The signature itself may have several spellings. */
   readonly hash: string
-  /** From then on, it would be refused as expired. */
+  /** From then on, the token would be rejected as expired. */
   readonly expiresAt: Instant
 }
 
 const refused = (why: string) => unauthenticated(`The ID token is refused: ${why}.`)
 
-/** The issuer that the token claims, unverified; 401 if it is no JWT. */
+/** Returns the issuer that the token claims, unverified. Throws 401 if it is not a JWT. */
 export function claimedIssuer(idToken: string): string {
   try {
     return String(decodeJwt(idToken).iss ?? '')
@@ -53,11 +53,14 @@ type Expected = {
   readonly audience: string
 }
 
-/** RFC 7519: absent or JWT; an access token (`at+jwt`) or logout token signs nobody in. */
+/** Whether the type is absent or JWT (RFC 7519). An access token (`at+jwt`) or logout token does not sign anyone in. */
 const isIdTokenType = (typ: unknown): boolean =>
   typ === undefined || (typeof typ === 'string' && /^(application\/)?jwt$/i.test(typ))
 
-/** 401 with the reason for a token that the provider did not make for this client, or that is not valid now. */
+/**
+ * Verifies an ID token. Throws 401 with the reason for a token that the provider did not create for this client or that is not
+ * valid now.
+ */
 export async function verifyIdToken(
   env: Env,
   { issuer, clientId, audience }: Expected,

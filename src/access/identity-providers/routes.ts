@@ -7,7 +7,7 @@ const everybody = forEverybody('Accounts')
 const provider = { schema: contract.IdentityProviderResponse, description: 'The provider.' }
 const READ = ['users.read', 'users.write'] as const
 
-/** Loaded with the first call: other requests need nothing of it. */
+/** Loaded with the first call, because other requests do not need it. */
 const providers = () => import('./service.ts')
 
 const codeFlow = () => import('./code-flow.ts')

@@ -1,4 +1,5 @@
-// Identity providers of a tenant: who changes them may grant nothing beyond their own rights, now and with each change.
+// Identity providers of a tenant. Someone who changes them may grant nothing beyond their own rights, neither by the former
+// mappings nor by the new ones.
 import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import {
   alreadyExists,
@@ -45,7 +46,7 @@ import {
 
 export type Provider = typeof identityProviders.$inferSelect
 
-/** 503 until all databases of the tenant have the tables. */
+/** Throws 503 until all databases of the tenant have the tables. */
 export function requireProviders({ keepsProviders, name }: Tenant): void {
   if (!keepsProviders)
     throw unavailable(
@@ -60,14 +61,14 @@ export const secretPlace = (tenant: Tenant, name: string): string =>
 export const providersQuery = (database: Database) =>
   database.build.select().from(identityProviders).orderBy(asc(identityProviders.name))
 
-/** What decides what a mapping gives. */
+/** The roles that determine what a mapping grants. */
 type Granting = { readonly configured: TenantRoles | null; readonly own: readonly Role[] }
 
 type Known = {
   readonly providers: readonly Provider[]
-  /** The one of that name. */
+  /** The provider of that name. */
   readonly before: Provider | undefined
-  /** Who signs in by that one alone. */
+  /** Accounts that sign in by that provider alone. */
   readonly dependents: Dependents
   readonly granting: Granting
 }
@@ -106,9 +107,10 @@ export async function readProvider(name: string, context: RequestContext): Promi
 }
 
 /**
- * Creates or replaces a provider. 422 `beyondOwner` for a mapping, new or present, that grants what the caller may not; 409 for an
- * issuer that another provider of the tenant has, and for `replacesPasswords` before an administrator signed in by the provider. With
- * `If-Match` it only replaces: 404 where there is none, 412 where it changed since the caller read it.
+ * Creates or replaces a provider. Throws 422 `beyondOwner` for a mapping, new or existing, that grants more than the caller may
+ * do, and 409 for an issuer that another provider of the tenant has and for `replacesPasswords` before an administrator has signed
+ * in by the provider. With `If-Match` it only replaces: it then throws 404 where there is none, and 412 if it has changed since
+ * the caller read it.
  */
 export async function writeProvider(
   name: string,
@@ -189,14 +191,14 @@ const rowOf = async (
   updatedAt: context.now,
 })
 
-/** Guard: nobody changed the tenant's own roles that the mappings give. */
+/** Guard: the tenant's own roles that the mappings give have not changed. */
 function rolesAreUnchanged(mappings: readonly RoleMapping[], { own }: Granting): SQL | undefined {
   const given = own.filter(role => mappings.some(({ roles }) => roles.includes(role.name)))
   const names = given.map(role => role.name)
   return given.length > 0 ? areUnchanged(names, given) : undefined
 }
 
-/** A repeat with the same key gets the first answer; a change at the same time is met by reading again. */
+/** Runs a write. A repeat with the same key gets the first response. After a concurrent change, the write reads again. */
 const once = (
   context: RequestContext,
   database: Database,
@@ -205,8 +207,9 @@ const once = (
   unlessRepeated(context, database, () => retryOnConflict('The identity provider', attempt), sentAgain)
 
 /**
- * Its accounts stay, and nobody signs in to them by this provider any more: those that sign in by no other are disabled, so their tokens
- * end. 409 for a caller whose account is one of them; 412 for a provider that changed since the caller read it.
+ * Deletes a provider. Its accounts stay, but nobody signs in to them by this provider any more: those with no other way to sign in
+ * are disabled, so their tokens end. Throws 409 if the caller's account is one of them, and 412 for a provider that has changed
+ * since the caller read it.
  */
 export async function deleteProvider(name: string, context: RequestContext): Promise<JsonText> {
   requireProviders(context.tenant)
@@ -248,7 +251,7 @@ export async function deleteProvider(name: string, context: RequestContext): Pro
 
 type Trying = { readonly database: Database; readonly context: RequestContext; readonly isFirst: boolean }
 
-/** Condition: the change of a provider leaves a person who may change users. 409 where it was found not to. */
+/** Returns the condition that the change of a provider leaves a person who may change users. Throws 409 if it was found not to. */
 async function personStays(
   { isClosed, ...provider }: NonNullable<ManagerChange['provider']> & { readonly isClosed: boolean },
   { configured }: Granting,
@@ -261,7 +264,7 @@ async function personStays(
   return holds
 }
 
-/** 404 where there is no such provider, 412 for another `If-Match` than its tag. */
+/** Throws 404 where there is no such provider, and 412 unless `If-Match` is its tag. */
 function requireAsRead(
   name: string,
   before: Provider | undefined,
@@ -271,7 +274,7 @@ function requireAsRead(
   requireMatch(ifMatch, () => providerResponse(before))
 }
 
-/** Guard: nobody changed the provider since, and no other one has the issuer. */
+/** Guard: the provider has not changed since, and no other provider has the issuer. */
 const isUnchanged = (name: string, before: Provider | undefined, issuer: string) =>
   sql`(select ${identityProviders.revision} from ${identityProviders} where ${identityProviders.name} = ${name})
       is ${before?.revision ?? null}
@@ -294,7 +297,7 @@ function readMapping(
   return { claim, value, roles: [...new Set(names)] }
 }
 
-/** 422 unless the caller may all that accounts with these roles may now. */
+/** Throws 422 unless the caller has all permissions that accounts with these roles have now. */
 function requireGrantable(
   mappings: readonly RoleMapping[],
   { configured, own }: Granting,
@@ -315,7 +318,10 @@ function requireGrantable(
   }
 }
 
-/** 409 until an administrator of the tenant has signed in by the issuer: then that works, and passwords can go. */
+/**
+ * Throws 409 until an administrator of the tenant has signed in by the issuer. This shows that the provider works, so that
+ * passwords can be replaced.
+ */
 async function requireWayIn(database: Database, issuer: string): Promise<void> {
   const [[found]] = await database.batch([
     database.build
@@ -338,7 +344,10 @@ async function requireWayIn(database: Database, issuer: string): Promise<void> {
     )
 }
 
-/** A stored secret never goes to another issuer: who may change providers could otherwise have it sent to themselves. */
+/**
+ * Returns the sealed secret. A stored secret is never sent to another issuer: otherwise someone who may change providers could
+ * have it sent to themselves.
+ */
 async function secretOf(
   { clientSecret, issuer }: IdentityProviderRequest,
   before: Provider | undefined,

@@ -1,4 +1,4 @@
-// Signing in by a provider: with an ID token, or with a code at the end of the console's sign-in.
+// Sign-in by a provider: with an ID token, or with a code at the end of the console's sign-in.
 import { invalidRequest } from '../../kernel/errors.ts'
 import type { PublicContext } from '../../platform/http/route.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
@@ -8,7 +8,7 @@ import { readNamedTenant } from '../store.ts'
 import type { ProviderAuthenticateRequest } from './contract.ts'
 import { exchangeIdToken } from './exchange.ts'
 
-/** Refuses as `exchangeIdToken`, and 400 unless exactly one property names the tenant. */
+/** Throws like `exchangeIdToken`, and 400 unless exactly one property names the tenant. */
 export async function authenticateByProvider(
   { idToken, nonce, code, ...request }: ProviderAuthenticateRequest,
   context: PublicContext,

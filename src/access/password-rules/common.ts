@@ -1,4 +1,5 @@
-// Loaded when a password is set, never for a sign-in. Spelling and additions are undone, so each word covers hundreds of passwords.
+// Detects common passwords. Loaded when a password is set, never for a sign-in. Substitutions and additions are undone, so each
+// word covers hundreds of passwords.
 
 /** The most frequent words and key sequences in published lists of leaked passwords. */
 const WORDS = `
@@ -94,7 +95,7 @@ const ROWS = [
 
 const reversed = (text: string): string => [...text].reverse().join('')
 
-/** Shortest piece of a row that counts: `1234`, `qwer`. */
+/** Shortest piece of a row that counts, e.g. `1234` or `qwer`. */
 const SHORTEST_RUN = 4
 
 const words = new Set(WORDS.split(/\s+/).filter(Boolean))
@@ -124,7 +125,7 @@ function isMadeOfPieces(text: string, most: number): boolean {
   return false
 }
 
-/** `abcabc` has the unit `abc`; a text without repetition is its own unit. */
+/** Returns the repeated unit of a text: `abc` for `abcabc`. A text without repetition is its own unit. */
 function unitOf(text: string): string {
   for (let size = 1; size <= text.length / 2; size += 1)
     if (text.length % size === 0 && text.slice(0, size).repeat(text.length / size) === text)
@@ -132,15 +133,15 @@ function unitOf(text: string): string {
   return text
 }
 
-/** A repeated unit this short is weak, whatever it contains. */
+/** A repeated unit this short is weak regardless of what it contains. */
 const LONGEST_WORTHLESS_UNIT = 4
 
-/** Dates, telephone numbers, counting. */
+/** Dates, telephone numbers, sequences. */
 const NUMBER = /^[\d.,/:+-]*$/
 
 /**
- * True for passwords that attackers try first: at most two common words, or keys in a row, in any case, once or repeated, with
- * digits and signs around them, between them or in place of letters.
+ * Whether attackers try the password first: at most two common words or keyboard sequences, in any case, once or repeated, with
+ * digits and symbols around them, between them or in place of letters.
  */
 export function isCommonPassword(password: string): boolean {
   const lower = password.normalize('NFKC').toLowerCase().replace(/\s+/g, '')

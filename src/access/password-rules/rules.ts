@@ -1,7 +1,7 @@
-// Rules for all passwords, and stricter ones of a tenant (resources brief 11).
+// Rules for all passwords, and the stricter rules of a tenant (resources brief 11).
 import { Refusal } from '../../kernel/errors.ts'
 
-/** In characters after NFKC normalisation, as it is hashed. */
+/** In characters after NFKC normalisation, which is the form that is hashed. */
 export const SHORTEST_PASSWORD = 12
 export const LONGEST_PASSWORD = 256
 
@@ -13,13 +13,13 @@ export type PasswordRules = {
   readonly upper: boolean
   readonly lower: boolean
   readonly special: boolean
-  /** How many former passwords cannot be used again. */
+  /** Number of former passwords that cannot be used again. */
   readonly history: number
-  /** After this many days a password can only be used to choose another; 0 means never. */
+  /** After this many days, a password can only be used to choose another. 0 means never. */
   readonly expiryDays: number
 }
 
-/** For a tenant without rules. */
+/** The rules of a tenant that has set none. */
 export const PLAIN_RULES: PasswordRules = {
   minimumLength: SHORTEST_PASSWORD,
   maximumLength: LONGEST_PASSWORD,
@@ -45,7 +45,7 @@ export const STRICT_RULES: PasswordRules = {
 
 const DAY_MS = 86_400_000
 
-/** In real time. Null `changedAt`: an archive set the password, and it is never too old. */
+/** Whether the password is too old, in real time. If `changedAt` is null, an archive set the password, which is never too old. */
 export const isTooOld = (
   { expiryDays }: Pick<PasswordRules, 'expiryDays'>,
   changedAt: number | null,
@@ -54,7 +54,7 @@ export const isTooOld = (
 
 export type PasswordOwner = { readonly username: string; readonly email: string | null }
 
-/** Each problem is the end of a sentence; none contains the password. */
+/** Returns each problem as the end of a sentence. None contains the password. */
 export async function passwordProblems(
   password: string,
   rules: PasswordRules,
@@ -80,7 +80,7 @@ export async function passwordProblems(
   return checks.filter(([isBroken]) => isBroken).map(([, rule]) => rule)
 }
 
-/** 400 with every rule that the password breaks. */
+/** Throws 400 with every rule that the password breaks. */
 export async function requireGoodPassword(
   password: string,
   rules: PasswordRules,

@@ -1,4 +1,4 @@
-// Which roles an account has. They replace what its type gives, so who gives them may do all of it.
+// Gives roles to accounts. They replace what the account type gives, so the caller must have all permissions of the roles.
 import { sql } from 'drizzle-orm'
 import { invalidRequest, wrongState } from '../../kernel/errors.ts'
 import { jsonAnswer } from '../../platform/commit.ts'
@@ -20,9 +20,10 @@ import * as store from './store.ts'
 import { userResponse } from './users.ts'
 
 /**
- * Gives an account other roles than it has. 400 for a role that there is not; 409 for the caller's own account, for one whose roles
- * come from elsewhere, and where nobody would be left who may change users; 422 `beyondOwner` for more than the caller may. Its access
- * tokens end, and its long-lived tokens may what the roles leave of their lists.
+ * Replaces the roles of an account. Throws 400 for an unknown role; 409 for the caller's own account, for an account whose roles
+ * come from elsewhere, and where nobody would be left who may change users; 422 `beyondOwner` for more than the caller may do. If
+ * the roles differ, the access tokens of the account end. Its long-lived tokens keep those listed permissions that the roles still
+ * give.
  */
 export function giveRoles(
   locator: string,
@@ -74,7 +75,7 @@ export function giveRoles(
   })
 }
 
-/** 409 for an account whose roles a deploy or a sign-in sets. */
+/** Throws 409 for an account whose roles are set by a deploy or a sign-in. */
 async function requireFree(account: StoredAccount, context: RequestContext): Promise<void> {
   const { username, locator, source } = account
   if (source === 'archive')
@@ -87,7 +88,7 @@ async function requireFree(account: StoredAccount, context: RequestContext): Pro
     )
 }
 
-/** 400 for a name that is neither an account type nor a role of the interface. */
+/** Throws 400 for a name that is neither an account type nor a role of the interface. */
 export function namedRoles(names: readonly string[], present: readonly store.Role[]): GivenRole[] {
   return names.map(name => {
     if (typeOfRole(name)) return { name, permissions: null }

@@ -4,16 +4,16 @@ import { rule } from '../../platform/wire-problem.ts'
 import { FROM_MOST_TO_LEAST } from '../../product/roles.ts'
 import { AccountResponse } from '../contract.ts'
 
-/** For one tenant, beside those of its configuration. */
+/** Maximum number of roles of one tenant, in addition to the roles of its configuration. */
 export const MOST_ROLES = 100
 
-/** For one account. */
+/** Maximum number of roles of one account. */
 export const MOST_ROLES_OF_ACCOUNT = 20
 
-/** There are fewer permissions. */
+/** There are fewer permissions than this. */
 const MOST_PERMISSIONS = 500
 
-/** Fits into a path as it is. */
+/** Names that need no encoding in a path. */
 export const ROLE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 const content = {

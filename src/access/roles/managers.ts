@@ -9,7 +9,7 @@ import { accountIdentities, accountRoles, accounts, identityProviders, roles } f
 
 const MANAGING = 'users.write'
 
-/** As roles list it. */
+/** The permission as roles list it. */
 const LISTED = [MANAGING, `${groupOf(MANAGING)}.*`]
 
 export const manages = (held: Pick<Caller, 'accountType' | 'permissions'>): boolean => may(held, MANAGING)
@@ -18,15 +18,15 @@ export const manages = (held: Pick<Caller, 'accountType' | 'permissions'>): bool
 export const givesManaging = (permissions: readonly string[]): boolean =>
   listedPermissions(permissions).includes(MANAGING)
 
-/** By what accounts hold the permission, besides roles of the interface. */
+/** How accounts get the permission, other than by roles of the interface. */
 type HoldersOf = {
   /** Account types, for accounts that have them or were given them. */
   readonly types: readonly string[]
-  /** Users of the archive whose roles say what they may, and those of them who hold it. */
+  /** Users of the archive whose roles decide what they may do, and those of them who have the permission. */
   readonly users: { readonly all: readonly string[]; readonly holding: readonly string[] }
 }
 
-/** By what accounts may change users, with these roles of the configuration. */
+/** Returns how accounts get the permission to change users with these roles of the configuration. */
 export function managersOf(configured: TenantRoles | null | undefined): HoldersOf {
   const heldBy = (username: string, accountType: string, source: 'archive' | 'interface'): boolean => {
     const permissions = rolePermissions({ username, accountType, source }, configured)
@@ -39,25 +39,25 @@ export function managersOf(configured: TenantRoles | null | undefined): HoldersO
   }
 }
 
-/** What is different after a change that is about to be made. */
+/** What will be different after a change that is about to be made. */
 export type Change = {
-  /** Accounts that lose it, or their way in. */
+  /** Accounts that lose the permission or their way to sign in. */
   readonly loses?: SQL
-  /** A role that gives it no more. */
+  /** A role that no longer gives the permission. */
   readonly role?: string
   readonly provider?: ProviderChange
 }
 
 type ProviderChange = {
   readonly name: string
-  /** Undefined: there is none of that name any more. */
+  /** Undefined if there is no provider of that name any more. */
   readonly after: { readonly issuer: string; readonly replacesPasswords: boolean } | undefined
 }
 
 const among = (column: SQLWrapper, names: readonly string[]): SQL =>
   sql`${column} in (select value from json_each(${JSON.stringify(names)}))`
 
-/** Whether a person holds the permission who can sign in: with an account that is active and has a way in. */
+/** Whether a person who can sign in has the permission: with an active account that has a way to sign in. */
 export const isHeldByPerson = (
   { types, users }: HoldersOf,
   { loses = sql`false`, role, provider }: Change = {},
@@ -80,7 +80,7 @@ export const isHeldByPerson = (
   )})`
 }
 
-/** A password, where passwords sign in, or a person at a provider that the tenant has. */
+/** Whether an account can sign in: with a password, where passwords are allowed, or by an identity at a provider of the tenant. */
 function hasWayIn(change: ProviderChange | undefined): SQL {
   const others = sql`${identityProviders.name} is not ${change?.name ?? null}`
   const isPasswordOff = change?.after?.replacesPasswords

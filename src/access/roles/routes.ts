@@ -6,7 +6,7 @@ import * as contract from './contract.ts'
 const { delete: remove, get, post, put } = forTenant('Accounts')
 const role = { schema: contract.RoleResponse, description: 'The role.' }
 
-/** Loaded with the first call: other requests about accounts need nothing of it. */
+/** Loaded with the first call, because other requests about accounts do not need it. */
 const service = () => import('./service.ts')
 
 export const roleRoutes: readonly Route[] = [

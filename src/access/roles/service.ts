@@ -1,5 +1,5 @@
-// Roles of a tenant. Those of account types and of the configuration are shown; those of the interface are made, changed and deleted
-// here. Nobody makes or changes a role that gives more than they may do themselves.
+// Roles of a tenant. Roles of account types and of the configuration are shown. Roles of the interface are created, changed and
+// deleted here. Nobody can create or change a role that gives more than they may do themselves.
 import { sql } from 'drizzle-orm'
 import {
   alreadyExists,
@@ -46,7 +46,7 @@ import { MOST_ROLES, type RoleCreateRequest, type RoleResponse, type RoleWriteRe
 import { givesManaging } from './managers.ts'
 import * as store from './store.ts'
 
-/** 503 until all databases of the tenant have the tables. */
+/** Throws 503 until all databases of the tenant have the tables. */
 export function requireRoles({ keepsRoles, name }: Tenant): void {
   if (!keepsRoles)
     throw unavailable(
@@ -54,7 +54,7 @@ export function requireRoles({ keepsRoles, name }: Tenant): void {
     )
 }
 
-/** Account types with what they may in this tenant, then all roles by their names. One round trip. */
+/** Lists account types with their permissions in this tenant, then all roles by name. One round trip. */
 export async function listRoles(context: RequestContext): Promise<RoleResponse[]> {
   const database = homeDatabase(context)
   const [[version], own = []] = await database.batch([
@@ -86,8 +86,8 @@ export async function listRoles(context: RequestContext): Promise<RoleResponse[]
 }
 
 /**
- * One of `listRoles`; 404 for another name. Where the configuration has the name too, that of the interface, as for accounts and changes.
- * One round trip.
+ * Returns one of `listRoles`. Throws 404 for an unknown name. If both the configuration and the interface have the name, returns
+ * the role of the interface, like accounts and changes do. One round trip.
  */
 export async function readRole(name: string, context: RequestContext): Promise<RoleResponse> {
   const named = (await listRoles(context)).filter(one => one.name === name)
@@ -110,8 +110,8 @@ const roleResponse = ({ name, title, permissions }: store.Role): RoleResponse =>
 })
 
 /**
- * 409 for a name that a role of the interface or of the configuration has; 422 `beyondOwner` for a role that gives what the caller may
- * not.
+ * Throws 409 for a name that a role of the interface or of the configuration has, and 422 `beyondOwner` for a role that gives more
+ * than the caller may do.
  */
 export const createRole = (
   { name, ...content }: RoleCreateRequest,
@@ -142,9 +142,9 @@ export const createRole = (
   })
 
 /**
- * 404 for a name without a role; 412 for one that changed since the caller read it; 422 `beyondOwner` for a role that gives, or gave,
- * what the caller may not; 409 for one of the configuration, and where nobody would be left who may change users. If it gives something
- * else than before, the access tokens of all accounts that have it end.
+ * Throws 404 for a name without a role; 412 for a role that has changed since the caller read it; 422 `beyondOwner` for a role
+ * that gives, or gave, more than the caller may do; 409 for a role of the configuration, and where nobody would be left who may
+ * change users. If the permissions change, the access tokens of all accounts that have the role end.
  */
 export const replaceRole = (
   name: string,
@@ -182,8 +182,8 @@ export const replaceRole = (
   })
 
 /**
- * 409 while accounts have it or mappings give it, with their names; 412 for a role that changed since the caller read it; 422 `beyondOwner`
- * for one that gives what the caller may not.
+ * Throws 409 while accounts have the role or mappings give it, with their names; 412 for a role that has changed since the caller
+ * read it; 422 `beyondOwner` for a role that gives more than the caller may do.
  */
 export const deleteRole = (name: string, context: RequestContext): Promise<JsonText> =>
   write(context, async database => {
@@ -210,7 +210,7 @@ export const deleteRole = (name: string, context: RequestContext): Promise<JsonT
     return NO_BODY
   })
 
-/** In a message. */
+/** Names listed in a message. */
 const MOST_NAMED = 20
 
 type Named = { readonly name: string }
@@ -245,7 +245,7 @@ const isConfigured = async (
   context: RequestContext,
 ): Promise<boolean> => Object.hasOwn((await configurationOf(version, context))?.roles ?? {}, name)
 
-/** Repeats with the same key get the first answer; a change at the same time is met by reading again. */
+/** Runs a write. A repeat with the same key gets the first response. After a concurrent change, the write reads again. */
 async function write(
   context: RequestContext,
   attempt: (database: Database, isFirst: boolean) => Promise<JsonAnswer>,

@@ -5,7 +5,7 @@ import { accountIdentities, accountRoles, accounts, identityProviders, roles } f
 
 export type Role = typeof roles.$inferSelect
 
-/** By their names. */
+/** Sorted by name. */
 export const rolesQuery = ({ build }: Database) => build.select().from(roles).orderBy(asc(roles.name))
 
 export const rolesNamedQuery = ({ build }: Database, names: readonly string[]) =>
@@ -15,7 +15,7 @@ export const rolesNamedQuery = ({ build }: Database, names: readonly string[]) =
     .where(sql`${roles.name} in (select value from json_each(${JSON.stringify(names)}))`)
     .orderBy(asc(roles.name))
 
-/** What the newest configuration says of account types and of its users. */
+/** Selects the roles of account types and users in the newest configuration. */
 export const configuredQuery = ({ build }: Database) =>
   build
     .select({ roles: configurationVersions.roles })
@@ -23,7 +23,7 @@ export const configuredQuery = ({ build }: Database) =>
     .orderBy(sql`${configurationVersions.version} desc`)
     .limit(1)
 
-/** Roles that accounts of the page were given. */
+/** Selects the roles that the accounts of the page were given. */
 export const givenTo = ({ build }: Database, page: SQLWrapper) =>
   build
     .select({
@@ -36,7 +36,10 @@ export const givenTo = ({ build }: Database, page: SQLWrapper) =>
     .where(sql`${accountRoles.accountLocator} in (select locator from ${page})`)
     .orderBy(asc(accountRoles.role))
 
-/** By which identity providers accounts of the page sign in: the name, or the issuer where there is no provider of it any more. */
+/**
+ * Selects the identity providers by which the accounts of the page sign in: the name, or the issuer where it has no provider any
+ * more.
+ */
 export const tiedTo = ({ build }: Database, page: SQLWrapper) =>
   build
     .select({
@@ -47,13 +50,13 @@ export const tiedTo = ({ build }: Database, page: SQLWrapper) =>
     .leftJoin(identityProviders, eq(identityProviders.issuer, accountIdentities.issuer))
     .where(sql`${accountIdentities.accountLocator} in (select locator from ${page})`)
 
-/** Guard: these roles are as they were read, and none of the other names is a role. */
+/** Guard: these roles have not changed since they were read, and none of the other names is a role. */
 export const areUnchanged = (names: readonly string[], read: readonly Role[]): SQL =>
   sql`(select json_group_array(json_array(name, revision)) from (select ${roles.name} as name, ${roles.revision} as revision
       from ${roles} where ${roles.name} in (select value from json_each(${JSON.stringify(names)})) order by 1))
     = ${JSON.stringify(read.map(({ name, revision }) => [name, revision]))}`
 
-/** Accounts that have the role. */
+/** Selects accounts that have the role. */
 export const hasRole = (name: string): SQL =>
   sql`${accounts.deletedAt} is null and ${accounts.locator} in (
     select ${accountRoles.accountLocator} from ${accountRoles} where ${accountRoles.role} = ${name})`
@@ -66,21 +69,21 @@ export const holdersQuery = ({ build }: Database, name: string, most: number) =>
     .orderBy(asc(accounts.username))
     .limit(most)
 
-/** Whether the account has the role. */
+/** Selects a row if the account has the role. */
 export const isHolderQuery = ({ build }: Database, name: string, accountLocator: string) =>
   build
     .select({ role: accountRoles.role })
     .from(accountRoles)
     .where(and(eq(accountRoles.role, name), eq(accountRoles.accountLocator, accountLocator)))
 
-/** Identity providers with a mapping that gives the role. */
+/** Selects identity providers with a mapping that gives the role. */
 const mapsTo = (name: string): SQL =>
   sql`exists (select 1 from json_each(${identityProviders.mappings}) m, json_each(m.value, '$.roles') r where r.value = ${name})`
 
 export const mappersQuery = ({ build }: Database, name: string) =>
   build.select({ name: identityProviders.name }).from(identityProviders).where(mapsTo(name))
 
-/** Guard: nobody has the role, and no mapping gives it. */
+/** Guard: no account has the role, and no mapping gives it. */
 export const isFree = (name: string): SQL =>
   sql`not exists (select 1 from ${accounts} where ${hasRole(name)})
     and not exists (select 1 from ${identityProviders} where ${mapsTo(name)})`

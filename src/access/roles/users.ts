@@ -1,4 +1,4 @@
-// The users of a tenant with what they may.
+// The users of a tenant with their permissions.
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
@@ -13,13 +13,13 @@ import { accounts } from '../tables.ts'
 import type { UserListResponse, UserResponse } from './contract.ts'
 import { givenTo, hasRole, tiedTo } from './store.ts'
 
-/** In the order in which they were made, without deleted ones. One round trip. */
+/** Lists users in the order of their creation, without deleted ones. One round trip. */
 export async function listUsers(
   { offset, count, ...choice }: UsersQuery,
   context: RequestContext,
 ): Promise<UserListResponse> {
   const database = homeDatabase(context)
-  // Nobody has roles where there is no table of them.
+  // Without a table of roles, no account has any.
   if (choice.role !== undefined && !context.tenant.keepsRoles) return { listCompleted: true, items: [] }
   const page = usersQuery(database, choice, { offset, count: count + 1 })
   const { keepsProviders, keepsRoles } = context.tenant
