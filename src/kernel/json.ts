@@ -23,10 +23,7 @@ export function jsonIn(text: string): unknown {
 export const exactJson = (text: string): unknown =>
   LONG_NUMBER.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text)
 
-/**
- * A double is always exact below this length. The preceding character keeps digits within strings, such as an account number, from
- * matching.
- */
+/** A shorter number is always exact as a double. The preceding character excludes digits within strings, e.g. account numbers. */
 const LONG_NUMBER = /(?:^|[\s:,[])-?\d[\d.]{15}/
 
 /** The third argument of a reviver is not yet in TypeScript's types. */

@@ -40,7 +40,7 @@ export function readUuid(text: string): Uuid | undefined {
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0')
 
-/** A random (version 4) UUID with the shard in its last byte. */
+/** Returns a random (version 4) UUID with the shard in its last byte. */
 export const newUuid = (shard: number): Uuid => (crypto.randomUUID().slice(0, 34) + hex(shard, 2)) as Uuid
 
 /** Counts within one millisecond: 12 bits in version-7 UUIDs, 19 bits in version-8 UUIDs. */
@@ -166,10 +166,7 @@ const emptyDigest = sha1.create()
 const workingDigest = sha1.create()
 const digestBytes = new Uint8Array(workingDigest.outputLen)
 
-/**
- * Returns bytes that are valid until the next call. The platform's own digest is not used: it leaves the engine, at ten times the
- * cost.
- */
+/** The result is valid until the next call. The platform's own digest leaves the engine, at ten times the cost. */
 function digestOf(text: string): Uint8Array {
   // A UTF-16 unit takes at most three bytes.
   const isShort = text.length * 3 <= shortText.length

@@ -52,10 +52,7 @@ const powers = new Memo<number, Decimal>(100)
 
 const powerOfTen = (digits: number): Decimal => powers.getOrMake(digits, () => new Big(10).pow(digits))
 
-/**
- * Rounds `value` half-up (away from zero at .5) to the currency's minor units. Throws 422 for an amount that is too large to
- * store.
- */
+/** Rounds `value` half-up (away from zero at .5) to minor units. Throws 422 for an amount that is too large to store. */
 export function money(value: Decimal | string | number, currency: CurrencyCode): Money {
   const digits = minorDigits(currency)
   const scaled = decimal(value).round(digits, Big.roundHalfUp).times(powerOfTen(digits))

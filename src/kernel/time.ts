@@ -93,10 +93,7 @@ const MOST_REMEMBERED = 2_000
 
 const additions = new Memo<string, Instant>(MOST_REMEMBERED)
 
-/**
- * Adds `count` units by the calendar of the zone. `count` may be negative. A day that the month lacks becomes the last day of the
- * month.
- */
+/** Adds calendar units in the zone. `count` may be negative. A day that the month lacks becomes its last day. */
 export function add(at: Instant, count: number, unit: CalendarUnit, zone: TimeZone): Instant {
   const lengthMs = LENGTH_MS[unit]
   const exact = lengthMs === undefined ? undefined : at + count * lengthMs
@@ -259,10 +256,7 @@ export function readDateTime(text: string): Instant | undefined {
 /** About 30 years, which is longer than any wait that Bindery allows. */
 const LONGEST_ASKED_MS = 1e12
 
-/**
- * Converts a `Retry-After` header, which is any number of seconds or an HTTP date, to milliseconds. Returns undefined when it is
- * neither.
- */
+/** Converts a `Retry-After` header, in seconds or as an HTTP date, to milliseconds. Returns undefined when it is neither. */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined
   if (/^\d+$/.test(header)) return Math.min(Number(header) * 1000, LONGEST_ASKED_MS)
