@@ -7,7 +7,7 @@ import { invalidParameter } from '../kernel/errors.ts'
  */
 export type Calls = {
   d1: number
-  /** The part of `d1` that went to the control database. It does not wait for any tenant's database. */
+  /** The part of `d1` that went to the control database. It puts no load on any tenant's database. */
   control: number
   object: number
   r2: number
@@ -29,10 +29,7 @@ export type Calls = {
   sizes?: Readonly<Record<string, number>>
   /** The bookmarks that the client sent, by binding. */
   clientBookmarks?: Readonly<Record<string, string>>
-  /**
-   * Whether the request neither writes nor decides anything. Any copy of a database that has reached the client's bookmark may
-   * then answer.
-   */
+  /** Whether the request is a pure read. Any copy of a database that has reached the client's bookmark may then answer. */
   isRead?: boolean
   /** Whether something was committed that the caller can see. Set as soon as that is known, which can be late. */
   hasChanged?: boolean
@@ -117,7 +114,7 @@ export function noteBookmark(calls: Calls, binding: string, bookmark: string): v
   if (noted !== undefined) calls.bookmarks = { ...calls.bookmarks, [binding]: noted }
 }
 
-/** Compares bookmarks as text: those of one database sort by age, oldest first. */
+/** Returns the later bookmark. Bookmarks of one database sort as text, older before newer. */
 const laterBookmark = (one: string | undefined, other: string | undefined): string | undefined =>
   one === undefined || (other !== undefined && other > one) ? other : one
 

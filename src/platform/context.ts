@@ -26,8 +26,8 @@ export type Caller = {
 export type IdempotencyKey = { readonly key: string; readonly bodyHash: string }
 
 /**
- * What a service needs to know about a request in addition to its data. Plain data except `env`, `calls` and `later`. A Durable
- * Object builds its own context from its message.
+ * Everything that a service needs to know about a request, in addition to its data. Plain data except `env`, `calls` and `later`.
+ * A Durable Object builds its own context from its message.
  */
 export type RequestContext = {
   readonly env: Env

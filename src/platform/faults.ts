@@ -24,7 +24,7 @@ const INTERRUPTED = [
   // The object runs another version of the code.
   /RPC receiver does not implement the method/i,
   /Memory limit (?:would be )?exceeded/i,
-  // Most requests that fail this way only run next to the one that used too much.
+  // Most requests that fail this way only ran at the same time as the one that used too much.
   /exceeded its (?:memory|CPU time) limit and was reset/i,
   /request stream because client disconnected/i,
 ]

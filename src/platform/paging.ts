@@ -75,10 +75,7 @@ function readPosition<L>(bytes: Buffer, form: LocatorForm<L>): Position<L> | und
 /** The first rows after a position, and the number found. `rows` may leave out some of the rows found. */
 export type ShardRows<T> = { readonly rows: readonly T[]; readonly found: number }
 
-/**
- * Merges the first `pageSize` rows. Returns `next` if there are more. The page is shorter where the order depends on a row that
- * was left out.
- */
+/** Merges the first `pageSize` rows. Returns `next` if there are more. Ends early where the order depends on a left-out row. */
 export function mergedPage<T extends Position<string> | Position<PolicyLocator>>(
   shards: readonly ShardRows<T>[],
   positions: Positions<T['locator']>,
@@ -137,10 +134,7 @@ export type PageQuery = {
   readonly order?: Order | undefined
 }
 
-/**
- * Returns a page in the order of (createdAt, locator) or its reverse, with a token if more rows follow. Makes one round trip per
- * shard.
- */
+/** Returns a page ordered by (createdAt, locator) or the reverse, with a token if more follows. One round trip per shard. */
 export const pageOfShards = <T extends OrderedTable>(
   { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
   table: T,

@@ -29,10 +29,7 @@ export const guards = sqliteTable('guard', { name: text().notNull() }, table =>
 /** `suspended` is temporary, `moved` is final. */
 export type FenceState = 'serving' | 'suspended' | 'moved'
 
-/**
- * The tenant of the database: one row, or none while the database is free. Every batch reads or guards it
- * (platform/tenancy/fence.ts).
- */
+/** The database's tenant: one row, or none while it is free. Every batch reads or guards it (platform/tenancy/fence.ts). */
 export const fences = sqliteTable('fence', {
   /** Always 1. */
   id: integer().primaryKey(),
@@ -44,10 +41,7 @@ export const fences = sqliteTable('fence', {
   restores: integer().notNull(),
 })
 
-/**
- * Accounts whose access tokens of an earlier epoch are rejected. A row is kept for as long as such a token can be valid
- * (access/revocation.ts).
- */
+/** Accounts whose tokens of an earlier epoch are rejected, kept as long as such a token can be valid (access/revocation.ts). */
 export const revokedAccounts = sqliteTable(
   'revoked_account',
   {

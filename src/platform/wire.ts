@@ -37,10 +37,7 @@ export const component = <S extends z.ZodRawShape>(
   metadata: Parameters<z.ZodObject['openapi']>[1] = {},
 ) => z.object(shape).openapi(name, metadata)
 
-/**
- * Fills in defaults for required properties that clients leave out or set to `null`. The OpenAPI document still lists them as
- * required.
- */
+/** Fills in required properties that clients leave out or set to `null`. The OpenAPI document still lists them as required. */
 export const filledIn = <S extends z.ZodObject>(defaults: Readonly<Record<string, unknown>>, record: S) =>
   z.preprocess(wire => {
     if (typeof wire !== 'object' || wire === null || Array.isArray(wire)) return wire

@@ -133,7 +133,7 @@ export class MigrationFailures extends Error {
   }
 }
 
-/** So many failures mean that the migration is at fault and not the databases. */
+/** This many failures mean that the migration is at fault, not the databases. */
 export const MOST_FAILURES = 10
 
 /**
@@ -170,10 +170,7 @@ export async function migrateAll(
  */
 export const OPTIONAL_MOVES: readonly string[] = ['0007_keys_of_policies', '0009_shared_rows_of_events']
 
-/**
- * Databases with this migration get rows of several events (platform/events/rows.ts), which Workers of earlier releases cannot
- * read.
- */
+/** Databases with it get rows of several events (platform/events/rows.ts), which Workers of earlier releases cannot read. */
 export const SHARED_EVENT_ROWS = '0009_shared_rows_of_events'
 
 /**
@@ -190,22 +187,19 @@ export const OPTIONAL_ADDITIONS: readonly string[] = [
   '0015_deployment_log',
 ]
 
-/**
- * Databases with this migration keep a journal (policy/journal/rows.ts) and reports. Earlier transactions are added to it
- * afterwards.
- */
+/** Databases with it keep a journal (policy/journal/rows.ts) and reports. Earlier transactions are added afterwards. */
 export const BOOKS = '0010_books'
 
-/** Databases with this migration keep notes (servicing/notes). */
+/** Databases with it keep notes (servicing/notes). */
 export const NOTES = '0012_notes'
 
-/** Databases with this migration keep identity providers (access/identity-providers). */
+/** Databases with it keep identity providers (access/identity-providers). */
 export const IDENTITY_PROVIDERS = '0013_identity_providers'
 
-/** Databases with this migration keep roles of the interface (access/roles). */
+/** Databases with it keep roles of the interface (access/roles). */
 export const ROLES = '0014_roles'
 
-/** Databases with this migration keep a log of deployments (tenants/deployment/log). */
+/** Databases with it keep a log of deployments (tenants/deployment/log). */
 export const DEPLOYMENT_LOG = '0015_deployment_log'
 
 /** The newest migration that tenant databases must have for this code, from drizzle-kit's journal. */

@@ -20,10 +20,7 @@ export type Steps = { left: number }
 
 const MOVES = 'moves: '
 const AT_THE_END = 'at the end'
-/**
- * First line of a migration that moves no table but changes the form of what is written. It too waits until no earlier release is
- * serving.
- */
+/** First line of a migration without moves that changes what is written: it, too, waits until no earlier release is serving. */
 const AFTER_RELEASE = 'after its release'
 
 /**

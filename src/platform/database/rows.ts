@@ -29,14 +29,14 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
   const rest = names.filter(column => !keys.includes(column))
   const quoted = (list: string[]): string => list.map(column => `"${column}"`).join(', ')
   const values = names.map((_, at) => `cells ->> ${at}`).join(', ')
-  // A table whose key was extended may still have its former key (docs/design.md, section 5), so no key is named as the target.
+  // A table whose key was extended may still have its former key (docs/design.md, section 5), so the conflict target is left out.
   const target = keys.length > 1 && !indexes.some(({ config }) => config.unique) ? '' : `(${quoted(keys)}) `
   const taking = (changing: string[]): string => {
     if (keys.length === 0) return ''
     const set = changing.map(column => `"${column}" = excluded."${column}"`).join(', ')
     return ` on conflict ${target}do ${set === '' ? 'nothing' : `update set ${set}`}`
   }
-  // Partial indexes list open work: records enter and leave them as columns change, so those columns do not count here.
+  // Partial indexes list open work: records enter and leave them as columns change, so `change` writes the columns of those.
   const indexed = indexes
     .filter(({ config }) => config.where === undefined)
     .flatMap(({ config }) =>

@@ -82,10 +82,7 @@ function sharedCells(
   ]
 }
 
-/**
- * Returns the events of a row in order. Pages are split here, because SQL would process the row's JSON for each column of each
- * event.
- */
+/** Returns the events of a row in order. Pages are split here: SQL would process the row's JSON for each column of each event. */
 export function eventsOfRow(row: StoredEvent): StoredEvent[] {
   if (!row.type.startsWith('[')) return [row]
   const types = JSON.parse(row.type) as string[]

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { Instant } from '../../kernel/time.ts'
 
-/** Events whose locators do not begin like their request's id. It is the condition of an index, so queries must repeat it. */
+/** Selects events whose locators do not begin like their request's id. An index has this condition; queries must repeat it. */
 export const NOT_BY_REQUEST = sql.raw('substr(locator, 1, 24) <> substr(request_id, 1, 24)')
 
 /**
@@ -95,10 +95,7 @@ export const deliveries = sqliteTable(
     attempts: integer().notNull(),
     /** How often the delivery was requested again (`redeliver`). An attempt claimed before the last request does not end it. */
     asked: integer().notNull().default(0),
-    /**
-     * Time of the next attempt. The object of the webhook knows which attempts are under way
-     * (servicing/events/delivery/claims.ts).
-     */
+    /** Time of the next attempt. The webhook's object knows the attempts under way (servicing/events/delivery/claims.ts). */
     dueAt: integer().notNull(),
     /** Outcome of the last attempt, or why there was none: `suspended`, `deleted`, `discarded`. */
     outcome: text(),

@@ -31,10 +31,7 @@ export function newerTypesOf(type: EventType): string[] {
 export const typesNamed = (newer: string): EventType[] =>
   eventTypes.filter(type => newerTypesOf(type).includes(newer))
 
-/**
- * Returns the newer name, chosen by the action or derived from the type, or undefined if there is none. Subscriptions match both
- * names.
- */
+/** Returns the newer name, chosen by the action or derived from the type, if there is one. Subscriptions match both names. */
 export const newerTypeOf = ({
   type,
   newerType,
@@ -43,7 +40,7 @@ export const newerTypeOf = ({
   readonly newerType?: ChosenNewerType
 }): string | undefined => newerType ?? entryOf(type)?.newer
 
-/** Whether `pattern` is the type itself, or a prefix such as `policy.*` of it. */
+/** Whether `pattern` matches the type: it is the type itself, or a prefix of it such as `policy.*`. */
 export const matchesEventType = (pattern: string, type: string): boolean =>
   pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)))
 

@@ -58,8 +58,7 @@ const noFile = (): Refusal =>
 type Range = { offset: number } | { offset: number; length: number } | { suffix: number }
 
 /**
- * Returns a single requested range. Undefined means the whole file: without the header, with several ranges, with `If-Range` and
- * for HEAD.
+ * Returns a single requested range. Undefined, for the whole file, without the header, with several, with `If-Range`, for HEAD.
  */
 function wantedRange({ isHead, requestHeaders: headers }: PublicContext): Range | undefined {
   // By RFC 9110, 14.2.
@@ -102,10 +101,7 @@ function isKnown(headers: Headers, { etag, uploaded }: R2Object): boolean {
   return !(uploaded.getTime() > unmodifiedSince)
 }
 
-/**
- * Responds with 416 for a range beyond the file. R2 reports it like any failure, so the size of the file decides. The 416 needs
- * the size, too.
- */
+/** Responds with 416 for a range beyond the file. R2 reports it like any failure; the size of the file shows which it was. */
 async function unsatisfiable(
   context: PublicContext,
   bucket: R2Bucket,

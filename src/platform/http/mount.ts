@@ -46,10 +46,7 @@ function deprecate(route: Route, params: Readonly<Record<string, string>>, heade
 
 const isParameter = (segment: string): boolean => segment.startsWith('{')
 
-/**
- * Sorts literal segments before parameters, so that `/groups/list` is not read as the group `list`: the first matching route is
- * called.
- */
+/** Sorts literal segments before parameters: the first match is called, and `/groups/list` is not the group `list`. */
 export function staticFirst<R extends { readonly path: string }>(routes: readonly R[]): R[] {
   const split = routes.map(route => ({ route, segments: route.path.split('/') }))
   split.sort(({ segments: a }, { segments: b }) => {

@@ -75,7 +75,7 @@ export const ALL_PERMISSIONS: readonly Permission[] = Object.entries(PERMISSION_
   ([group, { actions }]) => actions.map(action => `${group}.${action}` as Permission),
 )
 
-/** Grants actions of every group of an area (`*` for all), or actions of one group with or without exceptions. */
+/** Actions of every group of an area (`*` for all), or actions of one group with or without exceptions. */
 type Grant =
   | { area: Area; actions: readonly string[] | '*' }
   | { group: Group; except?: readonly string[] }

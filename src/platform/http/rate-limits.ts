@@ -50,10 +50,7 @@ export function clientAddress(headers: Headers, trusted: string): string {
   return addresses.findLast(address => address !== '' && !proxies.has(address)) ?? CONNECTION
 }
 
-/**
- * Returns the key under which an address counts. For IPv6 these are the first 64 bits, because each customer of a provider has a
- * whole /64.
- */
+/** Returns the key under which an address counts: for IPv6 its first 64 bits, because each customer has a whole /64. */
 export function addressKey(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = address.split('::')

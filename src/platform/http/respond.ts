@@ -83,16 +83,10 @@ const statusOf = ({ answer }: Route): number => answer.status ?? 200
 const jsonOf = (value: unknown): string =>
   value === undefined ? '' : JSON.stringify(value instanceof LongAnswer ? value.value : value)
 
-/**
- * Maximum size of a response that is kept in memory while its tag is computed. A longer one is generated a second time while it is
- * sent.
- */
+/** Maximum size of a response that is kept while its tag is computed. A longer one is generated again while it is sent. */
 const MOST_HELD_BYTES = 16 * 2 ** 20
 
-/**
- * Generates the whole response before any of it is sent: to compute its tag, and so that a failure still leads to an error
- * response.
- */
+/** Generates the whole response before sending any of it, to compute its tag and so that a failure leads to an error response. */
 function longResponse(handled: Handled, answer: LongAnswer, addressed: (json: string) => string): Response {
   let held: Uint8Array[] | undefined = []
   let bytes = 0

@@ -91,8 +91,8 @@ export async function serve(
 }
 
 /**
- * Returns the origin of addresses in responses. It is configured and never taken from the request's `Host`, which the caller
- * chooses. Only a local service without the setting uses that of the request.
+ * Returns the origin of addresses in responses: the configured one, or the tenant's host name. The request's `Host`, which the
+ * caller chooses, is used only without the setting, by a local service or where there is no tenant.
  */
 export function publicOrigin(
   { PUBLIC_ORIGIN: origin, ENVIRONMENT }: { readonly PUBLIC_ORIGIN: string; readonly ENVIRONMENT: string },

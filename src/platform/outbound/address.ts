@@ -45,10 +45,7 @@ const NOT_PUBLIC_IPV6 = /^(2001:0?:|2001::|2001:[12][0-9a-f]?:|2001:db8:|2002:|3
 
 type Reach = 'public' | 'loopback' | 'private'
 
-/**
- * Classifies a host. `host` must be in the form that URL writes: IPv4 in four decimal parts, IPv6 in brackets, names in lower
- * case.
- */
+/** Classifies a host as URL writes it: IPv4 in four decimal parts, IPv6 in brackets, names in lower case. */
 function reachOf(host: string): Reach {
   const name = host.replace(/\.+$/, '')
   const address = ipv4(name)

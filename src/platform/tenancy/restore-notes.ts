@@ -1,5 +1,5 @@
 // Files in which a restore notes the time that it undoes (tenants/restore.ts). They contain events with texts from plugins, so
-// they are removed when the restore is finished, and also by an erasure: timers run only where no restore is under way.
+// they are removed when the restore is finished, and by an erasure, whose timer runs only while no restore is under way.
 import type { Calls } from '../calls.ts'
 import { fileKey, type Tenant, tenantFiles } from '../tenancy.ts'
 

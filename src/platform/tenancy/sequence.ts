@@ -18,10 +18,7 @@ const blocksByShard = new Memo<string, Block>(10_000)
 
 const keyOf = ({ locator, generation }: Tenant, shard: number): string => `${locator}/${generation}/${shard}`
 
-/**
- * Returns `count` rising integer locators. Each request leases for itself, because a request must not await the promise of
- * another.
- */
+/** Returns `count` rising integer locators. Each request leases for itself: it must not await another request's promise. */
 export async function takeLocators(context: RequestContext, shard: number, count: number): Promise<number[]> {
   const { tenant, env, calls } = context
   const key = keyOf(tenant, shard)

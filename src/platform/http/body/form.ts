@@ -180,10 +180,7 @@ export type FilePart = {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/**
- * A form. The schema gets the text parts by name and the file part `file` as a `FilePart`, which the handler also gets as
- * `input.file`.
- */
+/** A form. `schema` gets the text parts by name and the part `file` as a `FilePart`, which is also the handler's `input.file`. */
 export type MultipartBody<Schema extends z.ZodType> = {
   readonly schema: Schema
   readonly file: string

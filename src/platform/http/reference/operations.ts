@@ -205,9 +205,9 @@ export const tagsOf = (names: Iterable<string>): { name: string; description?: s
 export type Example = {
   /** Path parameters by name. */
   readonly params?: Readonly<Record<string, string>>
-  /** The value of JSON, the parts of a form, or a file as text. */
+  /** The JSON value, the parts of a form, or a file as text. */
   readonly body?: unknown
-  /** The value of JSON, or anything else as text. Undefined without a body. */
+  /** The JSON value, or anything else as text. Undefined without a body. */
   readonly answer?: unknown
 }
 
