@@ -11,7 +11,7 @@ import { isHeldByPerson, type Change as ManagerChange, managersOf, manages } fro
 import type { StoredAccount } from './store.ts'
 import { accounts } from './tables.ts'
 
-/** What a change of accounts needs to know. */
+/** The data on which a change of accounts is decided. */
 export type Reading = {
   /** Roles of the newest configuration. */
   readonly configured: TenantRoles | null | undefined

@@ -214,10 +214,7 @@ type Known = { readonly found: FoundToken | undefined; readonly readAt: Instant 
 
 const known = new Memo<string, Known>(1_000)
 
-/**
- * Texts of tokens that existed when this isolate last looked. Only other tokens must pass `requireUnrefused` before they are
- * looked up.
- */
+/** Texts of tokens that existed at this isolate's last look-up. Only other tokens must pass `requireUnrefused` first. */
 const seen = new Memo<string, true>(1_000)
 
 export const wasSeen = (token: string): boolean => seen.get(token) ?? false

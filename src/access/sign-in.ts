@@ -245,8 +245,7 @@ async function record(
 }
 
 /**
- * Returns the caller of an account. Within a tenant, an administration account is an administrator of that tenant and cannot
- * deploy.
+ * Returns the account as a caller. Within a tenant, an administration account is that tenant's administrator: it cannot deploy.
  */
 export const callerOf = (
   { locator, username, accountType, permissions }: StoredAccount,

@@ -29,10 +29,7 @@ export function tokenOf(request: Request): string {
 
 const BASIC = /^basic\s+([\w+/-]+=*)$/i
 
-/**
- * Returns the user name and password in the header (RFC 7617), or undefined unless it is of this kind. Only a sign-in accepts
- * them.
- */
+/** Returns the user name and password of the header (RFC 7617), or undefined without them. Only a sign-in accepts them. */
 export function basicCredentialsOf(headers: Headers): { username: string; password: string } | undefined {
   const header = headers.get('authorization')?.trim() ?? ''
   const encoded = header.length > 8_192 ? undefined : BASIC.exec(header)?.[1]

@@ -351,10 +351,7 @@ async function storedRules(database: Database): Promise<PasswordRules | undefine
   return row?.rules
 }
 
-/**
- * Sets the rules. Existing passwords stay valid until they are too old. Throws 412 if the rules changed since the caller read
- * them.
- */
+/** Sets the rules. Existing passwords stay valid until too old. Throws 412 if the rules changed since the caller read them. */
 export async function writePasswordRules(rules: PasswordRules, context: RequestContext): Promise<JsonText> {
   const database = homeDatabase(context)
   const answer = jsonAnswer(rules)

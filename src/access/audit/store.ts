@@ -109,10 +109,7 @@ export async function recordAudit(context: RequestContext, entry: AuditEntry): P
   await database.batch(auditRows(database, context, HOME_SHARD, [entry]) as [Query, ...Query[]])
 }
 
-/**
- * Builds the row of an entry, for the batch of the change that it reports. Records nothing unless `holds` is true at its place in
- * the batch.
- */
+/** Builds the row of an entry for the batch of the change. Records nothing unless `holds` is true at its place in the batch. */
 export const administrationAuditRow = (
   database: Database,
   { caller, requestId, now }: Pick<RequestContext, 'caller' | 'requestId' | 'now'>,

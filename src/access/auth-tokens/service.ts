@@ -251,10 +251,7 @@ export const revokeTokens = (locator: string, context: RequestContext): Promise<
     return { set: {}, endsAccess: true, endsTokens: true }
   })
 
-/**
- * Like `revokeTokens`, and removes the password until an administrator sets one. Throws 409 for the last person who may change
- * users.
- */
+/** Like `revokeTokens`, and also removes the password. Throws 409 for the last person who may change users. */
 export const deleteCredentials = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'credentials.delete', async (account, _, reading) => {
     requireReach(context.caller, account, ['users.write'])

@@ -151,7 +151,7 @@ export async function endSignIn(
   const failed = (failure: Failure) => toConsole(`#/signed-in?failed=${failure}`)
   const begun = await readSealed<Begun>(context, BEGUN_PLACE, cookieOf(context))
   if (!begun || query.state !== begun.state) return failed('expired')
-  // The response of another provider is for that provider alone.
+  // The response of one provider must not be used for another.
   if (begun.tenantName !== tenantName || begun.provider !== providerName) return failed('provider')
   if (query.error !== undefined || query.code === undefined) return failed('denied')
   try {
@@ -191,7 +191,7 @@ async function idTokenFor(
   const provider = tenant && (await providersOf(tenant, context)).find(one => one.name === name)
   if (!tenant || !provider) return undefined
   const { tokenUrl, authentications, namesItself } = await flowMetadata(env, provider)
-  // RFC 9207: the response of another provider is not sent to this one.
+  // RFC 9207: a code from another provider is not sent to this one.
   if (iss === undefined ? namesItself : iss !== provider.issuer) return undefined
   const body = new URLSearchParams({
     grant_type: 'authorization_code',

@@ -57,10 +57,7 @@ type Expected = {
 const isIdTokenType = (typ: unknown): boolean =>
   typ === undefined || (typeof typ === 'string' && /^(application\/)?jwt$/i.test(typ))
 
-/**
- * Verifies an ID token. Throws 401 with the reason for a token that the provider did not create for this client or that is not
- * valid now.
- */
+/** Throws 401 with the reason for a token that the provider did not create for this client or that is not valid now. */
 export async function verifyIdToken(
   env: Env,
   { issuer, clientId, audience }: Expected,

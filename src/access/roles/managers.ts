@@ -39,7 +39,7 @@ export function managersOf(configured: TenantRoles | null | undefined): HoldersO
   }
 }
 
-/** What will be different after a change that is about to be made. */
+/** The differences that a change is about to make. */
 export type Change = {
   /** Accounts that lose the permission or their way to sign in. */
   readonly loses?: SQL

@@ -36,10 +36,7 @@ export const givenTo = ({ build }: Database, page: SQLWrapper) =>
     .where(sql`${accountRoles.accountLocator} in (select locator from ${page})`)
     .orderBy(asc(accountRoles.role))
 
-/**
- * Selects the identity providers by which the accounts of the page sign in: the name, or the issuer where it has no provider any
- * more.
- */
+/** Selects the identity providers of the page's accounts: the name, or the issuer where it has no provider any more. */
 export const tiedTo = ({ build }: Database, page: SQLWrapper) =>
   build
     .select({
