@@ -1,14 +1,14 @@
-// Reads RFC 4180 in pieces and keeps only one row in memory. Lenient with published files: blanks around cells, any
-// line ends, quotes inside cells that do not begin with one.
+// Reads RFC 4180 in pieces and keeps only one row in memory. Tolerates the flaws of published files: blanks around cells, any
+// line ending, and quotes inside cells that do not begin with a quote.
 
-/** Columns per table and characters per cell (resources brief 1.2). */
+/** The maximum number of columns per table and of characters per cell (resources brief 1.2). */
 export const MOST_COLUMNS = 200
 const LONGEST_CELL = 8_192
 
-/** The text cannot be read beyond this line. */
+/** The error for text that cannot be read past this line. */
 export class CsvFault extends Error {
   readonly line: number
-  /** The row or cell exceeds a limit; otherwise a quote is unclosed or misplaced. */
+  /** Whether the row or cell exceeds a limit. Otherwise a quote is unclosed or misplaced. */
   readonly isTooLarge: boolean
   constructor(line: number, message: string, isTooLarge = false) {
     super(message)
@@ -17,7 +17,7 @@ export class CsvFault extends Error {
   }
 }
 
-/** `line` is where the row begins; cells are trimmed. `fault` describes a problem with quotes. */
+/** `line` is the line on which the row begins. Cells are trimmed. `fault` describes a problem with quotes. */
 export type CsvRow = { readonly line: number; readonly cells: string[]; readonly fault?: string }
 
 type State = 'start' | 'plain' | 'quoted' | 'quoteInQuoted' | 'afterQuoted'
@@ -39,10 +39,10 @@ export class CsvReader {
   #rowLine = 1
   #fault: string | undefined
   #quoteLine = 1
-  /** The last character was a carriage return, so a line feed after it belongs to the same line end. */
+  /** Whether the last character was a carriage return, so that a line feed after it belongs to the same line ending. */
   #afterReturn = false
 
-  /** `keepsLeadingBlanks` trims cells only at the end, and makes a quote after a blank part of the cell. */
+  /** `keepsLeadingBlanks` trims cells only at the end, and treats a quote after a blank as part of the cell. */
   constructor(take: (row: CsvRow) => void, { keepsLeadingBlanks = false } = {}) {
     this.#take = take
     this.#keepsLeadingBlanks = keepsLeadingBlanks
@@ -183,7 +183,7 @@ const decoder = (): TextDecoder => new TextDecoder('utf-8', { fatal: true, ignor
 export class Utf8Text {
   readonly #decoder = decoder()
 
-  /** Throws `NotUtf8`. */
+  /** Decodes the next piece. Throws `NotUtf8`. */
   read(piece: Uint8Array): string {
     try {
       return this.#decoder.decode(piece, { stream: true })
@@ -192,7 +192,7 @@ export class Utf8Text {
     }
   }
 
-  /** Call it after the last piece. Throws `NotUtf8` if that ends within a character. */
+  /** Call it after the last piece. Throws `NotUtf8` if that piece ends within a character. */
   end(): string {
     try {
       return this.#decoder.decode()
@@ -202,7 +202,7 @@ export class Utf8Text {
   }
 }
 
-/** The first line that is not UTF-8 by itself; bytes left from the piece before belong to the first line. */
+/** Returns the first line that is not valid UTF-8 by itself. Bytes left over from the previous piece belong to the first line. */
 function badLine(piece: Uint8Array): number {
   let line = 0
   let from = 0

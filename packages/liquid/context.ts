@@ -14,66 +14,66 @@ import { RenderBudget, type RenderLimits, STEP_WORK, TemplateError } from './lim
 import { Observation, type RenderingObserver } from './observation.ts'
 import { asInteger, dataNumber, isDataNumber, LiquidNumber, namesOf, printed } from './values.ts'
 
-/** Everything that the caller adds to the engine: filters, their effects, and what the engine does not know. */
+/** Everything that the caller adds to the engine: filters, their effects, and knowledge that the engine lacks. */
 export type Dialect<Effects = unknown> = {
   readonly filters: Filters
-  /** The filters of a rendering write here: `context.state.effects`. */
+  /** Creates the effects of one rendering. Filters write to them as `context.state.effects`. */
   newEffects(): Effects
-  /** Final effects of a rendering, as the caller gets them. */
+  /** Returns the final effects of a rendering for the caller. */
   settledEffects(effects: Effects): Effects
   readonly calendar: Calendar
   isCurrency(code: string): boolean
-  /** How many digits its minor unit has. */
+  /** The number of digits of the currency's minor unit. */
   digitsOfCurrency(code: string): number
-  /** A sentence with a leading blank that suggests the nearest known name; empty if none is near. */
+  /** Returns a sentence, with a leading blank, that suggests the nearest known name. Empty if no name is near. */
   suggestion(name: string, known: readonly string[]): string
 }
 
-/** Sources beyond the template's data. Nothing is asynchronous, because rendering is synchronous. */
+/** Sources besides the template's data. Nothing is asynchronous, because rendering is synchronous. */
 export type RenderingEnvironment = {
-  /** IANA name. */
+  /** An IANA name. */
   timeZone: string
-  /** ISO 4217. */
+  /** An ISO 4217 code. */
   currency: string
-  /** The time of `"now"`: milliseconds since the Unix epoch. */
+  /** The time of `"now"`, in milliseconds since the Unix epoch. */
   now: number
-  /** For `image_url`; without it the filter prints the name unchanged. */
+  /** For `image_url`. Without it the filter prints the name unchanged. */
   imageUrl?(name: string): string | undefined
-  /** For `include` and `render`; undefined for an unknown name. */
+  /** For `include` and `render`. Returns undefined for an unknown name. */
   templates?(name: string): { readonly nodes: Template[] } | undefined
   limits?: Partial<RenderLimits>
-  /** Sees each step of the rendering. Without one, nothing is spent on it. */
+  /** Sees each step of the rendering. Without an observer, no work is done for it. */
   observer?: RenderingObserver
   /**
-   * What is wrong with reading a path that has no value, as a sentence: the rendering fails with it at the path.
-   * Undefined where nothing is. Not asked while keys are missing.
+   * Returns a sentence if reading a path without a value is a problem; the rendering then fails with it at the path. Returns
+   * undefined if it is not. Not called while keys are missing.
    */
   withoutValue?(read: ReadWithoutValue): string | undefined
 }
 
 export type ReadWithoutValue = {
-  /** As written; parts in brackets have their value. */
+  /** As written, with parts in brackets replaced by their values. */
   readonly path: readonly string[]
-  /** The place of the first part without a value: 0 for the variable itself. */
+  /** The index of the first part without a value; 0 is the variable itself. */
   readonly at: number
-  /** What lacks that part. */
+  /** The value that lacks that part. */
   readonly owner: unknown
-  /** The variable was set, even to nothing. */
+  /** Whether the variable was set, even to nil. */
   readonly isSet: boolean
-  /** A condition asks whether there is a value, or `default` stands in for one. */
+  /** Whether a condition tests for a value, or `default` replaces a missing one. */
   readonly isTested: boolean
 }
 
-/** State of one rendering. The template shares it with the snippets that it includes. */
+/** The state of one rendering. The template shares it with the snippets that it includes. */
 type RenderState = {
   data: unknown
   environment: RenderingEnvironment
   budget: RenderBudget
   dialect: Dialect<unknown>
   effects: unknown
-  /** Requests of filters that were not loaded, by a text that identifies each, so none is requested twice. */
+  /** Requests of filters for values that were not loaded, by a text that identifies each, so that none is requested twice. */
   missing: Map<string, unknown>
-  /** Names of the snippets being rendered, outermost first. */
+  /** The names of the snippets being rendered, outermost first. */
   snippets: string[]
   /** Variables and paths without a value, as in the source; at most 200. */
   undefinedNames: Set<string>
@@ -101,21 +101,21 @@ export function newRenderState<Effects>(
   }
 }
 
-/** The library's limits read a clock; ours are counted. */
+/** The library's limits read a clock. Bindery counts work instead. */
 const UNTIMED = { use: () => {}, check: () => {} } as unknown as Context['renderLimit']
 
-/** The library counts the items of a range; each takes several bytes. */
+/** The library counts the items of a range, and each item needs several bytes. */
 const RANGE_ITEM_MEMORY = 4
 
-/** Variables of one template. Reads only own members of data, never calls anything in it and never writes to it. */
+/** The variables of one template. Reads only own members of the data, never calls anything in it and never writes to it. */
 export class RenderingContext extends Context {
   readonly state: RenderState
   readonly #engine: Liquid
-  /** Undefined where nobody observes. */
+  /** Undefined if there is no observer. */
   readonly observation: Observation | undefined
   /** The running filter, for the position of errors. */
   filter: Token | undefined
-  /** What the running filter says about its result. */
+  /** The detail that the running filter reports about its result. */
   detail: unknown
 
   constructor(engine: Liquid, state: RenderState) {
@@ -135,12 +135,12 @@ export class RenderingContext extends Context {
     return this.state.budget
   }
 
-  /** A key was not loaded, so the output is not final. */
+  /** Whether a key was not loaded, so that the output is not final. */
   get provisional(): boolean {
     return this.state.missing.size > 0
   }
 
-  /** A context for `render` that sees only the data. */
+  /** Returns a context for `render` that sees only the data. */
   override spawn(): RenderingContext {
     return new RenderingContext(this.#engine, this.state)
   }
@@ -150,7 +150,7 @@ export class RenderingContext extends Context {
     return this.valueAt(path)
   }
 
-  /** The value at the path in the innermost scope with its first name. A missing value is noted. */
+  /** Returns the value at the path, starting in the innermost scope that has its first name. Records a missing value. */
   valueAt(path: readonly unknown[], token?: Token): unknown {
     let value: unknown = this.#scopeOf(path[0])
     for (const part of path) value = this.readProperty(value, part)
@@ -184,11 +184,11 @@ export class RenderingContext extends Context {
     })
     if (problem === undefined) return
     const error = new TemplateError('templateFailed', problem)
-    // Not every token knows its file; the node around it does.
+    // Not every token knows its file. The node around it does.
     throw token?.file ? located(error, token) : error
   }
 
-  /** The innermost scope with that name, as in the library. */
+  /** Returns the innermost scope with that name, as the library does. */
   #scopeOf(name: unknown): object {
     const { scopes } = this as unknown as { readonly scopes: readonly object[] }
     for (let at = scopes.length - 1; at >= 0; at -= 1) if ((name as string) in scopes[at]!) return scopes[at]!
@@ -224,24 +224,24 @@ export class RenderingContext extends Context {
     return found === undefined ? undefined : [found, (map as Record<string, unknown>)[found]]
   }
 
-  /** The text of a value for a filter. What a list or map prints as counts: it may be far more than its size. */
+  /**
+   * Returns the text of a value for a filter. Counts the text of lists and maps, which may be far longer than the number of
+   * items.
+   */
   print(value: unknown): string {
     const text = printed(value)
     if (typeof value === 'object') this.budget.countWork(text.length)
     return text
   }
 
-  /**
-   * For a filter: what an observer gets as `detail` beside the filter's result. `detail` is called only where somebody
-   * observes.
-   */
+  /** For filters: gives an observer a `detail` in addition to the filter's result. Calls `detail` only if there is an observer. */
   explain(detail: () => unknown): void {
     if (this.observation) this.detail = detail()
   }
 
   /**
-   * Throws `templateFailed` at the running filter. While keys are missing it returns undefined instead, because a blank
-   * in place of their values may be the only reason.
+   * Throws `templateFailed` at the running filter. While keys are missing it returns undefined instead, because a blank in place
+   * of their values may be the only cause.
    */
   reject(message: string): undefined {
     if (this.provisional) return undefined
@@ -253,7 +253,7 @@ export class RenderingContext extends Context {
 const TESTING_TAG = /(?:^|[\s%-])(?:if|elsif|unless|and|or)\s+$/
 const TESTED_BY = /^\s*(?:-?%\}|\n|(?:and|or)\b|(?:==|!=)\s*(?:nil|null|blank|empty)\b)/
 
-/** Told from the text around the path: `{% if path %}`, `path == nil`, `path | default: x`. */
+/** Decides by the text around the path: `{% if path %}`, `path == nil`, `path | default: x`. */
 function isTested({ input, begin, end }: Token): boolean {
   const after = input.slice(end, end + 40)
   if (/^\s*\|\s*default\b/.test(after)) return true
@@ -265,13 +265,13 @@ function asValue(value: unknown): unknown {
   return typeof value === 'function' ? undefined : value
 }
 
-/** Adds the position of `token` unless the error has one. Errors that are not ours become `templateFailed`. */
+/** Adds the position of `token` unless the error has one. Errors of other kinds become `templateFailed`. */
 export function located(error: unknown, token: Token): TemplateError {
   if (error instanceof TemplateError && error.path !== undefined) return error
   const [line, column] = token.getPosition() as [number, number]
   const at = { path: token.file ?? '', line, column }
   if (error instanceof TemplateError) return new TemplateError(error.code, error.message, at)
-  // The library throws RangeError only for a full stack or a text beyond the greatest length.
+  // The library throws RangeError only for a full stack or for text beyond the maximum length of a string.
   if (error instanceof RangeError)
     return new TemplateError('templateLimit', 'The template nests too deeply or builds too much.', at)
   const cause = error instanceof Error && 'originalError' in error ? error.originalError : error
@@ -279,7 +279,7 @@ export function located(error: unknown, token: Token): TemplateError {
   return new TemplateError('templateFailed', error instanceof Error ? error.message : String(error), at)
 }
 
-/** Collects the output. `count` charges the budget: output, or memory for `capture`. */
+/** Collects the output. `count` charges the budget: for output, or for memory in `capture`. */
 export class CountingEmitter implements Emitter {
   readonly #count: (text: string) => void
   buffer = ''

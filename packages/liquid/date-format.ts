@@ -1,23 +1,23 @@
-// Formats times by Joda patterns and the standard `date` filter. Instants are milliseconds since 1970, zones IANA
-// names.
+// Formats times by Joda patterns and by the patterns of the standard `date` filter. Instants are milliseconds since 1970; zones
+// are IANA names.
 import { asInteger, asNumber } from './values.ts'
 
 export type CalendarUnit = 'year' | 'month' | 'week' | 'day' | 'hour' | 'minute' | 'second'
 
 /** Calendar arithmetic, which the caller provides. */
 export type Calendar = {
-  /** Undefined if the number is no instant within the calendar. */
+  /** Returns undefined if the number is not an instant within the calendar. */
   instant(ms: number): number | undefined
-  /** Start of the day `YYYY-MM-DD`; undefined if there is no such day. */
+  /** Returns the start of the day `YYYY-MM-DD`, or undefined if there is no such day. */
   dayStart(isoDate: string, zone: string): number | undefined
   startOfDay(at: number, zone: string): number
   endOfDay(at: number, zone: string): number
-  /** Clamps a missing day to the month's last; `count` may be negative. Throws RangeError beyond the calendar. */
+  /** Clamps a missing day to the last day of the month. `count` may be negative. Throws RangeError beyond the calendar. */
   add(at: number, count: number, unit: CalendarUnit, zone: string): number
   localParts(at: number, zone: string): LocalParts
 }
 
-/** `dayOfWeek` is 1 on Mondays, `offset` is like `+01:00`. */
+/** `dayOfWeek` is 1 on Mondays. `offset` is like `+01:00`. */
 type LocalParts = {
   readonly [part in Exclude<CalendarUnit, 'week'> | 'millisecond' | 'dayOfWeek' | 'dayOfYear']: number
 } & { readonly offset: string }
@@ -44,7 +44,7 @@ const padded = (value: number, width: number): string =>
 
 const names = new Map<string, string>()
 
-/** English names, as the reference prints them. Counts from January and Monday. */
+/** Returns the English name, as the reference prints it. Counts from January and from Monday. */
 function nameOf(kind: 'month' | 'weekday', style: 'long' | 'short', number: number): string {
   const key = `${kind} ${style} ${number}`
   const known = names.get(key)
@@ -62,7 +62,7 @@ const text = (kind: 'month' | 'weekday', number: number, width: number): string 
 const year = (value: number, width: number): string =>
   width === 2 ? padded(((value % 100) + 100) % 100, 2) : padded(value, width)
 
-/** ISO 8601. */
+/** Returns the week and its year by ISO 8601. */
 function isoWeek({ year, dayOfYear, dayOfWeek }: Local): { week: number; year: number } {
   const week = Math.floor((dayOfYear - dayOfWeek + 10) / 7)
   if (week < 1) return { week: weeksOf(year - 1), year: year - 1 }
@@ -78,7 +78,7 @@ function weeksOf(year: number): number {
 const zoneFormats = new Map<string, Intl.DateTimeFormat>()
 const MOST_ZONE_FORMATS = 100
 
-/** Making a format takes ten times as long as using it. */
+/** Creating a format takes ten times as long as using it. */
 function zoneFormat(zone: string, style: 'short' | 'long'): Intl.DateTimeFormat {
   const key = `${style} ${zone}`
   const known = zoneFormats.get(key)
@@ -89,7 +89,7 @@ function zoneFormat(zone: string, style: 'short' | 'long'): Intl.DateTimeFormat 
   return format
 }
 
-/** A pattern may ask for it at every letter. */
+/** Cached, because a pattern may need the name at every letter. */
 function zoneName(local: Local, style: 'short' | 'long'): string {
   const known = local.zoneNames[style]
   if (known !== undefined) return known
@@ -129,7 +129,7 @@ const LETTERS: Record<string, (local: Local, width: number) => string> = {
   Z: offset,
 }
 
-/** Formats by a Joda pattern such as `d MMM YYYY` (resources brief 12.1). Throws `DatePatternError` for other letters. */
+/** Formats by a Joda pattern such as `d MMM YYYY` (resources brief 12.1). Throws `DatePatternError` for unknown letters. */
 export function formatDate(at: number, pattern: string, zone: string, calendar: Calendar): string {
   if (pattern.length > LONGEST_PATTERN) throw new DatePatternError('date pattern is too long')
   return formatLocal(localOf(at, zone, calendar), pattern)
@@ -152,7 +152,7 @@ const DIRECTIVES: ReadonlyMap<string, string> = new Map(
     .map(pair => pair.split(' ') as [letter: string, pattern: string]),
 )
 
-/** Formats by a pattern of the standard `date` filter, `%d %b %Y`; `%-d` drops leading zeros. */
+/** Formats by a pattern of the standard `date` filter, such as `%d %b %Y`. `%-d` drops leading zeros. */
 export function formatDirectives(at: number, pattern: string, zone: string, calendar: Calendar): string {
   if (pattern.length > LONGEST_PATTERN) throw new DatePatternError('date pattern is too long')
   const local = localOf(at, zone, calendar)
@@ -169,7 +169,7 @@ export function formatDirectives(at: number, pattern: string, zone: string, cale
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:?\d{2})$/
 
-/** Reads milliseconds, `2026-01-31` (its start in the zone) or a full ISO time; undefined for anything else. */
+/** Reads milliseconds, `2026-01-31` (its start in the zone) or a full ISO time. Returns undefined for anything else. */
 export function instantOf(value: unknown, zone: string, calendar: Calendar): number | undefined {
   if (asNumber(value)) return calendar.instant(asInteger(value) ?? Number.NaN)
   if (typeof value !== 'string') return undefined

@@ -68,7 +68,7 @@ const TAGS: Liquid['tags'] = {
   '#': InlineCommentTag,
 }
 
-/** Counts each node. The library's own renderer reads a clock and counts nothing. */
+/** Renders and counts each node. The library's own renderer reads a clock and counts nothing. */
 function renderTemplates(templates: Template[], context: Context, emitter?: Emitter): string {
   const { budget, observation } = context as RenderingContext
   const out = emitter ?? new CountingEmitter(text => budget.countMemory(text.length))
@@ -87,7 +87,7 @@ function renderTemplates(templates: Template[], context: Context, emitter?: Emit
   return out.buffer
 }
 
-/** The library with our tags and filters. It keeps no state of a rendering. */
+/** Creates the library's engine with Bindery's tags and filters. It keeps no state of a rendering. */
 export function libraryEngine(dialect: Dialect): Liquid {
   const engine = new Liquid({ operators, groupedExpressions: true, ownPropertyOnly: true, locale: 'en-US' })
   Object.assign(engine, { tags: Object.assign(Object.create(null), TAGS), filters: Object.create(null) })
@@ -99,22 +99,22 @@ export function libraryEngine(dialect: Dialect): Liquid {
 export type Rendering<Effects = unknown> = {
   output: string
   effects: Effects
-  /** If not empty, output and effects are provisional: load these and render again. */
+  /** If not empty, output and effects are provisional: load these values and render again. */
   missing: unknown[]
   /** Variables and paths without a value, each once, at most 200. */
   undefinedNames: string[]
-  /** Variables that the template assigned, as plain data; for trying a template out. */
+  /** The variables that the template assigned, as plain data, for trying out a template. */
   variables(): Record<string, unknown>
 }
 
-/** Has no state, so it can be rendered any number of times. */
+/** A template without state, which can be rendered any number of times. */
 export type CompiledTemplate<Environment = RenderingEnvironment, Effects = unknown> = {
   readonly path: string
   readonly nodes: Template[]
   /**
-   * Renders `data` as the variable `data` and never writes to it. Throws `TemplateError` with path, line and column.
-   * While values are missing nothing fails, because a blank in their place may be the only reason. A method, so that
-   * callers need no engine: it is not part of the start-up.
+   * Renders `data` as the variable `data` and never writes to it. Throws `TemplateError` with path, line and column. While
+   * values are missing nothing fails, because a blank in their place may be the only cause. It is a method, so that callers do
+   * not need the engine, which is not loaded at startup.
    */
   render(data: unknown, environment: Environment): Rendering<Effects>
 }
@@ -125,9 +125,9 @@ export type TemplateCompiler<Environment = RenderingEnvironment, Effects = unkno
 }) => { template?: CompiledTemplate<Environment, Effects>; findings: Finding[] }
 
 /**
- * Makes a compiler. It repairs untidy forms and reports them as warnings. Unreadable markup, unknown filters and
- * unknown tags are errors; with an error there is no template. Lines and columns count from 1, with at most 100 errors
- * and 100 warnings. The compiler never throws.
+ * Creates a compiler. It repairs untidy forms and reports them as warnings. Unreadable markup, unknown filters and unknown tags
+ * are errors; with an error there is no template. Lines and columns count from 1. Reports at most 100 errors and 100 warnings.
+ * The compiler never throws.
  */
 export function createLiquid<Environment extends RenderingEnvironment, Effects>(
   dialect: Dialect<Effects>,
@@ -187,15 +187,15 @@ function rendered<Effects>(
   }
 }
 
-/** For all variables together; the rest becomes `CUT`. */
+/** The limit for all variables together. The rest becomes `CUT`. */
 const MOST_VALUES = 2_000
 const MOST_CHARACTERS = 100_000
 const DEEPEST = 6
 const CUT = '…'
 
 /**
- * Variables as plain data. A number becomes text if a JSON number cannot represent it exactly. The result is limited,
- * however much of its data a template assigned.
+ * Returns variables as plain data. A number becomes text if a JSON number cannot represent it exactly. The result is limited, no
+ * matter how much of its data a template assigned.
  */
 function plainVariables(scope: object): Record<string, unknown> {
   let values = 0

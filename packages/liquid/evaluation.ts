@@ -1,5 +1,5 @@
-// Compiles values of a template into functions. The library evaluates with generators, which take most of a rendering's
-// time; rendering is synchronous here, so none are needed. Results, order of evaluation and counts are unchanged.
+// Compiles values of a template into functions. The library evaluates them with generators, which take most of a rendering's
+// time. Rendering is synchronous here and needs none. Results, order of evaluation and counts are unchanged.
 import {
   Drop,
   type Expression,
@@ -24,7 +24,7 @@ type Evaluate = (context: RenderingContext) => unknown
 type FilterToken = Token & { readonly name: string; readonly args: readonly FilterArgument[] }
 type FilterArgument = Token | readonly [string, Token | undefined]
 
-/** An expression with its filters. A literal of the library stays one, because operators need it. */
+/** Compiles an expression with its filters. A literal of the library remains a literal, because operators need it. */
 export function evaluationOf(value: Value): Evaluate {
   const initial = expressionEvaluation(value.initial)
   const filters = value.filters.map(filterEvaluation)
@@ -93,7 +93,7 @@ const compared =
     return compare(value, right(context), context)
   }
 
-/** Like the library's `evalToken`: its literals stay literals. */
+/** Like the library's `evalToken`. The library's literals remain literals. */
 export function tokenEvaluation(token: Token | undefined): Evaluate {
   if (!token) return nothing
   if ('content' in token) {
@@ -104,7 +104,7 @@ export function tokenEvaluation(token: Token | undefined): Evaluate {
   return context => toValueSync(evalToken(token, context))
 }
 
-/** Like the library's `evalTokenValue`: a plain value. */
+/** Like the library's `evalTokenValue`. Returns a plain value. */
 export function plainEvaluation(token: Token | undefined): Evaluate {
   const evaluate = tokenEvaluation(token)
   return context => toValue(evaluate(context))
@@ -123,18 +123,18 @@ function pathEvaluation(props: readonly Token[], token: Token): Evaluate {
     )
 }
 
-/** Returned by nodes that render at once, so the library has no generator to run. */
+/** Returned by nodes that render immediately, so that the library has no generator to run. */
 export const RENDERED = undefined as unknown as Generator<never, never, unknown>
 
-/** A filter that could make far more than its input counts first; `runFilter` counts the result. */
+/** A filter whose result can be far larger than its input must count it before creating it. `runFilter` counts the result. */
 export type Filter = (input: unknown, args: unknown[], context: RenderingContext) => unknown
 
 export type Filters = Record<string, Filter>
 
-/** The library calls a filter this way in the few places that it evaluates itself. */
+/** The form in which the library calls a filter, in the few places that it evaluates itself. */
 type Handler = { readonly filter?: Filter }
 
-/** The named filter; undefined for the library's placeholder of an unknown one. */
+/** Returns the named filter, or undefined for the library's placeholder of an unknown one. */
 const filterOf = (applied: object): Filter | undefined => (applied as { handler: Handler }).handler.filter
 
 export function registerFilters(engine: Liquid, filters: Filters): void {
@@ -146,7 +146,7 @@ export function registerFilters(engine: Liquid, filters: Filters): void {
   }
 }
 
-/** Runs the filter and counts what it reads and makes. The filter owns `args`. */
+/** Runs the filter and counts its input and its result. The filter owns `args`. */
 function runFilter(
   filter: Filter,
   token: Token,
@@ -179,11 +179,14 @@ function runFilter(
 const sizeOf = (value: unknown): number =>
   typeof value === 'string' || Array.isArray(value) ? value.length : 0
 
-/** A filter may list the names of a map. */
+/** A map costs the listing of its names, which a filter may do. */
 const readingWork = (value: unknown): number =>
   isMap(value) ? Object.keys(value).length * ITEM_WORK : sizeOf(value)
 
-/** Milliseconds, `now`, `2026-01-31` (start in the tenant's zone) or a full ISO time; undefined for anything else. */
+/**
+ * Reads milliseconds, `now`, `2026-01-31` (its start in the tenant's zone) or a full ISO time. Returns undefined for anything
+ * else.
+ */
 export function timestampOf(value: unknown, context: RenderingContext): number | undefined {
   const { environment, dialect } = context.state
   if (typeof value === 'string' && /^\s*(?:now|today)\s*$/.test(value)) return environment.now
@@ -192,7 +195,7 @@ export function timestampOf(value: unknown, context: RenderingContext): number |
 
 type Work = Pick<RenderingContext, 'budget'>
 
-/** `empty` and `blank`, which decide themselves what equals them. */
+/** `empty` and `blank`, which decide themselves what they are equal to. */
 type ComparableDrop = Drop & { equals(other: unknown): unknown }
 
 const isComparable = (value: unknown): value is ComparableDrop =>
@@ -203,7 +206,7 @@ export const isTrue = (value: unknown): boolean => {
   return plain !== false && plain !== undefined && plain !== null
 }
 
-/** Negative, zero or positive; undefined without an order: nothing, a list, text against a number. */
+/** Negative, zero or positive. Undefined if the values have no order: nil, a list, or text and a number. */
 export function order(left: unknown, right: unknown): number | undefined {
   if (typeof left === 'number' && typeof right === 'number') return left - right
   const a = asNumber(left)
@@ -213,7 +216,7 @@ export function order(left: unknown, right: unknown): number | undefined {
   return Number(left > right) - Number(left < right)
 }
 
-/** Compares numbers by value, also as text (`"5"`, `5`, `" 5.0 "`), and lists by item. Nothing equals only nothing. */
+/** Compares numbers by value, also those in text (`"5"`, `5`, `" 5.0 "`), and lists item by item. Nil equals only nil. */
 export function equal(left: unknown, right: unknown, work: Work): boolean {
   work.budget.countWork(ITEM_WORK)
   if (isComparable(left)) return toValueSync(left.equals(right)) === true
@@ -267,7 +270,7 @@ const logical =
 const equals: Comparison = (left, right, context) => equal(left, right, context)
 const differs: Comparison = (left, right, context) => !equal(left, right, context)
 
-/** A comparison in order with nothing is false; `and` and `or` bind equally, from the right. */
+/** An order comparison with nil is false. `and` and `or` have the same precedence and associate to the right. */
 const comparisons = {
   '==': equals,
   '!=': differs,

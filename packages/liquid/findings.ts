@@ -1,4 +1,4 @@
-/** A problem of a source; line and column count from 1. `code` is a stable slug, e.g. `unknownFilter`. */
+/** A problem of a source. Line and column count from 1. `code` is a stable slug, such as `unknownFilter`. */
 export type Finding = {
   severity: 'ERROR' | 'WARNING'
   path: string
@@ -19,10 +19,10 @@ type Adding = (code: string, message: string, offset: number) => void
 
 const MOST_FINDINGS = 100
 
-/** Thrown when a template has so many errors that parsing on only costs time. */
+/** Thrown when a template has so many errors that parsing further would only cost time. */
 export class TooManyErrors extends Error {}
 
-/** Reports problems of `source` to `findings`, at most 100 of each severity. */
+/** Returns a report that adds problems of `source` to `findings`, at most 100 of each severity. */
 export function reportOf(
   source: string,
   path: string,
@@ -43,7 +43,7 @@ export function reportOf(
   return { suggestion, error: adding('ERROR'), warn: adding('WARNING') }
 }
 
-/** Line and column of the offset, from 1. */
+/** Returns the line and column of the offset, counted from 1. */
 export function positionAt(source: string, offset: number): { line: number; column: number } {
   let line = 1
   let lineStart = 0

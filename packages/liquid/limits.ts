@@ -1,19 +1,22 @@
-/** Larger sources are refused (resources brief 4.1). */
+/** Larger sources are rejected (resources brief 4.1). */
 export const LARGEST_SOURCE_CHARACTERS = 5_000_000
 
-/** Limits of one rendering. They are counted, not timed, because the platform's clock stands still. */
+/** Limits of one rendering. They are counted, not timed, because the platform's clock does not advance during computation. */
 export type RenderLimits = {
-  /** Tags, outputs, texts and loop turns. A filter counts as half a node, a comparison a quarter, 256 characters one. */
+  /**
+   * Tags, outputs, texts and loop turns each count as one node, a filter as half, a comparison as a quarter, and 256 characters
+   * as one.
+   */
   nodes: number
   outputBytes: number
-  /** Characters and list items that filters, captures and ranges make. */
+  /** Characters and list items that filters, captures and ranges create. */
   memory: number
   /** How deep `include` and `render` may nest. */
   includeDepth: number
 }
 
 const UNITS_PER_NODE = 256
-/** Work of a filter, and of an item, comparison or step of a path. A node is 256 units. */
+/** The work of a filter; of an item or comparison; and of a step of a path. A node is 256 units. */
 export const FILTER_WORK = 128
 export const ITEM_WORK = 64
 export const STEP_WORK = 16
@@ -25,7 +28,7 @@ const DEFAULT_LIMITS: RenderLimits = {
   includeDepth: 8,
 }
 
-/** Counts the work of one rendering. Every method throws `TemplateError` (`templateLimit`) past its limit. */
+/** Counts the work of one rendering. Every method throws `TemplateError` (`templateLimit`) when its limit is exceeded. */
 export class RenderBudget {
   readonly limits: RenderLimits
   readonly #mostWork: number
@@ -55,7 +58,7 @@ export class RenderBudget {
       throw exceeded(`${this.limits.outputBytes} bytes of output`)
   }
 
-  /** Languages and currencies of numbers: the first use of each in a rendering. */
+  /** Counts the first use of each language and currency of numbers in a rendering. */
   countFormat(name: string, most: number): void {
     if (this.#formats.size >= most && !this.#formats.has(name))
       throw exceeded(`${most} languages and currencies of numbers`)
@@ -87,10 +90,10 @@ function utf8Bytes(text: string): number {
 
 type TemplateErrorCode = 'templateFailed' | 'templateLimit'
 
-/** A place in the archive; line and column count from 1. */
+/** A place in the archive. Line and column count from 1. */
 type TemplatePosition = { path: string; line?: number; column?: number }
 
-/** The template asks for something impossible or passed a counted limit. The service returns HTTP 422. */
+/** The template requires something impossible or exceeded a counted limit. The service responds with HTTP 422. */
 export class TemplateError extends Error {
   readonly code: TemplateErrorCode
   readonly path?: string
@@ -107,7 +110,7 @@ export class TemplateError extends Error {
   }
 }
 
-/** The snippet, to be rendered within those of `chain`. Fails for an unknown name, a cycle and one that is too deep. */
+/** Returns the snippet, to be rendered within those of `chain`. Fails for an unknown name, a cycle, or nesting that is too deep. */
 export function includedSnippet<Snippet>(
   name: unknown,
   find: ((name: string) => Snippet | undefined) | undefined,

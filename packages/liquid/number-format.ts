@@ -4,7 +4,10 @@ import type { RenderBudget } from './limits.ts'
 export class NumberFormatError extends Error {}
 
 const formats = new Map<string, Intl.NumberFormat>()
-/** In one rendering too, since each takes as long to make as a hundred nodes; there are some 180 currencies. */
+/**
+ * Also the limit for one rendering, since a format takes as long to create as a hundred nodes to render. There are about 180
+ * currencies.
+ */
 const MOST_FORMATS = 250
 const LONGEST_PATTERN = 100
 
@@ -39,15 +42,15 @@ const exactText = (value: Big): `${number}` => value.toFixed() as `${number}`
 
 const NUMBER_DIGITS = 3
 
-/** In the locale's form, at most 3 places, rounded half up: 123456.7 in `en-US` is `123,456.7`. */
+/** Formats in the locale's form with at most 3 places, rounded half up: 123456.7 in `en-US` is `123,456.7`. */
 export function formatNumber(value: Big, locale: string, budget: RenderBudget): string {
   const rounded = value.round(NUMBER_DIGITS, Big.roundHalfUp)
   return formatOf(locale, undefined, NUMBER_DIGITS, budget).format(exactText(rounded))
 }
 
 /**
- * In the locale's form, with the symbol first (brief 5.4): 123456.7 in `de-DE` is `€123.456,70`. `digits` are those of the minor unit:
- * what the runtime knows of it is what is usual in cash.
+ * Formats in the locale's form, with the symbol first (brief 5.4): 123456.7 in `de-DE` is `€123.456,70`. `digits` is the number
+ * of digits of the minor unit; the runtime knows only the number that is usual for cash.
  */
 export function formatCurrency(
   value: Big,
@@ -68,7 +71,7 @@ export function formatCurrency(
 
 type Pattern = { prefix: string; digits: string; suffix: string }
 
-/** Prefix, digits and suffix; quoted text belongs to prefix or suffix. */
+/** Splits a pattern into prefix, digits and suffix. Quoted text belongs to the prefix or suffix. */
 function patternOf(text: string): Pattern {
   const [, prefix = '', digits = '', suffix = ''] = PATTERN.exec(text) ?? []
   if (!/[#0]/.test(digits)) throw new NumberFormatError(`'${text}' is no number pattern such as '#,##0.00'`)
@@ -85,9 +88,9 @@ function scaleOf(affixes: string): number {
 }
 
 /**
- * Formats by a pattern of Java's DecimalFormat: `0` a digit, `#` an optional digit, `,` the group size, `.` the point,
- * `%` per cent, `;` before the form of negative numbers, text in single quotes. Rounds half up, unlike Java (half
- * even), so that a printed amount is the amount charged.
+ * Formats by a pattern of Java's DecimalFormat: `0` is a digit, `#` an optional digit, `,` sets the group size, `.` is the
+ * point, `%` per cent, `;` precedes the form of negative numbers, and text is in single quotes. Rounds half up, unlike Java
+ * (half even), so that a printed amount equals the amount charged.
  */
 export function formatPattern(value: Big, pattern: string): string {
   if (pattern.length > LONGEST_PATTERN) throw new NumberFormatError('The number pattern is too long')
@@ -122,7 +125,7 @@ function grouped(integer: string, whole: string): string {
   return groups.join(',')
 }
 
-/** Drops zeros beyond the least number of places. */
+/** Drops zeros beyond the minimum number of places. */
 function point(places: string, fraction: string): string {
   const least = fraction.lastIndexOf('0') + 1
   let length = places.length

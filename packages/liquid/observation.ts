@@ -1,8 +1,8 @@
-// Shows a rendering step by step to an observer: worksheets, coverage, stricter checks. Without an observer
-// nothing of this runs.
+// Shows a rendering step by step to an observer, for worksheets, coverage and stricter checks. Without an observer none of this
+// runs.
 import { type Template, type Token, TypeGuards, toValue, toValueSync } from 'liquidjs/dist/liquid.browser.mjs'
 
-/** Where something stands in a source. `path` is that of the template or snippet; line and column count from 1. */
+/** A position in a source. `path` is that of the template or snippet. Line and column count from 1. */
 export type Place = { readonly path: string; readonly line: number; readonly column: number }
 
 /** A piece of a source that renders: text, `{{ }}`, or `{% %}` with the name of its tag. */
@@ -11,18 +11,18 @@ export type NodePlace = {
   readonly kind: 'text' | 'output' | 'tag'
   readonly tag?: string
   /**
-   * How many ways a tag can go, of which `branch` gives one. `if`, `unless` and `case`: each condition as written, then
-   * the rest, with or without `else`. Loops: turns, then none.
+   * The number of branches of a tag; `branch` reports the one taken. `if`, `unless` and `case` have one for each condition as
+   * written and one for the rest, with or without `else`. Loops have one for turns and one for no turns.
    */
   readonly branches?: number
 }
 
-/** Values are those of the template: numbers may be `LiquidNumber`, whose text is exact. */
+/** Values are those of the template. Numbers may be `LiquidNumber`, whose text is exact. */
 export type ObservedRead = {
   readonly at: Place
-  /** As written: `data.policy.locator`. Parts in brackets have their value. */
+  /** As written: `data.policy.locator`. Parts in brackets are replaced by their values. */
   readonly path: readonly string[]
-  /** Undefined where there is none. */
+  /** Undefined if there is no value. */
   readonly value: unknown
 }
 
@@ -30,30 +30,31 @@ export type ObservedFilter = {
   readonly at: Place
   readonly name: string
   readonly input: unknown
-  /** An argument with a name is a pair of name and value. */
+  /** A named argument is a pair of name and value. */
   readonly args: readonly unknown[]
   readonly result: unknown
-  /** What the filter says about its result, by `context.explain`; undefined if nothing. */
+  /** The detail that the filter gave by `context.explain`; undefined if none. */
   readonly detail: unknown
 }
 
-/** Of `assign`, `capture`, `increment` and `decrement`, each turn of a loop, and the arguments of a snippet. */
+/** An assignment by `assign`, `capture`, `increment` or `decrement`, by each turn of a loop, or by an argument of a snippet. */
 export type ObservedAssignment = { readonly at: Place; readonly name: string; readonly value: unknown }
 
 export type ObservedBranch = {
   readonly at: Place
   readonly tag: string
-  /** From 0, below `of`. */
+  /** From 0 to below `of`. */
   readonly taken: number
-  /** How many ways there are: `branches` of the node. The last is that no condition held, or that there were no turns. */
+  /** The number of branches: `branches` of the node. The last means that no condition held, or that there were no turns. */
   readonly of: number
-  /** Of loops: how many turns there are. */
+  /** For loops: the number of turns. */
   readonly turns?: number
 }
 
 /**
- * Is called in the order of execution: a node before what it contains, a value after what it was made of. Also while
- * keys are missing, when values are provisional. What a method throws ends the rendering: a `TemplateError` as it is.
+ * Its methods are called in the order of execution: a node before its contents, a value after its parts. They are also called
+ * while keys are missing and values are provisional. An error that a method throws ends the rendering; a `TemplateError` is
+ * passed on unchanged.
  */
 export type RenderingObserver = {
   node?(node: Omit<NodePlace, 'branches'>): void
@@ -67,7 +68,7 @@ export type RenderingObserver = {
 export class Places {
   readonly #starts = new Map<string, readonly number[]>()
 
-  /** `file` where the token has none: parts of markup do not. */
+  /** `file` is used if the token has none. Parts of markup have none. */
   of({ input, begin, ...token }: Token, file?: string): Place {
     const starts = this.#starts.get(input) ?? lineStarts(input)
     this.#starts.set(input, starts)
@@ -87,18 +88,18 @@ function lineStarts(input: string): number[] {
   return starts
 }
 
-/** The observer of one rendering, with the node that runs. */
+/** The observer of one rendering, with the node being rendered. */
 export class Observation {
   readonly #observer: RenderingObserver
   readonly #places = new Places()
-  /** Stands for the place of what the library evaluates itself. */
+  /** The place to report for anything that the library evaluates itself. */
   #node: Token | undefined
 
   constructor(observer: RenderingObserver) {
     this.#observer = observer
   }
 
-  /** Returns the node around it, for `leave`. */
+  /** Returns the surrounding node, which must be passed to `leave`. */
   enter({ token }: Template): Token | undefined {
     const outer = this.#node
     this.#node = token
@@ -125,7 +126,7 @@ export class Observation {
     this.#observer.assign?.({ at: this.#at(token), name, value: toValue(value) })
   }
 
-  /** `taken` below 0: none of the conditions held. */
+  /** `taken` is below 0 if none of the conditions held. */
   branch(token: Token & { name: string }, taken: number, conditions: number): void {
     const of = conditions + 1
     this.#observer.branch?.({
@@ -155,7 +156,10 @@ function nodePlace(token: Token, places: Places): NodePlace {
 
 type Branching = Template & { readonly branches?: readonly unknown[] }
 
-/** Every node of a compiled template in the order of its source, those within blocks too: what a rendering can reach. */
+/**
+ * Returns every node of a compiled template in the order of its source, including those within blocks: everything that a
+ * rendering can reach.
+ */
 export function nodesOf({ nodes }: { readonly nodes: readonly Template[] }): NodePlace[] {
   const places = new Places()
   const found: NodePlace[] = []

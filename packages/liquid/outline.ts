@@ -1,10 +1,10 @@
-// What a compiled template does, as plain data: for checks that read templates without rendering them. Offsets count
+// The outline of a compiled template as plain data, for checks that read templates without rendering them. Offsets count
 // characters from the start of the source without its byte-order mark.
 import { type Template, type Token, TypeGuards, type Value } from 'liquidjs/dist/liquid.browser.mjs'
 
 type Placed = { readonly begin: number; readonly end: number }
 
-/** A part of a path: a name, or what stands in square brackets. */
+/** A part of a path: a name, or the expression in square brackets. */
 export type Step = Placed & ({ readonly name: string } | { readonly key: Expression })
 
 export type Expression = Placed &
@@ -20,9 +20,9 @@ export type Expression = Placed &
         readonly left: Expression
         readonly right: Expression
       }
-    /** In round brackets, with filters of its own. */
+    /** In round brackets, with its own filters. */
     | { readonly kind: 'group'; readonly value: FilteredValue }
-    /** What no check reads, such as a part of a text. */
+    /** Anything that no check reads, such as a part of a text. */
     | { readonly kind: 'other' }
   )
 
@@ -32,7 +32,7 @@ export type AppliedFilter = Placed & {
   readonly named: ReadonlyMap<string, Expression>
 }
 
-/** An expression and the filters behind it, in their order. */
+/** An expression and the filters after it, in their order. */
 export type FilteredValue = Placed & {
   readonly initial: Expression
   readonly filters: readonly AppliedFilter[]
@@ -45,7 +45,7 @@ export type Statement = Placed &
     | { readonly kind: 'output'; readonly value: FilteredValue }
     | { readonly kind: 'assign'; readonly name: string; readonly value: FilteredValue }
     | { readonly kind: 'capture'; readonly name: string; readonly body: readonly Statement[] }
-    /** `if` and `unless` with their `elsif`. */
+    /** `if` and `unless` with their `elsif` branches. */
     | {
         readonly kind: 'choice'
         readonly branches: readonly (Branch & {
@@ -68,7 +68,7 @@ export type Statement = Placed &
         readonly body: readonly Statement[]
         readonly otherwise: readonly Statement[]
       }
-    /** What it reads is not listed. `include` may also set any variable. */
+    /** The values that these tags read are not listed. `include` may also set any variable. */
     | { readonly kind: 'opaque'; readonly tag: 'include' | 'render' | 'cycle' }
     | { readonly kind: 'counter'; readonly name: string }
     | { readonly kind: 'block'; readonly body: readonly Statement[] }
@@ -79,7 +79,7 @@ export type Statement = Placed &
 
 type Fields = Record<string, unknown>
 
-/** Statements in the order of the source. */
+/** Returns the statements in the order of the source. */
 export const outlineOf = (template: { readonly nodes: readonly Template[] }): Statement[] =>
   template.nodes.map(statementOf)
 
@@ -162,13 +162,13 @@ function statementOf(node: Template): Statement {
 
 const statements = (nodes: unknown): Statement[] => ((nodes ?? []) as Template[]).map(statementOf)
 
-/** The library has an empty list in place of an `else` that is not there. */
+/** The library has an empty list in place of a missing `else`. */
 function otherwiseOf(nodes: unknown): Statement[] | undefined {
   const list = statements(nodes)
   return list.length === 0 ? undefined : list
 }
 
-/** The nodes within a block of another kind: the library's tags list them by a generator. */
+/** Lists the nodes within a block of another kind. The library's tags list them by a generator. */
 function* nodesWithin(node: Template): Generator<Template> {
   const listing = node.children!(false, true) as Iterator<unknown, Template[]>
   let step = listing.next()

@@ -1,10 +1,10 @@
-// Looks for a text within another in time that grows with the longer one. The runtime's own search may compare the whole sought
-// text at each place: half a million characters of "a" within a million take minutes.
+// Searches for a text within another in time that grows only with the longer one. The runtime's own search may compare the whole
+// sought text at each place: half a million times "a" within a million takes minutes.
 
-/** Shorter ones are left to the runtime, which is then quick enough at each place. */
+/** Shorter texts use the runtime's search, which is fast enough at each place. */
 const LONGEST_SHORT = 32
 
-/** For each length of a beginning of `sought`: how long its longest proper end is that is a beginning too (Knuth-Morris-Pratt). */
+/** For each length of a prefix of `sought`: the length of its longest proper suffix that is also a prefix (Knuth-Morris-Pratt). */
 function endsOf(sought: string): Int32Array {
   const ends = new Int32Array(sought.length + 1)
   for (let at = 1, length = 0; at < sought.length; at += 1) {
@@ -15,7 +15,7 @@ function endsOf(sought: string): Int32Array {
   return ends
 }
 
-/** Where it is; places of one may lie within another. */
+/** Yields each place of `sought`. Places may overlap. */
 function* places(text: string, sought: string): Generator<number, void, undefined> {
   if (sought.length > text.length) return
   const ends = endsOf(sought)

@@ -1,4 +1,4 @@
-// Tags that differ from the library's: every turn and every test is counted.
+// Tags that replace the library's, so that every turn and every test is counted.
 import {
   AssignTag,
   CaptureTag,
@@ -49,7 +49,10 @@ function turnsOf(collection: Token): TurnsIn {
   return context => listTurns(list(context), context)
 }
 
-/** Lists by item, maps as pairs of key and value, any other value once: a field may contain one value or several. */
+/**
+ * Loops over lists by item, over maps by pairs of key and value, and once over any other value, because a field may contain one
+ * value or several.
+ */
 function listTurns(value: unknown, { budget }: RenderingContext): Turns {
   if (Array.isArray(value)) return { length: value.length, at: index => value[index] }
   if (value === null || value === undefined || value === '' || typeof value === 'boolean') return NO_TURNS
@@ -72,7 +75,7 @@ function forloopOf(length: number, index: number, parentloop: unknown): object {
   return { length, index: index + 1, index0: index, rindex, rindex0: rindex - 1, first, last, parentloop }
 }
 
-/** `for` applies `offset`, then `limit`, then `reversed`, in whatever order they are written. */
+/** `for` applies `offset`, then `limit`, then `reversed`, no matter in which order they are written. */
 export class CountedForTag extends ForTag {
   readonly #turns = turnsOf(this.collection)
   readonly #modifiers = Object.keys(this.hash.hash).length
@@ -156,7 +159,7 @@ export class CountedTablerowTag extends TablerowTag {
 export class GroupedCycleTag extends Tag {
   readonly #group: Token | undefined
   readonly #values: Value[] = []
-  /** Cycles of the same values share their position; those of different groups do not. */
+  /** Cycles of the same values share their position. Cycles of different groups do not. */
   readonly #signature: string
 
   constructor(token: TagToken, remaining: TopLevelToken[], liquid: Liquid) {
@@ -185,7 +188,7 @@ export class GroupedCycleTag extends Tag {
   }
 }
 
-/** Chooses a branch. Each condition counts, because a long chain is more work than a single node. */
+/** Chooses a branch. Counts each condition, because a long chain is more work than a single node. */
 function conditional(
   { branches, token }: Pick<IfTag, 'branches' | 'token'>,
   isNegated: boolean,
@@ -212,7 +215,7 @@ export class CountedIfTag extends IfTag {
   }
 }
 
-/** Its own condition must be false; those of its `elsif` must be true. */
+/** The condition of `unless` must be false. Those of its `elsif` must be true. */
 export class CountedUnlessTag extends UnlessTag {
   readonly #chosen = conditional(this, true)
 
@@ -222,7 +225,7 @@ export class CountedUnlessTag extends UnlessTag {
   }
 }
 
-/** `case` chooses the first `when` with a value equal by `==`. */
+/** `case` chooses the first `when` with a value that is equal by `==`. */
 export class FirstMatchCaseTag extends CaseTag {
   readonly #subject = evaluationOf(this.value)
   readonly #branches = this.branches.map(({ values, templates }) => ({
@@ -249,7 +252,7 @@ export class FirstMatchCaseTag extends CaseTag {
 /** Fields of `assign` and `echo` that the library does not expose. */
 type PrivateFields = { readonly key: string; readonly value: Value | undefined }
 
-/** `assign` as in the library, but evaluated at once. */
+/** `assign` as in the library, but evaluated immediately. */
 export class DirectAssignTag extends AssignTag {
   readonly #key = (this as unknown as PrivateFields).key
   readonly #value = evaluationOf((this as unknown as PrivateFields).value!)
@@ -263,7 +266,7 @@ export class DirectAssignTag extends AssignTag {
   }
 }
 
-/** Shows the observer what the library's tag has set the variable to. */
+/** Shows the observer the value to which the library's tag set the variable. */
 export function showAssigned(scope: object, name: string, token: TagToken, context: Context): void {
   const { observation } = context as RenderingContext
   observation?.assign(name, (scope as Record<string, unknown>)[name], token)

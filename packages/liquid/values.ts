@@ -1,4 +1,4 @@
-// Numbers in templates. A whole number that a JavaScript number represents exactly stays one; every other number is a
+// Numbers in templates. A whole number that a JavaScript number represents exactly remains one. Every other number is a
 // `LiquidNumber`. Text that looks like a number counts as one (brief 5.4).
 import Big from 'big.js'
 import { Drop, toValue } from 'liquidjs/dist/liquid.browser.mjs'
@@ -8,14 +8,14 @@ const Exact = Big()
 Exact.DP = 40
 Exact.RM = Big.roundHalfUp
 
-/** Results are cut to this many places; otherwise compounding in a loop grows without end. */
+/** Results are rounded to this many places. Otherwise compounding in a loop would grow without end. */
 export const LARGEST_PLACES = 100
-/** Digits before the point. A larger result is a `templateLimit`. */
+/** The maximum number of digits before the point. A larger result is a `templateLimit`. */
 const LARGEST_DIGITS = 400
 
 /**
- * An exact decimal. `whole`: written without a decimal point, or computed only from such numbers; dividing two whole
- * numbers rounds down, as Liquid does. Prints plain: no exponent, no trailing zeros.
+ * An exact decimal. `whole` means written without a decimal point, or computed only from such numbers: dividing two whole
+ * numbers rounds down, as in Liquid. Prints without exponent and trailing zeros.
  */
 export class LiquidNumber {
   readonly #value: Big
@@ -45,7 +45,7 @@ export class LiquidNumber {
 
 const NUMBER_TEXT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
 
-/** Undefined if the value is no number. Ignores blanks around text; does not read exponents. */
+/** Returns undefined if the value is not a number. Ignores blanks around text, and does not read exponents. */
 export function asNumber(value: unknown): LiquidNumber | undefined {
   if (value instanceof LiquidNumber) return value
   if (typeof value === 'number')
@@ -57,18 +57,18 @@ export function asNumber(value: unknown): LiquidNumber | undefined {
   return new LiquidNumber(new Exact(text.replace('+', '').replace(/\.$/, '')), !text.includes('.'))
 }
 
-/** Like `asNumber`, but 0 for anything else, as Liquid's arithmetic does with blank and other text. */
+/** Like `asNumber`, but returns 0 for anything else, as Liquid's arithmetic does for blank and other text. */
 export const asOperand = (value: unknown): LiquidNumber => asNumber(value) ?? ZERO
 
 const ZERO = new LiquidNumber(new Exact(0), true)
 
-/** A literal of the source: `12` is a plain number, `100.0` keeps its decimal point. */
+/** Reads a literal of the source: `12` is a plain number, `100.0` keeps its decimal point. */
 export function literalNumber(text: string): number | LiquidNumber {
   const parsed = asNumber(text)
   return parsed ? simplest(parsed.value, parsed.whole) : Number(text)
 }
 
-/** An amount of money in the data: a decimal to templates, even in whole units. It is converted when it is read. */
+/** An amount of money in the data. Templates see a decimal, even in whole units. It is converted when it is read. */
 export class DataAmount {
   readonly #value: number
 
@@ -81,11 +81,11 @@ export class DataAmount {
   }
 }
 
-/** Values of data that templates see as numbers. */
+/** Whether templates see the value of the data as a number. */
 export const isDataNumber = (value: unknown): value is number | Big | DataAmount =>
   typeof value === 'number' || value instanceof DataAmount || value instanceof Big
 
-/** Amounts and rates, which are `Big`, are not whole numbers, even without places. */
+/** Amounts and rates (`Big`) are not whole numbers, even without decimal places. */
 export function dataNumber(value: number | Big | DataAmount): unknown {
   if (typeof value === 'object')
     return simplest(new Exact(value instanceof DataAmount ? value.toJSON() : value), false)
@@ -104,10 +104,10 @@ export function simplest(value: Big, whole: boolean): number | LiquidNumber {
   return new LiquidNumber(places > LARGEST_PLACES ? value.round(LARGEST_PLACES) : value, whole)
 }
 
-/** The exact decimal for callers. */
+/** Returns the exact decimal for callers. */
 export const toDecimal = (value: LiquidNumber): Big => new Big(value.toString())
 
-/** Without the fraction; undefined if the value is no number or too large to count with. */
+/** Returns the number without its fraction, or undefined if the value is not a number or is too large to count with. */
 export function asInteger(value: unknown): number | undefined {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value
   const parsed = asNumber(value)?.value.round(0, Big.roundDown)
@@ -125,7 +125,7 @@ export function ceilingOf(value: Big): Big {
   return cut.lt(value) ? cut.plus(1) : cut
 }
 
-/** A map of the data, as templates see it. */
+/** Whether the value is a map of the data, as templates see it. */
 export const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' &&
   value !== null &&
@@ -134,7 +134,7 @@ export const isMap = (value: unknown): value is Readonly<Record<string, unknown>
   !(value instanceof Drop) &&
   !isDataNumber(value)
 
-/** Names of a map, counted: each takes time to list. */
+/** Returns the names of a map and counts them, because each takes time to list. */
 export function namesOf(map: object, budget: RenderBudget): string[] {
   const names = Object.keys(map)
   budget.countWork(names.length * ITEM_WORK)
@@ -149,13 +149,11 @@ const ENTITIES: Record<string, string> = {
   "'": '&#39;',
 }
 
-/** Also safe in attributes. */
+/** Escapes text for HTML. Also safe in attributes. */
 export const escapeHtml = (input: string): string =>
   input.replace(/[&<>"']/g, character => ENTITIES[character]!)
 
-/**
- * The text that a value prints as: nothing for nil, numbers plain and without an exponent, lists item after item, maps as JSON.
- */
+/** Returns the text that a value prints as: nothing for nil, numbers without an exponent, lists item after item, maps as JSON. */
 export function printed(value: unknown): string {
   const plain = toValue(value)
   if (typeof plain === 'string') return plain
@@ -169,7 +167,7 @@ export function printed(value: unknown): string {
   return typeof plain === 'boolean' ? String(plain) : ''
 }
 
-/** A list may contain the same long text many times, so it can print as far more than it takes up. */
+/** A list may contain the same long text many times, so that its text is far longer than the memory it needs. */
 const LONGEST_LIST_TEXT = 10_000_000
 
 function printedList(items: unknown[]): string {

@@ -1,28 +1,28 @@
-// What stands beside something else: floats, inline blocks, and the children of a flex row become columns. Text flows past a
-// float for about as long as the float is high.
+// Content next to other content: floats, inline blocks and the children of a flex row become columns. Text flows past a float
+// for approximately the height of the float.
 import type { Block } from './engine.ts'
 import type { Justify, Style, Width } from './style.ts'
 
 export type Column = {
   readonly stack: Block[]
   readonly width: number | string
-  /** Of width `auto`: its texts are on one line where the others' longest words leave room. */
+  /** Set for width `auto`. Its texts are on one line if that leaves the other columns room for their longest words. */
   readonly fits?: true
-  /** The same: points that its texts need, estimated. */
+  /** Also for width `auto`: the estimated number of points that its texts need. */
   readonly needed?: number
 }
 
-/** Points. */
+/** Returns the width in points. */
 export const pointsOf = (width: Width | undefined, room: number): number | undefined =>
   width && ('percent' in width ? (room * width.percent) / 100 : width.points)
 
-/** In the engine's form. */
+/** Returns the width in the engine's form. */
 export const widthFor = (width: Width | undefined): string | number | undefined =>
   width && ('percent' in width ? `${width.percent}%` : width.points)
 
 /**
- * A column of the width that the style gives, margins included, or as wide as its content. Percentages stay what they are where they
- * can: `room` is estimated within tables.
+ * Returns a column of the style's width, including margins, or as wide as its content. Percentages are kept where possible,
+ * because `room` is an estimate within tables.
  */
 export function columnOf(stack: Block[], { width, margin }: Style, room: number): Column {
   const points = pointsOf(width, room)
@@ -31,7 +31,7 @@ export function columnOf(stack: Block[], { width, margin }: Style, room: number)
   return { stack, width: aside === 0 ? widthFor(width)! : points + aside }
 }
 
-/** As wide as its content, if that leaves the others their longest words. */
+/** Returns a column as wide as its content, if that leaves the other columns room for their longest words. */
 export const fittingColumn = (stack: Block[]): Column => ({
   stack,
   width: 'auto',
@@ -41,7 +41,10 @@ export const fittingColumn = (stack: Block[]): Column => ({
 
 export const restColumn = (stack: Block[] = []): Column => ({ stack, width: '*' })
 
-/** Points that the columns take of the room: an estimate for those as wide as their content, nothing for the rest. */
+/**
+ * Returns how many points of the room the columns need: an estimate for columns as wide as their content, and nothing for the
+ * rest.
+ */
 export const takenBy = (columns: readonly Column[], room: number): number =>
   columns.reduce((sum, column) => sum + widthOf(column, room), 0)
 
@@ -50,23 +53,23 @@ export function widthOf({ width, needed = 0 }: Column, room: number): number {
   return width.endsWith('%') ? (room * Number.parseFloat(width)) / 100 : Math.min(needed, room)
 }
 
-/** Rounded widths of authors may come to a little more. */
+/** Authors round widths, so their sum may slightly exceed the room. */
 const TOLERANCE = 1.005
 
-/** Of one row. */
+/** The maximum per row. */
 const MOST_COLUMNS = 60
 
 export const fits = (column: Column, columns: readonly Column[], room: number): boolean =>
   columns.length === 0 ||
   (columns.length < MOST_COLUMNS && takenBy([...columns, column], room) <= room * TOLERANCE)
 
-/** Whether text has room to stand beside them. */
+/** Whether text has room next to the columns. */
 export const leaveRoom = (columns: readonly Column[], room: number): boolean =>
   room - takenBy(columns, room) >= LEAST_REST * room
 
 const LEAST_REST = 0.15
 
-/** Those with a width are narrowed where all need more than the room. */
+/** Narrows the columns that have a width if all columns together need more than the room. */
 export function narrowed(columns: readonly Column[], room: number): Column[] {
   const share = Math.min(1, room / takenBy(columns, room))
   return columns.map(column => {
@@ -79,7 +82,7 @@ export function narrowed(columns: readonly Column[], room: number): Column[] {
 
 const fillsRest = ({ width }: Block): boolean => width === '*'
 
-/** The columns as one block, with the room that they leave where `justify` wants it. */
+/** Returns the columns as one block, with the remaining room where `justify` puts it. */
 export function rowOf(columns: readonly Block[], justify: Justify, gap = 0): Block {
   if (columns.some(fillsRest)) return { columns: [...columns], columnGap: gap }
   const rest = restColumn
@@ -101,8 +104,8 @@ export const columnsOn = (floats: readonly Float[], side: Float['side']): Column
   floats.filter(one => one.side === side).map(({ column }) => column)
 
 /**
- * Floats of one row with what is beside them, whose margins above and below are those of the row. The first of the right ones is
- * farthest to the right.
+ * Returns the floats of one row with the content next to them, whose top and bottom margins become those of the row. The first
+ * of the right floats is farthest to the right.
  */
 export function floatRow(floats: readonly Float[], beside: Block[]): Block {
   const [above, below] = [beside[0]?.margin?.[1] ?? 0, beside.at(-1)?.margin?.[3] ?? 0]
@@ -114,7 +117,7 @@ export function floatRow(floats: readonly Float[], beside: Block[]): Block {
   }
 }
 
-/** Of a letter, as a part of its font size; rather too much, so that a row is not too full. */
+/** The average width of a letter as a fraction of its font size. Slightly too large, so that a row does not become too full. */
 const LETTER_WIDTH = 0.55
 
 type Runs = Extract<Block, { text: unknown }>['text']
@@ -125,7 +128,7 @@ const widest = (blocks: readonly Block[]): number =>
 const together = (blocks: readonly Block[]): number =>
   blocks.reduce((sum, one) => sum + estimatedWidth(one), 0)
 
-/** Of its content on lines of any length. */
+/** Returns the width of the content on lines of any length. */
 function estimatedWidth(block: Block): number {
   const [left, , right] = block.margin ?? [0, 0, 0]
   return left + right + (typeof block.width === 'number' ? block.width : contentWidth(block))
@@ -159,7 +162,7 @@ function longestLine(runs: Runs): number {
   return most
 }
 
-/** Roughly, in points. */
+/** Returns a rough height in points. */
 export function estimatedHeight(block: Block, width: number): number {
   const [left, top, right, bottom] = block.margin ?? [0, 0, 0, 0]
   return top + bottom + contentHeight(block, Math.max(10, width - left - right))

@@ -1,4 +1,4 @@
-// Splits a paragraph by direction (Unicode's bidirectional algorithm). The lines are ordered once their words are known
+// Splits a paragraph by direction (Unicode's bidirectional algorithm). Lines are put in visual order once their words are known
 // (engine-layout.ts).
 import bidiFactory from 'bidi-js'
 import type { Run } from './engine.ts'
@@ -7,10 +7,10 @@ const FROM_THE_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10f
 
 const bidi = bidiFactory()
 
-/** The paragraph's direction; undefined means `auto`, by its first letter. */
+/** The paragraph's direction. Undefined means `auto`, which uses the first letter. */
 type Direction = 'ltr' | 'rtl' | undefined
 
-/** Cuts runs where the direction changes and gives each its level; odd levels go from the right. */
+/** Splits runs where the direction changes and sets the level of each. Odd levels run from right to left. */
 export function directed(runs: readonly Run[], direction: Direction): { runs: Run[]; fromTheRight: boolean } {
   const text = runs.map(run => run.text).join('')
   if (direction !== 'rtl' && !FROM_THE_RIGHT.test(text)) return { runs: [...runs], fromTheRight: false }
@@ -36,8 +36,9 @@ export function directed(runs: readonly Run[], direction: Direction): { runs: Ru
 }
 
 /**
- * A word as the engine is to be given it, once lines are broken: brackets of text from the right are mirrored. The engine reverses a word
- * whose first letter or digit is of a script from the right, digits of Arabic too, and no other; where that is wrong, it gets the word reversed.
+ * Returns a word in the form that the engine needs once lines are broken: brackets of right-to-left text are mirrored. The
+ * engine reverses exactly those words whose first letter or digit (including Arabic digits) is of a right-to-left script. Where
+ * that is wrong, it receives the word reversed.
  */
 export function wordToDraw(text: string, level: number): string {
   const isFromTheRight = level % 2 === 1
@@ -48,10 +49,10 @@ export function wordToDraw(text: string, level: number): string {
   return (isReversed === isFromTheRight ? characters : characters.reverse()).join('')
 }
 
-/** Code units that bidi-js reads at once: its work grows with their square. */
+/** Code units that bidi-js reads at a time, because its work grows with their square. */
 const MOST_AT_ONCE = 2_000
 
-/** Embedding levels by code unit (UAX 9), and that of the first paragraph. Reads long texts in pieces. */
+/** Returns the embedding level of each code unit (UAX 9), and that of the first paragraph. Reads long texts in pieces. */
 export function embeddingLevels(text: string, direction: Direction): { levels: Uint8Array; base: number } {
   const levels = new Uint8Array(text.length)
   const bases: number[] = []
@@ -71,13 +72,13 @@ export function embeddingLevels(text: string, direction: Direction): { levels: U
 
 const isParagraphEnd = (character: string): boolean => bidi.getBidiCharTypeName(character) === 'B'
 
-/** Types of characters that begin an embedding or an isolate, and of those that end one. */
+/** Types of characters that begin an embedding or isolate, and types that end one. */
 const BEGINS = new Set(['LRE', 'RLE', 'LRO', 'RLO', 'LRI', 'RLI', 'FSI'])
 const ENDS = new Set(['PDF', 'PDI'])
 const STRONG = new Set(['L', 'R', 'AL'])
 
 /**
- * A place where the levels of the following text do not depend on the preceding: after a paragraph, or between two
+ * Returns a place where the levels of the following text do not depend on the preceding text: after a paragraph, or between two
  * letters outside of brackets, embeddings and isolates. A text without such a place is cut at the maximum.
  */
 function endOfPiece(text: string, start: number): number {

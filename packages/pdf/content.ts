@@ -1,5 +1,5 @@
-// Reads the nodes of an element: texts become paragraphs, blocks follow one another, and floats, inline blocks and the children of
-// a flex row stand beside one another.
+// Reads the nodes of an element. Texts become paragraphs, blocks follow one another, and floats, inline blocks and the children
+// of a flex row are placed side by side.
 import {
   type Column,
   columnOf,
@@ -37,7 +37,7 @@ export const blocksIn = (children: readonly HtmlNode[], style: Style, flow: Flow
 /** Points. */
 const LEAST_ROOM = 10
 
-/** The content of an element, as it is read from its nodes. */
+/** The content of an element, collected while its nodes are read. */
 class Content {
   readonly #style: Style
   readonly #flow: Flow
@@ -46,9 +46,9 @@ class Content {
   /** Inline blocks, and the texts between them. */
   #line: Column[] = []
   #floats: Float[] = []
-  /** Which block is the first beside the floats. */
+  /** The index of the first block next to the floats. */
   #beside = 0
-  /** Points that the floats are higher than what is beside them. */
+  /** The remaining height of the floats in points, beyond the content next to them. */
   #floatsLeft = 0
 
   constructor(style: Style, flow: Flow) {
@@ -115,13 +115,13 @@ class Content {
         this.#add(block)
   }
 
-  /** Points beside the floats. */
+  /** The width next to the floats, in points. */
   get #room(): number {
     const { width } = this.#flow
     return Math.max(LEAST_ROOM, width - takenBy(columnsOf(this.#floats), width))
   }
 
-  /** Its margins are measured from the sides of the page, not from the floats. */
+  /** The margins of the block are measured from the sides of the page, not from the floats. */
   #asBeside(own: Style): Style {
     const [left, top, right, bottom] = own.margin
     const less = (margin: number, side: Float['side']): number =>
@@ -196,12 +196,12 @@ class Content {
   }
 }
 
-/** A text that is estimated to be longer stands on a line of its own, before the inline block. */
+/** A text whose estimated width is a larger part of the line gets its own line, before the inline block. */
 const MOST_OF_LINE = 0.6
 
 const JUSTIFY_BY_ALIGNMENT: Readonly<Record<string, Justify>> = { center: 'center', right: 'end' }
 
-/** With room as wide as a blank. */
+/** Leaves room as wide as a blank. */
 const besideInline = (text: Block, { fontSize }: Style, isAfter: boolean): Block => ({
   ...text,
   margin: [isAfter ? fontSize / 4 : 0, 0, fontSize / 4, 0],
@@ -212,11 +212,11 @@ const columnsOf = (floats: readonly Float[]): Column[] => floats.map(({ column }
 const inDirection = (columns: readonly Column[], { direction }: Style): readonly Column[] =>
   direction === 'rtl' ? columns.toReversed() : columns
 
-/** An inline block without a size or a box of its own, like the text around it. */
+/** Whether an inline block has neither a size nor its own box, and so is like the text around it. */
 const isText = ({ tag }: HtmlElement, style: Style): boolean =>
   style.width === undefined && style.height === undefined && !isBlockTag(tag) && !isBox(style)
 
-/** Its content as a column of the width of its style. */
+/** Returns the content as a column of the style's width. */
 function columnFor(element: HtmlElement, own: Style, flow: Flow): Column {
   if (element.tag === 'img' || element.drawing !== undefined) {
     const image = imageBlock(element, { ...own, display: 'block' }, flow)
@@ -245,7 +245,7 @@ function flexRows(
   return rows
     .filter(row => row.length > 0)
     .map(row => {
-      // Within tables widths are estimated, and the gaps alone may seem to need more.
+      // Widths are estimates within tables, and the gaps alone may seem to need more.
       const room = Math.max(LEAST_ROOM, flow.width - gap * (row.length - 1))
       return rowOf(inDirection(narrowed(row, room), style), justify, gap)
     })

@@ -1,7 +1,7 @@
-// Where a cell begins at the end of a page and all of it stands on the next, the layout engine (pdfmake 0.3) begins its vertical
-// alignment on the one and ends it on the other, which moves whatever follows out of sight. Of a row over two pages it may take the
-// height on the second, less than that of a cell, and move the cell above its page, or more than there is, and move it onto the next row.
-// Such cells are not aligned.
+// Patches vertical alignment in the layout engine (pdfmake 0.3). If a cell begins at the end of a page and all of its content is
+// on the next, the engine begins the alignment on the first page and ends it on the second, which moves all that follows out of
+// sight. For a row over two pages it may use the height on the second. If that is less than the height of a cell, the cell moves
+// above its page; if it is more than the row has, the cell moves onto the next row. Such cells are not aligned.
 import elementWriter, { type AlignedItem } from 'pdfmake/js/ElementWriter.js'
 import layoutBuilder from 'pdfmake/js/LayoutBuilder.js'
 import renderer from 'pdfmake/js/Renderer.js'
@@ -10,7 +10,7 @@ const { processNode, processRow } = layoutBuilder.default.prototype
 layoutBuilder.default.prototype.processNode = function (node, ...rest) {
   const before = this.verticalAlignmentItemStack.length
   processNode.call(this, node, ...rest)
-  // That of the node itself; nodes inside of it had theirs.
+  // The alignment of the node itself. Nodes inside of it have already been processed.
   const { begin, end } = this.verticalAlignmentItemStack.at(-1) ?? {}
   if (!begin || !end || this.verticalAlignmentItemStack.length === before) return
   begin.item.isSplit = begin.item.page !== end.item.page
@@ -27,7 +27,7 @@ layoutBuilder.default.prototype.processRow = function (row) {
   return result
 }
 
-/** Those of a node that is no cell have no heights, and are not moved. */
+/** Items of a node that is not a cell have no heights, and are not moved. */
 const hasRoom = (cell: AlignedItem): boolean =>
   !cell.isSplit && (cell.getNodeHeight?.() ?? 0) <= (cell.getViewHeight?.() ?? 0)
 

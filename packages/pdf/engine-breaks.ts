@@ -1,14 +1,14 @@
-// The layout engine (pdfmake 0.3) leaves out what it must keep together and what is higher than a page: a row, a block, the head of a
-// table with the row after it. Such a document is laid out again, with these blocks broken.
+// The layout engine (pdfmake 0.3) drops anything that it must keep together and that is higher than a page: a row, a block, the
+// head of a table with the row after it. Such a document is laid out again, with these blocks allowed to break.
 
 import layoutBuilder, { type EngineNode } from 'pdfmake/js/LayoutBuilder.js'
 import pageElementWriter from 'pdfmake/js/PageElementWriter.js'
 
-// Layout is synchronous, so what is laid out belongs to one document.
-/** The blocks around the one that is being laid out, and that one. */
+// Layout is synchronous, so module state belongs to one document.
+/** The block that is being laid out, last, and the blocks around it. */
 const path: EngineNode[] = []
 
-/** Blocks that were kept together and fitted no page. */
+/** Blocks that were kept together and did not fit on any page. */
 const tooHigh = new Set<EngineNode>()
 
 const { layoutDocument, tryLayoutDocument, processNode } = layoutBuilder.default.prototype
@@ -19,7 +19,7 @@ layoutBuilder.default.prototype.processNode = function (node, ...rest) {
   path.pop()
 }
 
-/** What the engine notes of cells and tables as it lays them out: where they begin, end and break. */
+/** Properties in which the engine records where cells and tables begin, end and break. */
 const NOTES = [
   ...['_willBreak', '_bottomY', '_rowTopPageY', '_rowTopPageYPadding', '_lastPageNumber'],
   ...['_startingRowSpanY', '_startingRowSpanPage', '_endingCell', '_leftEndingCell', '_columnEndingContext'],
@@ -31,8 +31,8 @@ const forgetNotes = (node: object): void => {
 }
 
 /**
- * The engine itself lays a document out again for headings at the end of a page; the last time counts. It would take what it noted
- * the first time for what it notes now, and move cells to where they no longer are.
+ * The engine itself lays a document out again if a heading is at the end of a page, and the last layout counts. It would mistake
+ * what it recorded during the first layout for the current one, and move cells to places that are no longer theirs.
  */
 layoutBuilder.default.prototype.tryLayoutDocument = function (...given) {
   path.length = 0
@@ -55,7 +55,7 @@ layoutBuilder.default.prototype.layoutDocument = function (...given) {
   }
 }
 
-/** Lets go of the next thing that keeps the block together; false when nothing is left. */
+/** Removes the next constraint that keeps the block together. Returns false if none is left. */
 function letBreak(node: EngineNode): boolean {
   const { table } = node
   if (node.unbreakable) node.unbreakable = false
@@ -76,7 +76,7 @@ pageElementWriter.default.prototype.beginUnbreakableBlock = function (...size) {
   beginUnbreakableBlock.apply(this, size)
 }
 
-/** Of a block with a page break in it the engine would show the first page alone. */
+/** The engine would show only the first page of a block that contains a page break. */
 pageElementWriter.default.prototype.commitUnbreakableBlock = function (x, y) {
   const node = keptTogether.get(this)
   const isOfBody = x === undefined && y === undefined
@@ -91,7 +91,7 @@ pageElementWriter.default.prototype.addFragment = function (...given) {
   return isPlaced
 }
 
-/** A line that is higher than a page is cut off at its end, as in browsers. */
+/** A line that is higher than a page is cut off at the end of the page, as in browsers. */
 pageElementWriter.default.prototype.addLine = function (line, ...rest) {
   const place = addLine.call(this, line, ...rest)
   if (place) return place

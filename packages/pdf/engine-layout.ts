@@ -1,5 +1,5 @@
-// Patches classes of the layout engine (pdfmake 0.3) where it differs from browsers: position and order of text in a
-// line, indentation of lists. Also bounds work that takes it endless time.
+// Patches classes of the layout engine (pdfmake 0.3) where it differs from browsers: position and order of text in a line,
+// indentation of lists. Also bounds work that would otherwise never end.
 
 import docMeasure from 'pdfmake/js/DocMeasure.js'
 import elementWriter from 'pdfmake/js/ElementWriter.js'
@@ -7,7 +7,7 @@ import line, { type EngineLine, type Extent, type Inline } from 'pdfmake/js/Line
 import { wordToDraw } from './bidi.ts'
 import { hasRoom } from './room.ts'
 
-/** Above and below the base line. Half of the line's extra height is above the text. */
+/** Returns the extent above and below the baseline. Half of the line's extra height is above the text. */
 function extentOf({ font, fontSize, height, line: own, strut, extent }: Inline): Extent {
   const ascender = (font.ascender / 1_000) * fontSize
   const half = own === undefined ? 0 : (own - font.lineHeight(fontSize)) / 2
@@ -28,7 +28,7 @@ prototype.getHeight = function (this: EngineLine): number {
   return Math.max(0, this.getAscenderHeight() + below)
 }
 
-/** The contents of a list begin after its padding; the marker is before them. */
+/** The contents of a list begin after its padding, and the marker precedes them. */
 for (const measure of ['measureUnorderedList', 'measureOrderedList'] as const) {
   const engines = docMeasure.default.prototype[measure]
   docMeasure.default.prototype[measure] = function (node) {
@@ -41,7 +41,7 @@ for (const measure of ['measureUnorderedList', 'measureOrderedList'] as const) {
   }
 }
 
-/** Words of a text that are not in a line yet. The engine copies its whole list for each of them. */
+/** The words of a text that are not in a line yet. The engine would copy its whole list for each of them. */
 class Words {
   readonly #words: Inline[]
   #first = 0
@@ -72,7 +72,7 @@ class Words {
     for (const [at, word] of words.entries()) this.#words[this.#first + at] = word
   }
 
-  /** The engine asks for those after the first word, to see whether there is room for all that must stay with it. */
+  /** The engine reads the words after the first to see whether there is room for all that must stay with it. */
   slice(from: number): Iterable<Inline> {
     return this[0]?.noNewLine ? this.#after(from) : []
   }
@@ -104,7 +104,10 @@ elementWriter.default.prototype.alignLine = function (placed) {
   else alignLine.call(this, placed)
 }
 
-/** The engine puts room between all parts of a line; a word may have several, of other fonts or directions. */
+/**
+ * Replaces the engine's justification, which inserts room between all parts of a line. A word may have several parts, in
+ * different fonts or directions.
+ */
 function justifyLine(placed: EngineLine, width: number): void {
   const rest = width - placed.getWidth()
   const gaps = placed.inlines.map(
@@ -125,7 +128,7 @@ function justifyLine(placed: EngineLine, width: number): void {
     shift += room
     inline.x += shift
     const before = placed.inlines[at - 1]!
-    // The room before a word is underlined and coloured with it.
+    // The room before a word is underlined and coloured like the word.
     if (before.decoration === inline.decoration && before.background === inline.background)
       inline.justifyShift = room
   }
@@ -134,21 +137,24 @@ function justifyLine(placed: EngineLine, width: number): void {
 function isBlankAt(side: 'left' | 'right', inline: Inline): boolean {
   const isFromTheRight = levelOf(inline) % 2 === 1
   const text = logicalTexts.get(inline) ?? inline.text
-  // One without letters has a single gap, after it.
+  // A part without letters has a single gap, after it.
   return (
     (isFromTheRight === (side === 'left') ? /\S\s+$/ : /^\s+\S/).test(text) ||
     (side === 'right' && !/\S/.test(text))
   )
 }
 
-/** Words of lines, which are cut where they are too long for one, as they were before they were made ready to be drawn. */
+/**
+ * The original text of the parts of lines, before it is prepared for drawing. The engine splits words that are too long for a
+ * line.
+ */
 const logicalTexts = new WeakMap<Inline, string>()
 
 function inVisualOrder(placed: EngineLine): void {
   const last = placed.inlines.at(-1)!
   for (const inline of placed.inlines) makeDrawable(inline)
   const inlines = visualOrder(placed.inlines)
-  // The blank at the line's end is not shown: it is at the right of its word, or at the left of one from the right.
+  // The blank at the end of the line is not shown. It is to the right of its word, or to the left of a right-to-left word.
   const cut = last.trailingCut ?? 0
   const isCutLeft = levelOf(last) % 2 === 1
   let x = 0
@@ -170,7 +176,7 @@ function makeDrawable(inline: Inline): void {
   inline.text = wordToDraw(text, inline.level)
 }
 
-/** Reverses text from the right, from the innermost level outwards (rule L2 of Unicode). */
+/** Reverses right-to-left text, from the innermost level outwards (Unicode rule L2). */
 function visualOrder(logical: Inline[]): Inline[] {
   let inlines = logical
   const deepest = inlines.reduce((most, inline) => Math.max(most, levelOf(inline)), 0)
@@ -178,14 +184,14 @@ function visualOrder(logical: Inline[]): Inline[] {
   return inlines
 }
 
-/** Reverses each run of words that have at least the level. */
+/** Reverses each run of words that have at least this level. */
 function withRunsReversed(inlines: readonly Inline[], level: number): Inline[] {
   const turned: Inline[] = []
   for (let start = 0; start < inlines.length; ) {
     let end = start
     while (end < inlines.length && levelOf(inlines[end]!) >= level) end += 1
     for (let from = end - 1; from >= start; from -= 1) turned.push(inlines[from]!)
-    // The word that ends the run stays where it is.
+    // The word after the run keeps its place.
     if (end < inlines.length) turned.push(inlines[end]!)
     start = end + 1
   }

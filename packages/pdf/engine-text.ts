@@ -1,5 +1,5 @@
-// Makes the layout engine (pdfmake 0.3) measure texts in linear time. It copies all runs of a paragraph for each run
-// and all glyphs of a line for each word, and asks every block around a word for each style.
+// Makes the layout engine (pdfmake 0.3) measure text in linear time. Unpatched, it copies all runs of a paragraph for each run
+// and all glyphs of a line for each word, and looks up each style in every block around a word.
 
 import docMeasure from 'pdfmake/js/DocMeasure.js'
 import documentContext from 'pdfmake/js/DocumentContext.js'
@@ -10,8 +10,8 @@ import textBreaker from 'pdfmake/js/TextBreaker.js'
 import textInlines, { type MeasuredInline, type StyleStack } from 'pdfmake/js/TextInlines.js'
 import type { ConversionBudget } from './limits.ts'
 
-// Counts the work of the layout engine (pdfmake 0.3). Layout is synchronous, so everything that is laid out belongs to
-// the conversion whose budget is set here.
+// Counts the work of the layout engine. Layout is synchronous, so everything that is laid out belongs to the conversion whose
+// budget is set here.
 let current: ConversionBudget | undefined
 
 /** Undefined while the pages are written. */
@@ -30,7 +30,7 @@ layoutBuilder.default.prototype.layoutDocument = function (structure, pdf, ...re
 
 const { measureNode, measureSVG } = docMeasure.default.prototype
 
-/** A block counts each time it is laid out: again if its heading moves to the next page, and on each page of a header. */
+/** Counts a block each time it is laid out: again if its heading moves to the next page, and on each page of a header. */
 docMeasure.default.prototype.measureNode = function (node) {
   current?.count('steps')
   return measureNode.call(this, node)
@@ -43,7 +43,7 @@ docMeasure.default.prototype.measureSVG = function (node) {
 
 const { addFragment } = elementWriter.default.prototype
 
-/** Blocks that are kept together are laid out separately and copied; table heads are copied to every page. */
+/** Blocks that are kept together are laid out separately and copied. Table heads are copied to every page. */
 elementWriter.default.prototype.addFragment = function (block, ...rest) {
   current?.count('copies', block.items.length)
   return addFragment.call(this, block, ...rest)
@@ -51,7 +51,7 @@ elementWriter.default.prototype.addFragment = function (block, ...rest) {
 
 const { addPage } = documentContext.default.prototype
 
-/** Checked while pages are made, so that a document with too many stops early. */
+/** Checked while pages are created, so that a document with too many stops early. */
 documentContext.default.prototype.addPage = function (...given) {
   current?.check('pages', this.pages.length + 1)
   return addPage.apply(this, given)
@@ -71,13 +71,13 @@ class BlockStyles implements StyleStack {
     return this.#known.get(name)
   }
 
-  /** The engine asks the word before its blocks. */
+  /** The engine reads a word's own styles before those of its blocks. */
   auto<T>(_item: object, use: () => T): T {
     return use()
   }
 }
 
-/** Styles of a word: from its run, else its blocks, else these defaults. */
+/** Styles of a word: from its run, otherwise from its blocks, otherwise these defaults. */
 const STYLES: readonly (readonly [keyof MeasuredInline, unknown])[] = [
   ...Object.entries({ alignment: 'left', fontSize: 12, characterSpacing: 0, color: 'black', opacity: 1 }),
   ...['sup', 'sub'].map(name => [name, false] as const),
@@ -89,7 +89,7 @@ const STYLES: readonly (readonly [keyof MeasuredInline, unknown])[] = [
   ),
 ]
 
-/** Of the font size; the engine's value. */
+/** The engine's factor for the font size. */
 const SCRIPT_SIZE = 0.58
 
 const prototype = textInlines.default.prototype
@@ -156,7 +156,7 @@ function patchFont(fonts: EngineFont): void {
     layoutBudget()?.count('glyphs', text.length)
     return layoutRun.call(this, text, features)
   }
-  /** Shapes each word with the blank after it, so that repeated words are shaped once. */
+  /** Shapes each word with the blank after it, so that repeated words are shaped only once. */
   fonts.layout = function (text, features, onlyWidth) {
     if (features) return this.layoutRun(text, features)
     const [glyphs, positions]: [unknown[], unknown[]] = [[], []]

@@ -1,5 +1,5 @@
-// Patches the layout engine's (pdfmake 0.3) widths of table columns and of blocks beside one another, which it calculates in its own
-// way. Nothing is wider than its room: it would stand on what is beside it, or beyond the paper.
+// Replaces the widths that the layout engine (pdfmake 0.3) calculates for table columns and for blocks placed side by side.
+// Nothing becomes wider than its room, where it would overlap its neighbour or leave the paper.
 import columnCalculator from 'pdfmake/js/columnCalculator.js'
 import layoutBuilder from 'pdfmake/js/LayoutBuilder.js'
 import tableProcessor, { type TableNode, type TableWriter } from 'pdfmake/js/TableProcessor.js'
@@ -9,7 +9,10 @@ const ofColumns = columnCalculator.default.buildColumnWidths
 type Column = Parameters<typeof ofColumns>[0][number]
 type Table = NonNullable<Parameters<typeof ofColumns>[3]>
 
-/** Blocks beside one another keep the engine's widths, but for those that fit; tables get those of CSS's `auto` layout. */
+/**
+ * Blocks placed side by side keep the engine's widths, except for columns with `fits`. Tables get the widths of CSS's `auto`
+ * layout.
+ */
 columnCalculator.default.buildColumnWidths = (columns, available, offsets = 0, table) => {
   if (table) return tableWidths(columns, available, offsets, table)
   fitColumns(columns, available)
@@ -17,7 +20,7 @@ columnCalculator.default.buildColumnWidths = (columns, available, offsets = 0, t
   narrow(columns, available)
 }
 
-/** The engine would narrow them for the longest text beside them. A table is at least as wide as its longest words. */
+/** The engine would narrow these columns for the longest text next to them. A table is at least as wide as its longest words. */
 function fitColumns(columns: readonly Column[], available: number): void {
   const leastOf = (column: Column): number => {
     const percent = percentOf(column)
@@ -49,8 +52,8 @@ const percentOf = ({ width }: Column): number | undefined =>
   typeof width === 'string' && width.endsWith('%') ? Number.parseFloat(width) : undefined
 
 /**
- * A column with a width gets it, or the width of its longest word. The others get the width of their texts; a table
- * with a width of its own distributes the difference among them.
+ * A column with a width gets it, or the width of its longest word. The others get the width of their texts. A table with its own
+ * width distributes the difference among them.
  */
 function tableWidths(columns: Column[], available: number, offsets: number, table: Table): void {
   const edges = columns.map((_, at) => edgesOf(table, at))
@@ -59,16 +62,19 @@ function tableWidths(columns: Column[], available: number, offsets: number, tabl
   if (sumOf(columns, widthOf) > available + beyond) narrow(columns, available)
 }
 
-/** A table may reach this far into the margin, as in browsers. */
+/** How far a table may extend into the margin, as in browsers. */
 const MOST_BEYOND = 28
 
-/** From the edge of the paper. */
+/** The minimum distance from the edge of the paper. */
 const LEAST_EDGE = 6
 
-/** Nothing that can be read has room in less. */
+/** No readable content fits into less room than this. */
 const NO_TEXT = 20
 
-/** What the table that is being laid out may reach into the margin. Layout is synchronous, and widths are asked for as a table begins. */
+/**
+ * How far the table being laid out may extend into the margin. Layout is synchronous, and the engine calculates widths when a
+ * table begins.
+ */
 let beyond = 0
 
 const { beginTable } = tableProcessor.default.prototype
@@ -78,7 +84,7 @@ tableProcessor.default.prototype.beginTable = function (writer) {
   beginTable.call(this, writer)
 }
 
-/** Where padding and borders leave its columns no room, the padding of a table is narrowed. */
+/** Narrows the padding of a table if padding and borders leave no room for its columns. */
 function narrowPadding(node: TableNode, room: number): void {
   const { _layout: layout, _offsets: given } = node
   const { widths } = node.table
@@ -95,7 +101,7 @@ function narrowPadding(node: TableNode, room: number): void {
   node._offsets = { offsets, total: lines + (given.total - lines) * share }
 }
 
-/** Points that text has at least between its margins. */
+/** The minimum width of text between its margins, in points. */
 const LEAST_TEXT = 20
 
 const { processNode } = layoutBuilder.default.prototype
@@ -113,10 +119,10 @@ function marginsWithin(margin: Margin, room: number): Margin {
   return [left * share, top, right * share, bottom]
 }
 
-/** None where something may stand at the right of the table. */
+/** Returns 0 if there may be content to the right of the table. */
 function roomBeyond(writer: TableWriter): number {
   const { x, availableWidth } = writer.context()
-  // What is kept together is laid out on a page of its own first.
+  // A block that is kept together is first laid out on a page of its own.
   const outermost = writer.contextStack[0] ?? writer.context()
   const { width } = outermost.getCurrentPage().pageSize
   const right = x + (writer.transactionLevel > 0 ? writer.originalX : 0) + availableWidth
@@ -124,17 +130,17 @@ function roomBeyond(writer: TableWriter): number {
   return Math.max(0, Math.min(MOST_BEYOND, width - LEAST_EDGE - right))
 }
 
-/** No column is narrower for this. */
+/** The minimum width to which a column is narrowed. */
 const NARROWEST = 8
 
-/** Of sums of widths. */
+/** The tolerance for sums of widths. */
 const HAIR = 0.01
 
 const widthOf = ({ _calcWidth }: Column): number => _calcWidth
 
 const sparedBy = ({ _calcWidth, _minWidth }: Column): number => Math.max(0, _calcWidth - _minWidth)
 
-/** Columns lose what they are wider than their longest words, then the longest words break. */
+/** First takes from columns the width beyond their longest words, then breaks the longest words. */
 function narrow(columns: readonly Column[], room: number): void {
   const over = sumOf(columns, widthOf) - room
   if (over <= HAIR) return
@@ -191,7 +197,7 @@ function share(open: { column: Column; edge: number }[], rest: number, fills: bo
   }
 }
 
-/** All columns have a width, and together less than the table: each grows by its share. */
+/** Widens each column by its share if all columns have a width and their sum is less than the table's. */
 function widen(columns: Column[], edges: readonly number[], rest: number): void {
   const all = columns.reduce((sum, column, at) => sum + column._calcWidth + edges[at]!, 0)
   for (const [at, column] of columns.entries())
@@ -210,7 +216,10 @@ function edgesOf(table: Table, at: number): number {
   )
 }
 
-/** All available width. A table without a width but with columns in per cent gets what its texts need at that share. */
+/**
+ * Returns all available width. A table without a width but with columns in per cent gets the width that its texts need at those
+ * percentages.
+ */
 function outerWidth(columns: Column[], edges: readonly number[], most: number, table: Table): number {
   if (table.table.fills || columns.every(column => percentOf(column) === undefined)) return most
   let [wide, others, percents] = [0, 0, 0]

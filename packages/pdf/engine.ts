@@ -39,7 +39,7 @@ export class Engine {
     )
   }
 
-  /** Height of the content on a page without a limit; with `isWhole` the space below its last line counts too. */
+  /** Returns the height of the content on a page without a limit. With `isWhole`, includes the space below its last line. */
   async heightOf(definition: ContentDefinition, isWhole: boolean): Promise<number> {
     const end = { canvas: [{ type: 'line', x1: 0, y1: 0, x2: 0, y2: 0 }] }
     const content = isWhole ? [...definition.content, end] : definition.content
@@ -47,7 +47,7 @@ export class Engine {
     return pdf.page.height
   }
 
-  /** `id`: 16 bytes that identify the file. */
+  /** `id` is 16 bytes that identify the file. */
   async bytesOf(content: ContentDefinition, id: Uint8Array): Promise<Uint8Array> {
     const pdf = await this.#printer.createPdfKitDocument(content)
     pdf._id = id
@@ -93,15 +93,15 @@ export type Run = {
   decorationThickness?: number
   sup?: true
   sub?: true
-  /** Odd for text from the right; absent for 0. */
+  /** Odd for right-to-left text; absent for 0. */
   level?: number
-  /** Whether its paragraph goes from the right. */
+  /** Whether its paragraph runs from right to left. */
   fromTheRight?: boolean
   /** Line height in points. */
   line?: number
-  /** Least extent of each line of the block above and below the base line, in points. */
+  /** The minimum extent of each line of the block above and below the baseline, in points. */
   strut?: { above: number; below: number }
-  /** Only for a fallback font: it does not make the line higher. */
+  /** Set only for a fallback font, so that it does not make the line higher. */
   extent?: { above: number; below: number }
   characterSpacing?: number
   link?: string
@@ -155,7 +155,7 @@ export type Block = Common &
     | { ul: Block[]; type: string; indent: number; markerColor: string; fontSize: number }
     | { ol: Block[]; type: string; indent: number; start: number; markerColor: string; fontSize: number }
     | { image: string; width: number; height: number }
-    /** `weight`: characters that drawing it costs. */
+    /** `weight` is the cost of drawing it, in characters. */
     | { svg: string; weight: number; width: number; height: number }
     | {
         table: {
@@ -163,7 +163,7 @@ export type Block = Common &
           headerRows: number
           keepWithHeaderRows: number
           dontBreakRows: boolean
-          /** Takes the full available width, whatever its texts need. */
+          /** Uses the full available width, no matter what its texts need. */
           fills?: boolean
           heights?: (row: number) => number | 'auto'
           body: Cell[][]

@@ -1,5 +1,5 @@
-// Converts blocks to content of the layout engine: they follow one another with collapsed margins, and boxes become
-// tables of one cell.
+// Converts blocks to content of the layout engine. Blocks follow one another with collapsed margins, and boxes become tables of
+// one cell.
 import { pointsOf, rowOf, widthFor } from './beside.ts'
 import { blocksIn } from './content.ts'
 import type { Block, Cell, LineStyle, Margin } from './engine.ts'
@@ -8,12 +8,12 @@ import { alignmentOf, type Flow, strutOf } from './paragraph.ts'
 import { type Border, type Style, styleOf, type Width } from './style.ts'
 import { tableBlock } from './table.ts'
 
-/** The content of an element, with collapsed margins between blocks. */
+/** Returns the content of an element, with collapsed margins between blocks. */
 export const flowOf = (element: HtmlElement, style: Style, flow: Flow): Block[] =>
   collapsed(blocksIn(element.children, style, flow))
 
 export function blockElement(element: HtmlElement, given: Style, flow: Flow): Block[] {
-  // A header or footer has no other page to go to.
+  // A header or footer cannot continue on another page.
   const style = flow.page === undefined ? given : { ...given, breakBefore: false, breakAfter: false }
   if (element.tag === 'hr') return withMargins([ruleBlock(style)], style)
   const content = sizedContent(element, style, { ...flow, width: innerWidth(style, flow.width) })
@@ -21,13 +21,13 @@ export function blockElement(element: HtmlElement, given: Style, flow: Flow): Bl
     return style.breakBefore || style.breakAfter
       ? withMargins([blank()], { ...style, margin: [0, 0, 0, 0] })
       : []
-  // Nothing follows a heading in a header, which would be laid out again and again to keep it with something.
+  // Nothing follows a heading in a header, so the engine would lay it out again and again to keep it with something.
   if (/^h[1-6]$/.test(element.tag) && flow.page === undefined)
     content[0] = { ...content[0]!, headlineLevel: Number(element.tag[1]) }
   return withMargins(content, style)
 }
 
-/** The content in one piece and with the width and height of its style; a table with cells has these already. */
+/** Returns the content in one piece with the width and height of its style. A table with cells already has these. */
 function sizedContent(element: HtmlElement, style: Style, flow: Flow): Block[] {
   const content = contentOf(element, style, flow)
   if (content.length === 0) return style.height === undefined ? [] : [spacer(style.height)]
@@ -53,11 +53,11 @@ const innerWidth = ({ margin, padding, width }: Style, outer: number): number =>
 export const isBox = ({ padding, borders, background }: Style): boolean =>
   background !== undefined || padding.some(one => one > 0) || borders.some(one => one !== undefined)
 
-/** Left and right margins on every block, top and bottom on the first and last; the larger one wins. */
+/** Adds left and right margins to every block, and top and bottom margins to the first and last. The larger margin wins. */
 function withMargins(content: Block[], style: Style): Block[] {
   const [left, top, right, bottom] = style.margin
   const last = content.length - 1
-  // A block has one page break.
+  // A block can have only one page break.
   const isBetween = style.breakBefore && style.breakAfter && last === 0
   const blocks = content.map((block, at) => {
     const own = block.margin ?? [0, 0, 0, 0]
@@ -78,7 +78,10 @@ function withMargins(content: Block[], style: Style): Block[] {
 
 const larger = (a: number, b: number): number => (a < 0 || b < 0 ? a + b : Math.max(a, b))
 
-/** Of two adjoining margins the larger one counts; margins around a page break do not adjoin, and two adjoining page breaks are one. */
+/**
+ * Keeps the larger of two adjoining margins, and only one of two adjoining page breaks. Margins on both sides of a page break do
+ * not adjoin.
+ */
 export function collapsed(blocks: Block[]): Block[] {
   let [before, isBroken] = [0, false]
   return blocks.map(block => {
@@ -95,7 +98,7 @@ export function collapsed(blocks: Block[]): Block[] {
 /** A heading that begins a page need not be moved to the next one. */
 const unbroken = (block: Block): Block => ({ ...block, pageBreak: undefined, headlineLevel: undefined })
 
-/** A page break at the beginning of a box is one before it, and one at its end is one after it. */
+/** Moves a page break at the beginning of a box before the box, and one at its end after the box. */
 function boxed(content: readonly Block[], box: (stack: Block[]) => Block): Block {
   const last = content.length - 1
   let outer: number | undefined
@@ -106,7 +109,7 @@ function boxed(content: readonly Block[], box: (stack: Block[]) => Block): Block
   return { ...box(stack), pageBreak: content[outer]!.pageBreak }
 }
 
-/** Of a whole document, whose page begins and ends anyway. */
+/** Removes the page breaks at the beginning and end of a whole document, which has a page boundary there anyway. */
 export const withoutOuterBreaks = (blocks: readonly Block[]): Block[] =>
   blocks.map((block, at) => {
     const isOuter =
@@ -115,10 +118,10 @@ export const withoutOuterBreaks = (blocks: readonly Block[]): Block[] =>
   })
 
 const MOST_HEIGHT = 700
-/** A page has this much beside what is as high as it may be: borders, padding, a line above. */
+/** The room on a page that borders, padding and a preceding line need in addition to content of the maximum height. */
 const BESIDE = 40
 
-/** The engine leaves out what is higher than its page. */
+/** The engine drops content that is higher than its page. */
 export const mostHeight = ({ height }: Pick<Flow, 'height'>): number =>
   Math.min(MOST_HEIGHT, Math.max(BESIDE, height - BESIDE))
 
@@ -130,7 +133,7 @@ const spacer = (height: number): Block => ({
 
 const blank = (): Block => ({ text: [], lineHeight: 0.01 })
 
-/** Its own width, or as wide as it needs; `auto` margins decide on which side the rest of the line stays empty. */
+/** Places the block at the given width, or as wide as it needs. `auto` margins decide which side of the line remains empty. */
 export function placed(block: Block, style: Style, width: Width | undefined): Block {
   if (width && 'percent' in width && width.percent >= 100) return block
   const onTheRight = style.autoRight ? 'center' : 'end'
@@ -140,11 +143,11 @@ export function placed(block: Block, style: Style, width: Width | undefined): Bl
   )
 }
 
-/** Each table has widths of its own: the engine keeps what it measures in them. */
+/** Creates a new object for each table, because the engine stores its measurements in it. */
 const oneCell = () => ({ widths: ['auto'], fills: true, headerRows: 0, keepWithHeaderRows: 0 })
 const none = (): number => 0
 
-/** A table of one cell, which can break over pages, for borders, background and padding. */
+/** A table of one cell, which can break across pages, for borders, background and padding. */
 function boxBlock(stack: Block[], style: Style): Block {
   const { borders, padding, background } = style
   const [left, top, right, bottom] = borders
@@ -168,7 +171,7 @@ function boxBlock(stack: Block[], style: Style): Block {
   }
 }
 
-/** Which sides of a cell have a border, and their colours. */
+/** Returns which sides of a cell have a border, and their colours. */
 export const bordered = (borders: Style['borders']): Pick<Cell, 'border' | 'borderColor'> => ({
   border: sides(side => borders[side] !== undefined),
   borderColor: sides(side => borders[side]?.colour ?? '#000000'),
@@ -176,7 +179,7 @@ export const bordered = (borders: Style['borders']): Pick<Cell, 'border' | 'bord
 
 const sides = <T>(of: (side: number) => T): [T, T, T, T] => [of(0), of(1), of(2), of(3)]
 
-/** Dashes are as long as in browsers for the width of the line; dots are squares. */
+/** Dashes have the length that browsers use for the width of the line. Dots are squares. */
 export function dashes(border: Border | undefined): LineStyle {
   if (!border?.dash) return null
   const { width, dash } = border
@@ -209,7 +212,7 @@ function ruleBlock(style: Style): Block {
 
 const BULLETS = new Set(['disc', 'circle', 'square', 'none'])
 const NUMBERS = new Set(['decimal', 'lower-alpha', 'upper-alpha', 'lower-roman', 'upper-roman', 'none'])
-/** The engine's names for numberings of CSS and of the attribute `type`. */
+/** The engine's names for the numberings of CSS and of the `type` attribute. */
 const NUMBER_NAMES = {
   'decimal-leading-zero': 'decimal',
   'lower-latin': 'lower-alpha',
@@ -235,7 +238,7 @@ function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
 
 type Items = { before: Block[]; items: Block[] }
 
-/** What is in no item has no marker: it follows the item before it. */
+/** Content outside of the items has no marker. It follows the item before it. */
 function itemsOf(element: HtmlElement, style: Style, flow: Flow): Items {
   const before: Block[] = []
   const items: Block[][] = []
@@ -262,7 +265,7 @@ function itemsOf(element: HtmlElement, style: Style, flow: Flow): Items {
   return { before, items: filled.map(content => (content.length === 1 ? content[0]! : { stack: content })) }
 }
 
-/** Pixels become points, shrunk to the page. Unless it is a block, its base is the line's base line. */
+/** Converts pixels to points and shrinks the image to the page. Unless it is a block, its bottom is on the baseline of the line. */
 export function imageBlock(
   { attributes, drawing }: HtmlElement,
   style: Style,

@@ -1,7 +1,7 @@
-// Chooses a font for each character. Noto Sans covers Latin, Greek, Cyrillic, Vietnamese and Devanagari; DejaVu Sans
-// Hebrew, Arabic, Armenian, Georgian and symbols; the configuration's fonts add theirs.
+// Chooses a font for each character. Noto Sans covers Latin, Greek, Cyrillic, Vietnamese and Devanagari. DejaVu Sans covers
+// Hebrew, Arabic, Armenian, Georgian and symbols. The configuration's fonts add theirs.
 
-/** The renderer needs all of them, as TrueType files. */
+/** The fonts that the renderer needs, all of them, as TrueType files. */
 export type FontFiles = {
   readonly regular: ArrayBuffer
   readonly bold: ArrayBuffer
@@ -14,13 +14,13 @@ export type FontFiles = {
 export const MAIN_FONT = 'Main'
 export const OTHER_FONT = 'Other'
 
-/** Above and below the base line, as multiples of the font size. */
+/** The extent above and below the baseline, as multiples of the font size. */
 export const MAIN_FONT_EXTENT = { above: 1.069, below: 0.293 } as const
 
-/** Flat, sorted spans of code points: start, end (inclusive), start, end … */
+/** Flat, sorted ranges of code points: start, end (inclusive), start, end … */
 export type Coverage = readonly number[]
 
-/** Characters of a TrueType font by its cmap: formats 4 and 12, which every font in use has. */
+/** Returns the characters of a TrueType font from its cmap, in formats 4 and 12, which every font in use has. */
 export function coverageOf(view: DataView): Coverage {
   const tables = view.getUint16(4)
   for (let at = 12; at < 12 + tables * 16; at += 16)
@@ -72,10 +72,10 @@ export type DocumentFonts = {
   readonly missing: Set<string>
 }
 
-/** Characters that no font shows: joiners, marks of direction, variants, blanks. */
+/** Characters without a visible shape: joiners, direction marks, variation selectors, blanks. */
 const UNSEEN = /^(?:[\s\u00a0\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|\p{Variation_Selector})$/u
 
-/** Splits the text by font. A character that no font contains is noted as missing. */
+/** Splits the text by font. Records characters that no font contains as missing. */
 export function byFont(text: string, fonts: DocumentFonts, family: Font | undefined) {
   const pieces: { text: string; font: string }[] = []
   for (const character of text) {
@@ -121,10 +121,10 @@ const mediaType = (name: string): string => {
   return ending.startsWith('woff') ? `font/${ending}` : 'font/sfnt'
 }
 
-/** As `withFonts` writes them. */
+/** Matches fonts that `withFonts` embedded. */
 const EMBEDDED_FONT = /url\(data:font\/(sfnt|woff2?);base64,([A-Za-z0-9+/=]*)\)/g
 
-/** Undoes `withFonts`: the HTML with file names in the places of embedded fonts, and the files. */
+/** Undoes `withFonts`: returns the HTML with file names in place of embedded fonts, and the files. */
 export function withoutFonts(html: string): { html: string; fonts: OwnFontFiles } {
   const fonts = new Map<string, Uint8Array>()
   const named = html.replace(EMBEDDED_FONT, (_, kind: string, encoded: string) => {
@@ -135,7 +135,7 @@ export function withoutFonts(html: string): { html: string; fonts: OwnFontFiles 
   return { html: named, fonts }
 }
 
-/** Embeds the files that `@font-face` names into the HTML. */
+/** Embeds into the HTML the files that `@font-face` names. */
 export const withFonts = (html: string, fonts: OwnFontFiles): string =>
   fonts.size === 0
     ? html

@@ -1,24 +1,24 @@
-// Parses HTML to the tree that the renderer reads: elements, texts, style sheets. It follows the rules of browsers, so
-// a missing end tag never loses a row.
+// Parses HTML into the tree that the renderer reads: elements, texts, style sheets. It follows the rules of browsers, so that a
+// missing end tag never loses a row.
 import { type DefaultTreeAdapterMap, Parser } from 'parse5'
 import { ConversionBudget } from './limits.ts'
 import { countingAdapter, type Drawing, drawingOf } from './svg.ts'
 
 export type HtmlElement = {
   readonly tag: string
-  /** Only for `svg`, whose own elements are not read. */
+  /** Only for `svg`, whose child elements are not read. */
   readonly drawing?: Drawing
   readonly attributes: Readonly<Record<string, string>>
   readonly classes: ReadonlySet<string>
   readonly children: readonly HtmlNode[]
   readonly parent: HtmlElement | undefined
-  /** Position among the elements of its parent, from 0. */
+  /** The position among the elements of its parent, from 0. */
   readonly index: number
   readonly size: number
 }
 export type HtmlNode = HtmlElement | string
 
-/** Of several headers or footers the last counts, like a variable that is set again. */
+/** If there are several headers or footers, the last one counts, like a variable that is set again. */
 export type HtmlDocument = {
   readonly body: HtmlElement
   readonly header: HtmlElement | undefined
@@ -33,7 +33,10 @@ export const FOOTER_TAG = 'bindery-footer'
 export const PAGE_NUMBER_TAG = 'bindery-page-number'
 export const PAGE_COUNT_TAG = 'bindery-page-count'
 
-/** In headers and footers, empty elements of these classes are filled in: templates that were made for other PDF makers have them. */
+/**
+ * Empty elements of these classes are filled in within headers and footers. Templates written for other PDF generators contain
+ * them.
+ */
 const FILLED: readonly (readonly [name: string, tag: string])[] = [
   ['page', PAGE_NUMBER_TAG],
   ['topage', PAGE_COUNT_TAG],
@@ -45,7 +48,7 @@ type Growing = { -readonly [K in keyof HtmlElement]: HtmlElement[K] }
 type Node = DefaultTreeAdapterMap['childNode']
 type Element = DefaultTreeAdapterMap['element']
 
-/** Throws a ConversionError past a limit, and nothing else. */
+/** Throws only a ConversionError, when a limit is exceeded. */
 export function readHtml(html: string, budget = new ConversionBudget()): HtmlDocument {
   const sheets: string[] = []
   const found: Record<string, HtmlElement> = {}
@@ -113,7 +116,7 @@ function attributesOf({ attrs }: Element): Pick<HtmlElement, 'attributes' | 'cla
 
 type WithAttributes = { currentToken: { attrs: unknown[] }; _leaveAttrName(): void }
 
-/** The parser compares each attribute with all before it, so they are counted while it works. */
+/** The parser compares each attribute with all preceding ones, so they are counted during parsing. */
 function parsed(html: string, budget: ConversionBudget): DefaultTreeAdapterMap['document'] {
   const parser = new Parser<DefaultTreeAdapterMap>({ treeAdapter: countingAdapter(budget) })
   const tokenizer = parser.tokenizer as unknown as WithAttributes

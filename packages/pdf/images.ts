@@ -1,23 +1,23 @@
-// Images of a document: data URLs of PNG and JPEG, whose size is in their first bytes, and of SVG.
+// Images of a document, as data URLs: PNG and JPEG, whose size is in their first bytes, and SVG.
 import { inflateSync } from 'node:zlib'
 import type { ConversionBudget } from './limits.ts'
 import { ConversionError } from './page.ts'
 import { type Drawing, drawingOfText } from './svg.ts'
 
-/** A picture with its key in the content and size in pixels, or a drawing with its size in points. */
+/** A picture with its key in the content and its size in pixels, or a drawing with its size in points. */
 type DocumentImage = { readonly key: string; readonly width: number; readonly height: number } | Drawing
 
 export class Images {
   readonly #budget: ConversionBudget
   readonly #known = new Map<string, DocumentImage>()
-  /** By URL: headers request their images again on every page. */
+  /** Images by URL, because headers request their images again on every page. */
   readonly #bySource = new Map<string, DocumentImage>()
 
   constructor(budget: ConversionBudget) {
     this.#budget = budget
   }
 
-  /** Data URLs by the keys that content uses. */
+  /** The data URLs by the keys that the content uses. */
   get dictionary(): Record<string, string> {
     const pictures = [...this.#known].flatMap(([address, image]) =>
       'key' in image ? [[image.key, address]] : [],
@@ -25,7 +25,7 @@ export class Images {
     return Object.fromEntries(pictures)
   }
 
-  /** Undefined for a URL that leads out of the document. Sizes are in pixels. */
+  /** Returns undefined for a URL that leads out of the document. Sizes are in pixels. */
   take(source: string): DocumentImage | undefined {
     if (!/^data:/i.test(source)) return undefined
     const known = this.#bySource.get(source)
@@ -58,7 +58,7 @@ export class Images {
     return { key: `image${this.#known.size}`, ...size }
   }
 
-  /** Unpacks a PNG to no more than its size, because the library does not report a broken or oversized one. */
+  /** Unpacks a PNG to at most its declared size, because the library does not report a damaged or oversized one. */
   #pngSize(bytes: Buffer): { width: number; height: number } {
     this.#budget.check('pngBytes', bytes.length)
     const png = readPng(bytes)
@@ -113,16 +113,16 @@ const positive = (width: number, height: number): { width: number; height: numbe
 type Png = {
   readonly width: number
   readonly height: number
-  /** With transparency or interlaced: a PDF stores it in another form. Other PNGs are embedded unchanged. */
+  /** A PNG with transparency or interlacing, which a PDF stores in another form. Other PNGs are embedded unchanged. */
   readonly isUnpacked: boolean
-  /** Bytes of the unpacked pixels, including the filter byte of each row. */
+  /** The size of the unpacked pixels in bytes, including the filter byte of each row. */
   readonly unpackedBytes: number
   readonly data: Buffer
 }
 
 const SAMPLES: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 
-/** Undefined for a truncated or invalid file. */
+/** Returns undefined for a truncated or invalid file. */
 function readPng(bytes: Buffer): Png | undefined {
   const data: Buffer[] = []
   let header: PngHeader | undefined
@@ -137,7 +137,7 @@ function readPng(bytes: Buffer): Png | undefined {
   return undefined
 }
 
-/** The chunks of a PNG after its signature, up to one that is truncated. */
+/** Yields the chunks of a PNG after its signature, up to the first truncated one. */
 function* chunksOf(bytes: Buffer): Generator<{ type: string; body: Buffer }> {
   for (let at = 8; at + 12 <= bytes.length; ) {
     const length = bytes.readUInt32BE(at)
@@ -181,7 +181,7 @@ function pngOf(header: PngHeader, isTransparent: boolean, data: Buffer[]): Png |
 const rowsBytes = (width: number, height: number, bitsOfPixel: number): number =>
   width === 0 ? 0 : height * (1 + Math.ceil((width * bitsOfPixel) / 8))
 
-/** Offset and distance of the pixels of each of the seven passes: across, down. */
+/** For each of the seven passes: offset across and down, then distance across and down, in pixels. */
 const PASSES = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],

@@ -1,7 +1,7 @@
 // Limits of one document. They are counted, not timed (docs/design.md, section 2).
 import { ConversionError } from './page.ts'
 
-/** Each limit with its name in messages. */
+/** Each limit with its description in messages. */
 const LIMITS = {
   /** Elements of the HTML. A table of 1,500 rows of three cells needs about half of an isolate's memory. */
   elements: [6_000, 'elements'],
@@ -11,28 +11,28 @@ const LIMITS = {
   rules: [1_000, 'style rules'],
   matches: [10_000_000, 'comparisons of elements with selectors'],
   columns: [60, 'columns in a table'],
-  /** Cells in the grids of all tables, including those that a span covers. */
+  /** Cells in the grids of all tables, including cells that a span covers. */
   cells: [12_000, 'cells in its tables'],
   images: [200, 'images'],
   imageBytes: [10_000_000, 'bytes of images'],
   imagePixels: [12_000_000, 'pixels in one image'],
-  /** Bytes of one PNG, which needs many times its size when it is read. */
+  /** Bytes of one PNG. Reading it needs many times that size. */
   pngBytes: [4_000_000, 'bytes in one PNG'],
-  /** Pixels of all images that must be unpacked: PNGs with transparency, and interlaced ones. */
+  /** Pixels of all images that must be unpacked: PNGs with transparency or interlacing. */
   unpackedPixels: [8_000_000, 'pixels in PNGs with transparency or interlaced ones'],
   drawingCharacters: [500_000, 'characters in one drawing (SVG)'],
   /** Elements of a header or footer, which is laid out again on every page. */
   marginElements: [500, 'elements in a header or footer'],
-  /** Elements of headers and footers, summed over all pages. */
+  /** Elements of headers and footers, totalled over all pages. */
   marginElementsOnAllPages: [50_000, 'elements of headers and footers on all its pages'],
   pages: [1_000, 'pages'],
-  /** Words and blocks each time they are laid out: on every page, and again when a heading moves to the next. */
+  /** Words and blocks, counted each time they are laid out: on every page, and again when a heading moves to the next page. */
   steps: [300_000, 'words and blocks to lay out, counted again on every page that repeats them'],
-  /** Characters to shape and measure; repeated words count once. */
+  /** Characters to shape and measure. Repeated words count once. */
   glyphs: [1_500_000, 'characters to measure; very long words count several times, so put blanks into them'],
-  /** Lines, borders and the like of blocks kept together, and of table heads on every page. */
+  /** Lines, borders and the like in blocks kept together, and in table heads on every page. */
   copies: [500_000, 'lines and borders in rows kept together and in repeated heads of tables'],
-  /** Characters of drawings (SVG) on all their pages; referenced parts count each time. */
+  /** Characters of drawings (SVG) on all their pages. Referenced parts count for each reference. */
   drawnCharacters: [
     3_000_000,
     'characters in drawings (SVG), counted on every page, gradients and clips wherever they are used',
@@ -45,7 +45,7 @@ export const CONVERSION_LIMITS = Object.fromEntries(
   Object.entries(LIMITS).map(([what, [most]]) => [what, most]),
 ) as Record<Limited, number>
 
-/** Work of one conversion. `count` throws a ConversionError past a limit. */
+/** The work of one conversion. `count` throws a ConversionError when a limit is exceeded. */
 export class ConversionBudget {
   readonly #used = new Map<string, number>()
 

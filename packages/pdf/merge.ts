@@ -1,5 +1,5 @@
-// Merges PDFs. Built with its library into its own file, merger.bundle.mjs, which the service loads with the first PDFs
-// to merge (scripts/bundles.ts).
+// Merges PDFs. Built with its library into a separate file, merger.bundle.mjs, which the service loads with the first PDFs to
+// merge (scripts/bundles.ts).
 
 import { createHash } from 'node:crypto'
 import {
@@ -25,7 +25,7 @@ export { ConversionError }
 /** `name` identifies the PDF in messages. */
 type NamedPdf = { readonly name: string; readonly bytes: Uint8Array }
 
-/** One PDF of all pages, created at `madeAt`. Throws a ConversionError that names a source that cannot be merged. */
+/** Returns one PDF of all pages, created at `madeAt`. Throws a ConversionError that names the source that cannot be merged. */
 export async function mergePdfs(
   sources: readonly NamedPdf[],
   title: string,
@@ -39,7 +39,7 @@ export async function mergePdfs(
     const message = `With '${source.name}' the document has more than ${MERGE_LIMITS.pages} pages.`
     if (merged.getPageCount() > MERGE_LIMITS.pages) throw new ConversionError(message)
   }
-  // Copied pages are written only now.
+  // The library writes copied pages only now.
   await merged.flush()
   shareStreams(merged.context)
   return await merged.save()
@@ -63,9 +63,9 @@ async function pagesOf({ name, bytes }: NamedPdf, merged: PDFDocument) {
   }
 }
 
-// Stores images and fonts that the sources share only once: each source contains its own copy.
+// Each source contains its own copy of shared images and fonts. The merged PDF stores each only once.
 
-/** Keeps one of several equal streams and redirects all references. */
+/** Keeps one of several equal streams and redirects all references to it. */
 function shareStreams(context: PDFContext): void {
   const first = new Map<string, PDFRef>()
   const same = new Map<PDFRef, PDFRef>()
@@ -81,7 +81,7 @@ function shareStreams(context: PDFContext): void {
   for (const [, object] of context.enumerateIndirectObjects()) referTo(object, same)
 }
 
-/** The stream's dictionary as text, with references resolved, so that equal streams compare equal. */
+/** Returns the stream's dictionary as text, with references resolved, so that equal streams have equal texts. */
 const wordsOf = (dict: PDFDict): string =>
   dict
     .entries()
@@ -105,12 +105,12 @@ function referTo(object: PDFObject, same: ReadonlyMap<PDFRef, PDFRef>): void {
   }
 }
 
-// Counts what reading PDFs uses up: an upload of a few kilobytes may unpack to gigabytes, and one of a few megabytes
-// may claim a billion objects. The library has no limits, so this patches its classes.
+// Limits on reading PDFs. An upload of a few kilobytes may unpack to gigabytes, and one of a few megabytes may declare a billion
+// objects. The library has no limits, so this patches its classes.
 const MERGE_LIMITS = {
-  /** Bytes of all unpacked objects of a source; text and images are never unpacked. */
+  /** Bytes of all unpacked objects of a source. Text and images are never unpacked. */
   unpackedBytes: 24 * 1_048_576,
-  /** Numbers, names, lists and the like in a source. */
+  /** Numbers, names, lists and similar objects in a source. */
   values: 400_000,
   pages: 2_000,
 } as const
@@ -121,7 +121,7 @@ const WORDS: Readonly<Record<keyof typeof MERGE_LIMITS, string>> = {
   pages: 'pages',
 }
 
-/** Work of one source. Past a limit every count throws, because the library continues after most errors. */
+/** The work of one source. Once a limit is exceeded every count throws, because the library continues after most errors. */
 class MergeBudget {
   readonly #used = { unpackedBytes: 0, values: 0, pages: 0 }
   #passed: string | undefined
@@ -133,14 +133,14 @@ class MergeBudget {
     if (this.#passed) throw new RangeError(this.#passed)
   }
 
-  /** Throws a ConversionError with the source's name if it has passed a limit. */
+  /** Throws a ConversionError with the source's name if it has exceeded a limit. */
   assertWithin(name: string): void {
     if (this.#passed) throw new ConversionError(`'${name}' cannot be merged: it has ${this.#passed}.`)
   }
 }
 
 const budgets = new WeakMap<PDFContext, MergeBudget>()
-/** The source whose objects are being unpacked; unpacking is synchronous. */
+/** The source whose objects are being unpacked. Unpacking is synchronous. */
 let unpacking: MergeBudget | undefined
 
 /** The source that is being opened. */
@@ -186,10 +186,10 @@ const counted =
 PDFObjectStreamParser.forStream = counted(PDFObjectStreamParser.forStream)
 PDFXRefStreamParser.forStream = counted(PDFXRefStreamParser.forStream)
 
-/** All objects are read anyway, so their positions are not needed; a file may claim a billion of them. */
+/** All objects are read anyway, so their positions are not needed. A file may declare a billion of them. */
 ;(PDFXRefStreamParser.prototype as unknown as { parseEntries(): [] }).parseEntries = () => []
 
-/** The class of unpacked streams, which the library does not export. */
+/** Returns the class of unpacked streams, which the library does not export. */
 function unpackedStream(): Growing {
   const empty = PDFRawStream.of(PDFContext.create().obj({ Filter: 'ASCIIHexDecode' }), Uint8Array.of(0x3e))
   return Object.getPrototypeOf(Object.getPrototypeOf(decodePDFRawStream(empty)))
@@ -202,7 +202,7 @@ stream.ensureBuffer = function (size) {
   return ensureBuffer.call(this, size)
 }
 
-/** Counts pages of the tree. A file may include a part of it many times, or inside itself. */
+/** Counts the pages of the tree. A file may include a part of the tree many times, or inside itself. */
 function countPages(tree: PDFPageTree, budget: MergeBudget): void {
   const waiting: PDFPageTree[] = [tree]
   for (let next = waiting.pop(); next; next = waiting.pop()) {

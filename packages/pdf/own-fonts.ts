@@ -1,11 +1,11 @@
-// Fonts of a configuration or of a tenant's resources: `@font-face` whose `src` names a static document, or a font in
+// Fonts of a configuration or of a tenant's resources: `@font-face` rules whose `src` names a static document, or a font in
 // force. TrueType, OpenType, WOFF or WOFF2. The PDF contains only the letters in use.
 import { type Coverage, coverageOf, type Font, type OwnFontFiles } from './fonts.ts'
 import { ConversionError } from './page.ts'
 import type { FontFace } from './sheet.ts'
 import { damaged, FontError, plainFont, tagsOf, viewOf } from './web-fonts.ts'
 
-/** File names of the four faces of a family. */
+/** The file names of a family's four faces. */
 type FamilyFaces = Record<'normal' | 'bold' | 'italics' | 'bolditalics', string>
 
 type OwnFonts = {
@@ -14,10 +14,10 @@ type OwnFonts = {
   readonly files: OwnFontFiles
 }
 
-/** Unpacked bytes of all fonts of a document. */
+/** The maximum for the unpacked bytes of all fonts of a document. */
 const MOST_BYTES = 24_000_000
 
-/** Families that the style sheets declare. Throws a ConversionError for a file that is no font. */
+/** Returns the families that the style sheets declare. Throws a ConversionError for a file that is not a font. */
 export function ownFonts(declared: readonly FontFace[], packed: OwnFontFiles): OwnFonts {
   const files = new Map<string, Uint8Array>()
   let left = MOST_BYTES
@@ -65,12 +65,15 @@ function coverageIn(file: string, bytes: Uint8Array): Coverage {
 const unusable = (file: string, { message }: FontError): ConversionError =>
   new ConversionError(`The font '${file}' cannot be used: ${message}.`)
 
-/** Tags of tables without which no letter has a shape or a place. */
+/** Tags of the tables without which no letter has a shape or a place. */
 const NEEDED = ['cmap', 'head', 'hhea', 'hmtx', 'maxp'] as const
-/** Outlines of TrueType or PostScript. */
+/** TrueType or PostScript outlines. */
 const OUTLINES = ['glyf', 'CFF ', 'CFF2'] as const
 
-/** Why an uploaded font cannot be used, as the end of a sentence; undefined if it can. `mostBytes` applies once unpacked. */
+/**
+ * Returns why an uploaded font cannot be used, as the end of a sentence, or undefined if it can. `mostBytes` applies to the
+ * unpacked font.
+ */
 export function fontProblem(bytes: Uint8Array, mostBytes: number): string | undefined {
   try {
     const plain = plainFont(bytes, mostBytes)

@@ -1,5 +1,5 @@
-// `@page` of style sheets: size, margins and margin boxes such as `@top-right`, with page numbers. The boxes become
-// header and footer of a document that has none.
+// The `@page` rules of style sheets: size, margins and margin boxes such as `@top-right`, with page numbers. The boxes become
+// the header and footer of a document that has none.
 import { FOOTER_TAG, HEADER_TAG, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import { type Margins, PAGE_SIZES, type PageRule, type PageSize } from './page.ts'
 import { lengthOf, ROOT_SIZE } from './values.ts'
@@ -16,10 +16,10 @@ export const NO_PAGE_RULES: PageRules = { margins: {}, top: {}, bottom: {} }
 
 type Declarations = ReadonlyMap<string, string>
 
-/** Points; pages with other sides are ignored. */
+/** In points. Pages with sides outside of this range are ignored. */
 const [SHORTEST_SIDE, LONGEST_SIDE] = [72, 3_000]
 
-/** Adds another `@page` to the rules; `boxes` are its margin boxes by name. */
+/** Adds another `@page` to the rules. `boxes` are its margin boxes by name. */
 export function withPageRule(
   rules: PageRules,
   declarations: Declarations,
@@ -40,7 +40,7 @@ export function withPageRule(
   return made
 }
 
-/** `letter`, `A4 landscape`, `210mm 297mm`, `landscape`. */
+/** Reads `letter`, `A4 landscape`, `210mm 297mm`, `landscape`. */
 function sizeOf(text: string): Pick<PageRule, 'size' | 'orientation'> {
   const words = text.toLowerCase().split(/\s+/)
   const named = Object.keys(PAGE_SIZES).find(name => words.includes(name.toLowerCase()))
@@ -80,7 +80,7 @@ const styleOf = (declarations: Declarations): string =>
     return value === undefined ? [] : [`${name}: ${value};`]
   }).join(' ')
 
-/** Header and footer as HTML; undefined without boxes. */
+/** Returns header and footer as HTML, each undefined without boxes. */
 export function marginBoxes({ top, bottom }: PageRules): { header?: string; footer?: string } {
   const made = (tag: string, boxes: Boxes): string | undefined => {
     if (!PLACES.some(place => boxes[place]?.html)) return undefined

@@ -1,17 +1,17 @@
-// Page layout, common to all renderers.
+// Page layout, shared by all renderers.
 import { lengthOf, ROOT_SIZE } from './values.ts'
 
-/** Points, 72 to the inch. */
+/** In points, 72 to the inch. */
 export type Margins = Readonly<Record<'top' | 'right' | 'bottom' | 'left', number>>
 
-/** A document's pageLayout. Its gaps are filled by `@page` of the style sheets, else by A4 upright with 20 mm margins. */
+/** A document's pageLayout. Missing values come from `@page` of the style sheets, otherwise from portrait A4 with 20 mm margins. */
 export type Page = {
   readonly size?: PageSize
   readonly orientation?: 'portrait' | 'landscape'
   readonly margins: Partial<Margins>
 }
 
-/** Upright width and height in points (resources brief 4.2; B is ISO's). */
+/** Portrait width and height in points (resources brief 4.2; B sizes are ISO's). */
 export const PAGE_SIZES = {
   letter: [612, 792],
   legal: [612, 1008],
@@ -30,13 +30,13 @@ export type PageLayout = {
   readonly [side in `margin${'Left' | 'Right' | 'Top' | 'Bottom'}`]?: string
 } & { readonly orientation?: 'portrait' | 'landscape'; readonly pageSize?: PageSize }
 
-/** Wider margins leave no room for text. */
+/** Wider margins would leave no room for text. */
 const WIDEST_MARGIN = PAGE_SIZES.A4[0] / 3
 
 /** A margin in a pageLayout. */
 export const MARGIN = /^\s*(\d{1,4}(?:\.\d{1,4})?)\s*(mm|cm|in|pt|pc|px)?\s*$/i
 
-/** In points. The default unit is the millimetre (brief 5.1 shows none: a decision). */
+/** Returns the margin in points. The default unit is the millimetre, a decision: brief 5.1 does not show one. */
 function marginPoints(text: string | undefined): number | undefined {
   const [, digits, unit = 'mm'] = MARGIN.exec(text ?? '') ?? []
   return digits === undefined ? undefined : Math.min(lengthOf(digits + unit, ROOT_SIZE)!, WIDEST_MARGIN)
@@ -77,18 +77,18 @@ export function paperOf(page: Page, rule: PageRule = { margins: {} }): Paper {
 
 export type RenderedPdf = {
   readonly bytes: Uint8Array
-  /** Characters that no font contains, each once; the page shows boxes. */
+  /** Characters that no font contains, each once. The page shows boxes in their place. */
   readonly missing: string
-  /** Counted work, in proportion to the document (limits.ts). Undefined if a browser made it. */
+  /** Counted work, in proportion to the document (limits.ts). Undefined if a browser rendered the PDF. */
   readonly work?: number
 }
 
-/** The HTML cannot become a PDF; the message says why and how to fix it. */
+/** The HTML cannot become a PDF. The message says why and how to fix it. */
 export class ConversionError extends Error {
   static readonly NAME = 'ConversionError'
   override readonly name = ConversionError.NAME
 
-  /** By name: the renderer's bundle has a class of its own. */
+  /** Compares the name, because the renderer's bundle has its own copy of the class. */
   static is(problem: unknown): problem is ConversionError {
     return problem instanceof Error && problem.name === ConversionError.NAME
   }

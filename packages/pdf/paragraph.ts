@@ -11,14 +11,14 @@ export type Flow = {
   readonly budget: ConversionBudget
   readonly images: Images
   readonly fonts: DocumentFonts
-  /** Points between the margins of the page. */
+  /** The width between the margins of the page, in points. */
   readonly width: number
-  /** The same from top to bottom, where no header or footer needs more room. */
+  /** The height between the margins of the page, in points, if no header or footer needs more room. */
   readonly height: number
-  /** Only in headers and footers: the current page. Elsewhere the id of a block gives its page. */
+  /** The current page, only in headers and footers. Elsewhere the id of a block gives its page. */
   readonly page?: number
   readonly pages?: number
-  /** Makes ids for blocks that print their page. */
+  /** Creates ids for blocks that print their page. */
   readonly nextId: () => string
 }
 
@@ -26,7 +26,7 @@ type Paragraph = { runs: Run[]; id: string | undefined; endsBlank: boolean; hasT
 
 export const newParagraph = (): Paragraph => ({ runs: [], id: undefined, endsBlank: true, hasText: false })
 
-/** Collapses blanks as browsers do: a run becomes one, and none remain at the start of a line. */
+/** Collapses blanks as browsers do: a run of blanks becomes one, and none remain at the start of a line. */
 export function addText(paragraph: Paragraph, text: string, style: Style, flow: Flow): void {
   if (style.whiteSpace === 'pre') {
     addRun(paragraph, text.replace(/\t/g, '    ').replace(/\r/g, ''), style, flow)
@@ -57,7 +57,7 @@ export function addRun(paragraph: Paragraph, given: string, style: Style, flow: 
       })
 }
 
-/** Cuts very long words and runs of blanks: the engine measures the whole rest of them for each line. */
+/** Splits very long words and runs of blanks, because the engine measures their whole remainder for each line. */
 const inParts = (text: string): string[] =>
   /[^ \n]{400}| {400}/.test(text) ? text.match(/[^ \n]{1,200}[ \n]{0,200}|[ \n]{1,200}/gu)! : [text]
 
@@ -120,7 +120,7 @@ export const alignmentOf = ({ align }: Style, fromTheRight: boolean): string => 
   return align
 }
 
-/** A line is at least as high as one of the block's own text, however small its contents are. */
+/** Returns the minimum extent of a line: that of the block's own text, no matter how small the line's contents are. */
 export function strutOf({ fontSize, lineHeight }: Style): { above: number; below: number } {
   const { above, below } = MAIN_FONT_EXTENT
   const half = (fontSize * (lineHeight - above - below)) / 2

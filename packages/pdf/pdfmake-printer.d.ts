@@ -1,4 +1,4 @@
-// The part of pdfmake that lays out and writes, without the part that reads files and URLs.
+// The parts of pdfmake that lay out and write, without those that read files and URLs.
 declare module 'pdfmake/js/Printer.js' {
   type PdfStream = {
     readonly page: { readonly height: number }
@@ -28,7 +28,7 @@ declare module 'pdfmake/js/Printer.js' {
     )
     createPdfKitDocument(content: object): Promise<PdfStream>
   }
-  /** CommonJS compiled from an ES module: its default is a property of the imported default. */
+  /** CommonJS compiled from an ES module: the default export is a property of the imported default. */
   const printer: { readonly default: typeof PdfPrinter }
   export default printer
 }
@@ -41,7 +41,7 @@ declare module 'pdfmake/js/Line.js' {
     readonly fontSize: number
     /** Height of the text itself. */
     readonly height: number
-    /** Height of its line (engine.ts); list markers have none. */
+    /** The height of its line (engine.ts). List markers have none. */
     readonly line?: number
     readonly level?: number
     readonly fromTheRight?: boolean
@@ -53,7 +53,7 @@ declare module 'pdfmake/js/Line.js' {
     readonly width: number
     readonly trailingCut?: number
     x: number
-    /** No line break is allowed after it. */
+    /** Whether no line break is allowed after it. */
     readonly noNewLine?: boolean
     readonly strut?: Extent
     readonly extent?: Extent
@@ -83,11 +83,11 @@ declare module 'pdfmake/js/ElementWriter.js' {
     page?: unknown
     isSplit?: boolean
     readonly cell?: object
-    /** Of the end of an alignment: its beginning, which has the heights. */
+    /** For the end of an alignment: its beginning, which has the heights. */
     begin?: AlignedItem
-    /** Points, of the cell's content. */
+    /** The height of the cell's content, in points. */
     getNodeHeight?(): number
-    /** Points, of its row. */
+    /** The height of its row, in points. */
     getViewHeight?(): number
   }
   export type Aligned = { readonly item: AlignedItem }
@@ -108,9 +108,9 @@ declare module 'pdfmake/js/PageElementWriter.js' {
   type Writer = {
     readonly transactionLevel: number
     beginUnbreakableBlock(...size: unknown[]): void
-    /** Headers and footers have a place. */
+    /** `x` and `y` are set for headers and footers only. */
     commitUnbreakableBlock(x?: number, y?: number): void
-    /** False if it fits no page. */
+    /** Returns false if the block does not fit on any page. */
     addFragment(...given: unknown[]): unknown
     addLine(line: EngineLine, ...rest: unknown[]): unknown
     context(): { availableHeight: number; readonly pages: readonly unknown[] }
@@ -123,7 +123,7 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
   type ConversionBudget = import('./limits.ts').ConversionBudget
 
   type Pdf = { readonly virtualfs: { readonly budget: ConversionBudget } }
-  /** A block as the engine keeps it over all its layouts. */
+  /** A block, which the engine keeps across all its layouts. */
   export type EngineNode = {
     unbreakable?: boolean
     _margin?: import('./engine.ts').Margin | null
@@ -138,7 +138,7 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
   type Aligned = import('pdfmake/js/ElementWriter.js').Aligned
   type Builder = {
     readonly writer: { context(): { readonly availableWidth: number; readonly page: number } }
-    /** Of the last time; none before the first. */
+    /** The nodes of the previous layout; undefined before the first. */
     readonly linearNodeList?: readonly EngineNode[]
     readonly verticalAlignmentItemStack: readonly { readonly begin: Aligned; readonly end: Aligned }[]
     layoutDocument(structure: object, pdf: Pdf, ...rest: unknown[]): unknown
@@ -219,14 +219,14 @@ declare module 'bidi-js' {
       text: string,
       direction?: 'ltr' | 'rtl',
     ): { levels: Uint8Array; paragraphs: { start: number; end: number; level: number }[] }
-    /** Such as `L`, `AL`, `B`. */
+    /** Returns a name such as `L`, `AL`, `B`. */
     getBidiCharTypeName(character: string): string
-    /** Null if it is no bracket. */
+    /** Returns null if the character is not an opening bracket. */
     openingToClosingBracket(character: string): string | null
     closingToOpeningBracket(character: string): string | null
-    /** The equivalent bracket; null for most. */
+    /** Returns the equivalent bracket; null for most characters. */
     getCanonicalBracket(character: string): string | null
-    /** Null if the character has no mirror image. */
+    /** Returns null if the character has no mirror image. */
     getMirroredCharacter(character: string): string | null
   }
   export default function bidiFactory(): Bidi
@@ -267,15 +267,15 @@ declare module 'pdfmake/js/TableProcessor.js' {
     getCurrentPage(): { readonly pageSize: { readonly width: number } }
   }
   export type TableWriter = {
-    /** Above 0 in a block that is kept together, which begins at `originalX`. */
+    /** Above 0 within a block that is kept together, which begins at `originalX`. */
     readonly transactionLevel: number
     readonly originalX: number
-    /** The contexts outside of the current one, the outermost first. */
+    /** The contexts outside of the current one, outermost first. */
     readonly contextStack: readonly Context[]
     context(): Context
   }
   type Lines = (at: number, table: TableNode) => number
-  /** `_offsets`: what is before the text of each column, and all that is no text. */
+  /** `_offsets` has the space before the text of each column, and the total of everything that is not text. */
   export type TableNode = {
     readonly table: { readonly widths: readonly unknown[] }
     _layout: { readonly paddingLeft: Lines; readonly paddingRight: Lines; readonly vLineWidth: Lines }

@@ -1,4 +1,4 @@
-// HTML to PDF without a browser. Built with its libraries (parse5, pdfmake) into its own file, renderer.bundle.mjs,
+// Renders HTML to PDF without a browser. Built with its libraries (parse5, pdfmake) into a separate file, renderer.bundle.mjs,
 // which the service loads for its first document (scripts/bundles.ts).
 import { createHash } from 'node:crypto'
 import { type Block, type ContentDefinition, Engine } from './engine.ts'
@@ -17,22 +17,22 @@ import { ROOT_SIZE } from './values.ts'
 
 export { ConversionError }
 
-/** Least distance of headers and footers from the page's edge and from the text; points. */
+/** The minimum distance of headers and footers from the page's edge and from the text, in points. */
 const GAP = 12
 
-/** Points. Sums of heights are not exact. */
+/** In points. Sums of heights are not exact. */
 const HAIR = 0.01
 
 /** Points. */
 const LEAST_TEXT_HEIGHT = 100
 
-/** Stands for the numbers of pages while headers and footers are measured: as wide as any. */
+/** Stands for page numbers while headers and footers are measured. It is as wide as any. */
 const WIDE_NUMBER = 888
 
 type Fonts = { files: ReadonlyMap<string, Uint8Array>; main: Font; other: Font }
 let fonts: Fonts | undefined
 
-/** Fonts are read once per isolate. */
+/** Reads the fonts once per isolate. */
 function readFonts(files: FontFiles): Fonts {
   if (fonts) return fonts
   const bytes = (name: string) => new Uint8Array(files[name as keyof FontFiles])
@@ -45,9 +45,9 @@ function readFonts(files: FontFiles): Fonts {
 }
 
 /**
- * The same HTML, page, fonts and time give the same bytes. `madeAt` is the creation time in milliseconds.
- * `bindery-header` and `bindery-footer` are in the margins of every page, which grow if they need more. Throws a
- * ConversionError past a limit, and for images that cannot be read.
+ * Returns the same bytes for the same HTML, page, fonts and time. `madeAt` is the creation time in milliseconds.
+ * `bindery-header` and `bindery-footer` are in the margins of every page, which grow if necessary. Throws a ConversionError when
+ * a limit is exceeded, and for images that cannot be read.
  */
 export async function renderPdf(...given: Parameters<typeof pdfOf>): Promise<RenderedPdf> {
   try {
@@ -71,22 +71,22 @@ async function pdfOf(
   const frame = await rendering.frame()
   const id = createHash('sha256').update(JSON.stringify(page)).update(html).digest().subarray(0, 16)
   const first = await rendering.print(frame, id, undefined)
-  // Text with the number of pages is laid out again once that is known.
+  // Text with the page count is laid out again once the count is known.
   const { bytes } = rendering.hasPageCount ? await rendering.print(frame, id, first.pages) : first
   return { bytes, ...rendering.findings }
 }
 
-/** Points. `room` is what the header or footer takes from the edge of the page to the text. */
+/** In points. `room` is the height that the header or footer needs from the edge of the page to the text. */
 type MarginPart = {
   readonly element: HtmlElement | undefined
   readonly height: number
   readonly room: number
 }
 
-/** Header and footer once they are measured, and the margins of the page that leave room for them. */
+/** Header and footer after they are measured, and page margins that leave room for them. */
 type Frame = { readonly header: MarginPart; readonly footer: MarginPart; readonly margins: Margins }
 
-/** One document on its way to a PDF: what was read of it, and what lays it out. */
+/** The rendering of one document: the data read from it, and the engine that lays it out. */
 class Rendering {
   readonly #budget = new ConversionBudget()
   readonly #document: HtmlDocument
@@ -134,7 +134,7 @@ class Rendering {
     return { missing: [...this.#missing].join(''), work: this.#budget.work }
   }
 
-  /** Measures header and footer. Throws a ConversionError where they leave no room for the text. */
+  /** Measures header and footer. Throws a ConversionError if they leave no room for the text. */
   async frame(): Promise<Frame> {
     const { margins, height } = this.#paper
     for (const part of this.#marginElements) this.#budget.check('marginElements', sizeOf(part))
@@ -147,7 +147,7 @@ class Rendering {
     return { header, footer, margins: { ...margins, top, bottom } }
   }
 
-  /** `pages`: how many there are, where that is known already. `id`: 16 bytes that identify the file. */
+  /** `pages` is the page count, if it is already known. `id` is 16 bytes that identify the file. */
   async print(
     { header, footer, margins }: Frame,
     id: Uint8Array,
@@ -183,7 +183,7 @@ class Rendering {
   async #measured(element: HtmlElement | undefined): Promise<MarginPart> {
     const height = element ? await this.#heightOf(element, false) : 0
     if (!element || height === 0) return { element, height: 0, room: 0 }
-    // A row of a table without room for the last margin of its cells goes to another page, which nobody sees.
+    // The engine moves a table row to another page, where nobody sees it, if the last margin of its cells does not fit.
     const below = (await this.#heightOf(element, true)) - height + HAIR
     return { element, height, room: height + 2 * Math.max(GAP, below) }
   }
@@ -230,7 +230,7 @@ class Rendering {
   }
 }
 
-/** A document without a header or footer of its own has the margin boxes of its `@page`. */
+/** Gives a document without its own header or footer the margin boxes of its `@page`. */
 function withMarginBoxes(document: HtmlDocument, rules: PageRules, budget: ConversionBudget): HtmlDocument {
   const boxes = marginBoxes(rules)
   const read = (box: string | undefined) => (box === undefined ? undefined : readHtml(box, budget))
@@ -241,7 +241,7 @@ function withMarginBoxes(document: HtmlDocument, rules: PageRules, budget: Conve
   }
 }
 
-/** Moves a heading with nothing after it to the next page. Longer documents skip this: it lays them out again. */
+/** A heading with nothing after it moves to the next page. Longer documents skip this, because it lays them out again. */
 const MOST_KEPT_WITH_NEXT = 3_000
 
 /** Documents with many such headings skip it too, if laying them out again takes half of all steps. */

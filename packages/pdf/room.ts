@@ -9,8 +9,8 @@ type Line = {
 }
 
 /**
- * Whether the word fits the line, with all that must stay with it. The engine adds these up to the last for each word, hundreds where the
- * direction changes with each letter; this stops where the line is full.
+ * Whether the word fits in the line together with all words that must stay with it. For each word the engine adds up all of
+ * these, hundreds if the direction changes with each letter. This function stops when the line is full.
  */
 export function hasRoom(line: Line, word: Word, following: Iterable<Word>): boolean {
   if (line.inlines.length === 0) return true

@@ -13,7 +13,7 @@ type Simple = {
   readonly attributes: readonly { name: string; value?: string }[]
   readonly place?: 'first' | 'last' | 'odd' | 'even'
 }
-/** From the element outwards; `parent`: the next part must match its direct parent. */
+/** From the element outwards. `parent` means that the next part must match the direct parent. */
 type Selector = { readonly parts: readonly { simple: Simple; parent: boolean }[]; readonly weight: number }
 
 type Rule = {
@@ -22,7 +22,7 @@ type Rule = {
   readonly important: Declarations
 }
 
-/** An `@font-face` whose `src` names a file; other sources are ignored. */
+/** An `@font-face` rule whose `src` names a file. Rules with other sources are ignored. */
 export type FontFace = {
   /** In lower case. */
   readonly family: string
@@ -35,14 +35,17 @@ export type Sheet = {
   readonly rules: readonly Rule[]
   readonly faces: readonly FontFace[]
   readonly page: PageRules
-  /** Cached results: headers request theirs on every page. */
+  /** Cached results, because headers need theirs on every page. */
   readonly known: WeakMap<HtmlElement, Declarations>
 }
 
-/** Nested `@media`, and characters before a pair of braces or in a declaration; anything beyond is skipped. */
+/**
+ * Limits on nested `@media`, on characters before a pair of braces, and on characters in a declaration. Anything beyond is
+ * skipped.
+ */
 const [DEEPEST, LONGEST_PRELUDE, LONGEST_DECLARATION] = [4, 10_000, 2_000]
 
-/** Skips anything unknown, as browsers do; `@media print` and `all` apply. */
+/** Skips anything unknown, as browsers do. `@media print` and `all` apply. */
 export function readSheets(texts: readonly string[], budget: ConversionBudget): Sheet {
   const rules: Rule[] = []
   const faces: FontFace[] = []
@@ -71,14 +74,14 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
     }
   }
   for (const text of texts) take(text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ').replace(/<!--|-->/g, ' '), 1)
-  // Rules of the same weight keep their order.
+  // The sort is stable: rules of the same weight keep their order.
   rules.sort((a, b) => a.selector.weight - b.selector.weight)
   return { rules, faces, page, known: new WeakMap() }
 }
 
 const MOST_BOXES = 20
 
-/** Reads `@page`; skips rules for some pages only, such as `@page :first`. */
+/** Reads `@page`. Skips rules for only some pages, such as `@page :first`. */
 function withPage(page: PageRules, body: string): PageRules {
   const boxes = [...blocks(body)]
     .slice(0, MOST_BOXES)
@@ -86,7 +89,7 @@ function withPage(page: PageRules, body: string): PageRules {
   return withPageRule(page, declarationsOf(outsideBraces(body)).plain, boxes)
 }
 
-/** The text without braces, their contents and the text before them. */
+/** Returns the text without braces, their contents and the text before them. */
 const outsideBraces = (text: string): string => text.replace(/@[\w-]{1,30}\s*\{[^{}]*\}/g, ';')
 
 function faceOf(body: string): FontFace[] {
@@ -99,7 +102,7 @@ function faceOf(body: string): FontFace[] {
   return [{ family, bold, italic: /italic|oblique/i.test(plain.get('font-style') ?? ''), file: file.trim() }]
 }
 
-/** Families are compared without quotes and in lower case. */
+/** Normalises the name of a family, which is compared without quotes and in lower case. */
 export const familyName = (text: string): string =>
   text
     .trim()
@@ -107,7 +110,7 @@ export const familyName = (text: string): string =>
     .trim()
     .toLowerCase()
 
-/** Each pair of braces: the text before it, and its contents. */
+/** Yields, for each pair of braces, the text before it and its contents. */
 function* blocks(text: string): Generator<[string, string]> {
   let at = 0
   for (let open = text.indexOf('{'); open >= 0; open = text.indexOf('{', at)) {
@@ -189,7 +192,7 @@ function selectorOf(text: string): Selector | undefined {
   return parent || parts.length === 0 ? undefined : { parts, weight }
 }
 
-/** Declarations of the matching rules and the element's own style; later ones win. */
+/** Returns the declarations of the matching rules and of the element's own style. Later ones win. */
 export function declared(element: HtmlElement, sheet: Sheet, budget: ConversionBudget): Declarations {
   const known = sheet.known.get(element) ?? findDeclared(element, sheet, budget)
   sheet.known.set(element, known)
@@ -262,7 +265,7 @@ function declarationsOf(text: string): { plain: Declarations; important: Declara
   return { plain, important }
 }
 
-/** Splits the text, but not inside parentheses. An unclosed parenthesis does not count. */
+/** Splits the text, but not inside parentheses. An unclosed parenthesis is ignored. */
 function outsideParentheses(text: string, cut: string): string[] {
   const parts: string[] = []
   let [start, open] = [0, -1]
@@ -333,7 +336,7 @@ function borderParts(words: readonly string[]): [string, string][] {
   return Object.entries(parts)
 }
 
-/** `italic bold 10pt/1.4 Arial`. */
+/** Reads `italic bold 10pt/1.4 Arial`. */
 function fontParts(value: string): [string, string][] {
   const size = /(?:^|\s)([\d.]+(?:pt|px|em|rem|mm|cm|in|pc|%))(?:\s*\/\s*([\d.]+[a-z%]*))?/i.exec(value)
   const before = size ? value.slice(0, size.index) : value

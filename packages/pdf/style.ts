@@ -1,4 +1,4 @@
-// The computed style of an element: defaults of its tag, then attributes and style sheets, and the inherited style.
+// The computed style of an element: the defaults of its tag, then attributes and style sheets, then the inherited style.
 import type { HtmlElement } from './html.ts'
 import type { ConversionBudget } from './limits.ts'
 import { type Declarations, declared, familyName, type Sheet } from './sheet.ts'
@@ -6,7 +6,7 @@ import { colourOf, lengthOf, percentageOf, ROOT_SIZE } from './values.ts'
 
 const SIDES = ['left', 'top', 'right', 'bottom'] as const
 type Side = (typeof SIDES)[number]
-/** In the order of `SIDES`, points. */
+/** In the order of `SIDES`, in points. */
 type Sides = readonly [number, number, number, number]
 export type Border = {
   readonly width: number
@@ -19,7 +19,7 @@ export type Width = { readonly percent: number } | { readonly points: number }
 
 type Display = 'block' | 'inline' | 'inline-block' | 'list-item' | 'table' | 'cell' | 'flex' | 'none'
 
-/** Where the room is that a row leaves. */
+/** Where a row puts its remaining room. */
 export type Justify = 'start' | 'center' | 'end' | 'between'
 
 /** Inherited from the parent element. */
@@ -28,9 +28,9 @@ type Inherited = {
   readonly bold: boolean
   readonly italic: boolean
   readonly colour: string
-  /** `start` is the side where lines of the direction begin. */
+  /** `start` is the side where lines of that direction begin. */
   readonly align: 'start' | 'end' | 'left' | 'center' | 'right' | 'justify'
-  /** Undefined for `dir="auto"`: the first letter decides. */
+  /** Undefined for `dir="auto"`, where the first letter decides. */
   readonly direction: 'ltr' | 'rtl' | undefined
   readonly families: readonly string[]
   /** A multiple of the font size. */
@@ -41,7 +41,7 @@ type Inherited = {
   readonly listType: string
   readonly underline: boolean
   readonly lineThrough: boolean
-  /** Behind the text only, like a marker. */
+  /** A background behind the text only, as by a highlighter. */
   readonly highlight: string | undefined
   readonly script: 'sub' | 'super' | undefined
   readonly link: string | undefined
@@ -63,15 +63,15 @@ export type Style = Inherited & {
   readonly breakAfter: boolean
   readonly keepTogether: boolean
   readonly float: 'left' | 'right' | undefined
-  /** Begins below the floats before it. */
+  /** Whether the element begins below the preceding floats. */
   readonly clears: boolean
-  /** Its children stand beside one another. */
+  /** Set if its children are placed side by side. */
   readonly row: FlexRow | undefined
-  /** Takes a share of the room that a flex row leaves. */
+  /** Whether the element gets a share of the remaining room of a flex row. */
   readonly grows: boolean
 }
 
-/** `gap` in points. */
+/** `gap` is in points. */
 export type FlexRow = { readonly justify: Justify; readonly gap: number; readonly wraps: boolean }
 
 export const ROOT_STYLE: Inherited = {
@@ -268,7 +268,7 @@ function justifyIn(text = ''): Justify {
   return /^space-/i.test(text) ? 'between' : 'start'
 }
 
-/** `flex: 1`, `flex: 2 1 0`, `flex: auto`. */
+/** Reads `flex: 1`, `flex: 2 1 0`, `flex: auto`. */
 function growsIn(declarations: Declarations): boolean {
   const text = declarations.get('flex-grow') ?? declarations.get('flex')
   return text !== undefined && (/^auto\b/i.test(text) || Number.parseFloat(text) > 0)
@@ -340,7 +340,7 @@ function lineHeightOf(text: string | undefined, fontSize: number): number | unde
 const whiteSpaceOf = (text: string | undefined): Style['whiteSpace'] | undefined =>
   text === 'pre-wrap' ? 'pre' : oneOf(text, ['normal', 'pre', 'nowrap', 'pre-line'])
 
-/** Only schemes that lead out of the document; no other is written into a file. */
+/** Only schemes that lead out of the document. No other scheme is written into a file. */
 const linkOf = (href: string | undefined): string | undefined =>
   /^(?:https?:|mailto:|tel:)/i.test(href ?? '') ? href : undefined
 

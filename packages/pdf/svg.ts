@@ -1,5 +1,4 @@
-// Drawings (SVG), inline and as images. Their contents are checked and written again, so that the engine reads nothing
-// else.
+// Drawings (SVG), inline and as images. Their contents are checked and serialized again, so that the engine reads nothing else.
 import { type DefaultTreeAdapterMap, defaultTreeAdapter, parseFragment, serializeOuter } from 'parse5'
 import type { ConversionBudget } from './limits.ts'
 import { ConversionError } from './page.ts'
@@ -10,18 +9,18 @@ export type Drawing = {
   readonly svg: string
   readonly width: number
   readonly height: number
-  /** Characters including gradients and clips for each reference. */
+  /** The number of characters, with gradients and clips counted for each reference. */
   readonly weight: number
 }
 
 type Element = DefaultTreeAdapterMap['element']
 
-/** Elements that draw the same many times, or something from elsewhere. */
+/** Elements that draw the same thing many times, or something from another place. */
 const REFUSED = new Set(['use', 'symbol', 'image', 'pattern', 'mask', 'marker', 'foreignobject', 'filter'])
 /** Elements that draw nothing here. */
 const LEFT_OUT = new Set('script style animate animatetransform animatemotion set metadata a'.split(' '))
 
-/** Throws a ConversionError past a limit, and for forbidden contents. */
+/** Throws a ConversionError when a limit is exceeded, and for forbidden contents. */
 export function drawingOf(element: Element, budget: ConversionBudget): Drawing {
   clean(element, budget, 1)
   const size = sizeOf(element)
@@ -31,7 +30,7 @@ export function drawingOf(element: Element, budget: ConversionBudget): Drawing {
   return { svg, ...size, weight: weightOf(element, svg.length) }
 }
 
-/** Counts every element of the parser: it adds some that nobody wrote, and many from a few. */
+/** Counts every element that the parser creates. It adds some that nobody wrote, and can create many from a few. */
 export const countingAdapter = (budget: ConversionBudget): typeof defaultTreeAdapter => ({
   ...defaultTreeAdapter,
   createElement(...given) {
@@ -40,7 +39,7 @@ export const countingAdapter = (budget: ConversionBudget): typeof defaultTreeAda
   },
 })
 
-/** Undefined if the text is no drawing. */
+/** Returns undefined if the text is not a drawing. */
 export function drawingOfText(text: string, budget: ConversionBudget): Drawing | undefined {
   budget.check('drawingCharacters', text.length)
   const { childNodes } = parseFragment(text.replace(/^[\s\S]*?(?=<svg[\s>])/i, ''), {
@@ -67,7 +66,7 @@ function clean(element: Element, budget: ConversionBudget, depth: number): void 
 
 const REFERENCE = /url\(\s*["']?#([^"')]+)/g
 
-/** Gradients and clips may refer to others: each counts with its references, and a circular one once. */
+/** Gradients and clips may refer to others. Each counts with its references, and a circular reference counts once. */
 function weightOf(drawing: Element, length: number): number {
   const named = new Map<string, Element>()
   const elementsIn = (element: Element): Element[] =>
@@ -100,7 +99,7 @@ function weightOf(drawing: Element, length: number): number {
   return length + referredTo(drawing)
 }
 
-/** Its width and height, else those of its view box. Pixels become points, as for images. */
+/** Returns the width and height, or those of the view box. Pixels become points, as for images. */
 function sizeOf({ attrs }: Element): { width: number; height: number } {
   const attributes = new Map(attrs.map(({ name, value }) => [name.toLowerCase(), value]))
   const points = (text: string | undefined): number | undefined =>

@@ -18,10 +18,10 @@ type GridCell = {
 }
 type Row = { readonly cells: GridCell[]; readonly isHead: boolean; readonly height: number | undefined }
 
-/** A row whose longest cell has more text may break over pages. */
+/** A row whose longest cell has more text than this may break across pages. */
 const UNBROKEN_CHARACTERS = 1_200
 
-/** The table after its caption; empty without cells. */
+/** Returns the table after its caption; without cells, only the caption. */
 export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
   const { rows, captions, columns } = gridOf(element, style, flow)
   if (columns.length === 0) return captions
@@ -29,7 +29,8 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
   const headerRows = Math.max(heads, 0)
   const lines = bordersOf(rows, columns.length, style)
   const isShort = ({ element: cell }: GridCell): boolean => charactersOf(cell) <= UNBROKEN_CHARACTERS
-  // Of a cell over several rows the engine counts the first alone, and what does not fit the page with it is lost. A head is kept as a whole.
+  // The engine counts only the first row of a cell that spans several, and loses what does not fit on the page with it. A head
+  // is kept together as a whole.
   const isWhole = (row: Row, at: number): boolean =>
     row.cells.every(({ rowSpan }) => rowSpan === 1 || at + rowSpan <= headerRows)
   const isKept = (row: Row, at: number): boolean => row.cells.every(isShort) && isWhole(row, at)
@@ -135,8 +136,8 @@ const columnWidths = (group: HtmlElement, around: Style, { sheet, budget }: Flow
   })
 
 /**
- * Assigns a column to each cell; skips places that a cell above spans, and narrows cells over columns that would reach into one. Rows
- * without cells are left out once they have counted for those above.
+ * Assigns a column to each cell. Skips places that a cell above spans, and narrows a cell that spans columns if it would reach
+ * into one. Rows without cells are left out after they have counted for the row spans above.
  */
 function place(all: Row[], given: ColumnWidth[], flow: Flow): Omit<Grid, 'captions'> {
   const reached: number[] = []
@@ -164,7 +165,7 @@ function place(all: Row[], given: ColumnWidth[], flow: Flow): Omit<Grid, 'captio
 
 function withoutEmpty(rows: readonly Row[]): Row[] {
   let count = 0
-  /** How many of the rows before each have cells. */
+  /** For each row, the number of preceding rows that have cells. */
   const before = [...rows, undefined].map(row => (row && row.cells.length > 0 ? count++ : count))
   return rows.flatMap((row, at) => {
     const cells = row.cells.map(cell => ({ ...cell, rowSpan: before[at + cell.rowSpan]! - before[at]! }))
@@ -172,7 +173,7 @@ function withoutEmpty(rows: readonly Row[]): Row[] {
   })
 }
 
-/** The first column is at the right. */
+/** Reverses the columns, so that the first is on the right. */
 function fromTheRight({ rows, columns }: Omit<Grid, 'captions'>): Omit<Grid, 'captions'> {
   const turned = rows.map(row => ({
     ...row,
@@ -202,7 +203,8 @@ function bodyOf(rows: readonly Row[], width: number, style: Style, flow: Flow): 
         // A cell of one paragraph becomes that paragraph, which saves memory in large tables.
         ...(stack.length === 1 && only!.margin!.every(side => side === 0) ? only! : { stack }),
         ...bordered(cell.style.borders),
-        // The engine loses a cell that spans rows and is vertically centred, and asks an empty one for the page of its first line.
+        // The engine loses a cell that spans rows and is vertically centred, and reads the page of the first line even of an
+        // empty one.
         ...(cell.rowSpan === 1 && { verticalAlignment: cell.style.verticalAlign }),
         ...(fill !== undefined && { fillColor: fill }),
         ...(cell.columnSpan > 1 && { colSpan: cell.columnSpan }),
@@ -231,7 +233,7 @@ function outlineOf(body: Cell[][], { borders }: Style): void {
 
 type Lines = { across: (Border | undefined)[]; down: (Border | undefined)[] }
 
-/** The widest border along each line of the grid wins. */
+/** The widest border wins along each line of the grid. */
 function bordersOf(rows: readonly Row[], width: number, { borders }: Style): Lines {
   const lines: Lines = {
     across: new Array(rows.length + 1).fill(undefined),
@@ -259,7 +261,7 @@ function bordersOf(rows: readonly Row[], width: number, { borders }: Style): Lin
   return lines
 }
 
-/** Padding of the widest cell in the column, and of the highest in the row. */
+/** Uses the padding of the widest cell in the column, and of the highest in the row. */
 function layoutOf(rows: readonly Row[], width: number, { across, down }: Lines): TableLayout {
   const [left, right] = [new Array<number>(width).fill(0), new Array<number>(width).fill(0)]
   const [top, bottom] = [new Array<number>(rows.length).fill(0), new Array<number>(rows.length).fill(0)]

@@ -3,10 +3,10 @@
 /** Points of each unit. */
 const UNITS = { px: 0.75, pt: 1, mm: 72 / 25.4, cm: 72 / 2.54, in: 72, pc: 12, q: 72 / 101.6 } as const
 
-/** Root font size for `rem`: 16 px, as in browsers. */
+/** The root font size for `rem`: 16 px, as in browsers. */
 export const ROOT_SIZE = 12
 
-/** In points; `em` uses the given font size. Undefined for percentages and anything that is no length. */
+/** Returns the length in points; `em` uses the given font size. Undefined for percentages and anything that is not a length. */
 export function lengthOf(text: string, fontSize: number): number | undefined {
   const match = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))([a-z]*)$/.exec(text.trim().toLowerCase())
   if (!match) return undefined
@@ -45,7 +45,7 @@ const hex = (part: number): string =>
 
 const RGB = /^rgba?\(\s*([\d.]+%?)[\s,]+([\d.]+%?)[\s,]+([\d.]+%?)(?:[\s,/]+([\d.]+%?))?\s*\)$/
 
-/** As #rrggbb; undefined for anything else, including `transparent`. Alpha is blended with white. */
+/** Returns the colour as #rrggbb, or undefined for anything else, including `transparent`. Alpha is blended with white. */
 export function colourOf(text: string): string | undefined {
   const value = text.trim().toLowerCase()
   if (Object.hasOwn(NAMED, value)) return `#${NAMED[value]}`

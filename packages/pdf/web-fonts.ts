@@ -1,11 +1,11 @@
-// Converts fonts for the layout engine: TrueType and OpenType stay unchanged, WOFF and WOFF2 are unpacked. No WOFF2
-// library works here: complete ones compile WebAssembly at run time, which the platform forbids, and fontkit cannot
-// write letters made of parts, such as `ü`, to a PDF.
+// Converts fonts for the layout engine: TrueType and OpenType remain unchanged, WOFF and WOFF2 are unpacked. No WOFF2 library
+// works here. Complete ones compile WebAssembly at run time, which the platform forbids, and fontkit cannot write letters
+// composed of parts, such as `ü`, to a PDF.
 import { brotliDecompressSync, inflateSync } from 'node:zlib'
 
 type Table = { readonly tag: string; readonly bytes: Uint8Array }
 
-/** The file is no font, is damaged, or is too large once unpacked. */
+/** The file is not a font, is damaged, or is too large once unpacked. */
 export class FontError extends Error {}
 
 export const damaged = (): FontError => new FontError('it is damaged')
@@ -16,11 +16,11 @@ export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView
 const tagAt = (bytes: Uint8Array, at: number): string =>
   Buffer.from(bytes.subarray(at, at + 4)).toString('latin1')
 
-/** `true` and 0x00010000: TrueType; `OTTO`: OpenType with PostScript outlines. */
+/** `true` and 0x00010000 are TrueType. `OTTO` is OpenType with PostScript outlines. */
 const PLAIN = new Set([0x74727565, 0x00010000, 0x4f54544f])
 const [WOFF, WOFF2] = [0x774f4646, 0x774f4632]
 
-/** The font, at most `mostBytes` once unpacked. Throws a FontError for anything else. */
+/** Returns the font, unpacked to at most `mostBytes`. Throws a FontError for anything else. */
 export function plainFont(bytes: Uint8Array, mostBytes: number): Uint8Array {
   try {
     const signature = viewOf(bytes).getUint32(0)
@@ -36,7 +36,7 @@ export function plainFont(bytes: Uint8Array, mostBytes: number): Uint8Array {
 const [SFNT_HEADER, SFNT_ENTRY] = [12, 16]
 const aligned = (size: number): number => (size + 3) & ~3
 
-/** Tags of the font's tables. Throws a FontError if a table is beyond the end. */
+/** Returns the tags of the font's tables. Throws a FontError if a table is beyond the end. */
 export function tagsOf(font: Uint8Array): Set<string> {
   const view = viewOf(font)
   const tags = new Set<string>()
@@ -78,10 +78,10 @@ function checksum(view: DataView, from: number, size: number): number {
   return sum
 }
 
-/** The platform's decompressor needs spare room for one more piece. */
+/** The platform's decompressor needs room for one more piece. */
 const UNPACKING_ROOM = 65_536
 
-/** Throws a FontError past `mostBytes`, which applies to unpacked tables. */
+/** Throws a FontError above `mostBytes`, which applies to unpacked tables. */
 function assertSize(bytes: number, mostBytes: number): void {
   if (bytes > mostBytes) throw new FontError(`it is larger than ${mostBytes} bytes once it is unpacked`)
 }
@@ -107,10 +107,10 @@ function unpackedWoff(bytes: Uint8Array, mostBytes: number): Uint8Array {
   return assembled(view.getUint32(4), tables)
 }
 
-// WOFF2 (W3C WOFF 2.0): all tables are one Brotli stream, in which outlines and widths may have another form than in a
+// WOFF2 (W3C WOFF 2.0): all tables are one Brotli stream, in which outlines and widths may have a different form from that in a
 // font file.
 
-/** Reads bytes in sequence, with the number formats of WOFF2. Throws beyond the end. */
+/** Reads bytes in sequence, including the number formats of WOFF2. Throws beyond the end. */
 class ByteReader {
   readonly #bytes: Uint8Array
   #at = 0
@@ -138,7 +138,7 @@ class ByteReader {
     return (this.uint16() << 16) >> 16
   }
 
-  /** Seven bits per byte, at most five bytes. */
+  /** Reads seven bits per byte, from at most five bytes. */
   base128(): number {
     let value = 0
     for (let index = 0; index < 5; index += 1) {
@@ -150,7 +150,7 @@ class ByteReader {
     throw new RangeError('It is no number.')
   }
 
-  /** One byte, or up to three for numbers from 253. */
+  /** Reads one byte, or up to three for numbers from 253. */
   short255(): number {
     const code = this.byte()
     if (code === 253) return this.uint16()
@@ -200,13 +200,13 @@ function readEntry(reader: ByteReader): Woff2Entry {
   const known = flags & 0x3f
   const tag = known === OTHER_TAG ? tagAt(reader.take(4), 0) : KNOWN_TAGS.slice(known * 4, known * 4 + 4)
   const version = flags >> 6
-  // For outlines 3 means unchanged, for everything else 0 does.
+  // For outlines, 3 means unchanged; for all other tables, 0 does.
   const isTransformed = version !== (tag === 'glyf' || tag === 'loca' ? 3 : 0)
   const size = reader.base128()
   return { tag, isTransformed, size: isTransformed ? reader.base128() : size }
 }
 
-/** Widths and left bearings. An omitted bearing is the left edge of the outline. */
+/** Rebuilds widths and left bearings. An omitted bearing is the left edge of the outline. */
 function plainWidths(reader: ByteReader, count: number, leftmost: Int16Array): Uint8Array {
   const flags = reader.byte()
   const glyphs = leftmost.length
@@ -223,7 +223,7 @@ function plainWidths(reader: ByteReader, count: number, leftmost: Int16Array): U
   return table
 }
 
-// Rebuilds `glyf` and `loca` of TrueType from WOFF2's seven streams of outlines.
+// The TrueType tables `glyf` and `loca`, rebuilt from WOFF2's seven streams of outlines.
 type PlainGlyphs = {
   readonly glyf: Uint8Array
   /** With long offsets. */
@@ -268,7 +268,7 @@ function plainGlyphs(table: Uint8Array): PlainGlyphs {
   return { glyf: new Uint8Array(Buffer.concat(outlines)), loca: new Uint8Array(loca.buffer), leftmost }
 }
 
-/** The next outline in `glyf`'s form, padded to four bytes. */
+/** Returns the next outline in the form of `glyf`, padded to four bytes. */
 function outlineOf(streams: Streams, box: Uint8Array | undefined, overlaps: boolean): Uint8Array {
   const contours = streams.contours.uint16()
   if (contours === 0 && !box) return new Uint8Array()
@@ -281,7 +281,7 @@ function outlineOf(streams: Streams, box: Uint8Array | undefined, overlaps: bool
 const ARGUMENTS_ARE_WORDS = 0x01
 const MORE_COMPONENTS = 0x20
 const HAS_INSTRUCTIONS = 0x100
-/** Bytes of a component's scale. */
+/** The number of bytes of a component's scale, by flag. */
 const SCALES = [
   [0x08, 2],
   [0x40, 4],
@@ -338,7 +338,7 @@ function bytesOfStep(flag: number): number {
   return flag < 124 ? 3 : 4
 }
 
-/** Reads the step to the next point: one to four bytes beside its flag. */
+/** Reads the step to the next point: one to four bytes in addition to its flag. */
 function pointOf({ flags, glyphs }: Streams): Point {
   const byte = flags.byte()
   const flag = byte & 0x7f
@@ -379,7 +379,7 @@ function boxOf(points: readonly Point[]): [left: number, bottom: number, right: 
 
 const [ON_CURVE, SHORT_X, SHORT_Y, SAME_X, SAME_Y, OVERLAP] = [0x01, 0x02, 0x04, 0x10, 0x20, 0x40]
 
-/** Flags, then steps across, then steps up, each in its shortest form. */
+/** Returns the flags, then the horizontal steps, then the vertical steps, each in its shortest form. */
 function coordinates(points: readonly Point[], overlaps: boolean): Uint8Array[] {
   const [across, up]: [number[], number[]] = [[], []]
   const step = (size: number, short: number, same: number, bytes: number[]): number => {

@@ -1,17 +1,20 @@
-// The data of a template as Velocity reads it. A number may travel as text, so that it prints as it was given: Liquid
-// computes with such text, and here `+` would join it.
+// The data of a template as Velocity reads it. A number may be transported as text, so that it prints as it was given. Liquid
+// computes with such text, but here `+` would join it.
 import { asNumber, dataNumber, isDataNumber, LiquidNumber } from '../liquid/values.ts'
 
-/** On a map of the data or its prototype: the names of members whose text is a number. Templates reach no symbols. */
+/**
+ * A property of a map of the data, or of its prototype: the names of members whose text is a number. Templates cannot reach
+ * symbols.
+ */
 export const NUMBER_MEMBERS: unique symbol = Symbol('number members')
 
-/** A value of the data for templates: exact numbers, and nothing that can be called. */
+/** Returns a value of the data for templates: exact numbers, and nothing that can be called. */
 export function readable(value: unknown): unknown {
   if (isDataNumber(value)) return dataNumber(value)
   return typeof value === 'function' || typeof value === 'symbol' ? undefined : value
 }
 
-/** An own member of a map. */
+/** Returns an own member of a map. */
 export function memberOf(map: object, name: string): unknown {
   if (!Object.hasOwn(map, name)) return undefined
   const value = readable((map as Record<string, unknown>)[name])
@@ -19,7 +22,7 @@ export function memberOf(map: object, name: string): unknown {
   return Array.isArray(value) ? numbersOf(value) : textNumber(value)
 }
 
-/** Lists of the data never change; a template may ask for one at each step of a loop. */
+/** Lists of the data never change. Cached, because a template may read a list at each step of a loop. */
 const lists = new WeakMap<readonly unknown[], readonly unknown[]>()
 
 function numbersOf(list: readonly unknown[]): readonly unknown[] {
@@ -31,7 +34,7 @@ function numbersOf(list: readonly unknown[]): readonly unknown[] {
   return numbers
 }
 
-/** Computes as a number, prints as its text: `12.50` keeps its zero. Has the methods of text too. */
+/** Computes as a number and prints as its text: `12.50` keeps its zero. Also has the methods of text. */
 export class TextNumber extends LiquidNumber {
   readonly #text: string
 

@@ -1,5 +1,5 @@
-// The parts of a Velocity template, as plain data without state of a rendering, and a recursive-descent parser for
-// expressions and references.
+// The parts of a Velocity template, as plain data without state of a rendering, and a recursive-descent parser for expressions
+// and references.
 
 export type Expression =
   | { readonly kind: 'value'; readonly value: string | number | boolean | null }
@@ -29,11 +29,11 @@ export type Reference = {
   readonly kind: 'reference'
   readonly name: string
   readonly steps: readonly Step[]
-  /** `$!x` prints nothing without a value. */
+  /** `$!x` prints nothing if it has no value. */
   readonly quiet: boolean
-  /** `${x|'none'}`: the default for no value, or one that counts as false. */
+  /** `${x|'none'}`: the default if there is no value, or one that counts as false. */
   readonly otherwise?: Expression
-  /** Its source text, which prints if there is no value. */
+  /** The source text, which is printed if there is no value. */
   readonly source: string
   readonly offset: number
 }
@@ -42,7 +42,7 @@ export type Call = {
   readonly kind: 'call'
   readonly name: string
   readonly args: readonly Expression[]
-  /** Body of `#@name(…) … #end`. */
+  /** The body of `#@name(…) … #end`. */
   readonly body?: readonly Node[]
   readonly source: string
   readonly offset: number
@@ -55,7 +55,7 @@ export type Node =
   | { readonly kind: 'set'; readonly target: Reference; readonly value: Expression; readonly offset: number }
   | {
       readonly kind: 'if'
-      /** Only the last may have no condition: `#else`. */
+      /** Only the last branch may lack a condition: `#else`. */
       readonly branches: readonly { readonly condition?: Expression; readonly body: readonly Node[] }[]
       readonly offset: number
     }
@@ -77,15 +77,15 @@ export type Node =
   | { readonly kind: 'break' | 'stop'; readonly offset: number }
 
 export type Macro = {
-  /** `otherwise`: what stands for an argument that a call leaves out. */
+  /** `otherwise` replaces an argument that a call leaves out. */
   readonly parameters: readonly { readonly name: string; readonly otherwise?: Expression }[]
   readonly body: readonly Node[]
 }
 
-/** Parses a text in double quotes to nodes. */
+/** Parses a text in double quotes into nodes. */
 type TextReader = (cursor: Cursor) => readonly Node[]
 
-/** From loosest to tightest binding; words are synonyms of signs. */
+/** From loosest to tightest binding. Words are synonyms of symbols. */
 const LEVELS: readonly (readonly (readonly [pattern: RegExp, operator: Operator])[])[] = [
   [[/\|\||or\b/y, '||']],
   [[/&&|and\b/y, '&&']],
@@ -110,7 +110,7 @@ const LEVELS: readonly (readonly (readonly [pattern: RegExp, operator: Operator]
   ],
 ]
 
-/** A hyphen at the end is no part of it: `$from-$to` are two days. */
+/** A hyphen at the end does not belong to the name: `$from-$to` are two references. */
 const NAME = /[A-Za-z_](?:[\w-]*\w)?/y
 const NUMBER = /\d+(?:\.\d+)?|\.\d+/y
 const WORD = /(true|false|null)\b/y
@@ -189,7 +189,7 @@ function readText(cursor: Cursor, text: TextReader): Expression {
   }
 }
 
-/** A doubled quote is part of the text. */
+/** Returns the place of the closing quote. A doubled quote is part of the text. */
 function closingQuote({ source, at, end }: Cursor, quote: string): number {
   for (let close = at; ; close += 2) {
     close = source.indexOf(quote, close + (close === at ? 1 : 0))
@@ -232,7 +232,7 @@ function readMap(cursor: Cursor, text: TextReader): Expression {
   return { kind: 'map', entries }
 }
 
-/** Undefined, without reading anything, if the `$` begins no reference and so is text. */
+/** Returns undefined, without reading anything, if the `$` does not begin a reference and so is text. */
 export function readReference(cursor: Cursor, text: TextReader): Reference | undefined {
   const offset = cursor.at
   const [opening] = cursor.match(/\$!?\{?/y) ?? []
@@ -268,7 +268,7 @@ function readSteps(cursor: Cursor, text: TextReader): Step[] {
   }
 }
 
-/** `$x[0]`, `$x[$i]`, `$x["a"]`; other brackets after a reference are text, as in `$name [sic]`. */
+/** Whether an index follows: `$x[0]`, `$x[$i]`, `$x["a"]`. Other brackets after a reference are text, as in `$name [sic]`. */
 const isIndex = ({ source, at, end }: Cursor): boolean =>
   /^\[\s*[\d$"'-]/.test(source.slice(at, Math.min(end, at + 20)))
 
@@ -295,15 +295,15 @@ export class Unreadable extends Error {
   }
 }
 
-/** Nested blocks, expressions and texts; deeper nesting would overflow the stack. */
+/** The maximum nesting of blocks, expressions and texts. Deeper nesting would overflow the stack. */
 const DEEPEST = 100
 
 export class Cursor {
   readonly source: string
   at: number
-  /** End of the range; inside quoted text it is before the end of the source. */
+  /** The end of the range. Inside quoted text it is before the end of the source. */
   end: number
-  /** Inside quoted text: its quote, which is doubled to stand for itself. */
+  /** The surrounding quote inside quoted text, where a doubled quote stands for itself. */
   quote = ''
   #depth = 0
 
@@ -327,7 +327,7 @@ export class Cursor {
     return true
   }
 
-  /** Matches the pattern, which must be sticky, here and moves past the match. */
+  /** Matches the pattern, which must be sticky, at this position and moves past the match. */
   match(pattern: RegExp): RegExpExecArray | undefined {
     pattern.lastIndex = this.at
     const found = pattern.exec(this.source)

@@ -1,5 +1,5 @@
-// Parses a Velocity template into text, references and directives. It reports every problem and goes on after it. It
-// reads each character once or twice, whatever the template contains.
+// Parses a Velocity template into text, references and directives. It reports every problem and continues after it. It reads
+// each character once or twice, no matter what the template contains.
 import {
   type Call,
   Cursor,
@@ -15,13 +15,13 @@ import {
 type Parsed = { readonly nodes: readonly Node[]; readonly macros: ReadonlyMap<string, Macro> }
 
 const DIRECTIVE = /#(?:(@)?([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/y
-/** Directives with arguments; `else`, `end`, `break` and `stop` may have empty ones. */
+/** Directives with arguments. `else`, `end`, `break` and `stop` may have empty ones. */
 const WITH_ARGUMENTS = new Set(['if', 'elseif', 'foreach', 'set', 'macro', 'define', 'parse', 'include'])
 const WITHOUT = new Set(['else', 'end', 'break', 'stop'])
 const NOTHING: Expression = { kind: 'value', value: null }
-/** `#break($foreach)` equals `#break`. */
+/** `#break($foreach)` is the same as `#break`. */
 const EMPTY_ARGUMENTS = /[ \t]*\([ \t]*(?:\$foreach[ \t]*)?\)/y
-/** A directive adds no line: the break after it is dropped. */
+/** A directive does not add a line: the line break after it is dropped. */
 const LINE_END = /[ \t]*\r?\n/y
 
 type BlockEnd = 'else' | 'elseif' | 'end'
@@ -29,7 +29,7 @@ type Ended = BlockEnd | 'source'
 /** The directive that begins a block. */
 type Opener = { readonly offset: number; readonly name: string }
 
-/** What ends a block other than `#end`; the name of a macro with a body begins with `@`. */
+/** The directives besides `#end` that end a block. The name of a macro with a body begins with `@`. */
 const ENDS: Readonly<Record<string, readonly BlockEnd[] | undefined>> = {
   if: ['end', 'else', 'elseif'],
   foreach: ['end', 'else'],
@@ -40,7 +40,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
   const cursor = new Cursor(source)
   const macros = new Map<string, Macro>()
 
-  /** Reads a directive's arguments; undefined if they cannot be read, which is reported. */
+  /** Reads a directive's arguments. If they cannot be read, reports that and returns undefined. */
   function withArguments<T>(begin: number, read: () => T): T | undefined {
     cursor.match(/[ \t]*/y)
     const open = cursor.at
@@ -73,7 +73,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
     return block(undefined).nodes
   }
 
-  /** Reads up to the end of `opener`'s block, or of the source. */
+  /** Reads up to the end of the block that `opener` began, or of the source. */
   function block(opener: Opener | undefined): { nodes: Node[]; ended: Ended } {
     const nodes: Node[] = []
     let text = ''
@@ -99,7 +99,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
     return { nodes, ended: ended ?? 'source' }
   }
 
-  /** Reads the directive that ends `opener`'s block; undefined, without reading anything, if none stands here. */
+  /** Reads the directive that ends the block of `opener`. Returns undefined, without reading anything, if there is none here. */
   function blockEnd(opener: Opener): BlockEnd | undefined {
     const begin = cursor.at
     const found = cursor.match(BLOCK_END)
@@ -114,7 +114,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
     return name
   }
 
-  /** Reads what begins with `\`, `$` or `#`, as text or a node; undefined for what prints nothing. */
+  /** Reads the part that begins with `\`, `$` or `#`, as text or a node. Returns undefined if it prints nothing. */
   function readPart(): Node | undefined {
     if (cursor.take('\\')) return cursor.match(/[#$]/y)?.[0] ?? '\\'
     if (cursor.peek('$')) return referenceOrDollar()
@@ -160,13 +160,16 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
     }
   }
 
-  /** Any other name is a macro if it is called, else text, such as a colour of a style sheet. */
+  /**
+   * Whether the name is a directive. Any other name is a macro if it is called, and otherwise text, such as a colour in a style
+   * sheet.
+   */
   const isDirective = (name: string): boolean =>
     WITH_ARGUMENTS.has(name) || WITHOUT.has(name) || cursor.peek('(')
 
   /**
-   * Skips a comment or an unparsed block `#[[ … ]]#`, and returns the text that prints: none for a comment.
-   * Undefined if neither begins here; an unclosed one is reported and ends the source.
+   * Skips a comment or an unparsed block `#[[ … ]]#`, and returns the text to print: none for a comment. Returns undefined if
+   * neither begins here. An unclosed one is reported and ends the source.
    */
   function skipComment(): string | undefined {
     const begin = cursor.at
@@ -314,8 +317,8 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
 }
 
 /**
- * A parsed Velocity template. We parse and render the dialect ourselves, under the counted limits of Liquid. The
- * library velocityjs counts nothing, calls inherited members and lacks much that templates use; a sandbox would stop it
- * without a line number. See docs/velocity.md; a test compares the two.
+ * A parsed Velocity template. Bindery parses and renders the dialect itself, under the counted limits of Liquid. The library
+ * velocityjs counts nothing, calls inherited members and lacks much that templates use. A sandbox would stop it without a line
+ * number. See docs/velocity.md; a test compares the two.
  */
 export type VelocityTemplate = Parsed & { readonly path: string; readonly source: string }

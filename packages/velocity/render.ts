@@ -1,5 +1,5 @@
-// Renders a Velocity template under the counted limits of Liquid. It reads only own members of data, calls only listed
-// methods, and writes only to values that the template made.
+// Renders a Velocity template under the counted limits of Liquid. It reads only own members of data, calls only listed methods,
+// and writes only to values that the template created.
 import { positionAt } from '../liquid/findings.ts'
 import {
   FILTER_WORK,
@@ -18,7 +18,7 @@ import { callTool, isTool, type ToolSurroundings } from './tools.ts'
 import { calculate, callChange, callMethod, ITEM_MEMORY, isChange, isMap, isTrue, printed } from './values.ts'
 
 export type VelocityEnvironment = ToolSurroundings & {
-  /** For `#parse` and `#include`; undefined for an unknown name. */
+  /** For `#parse` and `#include`. Returns undefined for an unknown name. */
   readonly snippets?: (name: string) => VelocityTemplate | undefined
   readonly limits?: Partial<RenderLimits>
 }
@@ -26,7 +26,7 @@ export type VelocityEnvironment = ToolSurroundings & {
 const MOST_UNDEFINED = 200
 const LONGEST_NAME = 200
 const DEEPEST_CALLS = 30
-/** Variables of a loop beside its own; the last two are those of Velocity 1. */
+/** Variables of a loop in addition to its own. The last two are from Velocity 1. */
 const LOOP_NAMES = ['foreach', 'velocityCount', 'velocityHasNext']
 
 const failed = (message: string): TemplateError => new TemplateError('templateFailed', message)
@@ -41,7 +41,7 @@ export class VelocityRun {
   readonly #variables = new Map<string, unknown>()
   readonly #macros = new Map<string, { macro: Macro; file: VelocityTemplate }>()
   readonly #defined = new Map<string, { body: readonly Node[]; file: VelocityTemplate }>()
-  /** Maps and lists that the template made, and so may change. */
+  /** Maps and lists that the template created, and so may change. */
   readonly #made = new WeakSet<object>()
   /** Names of the snippets being rendered, outermost first. */
   readonly #snippets: string[] = []
@@ -60,7 +60,7 @@ export class VelocityRun {
     return this.#in(template, () => this.#nodes(template.nodes, out))
   }
 
-  /** Errors have positions in this file. */
+  /** Errors within `run` have positions in this file. */
   #in<T>(file: VelocityTemplate, run: () => T): T {
     const outer = this.#file
     this.#file = file
@@ -94,7 +94,7 @@ export class VelocityRun {
       const { path, source } = this.#file!
       const at = { path, ...positionAt(source, node.offset) }
       if (problem instanceof TemplateError) throw new TemplateError(problem.code, problem.message, at)
-      // A full stack, or a text beyond the greatest length.
+      // A full stack, or text beyond the maximum length of a string.
       if (problem instanceof RangeError)
         throw new TemplateError('templateLimit', 'The template nests too deeply or builds too much.', at)
       throw problem
@@ -151,7 +151,7 @@ export class VelocityRun {
     this.#budget.countMemory(isMap(over) ? items.length : 0)
     const parent = this.#variables.get('foreach')
     const topmost = (isMap(parent) ? parent.topmost : undefined) ?? parent
-    // The body may change the template's own list; the number of turns stays that at the start.
+    // The body may change the template's own list. The number of turns remains that at the start.
     const { length } = items
     return this.#restoring([node.variable, ...LOOP_NAMES], () => {
       let running: Running = 'on'
@@ -169,7 +169,7 @@ export class VelocityRun {
     })
   }
 
-  /** Runs a body and then restores the names' values; a `#break` ends there. */
+  /** Runs a body and then restores the values of the names. A `#break` ends there. */
   #restoring(names: readonly string[], run: () => Running): Running {
     const before = names.map(name => [name, this.#variables.has(name), this.#variables.get(name)] as const)
     const running = run()
@@ -346,7 +346,7 @@ export class VelocityRun {
     return value
   }
 
-  /** Calls a method that changes a list or map, which the template must have made. */
+  /** Calls a method that changes a list or map. The template must have created that list or map. */
   #changed(owner: object, { name }: { name: string }, args: readonly unknown[]): unknown {
     if (!this.#made.has(owner))
       throw failed(
@@ -356,7 +356,7 @@ export class VelocityRun {
   }
 
   #member(owner: unknown, key: unknown): unknown {
-    // As in Java, `$list.empty` is `$list.isEmpty()`; of a map it is a key.
+    // As in Java, `$list.empty` is `$list.isEmpty()`. On a map it is a key.
     if (key === 'empty' && (Array.isArray(owner) || typeof owner === 'string')) return owner.length === 0
     if (Array.isArray(owner)) {
       const index = asInteger(key)

@@ -6,28 +6,28 @@ import { asNumber, escapeHtml, simplest } from '../liquid/values.ts'
 import { printed } from './values.ts'
 
 export type ToolSurroundings = {
-  /** IANA name. */
+  /** An IANA name. */
   readonly timeZone: string
-  /** ISO 4217. */
+  /** An ISO 4217 code. */
   readonly currency: string
   /** Milliseconds since the Unix epoch. */
   readonly now: number
   readonly calendar: Calendar
   isCurrency(code: string): boolean
-  /** How many digits its minor unit has. */
+  /** The number of digits of the currency's minor unit. */
   digitsOfCurrency(code: string): number
 }
 
 type Tool = (args: readonly unknown[], given: ToolSurroundings, budget: RenderBudget) => unknown
 
-/** Names of the number tool's formats, beside `currency`. */
+/** Names of the number tool's formats, in addition to `currency`. */
 const NUMBER_FORMATS: ReadonlyMap<string, string> = new Map([
   ['integer', '#,##0'],
   ['number', '#,##0.###'],
   ['percent', '#,##0%'],
 ])
 
-/** `$number.format('#,##0.00', $amount)`, or the name of a format: `'currency'` is the tenant's. */
+/** `$number.format('#,##0.00', $amount)`, or the name of a format: `'currency'` prints the tenant's currency. */
 const formatted: Tool = ([pattern, value], { currency, digitsOfCurrency }, budget) => {
   const number = asNumber(value)
   if (!number || typeof pattern !== 'string') return undefined
@@ -43,7 +43,7 @@ const formattedAs =
 
 const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
   date: {
-    /** `$date.format('d MMM yyyy', $time)`: a Joda pattern, in the tenant's zone. Nothing if the value is no time. */
+    /** `$date.format('d MMM yyyy', $time)`: a Joda pattern, in the tenant's zone. Returns nothing if the value is not a time. */
     format: ([pattern, value], given) => {
       const at = instantOf(value, given.timeZone, given.calendar)
       return at === undefined || typeof pattern !== 'string'
@@ -83,7 +83,7 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
 
 export const isTool = (name: string): boolean => Object.hasOwn(TOOLS, name)
 
-/** Nothing for an unknown method. Throws TemplateError for an invalid pattern. */
+/** Returns nothing for an unknown method. Throws TemplateError for an invalid pattern. */
 export function callTool(
   tool: string,
   name: string,

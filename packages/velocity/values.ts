@@ -6,7 +6,7 @@ import { asInteger, asNumber, LiquidNumber, namesOf, simplest } from '../liquid/
 import { memberOf, readable, TextNumber } from './data.ts'
 import type { Operator } from './expression.ts'
 
-/** Characters that an item of a list or map counts as. */
+/** The number of characters that an item of a list or map counts as. */
 export const ITEM_MEMORY = 4
 
 type MapValue = Readonly<Record<string, unknown>>
@@ -14,7 +14,7 @@ type MapValue = Readonly<Record<string, unknown>>
 export const isMap = (value: unknown): value is MapValue =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LiquidNumber)
 
-/** Nothing, false, zero and empty values are false, as in Velocity 2. */
+/** Nil, false, zero and empty values are false, as in Velocity 2. */
 export function isTrue(value: unknown, budget: RenderBudget): boolean {
   if (value === undefined || value === null || value === false || value === '' || value === 0) return false
   if (value instanceof LiquidNumber) return !value.value.eq(0)
@@ -24,7 +24,7 @@ export function isTrue(value: unknown, budget: RenderBudget): boolean {
 
 const isNumber = (value: unknown): boolean => typeof value === 'number' || value instanceof LiquidNumber
 
-/** Compares numbers by value, also with numeric text, flags also with their text; everything else by identity. */
+/** Compares numbers by value, also with numeric text, and booleans also with their text. Compares everything else by identity. */
 export function equal(left: unknown, right: unknown, budget: RenderBudget): boolean {
   if (typeof left === 'string' && typeof right === 'string')
     budget.countWork(Math.min(left.length, right.length))
@@ -35,10 +35,10 @@ export function equal(left: unknown, right: unknown, budget: RenderBudget): bool
   return comparable(left) === comparable(right)
 }
 
-/** Velocity compares values of two kinds as they print: `true` equals `"true"`. */
+/** Velocity compares values of two kinds by their printed text: `true` equals `"true"`. */
 const comparable = (value: unknown): unknown => (typeof value === 'boolean' ? `${value}` : (value ?? null))
 
-/** Negative, zero or positive; undefined if the two have no order. */
+/** Negative, zero or positive. Undefined if the two values have no order. */
 function order(left: unknown, right: unknown, budget: RenderBudget): number | undefined {
   const [a, b] = [asNumber(left), asNumber(right)]
   if (a && b) return a.value.cmp(b.value)
@@ -47,7 +47,7 @@ function order(left: unknown, right: unknown, budget: RenderBudget): number | un
   return Number(left > right) - Number(left < right)
 }
 
-/** Operators of order, by the sign of the difference. */
+/** Comparison operators, by the sign of the difference. */
 const ORDERED: Partial<Record<Operator, (difference: number) => boolean>> = {
   '<': difference => difference < 0,
   '>': difference => difference > 0,
@@ -55,12 +55,13 @@ const ORDERED: Partial<Record<Operator, (difference: number) => boolean>> = {
   '>=': difference => difference >= 0,
 }
 
-/** Decimal places of a quotient. */
+/** The number of decimal places of a quotient. */
 const QUOTIENT_PLACES = 16
 
 /**
- * `+` joins texts and adds numbers; the other operators take numeric text as a number, because amounts of the contract
- * are text. Exact; whole by whole is whole, as in Velocity. Nothing without a number or by zero.
+ * `+` joins texts and adds numbers. The other operators treat numeric text as a number, because amounts of the contract are
+ * text. Results are exact, and a whole number divided by a whole number is whole, as in Velocity. Returns nothing if an operand
+ * is not a number, or for a division by zero.
  */
 export function calculate(operator: Operator, left: unknown, right: unknown, budget: RenderBudget): unknown {
   if (operator === '==') return equal(left, right, budget)
@@ -88,10 +89,10 @@ export function calculate(operator: Operator, left: unknown, right: unknown, bud
   return simplest(quotient.round(isWhole ? 0 : QUOTIENT_PLACES, isWhole ? Big.roundDown : undefined), isWhole)
 }
 
-/** Depth of nested lists and maps that print. */
+/** The maximum depth of nested lists and maps that print. */
 const DEEPEST = 50
 
-/** Lists as `[a, b]`, maps as `{k=v}`; the length is counted while the text is made. */
+/** Prints lists as `[a, b]` and maps as `{k=v}`. The length is counted while the text is built. */
 export function printed(value: unknown, budget: RenderBudget, depth = 0): string {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return 'null'
@@ -111,12 +112,12 @@ export function printed(value: unknown, budget: RenderBudget, depth = 0): string
         .join(', ')}}`
 }
 
-// The methods that templates may call (resources brief 12.2): only these. Inherited members are out of reach, so
+// The methods that templates may call (resources brief 12.2), and no others. Inherited members are out of reach, so that
 // `getClass` and the like return nothing.
 type Method<Owner> = (owner: Owner, args: readonly unknown[], budget: RenderBudget) => unknown
 type Methods<Owner> = Readonly<Record<string, Method<Owner>>>
 
-/** Clamped to the length. */
+/** Returns the index, clamped to the length. */
 const within = (index: unknown, length: number, otherwise: number): number =>
   Math.min(length, Math.max(0, asInteger(index) ?? otherwise))
 
@@ -135,7 +136,7 @@ const TEXT: Methods<string> = {
     budget.countMemory(parts.length * by.length)
     return parts.join(by)
   },
-  /** Splits by the text itself, not by a pattern, except that a backslash escapes a sign. Drops empty parts at the end. */
+  /** Splits by the text itself, not by a pattern, except that a backslash escapes a symbol. Drops empty parts at the end. */
   split: (owner, [separator], budget) => {
     const parts = splitBy(owner, printed(separator, budget).replace(/^\\([^\w\s])$/, '$1'))
     budget.countMemory(parts.length)
@@ -188,7 +189,7 @@ const MAP: Methods<MapValue> = {
   size: (owner, _args, budget) => namesOf(owner, budget).length,
   isEmpty: (owner, _args, budget) => namesOf(owner, budget).length === 0,
   equals: (owner, [other]) => owner === other,
-  /** For `$foreach`, which has it as a method too. */
+  /** For `$foreach`, where it is also a method. */
   hasNext: owner => memberOf(owner, 'hasNext'),
   /** For entries of `entrySet`. */
   getKey: owner => memberOf(owner, 'key'),
@@ -207,13 +208,13 @@ const NUMBER: Methods<unknown> = {
   doubleValue: owner => owner,
 }
 
-/** `getName()` and `isNew()` for a map with `name` and `new`, like on a Java object. */
+/** `getName()` and `isNew()` for a map with `name` and `new`, as on a Java object. */
 function getter(owner: MapValue, name: string, args: readonly unknown[]): unknown {
   const property = args.length === 0 ? /^(?:get|is)([A-Z].*)$/.exec(name)?.[1] : undefined
   return property && memberOf(owner, property[0]!.toLowerCase() + property.slice(1))
 }
 
-/** Calls a method that changes nothing; undefined for an unknown one. */
+/** Calls a method that changes nothing. Returns undefined for an unknown method. */
 export function callMethod(owner: unknown, name: string, args: readonly unknown[], budget: RenderBudget) {
   const use = <Owner>(methods: Methods<Owner>, value: Owner): unknown => {
     if (!Object.hasOwn(methods, name)) return undefined
@@ -231,8 +232,8 @@ export function callMethod(owner: unknown, name: string, args: readonly unknown[
   return asNumber(owner) ? use(NUMBER, owner) : undefined
 }
 
-// Methods that change the template's own list or map. As in Java, `add` returns true; `put`, `set` and `remove` return
-// the previous value.
+// Methods that change the template's own list or map. As in Java, `add` returns true, and `put`, `set` and `remove` return the
+// previous value.
 const LIST_CHANGES: Methods<unknown[]> = {
   add: (owner, [item], budget) => {
     budget.countMemory(ITEM_MEMORY)
@@ -286,7 +287,7 @@ const MAP_CHANGES: Methods<OwnMap> = {
   },
 }
 
-/** Whether the value's method changes it. */
+/** Whether the method changes the value. */
 export const isChange = (owner: unknown, name: string): owner is object =>
   Array.isArray(owner) ? Object.hasOwn(LIST_CHANGES, name) : isMap(owner) && Object.hasOwn(MAP_CHANGES, name)
 

@@ -8,7 +8,7 @@ const MOST_PROBLEMS = 100
 
 class TooManyProblems extends Error {}
 
-/** Like Liquid's `compileTemplate`: with an error there is no template; lines and columns count from 1. Never throws. */
+/** Like Liquid's compiler: with an error there is no template, and lines and columns count from 1. Never throws. */
 export function compileVelocity({ path, source }: { readonly path: string; readonly source: string }): {
   template?: VelocityTemplate
   findings: Finding[]
@@ -57,6 +57,6 @@ export function renderVelocity(
 
 type VelocityRendering = {
   readonly output: string
-  /** References without a value, as in the source; at most 200. */
+  /** References without a value, as in the source, at most 200. */
   readonly undefinedNames: readonly string[]
 }

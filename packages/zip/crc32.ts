@@ -4,7 +4,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   return value
 })
 
-/** CRC-32 of zips; `earlier` is the checksum of the preceding bytes. */
+/** Computes the CRC-32 of zip files. `earlier` is the checksum of the preceding bytes. */
 export function crc32(bytes: Uint8Array, earlier = 0): number {
   let crc = ~earlier
   for (let index = 0; index < bytes.byteLength; index += 1)

@@ -5,17 +5,17 @@ import { ArchiveRefused } from './refusal.ts'
 /** Includes folders (resources brief 10.3). */
 const LARGEST_ENTRY_COUNT = 20_000
 
-/** A record of the central directory, the only part of a zip whose sizes and names we trust. */
+/** A record of the central directory, the only part of a zip whose sizes and names are trusted. */
 export type DirectoryEntry = {
   name: Uint8Array
   flags: number
-  /** 0 stored, 8 deflate. */
+  /** 0 is stored, 8 is deflate. */
   method: number
   crc32: number
   compressedBytes: number
   sizeBytes: number
   headerOffset: number
-  /** Unix file mode; 0 if the archiver wrote none. */
+  /** The Unix file mode; 0 if the archiver wrote none. */
   mode: number
 }
 
@@ -33,7 +33,10 @@ const ZIP64_FIELD = 0x0001
 const damaged = (what: string): ArchiveRefused =>
   new ArchiveRefused('damagedArchive', `The zip is damaged: ${what}. Make the archive again and upload that.`)
 
-/** Entries of the central directory. `before`: bytes of the file ahead of `zip`. Throws `ArchiveRefused`. */
+/**
+ * Returns the entries of the central directory. `before` is the number of bytes of the file ahead of `zip`. Throws
+ * `ArchiveRefused`.
+ */
 export function readDirectory(zip: Uint8Array, before = 0): DirectoryEntry[] {
   const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength)
   const end = findEnd(view, before)
@@ -71,7 +74,7 @@ function readEntry(view: DataView, at: number, nameBytes: number, extraBytes: nu
   return entry
 }
 
-/** Accepted because streaming archivers write 64-bit fields for small files too. */
+/** Streaming archivers write 64-bit fields even for small files, so they are read. */
 function readZip64Field(view: DataView, start: number, length: number, entry: DirectoryEntry): void {
   const end = start + length
   for (let at = start; at + 4 <= end; ) {
@@ -123,9 +126,9 @@ function readEnd(view: DataView, at: number, before: number): DirectoryEnd {
 
 const LOCAL_SIGNATURE = 0x04034b50
 const LOCAL_BYTES = 30
-/** Compressed bytes per step: deflate unpacks at most 1032-fold, so at most 8 MiB at a time. */
+/** Compressed bytes per step. Deflate expands at most 1,032-fold, so a step unpacks at most 8 MiB. */
 const STEP_BYTES = 8_192
-/** Enough compressed bytes for the longest block header and the first letters after it. */
+/** Enough compressed bytes for the longest block header and the first literals after it. */
 const PREFIX_BYTES = 320
 
 const damagedEntry = (path: string, what: string): ArchiveRefused =>
@@ -133,7 +136,10 @@ const damagedEntry = (path: string, what: string): ArchiveRefused =>
 
 type DataRange = { start: number; end: number }
 
-/** Start of the local header and end of the compressed bytes. Throws `ArchiveRefused` if outside the zip. */
+/**
+ * Returns the start of the local header and the end of the compressed bytes. Throws `ArchiveRefused` if they are outside the
+ * zip.
+ */
 export function entryRange(zip: Uint8Array, entry: DirectoryEntry, path: string): DataRange {
   const start = dataStart(zip, entry, path)
   const end = start + entry.compressedBytes
@@ -149,7 +155,7 @@ function dataStart(zip: Uint8Array, entry: DirectoryEntry, path: string): number
   return at + LOCAL_BYTES + view.getUint16(at + 26, true) + view.getUint16(at + 28, true)
 }
 
-/** The unpacked bytes. Stops past the declared size. Throws `ArchiveRefused`. */
+/** Returns the unpacked bytes, and stops unpacking past the declared size. Throws `ArchiveRefused`. */
 export function entryContent(zip: Uint8Array, entry: DirectoryEntry, path: string): Uint8Array {
   const packed = packedBytes(zip, entry, path)
   const content = entry.method === 0 ? packed : inflate(packed, entry.sizeBytes, path)
@@ -158,7 +164,7 @@ export function entryContent(zip: Uint8Array, entry: DirectoryEntry, path: strin
   return content
 }
 
-/** Unpacks without keeping anything. Throws `ArchiveRefused` unless the size is the declared one. */
+/** Unpacks the entry without keeping its bytes. Throws `ArchiveRefused` unless the size is the declared one. */
 export function checkSize(zip: Uint8Array, entry: DirectoryEntry, path: string): void {
   const packed = packedBytes(zip, entry, path)
   let length = packed.byteLength
@@ -182,14 +188,14 @@ function inflate(packed: Uint8Array, sizeBytes: number, path: string): Uint8Arra
     return content.subarray(0, length)
   }
   try {
-    // One byte more than declared: a full buffer shows that the entry is larger.
+    // One byte more than declared, so that a full buffer reveals an entry that is larger.
     return inflateSync(packed, { out: new Uint8Array(sizeBytes + 1) })
   } catch {
     throw damagedEntry(path, 'cannot be unpacked')
   }
 }
 
-/** Passes the unpacked bytes to `take` in steps; returns their number. */
+/** Passes the unpacked bytes to `take` in steps. Returns how many there are. */
 function inflateInSteps(
   packed: Uint8Array,
   sizeBytes: number,

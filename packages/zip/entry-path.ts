@@ -2,18 +2,18 @@ import { ArchiveRefused } from './refusal.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const CONTROL_CHARACTERS = /\p{Cc}/gu
-/** Bytes of an entry's name that operating systems unpack. Names of a configuration need a tenth of it. */
+/** The longest entry name, in bytes, that operating systems unpack. Names of a configuration need a tenth of it. */
 const LONGEST_NAME_BYTES = 1_024
 
 type EntryPath = {
-  /** Segments joined by `/`, without `.` and empty ones, in Unicode NFC. Empty for the root itself. */
+  /** Segments joined by `/`, without `.` and empty segments, in Unicode NFC. Empty for the root itself. */
   path: string
   isFolder: boolean
-  /** The archiver wrote `\` between segments. */
+  /** Whether the archiver wrote `\` between segments. */
   hadBackslashes: boolean
 }
 
-/** Safe below any root. Throws `ArchiveRefused` for any other name. */
+/** Returns a path that is safe below any root. Throws `ArchiveRefused` for any other name. */
 export function entryPath(name: Uint8Array): EntryPath {
   if (name.byteLength > LONGEST_NAME_BYTES)
     throw new ArchiveRefused(
@@ -55,7 +55,7 @@ const shownBytes = (name: Uint8Array): string =>
 const JUNK_SEGMENT =
   /^(\..*|__MACOSX|Thumbs\.db|desktop\.ini|ehthumbs\.db|node_modules|~\$.*|.*~|.*\.(swp|swo|tmp|bak|orig))$/i
 
-/** Left behind by operating systems and editors: dot files and folders, `__MACOSX`, `Thumbs.db`, backups. */
+/** Whether an operating system or editor left the file behind: dot files and folders, `__MACOSX`, `Thumbs.db`, backups. */
 export const isJunk = (path: string): boolean => path.split('/').some(segment => JUNK_SEGMENT.test(segment))
 
 const ARCHIVE_NAME =
@@ -63,7 +63,7 @@ const ARCHIVE_NAME =
 
 export const isArchiveName = (path: string): boolean => ARCHIVE_NAME.test(path)
 
-/** Office documents are zips inside; a stray one is ignored like any unknown file. */
+/** Office documents are zip files inside. A stray one is ignored like any unknown file. */
 const OFFICE_NAME = /\.(docx|docm|dotx|xlsx|xlsm|xltx|pptx|pptm|odt|ods|odp|epub)$/i
 
 export const isOfficeName = (path: string): boolean => OFFICE_NAME.test(path)

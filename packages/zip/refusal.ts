@@ -1,4 +1,4 @@
-/** Why an archive or a file of it is refused, by code. The message of an instance names the entry and the fix. */
+/** The reasons for rejecting an archive or one of its files, by code. The message of an instance names the entry and the fix. */
 export const refusals = {
   notAZip: 'The upload is no zip archive.',
   damagedArchive: 'The zip contradicts itself: cut off, overlapping or overwritten.',
@@ -19,7 +19,7 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals
 
-/** `path` is the entry concerned; absent if it is the whole archive. */
+/** `path` is the entry concerned, and is absent if the whole archive is rejected. */
 export class ArchiveRefused extends Error {
   readonly code: RefusalCode
   readonly path: string | undefined

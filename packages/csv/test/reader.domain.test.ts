@@ -12,7 +12,7 @@ function rowsOf(...pieces: string[]): CsvRow[] {
 
 const cellsOf = (...pieces: string[]): string[][] => rowsOf(...pieces).map(row => row.cells)
 
-/** The line of the fault that the text has. */
+/** Returns the line of the `CsvFault` that reading the text throws. */
 function faultLine(text: string): number {
   try {
     rowsOf(text)

@@ -3,18 +3,18 @@ import { equal, type Filter, type Filters, isTrue, order } from '../evaluation.t
 import { ITEM_WORK } from '../limits.ts'
 import { asInteger, asNumber, asOperand, LiquidNumber, printed, simplest } from '../values.ts'
 
-/** Nothing becomes an empty list, a single value a list of one, a map its pairs. */
+/** Turns nil into an empty list, a map into its pairs, and any other single value into a list of one. */
 function listOf(value: unknown): unknown[] {
   if (Array.isArray(value)) return value
   if (value === undefined || value === null) return []
   return typeof value === 'object' && !(value instanceof LiquidNumber) ? Object.entries(value) : [value]
 }
 
-/** Keeps a map as one item, not as pairs: `where` on a single field group. */
+/** Keeps a map as one item, not as pairs, so that `where` works on a single field group. */
 const itemsOf = (value: unknown): unknown[] =>
   Array.isArray(value) || typeof value !== 'object' || value === null ? listOf(value) : [value]
 
-/** The member at a path such as `a.b`; without a path the item itself. */
+/** Returns the member at a path such as `a.b`, or the item itself without a path. */
 function memberOf(item: unknown, path: unknown, context: RenderingContext): unknown {
   if (path === undefined || path === null) return item
   return printed(path)
@@ -24,7 +24,7 @@ function memberOf(item: unknown, path: unknown, context: RenderingContext): unkn
 
 type Test = (item: unknown) => boolean
 
-/** `property` alone tests for a true value; `property, value` for an equal one. */
+/** `property` alone tests for a true value; `property, value` tests for an equal one. */
 function tester(args: unknown[], context: RenderingContext): Test {
   const [property, expected] = args
   return item => {
@@ -41,7 +41,7 @@ const search =
 
 type Keyed = { item: unknown; key: unknown }
 
-/** Sorts items by key; items without one are last. */
+/** Sorts items by key, with items without a key last. */
 function inOrder(
   keyed: Keyed[],
   compare: (a: unknown, b: unknown) => number,
@@ -78,7 +78,7 @@ function nothingLast(a: unknown, b: unknown): number | undefined {
   return noA || noB ? Number(noA) - Number(noB) : undefined
 }
 
-/** Numbers precede text, so that every list has an order. */
+/** Orders numbers before text, so that every list has an order. */
 function naturalOrder(a: unknown, b: unknown): number {
   const [numberA, numberB] = [asNumber(a) !== undefined, asNumber(b) !== undefined]
   if (numberA !== numberB) return numberA ? -1 : 1
@@ -103,7 +103,7 @@ const sum: Filter = (input, [property], context) => {
   return simplest(total, isWhole)
 }
 
-/** Keeps the first of equal values; compares maps and lists by content. */
+/** Keeps the first of equal values. Compares maps and lists by content. */
 const uniq: Filter = (input, [property], context) => {
   const seen = new Map<string, unknown>()
   for (const item of itemsOf(input)) {
@@ -117,7 +117,7 @@ const uniq: Filter = (input, [property], context) => {
   return [...seen.values()]
 }
 
-/** `slice: begin, length` for text or a list; a negative `begin` counts from the end. */
+/** `slice: begin, length` for text or a list. A negative `begin` counts from the end. */
 const slice: Filter = (input, args, context) => {
   const whole = Array.isArray(input) ? input : context.print(input)
   const begin = asInteger(args[0]) ?? 0

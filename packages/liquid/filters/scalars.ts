@@ -33,7 +33,7 @@ const text =
 
 const KNOWN_ENTITY = /&(?!(?:[a-z][a-z0-9]*|#\d+|#x[0-9a-f]+);)|[<>"']/gi
 
-/** Counts first, because the result may be as long as the product of its parts. */
+/** Counts before joining, because the result may be as long as the product of its parts. */
 const replaceAll: Filter = (input, args, context) => {
   const whole = context.print(input)
   const pattern = context.print(args[0])
@@ -131,7 +131,7 @@ const textFilters: Filters = {
   default: fallback,
 }
 
-/** The PDF stage fills in the page elements, because only it knows the pages. */
+/** Prints placeholders for page numbers. The PDF stage fills them in, because only it knows the pages. */
 const documentFilters: Filters = {
   page_number: () => '<bindery-page-number></bindery-page-number>',
   page_count: () => '<bindery-page-count></bindery-page-count>',
@@ -139,7 +139,7 @@ const documentFilters: Filters = {
     context.state.environment.imageUrl?.(context.print(input)) ?? context.print(input),
 }
 
-/** Nothing returns nothing; anything else that is no time fails. */
+/** Returns nothing for an empty input. Fails for any other input that is not a time. */
 const ofTime =
   (compute: (at: number, args: unknown[], context: RenderingContext) => unknown): Filter =>
   (input, args, context) => {
@@ -189,7 +189,7 @@ const dayCount = ofTime((start, [other], context) => {
   return days30360(start, end, context.state.environment.timeZone, context.state.dialect.calendar)
 })
 
-/** Larger numbers are milliseconds, like all times of the data; as seconds they would be past 5138. */
+/** Larger numbers are milliseconds, like all times of the data. As seconds they would be past the year 5138. */
 const LARGEST_SECONDS = 100_000_000_000
 
 const printedByDirectives = printedBy(formatDirectives)
@@ -200,7 +200,7 @@ const standardDate: Filter = (input, args, context) => {
   return printedByDirectives(input, args, context)
 }
 
-/** Times are milliseconds; arithmetic and printing use the tenant's zone. */
+/** Times are milliseconds. Arithmetic and printing use the tenant's zone. */
 const dateFilters: Filters = {
   date: standardDate,
   timestamp_millis_print: printedBy(formatDate),
@@ -208,7 +208,7 @@ const dateFilters: Filters = {
   timestamp_millis_round_day_floor: ofTime((at, _args, context) =>
     context.state.dialect.calendar.startOfDay(at, context.state.environment.timeZone),
   ),
-  /** The start of the next day; a time at the start of a day is unchanged. */
+  /** Rounds up to the start of the next day. A time at the start of a day is unchanged. */
   timestamp_millis_round_day_ceiling: ofTime((at, _args, context) => {
     const zone = context.state.environment.timeZone
     const { calendar } = context.state.dialect
@@ -219,8 +219,8 @@ const dateFilters: Filters = {
 }
 
 /**
- * Days from `start` to `end` by the bond basis of 30/360. Day 31 of the start counts as 30; so does day 31 of the end
- * if the start is on day 30 or 31. Negative if `end` is before `start`.
+ * Counts the days from `start` to `end` by the 30/360 bond basis. Day 31 of the start counts as 30; so does day 31 of the end if
+ * the start is on day 30 or 31. Negative if `end` is before `start`.
  */
 function days30360(start: number, end: number, zone: string, { localParts }: Calendar): number {
   const from = localParts(start, zone)
@@ -230,12 +230,12 @@ function days30360(start: number, end: number, zone: string, { localParts }: Cal
   return (to.year - from.year) * 360 + (to.month - from.month) * 30 + (lastDay - firstDay)
 }
 
-/** A product costs digits times digits. */
+/** Multiplication takes time in proportion to the product of the numbers of digits. */
 function countDigits(a: LiquidNumber, b: LiquidNumber, context: RenderingContext): void {
   context.budget.countWork(a.value.c.length * b.value.c.length)
 }
 
-/** Nothing and text that is no number count as 0, as everywhere in Liquid. */
+/** Nil, and text that is not a number, count as 0, as everywhere in Liquid. */
 const binary =
   (compute: (a: Big, b: Big) => Big): Filter =>
   (input, args, context) => {
@@ -245,7 +245,7 @@ const binary =
     return simplest(compute(a.value, b.value), a.whole && b.whole)
   }
 
-/** Whole by whole rounds down: 7 by 2 is 3, -7 by 2 is -4. Otherwise exact to 40 places, rounded half up. */
+/** Two whole numbers round down: 7 by 2 is 3, -7 by 2 is -4. Otherwise the result is exact to 40 places, rounded half up. */
 const dividedBy: Filter = (input, args, context) => {
   const a = asOperand(input)
   const b = asOperand(args[0])
@@ -255,7 +255,7 @@ const dividedBy: Filter = (input, args, context) => {
   return simplest(a.value.div(b.value), false)
 }
 
-/** Has the sign of the divisor, because division rounds down: -7 modulo 3 is 2. */
+/** The result has the sign of the divisor, because division rounds down: -7 modulo 3 is 2. */
 const modulo: Filter = (input, args, context) => {
   const a = asOperand(input)
   const b = asOperand(args[0])
@@ -279,7 +279,7 @@ const unary =
     return simplest(compute(value.value), whole(value))
   }
 
-/** Rounds half away from zero: 346.5 to 347, -346.5 to -347. The default is no places. */
+/** Rounds half away from zero: 346.5 to 347, -346.5 to -347. Rounds to no places by default. */
 const round: Filter = (input, args) => {
   const value = asOperand(input)
   const places = Math.max(-LARGEST_PLACES, Math.min(LARGEST_PLACES, asInteger(args[0]) ?? 0))
@@ -313,7 +313,7 @@ const arithmeticFilters: Filters = {
   at_most: bound((value, limit) => value.lte(limit)),
 }
 
-/** Nothing and blank text print nothing; other text that is no number prints unchanged. */
+/** Nil and blank text print nothing. Other text that is not a number prints unchanged. */
 const ofNumber =
   (format: (value: Big, args: unknown[], context: RenderingContext) => string): Filter =>
   (input, args, context) => {
@@ -327,13 +327,13 @@ const ofNumber =
     }
   }
 
-/** The locale of `"en", "US"`; default US English. */
+/** Returns the locale of `"en", "US"`. The default is US English. */
 function localeOf([language, country]: unknown[]): string {
   if (language === undefined) return 'en-US'
   return country === undefined ? printed(language) : `${printed(language)}-${printed(country)}`
 }
 
-/** With language and country it uses the tenant's currency; with a currency code, English. */
+/** With language and country, prints the tenant's currency. With a currency code, prints in English. */
 const currency: Filter = ofNumber((value, args, context) => {
   const code = context.print(args[0])
   const { dialect, environment } = context.state

@@ -15,7 +15,7 @@ export type Markup = {
   report: Report
   isFilter(name: string): boolean
   filterNames: readonly string[]
-  /** The tag has no end and ran into the text after it: everything after a readable expression is ignored. */
+  /** Whether the tag has no end and ran into the text after it. Everything after a readable expression is then ignored. */
   cut?: boolean
   isCondition?: boolean
   /** Values follow one another, separated by commas. */
@@ -40,17 +40,17 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^;/, "Remove the ';'."],
 ]
 
-/** Characters around a place that the checks look at. */
+/** The number of characters around a place that the checks read. */
 const NEIGHBOURHOOD = 40
 
 const SHORT_NUMBER = /^(-?)\.(\d+)(?![\w.])/
 
-/** Filters with one numeric argument: a second one is the rest of a number with a thousands comma. */
+/** Filters with one numeric argument. A second argument is the rest of a number with a thousands separator. */
 const ARITHMETIC: ReadonlySet<string> = new Set(['plus', 'minus', 'times', 'divided_by', 'modulo'])
 
 const OPERATOR_SYNONYMS: Record<string, '==' | '!='> = { '===': '==', '!==': '!=' }
 
-/** Page filters take no value, and archives write `{{ | page_number }}` (resources brief 12.1). */
+/** Page filters need no value, and archives write `{{ | page_number }}` (resources brief 12.1). */
 const WITHOUT_INPUT = /^\|\s*page_(?:number|count)\b/
 
 /** Reads the inside of `{{ }}` and `{% %}`. Repairs the untidy forms of brief 5.4 and reports each. */
@@ -62,7 +62,7 @@ export class MarkupTokenizer extends Tokenizer {
     this.#markup = markup
   }
 
-  /** Values and operators must alternate; otherwise the library silently computes something else. */
+  /** Requires values and operators to alternate. Otherwise the library silently computes something else. */
   override readExpression(): Expression {
     this.skipBlank()
     this.#skipSecondEqualsSign()
@@ -101,7 +101,7 @@ export class MarkupTokenizer extends Tokenizer {
     return token
   }
 
-  /** Nothing may follow the value, such as the rest of `1,000`: the library would read 1 and go on. */
+  /** Rejects anything after the value, such as the rest of `1,000`: the library would read 1 and go on. */
   override readFilteredValue(): ReturnType<Tokenizer['readFilteredValue']> {
     const value = super.readFilteredValue()
     this.skipBlank()
@@ -152,13 +152,13 @@ export class MarkupTokenizer extends Tokenizer {
     return filter
   }
 
-  /** `not a`, which would be read as a name followed by something else. */
+  /** Whether the tokens are `not a`, which would be read as a name followed by something else. */
   #isNegation(tokens: readonly Token[]): boolean {
     this.skipBlank()
     return tokens.length === 1 && tokens[0]!.getText() === 'not' && /^[\w(]/.test(this.peek())
   }
 
-  /** `||` not followed by a filter. */
+  /** Whether `||` follows, and not a filter after it. */
   #isDoubleBar(): boolean {
     const name = /^\|\|\s*([\w.]+)/.exec(this.#ahead())?.[1]
     return name !== undefined && !this.#markup.isFilter(name)
@@ -170,12 +170,12 @@ export class MarkupTokenizer extends Tokenizer {
     return this.error(`cannot read ${this.snapshot()} here. ${advice}`)
   }
 
-  /** The text after the place, within the neighbourhood. */
+  /** Returns the text after the place, within the neighbourhood. */
   #ahead(end = this.input.length): string {
     return this.input.slice(this.p, Math.min(end, this.p + NEIGHBOURHOOD))
   }
 
-  /** `assign a = = b`, which occurs in a published archive. */
+  /** Skips the second sign of `assign a = = b`, which occurs in a published archive. */
   #skipSecondEqualsSign(): void {
     const before = this.input.slice(Math.max(0, this.p - NEIGHBOURHOOD), this.p)
     if (this.peek() !== '=' || !/=\s+$/.test(before)) return
@@ -201,12 +201,12 @@ export class MarkupTokenizer extends Tokenizer {
 
   override readNumber(): NumberToken | undefined {
     const token = super.readNumber() ?? this.#readShortNumber()
-    // The library keeps literals as binary floats; ours are exact.
+    // The library keeps literals as binary floats. Bindery's are exact.
     if (token) Object.assign(token, { content: literalNumber(token.getText()) })
     return token
   }
 
-  /** `.5`, which the library would read as a path of nothing, so as 0. */
+  /** Reads `.5`, which the library would read as a path of nil, and so as 0. */
   #readShortNumber(): NumberToken | undefined {
     const short = SHORT_NUMBER.exec(this.#ahead(this.N))
     if (!short) return undefined
@@ -215,7 +215,7 @@ export class MarkupTokenizer extends Tokenizer {
     return new Tokenizer(`${sign}0.${places}`).readNumber()
   }
 
-  /** Takes quoted text unchanged: Liquid has no escapes. */
+  /** Reads quoted text unchanged, because Liquid has no escapes. */
   override readQuoted(): QuotedToken | undefined {
     this.skipBlank()
     const begin = this.p

@@ -22,10 +22,10 @@ import { missingEnd, SourceTokenizer } from './source.ts'
 type Options = ConstructorParameters<typeof TagToken>[3]
 type ContentToken = TopLevelToken & { contentRange: [number, number] }
 
-/** Tags with a body, which `end<name>` closes. The tokenizer closes `comment` and `raw`. */
+/** Tags with a body, which `end<name>` closes. The tokenizer itself closes `comment` and `raw`. */
 const BLOCKS = new Set(['if', 'unless', 'case', 'for', 'tablerow', 'capture', 'header', 'footer'])
 
-/** Tokens in reverse order, so that `shift` moves no long array. Only `shift` and `length` behave as in Array. */
+/** Tokens in reverse order, so that `shift` does not move a long array. Only `shift` and `length` behave as in Array. */
 class TokenQueue extends Array<TopLevelToken> {
   override shift(): TopLevelToken | undefined {
     return this.pop()
@@ -33,8 +33,8 @@ class TokenQueue extends Array<TopLevelToken> {
 }
 
 /**
- * Closes every block in its order. An unclosed `case` ends with the block around it and is a warning; any other
- * unclosed block, and an end without a beginning, is an error.
+ * Closes every block in its order. An unclosed `case` ends with the block around it and is a warning. Any other unclosed block,
+ * or an end without a beginning, is an error.
  */
 function balanced(tokens: TopLevelToken[], options: Options, report: Report): TokenQueue {
   const result: TopLevelToken[] = []
@@ -79,8 +79,8 @@ const DEEPEST_NESTING = 100
 const LONGEST_MARKUP = 50_000
 
 /**
- * Parses one source and reports all its problems. Repairs a tag without its end, an unclosed `case`, and what
- * `MarkupTokenizer` repairs. After something unreadable it reports the error and goes on.
+ * Parses one source and reports all its problems. Repairs a tag without its end, an unclosed `case`, and everything that
+ * `MarkupTokenizer` repairs. After something unreadable it reports the error and continues.
  */
 export class TemplateParser extends Parser {
   readonly #filterNames: readonly string[]
@@ -174,7 +174,7 @@ export class TemplateParser extends Parser {
     if (takesNothing || markup.cut) Object.defineProperty(token, 'args', { value: takesNothing ? '' : text })
   }
 
-  /** Values of `when` are separated by commas or `or`; the library ignores anything else. */
+  /** Values of `when` are separated by commas or `or`. The library ignores anything else. */
   #checkWhen(tokenizer: MarkupTokenizer): void {
     try {
       tokenizer.readList()
@@ -218,7 +218,7 @@ const unexpectedValue = (name: string, text: string): string =>
     ? "'else' takes no condition. Write 'elsif'."
     : `'${name}' takes no value. Remove ${JSON.stringify(text.length > 32 ? `${text.slice(0, 31)}…` : text)}.`
 
-/** A node that writes what `textOf` gives. */
+/** Returns a node that writes the result of `textOf`. */
 const writing = (token: Token, textOf: (context: Context) => unknown): Template => ({
   token,
   render(context: Context, emitter: Emitter): void {
@@ -254,7 +254,7 @@ function reason(error: unknown): string {
   return `This cannot be read: ${text}${text.endsWith('.') ? '' : '. Correct it.'}`
 }
 
-/** Library errors carry a token at the place; errors that it wraps carry the whole tag. */
+/** Errors of the library carry a token at the place. Errors that it wraps carry the whole tag. */
 function offsetOf(error: unknown, token: TopLevelToken): number {
   if (!LiquidError.is(error)) return token.begin
   const place = (error as unknown as { token?: { input: string; begin: number } }).token

@@ -1,14 +1,17 @@
-// Repairs slips in the markup of a source, then cuts it into text, outputs and tags.
+// Repairs slips in the markup of a source, then splits it into text, outputs and tags.
 import { LiquidError, Tokenizer, type TopLevelToken, TypeGuards } from 'liquidjs/dist/liquid.browser.mjs'
 import type { Report } from '../findings.ts'
 
 type Options = NonNullable<Parameters<Tokenizer['readTopLevelTokens']>[0]>
 
-/** `{ % if x %}`, or a path or filtered value with one brace and two: `{ data.x }}`, `{ 12 | add_fee: "fee" }}`. */
+/**
+ * Matches `{ % if x %}`, and a path or filtered value with one brace before it and two after it: `{ data.x }}`, `{ 12 | add_fee:
+ * "fee" }}`.
+ */
 const NEARLY_MARKUP =
   /\{\s{1,9}%-?\s{0,9}[a-z]{1,20}\b[^{}%]{0,200}%\}|(?<!\{)\{\s{0,9}(?:[a-z_]\w{0,99}(?:\.\w{1,99}){1,20}|[\w."' -]{1,99}\|\s{0,9}[a-z_]{1,99})\b[^{}<]{0,200}\}\}/
 
-/** Cuts a source into text, outputs and tags. Unclosed markup is reported and becomes text. */
+/** Splits a source into text, outputs and tags. Unclosed markup is reported and becomes text. */
 export class SourceTokenizer extends Tokenizer {
   readonly #report: Report
   #inComment = false
@@ -41,7 +44,7 @@ export class SourceTokenizer extends Tokenizer {
     }
   }
 
-  /** Warns of text that looks like a tag or an output. It prints unchanged, because text may contain anything. */
+  /** Warns about text that looks like a tag or an output. It is printed unchanged, because text may contain anything. */
   #checkText(begin: number, end: number): void {
     const found = NEARLY_MARKUP.exec(this.input.slice(begin, end))
     if (!found) return
@@ -49,7 +52,7 @@ export class SourceTokenizer extends Tokenizer {
     this.#report.warn('markupNotOpened', message, begin + found.index)
   }
 
-  /** Everything up to `endcomment` is the comment. */
+  /** Reads everything up to `endcomment` as the comment. */
   #readCommentBody(): TopLevelToken | undefined {
     const begin = this.p
     const end = /\{%-?\s*endcomment\b/g
@@ -68,7 +71,7 @@ export class SourceTokenizer extends Tokenizer {
     return token
   }
 
-  /** A quote ends at the next one of its kind: Liquid has no escapes. */
+  /** A quote ends at the next quote of its kind, because Liquid has no escapes. */
   override readQuoted(): ReturnType<Tokenizer['readQuoted']> {
     const quote = this.peek()
     const close = this.input.indexOf(quote, this.p + 1)
@@ -84,8 +87,8 @@ function notClosed(opening: string): string {
 }
 
 /**
- * Where a tag or output without its own end stops making sense: at the end of its line, or at other markup. Undefined
- * if `[begin, end)` contains no other markup outside quotes, so nothing is missing.
+ * Returns where a tag or output without its own end stops making sense: at the end of its line, or at other markup. Undefined if
+ * `[begin, end)` contains no other markup outside quotes, so that nothing is missing.
  */
 export function missingEnd(input: string, begin: number, end: number): number | undefined {
   for (let at = begin; at < end; at = nextUnquoted(input, at, end)) {
@@ -109,7 +112,7 @@ const ENTITIES: Readonly<Record<string, string>> = Object.fromEntries([
   ...['&#39;', '&apos;'].map(entity => [entity, "'"] as const),
 ])
 
-/** The plain quote for a word processor's. */
+/** Returns the plain quote for a word processor's quote. */
 const plainQuote = (quote: string): string => ('“”„'.includes(quote) ? '"' : "'")
 
 const OPENING = /\{[{%]/g
@@ -117,13 +120,13 @@ const ENDING = /%\}|\}\}/g
 const TAG_NAME = /-?\s*([a-z#]\w*)/iy
 const UNTIDY = /[{}\uFEFF]|(?:&(?:lt|gt|amp);)+|&(?:nbsp|quot|apos|#34|#39);|[“”„‘’‚]/g
 
-/** `text` replaces a part of a tag of the same length. */
+/** `text` replaces a part of a tag and has the same length. */
 type Repair = { begin: number; end: number; text: string }
 
 /**
- * Repairs slips inside tags and outputs, each with a warning: braces of an output inside a tag, an extra brace before
- * either, HTML entities and curly quotes. A source that can be read stays unchanged, because none of these can be read
- * otherwise. Every character keeps its place, so that offsets are valid in both.
+ * Repairs slips inside tags and outputs, each with a warning: braces of an output inside a tag, an extra brace before either,
+ * HTML entities and curly quotes. A readable source remains unchanged, because none of these slips can be read in another way.
+ * Every character keeps its place, so that offsets are valid in both.
  */
 export function tidySource(source: string, report: Report): string {
   const repairs: Repair[] = []
@@ -144,7 +147,7 @@ function nextMarkup(source: string, from: number): number {
   return OPENING.exec(source)?.index ?? -1
 }
 
-/** Repairs the tag or output at `begin`; returns where to look for the next one. */
+/** Repairs the tag or output at `begin`. Returns where to look for the next one. */
 function tidyMarkup(source: string, begin: number, repairs: Repair[], report: Report): number {
   if (source[begin + 1] === '%') return tidyTag(source, begin, repairs, report)
   if (source.startsWith('{{%', begin)) {
@@ -159,9 +162,9 @@ function tidyMarkup(source: string, begin: number, repairs: Repair[], report: Re
   const isTripled = source.startsWith('{{{', begin)
   const opened = begin + (isTripled ? 3 : 2)
   const end = endOfOutput(source, opened)
-  // The parser then takes the rest as text.
+  // The parser then treats the rest as text.
   if (end < 0) return source.length
-  // An output inside an output: the first one has no end.
+  // An output inside an output: the first output has no end.
   if (!isTripled)
     return missingEnd(source, opened, end) === undefined
       ? tidyContent(source, opened, end, repairs, report) + 2
@@ -180,7 +183,7 @@ function tidyTag(source: string, begin: number, repairs: Repair[], report: Repor
   if (end < 0) return source.length
   TAG_NAME.lastIndex = begin + 2
   const name = TAG_NAME.exec(source)?.[1] ?? ''
-  // These take no value; the parser ignores anything after their name.
+  // These have no value. The parser ignores anything after their name.
   if (/^(?:end|else$)/.test(name)) return end + 2
   if (name !== 'comment' && name !== 'raw') return tidyContent(source, begin + 2, end, repairs, report) + 2
   const closing = new RegExp(`\\{%-?\\s*end${name}\\b`, 'g')
@@ -191,21 +194,24 @@ function tidyTag(source: string, begin: number, repairs: Repair[], report: Repor
 const warnOfBrace = (report: Report, offset: number): void =>
   report.warn('extraBrace', 'There is a brace too many here; it is ignored. Remove it.', offset)
 
-/** The end of the output, ignoring `}}` in quotes; negative if there is none. */
+/** Returns the end of the output, ignoring `}}` in quotes. Negative if there is none. */
 function endOfOutput(source: string, begin: number): number {
   for (let at = begin; at < source.length; at = nextUnquoted(source, at, source.length))
     if (source[at] === '}' && source[at + 1] === '}') return at
   return -1
 }
 
-/** The place after `at`, or after the closing quote if one opens there. A quote that is never closed is a character. */
+/**
+ * Returns the place after `at`, or after the closing quote if one opens there. A quote that is never closed is an ordinary
+ * character.
+ */
 function nextUnquoted(source: string, at: number, end: number): number {
   const character = source[at]!
   const close = character === '"' || character === "'" ? source.indexOf(character, at + 1) : -1
   return close < 0 || close >= end ? at + 1 : close + 1
 }
 
-/** Repairs the inside of a tag or output and returns its end. Markup that runs into other markup stays unchanged. */
+/** Repairs the inside of a tag or output and returns its end. Markup that runs into other markup remains unchanged. */
 function tidyContent(source: string, begin: number, end: number, repairs: Repair[], report: Report): number {
   const found = untidyPlaces(source, begin, end)
   const first = found[0]
@@ -238,7 +244,7 @@ function tidyContent(source: string, begin: number, end: number, repairs: Repair
     else warn('curlyQuote', `'${text}' is read as ${plain}. Write straight quotes.`, at)
     const isQuote = plain === '"' || plain === "'"
     if (isQuote) isOpen = !isOpen
-    // Blanks fill the place outside of quotes, and before an operator that may go on, such as '&gt;='.
+    // Pads with blanks outside of quotes, and before an operator that may continue, such as '&gt;='.
     repair(isQuote && !isOpen ? plain.padEnd(length) : plain.padStart(length))
   }
   return end
@@ -258,7 +264,7 @@ function untidyPlaces(source: string, begin: number, end: number): Place[] {
   return places
 }
 
-/** Skips quoted text before the place; returns more than the place if that is in quotes. */
+/** Skips quoted text before the place. Returns more than the place if that is in quotes. */
 function afterQuotes(source: string, from: number, place: number, end: number): number {
   let at = from
   while (at < place) at = nextUnquoted(source, at, end)

@@ -1,4 +1,4 @@
-// A calendar for tests; callers of the package bring one of their own.
+// A calendar for tests. Callers of the package bring their own.
 import { Temporal } from 'temporal-polyfill'
 import type { Calendar } from '../date-format.ts'
 

@@ -50,7 +50,7 @@ const source = fc
     [`${first}${more.map(([by, other]) => ` ${by} ${other}`).join('')}`, ...filters].join(' | '),
   )
 
-/** What comes of it, what was noted, and how it failed. */
+/** Returns the result, the names and keys that were recorded, and the failure. */
 function outcome(limits: { nodes: number }, evaluate: (context: RenderingContext) => unknown): unknown {
   const state = stateOf(data, { ...environment, limits })
   const told = () => ({ undefinedNames: [...state.undefinedNames], missing: [...state.missing.values()] })

@@ -103,7 +103,7 @@ describe('limits are counted, with a clock that stands still', () => {
       `{% for i in (1..${count}) %}{% assign l = "x-a" | append: i %}{{ 1 | format_number: "en", l }}{% endfor %}`
     expect(output(inLanguages(250) + inLanguages(250))).toHaveLength(500)
     expect(failure(inLanguages(251))).toMatchObject({ code: 'templateLimit', line: 1 })
-    // What one rendering used does not count for the next.
+    // Formats that one rendering used do not count for the next.
     expect(output(inLanguages(250))).toHaveLength(250)
     expect(Intl.supportedValuesOf('currency').length).toBeLessThan(250)
   })
@@ -141,7 +141,7 @@ describe('limits are counted, with a clock that stands still', () => {
     const few = size(1_500, 7_500)
     const [small, large] = [sourceOf(few), sourceOf(8 * few)]
     read(sourceOf(1_000))
-    // Sixty-four times where the work is quadratic.
+    // With quadratic work it would take sixty-four times as long.
     const times = await timesAsLong(
       () => read(small),
       () => read(large),
@@ -155,7 +155,7 @@ describe('limits are counted, with a clock that stands still', () => {
       const turns = `{% for i in (1..5000) %}{% assign t = data.n | format_number_pattern: "${pattern}" %}{% endfor %}`
       expect(output(turns, { n: 1e300 })).toBe('')
     }
-    // Fourteen times where each digit looks at all after it.
+    // It would take fourteen times as long if each digit looked at all digits after it.
     expect(await timesAsLong(write('0'), write('#,0'), { most: 6, leastMs: 30 })).toBeLessThan(6)
   })
 })

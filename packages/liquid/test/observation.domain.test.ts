@@ -6,7 +6,7 @@ import { nodesOf, type RenderingObserver } from '../observation.ts'
 import { printed } from '../values.ts'
 import { compiled, failure, rendering } from './rendering.ts'
 
-/** What an observer sees, a line for each step. */
+/** Returns the steps that an observer sees, one line each. */
 function steps(source: string, data?: unknown, more: Partial<RenderingEnvironment> = {}): string[] {
   const seen: string[] = []
   const place = ({ line, column }: { line: number; column: number }) => `${line}:${column}`

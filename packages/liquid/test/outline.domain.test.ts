@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Expression, outlineOf, type Statement } from '../outline.ts'
 import { compiled, failure, rendering } from './rendering.ts'
 
-/** The outline in short: a line for each statement, those within others indented. */
+/** Prints the outline: a line for each statement, with nested statements indented. */
 function lines(statements: readonly Statement[], indent = ''): string[] {
   return statements.flatMap(one => {
     const inner = (list: readonly Statement[] | undefined) => lines(list ?? [], `${indent}  `)

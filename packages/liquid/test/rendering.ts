@@ -10,10 +10,10 @@ import { TemplateError } from '../limits.ts'
 import { printed } from '../values.ts'
 import { CALENDAR, digitsOfCurrency, isCurrency } from './calendar.ts'
 
-/** 2026-03-10T08:05:09.007Z, 09:05 in Berlin. */
+/** 2026-03-10T08:05:09.007Z, which is 09:05 in Berlin. */
 export const NOW = 1_773_129_909_007
 
-/** A caller's dialect, with a filter that asks for what is not loaded, or fails. */
+/** A caller's dialect, with a filter that requests a value that is not loaded, or fails. */
 const DIALECT: Dialect = {
   filters: {
     lookup(table, args, context) {
@@ -37,12 +37,12 @@ export const compileTemplate = createLiquid<RenderingEnvironment, unknown>(DIALE
 
 export const environment: RenderingEnvironment = { timeZone: 'Europe/Berlin', currency: 'EUR', now: NOW }
 
-/** What tests ask of a dialect: a template compiled, rendered, printed or stopped. */
+/** Helpers that compile and render the templates of tests in a dialect. */
 export function renderingsOf<Environment, Effects>(
   compile: TemplateCompiler<Environment, Effects>,
   usual: Environment,
 ) {
-  /** The template, which must have no errors. */
+  /** Compiles a template, which must have no errors. */
   const compiled = (source: string, path = 'test.liquid'): CompiledTemplate<Environment, Effects> => {
     const { template, findings } = compile({ path, source })
     if (!template) throw new Error(findings.map(finding => finding.message).join('\n'))
@@ -52,7 +52,7 @@ export function renderingsOf<Environment, Effects>(
     compiled(source).render(data, { ...usual, ...more })
   const output = (source: string, data?: unknown, more?: Partial<Environment>): string =>
     rendering(source, data, more).output
-  /** What stops the template. */
+  /** Returns the error that stops the template. */
   const failure = (source: string, data?: unknown, more?: Partial<Environment>): TemplateError => {
     try {
       rendering(source, data, more)

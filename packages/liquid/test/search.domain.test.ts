@@ -4,7 +4,7 @@ import { timesAsLong } from '../../../test/support/times-as-long.ts'
 import { firstPlace, lastPlace, splitBy } from '../search.ts'
 import { compiled, environment } from './rendering.ts'
 
-/** Of two letters, so that beginnings come again; long enough for both ways of looking. */
+/** Texts of two letters, so that prefixes recur, and long enough for both search methods. */
 const letters = (most: number) =>
   fc.array(fc.constantFrom('a', 'a', 'a', 'b'), { maxLength: most }).map(all => all.join(''))
 
@@ -37,7 +37,7 @@ test.each([
         template.render({ text: 'a'.repeat(2 * length), sought }, environment)
     }
   }
-  // Sixty-four times where the work is quadratic.
+  // With quadratic work it would take sixty-four times as long.
   const times = await timesAsLong(looking(5_000), looking(40_000), { most: 24, leastMs: 5 })
   expect(times).toBeLessThan(24)
 })

@@ -1,4 +1,4 @@
-// What is kept together and is higher than a page breaks: nothing of a document is left out.
+// Content that is kept together but is higher than a page breaks, and no part of a document is lost.
 import { expect, test } from 'vitest'
 import { hasPoppler, rendered, textLines } from './tools.ts'
 

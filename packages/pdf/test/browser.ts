@@ -1,4 +1,4 @@
-// One browser for all prints of a run, spoken to by its own protocol: started when a test first prints, ended by `close`.
+// One browser for all prints of a run, controlled by its own protocol. It starts when a test first prints and ends with `close`.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,18 +13,21 @@ function installed(...names: string[]): string | undefined {
   return undefined
 }
 
-/** Of Debian's package of that name: the same browser without windows. The command in /usr/bin is a script, and leaves it running when killed. */
+/**
+ * From Debian's package of that name: the same browser without windows. The command in /usr/bin is a script, and leaves the
+ * browser running when killed.
+ */
 const SHELL = '/usr/lib/chromium/chromium-headless-shell'
 
 /**
- * Where the browser is; undefined where there is none, and what compares with it is skipped. Tests of the console take a quarter
- * less of the processor with the shell.
+ * The path of the browser. If it is undefined, comparisons with the browser are skipped. With the shell, tests of the console
+ * use a quarter less processor time.
  */
 export const BROWSER = installed(SHELL, 'chromium', 'chromium-browser', 'google-chrome')
 if (!BROWSER)
   console.warn('SKIPPED: no browser (chromium) is installed, so PDFs are not compared with its prints.')
 
-/** What `Page.printToPDF` of the browser's protocol takes; lengths in inches. */
+/** Options of the protocol's `Page.printToPDF`. Lengths are in inches. */
 export type PrintOptions = {
   landscape?: boolean
   displayHeaderFooter?: boolean
@@ -40,7 +43,7 @@ export type PrintOptions = {
   preferCSSPageSize?: boolean
 }
 
-/** The service's own fonts and no others, whatever the machine has. */
+/** Only the service's own fonts, whatever else the machine has. */
 export function fontsIn(folder: string): string {
   const file = join(folder, 'fonts.conf')
   const folders = ['@expo-google-fonts/noto-sans', 'dejavu-fonts-ttf/ttf'].map(
@@ -107,7 +110,7 @@ export class PrintingBrowser {
     return answer.result!
   }
 
-  /** The HTML as a PDF, without its scripts. */
+  /** Prints the HTML as a PDF, without running its scripts. */
   async print(html: string, options: PrintOptions = {}): Promise<Uint8Array> {
     const { targetId } = await this.#ask('Target.createTarget', { url: 'about:blank' })
     const { sessionId } = await this.#ask('Target.attachToTarget', { targetId, flatten: true })

@@ -1,5 +1,5 @@
-// The renderer against its documentation: every line of docs/css.md is rendered, read back, and compared as pictures
-// with what a browser prints of the same HTML.
+// The renderer against its documentation: every line of docs/css.md is rendered, read back, and compared as pictures with a
+// browser's print of the same HTML.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { size } from '../../../test/support/sizes.ts'
@@ -8,12 +8,12 @@ import { FIXTURES } from './fixtures.ts'
 import { differences, type Picture, pictures } from './pictures.ts'
 import { coloursOf, hasPoppler, render, textPages } from './tools.ts'
 
-/** Of both: whole dots of a browser's page, which rounds its margins to them. */
+/** The margin of both. A whole number of the browser's pixels, to which it rounds its margins. */
 const MARGIN_POINTS = 54
 const margin = `${MARGIN_POINTS}pt`
 const LAYOUT = { marginTop: margin, marginRight: margin, marginBottom: margin, marginLeft: margin }
 
-/** What docs/css.md says is otherwise than in browsers, told to the browser. */
+/** The differences from browsers that docs/css.md documents, as CSS for the browser. */
 const OUR_WAYS = `
   :root { font-family: 'Noto Sans', 'DejaVu Sans'; line-height: 1.2; text-rendering: geometricPrecision }
   body { margin: 0 }
@@ -31,7 +31,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-/** The fonts that a configuration brings are known to the browser by their names. */
+/** The browser finds the configuration's fonts by their names. */
 const LOCAL_FONT = 'local("DejaVu Sans Mono")'
 
 const printed = (html: string): Promise<Uint8Array> =>
@@ -53,7 +53,7 @@ test('every line of docs/css.md has a fixture, and every fixture a line', () => 
   expect([...lines].map(([, name]) => name).sort()).toEqual(Object.keys(FIXTURES).sort())
 })
 
-/** Compared in `npm test`; all are in `npm run test:full`. */
+/** These are compared in `npm test`, and all in `npm run test:full`. */
 const MOST_TELLING = ['alignment', 'borders', 'colours', 'lists', 'tables', 'widths']
 
 describe.each(Object.entries(FIXTURES))('%s', (name, { html, text, colours = [], pages = 1, alone }) => {

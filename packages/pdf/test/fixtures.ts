@@ -1,10 +1,10 @@
-// One fixture for every line of docs/css.md: the HTML, and what must be seen in its PDF.
+// One fixture for every line of docs/css.md: the HTML, and what its PDF must show.
 
 export type Fixture = {
   html: string
-  /** Lines of the text, in order; blanks count as one. */
+  /** The lines of its text, in order. A run of blanks counts as one. */
   text: string[]
-  /** Colours that must be seen, `#rrggbb`. */
+  /** Colours that must appear, as `#rrggbb`. */
   colours?: string[]
   pages?: number
   /** Why it is not compared with a browser's print. */

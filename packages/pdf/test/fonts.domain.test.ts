@@ -1,4 +1,4 @@
-// Letters of the world on a page: what the service's fonts have, what a configuration's fonts add, what none has.
+// Letters of many scripts on a page: those in the service's fonts, those that a configuration's fonts add, and those in no font.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { directed, wordToDraw } from '../bidi.ts'

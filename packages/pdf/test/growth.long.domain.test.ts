@@ -1,4 +1,5 @@
-// What a PDF costs grows in proportion to its text, whatever the text is made of, and no document costs more than the limits.
+// The cost of a PDF grows in proportion to its text, no matter what the text consists of, and no document costs more than the
+// limits.
 import bidiFactory from 'bidi-js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -12,7 +13,7 @@ const times = (count: number, text: string): string => text.repeat(count)
 
 const rows = (count: number, cells: string): string => `<table>${times(count, `<tr>${cells}`)}</table>`
 
-/** A document of `size` parts; each part has some fifty characters. */
+/** A document of `size` parts. Each part has about fifty characters. */
 const GROWING: readonly (readonly [name: string, html: (size: number) => string])[] = [
   ['a paragraph of Latin text', size => `<p>${times(size * 10, 'word ')}`],
   ['a paragraph of Hebrew text', size => `<p dir="rtl">${times(size * 10, 'שלום ')}`],
@@ -60,13 +61,16 @@ test.each(GROWING)(
   async (_, html) => {
     const work: number[] = []
     for (const parts of size([80, 160], [120, 240, 480, 960])) work.push((await rendered(html(parts))).work!)
-    // What does not depend on the size, such as the style of the page, is in all of them.
+    // Work that does not depend on the size, such as the style of the page, is in all of them.
     for (let at = 1; at < work.length; at += 1) expect(work[at]! / work[at - 1]!).toBeLessThan(2.3)
     expect(work.at(-1)!).toBeGreaterThanOrEqual(work[0]!)
   },
 )
 
-/** What the engine and its libraries do within one step is not counted, so their time is measured: eight times as much text. */
+/**
+ * The work of the engine and its libraries within one step is not counted, so their time is measured for eight times as much
+ * text.
+ */
 test.each(
   GROWING.filter(([name]) =>
     /Hebrew text$|both directions$|numbers|isolates|nothing breaks|blanks that are kept/.test(name),
@@ -76,7 +80,7 @@ test.each(
   const few = size(125, 500)
   const most = 24
   const [small, large] = [html(few), html(8 * few)]
-  // Sixty-four times where the work is quadratic. 20 ms are those of a page with nothing on it.
+  // With quadratic work it would take sixty-four times as long. A page with nothing on it takes 20 ms.
   const times = await timesAsLong(
     () => rendered(small),
     () => rendered(large),
@@ -108,7 +112,7 @@ test('levels of directions are those of the Unicode algorithm, as bidi-js finds 
   )
 })
 
-/** Georgian letters, whose shapes are looked up sooner than others, in no order, so that no piece of them comes again. */
+/** Georgian letters, whose shapes are looked up before others, in a random order, so that no piece of text recurs. */
 function letters(count: number): string {
   let state = 1
   return Array.from({ length: count }, () => {

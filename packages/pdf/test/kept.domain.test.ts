@@ -1,4 +1,4 @@
-// What is kept on one page where it can be, and broken where it is taller than a page: nothing of it is lost.
+// Content that is kept on one page if possible, and breaks if it is taller than a page. None of it is lost.
 import { expect, test } from 'vitest'
 import { coveredIn, hasPoppler, render, textPages, wordBoxes } from './tools.ts'
 

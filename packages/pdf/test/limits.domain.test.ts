@@ -1,4 +1,4 @@
-// What the renderer refuses, by count and with words, and what it bears.
+// What the renderer rejects, with its limits and messages, and what it accepts.
 import { expect, test } from 'vitest'
 import { size } from '../../../test/support/sizes.ts'
 import { processorClock } from '../../../test/support/times-as-long.ts'
@@ -10,7 +10,7 @@ const image = (address: string): string => `<img src="${address}">`
 const pngOf = (width: number, height: number): string =>
   pngAddress(width, height, 2, packedZeros(height * (1 + 3 * width)))
 
-/** Elements of one kind that differ: the parser opens all of them again in every paragraph. */
+/** Elements of one kind that differ, so that the parser opens all of them again in every paragraph. */
 const bolds = (count: number): string => Array.from({ length: count }, (_, at) => `<b a${at}>`).join('')
 
 const times = (count: number, text: string): string => text.repeat(count)

@@ -1,13 +1,14 @@
-// What is asked of the words to come, to see whether they still fit a line; and where the words of justified lines are.
+// How many of the following words are read to decide whether they still fit in a line, and where the words of justified lines
+// are.
 import { expect, test } from 'vitest'
 import { hasRoom } from '../room.ts'
 import { hasPoppler, rendered, textLines } from './tools.ts'
 
-/** A word of 10 points, or one of 12 with its blank of 2, after which the line may end. */
+/** A word of 10 points, or one of 12 including its blank of 2, after which the line may end. */
 const HELD = { width: 10, trailingCut: 0, noNewLine: true }
 const LAST = { width: 12, trailingCut: 2 }
 
-/** A line of 100 points, 10 of them taken. */
+/** A line of 100 points, of which 10 are used. */
 const LINE = { inlines: [HELD], inlineWidths: 10, leadingCut: 0, maxWidth: 100, newLineForced: false }
 
 test('of many words that must stay together, no more are added up than fill the line', () => {
@@ -48,7 +49,7 @@ test.runIf(hasPoppler)(
   async () => {
     const placed = (align: string) =>
       rendered(`<p dir="rtl" style="width: 5cm; text-align: ${align}">שלום</p>`).then(({ bytes }) =>
-        // A PDF is named by its HTML.
+        // The ID of a PDF depends on its HTML.
         Buffer.from(bytes)
           .toString('latin1')
           .replace(/\/ID \[.*?\]/s, ''),

@@ -1,4 +1,4 @@
-// Headers and footers that end in a table, whose last row has to fit with the space below its text.
+// Headers and footers that end in a table, whose last row must fit together with the space below its text.
 import { expect, test } from 'vitest'
 import { hasPoppler, render, textLines } from './tools.ts'
 

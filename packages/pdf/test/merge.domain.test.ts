@@ -1,4 +1,4 @@
-// PDFs of which one cannot be trusted, merged: what would fill the memory or never end is refused, by name.
+// Merging PDFs when one of them cannot be trusted: a PDF that would fill the memory or never end is rejected by name.
 import { deflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { mergePdfs } from '../merge.ts'
@@ -18,7 +18,7 @@ const stream = (entries: string, contents: Uint8Array, filter = '/FlateDecode'):
   contents,
   '\nendstream endobj',
 ]
-/** Pages of which each names the next twice: 2^30 of them in thirty objects. */
+/** Page trees that each list the next one twice: 2^30 pages in thirty objects. */
 const doubling = Array.from(
   { length: 30 },
   (_, at) => `${at + 10} 0 obj <</Type/Pages/Kids[${at + 11} 0 R ${at + 11} 0 R]/Count 2>> endobj\n`,
@@ -97,7 +97,7 @@ test.runIf(hasPoppler)(
   },
 )
 
-/** A picture of dots that nothing packs. */
+/** A picture of pixels that cannot be compressed. */
 function noisyImage(): string {
   let seed = 7
   const row = () => [

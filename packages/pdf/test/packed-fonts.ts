@@ -1,5 +1,5 @@
-// Fonts packed as WOFF and WOFF2, with what the platform has: no outline is written in another way. A library that does
-// that too packs those of web-fonts.domain.test.ts.
+// Packs fonts as WOFF and WOFF2 with the platform's own compression, without transforming outlines. A library that also
+// transforms outlines packs the fonts of web-fonts.domain.test.ts.
 import { brotliCompressSync, constants, deflateSync } from 'node:zlib'
 import { viewOf } from '../web-fonts.ts'
 
@@ -14,7 +14,7 @@ function tablesOf(font: Uint8Array): Own[] {
   })
 }
 
-/** Every table packed by itself. */
+/** Compresses every table separately. */
 export function woffOf(font: Uint8Array): Uint8Array<ArrayBuffer> {
   const entries = tablesOf(font).map(({ tag, bytes }) => {
     const packed = deflateSync(bytes)
@@ -33,7 +33,7 @@ export function woffOf(font: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.concat([head, ...entries.map(({ bytes }) => bytes)]))
 }
 
-/** All tables in one stream. */
+/** Compresses all tables in one stream. */
 export function woff2Of(font: Uint8Array): Uint8Array<ArrayBuffer> {
   const tables = tablesOf(font)
   const directory = tables.flatMap(({ tag, bytes: { length } }) => {

@@ -1,4 +1,4 @@
-// Where pages break, as in browsers: breaks that adjoin are one, and none makes an empty page at the beginning or the end.
+// Where pages break, as in browsers: adjoining breaks are one, and none creates an empty page at the beginning or the end.
 import { expect, test } from 'vitest'
 import { hasPoppler, render, textPages } from './tools.ts'
 

@@ -1,9 +1,9 @@
-// Which page a document has: what its layout says, else what its style sheets say, else A4.
+// The page of a document comes from its layout, otherwise from its style sheets, otherwise it is A4.
 import { expect, test } from 'vitest'
 import type { pageOf } from '../page.ts'
 import { hasPoppler, render, rendered, textLines } from './tools.ts'
 
-/** Width and height of the first page, in points. */
+/** Returns width and height of the first page, in points. */
 const size = async (css: string, layout: Parameters<typeof pageOf>[0] = {}): Promise<string> => {
   const pdf = await render(`<style>${css}</style><p>text</p>`, layout)
   return /\/MediaBox \[0 0 ([\d.]+ [\d.]+)\]/.exec(Buffer.from(pdf).toString('latin1'))![1]!

@@ -1,12 +1,12 @@
-// Pages as pictures (poppler's pdftoppm), and how two of them differ to a reader.
+// Pages as pictures (poppler's pdftoppm), and the differences between two of them that a reader would notice.
 import { execFileSync } from 'node:child_process'
 
 export type Picture = { width: number; height: number; pixels: Uint8Array }
 
-/** Dots to the inch at which pages are compared. A hair line of 0.75 pt is one dot. */
+/** The resolution at which pages are compared, in dots per inch. A hairline of 0.75 pt is one dot. */
 export const COMPARED_AT = 100
 
-/** The pages as pictures of three bytes a dot. */
+/** Returns the pages as pictures of three bytes per pixel. */
 export function pictures(pdf: Uint8Array, dotsPerInch = COMPARED_AT): Picture[] {
   const all = execFileSync('pdftoppm', ['-r', String(dotsPerInch), '-'], {
     input: pdf,
@@ -24,20 +24,22 @@ export function pictures(pdf: Uint8Array, dotsPerInch = COMPARED_AT): Picture[] 
   return pages
 }
 
-/** A mark may stand so many dots elsewhere: half a millimetre. */
+/** A mark may be displaced by this many pixels: half a millimetre. */
 const REACH = 3
-/** Pages are looked at in squares of so many dots, 5 mm. */
+/** Pages are compared in squares of this many pixels, 5 mm. */
 const SQUARE = 20
-/** Marks of a square that may be missing in the other page: where letters touch, and the ends of lines. */
+/** How many marks of a square may be missing in the other page: where letters touch, and at the ends of lines. */
 const FEW = 24
-/** Less than this is no mark; of 255. */
+/** A pixel fainter than this, of 255, is not a mark. */
 const FAINT = 8
-/** How much two marks of one colour may differ: by this part of what the mark differs from white, and at most so much. */
+/**
+ * How much two marks of one colour may differ: by this fraction of the mark's difference from white, and at most by this amount.
+ */
 const [PART, MOST] = [0.5, 60]
 
 /**
- * The squares, as `left,top in mm: n marks`, in which marks of one picture have none of their colour near them in the
- * other. Letters drawn a little bolder or elsewhere are not seen; a border, a column, a colour, a margin is.
+ * Returns the squares, as `left,top in mm: n marks`, in which marks of one picture have no mark of their colour near them in the
+ * other. Does not notice letters that are slightly bolder or displaced; notices a border, a column, a colour, a margin.
  */
 export function differences(ours: Picture, theirs: Picture): string[] {
   const [mine, other] = [softened(ours), softened(theirs)]
@@ -55,7 +57,7 @@ export function differences(ours: Picture, theirs: Picture): string[] {
   return found
 }
 
-/** Each dot the mean of the nine around it, so that it does not matter where a thin line meets the grid of dots. */
+/** Replaces each pixel by the mean of the nine around it, so that it does not matter where a thin line meets the pixel grid. */
 function softened({ width, height, pixels }: Picture): Picture {
   const across = new Uint16Array(pixels.length)
   const row = width * 3
@@ -77,7 +79,7 @@ function softened({ width, height, pixels }: Picture): Picture {
   return { width, height, pixels: soft }
 }
 
-/** Marks of `one` that are not in `other`, by square. */
+/** Counts the marks that are not in `other`, by square. */
 function missingIn(other: Picture, { width, height, pixels }: Picture): Map<number, number> {
   const counts = new Map<number, number>()
   for (let y = 0, at = 0; y < height; y += 1)
@@ -90,7 +92,7 @@ function missingIn(other: Picture, { width, height, pixels }: Picture): Map<numb
   return counts
 }
 
-/** Whether the other picture has the colour there or around there: ring after ring. */
+/** Whether the other picture has the colour at this pixel or around it. Searches ring after ring. */
 function isNear(
   pixels: Uint8Array,
   at: number,

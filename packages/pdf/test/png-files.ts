@@ -1,4 +1,4 @@
-// PNGs that are not what they say they are, as data addresses.
+// PNGs that differ from what they declare, as data URLs.
 import { deflateSync } from 'node:zlib'
 
 function chunk(type: string, data: Buffer): Buffer {
@@ -8,7 +8,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([head, data, check])
 }
 
-/** A PNG of this size and colour type (6: with transparency) with these bytes as its packed pixels. */
+/** A PNG of this size and colour type (6 is with transparency) with these bytes as its compressed pixels. */
 export function pngAddress(width: number, height: number, colourType: number, packed: Buffer): string {
   const head = Buffer.alloc(13)
   head.writeUInt32BE(width)
@@ -20,5 +20,5 @@ export function pngAddress(width: number, height: number, colourType: number, pa
   return `data:image/png;base64,${file.toString('base64')}`
 }
 
-/** Pixels, all alike, packed. */
+/** Compressed pixels that are all the same. */
 export const packedZeros = (bytes: number): Buffer => deflateSync(Buffer.alloc(bytes))

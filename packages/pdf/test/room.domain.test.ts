@@ -1,5 +1,5 @@
-// Nothing stands beyond the paper or on what is beside it, however wide a template says that it is: what is wider than its room is
-// narrowed, and words break where they must.
+// No content is outside of the paper or overlaps its neighbour, no matter how wide a template says that it is: content that is
+// wider than its room is narrowed, and words break where they must.
 import { expect, test } from 'vitest'
 import { coveredIn, hasPoppler, render, wordBoxes } from './tools.ts'
 

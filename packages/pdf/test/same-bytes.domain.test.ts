@@ -1,4 +1,4 @@
-// A PDF is a function of what it is made of: made again, a document has the same bytes (resources brief 4.3).
+// A PDF is a function of its input: a document that is rendered again has the same bytes (resources brief 4.3).
 import { expect, test } from 'vitest'
 import { hasPoppler, MADE_AT, render, textLines } from './tools.ts'
 

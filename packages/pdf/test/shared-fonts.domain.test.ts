@@ -1,4 +1,4 @@
-// A font that documents share: what one of them had of it shows in no other.
+// A font that documents share: no document shows characters that another one used.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { create } from '../fontkit-cached.ts'
@@ -15,7 +15,7 @@ const opened = (): (() => Font) => {
   return () => create(bytes) as Font
 }
 
-/** What a PDF says of the characters of its glyphs. */
+/** Returns the characters that a PDF declares for its glyphs. */
 const told = (font: Font, text: string): string =>
   String.fromCodePoint(...font.layout(text).glyphs.flatMap(glyph => glyph.codePoints))
 

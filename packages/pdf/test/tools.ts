@@ -1,4 +1,4 @@
-// PDFs as the service makes them, read back with poppler's tools, which may be missing on a machine.
+// PDFs as the service renders them, read back with poppler's tools, which a machine may lack.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { renderPdf } from '../../../src/bundles/renderer.bundle.mjs'
@@ -15,10 +15,10 @@ const noto = (name: string): ArrayBuffer =>
 
 let fonts: FontFiles | undefined
 
-/** The time at which all of them say they were made: 2026-11-21T12:00:00Z. */
+/** The creation time of all PDFs: 2026-11-21T12:00:00Z. */
 export const MADE_AT = 1_795_262_400_000
 
-/** What a configuration may bring. */
+/** Fonts such as a configuration brings. */
 const OWN_FONTS: OwnFontFiles = new Map(
   ['DejaVuSansMono.ttf', 'DejaVuSansMono-Bold.ttf'].map(name => [
     name,
@@ -26,12 +26,12 @@ const OWN_FONTS: OwnFontFiles = new Map(
   ]),
 )
 
-/** The PDF as the service makes it. */
+/** Returns the PDF as the service renders it. */
 export async function render(html: string, layout: Parameters<typeof pageOf>[0] = {}): Promise<Uint8Array> {
   return (await rendered(html, layout)).bytes
 }
 
-/** The same, with what the service notes of it. */
+/** Like `render`, with the service's findings about the document. */
 export function rendered(
   html: string,
   layout: Parameters<typeof pageOf>[0] = {},
@@ -48,7 +48,7 @@ export function rendered(
   return renderPdf(html, pageOf(layout), fonts, own, MADE_AT)
 }
 
-/** Whether PDFs can be read back here; where not, they are made and no more. */
+/** Whether PDFs can be read back here. If not, tests only render them. */
 export const hasPoppler = ['pdftotext', 'pdftoppm'].every(tool => {
   try {
     execFileSync('which', [tool], { stdio: 'ignore' })
@@ -59,13 +59,13 @@ export const hasPoppler = ['pdftotext', 'pdftoppm'].every(tool => {
   }
 })
 
-/** Lines of the text with something in them, blanks as one. */
+/** Returns the lines of text that are not empty, with runs of blanks as one. */
 export const textLines = (pdf: Uint8Array): string[] => textPages(pdf).flat()
 
-/** The same, page by page. */
+/** Like `textLines`, page by page. */
 export const textPages = (pdf: Uint8Array): string[][] =>
   execFileSync('pdftotext', ['-layout', '-', '-'], { input: pdf, encoding: 'utf8' })
-    // Each page ends with it, the last one too.
+    // Each page ends with a form feed, including the last.
     .split('\f')
     .slice(0, -1)
     .map(page =>
@@ -80,10 +80,10 @@ export const textPages = (pdf: Uint8Array): string[][] =>
         .filter(line => line !== ''),
     )
 
-/** Points; `middle` from the top of the page. Pages are counted from 0. */
+/** In points. `middle` is measured from the top of the page. Pages are counted from 0. */
 type WordBox = { text: string; page: number; left: number; right: number; middle: number; pageWidth: number }
 
-/** Where each word is. */
+/** Returns the position of each word. */
 export function wordBoxes(pdf: Uint8Array): WordBox[] {
   const found = execFileSync('pdftotext', ['-bbox', '-', '-'], { input: pdf, encoding: 'utf8' })
   return found
@@ -105,7 +105,7 @@ export function wordBoxes(pdf: Uint8Array): WordBox[] {
     })
 }
 
-/** Words with another word upon them. */
+/** Returns the words that another word overlaps. */
 export const coveredIn = (boxes: readonly WordBox[]): WordBox[] =>
   boxes.filter((one, at) =>
     boxes.slice(at + 1).some(other => {
@@ -114,7 +114,7 @@ export const coveredIn = (boxes: readonly WordBox[]): WordBox[] =>
     }),
   )
 
-/** Colours seen, as #rrggbb. */
+/** Returns the colours in the picture, as #rrggbb. */
 export function coloursOf({ pixels }: Picture): Set<string> {
   const seen = new Set<number>()
   let last = -1

@@ -1,4 +1,4 @@
-// WOFF and WOFF2 fonts in documents: unpacked they are the font that they were made of, no matter what packed it.
+// WOFF and WOFF2 fonts in documents: unpacked, they equal the original font, no matter which program packed them.
 import { readFileSync } from 'node:fs'
 import { create } from 'fontkit'
 import { expect, test } from 'vitest'
@@ -10,14 +10,14 @@ import { hasPoppler, rendered, textLines } from './tools.ts'
 const MOST = 24_000_000
 const file = (path: string): Uint8Array => new Uint8Array(readFileSync(`node_modules/${path}`))
 const FONT = file('dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf')
-/** By the program of the format's authors, which takes seconds. */
+/** Packed by the program of the format's authors, which takes seconds. */
 const WOFF2 = await compress(Buffer.from(FONT))
 
 type Glyph = { path: { commands: unknown[] }; advanceWidth: number }
 type Read = { numGlyphs: number; familyName: string; getGlyph(index: number): Glyph }
 const read = (bytes: Uint8Array): Read => create(Buffer.from(bytes) as never) as unknown as Read
 
-/** Every seventh outline, simple ones and those of parts, with its width. */
+/** Every seventh outline, simple and composite, with its width. */
 const outlines = (bytes: Uint8Array): string[] => {
   const font = read(bytes)
   return Array.from({ length: Math.floor(font.numGlyphs / 7) }, (_, index) => {

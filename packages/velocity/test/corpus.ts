@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are references of Velocity.
-// Templates that are rendered here and by the library of the dialect: those on which both agree, and every one on which they
-// do not, with what it prints here and why.
+// Templates that are rendered both here and by the library of the dialect: those on which the two agree, and every one on which
+// they differ, with its output here and the reason.
 
 export const CORPUS_DATA = {
   name: 'Ada',
@@ -202,7 +202,7 @@ export const AGREED: readonly string[] = [
   "#set($x = {'k-1': 'v'})$x.get('k-1')",
 ]
 
-/** By the reason: the template, and what it prints. */
+/** By reason: each template and its output here. */
 export const DIFFERENT: Readonly<Record<string, readonly (readonly [template: string, output: string])[]>> = {
   'null is nothing, as in Velocity; the library prints the word': [
     ['$data.none $!data.none', '$data.none '],

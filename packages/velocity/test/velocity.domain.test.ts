@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are references of Velocity.
-// Velocity as templates use it: what prints, what is refused, and that nothing gets out (resources brief 12.2). The
-// library of the dialect is the second opinion on templates that do no harm.
+// Velocity as templates use it: what is printed, what is rejected, and that nothing escapes (resources brief 12.2). The library
+// of the dialect gives a second opinion on harmless templates.
 import { render as renderedByLibrary } from 'velocityjs'
 import { describe, expect, it } from 'vitest'
 import { type RenderLimits, TemplateError } from '../../liquid/limits.ts'

@@ -59,7 +59,7 @@ describe('a zip', () => {
 })
 
 describe('a damaged zip', () => {
-  /** What a reader asks of an archive; sizes that a reader refuses before it unpacks are left out. */
+  /** What a reader requires of an archive. Excludes sizes that a reader rejects before it unpacks anything. */
   const readAll = (bytes: Uint8Array): void => {
     for (const entry of readDirectory(bytes)) {
       entryRange(bytes, entry, 'x')
@@ -75,7 +75,7 @@ describe('a damaged zip', () => {
       return error instanceof ArchiveRefused ? 'refused' : String(error)
     }
   }
-  // The end and the directory of a zip with 64-bit fields, written by hand: one entry without content.
+  // The end and the directory of a zip with 64-bit fields, built by hand, with one empty entry.
   const wide = Buffer.alloc(30 + 1 + 46 + 1 + 28 + 56 + 20 + 22)
   wide.writeUInt32LE(0x04034b50, 0)
   wide.writeUInt16LE(1, 26)
