@@ -1,4 +1,4 @@
-// The typed client: every call of the contract, signed in, retried where possible, with refusals as errors.
+// The typed client: every call of the contract, signed in, retried where possible, with error responses as exceptions.
 import createApi, { type Client } from 'openapi-fetch'
 import type { paths } from './contract.ts'
 import { type ItemOf, itemsOf, nextQuery } from './paging.ts'
@@ -15,13 +15,13 @@ type OperationAt<M extends Method, P extends PathOf<M>> = M extends keyof paths[
 
 type RequiredKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? never : K }[keyof T]
 type WithParams<Params> = [RequiredKeys<Params>] extends [never] ? { params?: Params } : { params: Params }
-/** Bodies keep the names that the contract gives them, so that the compiler shows those. */
+/** Bodies keep the names that the contract gives them, so that the compiler shows those names. */
 type WithBody<Operation> = Operation extends { requestBody: { content: infer Content } }
   ? { body: Content[keyof Content] }
   : Operation extends { requestBody?: { content: infer Content } | undefined }
     ? { body?: Content[keyof Content] | null }
     : { body?: never }
-/** What `fetch` takes too. */
+/** Further options of `fetch`. */
 type Sending = Omit<RequestInit, 'body' | 'method' | 'headers'> & {
   readonly headers?: Readonly<Record<string, string | undefined>> | Headers
 }
@@ -29,13 +29,11 @@ type InitOf<M extends Method, P extends PathOf<M>> =
   OperationAt<M, P> extends { parameters: infer Params }
     ? WithParams<Params> & WithBody<OperationAt<M, P>> & Sending
     : never
-/** The second argument; optional when nothing in it is required. */
+/** The second argument of a call. Optional if nothing in it is required. */
 type InitArguments<Init> = [RequiredKeys<Init>] extends [never] ? [init?: Init] : [init: Init]
 
 type Success = 200 | 201 | 202 | 204
-/**
- * JSON when the answer can be JSON, otherwise the file. A client that sends its own Accept header sets `parseAs` too.
- */
+/** JSON if the response can be JSON, otherwise the file. If you send your own Accept header, set `parseAs` too. */
 type ContentOf<Operation> = Operation extends { responses: infer Responses }
   ? Responses[Extract<keyof Responses, Success>] extends { content: infer Content }
     ? Content extends { 'application/json': infer Json }
@@ -51,9 +49,9 @@ type As = {
   arrayBuffer: ArrayBuffer
   stream: ReadableStream<Uint8Array> | null
 }
-/** How the answer is read: by default as its type says. */
+/** How the response is read. By default its content type decides. */
 type Form = keyof As | 'auto'
-/** The result of a call: the parsed body of a 2xx answer, or what `parseAs` asks for. */
+/** The result of a call: the parsed body of a 2xx response, or the form that `parseAs` requests. */
 type Answered<M extends Method, P extends PathOf<M>, F extends Form> = F extends keyof As
   ? As[F]
   : ContentOf<OperationAt<M, P>>
@@ -66,7 +64,7 @@ type Call<M extends Method> = <P extends PathOf<M>, F extends Form = 'auto'>(
 type QueryOf<P extends PathOf<'get'>> = paths[P] extends { get: { parameters: { query?: infer Query } } }
   ? Exclude<Query, undefined>
   : never
-/** A paged list. */
+/** The path of a paged list. */
 type PagedPath = {
   [P in PathOf<'get'>]: [QueryOf<P>] extends [never]
     ? never
@@ -75,33 +73,33 @@ type PagedPath = {
       : P
 }[PathOf<'get'>]
 
-/** One call for each method: `client.get('/policy/{policyLocator}', { params: { path: { policyLocator } } })`. */
+/** One method for each HTTP method: `client.get('/policy/{policyLocator}', { params: { path: { policyLocator } } })`. */
 export type BinderyClient = {
   readonly get: Call<'get'>
   readonly post: Call<'post'>
   readonly put: Call<'put'>
   readonly patch: Call<'patch'>
   readonly delete: Call<'delete'>
-  /** Every item of a list, across all pages; the query applies to each of them. */
+  /** Yields every item of a list, across all pages. The query applies to each page. */
   list<P extends PagedPath>(
     path: P,
     ...init: InitArguments<InitOf<'get', P>>
   ): AsyncGenerator<ItemOf<Answered<'get', P, 'auto'>>, void, undefined>
-  /** The pages, for example for the token of the last one. */
+  /** Yields the pages, for example if you need the token of the last one. */
   pages<P extends PagedPath>(
     path: P,
     ...init: InitArguments<InitOf<'get', P>>
   ): AsyncGenerator<Answered<'get', P, 'auto'>, void, undefined>
-  /** The tenant that the client is signed in to, in the form for paths; undefined for an administration account. */
+  /** Returns the tenant that the client is signed in to, in the form used in paths. Undefined for an administration account. */
   tenantLocator(): Promise<string | undefined>
   /**
-   * The same calls with the response beside the body, for its headers. They are retried and throw like the others.
+   * The same calls, returning the response in addition to the body, for its headers. They are retried and throw like the others.
    */
   readonly api: Api
 }
 
 export type ClientOptions = {
-  /** Scheme and host of the service: `https://bindery.example.com`. */
+  /** Scheme and host of the service, such as `https://bindery.example.com`. */
   readonly baseUrl: string
   /** The account that signs in at the first call. */
   readonly signIn?: SignIn
@@ -112,7 +110,7 @@ export type ClientOptions = {
   readonly fetch?: (request: Request) => Promise<Response>
 }
 
-/** Paths that take no key and no token, so that the session that calls them does not wait for itself. */
+/** Paths that need neither a key nor a token, so that the session that calls them does not wait for itself. */
 const SIGN_INS: ReadonlySet<string> = new Set(['/account/authenticate', '/account/authenticateAdmin'])
 
 const isBytes = (body: unknown): body is BodyInit =>
@@ -122,7 +120,7 @@ const isBytes = (body: unknown): body is BodyInit =>
   body instanceof ArrayBuffer ||
   ArrayBuffer.isView(body)
 
-/** An object with a file in it becomes a form; bytes are sent unchanged; everything else is JSON. */
+/** An object that contains a file becomes a form, bytes are sent unchanged, and everything else is JSON. */
 function bodyOf(body: unknown): BodyInit {
   if (isBytes(body)) return body
   if (typeof body !== 'object' || body === null || !Object.values(body).some(value => value instanceof Blob))
@@ -137,9 +135,10 @@ function bodyOf(body: unknown): BodyInit {
 const callOf = ({ method, url }: Request): string => `${method} ${new URL(url).pathname}`
 
 /**
- * A client of the service. Calls return the body of a 2xx answer and throw a `BinderyError` for any other; a failed connection
- * throws what `fetch` throws. A call's `signal` aborts it, waits included. Every write has an `Idempotency-Key` (a new one for
- * each call unless you pass one), so it is carried out once however often it is sent.
+ * Creates a client of the service. Calls return the body of a 2xx response and throw a `BinderyError` for any other. If the
+ * connection fails, they throw the error of `fetch`. A call's `signal` aborts it, including its waits. Every write has an
+ * `Idempotency-Key` (a new one for each call unless you pass one), so the service carries it out once, no matter how often it is
+ * sent.
  */
 export function createClient({
   baseUrl,
@@ -187,7 +186,7 @@ export function createClient({
         headers.set('idempotency-key', crypto.randomUUID())
     },
     async onResponse({ request, response }) {
-      // 304 answers a read with If-None-Match: it is no refusal and has no body.
+      // 304 is the response to a read with If-None-Match. It is not an error and has no body.
       if (!response.ok && response.status !== 304)
         throw new BinderyError(callOf(request), response, await response.text())
     },
@@ -232,7 +231,7 @@ export function createClient({
   }
 }
 
-/** Reads the answer here. Bytes carry their own type, since the call would send JSON. */
+/** Requests a stream, because the response is read here. Sets the content type of bytes, which would otherwise be sent as JSON. */
 function asSent(init: object | undefined): object {
   const { body, headers } = (init ?? {}) as { body?: unknown; headers?: object }
   if (!isBytes(body) || body instanceof FormData) return { parseAs: 'stream', ...init }
@@ -240,7 +239,7 @@ function asSent(init: object | undefined): object {
   return { parseAs: 'stream', ...init, headers: { 'content-type': type, ...headers } }
 }
 
-/** JSON as its value, a file as a Blob, nothing as undefined. */
+/** Returns JSON as its value, a file as a Blob, and an empty body as undefined. */
 async function parsed(response: Response): Promise<unknown> {
   if (!response.body || !response.headers.has('content-type')) return undefined
   if (!isJson(response)) return response.blob()
@@ -248,7 +247,7 @@ async function parsed(response: Response): Promise<unknown> {
   return text === '' ? undefined : JSON.parse(text)
 }
 
-/** A sign-in is shared by all who wait for it: one that stops waiting does not end it. */
+/** All calls that wait for a sign-in share it. A call that stops waiting does not end the sign-in. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   return new Promise((resolve, reject) => {

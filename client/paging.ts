@@ -1,6 +1,6 @@
-// Reads paged lists to the end. The contract has several ways to page; the answers show which one a list has.
+// Reads paged lists to the end. The contract has several ways of paging. The responses show which one a list uses.
 
-/** The property that has the list, in answers that are not the list itself. */
+/** The property that contains the list, in responses that are not the list itself. */
 export const LIST_PROPERTIES = [
   'items',
   'events',
@@ -15,7 +15,7 @@ export const LIST_PROPERTIES = [
 
 type ListProperty = (typeof LIST_PROPERTIES)[number]
 
-/** The type of an answer's items. */
+/** The type of the items in a response. */
 export type ItemOf<Answer> = Answer extends readonly (infer Item)[]
   ? Item
   : Answer extends object
@@ -33,7 +33,7 @@ type Page = {
   readonly page?: number
 }
 
-/** The items of one page; throws for an answer that is not a page. */
+/** Returns the items of one page. Throws if the response is not a page. */
 export function itemsOf(page: unknown): readonly unknown[] {
   if (Array.isArray(page)) return page
   const name = LIST_PROPERTIES.find(property => Array.isArray((page as Page | undefined)?.[property]))
@@ -41,17 +41,17 @@ export function itemsOf(page: unknown): readonly unknown[] {
   return (page as Page)[name] as readonly unknown[]
 }
 
-/** The query of the page after this one; undefined after the last. */
+/** Returns the query of the next page, or undefined after the last. */
 export function nextQuery(page: unknown, query: Query): Query | undefined {
   const items = itemsOf(page)
   const further = { ...query, offset: Number(query.offset ?? 0) + items.length }
-  // A plain list does not say whether there is more: the page after the last is empty.
+  // A plain list does not say whether there is more. The page after the last is empty.
   if (Array.isArray(page)) return items.length === 0 ? undefined : further
   const { listCompleted, pagingToken, page: number, events } = page as Page
   if (listCompleted === true) return undefined
   if (typeof pagingToken === 'string') {
     if (!events) return { ...query, pagingToken }
-    // Streams of events return a token on every page, to continue later; it includes the filters.
+    // Streams of events return a token on every page, to continue later. It includes the filters.
     return items.length === 0 ? undefined : { pagingToken }
   }
   if (items.length === 0) return undefined

@@ -1,20 +1,20 @@
-// Refusals of the service as errors with a code.
+// Error responses of the service as exceptions with a code.
 import type { components } from './contract.ts'
 
-/** The shape of every refusal (`ExceptionResponse`): a stable `code`, what is wrong, where, and what to do. */
+/** The shape of every error response (`ExceptionResponse`): a stable `code`, what is wrong, where, and what to do. */
 export type Problem = components['schemas']['ExceptionResponse']
 
-/** The stable name of a kind of refusal: `wrongState`, `notFound` … */
+/** The stable name of a kind of error: `wrongState`, `notFound` … */
 export type ProblemCode = Problem['code']
 
-/** An answer other than 2xx. The message has the call, the status, and what the service says. */
+/** A response other than 2xx. The message contains the call, the status, and the service's message. */
 export class BinderyError extends Error {
   readonly status: number
-  /** The service's refusal; undefined when the answer is not the service's, for example a proxy's. */
+  /** The service's error response. Undefined if the response is not from the service, but for example from a proxy. */
   readonly problem: Problem | undefined
   /** Identifies the request in the service's log and in the event stream. */
   readonly requestId: string | undefined
-  /** How long the service asks to wait before a retry. */
+  /** How long the service asks you to wait before a retry. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(call: string, response: Response, body: string) {
@@ -28,7 +28,7 @@ export class BinderyError extends Error {
     this.retryAfterSeconds = waitMs === undefined ? undefined : waitMs / 1_000
   }
 
-  /** The refusal's code; undefined when the answer is not the service's. */
+  /** The code of the error. Undefined if the response is not from the service. */
   get code(): ProblemCode | undefined {
     return this.problem?.code
   }
@@ -45,7 +45,7 @@ function problemOf(body: string): Problem | undefined {
   }
 }
 
-/** How long `Retry-After` asks to wait: seconds, or a time (RFC 9110, 10.2.3). Undefined without a readable one. */
+/** Returns the wait that `Retry-After` requests: seconds, or a time (RFC 9110, 10.2.3). Undefined without a readable one. */
 export function retryAfterMs(headers: Headers): number | undefined {
   const value = headers.get('retry-after')?.trim()
   if (!value) return undefined

@@ -1,13 +1,13 @@
-// Retries what can be repeated: what the service did not carry out, and what it carries out once however often it is asked
-// (reads, and writes with an Idempotency-Key).
+// Retries calls that can be repeated: those that the service did not carry out, and those that it carries out only once (reads,
+// and writes with an Idempotency-Key).
 import { retryAfterMs } from './problem.ts'
 
 export type Retry = {
-  /** The most attempts of one call; 1 means no retry. */
+  /** The maximum number of attempts of one call. 1 means no retry. */
   readonly attempts: number
-  /** The wait before the second attempt; it doubles with each. */
+  /** The wait before the second attempt. It doubles with each attempt. */
   readonly firstWaitMs: number
-  /** The longest wait. When `Retry-After` asks for more, the caller gets the answer instead. */
+  /** The longest wait. If `Retry-After` requests more, the caller gets the response instead. */
   readonly longestWaitMs: number
 }
 
@@ -15,17 +15,17 @@ export const DEFAULT_RETRY: Retry = { attempts: 4, firstWaitMs: 250, longestWait
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
-/** Sign-ins change nothing and take no key. */
+/** Sign-ins change nothing and need no key. */
 const isSignIn = (request: Request): boolean =>
   new URL(request.url).pathname.includes('/account/authenticate')
 
-/** Whether a repeat has no effect beyond the first attempt. */
+/** Whether a repetition has no effect beyond the first attempt. */
 const isRepeatable = (request: Request): boolean =>
   READS.has(request.method) || request.headers.has('idempotency-key') || isSignIn(request)
 
 /**
- * 429: the service has not begun. 503: the service, or a proxy before it, cannot answer now. A gateway's error about a broken
- * connection is not JSON; a 502 of the service itself is JSON and means that another service failed.
+ * 429: the service has not begun. 503: the service, or a proxy in front of it, cannot respond now. A gateway's error about a
+ * broken connection is not JSON. A 502 of the service itself is JSON and means that another service failed.
  */
 function isPassing(response: Response, repeatable: boolean): boolean {
   if (response.status === 429) return true
@@ -38,19 +38,19 @@ function isPassing(response: Response, repeatable: boolean): boolean {
 export const isJson = ({ headers }: Response): boolean =>
   headers.get('content-type')?.includes('json') ?? false
 
-/** Reads a JSON answer completely, so that a connection that breaks in the middle counts as broken. */
+/** Reads a JSON response completely, so that a connection that breaks in the middle counts as broken. */
 async function whole(response: Response): Promise<Response> {
   if (!isJson(response)) return response
   const text = await response.text()
   const headers = new Headers(response.headers)
-  // These headers describe what was sent, which may have been compressed.
+  // These headers describe the transfer, which may have been compressed.
   for (const name of ['content-encoding', 'content-length']) headers.delete(name)
   return new Response(text, { status: response.status, statusText: response.statusText, headers })
 }
 
 /**
- * Returns the last answer, or throws what the last attempt threw. `send` makes one attempt with its own request, since a body
- * can be read once. An aborted call throws the signal's reason, also during a wait.
+ * Returns the last response, or throws the error of the last attempt. `send` makes one attempt with its own request, because a
+ * body can be read only once. An aborted call throws the signal's reason, also during a wait.
  */
 export async function withRetries(
   request: Request,
@@ -67,14 +67,14 @@ export async function withRetries(
       const asked = retryAfterMs(response.headers)
       if (asked !== undefined && asked > longestWaitMs) return response
       await response.body?.cancel()
-      // Spreads out clients that were refused together.
+      // Spreads out clients that were rejected together.
       await wait(
         asked === undefined ? jittered(doubled) : asked + Math.random() * firstWaitMs,
         request.signal,
       )
     } catch (problem) {
       request.signal.throwIfAborted()
-      // `fetch` throws a TypeError for a failed connection; anything else is not the network's.
+      // `fetch` throws a TypeError for a failed connection. Any other error does not come from the network.
       if (isLast || !repeatable || !(problem instanceof TypeError)) throw problem
       await wait(jittered(doubled), request.signal)
     }

@@ -1,8 +1,8 @@
-// The token of a client's calls: a sign-in makes it when first needed, renews it before it ends, and makes a new one when it is
-// no longer accepted.
+// The token of a client's calls. A sign-in creates it when it is first needed, renews it before it expires, and creates a new
+// one when it is no longer accepted.
 import { BinderyError } from './problem.ts'
 
-/** A user of a tenant, by the tenant's host name or name; with neither, the administration account. */
+/** A user of a tenant, identified by the tenant's host name or name. Without either, the administration account. */
 export type SignIn = {
   readonly username: string
   readonly password: string
@@ -10,20 +10,20 @@ export type SignIn = {
   readonly tenantName?: string
 }
 
-/** Your own token, for example a long-lived one; a function is called before every call. */
+/** Your own token, for example a long-lived one. A function is called before every call. */
 export type OwnToken = string | (() => string | Promise<string>)
 
 export type Session = {
-  /** The token for the next call; undefined without a sign-in or token. */
+  /** Returns the token for the next call. Undefined without a sign-in or token. */
   token(): Promise<string | undefined>
-  /** Reports that the token was refused (401). Returns whether there is another one to retry with. */
+  /** Reports that the service rejected the token (401). Returns whether there may be another one to retry with. */
   refused(token: string): boolean
 }
 
-/** A token is renewed after this part of its life. */
+/** A token is renewed after this fraction of its lifetime. */
 const RENEWED_AFTER = 0.75
 
-/** The claims of a JWT; undefined for other text, such as a long-lived token. Does not check the signature. */
+/** Returns the claims of a JWT, or undefined for other text, such as a long-lived token. Does not check the signature. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined {
   const payload = token.split('.')[1]
   if (payload === undefined) return undefined
@@ -46,7 +46,7 @@ export function ownToken(token: OwnToken | undefined): Session {
 
 type Held = { readonly token: string; readonly renewAt: number }
 
-/** By the token's own times, since the two clocks may differ. */
+/** Computes the lifetime from the token's own times, because the two clocks may differ. */
 function held(token: string): Held {
   const { exp, iat } = claimsOf(token) ?? {}
   const lifeMs =
@@ -55,8 +55,8 @@ function held(token: string): Held {
 }
 
 /**
- * `post` calls the service, with the given token or without one, and returns the new token. Calls that arrive during a sign-in
- * wait for it.
+ * `post` calls the service, with or without the given token, and returns the new token. Calls that arrive during a sign-in wait
+ * for it.
  */
 export function signedInSession(
   signIn: SignIn,
@@ -73,7 +73,7 @@ export function signedInSession(
     try {
       return held(await post('/account/renewAuthentication', { token }))
     } catch (problem) {
-      // A token can be renewed for some hours after the sign-in; then the password is needed again.
+      // A token can be renewed for some hours after the sign-in. Then the password is needed again.
       if (problem instanceof BinderyError && problem.status < 500) return signedIn()
       throw problem
     }
