@@ -4,8 +4,7 @@
 import layoutBuilder, { type EngineNode } from 'pdfmake/js/LayoutBuilder.js'
 import pageElementWriter from 'pdfmake/js/PageElementWriter.js'
 
-// Layout is synchronous, so module state belongs to one document.
-/** The block that is being laid out, last, and the blocks around it. */
+/** The block that is being laid out, last, and the blocks around it. Layout is synchronous, so this belongs to one document. */
 const path: EngineNode[] = []
 
 /** Blocks that were kept together and did not fit on any page. */

@@ -63,9 +63,10 @@ async function pagesOf({ name, bytes }: NamedPdf, merged: PDFDocument) {
   }
 }
 
-// Each source contains its own copy of shared images and fonts. The merged PDF stores each only once.
-
-/** Keeps one of several equal streams and redirects all references to it. */
+/**
+ * Keeps one of several equal streams and redirects all references to it. Each source contains its own copy of the images and
+ * fonts that the sources share.
+ */
 function shareStreams(context: PDFContext): void {
   const first = new Map<string, PDFRef>()
   const same = new Map<PDFRef, PDFRef>()

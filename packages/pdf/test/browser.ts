@@ -43,7 +43,7 @@ export type PrintOptions = {
   preferCSSPageSize?: boolean
 }
 
-/** Only the service's own fonts, whatever else the machine has. */
+/** Allows only the service's own fonts, no matter which the machine has. */
 export function fontsIn(folder: string): string {
   const file = join(folder, 'fonts.conf')
   const folders = ['@expo-google-fonts/noto-sans', 'dejavu-fonts-ttf/ttf'].map(
