@@ -1,4 +1,4 @@
-// The columns of a report's lines: the policy, the dimensions, the currency, and the kind's own.
+// The columns of a report's lines: the policy, the dimensions, the currency, and the columns of the kind.
 import { type Dimension, dimensionsOf } from './dimensions.ts'
 import type {
   Cell,
@@ -13,19 +13,19 @@ import type {
 const POLICY: Column = { name: 'policyLocator', type: 'text', about: 'The policy; empty for disbursements.' }
 const CURRENCY: Column = { name: 'currency', type: 'text', about: 'Of all amounts of the line.' }
 
-/** The layout of a report: what its lines have, and how they are made. */
+/** The layout of a report: its columns, and how to fill them. */
 export type Layout = {
   readonly columns: readonly Column[]
-  /** How many columns `by` makes; they follow the policy. */
+  /** The number of columns that `by` adds. They follow the policy. */
   readonly dimensions: number
-  /** Where the currency stands. */
+  /** The index of the currency. */
   readonly currency: number
-  /** Where measures stand. */
+  /** The indexes of the measures. */
   readonly measures: readonly number[]
   cellsOf(line: ReportLine, policy: ReportedPolicy): Cell[]
 }
 
-/** Refuses (400) what the report or the configuration does not have. */
+/** Rejects with 400 columns and dimensions that the report or the configuration does not have. */
 export function layoutOf(
   kind: ReportKind,
   parameters: ReportParameters,

@@ -3,7 +3,7 @@ import type { RequestContext } from '../platform/context.ts'
 import { newestConfiguration } from '../product/cache.ts'
 import type { Configuration } from '../product/configuration.ts'
 
-/** The tenant's newest configuration, by which reports read fields. Refuses (404) a tenant without one. */
+/** Returns the tenant's newest configuration, with which reports read fields. Rejects with 404 a tenant without one. */
 export async function requireConfiguration(context: RequestContext): Promise<Configuration> {
   const configuration = await newestConfiguration(context)
   if (!configuration) throw notFound('configuration', context.tenant.name)

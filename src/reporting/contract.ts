@@ -1,4 +1,5 @@
-// Reports: requests, progress and results. The paths are those that published clients call (brief 0.10); the shapes are ours.
+// Reports: requests, progress and results. The paths are those that published clients call (brief 0.10). The shapes are
+// Bindery's own.
 import { z } from '@hono/zod-openapi'
 import {
   Currency,

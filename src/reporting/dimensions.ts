@@ -1,4 +1,4 @@
-// What lines of reports are grouped by.
+// The dimensions by which lines of reports are grouped.
 import { invalidRequest } from '../kernel/errors.ts'
 import { didYouMean, shortened } from '../kernel/text.ts'
 import { isoDay } from '../kernel/time.ts'
@@ -28,7 +28,7 @@ const dimension = (name: string, about: string, cellFor: CellFor): Dimension => 
   cellFor,
 })
 
-/** Of every report. */
+/** Dimensions of every report. */
 const COMMON: readonly Dimension[] = [
   dimension('product', 'The product; empty for money that belongs to no policy.', (line, { policy }) =>
     String(line.own?.product ?? policy?.productName ?? ''),
@@ -44,7 +44,7 @@ const COMMON: readonly Dimension[] = [
   ),
 ]
 
-/** Of reports that name them. */
+/** Dimensions of the reports that name them. */
 const OWN: readonly Dimension[] = [
   dimension('peril', 'The peril; empty for amounts of no peril.', ({ entry, own }) =>
     String(own?.peril ?? entry?.peril ?? ''),
@@ -71,7 +71,7 @@ const OWN: readonly Dimension[] = [
 const dataOf = ({ data, row }: ReportLine, { segments }: ReportedPolicy): FieldData | undefined =>
   data ?? (row?.segmentLocator && segments.get(row.segmentLocator))
 
-/** Fields with one short value: those that policies are found by, and those with few values. */
+/** Whether a field has one short value: fields by which policies are searched, and fields with few values. */
 const isGrouping = ({ type, searchable, repeatable }: FieldDefinition): boolean =>
   !repeatable && (searchable || type === 'select') && ['select', 'string', 'number', 'lookup'].includes(type)
 
@@ -81,11 +81,11 @@ const groupingFields = ({ products }: Configuration): string[] => [
   ),
 ]
 
-/** Whether a dimension reads the data of the policy. */
+/** Whether any of the dimensions reads the data of the policy. */
 export const readsData = (names: readonly string[]): boolean =>
   names.some(name => name === 'jurisdiction' || name.startsWith(FIELD))
 
-/** The dimensions that `by` names. Refuses (400) one that the report or the configuration does not have. */
+/** Returns the dimensions that `by` names. Rejects with 400 one that the report or the configuration does not have. */
 export function dimensionsOf(
   { name: report, dimensions }: Pick<ReportKind, 'name' | 'dimensions'>,
   { by }: Pick<ReportParameters, 'by'>,
@@ -107,7 +107,7 @@ export function dimensionsOf(
   })
 }
 
-/** Those of the report itself; fields come with the configuration. */
+/** Returns the names of the report's dimensions. Fields depend on the configuration. */
 export const dimensionNames = ({ dimensions }: Pick<ReportKind, 'dimensions'>): string[] => [
   ...COMMON.map(({ column }) => column.name),
   ...OWN.map(({ column }) => column.name).filter(name => dimensions.includes(name)),

@@ -1,4 +1,4 @@
-// What an erasure reaches of reports: lines and files of bordereaux show values that policyholders had when they were made.
+// Erasure in reports: the lines and files of bordereaux show values that policyholders had when the report was created.
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import { callObject, reportObject } from '../platform/objects.ts'
@@ -9,7 +9,7 @@ import * as store from './store.ts'
 const PROBLEM =
   'Values of a policyholder were overwritten since, which its lines may have shown. Resume the report to make it again.'
 
-/** As it was begun: it can be resumed. */
+/** Returns the report to the state in which it began, so that it can be resumed. */
 const emptied = (): Parameters<typeof store.changeReportQuery>[2] => ({
   state: 'error',
   problem: PROBLEM,
@@ -17,8 +17,8 @@ const emptied = (): Parameters<typeof store.changeReportQuery>[2] => ({
 })
 
 /**
- * Empties reports that show fields of policyholders and were begun by then, when values were overwritten. Can be repeated: those that
- * were emptied and not resumed are left alone.
+ * Empties reports that show fields of policyholders and began no later than `until`, when values were overwritten. Can be
+ * repeated: reports that were emptied and not resumed are left alone.
  */
 export async function emptyShowingHolders(place: TenantPlace, until: Instant): Promise<void> {
   const { env, tenant, calls } = place
@@ -28,7 +28,7 @@ export async function emptyShowingHolders(place: TenantPlace, until: Instant): P
   for (const { locator } of found as { locator: Uuid }[]) await empty(place, locator)
 }
 
-/** One that is resumed while its files go loses some that it needs, and is emptied once more. */
+/** A report that is resumed while its files are deleted loses some that it needs, and so is emptied again. */
 async function empty(place: TenantPlace, locator: Uuid): Promise<void> {
   const { env, tenant, calls } = place
   const database = shardDatabase(env, tenant, HOME_SHARD, calls)

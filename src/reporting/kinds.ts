@@ -1,4 +1,4 @@
-// All reports. A new one is a value in kinds/ and a line here.
+// All reports. To add one, add a value in kinds/ and a line here.
 import type { ReportKind } from './kind.ts'
 import { bordereau } from './kinds/bordereau.ts'
 import { conversion, retention } from './kinds/business.ts'

@@ -9,10 +9,10 @@ import { objectOf } from './files/text.ts'
 import type { Cell } from './kind.ts'
 import { layoutFor, reportAt } from './service.ts'
 
-/** Portions that one request reads to find lines of a group. */
+/** The maximum number of portions that one request reads to find lines of a group. */
 const MOST_PORTIONS = 40
 
-/** Lines of the report so far, in their order; of one group if that is asked for. */
+/** Returns the lines of the report so far, in their order, optionally of only one group. */
 export async function readLines(
   context: RequestContext,
   text: string,

@@ -1,4 +1,4 @@
-// What a request asks of a report: days and named periods as times, and which parameters a report takes.
+// The parameters of a report request: resolves days and named periods to times, and checks which parameters a report has.
 import { invalidRequest } from '../kernel/errors.ts'
 import { didYouMean } from '../kernel/text.ts'
 import {
@@ -15,7 +15,7 @@ import type { Configuration } from '../product/configuration.ts'
 import type { PeriodName, ReportRequest } from './contract.ts'
 import type { ReportKind, ReportParameters } from './kind.ts'
 
-/** Of the day that the time lies in. Weeks begin on Monday. */
+/** Returns the period relative to the day of `at`. Weeks begin on Monday. */
 export function periodOf(name: PeriodName, at: Instant, zone: TimeZone): { from: Instant; to: Instant } {
   const day = startOfDay(at, zone)
   const [year, month] = isoDay(at, zone).split('-').map(Number) as [number, number]
@@ -49,7 +49,7 @@ export function periodOf(name: PeriodName, at: Instant, zone: TimeZone): { from:
 
 const MOST_NAMES = 40
 
-/** Refuses (400) parameters that the report does not take, and names that are not there. */
+/** Rejects with 400 parameters that the report does not have, and unknown names. */
 export function parametersOf(
   kind: ReportKind,
   request: ReportRequest,
@@ -88,7 +88,7 @@ export function parametersOf(
   }
 }
 
-/** Names in the request by the parameter that a kind takes. */
+/** The names in the request, by the parameter of the kind. */
 const NAMES = {
   period: ['period', 'from', 'to'],
   at: ['at'],
@@ -100,7 +100,7 @@ const NAMES = {
 
 function refuseOthers({ name: report, takes }: ReportKind, request: ReportRequest): void {
   const taken: readonly string[] = takes.flatMap(one => NAMES[one])
-  // A schedule gives a period to reports of one moment, too: they take its end.
+  // A schedule also gives a period to reports about one moment, which use its end.
   const own = takes.includes('at') ? [...taken, 'period'] : taken
   for (const name of Object.values(NAMES).flat())
     if (request[name] !== undefined && !own.includes(name))
@@ -109,7 +109,7 @@ function refuseOthers({ name: report, takes }: ReportKind, request: ReportReques
       )
 }
 
-/** A day is its start in the tenant's time zone. Refuses (400) anything else. */
+/** Reads a time. A day means its start in the tenant's time zone. Rejects anything else with 400. */
 export function readTime(
   value: string | number | undefined,
   name: string,

@@ -1,4 +1,4 @@
-// Reports in answers: amounts in major units, times as text.
+// Reports in responses: amounts in major units, times as text.
 import type { CurrencyCode } from '../kernel/money.ts'
 import type { TimeZone } from '../kernel/time.ts'
 import { reportAddress } from '../platform/http/file-links.ts'
@@ -8,7 +8,7 @@ import { shownGroup, shownSums } from './files/summary.ts'
 import type { Report, Schedule } from './store.ts'
 import { totalLines } from './totals.ts'
 
-/** Of an answer; files have all. */
+/** The maximum in a response. Files contain all. */
 const MOST_TOTALS = 1_000
 
 export function summaryResponse(report: Report): contract.ReportSummaryResponse {

@@ -16,7 +16,7 @@ import {
 const routes = forTenant('Reports')
 const REPORT = '/report/{reportLocator}'
 
-/** Loaded by the first call: much code for rare calls. */
+/** Loaded by the first call, because it is a lot of code for rare calls. */
 const service = () => import('./service.ts')
 const lines = () => import('./lines.ts')
 const scheduled = () => import('./scheduled.ts')

@@ -1,4 +1,4 @@
-// Reports by the calendar: schedules are made, listed and removed, and start their reports when their time has come.
+// Scheduled reports: creates, lists and removes schedules, and starts their reports at the scheduled times.
 
 import { invalidRequest, isRefused, notFound, Refusal } from '../kernel/errors.ts'
 import { newUuid, type Uuid } from '../kernel/locators.ts'
@@ -27,7 +27,8 @@ import * as store from './store.ts'
 
 const MOST_SCHEDULES = 50
 
-// A timer stands for the next time of each schedule; what it starts is committed together with the time after it.
+// A timer stands for the next time of each schedule. The report that it starts is committed together with the timer of the time
+// after it.
 
 export async function createSchedule(
   context: RequestContext,
@@ -115,7 +116,7 @@ export async function removeSchedule(context: RequestContext, text: string): Pro
   await unlessRepeated(context, database, work, () => {})
 }
 
-/** Starts the report of the time that has come. Times that were missed are one. */
+/** Starts the report that is due. Several missed times count as one. */
 export const scheduleDue: TimerOwner = async ({ subject }, place) => {
   const { tenant } = place
   const context = systemContext(place, HOME_SHARD, 'report')
@@ -136,7 +137,8 @@ export const scheduleDue: TimerOwner = async ({ subject }, place) => {
     const report = await createReport(context, kind, schedule.parameters, schedule, goOn)
     await wakeReport(place, report)
   } catch (problem) {
-    // What the configuration no longer has, or no room: the next time may be better. After a fault the timer fires again.
+    // The configuration lacks something that the report needs, or there is no room for another report. The next time may
+    // succeed. After a failure of the service the timer fires again.
     if (!isRefused(problem)) throw problem
     console.warn(JSON.stringify({ at: 'report schedule', schedule: subject, problem: problem.message }))
     await commit(context, database, {

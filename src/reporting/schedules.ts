@@ -1,4 +1,4 @@
-// Reports by the calendar: when a schedule runs next, in the tenant's time zone.
+// When a schedule runs next, in the tenant's time zone.
 import { add, dayStart, type Instant, isoDay, localParts, startOfDay, type TimeZone } from '../kernel/time.ts'
 import type { Calendar } from './contract.ts'
 
@@ -7,7 +7,10 @@ const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 const MINUTES_A_DAY = 1_440
 
-/** When clocks show the hour, the first time; on a day that lacks it, as much after the change as it was to be before. */
+/**
+ * Returns the first time at which clocks show the hour. On a day that lacks it, returns the time that many hours after the day
+ * begins.
+ */
 function atHour(day: Instant, hour: number, zone: TimeZone): Instant {
   const minutesShown = (at: Instant): number => {
     const { hour: hours, minute } = localParts(at, zone)
@@ -15,14 +18,14 @@ function atHour(day: Instant, hour: number, zone: TimeZone): Instant {
   }
   const wanted = hour * 60
   const elapsed = (day + hour * HOUR_MS) as Instant
-  // Across midnight where the day is shorter.
+  // On a shorter day, `elapsed` may be past midnight.
   const off = wanted - minutesShown(elapsed)
   const minutes = off > MINUTES_A_DAY / 2 ? off - MINUTES_A_DAY : off
   const moved = (elapsed + minutes * MINUTE_MS) as Instant
   return minutesShown(moved) === wanted ? moved : elapsed
 }
 
-/** Of a month in which there is no such day: its last. */
+/** Uses the last day of a month that lacks the day. */
 function dayOfMonth(year: number, month: number, day: number, zone: TimeZone): Instant {
   const last = new Date(Date.UTC(year, month, 0)).getUTCDate()
   const text = `${year}-${String(month).padStart(2, '0')}-${String(Math.min(day, last)).padStart(2, '0')}`
@@ -33,7 +36,7 @@ function dayOfMonth(year: number, month: number, day: number, zone: TimeZone): I
 const weekday = (at: Instant, zone: TimeZone): number =>
   ((new Date(`${isoDay(at, zone)}T00:00:00Z`).getUTCDay() + 6) % 7) + 1
 
-/** The first time after `at`. */
+/** Returns the first time after `at`. */
 export function nextTime({ every, day = 1, hour }: Calendar, at: Instant, zone: TimeZone): Instant {
   const today = startOfDay(at, zone)
   if (every === 'month') {

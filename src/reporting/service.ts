@@ -1,4 +1,4 @@
-// Reports: started, read, paused, resumed and removed; `run/` goes over the policies.
+// Starts, reads, pauses, resumes and removes reports. `run/` goes over the policies.
 import { auditRows } from '../access/audit/store.ts'
 import { invalidRequest, notFound, Refusal } from '../kernel/errors.ts'
 import { newUuid, type Uuid } from '../kernel/locators.ts'
@@ -46,9 +46,9 @@ import { countQuery } from './run/reading.ts'
 import * as store from './store.ts'
 import { assertReportAllows, type ReportAction } from './tables.ts'
 
-/** Of a tenant. The oldest go after 30 days; more are refused until some are removed. */
+/** The maximum number of reports of a tenant. Reports are removed after 30 days; more are rejected until some are removed. */
 const MOST_REPORTS = 500
-/** At a time; each goes over the whole book. */
+/** The maximum at a time, because each goes over the whole book. */
 const MOST_RUNNING = 4
 
 export function kindNamed(name: string): ReportKind {
@@ -71,7 +71,7 @@ export const listKinds = (): contract.ReportKindResponse[] =>
     usualDimensions: [...kind.usual],
   }))
 
-/** Begins a report, and waits for it as long as is asked. */
+/** Starts a report, and waits for it as long as the request asks. */
 export async function startReport(
   context: RequestContext,
   name: string,
@@ -88,16 +88,16 @@ export async function startReport(
   return await readReport(context, locator)
 }
 
-/** What a request that is repeated made the first time. */
+/** Returns the locator of the report or schedule that the first attempt of a repeated request created. */
 export const locatorIn = (earlier: JsonAnswer | AnswerBySubject | undefined): Uuid | undefined =>
   earlier && (isBySubject(earlier) ? earlier.subject : JSON.parse(earlier.text).locator)
 
 export const answerOf = (locator: Uuid): JsonAnswer => jsonAnswer({ locator })
 
-/** What else is committed with a report. */
+/** Further changes that are committed with a report. */
 export type More = { guards: Guard[]; facts: Query[]; timers: NewTimer[] }
 
-/** Commits the report, and returns its locator; its object then goes over the policies. `then` says what else is committed. */
+/** Commits the report and returns its locator. Its object then goes over the policies. `then` returns further changes to commit. */
 export async function createReport(
   context: RequestContext,
   kind: ReportKind,
@@ -147,7 +147,7 @@ export async function createReport(
   }
 }
 
-/** Why there is no room; undefined if there is. */
+/** Returns why there is no room, or undefined if there is. */
 async function noRoom(context: RequestContext): Promise<Refusal | undefined> {
   const database = homeDatabase(context)
   const [[counts]] = await database.batch([store.countsQuery(database)])
@@ -179,7 +179,7 @@ async function countPolicies(
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** Newest first. */
+/** Lists reports, newest first. */
 export async function listReports(
   context: RequestContext,
   { name, pageSize, pagingToken }: contract.ReportListQuery,
@@ -209,7 +209,7 @@ export async function readReport(
   return statusResponse(report, layout, zone)
 }
 
-/** As the configuration is now. */
+/** Uses the current configuration. */
 export async function layoutFor(
   context: RequestContext,
   { name, parameters, knownAt }: store.Report,
@@ -227,7 +227,7 @@ export async function reportAt(context: RequestContext, text: string): Promise<s
   return rows[0] as store.Report
 }
 
-/** Goes over no further policy. Returns when the present portion is done. */
+/** Stops at the next policy. Returns when the current portion has ended. */
 export async function pauseReport(context: RequestContext, text: string): Promise<void> {
   const { locator } = await change(context, text, 'pause', 'paused')
   const { env, tenant, calls } = context
@@ -275,7 +275,7 @@ async function change(
   )
 }
 
-/** Removes its row first: what then fails is done by the timer. */
+/** Removes the row first. If a later step fails, the timer completes it. */
 export async function removeReport(context: RequestContext, text: string): Promise<void> {
   requireBooks(context)
   const database = homeDatabase(context)
@@ -317,7 +317,7 @@ export async function wakeReport({ env, tenant, calls }: TenantPlace, report: Uu
   await callObject(calls, () => reportObject(env, tenant, report).wake(shard, report))
 }
 
-/** Wakes it, and waits until it comes to an end, the time is over, or its object is gone. */
+/** Wakes the report, and waits until it ends, the time is over, or its object is gone. */
 async function finishedWithin(
   { env, tenant, calls }: TenantPlace,
   report: Uuid,
@@ -329,7 +329,7 @@ async function finishedWithin(
   ).catch(problem => console.error(JSON.stringify({ at: 'report', report, problem: String(problem) })))
 }
 
-/** Wakes one that runs, removes one that is kept long enough, and deletes the files of one that was removed. */
+/** Wakes a running report, removes one that has been kept long enough, and deletes the files of one that was removed. */
 export const reportDue: TimerOwner = async ({ subject, payload }, place) => {
   const locator = subject as Uuid
   if (payload.removed !== undefined) return await deleteReportFiles(place, locator)

@@ -10,7 +10,7 @@ import { noTotals } from './totals.ts'
 
 export type Report = Omit<typeof reports.$inferSelect, 'locator'> & { locator: Uuid }
 
-/** Of a report that has gone over no policy yet. */
+/** The values of a report that has not gone over any policy yet. */
 export const notBegun = () => ({
   processed: 0,
   rowsRead: 0,
@@ -48,7 +48,10 @@ export const reportsQuery = (
     .orderBy(desc(reports.createdAt), desc(reports.locator))
     .limit(pageSize + 1)
 
-/** Begun by then, and not empty. A list of books.json may name fields of policyholders in some version. */
+/**
+ * Selects reports that show fields of policyholders, began no later than `until`, and are not empty. A list in books.json may
+ * name fields of policyholders in some version.
+ */
 export const showingHoldersQuery = ({ build }: Database, until: number) =>
   build
     .select({ locator: reports.locator })
@@ -71,10 +74,10 @@ export const changeReportQuery = (
 export const removeReportQuery = ({ build }: Database, locator: Uuid): Query =>
   build.delete(reports).where(eq(reports.locator, locator))
 
-// The guard of migrations serves here too: it says that work in portions is where it was read.
+// The guard of migrations is also used here. It checks that work in portions has not moved since it was read.
 const guard = (holds: SQL): Guard => ({ name: 'guard_migration_state', holds })
 
-/** Trips if it has another state or went on meanwhile. */
+/** Trips if the report has changed state or progressed meanwhile. */
 export const reportGuard = ({
   locator,
   state,
@@ -88,7 +91,7 @@ export const reportGuard = ({
       and ${reports.shard} = ${shard} and ${reports.after} = ${after} and ${reports.portions} = ${portions} and ${reports.steps} = ${steps})`,
   )
 
-/** Trips if the tenant has this many, or as many that run. */
+/** Trips if the tenant has this many reports, or this many running ones. */
 export const roomGuard = (most: number, running: number): Guard =>
   guard(
     sql`(select count(*) < ${most} and coalesce(sum(${reports.state} = 'running'), 0) < ${running} from ${reports})`,
@@ -121,7 +124,7 @@ export const changeScheduleQuery = (
 export const removeScheduleQuery = ({ build }: Database, locator: Uuid): Query =>
   build.delete(reportSchedules).where(eq(reportSchedules.locator, locator))
 
-/** Trips if the tenant has this many. */
+/** Trips if the tenant has this many schedules. */
 export const scheduleRoomGuard = (most: number): Guard =>
   guard(sql`(select count(*) < ${most} from ${reportSchedules})`)
 
@@ -129,7 +132,7 @@ export const scheduleRoomGuard = (most: number): Guard =>
 export const schedulePresentGuard = (locator: Uuid): Guard =>
   guard(sql`exists (select 1 from ${reportSchedules} where ${reportSchedules.locator} = ${locator})`)
 
-/** Trips if the schedule has run for this time, or is gone. */
+/** Trips if the schedule has already run for this time, or is gone. */
 export const scheduleGuard = ({ locator, nextAt }: Pick<Schedule, 'locator' | 'nextAt'>): Guard =>
   guard(
     sql`exists (select 1 from ${reportSchedules} where ${reportSchedules.locator} = ${locator} and ${reportSchedules.nextAt} = ${nextAt})`,

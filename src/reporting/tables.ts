@@ -28,28 +28,28 @@ export const reports = sqliteTable(
     name: text().notNull(),
     state: text().$type<ReportState>().notNull(),
     parameters: text({ mode: 'json' }).$type<ReportParameters>().notNull(),
-    /** What it reports is as known at this time, in the tenant's time. */
+    /** The report shows what was known at this time, in the tenant's time. */
     knownAt: integer().$type<Instant>().notNull(),
     scheduleLocator: text(),
-    /** Policies that there were when it began, and those that it has gone over. */
+    /** The number of policies when it began, and the number that it has gone over. */
     expected: integer().notNull(),
     processed: integer().notNull(),
-    /** By all databases, up to the last portion. */
+    /** Rows that all databases read, up to the last portion. */
     rowsRead: integer().notNull(),
-    /** The shard that it goes over, and the last policy of it that is done. */
+    /** The shard that it is reading, and the last policy there that is done. */
     shard: integer().notNull(),
     after: integer().notNull(),
-    /** Recorded so far: each has a file of lines. */
+    /** The number of portions recorded so far. Each has a file of lines. */
     portions: integer().notNull(),
     /** Sums by group, which grow portion by portion. */
     totals: text({ mode: 'json' }).$type<Totals>().notNull(),
-    /** Steps of writing the files that are done, once all portions are there. */
+    /** Completed steps of writing the files, which begins when all portions are recorded. */
     steps: integer().notNull(),
-    /** Once they are written. */
+    /** Set when the files are written. */
     files: text({ mode: 'json' }).$type<readonly ReportFile[]>(),
     /** Why it stopped. */
     problem: text(),
-    /** Faults of the service at one portion in a row. */
+    /** Consecutive failures of the service at one portion. */
     tries: integer().notNull(),
     createdAt: integer().$type<Instant>().notNull(),
     updatedAt: integer().$type<Instant>().notNull(),
@@ -63,7 +63,7 @@ export const reportSchedules = sqliteTable('report_schedule', {
   locator: text().primaryKey(),
   reportName: text().notNull(),
   parameters: text({ mode: 'json' }).$type<ReportRequest>().notNull(),
-  /** When it runs: by calendar, in the tenant's time zone. */
+  /** The calendar by which it runs, in the tenant's time zone. */
   calendar: text({ mode: 'json' }).$type<Calendar>().notNull(),
   /** In the tenant's time. */
   nextAt: integer().$type<Instant>().notNull(),

@@ -4,7 +4,7 @@ import { decimal } from '../kernel/money.ts'
 import type { Layout } from './columns.ts'
 import type { Cell } from './kind.ts'
 
-/** Sums of measures in their order: minor units and counts, and decimal text for measures of the type `number`. */
+/** Sums of the measures in their order: minor units and counts, and decimal text for measures of the type `number`. */
 type Sums = (number | string)[]
 
 export type Totals = {
@@ -17,7 +17,7 @@ export const noTotals = (): Totals => ({ lines: 0, groups: {} })
 
 const MOST_GROUPS = 4_000
 
-/** Refuses (413) more groups than the totals of a report can hold. */
+/** Rejects with 413 more groups than the totals of a report can hold. */
 export function addToTotals(totals: Totals, cells: readonly Cell[], layout: Layout): void {
   totals.lines += 1
   const key = JSON.stringify([...cells.slice(1, 1 + layout.dimensions), cells[layout.currency]])
@@ -54,7 +54,7 @@ export type TotalLine = {
   readonly sums: readonly (number | string)[]
 }
 
-/** In the order of the values of the dimensions. */
+/** Returns the totals in the order of the dimensions' values. */
 export const totalLines = ({ groups }: Totals): TotalLine[] =>
   Object.entries(groups)
     .map(([key, { lines, sums }]) => {
@@ -71,7 +71,7 @@ function compare(a: readonly Cell[], b: readonly Cell[]): number {
   return 0
 }
 
-/** Sums of each measure by currency: what the manifest states, and lines must add up to. */
+/** Returns the sums of each measure by currency, which the manifest states and the lines must add up to. */
 export function controlTotals(totals: Totals): { currency: string; lines: number; sums: Sums }[] {
   const byCurrency = new Map<string, { lines: number; sums: Sums }>()
   for (const { currency, lines, sums } of totalLines(totals)) {

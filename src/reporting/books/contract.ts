@@ -1,4 +1,4 @@
-// The books of a tenant: what is closed, and balances of accounts by day, product and account.
+// The books of a tenant: the closed periods, and balances of accounts by day, product and account.
 import { z } from '@hono/zod-openapi'
 import {
   Currency,
@@ -44,7 +44,7 @@ export type PeriodResponse = z.output<typeof PeriodResponse>
 const BALANCES_BY = ['day', 'month', 'product', 'account', 'currency'] as const
 export type BalanceDimension = (typeof BALANCES_BY)[number]
 
-/** One stands alone in a query: `by=day` is a list, too. */
+/** A query may contain a single value: `by=day` is a list too. */
 const Dimensions = optional(
   z.preprocess<unknown, z.ZodArray<z.ZodEnum<{ [D in BalanceDimension]: D }>>, unknown>(
     wire => (typeof wire === 'string' ? wire.split(',') : wire),

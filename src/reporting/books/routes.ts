@@ -10,7 +10,7 @@ import {
 
 const routes = forTenant('Books')
 
-/** Loaded by the first call: much code for rare calls. */
+/** Loaded by the first call, because it is a lot of code for rare calls. */
 const service = () => import('./service.ts')
 
 export const booksRoutes: readonly Route[] = [

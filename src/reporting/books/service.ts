@@ -16,7 +16,7 @@ import type * as contract from './contract.ts'
 import * as store from './store.ts'
 import { summarizePortion } from './summaries.ts'
 
-/** Portions that one request brings in and summarizes in each shard. */
+/** The maximum number of portions that one request brings in, and summarizes, in each shard. */
 const MOST_PORTIONS = 3
 const MOST_BALANCES = 10_000
 
@@ -53,19 +53,19 @@ export async function readBooks(context: RequestContext): Promise<contract.Books
   }
 }
 
-/** Whether the journal of the shard has policies from before it; brings in some if not. */
+/** Whether the shard's journal contains the policies that are older than the journal. If not, brings some of them in. */
 async function isBroughtIn(context: RequestContext, database: Database, shard: number): Promise<boolean> {
   for (let portion = 0; portion < MOST_PORTIONS; portion += 1)
     try {
       if ((await bringInPortion(context, database, shard)) === 'done') return true
     } catch (problem) {
-      // A report brings them in too, or one of them changed: it is read again.
+      // A report brought some in at the same time, or one of the policies changed. Read them again.
       if (!(problem instanceof GuardTripped)) throw problem
     }
   return false
 }
 
-/** Newest first. */
+/** Lists the closed periods, newest first. */
 export async function listPeriods(context: RequestContext): Promise<contract.PeriodResponse[]> {
   requireBooks(context)
   const database = homeDatabase(context)
@@ -88,8 +88,9 @@ const periodResponse = ({
 })
 
 /**
- * Closes all before a time that has passed: one shard after the other, then the period itself, so a call that was cut off is repeated.
- * What is recorded later and takes effect before it is booked at its end. Refuses (409) a time that is not later than the last.
+ * Closes all periods before a time in the past: first in one shard after the other, then the period itself, so that an
+ * interrupted call can be repeated. Entries that are recorded later and take effect before that time are booked at it. Rejects
+ * with 409 a time that is not later than the last.
  */
 export async function closePeriod(
   context: RequestContext,
@@ -148,7 +149,7 @@ export async function closePeriod(
   }
 }
 
-/** Debits and credits of accounts, once summaries have the journal. */
+/** Returns debits and credits of accounts. Summarizes more of the journal first. */
 export async function readBalances(
   context: RequestContext,
   { from, to, by = ['account'], account }: contract.BalancesQuery,
@@ -204,7 +205,7 @@ export async function readBalances(
   return { isComplete, items }
 }
 
-/** Summaries are by day. Refuses (400) a time within one. */
+/** Summaries are by day, so a time within a day is rejected with 400. */
 function readDay(value: string | number | undefined, name: string, zone: TimeZone): Instant | undefined {
   const at = readTime(value, name, zone)
   if (at !== undefined && at !== startOfDay(at, zone))
@@ -235,7 +236,7 @@ const tooMany = (): Refusal =>
     `More than ${MOST_BALANCES} balances were asked for. Take a shorter period, or leave out day or product.`,
   )
 
-/** Forgets the summaries; the next requests for balances make them again from the journal. */
+/** Deletes the summaries. The next requests for balances rebuild them from the journal. */
 export async function rebuildSummaries(context: RequestContext): Promise<void> {
   requireBooks(context)
   for (const { database, shard } of shardsOf(context))

@@ -15,7 +15,7 @@ export const NO_BOOKS: BooksState = {
 
 export const booksQuery = ({ build }: Database) => build.select().from(books)
 
-/** How many rows the journal has: rows are numbered from 1 and never go, so nothing needs to be counted. */
+/** Selects the number of rows in the journal. Rows are numbered from 1 and never deleted, so none need to be counted. */
 export const rowsQuery = ({ build }: Database) =>
   build.select({ rows: sql<number>`coalesce(max(${journalRows.id}), 0)` }).from(journalRows)
 
@@ -25,7 +25,7 @@ export const closingsQuery = ({ build }: Database) =>
 export const closingOfQuery = ({ build }: Database, until: number) =>
   build.select().from(bookClosings).where(eq(bookClosings.until, until))
 
-/** Never moves it back. */
+/** Never moves the time back. */
 export const closeQuery = (database: Database, until: number): Query =>
   database.effect(
     `insert into books (id, closed_until, summarized_to, brought_in_to) values (1, ?1, 0, 0)
@@ -36,7 +36,7 @@ export const closeQuery = (database: Database, until: number): Query =>
 export const newClosingQuery = ({ build }: Database, closing: typeof bookClosings.$inferInsert): Query =>
   build.insert(bookClosings).values(closing)
 
-/** Trips if a later time is closed already, or this one. */
+/** Trips if this time or a later one is already closed. */
 export const closingGuard = (until: number): Guard => ({
   name: 'guard_migration_state',
   holds: sql`not exists (select 1 from ${bookClosings} where ${bookClosings.until} >= ${until})`,
@@ -51,7 +51,7 @@ export type Sum = {
   readonly credit: number
 }
 
-/** Adds the sums, and says that the journal is summarized up to a row. */
+/** Adds the sums, and records the row up to which the journal is summarized. */
 export const addSumsQueries = (database: Database, sums: readonly Sum[], to: number): Query[] => [
   database.effect(
     `insert into book_summary (day, product_name, currency, account, debit, credit)
@@ -93,7 +93,7 @@ export type Asked = {
   readonly account: string | undefined
 }
 
-/** Sums by day where days are asked for, else over the whole time. */
+/** Sums by day if `byDay`, otherwise over the whole time. */
 export const balancesQuery = (
   { build }: Database,
   { from, to, account }: Asked,

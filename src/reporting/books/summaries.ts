@@ -1,5 +1,5 @@
-// Summaries of the journal: sums by the day to which entries are booked. They are made from its rows in the order of recording, a portion
-// at a time, and can be made again.
+// Summaries of the journal: sums by the day to which entries are booked. They are built from its rows in the order of recording,
+// a portion at a time, and can be rebuilt.
 import { startOfDay, type TimeZone } from '../../kernel/time.ts'
 import { commit, GuardTripped } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -8,10 +8,10 @@ import { bookedAt, type StoredJournalRow } from '../../policy/journal/rows.ts'
 import { readJournalRow, rowsAfterQuery } from '../../policy/store/journal.ts'
 import * as store from './store.ts'
 
-/** Rows of one portion: their sums are one parameter of one statement. */
+/** Rows per portion, because their sums are one parameter of one statement. */
 const MOST_ROWS = 1_000
 
-/** Debits and credits of the rows by day, product, currency and account. */
+/** Returns debits and credits of the rows by day, product, currency and account. */
 export function sumsOf(rows: readonly StoredJournalRow[], zone: TimeZone): store.Sum[] {
   const sums = new Map<string, { -readonly [K in keyof store.Sum]: store.Sum[K] }>()
   for (const row of rows)
@@ -34,7 +34,10 @@ export function sumsOf(rows: readonly StoredJournalRow[], zone: TimeZone): store
   return [...sums.values()]
 }
 
-/** The next rows of the shard. `done` where summaries have all. A row counts once, even if another request does the same at the same time. */
+/**
+ * Summarizes the next rows of the shard. Returns `done` when the summaries contain all rows. A row counts once, even if another
+ * request does the same simultaneously.
+ */
 export async function summarizePortion(
   context: RequestContext,
   database: Database,

@@ -1,5 +1,6 @@
-// What has changed since a cursor: policyholders and policies that events or rows of the journal name, each once in an answer and as it is
-// now, and the rows. An answer is bounded over all shards; the cursor stands before what it had no room for.
+// Changes since a cursor: the policyholders and policies that events or journal rows name, each once per response and in its
+// current state, and the journal rows. A response is bounded over all shards. The cursor stays before the first change that did
+// not fit.
 import type { RequestContext } from '../../platform/context.ts'
 import { jsonLines, type Line, type ReadyAnswer } from '../../platform/http/route.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
@@ -10,13 +11,13 @@ import { MOST_PERILS, MOST_POLICIES, type Place, readPolicies } from './policies
 import * as store from './store.ts'
 import { type Cursor, cursorText, readCursor } from './tokens.ts'
 
-/** Rows of events, and of the journal, that an answer looks at. */
+/** Rows of events and of the journal that a response covers. */
 const MOST_ROWS = 500
 
-/** What an answer has room for. */
+/** The remaining room in a response. */
 type Room = { rows: number; policies: number; perils: number; bytes: number }
 
-/** A row of events or of the journal: the cursor after it, what it says changed, and its own line. */
+/** A row of events or of the journal: the cursor after it, the records that it says have changed, and its own line. */
 type Change = {
   readonly at: Cursor[number]
   readonly policy: number | undefined
@@ -54,7 +55,7 @@ export async function exportChanges(
   ])
 }
 
-/** Events first, then rows of the journal, each in their order. */
+/** Reads events first, then rows of the journal, each in their order. */
 async function findChanges(
   { shard, database }: Place,
   from: Cursor[number],
@@ -93,7 +94,7 @@ async function findChanges(
   return { found, isAll: events.length < most && rows.length < most }
 }
 
-/** The first changes that name no more policies than there is room for; at least one, if nothing was taken before. */
+/** Returns the first changes that name no more policies than there is room for, and at least one if nothing was taken before. */
 function withinRoom(found: readonly Change[], room: Room): readonly Change[] {
   const seen = new Set<number>()
   const end = found.findIndex(({ policy, perils }) => {
@@ -110,7 +111,7 @@ function withinRoom(found: readonly Change[], room: Room): readonly Change[] {
 
 type Shown = {
   readonly lines: Line[]
-  /** After the last change that is shown; absent if none is. */
+  /** The cursor after the last change that is shown. Absent if none is shown. */
   readonly at?: Cursor[number]
   readonly count: number
 }
@@ -139,7 +140,7 @@ async function showChanges(
     const own: Line[] = []
     const owner = holder === undefined || shown.has(holder) ? undefined : holders.get(holder)
     if (owner) own.push(holderLine(owner))
-    // Those that are gone since are not among those that are read.
+    // Policies that have been removed since are not among those read.
     if (policy !== undefined && !shown.has(policy) && next.value?.locator === String(policy)) {
       own.push(policyLine(next.value))
       next = await reading.next()

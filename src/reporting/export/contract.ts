@@ -1,4 +1,4 @@
-// Data out: every record of a tenant as it is now, and what has changed since a cursor, as NDJSON.
+// Data export: every record of a tenant in its current state, and the changes since a cursor, as NDJSON.
 import { z } from '@hono/zod-openapi'
 import { component, optional, PageSize, PagingToken, Text } from '../../platform/wire.ts'
 

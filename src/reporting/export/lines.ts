@@ -1,4 +1,4 @@
-// Lines of an export. Those of policies and policyholders name files, which become addresses as in any other answer.
+// Lines of an export. Lines of policies and policyholders name files, which become URLs as in any other response.
 import { isLong } from '../../kernel/long-lists.ts'
 import { type CurrencyCode, fromMinor, toText } from '../../kernel/money.ts'
 import { withoutFileNames } from '../../platform/http/file-links.ts'
@@ -8,7 +8,7 @@ import { type Policyholder, policyholderResponse } from '../../policyholders/val
 import type { PolicyToExport } from './policy-record.ts'
 import type * as store from './store.ts'
 
-/** A page ends before the line that would make it longer, but for its first. */
+/** A page ends before the line that would exceed this size, unless that line is its first. */
 export const LARGEST_PAGE_BYTES = 8 * 1024 * 1024
 
 export const holderLine = (holder: Policyholder): string =>
@@ -19,7 +19,7 @@ export function policyLine(record: PolicyToExport): Line {
   return isLong(line) ? line : JSON.stringify(line)
 }
 
-/** In UTF-16 units. A long line is a page of its own. */
+/** In UTF-16 units. A long line gets its own page. */
 export const lengthOf = (line: Line): number =>
   typeof line === 'string' ? line.length : Number.POSITIVE_INFINITY
 
@@ -65,7 +65,7 @@ export const eventLine = (row: store.StoredEvent): string =>
     }),
   )
 
-/** `shard` and `id` are the key: rows of one database are counted by themselves. */
+/** `shard` and `id` are the key, because each database numbers its own rows. */
 export const journalLine = (shard: number, row: store.JournalPageRow): string =>
   lineOf('journal', { shard, ...readJournalRow(row) })
 

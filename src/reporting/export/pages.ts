@@ -1,4 +1,4 @@
-// A page of each kind of record, of one shard.
+// Reads a page of each kind of record from one shard.
 import { readUuid } from '../../kernel/locators.ts'
 import type { Line } from '../../platform/http/route.ts'
 import { withinPerils } from '../../policy/store/portions.ts'
@@ -20,7 +20,7 @@ import { MOST_PERILS, MOST_POLICIES, type Place, readPolicies } from './policies
 import * as store from './store.ts'
 import { wrongToken } from './tokens.ts'
 
-/** `next`: where it goes on in this shard; undefined at its end. */
+/** `next` is where to continue in this shard. Undefined at its end. */
 export type Page = { readonly lines: readonly Line[]; readonly next: string | undefined }
 
 export const PAGES: Readonly<
@@ -89,7 +89,7 @@ export const PAGES: Readonly<
   },
 }
 
-/** Ends early where the lines would become too many bytes. */
+/** Ends the page early if its lines would exceed the size limit. */
 function pageOf<R>(
   rows: readonly R[],
   isLast: boolean,
@@ -107,7 +107,8 @@ function pageOf<R>(
   return { lines, next: isLast ? undefined : place(rows.at(-1)!) }
 }
 
-// A token of another kind would go on from a place that this one does not have: the answer would be an end that is none.
+// A token of another kind would continue from a place that this kind does not have, and the response would look like an end. So
+// the format of tokens is checked.
 
 function numberIn(token: string): number {
   if (!/^\d{0,15}$/.test(token)) throw wrongToken('pagingToken')
@@ -120,7 +121,7 @@ function locatorIn(token: string): string {
   return locator
 }
 
-/** Locators and keys of auxiliary data are any text. */
+/** Locators and keys of auxiliary data are arbitrary text. */
 const keyToken = ({ locator, key }: Pick<store.AuxDataRow, 'locator' | 'key'>): string =>
   Buffer.from(JSON.stringify([locator, key])).toString('base64url')
 

@@ -1,4 +1,4 @@
-// Policies of an export: as many as may be read and made at once.
+// Policies of an export, limited to how many may be read together.
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
@@ -7,13 +7,13 @@ import { type PolicyToExport, policyRecord } from './policy-record.ts'
 
 export type Place = { readonly context: RequestContext; readonly shard: number; readonly database: Database }
 
-/** Policies of a page, and their perils: a larger one is a page alone. */
+/** Limits on the policies of a page and on their perils. A policy with more perils gets its own page. */
 export const MOST_POLICIES = 50
 export const MOST_PERILS = 500
 
 /**
- * With all that belongs to them, in the order of the list, made one after the other as they are asked for. `more` is read in the same batch; its results come
- * first.
+ * Reads policies with all their records, in the order of the list. The generator builds them one by one. `more` is read in the
+ * same batch, and its results come first.
  */
 export async function readPolicies(
   { context, database }: Place,

@@ -1,5 +1,5 @@
-// A policy in an export: what GET /policy/{locator} answers, and all else that belongs to it. It is enough to bill, price and prorate the
-// policy elsewhere: items of invoices, planned bills, and what each segment of a peril in force costs.
+// A policy in an export: the response of GET /policy/{locator} and all other records of the policy. It is sufficient to bill,
+// price and prorate the policy elsewhere: items of invoices, planned bills, and the cost of each segment of a peril in force.
 import { futureInvoice } from '../../billing/payments.ts'
 import { isLong, LongList } from '../../kernel/long-lists.ts'
 import { toNumber } from '../../kernel/money.ts'
@@ -25,7 +25,7 @@ import { graceLapseReinstatements } from '../../transactions/lapses/projection.t
 import { quoteResponse } from '../../transactions/quotes/projection.ts'
 import { reinstatementResponse } from '../../transactions/reinstatements/projection.ts'
 
-/** Amounts in major units, rates of a month. */
+/** Amounts in major units, with monthly rates. */
 export type SegmentCharges = {
   readonly perilCharacteristicsLocator: string
   readonly premium: number
@@ -38,7 +38,7 @@ export type SegmentCharges = {
   }[]
 }
 
-/** What is kept of something that ended; amounts in major units. Fees and commissions too, which nobody pays. */
+/** An amount that is held back from something that ended, in major units. Includes fees and commissions, which nobody pays. */
 export type KeptAmount = {
   readonly type: 'premium' | 'tax' | 'commission' | 'fee'
   readonly amount: number
@@ -61,18 +61,18 @@ export type PolicyRecord = Omit<PolicyResponse, 'invoices'> &
     /** With the lapses that they led to, and reinstatements of these. */
     readonly gracePeriods: readonly object[]
     /**
-     * The perils have more characteristics than a line can hold: they are left out, as are the charges of their segments and what
-     * transactions changed of them. `GET /policy/{locator}?perilCharacteristics={exposureLocator}` has them.
+     * The perils have more characteristics than a line can hold. They are left out, as are the charges of their segments and the
+     * changes of transactions to them. `GET /policy/{locator}?perilCharacteristics={exposureLocator}` returns them.
      */
     readonly isOutline?: true
-    /** Of issued policies. */
+    /** Present for issued policies. */
     readonly price?: PolicyPriceResponse
-    /** Of each segment of a peril that is in force. */
+    /** For each segment of a peril that is in force. */
     readonly segmentCharges: readonly SegmentCharges[]
     readonly holdbacks: readonly KeptAmount[]
   }
 
-/** PolicyRecord, in which the lists that grow with the perils may be long. */
+/** A PolicyRecord in which the lists that grow with the perils may be long. */
 export type PolicyToExport = Omit<PolicyRecord, 'modifications' | 'exposures' | 'segmentCharges'> &
   Pick<PolicyAnswer, 'modifications' | 'exposures'> & {
     readonly segmentCharges: readonly SegmentCharges[] | LongList<SegmentCharges>
@@ -136,7 +136,7 @@ function keptAmounts({ aggregate: { perilRuns }, line }: PolicyView): KeptAmount
   )
 }
 
-/** Of each item, however many there are: an export is read line by line. */
+/** Returns bills with all items, however many there are, because an export is read line by line. */
 function itemisedBills(
   aggregate: PolicyAggregate,
 ): Pick<CheckInvoicesResponse, 'invoices' | 'futureInvoices'> {

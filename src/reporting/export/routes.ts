@@ -3,7 +3,7 @@ import { ExportChangesQuery, ExportPageQuery, ExportResponse } from './contract.
 
 const routes = forTenant('Export')
 
-/** Loaded by the first call: much code for rare calls. */
+/** Loaded by the first call, because it is a lot of code for rare calls. */
 const service = () => import('./service.ts')
 
 export const exportRoutes: readonly Route[] = [

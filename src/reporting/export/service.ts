@@ -1,5 +1,5 @@
-// Pages of records, shard by shard. A page ends with a line that says how to go on, or that this was the last. Records are read again for
-// each page, so none shows a value that was overwritten before.
+// Reads pages of records, shard by shard. A page ends with a line that says how to continue, or that it was the last. Records
+// are read again for each page, so no page shows a value that was overwritten before.
 import { Refusal } from '../../kernel/errors.ts'
 import { didYouMean } from '../../kernel/text.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -17,7 +17,7 @@ import { PAGES } from './pages.ts'
 import * as store from './store.ts'
 import { cursorText, pageToken, readPageToken } from './tokens.ts'
 
-/** How many records there are, and the cursor from which on changes may be missing in an export that begins now. */
+/** Returns the number of records, and the cursor after which changes may be missing in an export that begins now. */
 export async function readExport(context: RequestContext): Promise<ExportResponse> {
   requireBooks(context)
   const { env, tenant, calls } = context

@@ -9,8 +9,10 @@ import { policyholders } from '../../policyholders/tables.ts'
 import { notes } from '../../servicing/notes/tables.ts'
 import type { Cursor } from './tokens.ts'
 
-/** How far a shard's stream and journal are. */
-/** `keepsNotes`: whether the database has their table. */
+/**
+ * Selects the ends of a shard's stream and journal, and the number of its records. `keepsNotes`: whether the database has the
+ * table of notes.
+ */
 export const endQuery = (database: Database, keepsNotes: boolean) =>
   database.effect(
     `select coalesce((select max(sequence) from event), 0) as event, coalesce((select max(id) from journal), 0) as journal,
@@ -35,7 +37,7 @@ export type End = Readonly<
   >
 >
 
-/** In the order of their locators: that of their making, but for records of other systems. */
+/** In the order of their locators, which is the order of creation, except for records from other systems. */
 export const policyLocatorsQuery = ({ build }: Database, after: number, most: number) =>
   build
     .select({ locator: sql<PolicyLocator>`${policies.locator}`, perilCount: policies.perilCount })
@@ -68,7 +70,10 @@ export const disbursementsQuery = ({ build }: Database, after: string, most: num
     .orderBy(asc(disbursements.locator))
     .limit(most)
 
-/** Rows of at most so many characters together, but for the first. `ordered`: a select of at most a page, with `size`, in `order`. */
+/**
+ * Selects rows up to a total number of characters, and always the first. `ordered` is a select of at most one page, with `size`,
+ * in `order`.
+ */
 const withinSize = (ordered: string, order: string): string =>
   `select * from (select *, sum(size) over (order by ${order} rows unbounded preceding) as total,
       row_number() over (order by ${order}) as place from (${ordered}))
@@ -78,7 +83,7 @@ const MOST_READ = 4_000_000
 
 export type NoteRow = typeof notes.$inferSelect
 
-/** In the order of policyholders; a policyholder's are in the order of their making. */
+/** In the order of policyholders. Notes of one policyholder are in the order of creation. */
 export const notesQuery = ({ build }: Database, [holder, locator]: readonly string[], most: number) =>
   build
     .select()
@@ -157,12 +162,13 @@ const perilsOf = sql<
 
 export type JournalPageRow = typeof journalRows.$inferSelect & { readonly perils: number | null }
 
-/** No policy has a locator beyond it. */
+/** No policy has a locator greater than this. */
 const PAST_ALL = Number.MAX_SAFE_INTEGER
 
 /**
- * Rows of events after a number, each with whom its events concern (platform/events/rows.ts). A change of a policyholder concerns each of its
- * policies, since an erasure takes values out of their texts, too; `policy`: of the row with that number, those after this one are left.
+ * Selects rows of events after a number, each with the records that its events concern (platform/events/rows.ts). A change of a
+ * policyholder concerns each of its policies, because an erasure also removes values from their texts. `policy` continues within
+ * the row of that number, after this policy.
  */
 export const eventRowsQuery = (
   database: Database,
@@ -185,7 +191,7 @@ export const eventRowsQuery = (
 export type EventRow = {
   readonly sequence: number
   readonly policy: number | null
-  /** A policy of the policyholder that the row is of. */
+  /** A policy of the policyholder whose change the row records. */
   readonly own: number | null
   readonly holder: string | null
   readonly perils: number | null

@@ -1,4 +1,4 @@
-// Where an export goes on: tokens of pages, and cursors of changes.
+// Where to continue an export: tokens of pages, and cursors of changes.
 import { invalidParameter, Refusal } from '../../kernel/errors.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
 
@@ -17,20 +17,20 @@ export function readPageToken(token: string | undefined, shards: number): { shar
 }
 
 /**
- * Of each shard: the last row of events and of the journal. `policy`: of that row of events, which changed a policyholder, the policies up to
- * this one; without it, all.
+ * For each shard, the last row of events and of the journal. With `policy`, that row of events changed a policyholder, and its
+ * policies up to this one are done. Without it, all of them are.
  */
 export type Cursor = readonly (readonly [event: number, journal: number, policy?: number])[]
 
 type Restorable = Pick<Tenant, 'shards' | 'restores'>
 
-/** Behind the numbers: how often the tenant had been restored, if ever. */
+/** After the numbers follows how often the tenant has been restored, if ever. */
 export const cursorText = (cursor: Cursor, { restores = [] }: Restorable): string =>
   cursor.map(one => one.join('.')).join('_') + (restores.length > 0 ? `-${restores.length}` : '')
 
 /**
- * Shards that came since begin at their start. Refuses (409 `exportRestored`) a cursor from before a restore: what it was given out for has
- * records that are undone, of which no change tells, and rows of the journal take numbers again.
+ * Shards that were added since begin at their start. Rejects with 409 `exportRestored` a cursor from before a restore: records
+ * that were exported with it are undone, no change reports this, and the journal reuses row numbers.
  */
 export function readCursor(text: string | undefined, { shards, restores = [] }: Restorable): Cursor {
   const [numbers = '', count = '0', ...more] = text?.split('-') ?? []

@@ -1,6 +1,6 @@
-// Makes the files of a report from the lines of its portions: CSV, NDJSON and Parquet, totals, and a manifest. Steps first write pieces of
-// each file, then join them; what a step leaves for the next is in R2. So an interrupted step is repeated and writes the same, and memory
-// holds the pieces of one step, whatever the size of the report.
+// Builds the files of a report from the lines of its portions: CSV, NDJSON and Parquet, totals, and a manifest. Steps first
+// write pieces of each file, then join them. The state between steps is in R2, so an interrupted step is repeated and writes the
+// same bytes. Memory holds only the pieces of one step, no matter how large the report is.
 import { loadParquet } from '../../bundles/load.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { hexOf } from '../../kernel/text.ts'
@@ -20,26 +20,26 @@ export type ReportFile = {
   readonly fileName: string
   readonly rows?: number
   readonly bytes: number
-  /** SHA-256, hex. */
+  /** SHA-256, hexadecimal. */
   readonly sha256: string
 }
 
-/** What is joined in one step. R2 takes parts of one size, the last may be shorter. */
+/** The maximum that one step joins. R2 requires parts of the same size; only the last may be smaller. */
 const PART_BYTES = 16 * 1_048_576
 
-/** What is read of a large file at once. */
+/** The maximum that is read of a large file at a time. */
 const RANGE_BYTES = 1_048_576
 
-/** What one step adds. */
+/** The maximum that one step adds. */
 const MOST_LINES = 10_000
 const MOST_BYTES = 1_048_576
 
-/** Lines of CSV or NDJSON that are written at once. */
+/** Lines of CSV or NDJSON that are written between two rests. */
 const LINES_AT_ONCE = 200
 
 /**
- * Lines of a row group of the Parquet file, which is written at once. Reports with very many get larger ones, since the end of the file says
- * something of each.
+ * Returns the number of lines in a row group of the Parquet file, which is written without a rest. Very large reports get larger
+ * groups, because the footer describes each one.
  */
 function rowGroupOf(written: number): number {
   if (written < 200_000) return 1_000
@@ -65,18 +65,18 @@ const NAMES: Record<FileFormat, string> = {
   manifest: 'manifest.json',
 }
 
-/** What a step wrote of each file. */
+/** The number of bytes that a step wrote of each file. */
 type Piece = { readonly step: number; readonly bytes: Readonly<Record<Format, number>> }
 
-/** What a step leaves for the next, in R2. */
+/** The state that a step leaves for the next, in R2. */
 type State = {
   nextPortion: number
   lines: number
   parquet?: ParquetState
   readonly pieces: Piece[]
-  /** Files that are joined. */
+  /** Files that are complete. */
   readonly files: ReportFile[]
-  /** Of the next file, if it has more than a part. */
+  /** The upload of the next file, if it has more than one part. */
   upload?: { readonly uploadId: string; readonly parts: R2UploadedPart[] }
 }
 
@@ -86,7 +86,7 @@ export type Assembled = {
   readonly layout: Layout
   readonly portions: number
   readonly timeZone: TimeZone
-  /** Between two pieces of work: others get the thread. */
+  /** Pauses between two pieces of work, so that other requests get the thread. */
   rest(): Promise<void>
 }
 
@@ -94,8 +94,8 @@ const stateName = (step: number): string => `step-${step}.json`
 const pieceName = (step: number, name: Format | 'groups'): string => `piece-${step}-${name}`
 
 /**
- * Carries out step `step`, from 0. Returns the files of lines once they are whole; the next step until then. What it writes depends only
- * on the portions and on what the step before left.
+ * Carries out step `step`, counted from 0. Returns the files of lines once they are complete, and undefined until then. A step
+ * writes only what follows from the portions and the state of the previous step.
  */
 export async function assemble(assembled: Assembled, step: number): Promise<ReportFile[] | undefined> {
   const { place, report, portions } = assembled
@@ -111,13 +111,13 @@ export async function assemble(assembled: Assembled, step: number): Promise<Repo
 
 const newState = (): State => ({ nextPortion: 0, lines: 0, pieces: [], files: [] })
 
-/** A release before this one left something else: then the files are begun once more. */
+/** A release before this one left a different state. Then the files begin again. */
 async function stateAfter(assembled: Assembled, step: number): Promise<State> {
   const state = JSON.parse(new TextDecoder().decode(await bytesOf(assembled, stateName(step)))) as State
   return Array.isArray(state.pieces) ? state : newState()
 }
 
-/** Adds the lines of the next portions to each file, as a piece of it. A report of one piece has its files at once. */
+/** Adds the lines of the next portions to each file, as a piece of it. A report of one piece gets its files immediately. */
 async function writePieces(assembled: Assembled, step: number, state: State): Promise<void> {
   const { place, report, portions, layout, timeZone, rest } = assembled
   const written: Record<Format, Uint8Array[]> = { csv: [], ndjson: [], parquet: [] }
@@ -164,7 +164,7 @@ async function writePieces(assembled: Assembled, step: number, state: State): Pr
   state.pieces.push({ step, bytes })
 }
 
-/** Puts a file of `size` bytes. Its SHA-256, hex. */
+/** Writes a file of `size` bytes. Returns its SHA-256 in hexadecimal. */
 async function sendFile(
   { place, report, rest }: Assembled,
   name: string,
@@ -180,7 +180,7 @@ async function sendFile(
   )
 }
 
-/** Lines of whole portions, up to the limits and one portion at least. */
+/** Reads the lines of whole portions, up to the limits and at least one portion. */
 async function linesFrom(assembled: Assembled, from: number): Promise<{ lines: Cell[][]; next: number }> {
   const { place, report, portions, rest } = assembled
   const lines: Cell[][] = []
@@ -196,7 +196,7 @@ async function linesFrom(assembled: Assembled, from: number): Promise<{ lines: C
   return { lines, next }
 }
 
-/** Of all row groups of the Parquet file but those of the last piece. */
+/** Returns the metadata of all row groups of the Parquet file except those of the last piece. */
 async function groupsBefore(assembled: Assembled, pieces: readonly Piece[]): Promise<string[]> {
   const groups: string[] = []
   for (const { step } of pieces) {
@@ -237,7 +237,7 @@ async function joinPart(assembled: Assembled, state: State): Promise<void> {
     calls.r2 += 1
     await upload.complete(parts)
   } catch (problem) {
-    // Where the step is repeated, the upload may have been completed: then it is no more.
+    // If the step is repeated, the upload may already have been completed, and no longer exists.
     if (to < size) throw problem
     calls.r2 += 1
     if ((await bucket.head(key))?.size !== size) throw problem
@@ -246,7 +246,7 @@ async function joinPart(assembled: Assembled, state: State): Promise<void> {
   state.files.push({ ...file, sha256: await digestOf(assembled, NAMES[format], size) })
 }
 
-/** What stands from one byte of the file until before another, out of its pieces. */
+/** Yields the bytes of the file from `from` up to, and excluding, `to`, out of its pieces. */
 async function* bytesOfPieces(
   assembled: Assembled,
   { pieces }: State,
@@ -266,7 +266,7 @@ async function* bytesOfPieces(
   }
 }
 
-/** Puts a whole file. */
+/** Writes a whole file. */
 export async function store(
   place: TenantPlace,
   report: Uuid,
@@ -278,7 +278,7 @@ export async function store(
   return { format, fileName: NAMES[format], bytes: bytes.length, sha256: hexOf(hash) }
 }
 
-/** Reads the file once more, a range at a time: a digest that is begun cannot be kept from one alarm to the next. */
+/** Reads the file again, a range at a time, because an unfinished digest cannot be kept from one alarm to the next. */
 async function digestOf(assembled: Assembled, name: string, size: number): Promise<string> {
   const digest = new crypto.DigestStream('SHA-256')
   const writer = digest.getWriter()
@@ -317,7 +317,7 @@ const bytesOf = async (assembled: Assembled, name: string): Promise<Uint8Array> 
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** Deletes all files of the report, those of portions and steps too. An upload that was left goes by the bucket's rule. */
+/** Deletes all files of the report, including those of portions and steps. The bucket's rule removes an abandoned upload. */
 export async function deleteReportFiles(place: TenantPlace, report: Uuid): Promise<void> {
   const { env, tenant, calls } = place
   const bucket = tenantFiles(env, tenant)

@@ -1,12 +1,12 @@
-// Lines as Parquet, a row group at a time. What is needed to go on is two numbers, so another alarm can write the next row groups; what the
-// end of the file says of each is kept apart, and read once.
+// Writes lines as Parquet, a row group at a time. Two numbers are enough to continue, so that another alarm can write the next
+// row groups. The metadata of each row group, which the footer needs, is stored separately and read once.
 import type { RowGroup, SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer/src/index.js'
 import { type CurrencyCode, minorDigits } from '../../kernel/money.ts'
 import type { Layout } from '../columns.ts'
 import type { Cell, Column } from '../kind.ts'
 
-/** Digits after the point of every amount: more than any currency has, since a column has several. */
+/** The number of decimal places of every amount: more than any currency has, because a column contains several currencies. */
 const SCALE = 4
 
 const elementOf = ({ name, type }: Column): SchemaElement => {
@@ -19,7 +19,7 @@ const elementOf = ({ name, type }: Column): SchemaElement => {
     case 'time':
       return { ...element, type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' }
     default:
-      // Decimal text of any precision stays text.
+      // Decimal text of arbitrary precision remains text.
       return { ...element, type: 'BYTE_ARRAY', converted_type: 'UTF8' }
   }
 }
@@ -29,10 +29,12 @@ const schemaOf = ({ columns }: Layout): SchemaElement[] => [
   ...columns.map(elementOf),
 ]
 
-/** What is written so far: bytes and rows. */
+/** The position so far: bytes and rows. */
 export type ParquetState = { readonly offset: number; readonly rows: number }
 
-/** A file that is being written: each call gives the bytes that follow. The first row group begins with the head of the file. */
+/**
+ * A file that is being written. Each call returns the bytes that follow. The first row group begins with the header of the file.
+ */
 export class ParquetFile {
   readonly #layout: Layout
   readonly #writer = new ByteWriter()
@@ -65,12 +67,15 @@ export class ParquetFile {
     return this.#taken()
   }
 
-  /** What the end needs of the row groups that were written since the state that this began with: a line of JSON for each. */
+  /** Returns the metadata of the row groups written by this object, as a line of JSON for each. */
   groups(): string {
     return this.#parquet.row_groups.map(group => `${JSON.stringify(group, packed)}\n`).join('')
   }
 
-  /** The end of the file, given the lines of all row groups before those of this object. One without row groups is only head and end. */
+  /**
+   * Returns the footer of the file. `groupsBefore` are the lines of all row groups before those of this object. A file without
+   * row groups has only header and footer.
+   */
   end(groupsBefore: Iterable<string>): Uint8Array {
     const before = [...groupsBefore].map(line => JSON.parse(line, unpacked) as RowGroup)
     this.#parquet.row_groups = [...before, ...this.#parquet.row_groups]
@@ -101,11 +106,11 @@ function unpacked(_: string, value: unknown): unknown {
   return 'bytes' in value ? new Uint8Array(value.bytes as number[]) : value
 }
 
-/** In the footer: the number of rows, which is 0, and an empty list of no type. */
+/** In the footer: the number of rows, which is 0, and an empty list without a type. */
 const NO_ROW_GROUPS = [0x16, 0x00, 0x19, 0x00]
 const EMPTY_LIST_OF_STRUCTS = 0x0c
 
-/** Strict readers (Arrow's in Rust) refuse an empty list of row groups that is not one of structs. */
+/** Strict readers (Arrow's in Rust) reject an empty list of row groups unless it is a list of structs. */
 function withListOfStructs(bytes: Uint8Array): Uint8Array {
   const at = bytes.findLastIndex((_, from) =>
     NO_ROW_GROUPS.every((byte, next) => bytes[from + next] === byte),

@@ -1,4 +1,4 @@
-// Lines of the portions of a report, as they wait for its files: an array of cells on each line of a file in R2.
+// Lines of a report's portions, stored until its files are built: a file in R2 with an array of cells on each line.
 import type { Uuid } from '../../kernel/locators.ts'
 import { fileKey, type TenantPlace, tenantFiles } from '../../platform/tenancy.ts'
 import type { Cell } from '../kind.ts'

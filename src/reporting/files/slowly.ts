@@ -1,11 +1,11 @@
-// Moves the bytes of a file little by little: a large one would keep everybody else from the thread.
+// Transfers the bytes of a file in small steps, because a large one would keep other requests from the thread.
 import { hexOf } from '../../kernel/text.ts'
 
-/** Bytes of a file that are read or sent at once, and between two rests: what moves much keeps others from the thread. */
+/** Bytes of a file that are read or sent at a time, and between two rests. Larger transfers keep other requests from the thread. */
 const BYTES_AT_ONCE = 64 * 1024
 const BYTES_BETWEEN_RESTS = 128 * 1024
 
-/** Gives `send` a body of `size` bytes that comes little by little, with rests. The SHA-256 of it, hex. */
+/** Passes `send` a body of `size` bytes that arrives in small steps, with rests. Returns its SHA-256 in hexadecimal. */
 export async function sendSlowly(
   source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   size: number,

@@ -1,4 +1,4 @@
-// The totals of a report as CSV, and its manifest: what its files are, and what lines must add up to.
+// The totals of a report as CSV, and its manifest: the list of its files, and the totals that lines must add up to.
 import { csvLine, textCell } from '../../../packages/csv/writer.ts'
 import type { CurrencyCode } from '../../kernel/money.ts'
 import type { TimeZone } from '../../kernel/time.ts'
@@ -12,7 +12,7 @@ import { shownCell } from './text.ts'
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** Measures by name, as files show them. */
+/** Returns the measures by name, as files show them. */
 export const shownSums = (
   sums: readonly (number | string)[],
   layout: Layout,
@@ -26,7 +26,7 @@ export const shownSums = (
     }),
   )
 
-/** Dimensions by name. */
+/** Returns the dimensions by name. */
 export const shownGroup = ({ group }: TotalLine, layout: Layout): Record<string, Cell> =>
   Object.fromEntries(group.map((value, at) => [layout.columns[at + 1]!.name, value]))
 

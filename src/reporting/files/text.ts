@@ -1,11 +1,11 @@
-// Lines of reports as CSV and NDJSON, and cells as answers show them: amounts in major units, times in UTC.
+// Lines of reports as CSV and NDJSON, and cells as responses show them: amounts in major units, times in UTC.
 import { csvLine, textCell } from '../../../packages/csv/writer.ts'
 import { type CurrencyCode, fromMinor, toText } from '../../kernel/money.ts'
 import { type Instant, isoDay, type TimeZone } from '../../kernel/time.ts'
 import type { Layout } from '../columns.ts'
 import type { Cell, Column } from '../kind.ts'
 
-/** A cell for people and programs; null for none. Amounts are decimal text with the currency's digits. */
+/** Returns a cell for people and programs; null for none. Amounts are decimal text with the currency's number of digits. */
 export function shownCell(cell: Cell, { type }: Column, currency: CurrencyCode, zone: TimeZone): Cell {
   if (cell === null) return null
   switch (type) {
@@ -32,7 +32,7 @@ export function csvOf(cells: readonly Cell[], layout: Layout, zone: TimeZone): s
   )
 }
 
-/** An object by column names, on a line. */
+/** Returns a line with an object by column names. */
 export const ndjsonOf = (cells: readonly Cell[], layout: Layout, zone: TimeZone): string =>
   `${JSON.stringify(objectOf(cells, layout, zone))}\n`
 

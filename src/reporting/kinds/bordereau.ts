@@ -1,4 +1,4 @@
-// A line for each transaction, with columns that the configuration chooses: for reinsurers and managing agents.
+// A line for each transaction, with columns that the configuration chooses, for reinsurers and managing agents.
 import { invalidRequest } from '../../kernel/errors.ts'
 import { didYouMean } from '../../kernel/text.ts'
 import { bookedAt, isBillingEntry, type StoredJournalRow } from '../../policy/journal/rows.ts'
@@ -11,7 +11,7 @@ import { isWithin, TRANSACTION_COLUMNS, transactionCells } from './premiums.ts'
 
 const amount = (name: string, about: string): Column => ({ name, type: 'amount', about, isMeasure: true })
 
-/** The columns of the named list of the configuration, then those of the request. Refuses (400) an unknown list. */
+/** Returns the columns of the configuration's list, then those of the request. Rejects with 400 an unknown list. */
 export function chosenColumns(
   { bordereau, columns }: Pick<ReportParameters, 'bordereau' | 'columns'>,
   { books }: Configuration,
@@ -45,7 +45,7 @@ export const bordereau: ReportKind = {
   dimensions: ['month', 'day', 'transaction'],
   usual: ['product', 'transaction'],
   needs({ columns, bordereau: list }) {
-    // The columns of a list are known with the configuration only.
+    // The columns of a list are only known from the configuration, so a list reads everything.
     const reads = (...kinds: string[]): boolean =>
       list !== undefined || columns.some(one => isOf(one, ...kinds))
     return {

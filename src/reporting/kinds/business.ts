@@ -1,4 +1,4 @@
-// Terms and quotes: what was renewed, and what became business.
+// Terms and whether they were renewed, and quotes and whether they became business.
 import { DAY_MS, type Instant } from '../../kernel/time.ts'
 import { isIssued, lineOf } from '../../policy/fold/line.ts'
 import {
@@ -16,15 +16,15 @@ type Term = {
   readonly start: Instant
   readonly end: Instant
   readonly outcome: 'renewed' | 'cancelled' | 'lapsed' | 'withdrawn' | 'expired' | 'inForce'
-  /** Minor units of everything that transactions of the term changed. */
+  /** In minor units: the sum of all changes by transactions of the term. */
   readonly premium: number
 }
 
 const ENDING = { cancellation: 'cancelled', lapse: 'lapsed', withdrawal: 'withdrawn' } as const
 
 /**
- * The terms of an issued policy, as known then. An endorsement may move the end of the last one. A term whose renewal was issued is
- * none if the policy ended before it began.
+ * Returns the terms of an issued policy, as known at that time. An endorsement may move the end of the last one. A term whose
+ * renewal was issued does not count if the policy ended before it began.
  */
 function termsOf(aggregate: PolicyAggregate, knownAt: Instant): Term[] {
   const quote = boundQuote(aggregate)
@@ -48,7 +48,8 @@ function termsOf(aggregate: PolicyAggregate, knownAt: Instant): Term[] {
   const [first, ...later] = terms
   const hasBegun = ({ start }: { start: Instant }): boolean => ended === undefined || start <= ended.at
   const begun = [first!, ...later.filter(hasBegun)]
-  // What the renewal of a term charged that never began is given back by what ended the policy, which is of the term before.
+  // If a renewed term never began, the transaction that ended the policy gives its charges back. That transaction belongs to the
+  // term before, so the changes of the renewal count there too.
   begun.at(-1)!.changes.push(...later.filter(one => !hasBegun(one)).flatMap(({ changes }) => changes))
   return begun.map(({ start, end, changes }, at): Term => {
     const isLast = at === begun.length - 1

@@ -1,4 +1,4 @@
-// What transactions charge beside premium, and the general ledger.
+// The charges of transactions other than premium, and the general ledger.
 import { JOURNAL_ACCOUNTS } from '../../policy/journal/accounts.ts'
 import { bookedAt } from '../../policy/journal/rows.ts'
 import type { ReportKind } from '../kind.ts'

@@ -1,4 +1,4 @@
-// What is in force at a time: policies, exposures, perils and sums of their fields.
+// Policies, exposures and perils in force at a time, and sums of their fields.
 import { invalidRequest } from '../../kernel/errors.ts'
 import { shardOfDigits } from '../../kernel/locators.ts'
 import { type Decimal, decimal, money } from '../../kernel/money.ts'
@@ -28,13 +28,13 @@ export type Held = {
   readonly perils: readonly {
     readonly name: string
     readonly exposureLocator: string
-    /** Minor units: of the term, and of a year of the rate that is in force. */
+    /** In minor units: for the term, and for a year at the rate in force. */
     readonly premium: number
     readonly annual: number
   }[]
 }
 
-/** From the start of the policy or its last renewal to the next renewal. */
+/** Returns the span from the start of the policy or its last renewal to the next renewal. */
 function termAt(line: Line, at: Instant): Span {
   const starts = line
     .filter(({ modification: { kind } }) => kind === 'creation' || kind === 'renewal')
@@ -43,7 +43,7 @@ function termAt(line: Line, at: Instant): Span {
   return { start, end: starts.find(one => one > start) ?? LATEST }
 }
 
-/** What the policy covers at a time; undefined where it covers nothing. */
+/** Returns the cover of the policy at a time. Undefined if it has none. */
 export function heldAt(records: PolicyAggregate, at: Instant): Held | undefined {
   if (records.policy.issuedAt === undefined) return undefined
   const line = lineOf(records, boundQuote(records))
@@ -78,7 +78,7 @@ export function heldAt(records: PolicyAggregate, at: Instant): Held | undefined 
   return { segment, exposures, perils }
 }
 
-/** Refuses (400) a name that is no numeric field of an exposure. */
+/** Rejects with 400 a name that is not a numeric field of an exposure. */
 export function requireNumeric(names: readonly string[], configuration: Configuration): void {
   const known = numericFields(configuration)
   const wrong = names.find(name => !known.includes(name))
@@ -88,7 +88,7 @@ export function requireNumeric(names: readonly string[], configuration: Configur
     )
 }
 
-/** The sum of a numeric field over the exposures; values that are no numbers count as none. */
+/** Returns the sum of a numeric field over the exposures. Ignores values that are not numbers. */
 export function sumOfField({ exposures }: Held, name: string): Decimal {
   const [exposure, field = ''] = name.split('.')
   return exposures

@@ -1,4 +1,4 @@
-// What is owed, and what was paid.
+// Receivables and payments.
 import type { Uuid } from '../../kernel/locators.ts'
 import { DAY_MS, type Instant, startOfDay, type TimeZone } from '../../kernel/time.ts'
 import type { JournalEntry, StoredJournalRow } from '../../policy/journal/rows.ts'
@@ -11,7 +11,7 @@ const BANDS = [
   [90, '61-90'],
 ] as const
 
-/** How many days after the day on which it is due; 0 or less: not past due. */
+/** Returns the number of days after the due date. If it is 0 or less, the amount is not past due. */
 const daysPastDue = (due: Instant, at: Instant, zone: TimeZone): number =>
   Math.round((startOfDay(at, zone) - startOfDay(due, zone)) / DAY_MS)
 
@@ -72,16 +72,16 @@ export const receivables: ReportKind = {
   },
 }
 
-/** Amounts are positive, but for what takes another movement back. */
+/** Amounts are positive, except when a write-off or disbursement is taken back. */
 type Movement = { readonly type: string; readonly minor: number; readonly entry: JournalEntry }
 
-/** By the sign of what is posted to the account: credit is a liability, which grows by what is negative. */
+/** By the sign of the amount posted to the account. Credit is a liability, which negative amounts increase. */
 const MOVEMENT_TYPES = {
   cash: { in: 'received', out: 'refunded' },
   credit: { in: 'creditUsed', out: 'creditMade' },
 } as const
 
-/** `moved` has what earlier rows posted of each payment: a movement that takes it back is a reversal. */
+/** `moved` contains what earlier rows posted of each payment. A movement that takes it back is a reversal. */
 function* movementsOf(row: StoredJournalRow, moved: Map<string, number>): Generator<Movement> {
   for (const entry of row.entries) {
     const { account, minor, payment } = entry
@@ -95,7 +95,7 @@ function* movementsOf(row: StoredJournalRow, moved: Map<string, number>): Genera
       continue
     }
     const isReversal = earlier !== 0 && Math.sign(earlier) !== Math.sign(minor)
-    // A reversal moves the other way than what it takes back.
+    // A reversal has the type of the movement that it takes back, and the opposite sign.
     const { in: into, out } = MOVEMENT_TYPES[account]
     const type = minor > 0 === isReversal ? out : into
     yield { type: isReversal ? `${type}Reversed` : type, minor: Math.abs(minor), entry }
@@ -126,7 +126,7 @@ export const payments: ReportKind = {
     const moved = new Map<string, number>()
     for (const row of journal)
       for (const { type, minor, entry } of movementsOf(row, moved)) {
-        // Money that moved in another system is not of the period.
+        // Movements in another system do not belong to the period.
         if (row.kind === 'opening' || !isWithin(parameters, row.at)) continue
         yield {
           currency: row.currency,

@@ -1,4 +1,4 @@
-// Written and earned premium: from the journal's premium entries.
+// Written and earned premium, from the journal's premium entries.
 
 import type { Instant } from '../../kernel/time.ts'
 import { earnedOf, premiumSpans } from '../../policy/journal/earned.ts'
@@ -28,7 +28,7 @@ export const transactionCells = (row: StoredJournalRow, booked: Instant) => [
 export const isWithin = ({ from, to }: Pick<ReportParameters, 'from' | 'to'>, at: Instant): boolean =>
   from <= at && at < to
 
-/** Entries of one row and peril come to one line. */
+/** Combines the entries of one row and peril into one line. */
 export const writtenPremium: ReportKind = {
   name: 'writtenPremium',
   title: 'Written premium',
@@ -56,7 +56,7 @@ export const writtenPremium: ReportKind = {
         sums.set(peril, known)
       }
       for (const { entry, premium, heldBack } of sums.values()) {
-        // What was held back elsewhere is no premium either: `charges` has it.
+        // Amounts held back in another system are not premium either. The `charges` report has them.
         const amounts = row.kind === 'opening' ? [0, 0, premium] : [premium, heldBack, 0]
         if (amounts.every(minor => minor === 0)) continue
         const booked = bookedAt(row, entry)
@@ -111,6 +111,6 @@ export const earnedPremium: ReportKind = {
   },
 }
 
-/** Rows with the premium entries that are booked before the time. */
+/** Returns the rows whose premium entries are booked before the time. */
 const bookedBefore = (journal: readonly StoredJournalRow[], at: Instant): StoredJournalRow[] =>
   journal.filter(({ effectiveAt, closedUntil }) => effectiveAt < at && closedUntil < at)

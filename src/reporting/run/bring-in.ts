@@ -1,5 +1,5 @@
-// Brings policies into the journal that were there before it. What their records say and the journal lacks is added, with the times at
-// which it happened, so the result is that of a journal which was kept from the start.
+// Brings policies that are older than the journal into it. Adds what their records show and the journal lacks, with the original
+// times, so that the result equals that of a journal kept from the start.
 
 import { sql } from 'drizzle-orm'
 import type { PolicyLocator } from '../../kernel/locators.ts'
@@ -22,12 +22,12 @@ const MOST_POLICIES = 50
 const MOST_PERILS = 1_000
 
 /**
- * Isolates know for this long after the tables were made that there are none yet: what they commit meanwhile is not journalled. So
- * what was brought in before is gone over once more.
+ * For this long after the tables were created, isolates may not know of them yet, and do not journal what they commit. So
+ * policies that were brought in before this time has passed are gone over again.
  */
 const SETTLED_MS = 10 * 60_000
 
-/** What is missing of one policy. `migratedAt`: when it came from another system. */
+/** Returns the journal rows that one policy lacks. `migratedAt` is when it came from another system. */
 export function missingRows(
   aggregate: PolicyAggregate,
   posted: readonly StoredJournalRow[],
@@ -45,7 +45,7 @@ export function missingRows(
   return history.flatMap(row => lackingOf(row, posted))
 }
 
-/** The row without what was posted at its time. */
+/** Returns the row without the amounts that were already posted at its time. */
 function lackingOf(row: JournalRow, posted: readonly StoredJournalRow[]): JournalRow[] {
   const own = posted.filter(({ at }) => at === row.at)
   if (own.length === 0) return [row]
@@ -59,7 +59,7 @@ function lackingOf(row: JournalRow, posted: readonly StoredJournalRow[]): Journa
   return entries.length === 0 ? [] : [{ ...row, entries }]
 }
 
-/** The next policies of the shard. `done` where all are brought in. */
+/** Brings in the next policies of the shard. Returns `done` when all are brought in. */
 export async function bringInPortion(
   context: RequestContext,
   database: Database,

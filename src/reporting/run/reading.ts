@@ -15,13 +15,14 @@ import type { Policyholder } from '../../policyholders/values.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type { ReportedPolicy, ReportNeeds, ReportParameters } from '../kind.ts'
 
-/** Of one portion. A policy whose records are read and that has more perils is a portion alone. */
+/** Limits per portion. A policy whose records are read and that has more perils gets its own portion. */
 const MOST_POLICIES = 40
 const MOST_PERILS = 500
 
 /**
- * Of what is read and held at once: a portion is read in several batches, with a pause after each. Database and isolate take a batch
- * apart in one go, and everybody else waits for that: journals of 40 policies at once doubled the p99 of requests.
+ * Limits on what is read and held at a time. A portion is read in several batches, with a pause after each, because the database
+ * and the isolate process a batch without interruption while all other requests wait. Reading the journals of 40 policies
+ * together doubled the p99 of requests.
  */
 const MOST_POLICIES_AT_ONCE = 8
 const MOST_PERILS_AT_ONCE = 40
@@ -45,7 +46,7 @@ const SEGMENTS = statement(build =>
     ),
 )
 
-/** How many policies a report goes over in the shard. */
+/** Counts the policies that a report covers in the shard. */
 export const countQuery = ({ build }: Database, parameters: ReportParameters, knownAt: Instant) =>
   build.select({ count: sql<number>`count(*)` }).from(policies).where(isReported(parameters, knownAt))
 
@@ -54,7 +55,9 @@ const isReported = ({ products }: Pick<ReportParameters, 'products'>, knownAt: I
     products.length > 0 ? sql` and ${policies.productName} in ${listed(JSON.stringify(products))}` : sql``
   }`
 
-/** The policies of the next portion, in the order of locators, without what a report reads of them. One batch. */
+/**
+ * Returns the policies of the next portion, in the order of locators, without the data that the report reads of them. One batch.
+ */
 export async function nextPortion(
   database: Database,
   after: number,
@@ -73,7 +76,10 @@ export async function nextPortion(
   return needs.records ? withinPerils(rows, MOST_PERILS) : rows
 }
 
-/** The policies of a portion with what the report needs of them, as many at once as memory and others on the thread bear. A batch each. */
+/**
+ * Yields the policies of a portion with the data that the report needs, as many at a time as memory and other requests on the
+ * thread permit. One batch for each.
+ */
 export async function* readPortion(
   database: Database,
   portion: readonly Row[],
@@ -139,7 +145,7 @@ const holdersQuery = ({ build }: Database, locators: string): Query =>
       sql`${policyholders.locator} in (select ${policies.policyholderLocator} from ${policies} where ${policies.locator} in ${listed(locators)})`,
     )
 
-/** Money that belongs to no policy. */
+/** Returns money that belongs to no policy. */
 export async function readDisbursements(database: Database, knownAt: Instant): Promise<ReportedPolicy> {
   const [rows] = await database.batch([rowsWithoutPolicyQuery(database, knownAt)])
   return { journal: rows.map(readJournalRow), segments: new Map() }

@@ -1,5 +1,6 @@
-// The work of one alarm: some portions of a tenant's policies, or some steps of the report's files. Each is recorded with the place that
-// the report has come to. A crash, deploy or eviction repeats only what was not recorded, whose file is then written again.
+// The work of one alarm: some portions of a tenant's policies, or some steps of the report's files. Each is recorded together
+// with the position of the report. A crash, deploy or eviction repeats only work that was not recorded, and writes its file
+// again.
 import { isRefused, Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { letOthersRun } from '../../kernel/turns.ts'
@@ -33,13 +34,13 @@ import { type Needs, nextPortion, readDisbursements, readPortion } from './readi
 
 const PORTIONS_OF_ALARM = 12
 
-/** The longest rest at once. */
+/** The longest single rest. */
 const LONGEST_REST_MS = 100
 
-/** Policies between two rests, where the journal alone is read. */
+/** The number of policies between two rests if only the journal is read. */
 const QUICK_POLICIES = 4
 
-/** Faults of the service at one portion; then the report is in error until it is resumed. */
+/** The number of consecutive failures of the service at one portion. Then the report is in error until it is resumed. */
 const MOST_TRIES = 4
 
 type Run = {
@@ -54,11 +55,14 @@ type Run = {
   /** Rows that were read for the report before this alarm. */
   readonly readBefore: number
   isHalted(): boolean
-  /** Rests for twice as long as was worked since the last rest: requests on the same thread and databases have two thirds of both at least. */
+  /**
+   * Rests for twice as long as it has worked since the last rest, so that requests on the same thread and databases get at least
+   * two thirds of both.
+   */
   rest(): Promise<void>
 }
 
-/** Milliseconds until the next alarm; undefined if there is nothing to do until it is woken. */
+/** Returns the milliseconds until the next alarm. Undefined if there is nothing to do until it is woken. */
 export async function workOn(
   env: Env,
   shard: ShardName,
@@ -86,7 +90,7 @@ export async function workOn(
     }
     return report.state === 'running' ? 0 : undefined
   } catch (problem) {
-    // Paused, resumed or removed meanwhile, or another object of it is faster.
+    // It was paused, resumed or removed meanwhile, or another object of the report is faster.
     if (problem instanceof GuardTripped) return 0
     if (isRefused(problem)) {
       await stop(context, report, problem.message)
@@ -131,7 +135,7 @@ function resting(): () => Promise<void> {
   }
 }
 
-/** The report after its next portion: policies to bring in, policies to report, or a step of its files. */
+/** Returns the report after its next portion: policies to bring in, policies to report, or a step of its files. */
 async function workOnPortion(run: Run, report: store.Report): Promise<store.Report> {
   const { tenant, env, calls, context } = run
   if (report.shard >= tenant.shards.length) return await workOnFiles(run, report)
@@ -155,14 +159,14 @@ async function workOnPortion(run: Run, report: store.Report): Promise<store.Repo
   })
 }
 
-/** No file is written for a portion without lines. */
+/** A portion without lines has no file. */
 async function putLines(run: Run, report: store.Report, lines: readonly Cell[][]): Promise<number> {
   if (lines.length === 0) return report.portions
   await putPortion(run, report.locator, report.portions, lines)
   return report.portions + 1
 }
 
-/** Undefined where it was halted: a portion is recorded whole or not at all. */
+/** Returns undefined if the report was halted, because a portion is recorded as a whole or not at all. */
 async function linesOf(
   run: Run,
   report: store.Report,
@@ -183,7 +187,7 @@ async function linesOf(
   return { lines, totals }
 }
 
-/** Disbursements come last in their shard; a report of some products has none. */
+/** Disbursements come last in their shard. A report of only some products has none. */
 async function afterShard(run: Run, report: store.Report): Promise<store.Report> {
   const { env, tenant, calls } = run
   const next = { shard: report.shard + 1, after: 0, tries: 0 }
@@ -219,7 +223,7 @@ const finishEvent = ({ locator, name }: store.Report, state: 'finished' | 'error
   data: { reportLocator: locator, reportName: name, reportState: state },
 })
 
-/** Trips if the report is not as it was read. */
+/** Trips if the report has changed since it was read. */
 async function record(
   { context, readBefore }: Pick<Run, 'context'> & Partial<Pick<Run, 'readBefore'>>,
   report: store.Report,
@@ -242,7 +246,7 @@ async function record(
   return { ...report, ...changes }
 }
 
-/** Ends it for a reason that trying again does not change. */
+/** Ends the report for a reason that a retry would not change. */
 async function stop(context: RequestContext, report: store.Report, problem: string): Promise<void> {
   const changes = { state: 'error', problem, updatedAt: context.now } as const
   await record({ context }, report, changes, [finishEvent(report, 'error')]).catch(ignoreTrip)

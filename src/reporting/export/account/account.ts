@@ -1,5 +1,5 @@
-// A policyholder with everything of it, as an export has it, in the words of a migration request: each policy with its history where a request
-// can tell it exactly, else as it is now.
+// A policyholder and all its records, as an export contains them, as a migration request. Each policy has its history if a
+// request can express it exactly, and otherwise its current state.
 import type { PolicyholderResponse } from '../../../policyholders/contract.ts'
 import type { PolicyRecord } from '../policy-record.ts'
 import { termsAsNow } from './as-now.ts'
@@ -19,30 +19,30 @@ export type ExportedAccount = {
   readonly holder: PolicyholderResponse
   readonly policies: readonly PolicyRecord[]
   readonly disbursements: readonly DisbursementRecord[]
-  /** Of its policies. */
+  /** Auxiliary data of its policies. */
   readonly auxData: readonly AuxDataRecord[]
 }
 
-/** `history`: told exactly; `asNow`: as it is now, and why; `left`: not carried over, and why. */
+/** `history`: with its exact history. `asNow`: in its current state, with the reason. `left`: not carried over, with the reason. */
 export type ToldPolicy = {
   readonly locator: string
   readonly as: 'history' | 'asNow' | 'left'
   readonly reason?: string
-  /** What of it is not carried over. */
+  /** Parts of the policy that are not carried over. */
   readonly notes: readonly string[]
 }
 
 export type ToldAccount = {
-  /** A migration request of one account. */
+  /** A migration request for one account. */
   readonly request: object
   readonly policies: readonly ToldPolicy[]
-  /** What of the policyholder itself is not carried over. */
+  /** Parts of the policyholder itself that are not carried over. */
   readonly left: readonly string[]
 }
 
 const NO_MONEY = { invoiced: '0', paid: '0', credit: '0', disbursed: '0' }
 
-/** Its own origin; migrations write it again. */
+/** The key of the policy's own origin. A migration writes it again. */
 const ORIGIN_KEY = 'migration.origin'
 
 export function toldAccount({ holder, policies, disbursements, auxData }: ExportedAccount): ToldAccount {
@@ -56,7 +56,7 @@ export function toldAccount({ holder, policies, disbursements, auxData }: Export
     disbursements,
     currency,
   )
-  // Credit is kept with an invoice.
+  // Credit is stored with an invoice.
   const isHeld = money.invoices.length > 0
   const hasMoney = money.payments.length > 0 || disbursements.length > 0
   return {
@@ -81,7 +81,7 @@ export function toldAccount({ holder, policies, disbursements, auxData }: Export
         terms,
       })),
       ...(isHeld && money),
-      // With totals an account is migrated whole or not at all.
+      // With totals, an account is migrated as a whole or not at all.
       accounting: { originalAccountBalances: isHeld ? totals : NO_MONEY },
     },
     policies: told.map(({ record: { locator }, as, reason, notes }) => ({
@@ -102,7 +102,7 @@ export function toldAccount({ holder, policies, disbursements, auxData }: Export
   }
 }
 
-/** Credit that policies which are not carried over took is there once more. */
+/** Credit that was used by policies that are not carried over becomes available again. */
 function creditUsedBy(left: readonly PolicyRecord[], currency: string): string[] {
   const used = left
     .flatMap(one => one.invoices.flatMap(standing))
@@ -166,8 +166,8 @@ export function exactTerms(record: PolicyRecord): object[] {
 }
 
 /**
- * Whether bills have all that coverages cost, coverage by coverage. What came to nothing in sum is on no bill that is shown, though a cent
- * may have moved from the tax of one coverage to that of another.
+ * Whether the bills contain everything that coverages cost, coverage by coverage. A sum of zero is on no visible bill, even if a
+ * cent moved from the tax of one coverage to that of another.
  */
 export function isBilledWhole(
   { exposures, segmentCharges, holdbacks, currency }: PolicyRecord,
@@ -178,7 +178,7 @@ export function isBilledWhole(
     groups.set(locator, renewalGroup)
     for (const one of characteristics) groups.set(one.locator, renewalGroup)
   }
-  /** What coverages cost less what bills have of it, in minor units. */
+  /** The cost of coverages minus the amounts on bills, in minor units. */
   const missing = new Map<string, number>()
   const add = (coverage: string, type: string, name: string, minor: number): void => {
     const key = JSON.stringify([groups.get(coverage), type, name])
@@ -209,8 +209,8 @@ function paidFor({ invoices, currency }: PolicyRecord): string[] {
 }
 
 /**
- * Whether each transaction takes effect after those before it. Otherwise several segments share an amount that a request states once, and
- * their shares of it might be a cent off.
+ * Whether each transaction takes effect after the preceding ones. Otherwise several segments share an amount that a request
+ * states only once, and their shares might be off by a cent.
  */
 const isInOrder = ({ modifications }: PolicyRecord): boolean =>
   modifications.every(
@@ -219,7 +219,7 @@ const isInOrder = ({ modifications }: PolicyRecord): boolean =>
       (at === 0 || Number(one.effectiveTimestamp) > Number(modifications[at - 1]!.effectiveTimestamp)),
   )
 
-/** What nobody can tell of a policy that is carried over. */
+/** Returns the parts of a carried-over policy that a request cannot express. */
 function notesOn(record: PolicyRecord): string[] {
   const open = (list: readonly object[], what: string): string[] => {
     const locators = (list as { locator: string; state: string }[])

@@ -1,5 +1,6 @@
-// A policy as it is now, in the words of a migration request: each segment that is in force is a transaction with all elements, each of which
-// is charged what it costs in that segment; gaps are transactions, too. What was changed on the way is not told, nor when it was known.
+// A policy in its current state, as a migration request. Each segment in force becomes a transaction with all elements, charged
+// with their cost in that segment; gaps become transactions too. Earlier changes, and the times at which they became known, are
+// omitted.
 import type { PerilResponse } from '../../../policy/contract/response.ts'
 import type { PolicyRecord } from '../policy-record.ts'
 import { type Bill, billsOf } from './bills.ts'
@@ -18,11 +19,11 @@ type Term = {
 /** A transaction of the request. */
 type Step = {
   readonly from: number
-  /** Absent of a gap. */
+  /** Absent for a gap. */
   readonly segment?: Segment
   readonly modification: Modification | undefined
   readonly type: string
-  /** In force or not: the first of a term that has no cover. */
+  /** Set for the first transaction of a term without cover at its start. Its segment is not in force and charges nothing. */
   readonly isFree: boolean
 }
 
@@ -48,7 +49,7 @@ export function termsAsNow(record: PolicyRecord): object[] {
     endTime: term.end,
     transactions: term.steps.map((step, at) => {
       const { issuedTimestamp, createdTimestamp } = step.modification ?? term.opening
-      // In the order in which they are listed, whenever they were issued.
+      // Times of issue follow the order of the list, no matter when the transactions were issued.
       issued = at === 0 ? Number(issuedTimestamp) : Math.max(issued, Number(issuedTimestamp))
       const place = { termAt, at }
       return {
@@ -127,7 +128,7 @@ function stepsOf(record: PolicyRecord, term: Term): Step[] {
 const madeBy = ({ modifications }: PolicyRecord, { locator }: Segment): Modification | undefined =>
   modifications.find(one => one.newPolicyCharacteristicsLocators.includes(locator))
 
-/** The name of an endorsement; all others are changes here. */
+/** Returns the name of an endorsement. All others are named `change`. */
 const typeOf = (modification: Modification | undefined): string =>
   !modification ||
   modification.name.startsWith('modification.policy.') ||
@@ -139,7 +140,7 @@ const ENDING: ReadonlySet<string> = new Set(
   ['cancel', 'withdraw', 'lapse'].map(one => `modification.policy.${one}`),
 )
 
-/** The last transaction that ended cover there. */
+/** Returns the last transaction that ended cover at that time. */
 function endingAt(
   { modifications }: PolicyRecord,
   from: number,
@@ -152,7 +153,7 @@ function endingAt(
   return { modification, type: modification?.cancellationName ?? (isLapse ? 'lapse' : 'cancellation') }
 }
 
-/** The segment with which the term began when it was issued. */
+/** Returns the segment with which the term began when it was issued. */
 function knownFirst(record: PolicyRecord, { start, opening }: Term): Segment {
   const own = new Set(opening.newPolicyCharacteristicsLocators)
   const found = record.characteristics.find(
@@ -162,12 +163,12 @@ function knownFirst(record: PolicyRecord, { start, opening }: Term): Segment {
   return found
 }
 
-/** A peril in a segment, and what it costs there. */
+/** A peril in a segment, with its characteristics there. */
 type Part = { readonly peril: PerilResponse; readonly part: PerilResponse['characteristics'][number] }
 
 class Elements {
   readonly #record: PolicyRecord
-  /** By the segment of the policy. */
+  /** By the locator of the policy segment. */
   readonly #parts: ReadonlyMap<string, readonly Part[]>
   readonly #charges: ReadonlyMap<string, PolicyRecord['segmentCharges'][number]>
   readonly #perils: ReadonlyMap<string, PerilResponse>
@@ -191,7 +192,7 @@ class Elements {
     return this.#byCharacteristics.get(characteristics)
   }
 
-  /** Of a segment that was replaced since, the parts that it had at last. */
+  /** For a segment that has been replaced, returns the parts that it had last. */
   #partsOf(segment: Segment): readonly Part[] {
     const parts = this.#parts.get(segment.locator) ?? []
     return isInForce(segment)
@@ -227,7 +228,7 @@ class Elements {
     })
   }
 
-  /** `isAnew`: the elements were there before. */
+  /** `isAnew`: the elements existed before. */
   tree(segment: Segment | undefined, isAnew: boolean, chargesOf: (id: string) => object[]): object[] {
     const parts = segment ? this.#partsOf(segment) : []
     const inForce = Map.groupBy(parts, ({ peril }) => peril.exposureLocator)
@@ -249,7 +250,7 @@ class Elements {
           },
         })),
       )
-      // What is kept of coverages that ended.
+      // Amounts that are kept from coverages that ended.
       const groups = new Map(exposure.perils.map(one => [one.renewalGroup, one]))
       const ended = [...groups.values()].flatMap(({ renewalGroup: id, name: elementType }) => {
         const charges = ids.has(id) ? [] : chargesOf(id)
@@ -304,7 +305,7 @@ function addFees({ fees, currency }: PolicyRecord, terms: readonly Term[], charg
   }
 }
 
-/** Those of fees are fees here. */
+/** Holdbacks of fees become fees in the request. */
 function addHoldbacks(
   { holdbacks, fees, currency, modifications, exposures }: PolicyRecord,
   terms: readonly Term[],
@@ -343,7 +344,7 @@ const startOf = ({ characteristics }: PerilResponse): number =>
 
 type Item = Bill['items'][number]
 
-/** What each bill bills, by what it is for. */
+/** Returns the items of each bill, by the charge that they bill. */
 function itemsIn(
   { currency, fees }: PolicyRecord,
   terms: readonly Term[],

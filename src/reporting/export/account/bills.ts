@@ -1,4 +1,4 @@
-// Bills of a policy, as they are now: invoices, and those that are planned.
+// The current bills of a policy: invoices, and planned bills.
 
 import type { PolicyRecord } from '../policy-record.ts'
 import { minorOf } from './words.ts'
@@ -6,21 +6,21 @@ import { minorOf } from './words.ts'
 type Item = PolicyRecord['invoices'][number]['financialTransactions'][number]
 
 export type Bill = {
-  /** Of an invoice. */
+  /** Set for an invoice. */
   readonly invoiceId?: string
   readonly times: { readonly startTime: number; readonly dueTime: number; readonly generateTime: number }
-  /** What it asks for, in minor units. */
+  /** The amount due, in minor units. */
   readonly minor: number
   readonly items: readonly Item[]
 }
 
 type RecordedInvoice = PolicyRecord['invoices'][number]
 
-/** Payments that were not taken back. */
+/** Returns payments that were not reversed. */
 export const standing = ({ payments }: Pick<RecordedInvoice, 'payments'>): RecordedInvoice['payments'] =>
   payments.filter(one => one.reversedTimestamp === undefined)
 
-/** What payments paid of the invoice, in minor units, without what became credit. */
+/** Returns how much payments paid of the invoice, in minor units, without the part that became credit. */
 export const paidOf = (invoice: Pick<RecordedInvoice, 'payments' | 'totalDueCurrency'>): number =>
   standing(invoice).reduce(
     (sum, { amount, creditedAmount = 0 }) =>
@@ -28,15 +28,15 @@ export const paidOf = (invoice: Pick<RecordedInvoice, 'payments' | 'totalDueCurr
     0,
   )
 
-/** An invoice that is carried over, with what it asks for in minor units. */
+/** An invoice that is carried over, with its amount due in minor units. */
 export type CarriedInvoice = RecordedInvoice & { readonly due: number }
 
 const minorDue = ({ totalDue, totalDueCurrency }: RecordedInvoice): number =>
   minorOf(totalDue, totalDueCurrency)
 
 /**
- * Those that are carried over: of issued transactions, and not void. What another bill took over is what was paid before; where that is
- * nothing, the invoice is left out.
+ * Returns the invoices to carry over: those of issued transactions that are not void. An invoice that another bill took over
+ * counts with the amount paid before. If that is zero, the invoice is left out.
  */
 export function carriedInvoices(
   record: Pick<PolicyRecord, 'invoices' | 'futureInvoices' | 'price' | 'currency'>,
@@ -52,7 +52,7 @@ export function carriedInvoices(
   )
 }
 
-/** By how much bills come to more than what the policy costs. */
+/** Returns how much the bills exceed the cost of the policy. */
 function excessOf(
   { futureInvoices, price, currency }: Pick<PolicyRecord, 'futureInvoices' | 'price' | 'currency'>,
   invoices: readonly CarriedInvoice[],
@@ -66,8 +66,8 @@ function excessOf(
 }
 
 /**
- * A bill after a lapse charges once more what was written off before it, since that is not given back (brief 4.5). Bills then come to
- * that much more than the policy costs. So what was written off counts as taken over by that bill.
+ * A bill after a lapse charges again what was written off before it, because that is not given back (brief 4.5). The bills then
+ * exceed the cost of the policy by that amount. So the written-off amount counts as taken over by that bill.
  */
 function withoutGivenUp(invoices: readonly CarriedInvoice[], excess: number): CarriedInvoice[] {
   const rests = invoices.map(one => (one.settlementType === 'writtenOff' ? one.due - paidOf(one) : 0))
@@ -88,7 +88,7 @@ function withoutGivenUp(invoices: readonly CarriedInvoice[], excess: number): Ca
 
 const isPayable = ({ type }: Item): boolean => type !== 'commission'
 
-/** Invoices first. Planned ones of the same times are one. */
+/** Returns the bills, invoices first. Planned bills with the same times become one. */
 export function billsOf(record: PolicyRecord): Bill[] {
   const { currency, futureInvoices } = record
   const invoiced = carriedInvoices(record).map(

@@ -1,4 +1,5 @@
-// Which transaction charges what, and on which bill: each charges what its elements cost, and each bill asks for what it asked for.
+// Distributes charges over transactions and bills, so that each transaction charges the cost of its elements and each bill has
+// its original total.
 import type { Bill } from './bills.ts'
 import { amountText, Untellable } from './words.ts'
 
@@ -6,23 +7,23 @@ export type Wanted = {
   /** The element: `root`, or a peril's renewal group. */
   readonly id: string
   readonly kind: 'premium' | 'technicalPremium' | 'tax' | 'commission' | 'fee' | 'holdback'
-  /** Of the tax, fee or recipient; of a holdback the tax; else empty. */
+  /** The name of the tax, fee or recipient. For a holdback the tax, otherwise empty. */
   readonly name: string
-  /** A month's. */
+  /** The monthly rate. */
   readonly rate?: number
   readonly minor: number
 }
 
 export type StepPlace = { readonly termAt: number; readonly at: number }
 
-/** A charge with what it has on each bill. */
+/** A charge with its amount on each bill. */
 type Charge = Omit<Wanted, 'minor'> & { readonly items: Map<number, number> }
 
 type Step = StepPlace & {
   readonly covered: ReadonlySet<string>
   readonly wanted: Map<string, Wanted>
   readonly charges: Map<string, Charge>
-  /** Numbers of its bills, in their order. */
+  /** The numbers of its bills, in their order. */
   readonly bills: Set<number>
 }
 
@@ -45,7 +46,7 @@ export class Charging {
     this.#bills = bills
   }
 
-  /** Steps in their order. */
+  /** Adds the next step. Steps are added in their order. */
   add(place: StepPlace, covered: readonly string[], wanted: readonly Wanted[]): void {
     this.#steps.push({
       ...place,
@@ -67,7 +68,7 @@ export class Charging {
     return this.#steps.find(one => one.termAt === termAt && one.at === at)!
   }
 
-  /** Throws `Untellable` where bills do not come to what is charged. */
+  /** Throws `Untellable` if the bills do not total the charges. */
   allocate(items: readonly BilledItem[]): void {
     const billed = Map.groupBy(items, one => `${one.termAt} ${keyOf(one)}`)
     const left = this.#bills.map(({ minor }) => minor)
@@ -81,7 +82,10 @@ export class Charging {
     for (const step of this.#steps) this.#allocateUnpaid(step)
   }
 
-  /** The first step with the thing takes what bills have of it, less what later ones charge, which is on its first bill. */
+  /**
+   * The first step with the charge gets the amounts on the bills, minus the charges of the later steps, which go on the first of
+   * these bills.
+   */
   #allocateKey(steps: readonly Step[], key: string, items: readonly BilledItem[], left: number[]): void {
     const own = steps.filter(one => one.wanted.has(key))
     const [first, ...others] = own
@@ -101,7 +105,8 @@ export class Charging {
     }
     if (bill !== undefined) {
       const sum = [...byBill.values()].reduce((all, minor) => all + minor, 0)
-      // What bills do not have of it stands on the first one all the same, and is taken off again beside the charges.
+      // An amount that is missing on the bills goes on the first one as well. `#allocateRest` subtracts it again as a separate
+      // charge.
       byBill.set(bill, (byBill.get(bill) ?? 0) + first!.wanted.get(key)!.minor - sum)
     }
     for (const [at, minor] of byBill) this.#put(first!, first!.wanted.get(key)!, at, minor)
@@ -117,7 +122,7 @@ export class Charging {
     step.bills.add(bill)
   }
 
-  /** What things that are not in force any more, or are shared otherwise, leave on bills: together it is nothing. */
+  /** Balances amounts on bills of charges that are no longer in force or are shared out differently. Their sum must be zero. */
   #allocateRest(left: readonly number[]): void {
     const rest = left.reduce((sum, minor) => sum + minor, 0)
     if (rest !== 0)
@@ -135,7 +140,7 @@ export class Charging {
     for (const bill of this.#bills.keys()) if (!named.has(bill)) this.#steps[0]!.bills.add(bill)
   }
 
-  /** What nobody pays stands on the step's first bill, or on the policy's. */
+  /** Puts amounts that nobody pays on the step's first bill, or else on the policy's first bill. */
   #allocateUnpaid(step: Step): void {
     const unpaid = [...step.wanted.values()].filter(one => !isPayable(one) && one.minor !== 0)
     if (unpaid.length === 0 || this.#bills.length === 0) return
@@ -143,7 +148,7 @@ export class Charging {
     for (const one of unpaid) this.#put(step, one, bill, one.minor)
   }
 
-  /** Charges of an element, also those that come to nothing: their names and rates are told. */
+  /** Returns the charges of an element, including premiums and taxes of zero, so that their names and rates are kept. */
   of(place: StepPlace, id: string): object[] {
     const { wanted, charges, bills } = this.#step(place)
     const numbers = new Map([...bills].map((bill, at) => [bill, at + 1]))
@@ -181,5 +186,5 @@ export class Charging {
   }
 }
 
-/** The fee on bills that others have with the opposite sign. */
+/** The name of the fee that balances bills. Other bills have it with the opposite sign. */
 const BALANCE = 'balance'

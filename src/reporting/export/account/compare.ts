@@ -1,9 +1,9 @@
-// A policy before and after it was carried over: what is the same as of now, and where it is not.
+// Compares a policy before and after it was carried over, in its current state.
 import type { PolicyRecord } from '../policy-record.ts'
 import { carriedInvoices, paidOf, standing } from './bills.ts'
 import { amountText, dataOf, isInForce, minorOf, termsOf } from './words.ts'
 
-/** Where the two differ as of now, each with both values; empty if they are the same. At most ten. */
+/** Returns the differences in the current state, each with both values, at most ten. Empty if the two are the same. */
 export const differencesNow = (before: PolicyRecord, after: PolicyRecord): string[] =>
   [...differences('', asNow(before), asNow(after))].slice(0, 10)
 
@@ -20,7 +20,7 @@ function* differences(path: string, a: unknown, b: unknown): Generator<string> {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
 
-/** Equal values have equal texts, whatever the order of properties. */
+/** Returns equal texts for equal values, no matter how their properties are ordered. */
 const sorted = (value: unknown): string =>
   JSON.stringify(value, (_, own) =>
     typeof own === 'object' && own !== null && !Array.isArray(own)
@@ -30,7 +30,7 @@ const sorted = (value: unknown): string =>
 
 const byText = <T>(list: readonly T[]): T[] => list.toSorted((a, b) => (sorted(a) < sorted(b) ? -1 : 1))
 
-/** Policy terms, what is covered with its data and amounts, what it costs, is billed, paid and planned. */
+/** Returns the terms of the policy, its cover with data and amounts, and its cost, bills, payments and planned bills. */
 export function asNow(record: PolicyRecord): Record<string, unknown> {
   const { currency } = record
   const amount = (value: number): string => amountText(minorOf(value, currency), currency)
@@ -51,12 +51,12 @@ export function asNow(record: PolicyRecord): Record<string, unknown> {
     paymentSchedule: record.paymentScheduleName,
     timezone: record.timezone,
     original: [record.originalContractStartTimestamp, record.originalContractEndTimestamp],
-    // Of a policy without any cover it is the time of one of the transactions that ended it.
+    // Without any cover, the effective end is the time of one of the transactions that ended the policy.
     ...(record.characteristics.some(isInForce) && { effectiveEnd: record.effectiveContractEndTimestamp }),
     segments: segmentsNow(record, amount),
     premium: record.price && amount(record.price.grossPremium),
     taxes: sums(record.price?.taxGroups.map(one => [one.name, minorOf(one.amount, currency)] as const) ?? []),
-    // A fee that is kept is a fee elsewhere.
+    // A holdback of a fee is a fee in the other system.
     feesAndHoldbacks: record.price && amountText(minorOf(record.price.grossFees, currency) + kept, currency),
     commissions: sums(
       record.price?.commissions.map(one => [one.recipient, minorOf(one.amount, currency)] as const) ?? [],
@@ -64,7 +64,7 @@ export function asNow(record: PolicyRecord): Record<string, unknown> {
     total: record.price && amount(record.price.total),
     invoices: byText(
       carriedInvoices(record)
-        // Those that came to nothing settle nothing.
+        // Invoices of zero settle nothing.
         .filter(one => one.due !== 0 || standing(one).length > 0)
         .map(one => ({
           start: one.startTimestamp,
@@ -96,7 +96,10 @@ export function asNow(record: PolicyRecord): Record<string, unknown> {
 /** In minor units. */
 export type SumsNow = Readonly<Record<'price' | 'invoiced' | 'paid' | 'outstanding' | 'planned', number>>
 
-/** What of a policy adds up over a book: its price, what invoices ask for that are not given up, what was paid of them, and what is to come. */
+/**
+ * Returns the amounts of a policy to add up over a book: its price, the total of invoices that are not written off, payments of
+ * these, and planned bills.
+ */
 export function sumsNow(record: PolicyRecord): SumsNow {
   const { currency, price, futureInvoices } = record
   const invoices = carriedInvoices(record)
@@ -114,7 +117,7 @@ export function sumsNow(record: PolicyRecord): SumsNow {
   }
 }
 
-/** Each with the exposures and perils in it, by what they are: locators differ. */
+/** Returns the segments, each with its exposures and perils, identified by content because their locators differ. */
 function segmentsNow(record: PolicyRecord, amount: (value: number) => string): unknown[] {
   const charges = new Map(record.segmentCharges.map(one => [one.perilCharacteristicsLocator, one]))
   const holds = (at: number, start: string, end: string): boolean => Number(start) <= at && at < Number(end)

@@ -1,5 +1,5 @@
-// What answers tell of a policy's history, told once more in the words of another system: terms, transactions, elements and
-// charges of a migration request. Only what answers show is used, so that what they do not show is not carried over.
+// The history of a policy as a migration request: terms, transactions, elements and charges. It uses only what responses show,
+// so that nothing else is carried over.
 import type { CheckInvoicesResponse, FinancialTransactionResponse } from '../../../policy/contract/billing.ts'
 import type {
   PerilResponse,
@@ -8,7 +8,7 @@ import type {
 } from '../../../policy/contract/response.ts'
 import { amountText, dataOf, isTerm, minorOf, type Segment, termsOf, Untellable } from './words.ts'
 
-/** A bill of the policy: an invoice, or one that is planned. */
+/** A bill of the policy: an invoice, or a planned bill. */
 export type ToldBill = {
   readonly invoiceId: string | undefined
   readonly owner: string
@@ -20,7 +20,7 @@ type Span = { start: number; end: number }
 type Modification = PolicyModificationResponse & { issuedTimestamp: string }
 type Term = Span & { modifications: Modification[] }
 
-/** What was known of the records once a modification was issued. */
+/** Returns a predicate: whether a record was known, and not yet replaced, at that time of issue. */
 const knownAt =
   (at: number) =>
   (one: { issuedTimestamp?: string; replacedTimestamp?: string }): boolean =>
@@ -28,7 +28,7 @@ const knownAt =
     Number(one.issuedTimestamp) <= at &&
     (one.replacedTimestamp === undefined || Number(one.replacedTimestamp) > at)
 
-/** `taxes`: names of the taxes of each peril, by its locator. */
+/** `taxes` has the names of the taxes of each peril, by its locator. */
 export function toldTerms(
   policy: PolicyResponse,
   bills: readonly ToldBill[],
@@ -134,7 +134,7 @@ class History {
     }
   }
 
-  /** What a transaction changes it changes in one way, up to the end of its term, and in no other term. */
+  /** Requires a transaction to have one outcome, up to the end of its term, and to change no other term. */
   #assertOneTerm({ issuedTimestamp, name, effectiveTimestamp }: Modification, term: Term): void {
     const at = Number(issuedTimestamp)
     const before = knownAt(at - 1)
@@ -164,7 +164,7 @@ class History {
       throw new Untellable('a transaction with several outcomes')
   }
 
-  /** The elements in force at a time, as they were known at another. */
+  /** Returns the elements in force at `time`, as known at `knownTime`. */
   #tree(knownTime: number, time: number) {
     const holds = (start: string, end: string): boolean => Number(start) <= time && time < Number(end)
     const isKnown = knownAt(knownTime)
@@ -221,7 +221,7 @@ class History {
     }))
     const ids = new Set(exposures.flatMap(one => [one.id, ...one.elements.map(peril => peril.id)]))
     const gone = this.#policy.exposures.flatMap(exposure => {
-      // One peril a term, of one renewal group.
+      // Perils of one renewal group, one per term, become a single element.
       const perils = new Map(exposure.perils.map(peril => [peril.renewalGroup, peril]))
       const elements = [...perils.values()]
         .filter(peril => charges.has(peril.renewalGroup) && !ids.has(peril.renewalGroup))
@@ -253,7 +253,7 @@ class History {
     }
   }
 
-  /** Of an element that is rated again over several segments a request says the sum, and not what lies in which. */
+  /** For an element that is rated again over several segments, a request states only the sum, not the amount in each segment. */
   #assertOneStretch({ locator }: Modification, charges: ReadonlyMap<string, unknown>, from: number): void {
     for (const { renewalGroup, characteristics } of this.#policy.exposures.flatMap(one => one.perils)) {
       if (!charges.has(renewalGroup)) continue
@@ -264,7 +264,7 @@ class History {
     }
   }
 
-  /** Charges of the transaction by elements, each with what each of its installments has of it. */
+  /** Returns the charges of the transaction by element, each with its amounts by installment. */
   #charges(locator: string, bills: readonly ToldBill[]): Map<string, Charge[]> {
     const byElement = new Map<string, Charge[]>()
     for (const [at, { items }] of bills.entries())
@@ -281,7 +281,7 @@ class History {
     return byElement
   }
 
-  /** Taxes of the peril that the segment has, so that they are listed also where nothing is charged or left of them. */
+  /** Returns taxes of the peril that the segment has, so that they are listed even if nothing is charged or remains of them. */
   #taxesOfNothing({ locator }: PerilResponse, taxGroups: Segment['taxGroups']): Charge[] {
     const names = new Set(taxGroups.map(one => one.name))
     return (this.#taxes.get(locator) ?? [])
@@ -316,7 +316,7 @@ type Charge = {
   installmentItems: { amount: number | string; installmentNumber: number }[]
 }
 
-/** The premium has its rate, also where nothing is charged of it. */
+/** Adds the rate to the premium, even if nothing is charged. */
 function withRate(charges: readonly Charge[], rate: number | undefined): Charge[] {
   const isPremium = (one: Charge): boolean => one.chargeType === 'premium'
   return charges.some(isPremium)
@@ -324,7 +324,7 @@ function withRate(charges: readonly Charge[], rate: number | undefined): Charge[
     : [...charges, { chargeType: 'premium', tag: undefined, rate, installmentItems: [] }]
 }
 
-/** Charged of nobody, it stands on the first installment, if there is one, with the difference that it makes. */
+/** Returns the technical premium. Nobody is charged for it, so its change goes on the first installment, if there is one. */
 function technicalPremium(
   { characteristics }: PerilResponse,
   { locator, issuedTimestamp }: Modification,
@@ -345,7 +345,7 @@ function technicalPremium(
 const joined = <T extends { elements: object[] }>(one: T, gone: { elements: object[] } | undefined): T =>
   gone ? { ...one, elements: [...one.elements, ...gone.elements] } : one
 
-/** The bills of a policy; void ones billed nothing in the end. */
+/** Returns the bills of a policy. Void invoices are left out, because in the end they billed nothing. */
 export function toldBills({ invoices, futureInvoices }: CheckInvoicesResponse): ToldBill[] {
   const latest = (items: readonly FinancialTransactionResponse[]): string =>
     items.at(-1)?.policyModificationLocator ?? ''

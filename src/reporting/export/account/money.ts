@@ -1,4 +1,4 @@
-// Invoices and payments of an account in the words of a migration request, with the totals that it must come to.
+// Invoices and payments of an account for a migration request, with the control totals that they must match.
 import type { PolicyRecord } from '../policy-record.ts'
 import { type CarriedInvoice, carriedInvoices, standing } from './bills.ts'
 import { amountText, minorOf } from './words.ts'
@@ -23,7 +23,10 @@ export type ToldMoney = {
   readonly totals: Readonly<Record<'invoiced' | 'paid' | 'credit' | 'disbursed', string>>
 }
 
-/** `others` are not carried over: of what was paid for them only that is which is credit of the account. */
+/**
+ * `others` are policies that are not carried over. Of the payments for them, only the part that became credit of the account
+ * counts.
+ */
 export function toldMoney(
   policies: readonly PolicyRecord[],
   others: readonly PolicyRecord[],
@@ -76,7 +79,7 @@ export function toldMoney(
 
 type State = 'open' | 'settled' | 'discarded'
 
-/** One that was given up after a part was paid is open, and its rest is given up. */
+/** An invoice that was written off after a partial payment is open, and its remainder is written off. */
 function stateOf(invoice: CarriedInvoice): State {
   if (invoice.settlementStatus !== 'settled') return 'open'
   if (invoice.settlementType !== 'writtenOff') return 'settled'
@@ -99,8 +102,8 @@ function invoiceRequest(invoice: CarriedInvoice): object {
 type ToldPayment = { readonly request: object; readonly received: number; readonly credit: number }
 
 /**
- * Paid from credit, and what a refund and an invoice settled of each other, moves credit of the account: the one adds what the other takes.
- * Without its invoice, what came in is credit, what went out is not told, and what credit paid is credit still.
+ * Payments from credit, and offsets of refunds against invoices, move credit of the account: one adds what the other uses.
+ * Without its invoice, a payment received becomes credit, a payment out is omitted, and credit that was used remains credit.
  */
 function toldPayment(
   { amount, creditedAmount = 0, source, ...payment }: RecordedPayment,

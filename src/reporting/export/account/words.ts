@@ -1,8 +1,8 @@
-// Words of a migration request for what a record of an export says.
+// Translates records of an export into the terms of a migration request.
 import { type CurrencyCode, decimal, fromMinor, money, toText } from '../../../kernel/money.ts'
 import type { PerilResponse, PolicyResponse } from '../../../policy/contract/response.ts'
 
-/** Something that records tell and a migration request has no words for. */
+/** Something that records contain and a migration request cannot express. */
 export class Untellable extends Error {}
 
 export type Segment = PolicyResponse['characteristics'][number]
@@ -11,7 +11,10 @@ type Values = { readonly [name: string]: readonly string[] }
 
 export type Told = Pick<Segment, 'fieldValues' | 'fieldGroupsByLocator' | 'mediaByLocator'>
 
-/** Field values as another system has them: groups in the place of their locators. Media stay where they are, with their files. */
+/**
+ * Returns field values for another system, with groups in place of their locators. Media are not included, because their files
+ * remain here.
+ */
 export function dataOf({ fieldValues, fieldGroupsByLocator, mediaByLocator }: Told): Record<string, unknown> {
   const groups = fieldGroupsByLocator as Readonly<Record<string, Values>>
   const read = (values: Values): Record<string, unknown> =>
@@ -37,7 +40,7 @@ const AMOUNTS = [
   ] as const),
 ]
 
-/** Deductible and limits of a segment of a peril. */
+/** Returns the deductible and limits of a segment of a peril. */
 export const termsOf = (one: PerilResponse['characteristics'][number]): Record<string, unknown> =>
   Object.fromEntries(AMOUNTS.flatMap(name => (one[name] === undefined ? [] : [[name, one[name]]])))
 
@@ -51,13 +54,13 @@ export const amountText = (minor: number, currency: string): string =>
 export const isTerm = ({ name }: Pick<PolicyResponse['modifications'][number], 'name'>): boolean =>
   name === 'modification.policy.create' || name === 'modification.policy.renew'
 
-/** A segment, exposure or peril that is in force. */
+/** Whether a segment, exposure or peril is in force. */
 export const isInForce = (one: {
   issuedTimestamp?: string | undefined
   replacedTimestamp?: string | undefined
 }): boolean => one.issuedTimestamp !== undefined && one.replacedTimestamp === undefined
 
-/** Perils of an exposure in the order of the list, those within another one in its `elements`. */
+/** Returns the perils of an exposure in the order of the list, with perils of another peril in its `elements`. */
 export function nested<E extends { elements?: unknown[] }>(
   perils: readonly {
     readonly peril: Pick<PerilResponse, 'locator' | 'parentLocator'>
