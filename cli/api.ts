@@ -1,21 +1,21 @@
-// Calls of the service, by the typed client: it repeats what may be repeated, and gives every write a key. What goes wrong
-// ends the command with the exit code of its kind.
+// Calls of the service, by the typed client, which retries calls that can be repeated and gives every write a key. A failed call
+// ends the command with the exit code for its kind of failure.
 import { type BinderyClient, BinderyError, createClient } from '../client/index.ts'
 import { EXIT, type ExitCode, Failure, usage } from './exit.ts'
 import { fileProblem } from './file-problem.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Nobody watches a command that says nothing for longer. */
+/** Nobody waits for a command that is silent for longer. */
 const LONGEST_WAIT_MS = 10_000
 
-/** The address of a service as somebody wrote it, without what calls add. */
+/** Returns the address of a service as the user wrote it, without the parts that calls add. */
 export function serviceAddress(text: string): string {
   const url = URL.parse(text)
   if (url && /^https?:$/.test(url.protocol)) return url.origin + url.pathname.replace(/\/$/, '')
   throw usage(`'${text}' is no address; it looks like 'https://bindery.example.com'.`)
 }
 
-/** `token` is asked before each call, so that one that ends is renewed. */
+/** `token` is called before each call, so that an expiring token is renewed. */
 export const connect = (
   baseUrl: string,
   { interrupted }: Pick<Terminal, 'interrupted'>,
@@ -29,7 +29,7 @@ export const connect = (
       try {
         return await fetch(request, { signal: AbortSignal.any([interrupted]) })
       } catch (problem) {
-        // A service that is not there at all answers no sooner for being asked again.
+        // Retrying does not help if there is no service at the address.
         throw isAbsent(problem) ? outOfReach(baseUrl, problem) : problem
       }
     },
@@ -49,24 +49,24 @@ const outOfReach = (where: string, problem: unknown): Failure => {
   )
 }
 
-/** How a command ends that met the problem; undefined where it is a fault of the command itself. */
+/** Returns how a command that met the problem ends. Undefined for a fault of the command itself. */
 export function failureOf(problem: unknown): Failure | undefined {
   if (problem instanceof Failure) return problem
   if (problem instanceof BinderyError) return new Failure(exitOf(problem.status), refusalText(problem))
-  // Ctrl-C, at whatever of a call it came.
+  // Ctrl-C, at any point of a call.
   if (problem instanceof DOMException && problem.name === 'AbortError')
     return new Failure(EXIT.interrupted, 'Interrupted.')
-  // Of files and folders: what may not be read or written, a file in the place of a folder, a full disk.
+  // A file or folder that may not be read or written, a file in place of a folder, or a full disk.
   if (isOfFiles(problem)) {
     const file = problem.path === undefined ? 'A file' : `'${problem.path}'`
     return new Failure(EXIT.usage, `${file} cannot be read or written: ${fileProblem(problem)}.`)
   }
-  // What `fetch` throws of a connection that broke, each time that it was tried.
+  // The error of `fetch` for a connection that broke at every attempt.
   if (problem instanceof TypeError && problem.cause !== undefined) return outOfReach('The service', problem)
   return undefined
 }
 
-/** Of a file that is open: such problems name no path. */
+/** Error codes of files that are open. Such errors name no path. */
 const OF_OPEN_FILES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EISDIR', 'EIO', 'EROFS'])
 
 const isOfFiles = (problem: unknown): problem is NodeJS.ErrnoException =>

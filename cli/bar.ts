@@ -1,6 +1,6 @@
 const WIDTH = 24
 
-/** `[########................]`: how much of all is done; of nothing, all is. */
+/** `[########................]`: the part of the work that is done. If there is no work, all of it is. */
 export function bar(done: number, all: number): string {
   const filled = all === 0 ? WIDTH : Math.floor((WIDTH * done) / all)
   return `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}]`

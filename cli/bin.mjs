@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `npx bindery`, with whatever Node there is. What runs is the service's own TypeScript, which takes the Node of this package
-// (node_modules/node); an older one starts that and steps aside.
+// `npx bindery`, with any version of Node. The command is the service's own TypeScript, which needs the Node of this package
+// (node_modules/node). An older Node starts that one and waits for it.
 import { spawn } from 'node:child_process'
 import nodeModule from 'node:module'
 import { dirname, join } from 'node:path'
@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url'
 const OLDEST_MAJOR = 24
 
 /**
- * Modules that the service loads as files of their own, and what they are made of (scripts/bundles.ts). A clean clone has no such
- * files before the first start, and nothing here needs them to be apart.
+ * Modules that the service loads as separate files, and their sources (scripts/bundles.ts). A clean clone does not have these
+ * files before the first start, and the command does not need separate files.
  */
 const BUNDLES = {
   './sandbox.bundle.mjs': '../extension/plugins/program.ts',
@@ -19,7 +19,8 @@ const BUNDLES = {
 
 if (Number.parseInt(process.versions.node, 10) < OLDEST_MAJOR) startAnew()
 else {
-  // Half of what a command takes is to read its own source, of which the next finds the result; where it cannot be kept, nothing is.
+  // A command spends half its time on compiling its own source. The cache keeps the result for the next command; if it cannot be
+  // written, Node works without it.
   nodeModule.enableCompileCache(
     join(import.meta.dirname, '..', 'node_modules', '.cache', 'bindery', 'compiled'),
   )
@@ -39,7 +40,7 @@ function startAnew() {
   const child = spawn(program, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: 'inherit',
   })
-  // Ctrl-C reaches both; the other decides what it means, and this one ends as that does.
+  // Ctrl-C reaches both processes. The child decides what it means, and this process ends when the child does.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', problem => {
     console.error(

@@ -1,4 +1,4 @@
-// A configuration by what its author calls it: a folder, an archive, or a version of a tenant.
+// Reads a configuration by its author's name for it: a folder, an archive, or a version of a tenant.
 import { readFileSync, statSync } from 'node:fs'
 import { readArchive } from '../src/product/archive/read.ts'
 import { compileArchive } from '../src/product/compile.ts'
@@ -12,9 +12,9 @@ import { type Run, say } from './terminal.ts'
 
 export type ReadConfiguration = {
   readonly configuration: Configuration
-  /** As it was named, but for a version: which one it is. */
+  /** The name that the user gave. For a version, which one it is. */
   readonly name: string
-  /** Of the archive. Read on demand, since few callers need them. */
+  /** The files of the archive. Read on demand, because few callers need them. */
   files(): Files
 }
 
@@ -22,8 +22,9 @@ export type ReadConfiguration = {
 const VERSION = /^([a-z0-9][a-z0-9.-]*)@(\d{1,9}|latest)$/i
 
 /**
- * Reads and checks the configuration in a folder, in a zip file, or that a tenant has as a version (`tenant@3`, `tenant@latest`),
- * which needs an administrator's sign-in. Fails with the findings if it has mistakes: nothing can be compared with such a one.
+ * Reads and checks the configuration in a folder, in a zip file, or in a version of a tenant (`tenant@3`, `tenant@latest`),
+ * which needs an administrator's sign-in. Fails with the findings if it has mistakes, because such a configuration cannot be
+ * compared.
  */
 export async function readConfiguration(source: string, run: Run): Promise<ReadConfiguration> {
   const { zip, root, name } = await archiveOf(source, run)

@@ -1,4 +1,4 @@
-// Why a file cannot be read or written, in words.
+// Says in words why a file cannot be read or written.
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EPERM: 'permission is denied',
 }
 
-/** The end of a sentence about the file: what the system says, where there are no better words. */
+/** Returns the end of a sentence about the file: the system's own message if there are no better words. */
 export function fileProblem(problem: unknown): string {
   const { code = '', message } = problem as NodeJS.ErrnoException
   return WORDS[code] ?? message

@@ -1,9 +1,9 @@
-// What checks find, as people and programs read it.
+// Findings of checks, for people and programs.
 import { join } from 'node:path'
 import type { Finding } from '../src/product/configuration.ts'
 import { counted, type Terminal } from './terminal.ts'
 
-/** As `--json` shows one: `file` is its path from where the command was started. */
+/** A finding in the form of `--json`. `file` is its path from where the command was started. */
 export type ShownFinding = Finding & { file: string }
 
 export const shownFindings = (findings: readonly Finding[], root: string): ShownFinding[] =>
@@ -12,7 +12,10 @@ export const shownFindings = (findings: readonly Finding[], root: string): Shown
     file: join(root, finding.path),
   }))
 
-/** Each finding: its place, as editors and terminals make links of it, and below it what is wrong and what to do. */
+/**
+ * Prints each finding: its place, in the form that editors and terminals turn into links, and below it what is wrong and what to
+ * do.
+ */
 export function findingsText(findings: readonly ShownFinding[], { colors }: Terminal): string {
   return findings
     .map(({ severity, file, line, column, code, message }) => {
@@ -35,7 +38,7 @@ export const countsText = (findings: readonly Finding[]): string => {
 
 const LOGGED = /^(ERROR|WARNING) (.+?)(?::(\d+)(?::(\d+))?)? ([a-z][A-Za-z]+) (.*)$/
 
-/** The findings of a deploy's log (src/product/log.ts), and the lines that are none. */
+/** Returns the findings in a deploy's log (src/product/log.ts), and the lines that are not findings. */
 export function readLog(log: string): { findings: Finding[]; lines: string[] } {
   const findings: Finding[] = []
   const lines: string[] = []

@@ -1,4 +1,4 @@
-// A configuration as it lies in a folder, packed as the service takes it.
+// A configuration in a folder, packed for the service.
 import { readFileSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { zipSync } from 'fflate'
@@ -10,15 +10,15 @@ import { usage } from './exit.ts'
 
 export type Packed = {
   readonly zip: Uint8Array<ArrayBuffer>
-  /** Where paths of the configuration begin, from where the command was started; empty for right there. */
+  /** Where paths of the configuration begin, from where the command was started. Empty for that folder itself. */
   readonly root: string
-  /** What could not be packed, as the service would say it. */
+  /** Files that could not be packed, with the messages of the service. */
   readonly findings: readonly Finding[]
 }
 
 /**
- * Packs the folder, or the configuration in a folder of it: what lies beside that, as `README.md`, stays out. The same files give
- * the same bytes.
+ * Packs the folder, or the configuration in a subfolder. Files next to that, such as `README.md`, are left out. The same files
+ * produce the same bytes.
  */
 export function packFolder(folder: string): Packed {
   const entries = entriesOf(folder)
@@ -38,10 +38,10 @@ export function packFolder(folder: string): Packed {
   }
 }
 
-/** Beside the configuration; what is in it is no part of one. */
+/** A folder next to the configuration. Its contents are not part of the configuration. */
 export const SCENARIOS = 'scenarios'
 
-/** Files of scenarios beside the configuration of the folder, in the order of their paths, from where the command was started. */
+/** Returns the files of scenarios next to the configuration, in the order of their paths, from where the command was started. */
 export function scenarioFiles(folder: string): string[] {
   const { prefix } = configurationRoot(entriesOf(folder).map(({ path }) => path))
   const places = [folder, join(folder, prefix), ...(prefix === '' ? [join(folder, '..')] : [])]
@@ -54,7 +54,7 @@ export function scenarioFiles(folder: string): string[] {
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
-/** Refuses what is no folder. */
+/** Rejects a path that is not a folder. */
 export function assertFolder(folder: string): void {
   const stat = statSync(folder, { throwIfNoEntry: false })
   if (!stat) throw usage(`There is no folder '${folder}'.`)
@@ -64,7 +64,10 @@ export function assertFolder(folder: string): void {
     )
 }
 
-/** Files and links below the folder, in the order of their paths; without what editors and operating systems leave behind. */
+/**
+ * Returns the files and links below the folder, in the order of their paths, without those that editors and operating systems
+ * leave behind.
+ */
 function entriesOf(folder: string): { path: string; isFile: boolean }[] {
   assertFolder(folder)
   return entriesBelow(folder)
@@ -76,7 +79,7 @@ function entriesOf(folder: string): { path: string; isFile: boolean }[] {
     .sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** What changes with every change of a file below the folder: paths, sizes, times and inodes. */
+/** Returns a text that changes with every change of a file below the folder: paths, sizes, times and inodes. */
 export function folderState(folder: string): string {
   try {
     const states = entriesOf(folder).map(({ path }) => {
@@ -85,7 +88,7 @@ export function folderState(folder: string): string {
     })
     return states.join('\n')
   } catch (problem) {
-    // Removed or locked at this moment.
+    // A file was removed or locked at this moment.
     return String(problem)
   }
 }

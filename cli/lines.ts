@@ -1,19 +1,19 @@
 import { createReadStream } from 'node:fs'
 
 export type Line = {
-  /** Without the line feed that ends it. */
+  /** Without the line feed at its end. */
   readonly text: string
-  /** Byte at which it begins. */
+  /** The byte at which it begins. */
   readonly start: number
-  /** Bytes, without the line feed. */
+  /** In bytes, without the line feed. */
   readonly length: number
-  /** False for a last line that nothing ends. */
+  /** False for a last line without a line feed. */
   readonly isEnded: boolean
 }
 
 /**
- * The lines of a file of JSON lines. Only a line feed ends one: Node's own reader also ends lines at U+2028 and at a lone
- * carriage return, which may stand within a text of JSON.
+ * Yields the lines of a JSON Lines file. Only a line feed ends a line. Node's own reader also ends lines at U+2028 and at a lone
+ * carriage return, which may occur within JSON text.
  */
 export async function* linesOf(path: string): AsyncGenerator<Line> {
   let begun: Buffer[] = []

@@ -1,4 +1,4 @@
-// `npx bindery`: the command line of configuration authors. Each command is a file of commands/, loaded when it is called.
+// `npx bindery`: the command line for authors of configurations. Each command is a file in commands/, loaded when it is called.
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import pico from 'picocolors'
@@ -13,7 +13,7 @@ const HELP_WIDTH = 80
 const EXIT_CODES =
   'Exit codes: 0 done, 1 mistakes or refused, 2 wrong usage, 3 not reachable,\n4 not signed in or not allowed, 130 interrupted.'
 
-/** Runs the command of `argv` (without node and script) and answers its exit code. Never throws for what a user does. */
+/** Runs the command of `argv` (without node and script) and returns its exit code. Never throws because of user errors. */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok
   const isJson = argv.includes('--json')
@@ -26,7 +26,7 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     return exit
   }
   try {
-    // As most programs have it, `help check` is `check --help`.
+    // As in most programs, `help check` is `check --help`.
     await program.parseAsync(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, { from: 'user' })
     return code
   } catch (problem) {
@@ -43,10 +43,10 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
 
 type Act = (work: (run: Run) => Promise<ExitCode>) => Promise<void>
 
-/** All commands with their options. `act` runs what a command does. */
-/** An option that may be given several times. */
+/** Parses an option that may be given several times. */
 const collect = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value]
 
+/** Returns all commands with their options. `act` runs the work of a command. */
 export function programOf(terminal: Terminal, act: Act): Command {
   const program = new Command('bindery')
     .description('Write, check, price and deploy configurations of Bindery.')
@@ -221,19 +221,20 @@ export function programOf(terminal: Terminal, act: Act): Command {
 const versionOfPackage = (): string =>
   (JSON.parse(readFileSync(PACKAGE_FILE, 'utf8')) as { version: string }).version
 
-/** The command of this process. */
+/** Runs the command of this process. */
 export async function main(): Promise<ExitCode> {
   const interruption = new AbortController()
-  // A terminal sends it to a whole group of processes, and those that started this one may pass it on: it may come twice.
+  // A terminal sends the signal to a whole group of processes, and the parent processes may pass it on too, so it may arrive
+  // twice.
   process.on('SIGINT', () => interruption.abort())
-  // A reader that has seen enough, as `head`, closes the pipe.
+  // A reader that needs no more, such as `head`, closes the pipe.
   const isClosed = (problem: NodeJS.ErrnoException): boolean => problem.code === 'EPIPE'
   process.stdout.on('error', problem => {
     if (isClosed(problem)) process.exit(EXIT.ok)
     process.stderr.write(`bindery: What it prints cannot be written: ${fileProblem(problem)}.\n`)
     process.exit(EXIT.usage)
   })
-  // Nobody reads problems and progress any more; what is done is done, and ends as it ends.
+  // Nobody reads problems and progress any more. The command continues and ends as usual.
   process.stderr.on('error', problem => {
     if (!isClosed(problem)) throw problem
   })
@@ -243,7 +244,7 @@ export async function main(): Promise<ExitCode> {
     input: process.stdin,
     env: process.env,
     isWatched: process.stderr.isTTY === true,
-    // Not as picocolors decides: it colours what goes into a pipe as well wherever CI is set.
+    // Does not use the default of picocolors, which also colours piped output if CI is set.
     colors: pico.createColors(process.stdout.isTTY === true && process.stdout.hasColors()),
     interrupted: interruption.signal,
   })

@@ -4,8 +4,8 @@ import { dirname } from 'node:path'
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
 /**
- * Makes the folder, and those above it, where they are missing. Node's own `recursive` never ends where the system has a folder but lets
- * none be made in it, as below /proc.
+ * Creates the folder and its missing parents. Node's own `recursive` never ends if the parent exists but the system does not
+ * allow a folder to be created in it, as below /proc.
  */
 export function makeFolder(path: string, mode?: number): void {
   if (isFolder(path)) return
@@ -14,7 +14,7 @@ export function makeFolder(path: string, mode?: number): void {
   try {
     mkdirSync(path, mode === undefined ? {} : { mode })
   } catch (problem) {
-    // Somebody else has made it.
+    // Another process has created it.
     if (!isFolder(path)) throw problem
   }
 }

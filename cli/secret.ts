@@ -1,14 +1,14 @@
-// A password or a token, asked for without being shown, or read from a pipe: never from the command line, which others can see.
+// Reads a password or token without showing it, or from a pipe. Never reads it from the command line, which others can see.
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { EXIT, Failure, usage } from './exit.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What is typed at the prompt, or the first line of what is piped in. */
+/** Returns the text typed at the prompt, or the first line of piped input. */
 export async function readSecret(label: string, { input, err, interrupted }: Terminal): Promise<string> {
   const isAsked = input.isTTY === true
   if (isAsked) err(`${label}: `)
-  // What is typed is echoed to nowhere.
+  // Typed text is not echoed.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input, output, terminal: isAsked })
   try {

@@ -1,5 +1,5 @@
-// Who is signed in: one service, there an administration account, which deploys, and a tenant's account, which reads events and
-// migrates. Kept in a file of the user's configuration folder that nobody else can read.
+// The current sign-ins at one service: an administration account, which deploys, and a tenant's account, which reads events and
+// migrates. They are stored in the user's configuration folder, in a file that nobody else can read.
 import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -14,12 +14,12 @@ import type { Terminal } from './terminal.ts'
 
 export type SignIn = {
   readonly token: string
-  /** Milliseconds; absent of a long-lived token. */
+  /** Milliseconds. Absent for a long-lived token. */
   readonly expiresAt?: number
   readonly username?: string
-  /** Of a tenant's account. */
+  /** Set for a tenant's account. */
   readonly tenantLocator?: string
-  /** Its name or host name, as it was given. */
+  /** The tenant's name or host name, as the user gave it. */
   readonly tenant?: string
 }
 
@@ -50,17 +50,17 @@ export function readSignIns(env: Env): SignIns | undefined {
   }
 }
 
-/** Writes the file whole or not at all, for its owner only. */
+/** Writes the whole file or nothing, for its owner only. */
 export function writeSignIns(env: Env, signIns: SignIns): void {
   const file = signInFile(env)
   makeFolder(dirname(file), 0o700)
   writeFileSync(`${file}.new`, `${JSON.stringify(signIns, null, 2)}\n`, { mode: 0o600 })
-  // A file that was left behind keeps the mode that it had.
+  // A leftover file keeps its earlier mode.
   chmodSync(`${file}.new`, 0o600)
   renameSync(`${file}.new`, file)
 }
 
-/** Who a token is of, as it says itself: none is asked. Undefined for a text that is no token. */
+/** Returns the holder of a token from the token itself, without a call. Undefined for text that is not a token. */
 export function holderOf(token: string): Pick<SignIn, 'tenantLocator' | 'expiresAt'> | undefined {
   if (token.startsWith('bdy_')) {
     const tenant = tenantOfAuthToken(token)
@@ -85,7 +85,7 @@ const COMMAND = {
   tenant: 'bindery login ADDRESS --tenant NAME --user NAME',
 }
 
-/** Calls as the account that is signed in, or with BINDERY_URL and BINDERY_TOKEN, which win over it. */
+/** Returns a client for the account that is signed in, or for BINDERY_URL and BINDERY_TOKEN, which take precedence. */
 export function signedIn(kind: Kind, terminal: Terminal): SignedIn {
   const { env } = terminal
   const kept = readSignIns(env)
@@ -94,7 +94,7 @@ export function signedIn(kind: Kind, terminal: Terminal): SignedIn {
   const holder = given === undefined ? undefined : holderOf(given)
   if (given !== undefined && !holder)
     throw usage('BINDERY_TOKEN is no token of a service: it was cut off or mistyped.')
-  // A token is for the service that it is of: with another address none that is kept is sent there.
+  // A token belongs to its service. A stored token is not sent to another address.
   const own = kept?.address === address ? kept?.[kind] : undefined
   const signIn: SignIn | undefined = given === undefined ? own : { token: given, ...holder }
   if (address === undefined || !signIn)
@@ -110,10 +110,10 @@ export function signedIn(kind: Kind, terminal: Terminal): SignedIn {
   return { api: connect(address, terminal, fresh(kind, signIn, address, terminal)), signIn }
 }
 
-/** Tokens are renewed when less is left of them. */
+/** Tokens are renewed when less than this remains. */
 const RENEWED_BELOW_MS = 10 * 60_000
 
-/** The token, renewed before it ends, as long as the service renews it. */
+/** Returns the token, renewed before it expires for as long as the service permits. */
 function fresh(kind: Kind, signIn: SignIn, address: string, terminal: Terminal): () => Promise<string> {
   let current = signIn
   return async () => {

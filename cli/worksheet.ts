@@ -1,4 +1,4 @@
-// A worksheet as text: what each figure was made of, line by line, in the order in which it was worked out.
+// A worksheet as text: how each figure was computed, line by line, in the order of the computation.
 import type {
   Worksheet,
   WorksheetPeril,
@@ -18,18 +18,18 @@ import {
 } from '../src/policy/worksheet-lines.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Columns: the line of a template, what happens there, and its value. */
+/** The widths of the columns: the line of a template, what happens there, and its value. */
 const LINE = 8
 const WHAT = 64
 const VALUE = 14
 
 type Layout = {
-  /** Shows a timestamp. */
+  /** Formats a timestamp. */
   readonly dayOf: (timestamp: string) => string
   readonly colors: Terminal['colors']
 }
 
-/** With line ends. */
+/** Includes line endings. */
 export function worksheetText(sheet: Worksheet, layout: Layout): string {
   const { colors, dayOf } = layout
   return [
@@ -55,7 +55,7 @@ export function worksheetText(sheet: Worksheet, layout: Layout): string {
 
 const row = (what: string, value: string): string => rows([{ line: '', what, value }])
 
-/** What is too long for its column has its value on the next line. */
+/** If the text is too long for its column, its value is on the next line. */
 const rows = (lines: readonly SheetLine[]): string =>
   lines
     .map(({ line, what, value }) => {

@@ -13,14 +13,14 @@ import { dayOf } from './impact.ts'
 
 type Summary = components['schemas']['PolicySummaryResponse']
 
-/** Policies of a page: each is read by a request of its own, some at a time. */
+/** Policies per page. Each is read by its own request, `AT_ONCE` at a time. */
 const PAGE_SIZE = 100
 const AT_ONCE = 4
 
-/** States of policies with cover now or later. Of a cancelled one, cover may go on for a while. */
+/** States of policies with cover now or later. A cancelled policy may be covered for a while longer. */
 const WITH_COVER: ReadonlySet<Summary['state']> = new Set(['issued', 'pending', 'inGrace', 'cancelled'])
 
-/** What the file says of itself, and where its last whole page ended. */
+/** The header of the file, and the end of its last complete page. */
 type Begun = {
   readonly tenantLocator: string
   readonly after: number
@@ -29,8 +29,8 @@ type Begun = {
 }
 
 /**
- * `bindery book export --out FILE`: writes the policies with cover on the day or later, one a line, page by page. A file that was
- * begun is gone on with after its last whole page.
+ * `bindery book export --out FILE`: writes the policies with cover on the day or later, one per line, page by page. Continues an
+ * incomplete file after its last complete page.
  */
 export async function exportBook(
   { out, day: asked }: { out: string; day?: string },
@@ -58,16 +58,16 @@ export async function exportBook(
   }
 }
 
-/** Undefined where there is no file. What follows the last whole page is cut off. */
+/** Returns undefined if there is no file. Cuts off everything after the last complete page. */
 async function begunIn(file: string, tenantLocator: string): Promise<Begun | 'whole' | undefined> {
   const stat = statSync(file, { throwIfNoEntry: false })
   if (stat?.isDirectory()) throw usage(`'${file}' is a folder. Name the file to write.`)
-  // An empty one was cut off before its first line.
+  // An empty file was cut off before its first line.
   if (!stat || stat.size === 0) return undefined
   let begun: Begun | undefined
   let [whole, policies] = [0, 0]
   for await (const { text, start, length, isEnded } of linesOf(file)) {
-    // Cut off while it was written.
+    // The line was cut off while it was written.
     if (!isEnded) break
     const end = start + length + 1
     const value = readLine(text)
@@ -96,7 +96,7 @@ function readLine(line: string): { kind?: unknown; [name: string]: unknown } | u
   }
 }
 
-/** How many policies there are; undefined when Ctrl-C came first. */
+/** Returns the number of policies, or undefined if Ctrl-C came first. */
 async function writePages(
   api: BinderyClient,
   { after, token, policies }: Begun,

@@ -4,7 +4,7 @@ import { countsOf, countsText, findingsText, shownFindings } from '../findings.t
 import { checkConfiguration } from '../offline/check.ts'
 import { counted, type Run, show } from '../terminal.ts'
 
-/** `bindery check SOURCE`, a folder or a zip file: what a deploy would find, with no service. */
+/** `bindery check SOURCE`, a folder or a zip file: shows everything that a deploy would find, without a service. */
 export async function check(source: string, run: Run): Promise<ExitCode> {
   const { configuration, findings, root } = await checkConfiguration(source)
   const shown = shownFindings(findings, root)

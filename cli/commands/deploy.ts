@@ -75,12 +75,12 @@ async function inForce(
   )
 }
 
-/** Editors write a file in several steps; what comes within this time is one change. */
+/** Editors write a file in several steps. Changes within this time count as one. */
 const QUIET_MS = 200
 
 /**
- * How often the folder is looked at. The operating system's own notices miss a file that an editor replaces by renaming another,
- * and folders of other machines have none.
+ * The interval at which the folder is checked. The operating system's notifications miss a file that an editor replaces by
+ * renaming another, and there are none for folders of other machines.
  */
 const LOOK_EVERY_MS = 300
 
@@ -110,7 +110,7 @@ async function deployAtEveryChange(
   return EXIT.ok
 }
 
-/** While watching, what can be mended by the next change does not end the command. */
+/** While watching, a failure that the next change may correct does not end the command. */
 async function attempted(
   folder: string,
   options: DeployOptions,

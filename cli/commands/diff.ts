@@ -7,7 +7,7 @@ import { counted, type Run, show, type Terminal } from '../terminal.ts'
 
 export type DiffOptions = { verbose?: boolean }
 
-/** `bindery diff OLD NEW`: what changes between two configurations, and what that means for policies in force. */
+/** `bindery diff OLD NEW`: shows the changes between two configurations, and their consequences for policies in force. */
 export async function diff(
   before: string,
   after: string,
@@ -38,7 +38,7 @@ function summaryText({ count, breaks, binds }: ReturnType<typeof countsOf>, { co
   ].join('; ')
 }
 
-/** Changes under the product that they are of, and there under their area. */
+/** Groups changes by product, and within a product by area. */
 function changesText(changes: readonly Change[], verbose: boolean, terminal: Terminal): string {
   const { colors } = terminal
   const lines: string[] = []

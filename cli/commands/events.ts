@@ -8,11 +8,11 @@ export type TailOptions = { since?: string; type?: string; once?: boolean }
 
 type Query = NonNullable<paths['/eventstream/attributedEvents']['get']['parameters']['query']>
 
-/** How long to wait for more when the stream was read to its end. */
+/** The wait for more events at the end of the stream. */
 const POLL_MS = 1_000
 const PAGE_SIZE = 500
 
-/** `bindery events tail`: prints events as they come, until Ctrl-C. */
+/** `bindery events tail`: prints events as they happen, until Ctrl-C. */
 export async function tailEvents({ since, type, once }: TailOptions, run: Run): Promise<ExitCode> {
   const { terminal } = run
   const { api } = signedIn('tenant', terminal)
@@ -21,7 +21,8 @@ export async function tailEvents({ since, type, once }: TailOptions, run: Run): 
     ...(type !== undefined && { eventType: type }),
     pageSize: PAGE_SIZE,
   }
-  // A test tenant's clock may be ahead, so that what is past already lies after `now`: only what comes is new.
+  // The clock of a test tenant may be ahead, so that past events are later than `now`. Without `--since`, only events after the
+  // end of the stream count as new.
   let isNew = since !== undefined
   while (!terminal.interrupted.aborted) {
     const page = await pageOf(query, api, terminal)
@@ -37,7 +38,7 @@ export async function tailEvents({ since, type, once }: TailOptions, run: Run): 
   return EXIT.ok
 }
 
-/** Undefined when Ctrl-C came first. */
+/** Returns undefined if Ctrl-C came first. */
 async function pageOf(
   query: Query,
   api: BinderyClient,
@@ -53,7 +54,7 @@ async function pageOf(
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** Milliseconds of a time, or of so long ago. */
+/** Reads a time, or a duration before now, as milliseconds. */
 function timeOf(text: string): number {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
   const at = unit ? now() - Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS] : Date.parse(text)

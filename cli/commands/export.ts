@@ -1,5 +1,5 @@
-// `bindery export --out DIR`: all records of a tenant as NDJSON, a file for each kind, and `export.json` with where it is. A run that was cut
-// off goes on; a run on a whole export brings it up to date.
+// `bindery export --out DIR`: writes all records of a tenant as NDJSON, a file for each kind, and `export.json` with the
+// progress. An interrupted run continues. A run on a complete export brings it up to date.
 import { appendFileSync, existsSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type BinderyClient, BinderyError } from '../../client/index.ts'
@@ -11,7 +11,7 @@ import { makeFolder } from '../make-folder.ts'
 import { signedIn } from '../sign-ins.ts'
 import { type Run, say, show } from '../terminal.ts'
 
-/** Kinds of which no change tells: each run gets them whole. */
+/** Kinds whose changes are not reported. Each run exports them completely. */
 const UNTOLD: ReadonlySet<Kind> = new Set(['disbursements', 'auxData', 'quickQuotes', 'notes'])
 
 /** The file that a line of changes belongs to. */
@@ -34,7 +34,7 @@ type Exporting = {
   readonly out: string
   readonly progress: Progress
   readonly save: () => void
-  /** Downloads what the lines name. */
+  /** Downloads the files that the lines name. */
   readonly filesOf: (lines: readonly string[]) => Promise<Downloaded>
 }
 
@@ -62,7 +62,7 @@ export async function exportAll({ out, files: isWithFiles }: ExportOptions, run:
   const exporting: Exporting = { api, run, out, progress, save, filesOf }
   if (progress.files) for (const kind of UNTOLD) delete progress.kinds[kind]
   delete progress.files
-  // Files that an earlier run left out are named by lines that no change brings again.
+  // Changes do not repeat the lines that name files which an earlier run left out.
   if (isWithFiles && !progress.hasFiles) for (const kind of WITH_FILES) delete progress.kinds[kind]
   progress.hasFiles = isWithFiles
   save()
@@ -86,7 +86,7 @@ export async function exportAll({ out, files: isWithFiles }: ExportOptions, run:
 
 const fileOf = (out: string, kind: Kind): string => join(out, `${kind}.ndjson`)
 
-/** Undefined without one. Kinds whose files are not as the last run left them are not begun. */
+/** Returns undefined without a file. Kinds whose files differ from those of the last run start over. */
 async function progressOf(path: string, tenantLocator: string, run: Run): Promise<Progress | undefined> {
   const progress = readProgress(path)
   if (!progress) return undefined
@@ -100,7 +100,10 @@ async function progressOf(path: string, tenantLocator: string, run: Run): Promis
   return progress
 }
 
-/** How many records changed meanwhile or since; undefined where it was interrupted. Begins again where the tenant was restored since the cursor. */
+/**
+ * Returns how many records changed during or since the export, or undefined if it was interrupted. Starts over if the tenant was
+ * restored since the cursor.
+ */
 async function exportUpToDate(exporting: Exporting): Promise<number | undefined> {
   const { api, run, progress, save } = exporting
   for (;;) {
@@ -136,7 +139,10 @@ async function linesOf(api: BinderyClient, path: string, query: object): Promise
 type Line = { readonly kind: string; readonly record: ExportedRecord }
 type ExportedRecord = { readonly locator?: string; readonly shard?: number; readonly id?: number }
 
-/** Whether it is whole; else it was interrupted. What follows the last whole page is cut off and asked for again. */
+/**
+ * Returns whether the kind is complete. Otherwise it was interrupted. Cuts off everything after the last complete page and
+ * requests it again.
+ */
 async function exportKind(
   { api, run, out, progress, save, filesOf }: Exporting,
   kind: Kind,
@@ -153,7 +159,7 @@ async function exportKind(
     const query = { pageSize: PAGE_SIZE, ...(pagingToken !== undefined && { pagingToken }) }
     const ask = () => linesOf(api, `/export/${kind}/records`, query)
     const [lines, last] = await pageWithFiles(ask, filesOf, interrupted)
-    // Its files may not all be there.
+    // The files of this page may be incomplete.
     if (interrupted.aborted) return false
     const records = lines.map(line => `${JSON.stringify((JSON.parse(line) as Line).record)}\n`)
     appendFileSync(file, records.join(''))
@@ -167,7 +173,7 @@ async function exportKind(
   return true
 }
 
-/** How many records changed; undefined where it was interrupted, and then the files are as they were. */
+/** Returns how many records changed, or undefined if it was interrupted. In that case the files are unchanged. */
 async function applyChanges({ api, out, progress, run, filesOf }: Exporting): Promise<number | undefined> {
   const { interrupted } = run.terminal
   const changed = new Map(Object.values(FILE_OF).map(kind => [kind, new ChangedRecords(fileOf(out, kind))]))
@@ -194,5 +200,5 @@ async function applyChanges({ api, out, progress, run, filesOf }: Exporting): Pr
   }
 }
 
-/** Rows of the journal are counted in each database by itself. */
+/** Each database numbers its own rows of the journal. */
 const keyOf = ({ locator, shard, id }: ExportedRecord): string => locator ?? `${shard}-${id}`

@@ -26,7 +26,7 @@ export type ImpactOptions = {
   html?: string
 }
 
-/** `bindery impact NEW --book FILE`: what another configuration would charge the policies of a book. */
+/** `bindery impact NEW --book FILE`: shows what another configuration would charge the policies of a book. */
 export async function impact(source: string, options: ImpactOptions, run: Run): Promise<ExitCode> {
   const { at: occasion } = options
   if (occasion !== 'renewal' && occasion !== 'day') throw usage("--at is 'renewal' or 'day'.")
@@ -87,7 +87,7 @@ const titlesOf = (fields: readonly GroupingField[]): Map<string, string> =>
     ]),
   )
 
-/** The start of the day in the zone; without one, today's. */
+/** Returns the start of the day in the zone. The default is today. */
 export function dayOf(asked: string | undefined, zone: TimeZone): { day: Instant; text: string } {
   const text = asked ?? isoDay(realTime(), zone)
   const day = /^\d{4}-\d\d-\d\d$/.test(text) ? dayStart(text, zone) : undefined
@@ -112,7 +112,7 @@ function fieldsOf(
 
 const SHOWN_EVERY = 100
 
-/** Tells how many policies were looked at; undefined ends the line. */
+/** Shows how many policies have been compared. Undefined ends the line. */
 function progressOf(run: Run): (policies: number | undefined) => void {
   let shown = 0
   const { isWatched } = run.terminal
@@ -127,7 +127,7 @@ function progressOf(run: Run): (policies: number | undefined) => void {
   }
 }
 
-/** Rows go to the file some at a time. */
+/** Rows are written in groups of this size. */
 const ROWS_AT_ONCE = 500
 
 class CsvFile {

@@ -1,5 +1,5 @@
-// `bindery import DIR`: brings an export into the tenant that is signed in to, an account for each policyholder, and compares what it became
-// with what it was. A run that was cut off goes on; what is there is not made again.
+// `bindery import DIR`: imports an export into the tenant of the sign-in, an account for each policyholder, and compares the
+// result with the original. An interrupted run continues, and creates nothing twice.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EXIT, type ExitCode, Failure } from '../exit.ts'
@@ -27,7 +27,7 @@ export async function importAll(
     )
   const source = await Source.open(folder)
   try {
-    // Needs the permission to export, without which nothing could be compared in the end.
+    // Requires the permission to export, without which nothing could be compared at the end.
     await api.get('/export')
     const progress = ProgressFile.open(folder, tenantLocator)
     const counts = { accounts: 0, present: 0, failed: 0, compared: 0 }
@@ -54,7 +54,7 @@ function interruptedText({ run }: Importing): ExitCode {
   return EXIT.interrupted
 }
 
-/** Findings that a person reads on the screen; the file has all. */
+/** Findings that are shown on the screen. The file contains all. */
 const MOST_SHOWN = 50
 
 function report(
@@ -108,7 +108,7 @@ function report(
   return ok ? EXIT.ok : EXIT.refused
 }
 
-/** One line where both are equal: what was exported, and what that became. */
+/** Returns one line if exported and imported totals are equal, and otherwise both. */
 function totalText({ currency, exported, imported, isEqual }: ControlTotal): string {
   const texts = [exported, imported].map(
     ({ policies, price, invoiced, paid, outstanding, planned }) =>

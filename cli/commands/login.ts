@@ -48,7 +48,7 @@ async function withPassword(
   { terminal }: Run,
 ): Promise<SignIn> {
   if (username === undefined) throw usage("Name the user of the tenant by '--user NAME'.")
-  // No name of a tenant has a dot, and every host name has.
+  // Host names always contain a dot, names of tenants never.
   const named = tenant?.includes('.') ? { hostName: tenant } : { tenantName: tenant }
   const password = await readSecret(`Password of ${username}`, terminal)
   const { authorizationToken } = await connect(address, terminal).post('/account/authenticate', {
@@ -70,7 +70,10 @@ async function withToken(address: string, tenant: string | undefined, { terminal
   return { token, ...holder, ...(tenant !== undefined && { tenant }) }
 }
 
-/** A token says itself what it may: that it may not do this tells that it is good. */
+/**
+ * Checks that the service accepts the token. A token has its own permissions: a response that this one is not permitted also
+ * proves that the token is valid.
+ */
 async function assertTaken(api: BinderyClient): Promise<void> {
   try {
     await api.get('/products')

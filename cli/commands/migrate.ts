@@ -17,12 +17,12 @@ type ErrorDetailsResponse = Schemas['ErrorDetailsResponse']
 export const RUNS = '/migration/{tenantLocator}/migrations'
 export const RUN = '/migration/{tenantLocator}/migrations/{migrationLocator}'
 
-/** A migration of the tenant, as paths name it. */
+/** A migration of the tenant, in the form used in paths. */
 export type Named = { readonly tenantLocator: string; readonly migrationLocator: string }
 
 const POLL_MS = 500
 
-/** `bindery migrate FILE`: sends the accounts of the file, and shows how far they are until all are done with. */
+/** `bindery migrate FILE`: sends the accounts of the file, and shows the progress until all are done. */
 export async function migrate(
   file: string | undefined,
   { validateOnly = false, follow }: MigrateOptions,
@@ -56,7 +56,7 @@ export async function migrate(
   return isFinished ? EXIT.ok : EXIT.refused
 }
 
-/** As it stands: what is wrong with it, and where, the service says; and numbers keep all their digits. */
+/** Sends the file unchanged: the service reports what is wrong with it and where, and numbers keep all their digits. */
 function contentOf(file: string): Schemas['AccountMigrationRequest'][] {
   try {
     return new Blob([readFileSync(file)], { type: 'application/json' }) as never
@@ -67,7 +67,7 @@ function contentOf(file: string): Schemas['AccountMigrationRequest'][] {
 
 const GOES_ON: ReadonlySet<string> = new Set(['submitted', 'processing'])
 
-/** The migration once it is done with or paused; undefined when Ctrl-C came first. */
+/** Returns the migration when it has ended or is paused, or undefined if Ctrl-C came first. */
 export async function followed(
   begun: MigrationResponse,
   path: Named,
@@ -81,7 +81,7 @@ export async function followed(
     const text = progressText(migration)
     if (text === shown) return
     shown = text
-    // Where nobody watches, lines that overwrite one another are of no use.
+    // Lines that overwrite one another are useless unless somebody is watching.
     say(run, terminal.isWatched ? `\r\u001b[2K${text}` : `${text}\n`)
   }
   progress()

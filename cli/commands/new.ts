@@ -6,10 +6,10 @@ import { SCHEMA_FOLDER, writeSchemas } from '../format/schema-files.ts'
 import { makeFolder } from '../make-folder.ts'
 import { type Run, show } from '../terminal.ts'
 
-/** What the starter calls its product, in paths and in files. */
+/** The starter's name for its product, in paths and in files. */
 const PRODUCT = 'starter_product'
 
-/** `bindery new NAME`: a folder with a configuration to begin from, and a policy to price by it. */
+/** `bindery new NAME`: creates a folder with a configuration to begin with, and a policy to price with it. */
 export async function newConfiguration(folder: string, run: Run): Promise<ExitCode> {
   const product = productName(basename(folder))
   const present = statSync(folder, { throwIfNoEntry: false })
@@ -27,7 +27,7 @@ export async function newConfiguration(folder: string, run: Run): Promise<ExitCo
     const text = readFileSync(path, 'utf8')
     if (text.includes(PRODUCT)) writeFileSync(path, text.replaceAll(PRODUCT, product))
   }
-  // Its files name them.
+  // The files of the starter name these schemas.
   writeSchemas(join(folder, SCHEMA_FOLDER))
   const { colors } = run.terminal
   show(run, { ok: true, folder, product }, () =>
@@ -46,11 +46,11 @@ export async function newConfiguration(folder: string, run: Run): Promise<ExitCo
   return EXIT.ok
 }
 
-/** A path as a shell takes it. */
+/** Quotes a path for a shell. */
 const pasted = (path: string): string =>
   /^[\w./~:\\-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
-/** Products are named by letters, digits and `_`. */
+/** Names of products consist of letters, digits and `_`. */
 function productName(name: string): string {
   const product = name
     .normalize('NFKD')

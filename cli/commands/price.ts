@@ -9,7 +9,7 @@ import { type Priced, pricedOffline } from '../offline/price.ts'
 import { type Run, say, show, type Terminal } from '../terminal.ts'
 import { worksheetText } from '../worksheet.ts'
 
-/** `bindery price SOURCE --policy FILE [--explain]`: what the policies of the file cost by the configuration, with no service. */
+/** `bindery price SOURCE --policy FILE [--explain]`: prices the policies of the file with the configuration, without a service. */
 export async function price(
   source: string,
   { policy: file, explain = false }: { policy: string; explain?: boolean },
@@ -43,7 +43,7 @@ export async function price(
   return outcome
 }
 
-/** Columns of what an amount is for, and of the amount. */
+/** The widths of the columns for labels and amounts. */
 const LABEL = 48
 const AMOUNT = 14
 

@@ -1,4 +1,4 @@
-// `bindery report NAME --param name=value … --out DIR`: makes a report, and gets its files.
+// `bindery report NAME --param name=value … --out DIR`: runs a report, and downloads its files.
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ type Status = components['schemas']['ReportStatusResponse']
 
 const POLL_MS = 500
 
-/** Parameters that are lists; their values have commas between. */
+/** Parameters that are lists. Their values are separated by commas. */
 const LISTS: ReadonlySet<string> = new Set(['by', 'products', 'sums', 'columns'])
 
 export async function report(
@@ -47,7 +47,7 @@ function parameterOf(text: string): [string, unknown] {
   return [name, LISTS.has(name) ? value!.split(',').filter(one => one !== '') : value]
 }
 
-/** Refuses a file that is not what the report says of it. */
+/** Rejects a file that does not have the hash that the report states. */
 async function download({ files }: Status, out: string): Promise<void> {
   makeFolder(out)
   for (const { url, fileName, sha256 } of files) {

@@ -23,7 +23,7 @@ export async function schema(file: string | undefined, { out, into }: Options, r
     return EXIT.ok
   }
   if (file !== undefined) {
-    // Always JSON: for --json nothing is added to it.
+    // The output is always JSON. `--json` adds nothing to it.
     run.terminal.out(`${JSON.stringify(schemaNamed(file), null, run.json ? 0 : 2)}\n`)
     return EXIT.ok
   }
@@ -53,7 +53,7 @@ function install(folder: string, schemas: string, run: Run): ExitCode {
   return EXIT.ok
 }
 
-/** By the name of the kind, the name of the file, or its path. */
+/** Finds a schema by the name of the kind, the name of the file, or its path. */
 function schemaNamed(asked: string): JsonSchema {
   const kind = kindOfFile(asked)?.kind ?? asked
   const found =

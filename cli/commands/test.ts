@@ -22,11 +22,11 @@ export type TestOptions = {
   update?: boolean
   watch?: boolean
   junit?: string
-  /** True for the table alone; else also the file to write. */
+  /** True prints only the table. A text is also the name of the file to write. */
   coverage?: boolean | string
 }
 
-/** `bindery test DIR [FILES]`: runs scenarios by the configuration, with no service. */
+/** `bindery test DIR [FILES]`: runs scenarios with the configuration, without a service. */
 export async function test(
   folder: string,
   files: readonly string[],
@@ -84,7 +84,7 @@ async function testOnce(
   return counts.failed === 0 ? EXIT.ok : EXIT.refused
 }
 
-/** Prints each file as it is done. */
+/** Prints each file when it is done. */
 async function runAll(
   files: readonly ScenarioFile[],
   configuration: Configuration,
@@ -162,7 +162,7 @@ function writeTo(file: string, text: string): void {
 const QUIET_MS = 150
 const LOOK_EVERY_MS = 250
 
-/** What changes with the configuration and with scenarios, wherever they lie. */
+/** Returns a text that changes with the configuration and with scenarios, wherever they are. */
 const stateOf = (folder: string, files: readonly string[]): string =>
   [...new Set([folder, ...[...files, ...scenariosOf(folder)].map(file => dirname(file))])]
     .map(folderState)
@@ -172,7 +172,7 @@ function scenariosOf(folder: string): string[] {
   try {
     return scenarioFiles(folder)
   } catch {
-    // Removed at this moment.
+    // The folder was removed at this moment.
     return []
   }
 }
@@ -200,7 +200,7 @@ async function testAtEveryChange(
       await testOnce(folder, files, options, run)
     } catch (problem) {
       if (terminal.interrupted.aborted) break
-      // What the next change may mend does not end it.
+      // A failure that the next change may correct does not end the watch.
       if (!(problem instanceof Failure)) throw problem
       show(run, { ok: false, error: problem.message }, () => '')
       say(run, `${terminal.colors.red('error')}  ${problem.message}\n`)

@@ -22,10 +22,10 @@ export type TryOptions = {
   keep?: string
 }
 
-/** A day's work of a machine. */
+/** About a day of work for one machine. */
 const MOST_POLICIES = 1_000_000
 
-/** `bindery try DIR`: rates random valid policies, and shows what is wrong with them, with no service. */
+/** `bindery try DIR`: rates random valid policies and shows problems with them, without a service. */
 export async function tryPolicies(folder: string, options: TryOptions, run: Run): Promise<ExitCode> {
   const count = wholeNumber('--count', options.count ?? '1000', 1, MOST_POLICIES)
   const seed = wholeNumber(
@@ -108,13 +108,13 @@ const progress = (done: number, count: number, { err }: Terminal): void => {
   if (done % 50 === 0 || done === count) err(`\r${done}/${count} policies`)
 }
 
-/** As `bindery price --policy` takes it. */
+/** Returns the policy in the form that `bindery price --policy` reads. */
 const fileOf = ({ values, policy }: MadeCase): object => ({
   ...(Object.keys(values).length > 0 && { policyholder: { values: plain(values, 'values') } }),
   policy: plain(policy),
 })
 
-/** Without what is empty, and with one value in the place of a list of it. */
+/** Removes empty parts, and replaces a list of one value by the value. */
 function plain(part: unknown, name = ''): unknown {
   if (Array.isArray(part)) return part.map(one => plain(one))
   if (typeof part !== 'object' || part === null) return part
@@ -133,7 +133,7 @@ const shownProblem = ({ key: _, smallest, ...problem }: Problem) => ({
   smallest: fileOf(smallest),
 })
 
-/** The names of the files, in the order of the problems. */
+/** Writes a file for each problem. Returns their names, in the order of the problems. */
 function kept(folder: string, problems: readonly Problem[]): string[] {
   try {
     makeFolder(folder)

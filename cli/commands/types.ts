@@ -9,7 +9,7 @@ import { type Run, show } from '../terminal.ts'
 const DECLARATIONS = join('.bindery', 'plugins.d.ts')
 const PROJECT = 'jsconfig.json'
 
-/** By which editors check scripts. What is not declared by its author may be anything. */
+/** With this file, editors check scripts. Parameters without a declared type may be anything. */
 const PROJECT_TEXT = `{
   "compilerOptions": {
     "checkJs": true,
@@ -41,7 +41,7 @@ export function types({ out, into }: { out?: string; into?: string }, run: Run):
   return EXIT.ok
 }
 
-/** Leaves a `jsconfig.json` alone that is there. */
+/** Leaves an existing `jsconfig.json` alone. */
 function install(folder: string, run: Run): ExitCode {
   assertFolder(folder)
   const files = [join(folder, DECLARATIONS), join(folder, PROJECT)] as const

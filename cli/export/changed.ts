@@ -1,5 +1,5 @@
-// Records of one file of an export that have changed: written beside it as they come, then each into its place. In memory are their keys and
-// where each stands, some 150 bytes a record, and never the records.
+// Changed records of one file of an export. They are first appended to a file next to it, then each is merged into its place.
+// Memory holds only their keys and positions, about 150 bytes per record, and never the records.
 import { createHash } from 'node:crypto'
 import {
   closeSync,
@@ -21,14 +21,14 @@ class Writing {
   readonly #file: number
   #waiting: Buffer[] = []
   #waitingBytes = 0
-  /** All that was added. */
+  /** The number of bytes added. */
   bytes = 0
 
   constructor(path: string) {
     this.#file = openSync(path, 'w+')
   }
 
-  /** Where the line begins, and its length without the end of the line. */
+  /** Adds a line. Returns where it begins, and its length without the line ending. */
   add(line: string): { start: number; length: number } {
     const buffer = Buffer.from(`${line}\n`)
     const start = this.bytes
@@ -74,13 +74,13 @@ export class ChangedRecords {
     return `${this.#path}.changes`
   }
 
-  /** Of several records of a key the last one counts. */
+  /** The last record of a key counts. */
   add(key: string, text: string): void {
     this.#writing ??= new Writing(this.#changesPath)
     this.#places.set(key, this.#writing.add(text))
   }
 
-  /** Each record into its place, new ones at the end; how many changed. The file is whole at any time. */
+  /** Merges each record into its place, with new ones at the end. Returns how many changed. The file is complete at any time. */
   async merge(keyOf: (line: string) => string): Promise<number> {
     const changes = this.#writing
     if (!changes) return 0

@@ -1,4 +1,4 @@
-// Files that records of an export name, as `files/{locator}/{fileName}`.
+// Files that records of an export name, stored as `files/{locator}/{fileName}`.
 import { createWriteStream, existsSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -8,19 +8,21 @@ import { makeFolder } from '../make-folder.ts'
 
 type NamedFile = { readonly locator: string; readonly fileName: string; readonly url: string }
 
-/** `isWhole`: all files are there, or gone from the tenant. Else the addresses ended, or the command was interrupted. */
+/**
+ * `isWhole`: all files are stored, or no longer exist in the tenant. Otherwise the URLs expired, or the command was interrupted.
+ */
 export type Downloaded = { readonly count: number; readonly isWhole: boolean }
 
-/** Addresses work for half an hour from their answer on. A download that has begun goes on. */
+/** URLs are valid for half an hour after the response. A download that has begun continues after that. */
 const ADDRESSES_HOLD_MS = 25 * 60_000
 
-/** Counts from now, by this machine's clock alone: that of the service may differ. */
+/** Counts from now, by this machine's clock only, because the clock of the service may differ. */
 function holdingFromNow(): () => boolean {
   const end = performance.now() + ADDRESSES_HOLD_MS
   return () => performance.now() < end
 }
 
-/** Documents and media anywhere in the records. Those that are there already stay. */
+/** Downloads documents and media anywhere in the records. Files that already exist are kept. */
 export async function downloadFiles(
   lines: readonly string[],
   folder: string,
@@ -34,7 +36,7 @@ export async function downloadFiles(
     if (existsSync(path)) continue
     if (interrupted.aborted || !holds()) return { count, isWhole: false }
     const answer = await fetch(url, { signal: interrupted })
-    // Erased since it was named.
+    // The file was erased since the record named it.
     if (answer.status === 404) continue
     if (!answer.ok || !answer.body)
       throw new Failure(EXIT.unreachable, `The file ${fileName} of ${locator} answers ${answer.status}.`)
@@ -47,7 +49,7 @@ export async function downloadFiles(
   return { count, isWhole: true }
 }
 
-/** Asks for the page again, with new addresses, until its files are there or the command is interrupted. */
+/** Requests the page again, with new URLs, until its files are stored or the command is interrupted. */
 export async function pageWithFiles<Page extends readonly [lines: readonly string[], ...rest: unknown[]]>(
   ask: () => Promise<Page>,
   download: (lines: readonly string[]) => Promise<Downloaded>,
@@ -60,15 +62,18 @@ export async function pageWithFiles<Page extends readonly [lines: readonly strin
   }
 }
 
-/** No file has the name: leading dots are taken off. */
+/** No file has this name, because leading dots are removed. */
 const PART = '.part'
 
-/** What Linux, macOS and Windows take at most. */
+/** The maximum on Linux, macOS and Windows. */
 const LONGEST_NAME_BYTES = 255
 
 const ENDING = /\.[^. ]{1,16}$/
 
-/** Names are anybody's: none leads out of the folder, and each is one that a file can have. */
+/**
+ * Returns a safe name for the file. Anyone may choose names, so none may lead out of the folder, and each must be valid for a
+ * file.
+ */
 function storedName(fileName: string): string {
   const name = basename(fileName)
     .replace(/\p{Cc}/gu, '')
@@ -85,7 +90,7 @@ function storedName(fileName: string): string {
   return kept + ending
 }
 
-/** Each once; none of records that have objects of clients in them. */
+/** Returns each file once. Reads only kinds of records that contain no arbitrary objects of clients. */
 function filesIn(line: string): NamedFile[] {
   const found = new Map<string, NamedFile>()
   if (OURS.test(line) && line.includes('"url":"'))

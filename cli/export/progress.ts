@@ -1,31 +1,34 @@
-// `export.json`: how far an export is, and what its files are.
+// `export.json`: the progress of an export, and the state of its files.
 import { existsSync, readFileSync } from 'node:fs'
 import { isJsonObject, jsonIn } from '../../src/kernel/json.ts'
 import { EXPORT_KINDS, type ExportKind } from '../../src/reporting/export/contract.ts'
 import { usage } from '../exit.ts'
 import type { FileFigures } from './changed.ts'
 
-/** The command follows changes in the place of events. */
+/** The command follows changes instead of events. */
 export type Kind = Exclude<ExportKind, 'events'>
 export const KINDS = EXPORT_KINDS.filter((kind): kind is Kind => kind !== 'events')
 
-/** Raised when an earlier release cannot read the files any more. Those of releases before the mark have none and are of the first. */
+/**
+ * Raised when an earlier release can no longer read the files. Files of releases before this mark have none, and are of the
+ * first format.
+ */
 export const EXPORT_FORMAT = 1
 
 export type Progress = {
   format?: number
   readonly tenantLocator: string
-  /** Changes from here on are not in the files. */
+  /** The files do not contain changes from here on. */
   cursor: string
-  /** Of kinds that are begun: the next page, and where its lines begin. Null: the kind is whole. */
+  /** Kinds that have begun: the next page, and where its lines begin. Null if the kind is complete. */
   readonly kinds: Partial<Record<Kind, { pagingToken?: string; bytes: number } | null>>
-  /** Whether files of documents and media are there too, of all kinds that are begun. */
+  /** Whether the files of documents and media are stored too, for all kinds that have begun. */
   hasFiles?: boolean
-  /** Once it is whole. */
+  /** Set when the export is complete. */
   files?: Partial<Record<Kind, FileFigures>>
 }
 
-/** Undefined without the file. Refuses one that was cut off or changed, or that a later release wrote. */
+/** Returns undefined without the file. Rejects a file that was cut off or changed, or that a later release wrote. */
 export function readProgress(path: string): Progress | undefined {
   if (!existsSync(path)) return undefined
   const progress = jsonIn(readFileSync(path, 'utf8'))

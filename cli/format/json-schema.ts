@@ -1,4 +1,4 @@
-// The zod schemas of files as JSON Schema, for editors: what authors may write, with what each property means.
+// Converts the zod schemas of files to JSON Schema, for editors: what authors may write, with the meaning of each property.
 import { z } from 'zod'
 
 export type JsonSchema = {
@@ -23,13 +23,13 @@ export type JsonSchema = {
   anyOf?: JsonSchema[]
 }
 
-/** Understood by every editor; later drafts are not. */
+/** Every editor understands this draft, unlike later ones. */
 const DRAFT = 'http://json-schema.org/draft-07/schema#'
 
-/** What is said about a property beside what it may be. */
+/** Keywords about a property other than its permitted values. */
 const WORDS = new Set(['description', 'examples', 'default'])
 
-/** In files of properties by name, the note to editors is none of them. */
+/** Allowed in addition to the properties of the file. */
 const NOTE: JsonSchema = {
   type: 'string',
   description: 'The schema that editors hold this file to. Bindery reads nothing of it.',
@@ -49,7 +49,7 @@ function completed(schema: z.core.$ZodType, json: JsonSchema & { keywords?: Json
   }
   if (description !== undefined) json.description = unlinked(description)
   if (meta?.examples) json.examples = [...(meta.examples as unknown[])]
-  // Whole objects and lists have their defaults inside.
+  // Whole objects and lists contain the defaults of their parts.
   const { defaultValue } = definition
   if (definition.type === 'default' && typeof defaultValue !== 'object') json.default = defaultValue
   // The largest whole number is a limit of the language, not of the format.
@@ -57,7 +57,7 @@ function completed(schema: z.core.$ZodType, json: JsonSchema & { keywords?: Json
   if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum
 }
 
-/** The schema of a file. `$schema` is allowed in each object that is a whole file. */
+/** Returns the schema of a file. `$schema` is allowed in each object that is a whole file. */
 export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     target: 'draft-7',

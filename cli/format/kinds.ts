@@ -1,4 +1,4 @@
-// The files of a configuration: where each lies, what it is for, and what those of JSON may say.
+// The files of a configuration: their paths, their purposes, and the contents of those in JSON.
 import { z } from 'zod'
 import { booksFile } from '../../src/product/check/books.ts'
 import { bootstrapFile } from '../../src/product/check/bootstrap.ts'
@@ -23,17 +23,17 @@ import {
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts'
 import { cardFile, formFile } from './screens.ts'
 
-/** A part of a path that authors choose stands in angle brackets. */
+/** Parts of a path that authors choose are in angle brackets. */
 type Placed = {
   readonly path: string
   readonly about: string
 }
 
 export type FileKind = Placed & {
-  /** As `bindery schema` calls it. */
+  /** The name for `bindery schema`. */
   readonly kind: string
   readonly schema: z.ZodType
-  /** A whole file of the kind. */
+  /** A complete file of the kind. */
   readonly sample: unknown
 }
 
@@ -241,7 +241,7 @@ export const FILE_KINDS: readonly FileKind[] = [
   },
 ]
 
-/** Files that are no JSON, or have no properties. */
+/** Files that are not JSON, or have no properties. */
 export const OTHER_FILES: readonly Placed[] = [
   {
     path: `${EXPOSURE}/perils/<peril>.premium.liquid`,
@@ -286,12 +286,12 @@ export const OTHER_FILES: readonly Placed[] = [
   },
 ]
 
-/** What the name of a kind's schema ends in. */
+/** The end of the file names of schemas. */
 const ENDING = '.schema.json'
 
 export const schemaFileName = (kind: string): string => kind + ENDING
 
-/** The schema of files of the kind, as editors read it. */
+/** Returns the schema of files of the kind, in the form that editors read. */
 export function schemaOfKind({ kind, path, about, schema }: FileKind): JsonSchema {
   const { $schema, ...json } = jsonSchemaOf(schema)
   return { $schema, title: `${path.split('/').at(-1)} (${kind})`, description: about, ...json }
@@ -300,6 +300,9 @@ export function schemaOfKind({ kind, path, about, schema }: FileKind): JsonSchem
 const pattern = (path: string): RegExp =>
   new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/<\w+>/g, '[^/]+')}$`)
 
-/** The kind of a file, by its path below the root of the configuration; undefined for what is no JSON of the format. */
+/**
+ * Returns the kind of a file, by its path below the root of the configuration. Undefined for files that are not JSON of this
+ * format.
+ */
 export const kindOfFile = (path: string): FileKind | undefined =>
   FILE_KINDS.find(kind => pattern(kind.path).test(path))

@@ -1,12 +1,12 @@
-// Names a schema in the text of a JSON file, and leaves everything else of it as it is.
+// Adds a schema's name to the text of a JSON file, and leaves the rest of the text unchanged.
 import { readJson } from '../../src/product/check/json/read.ts'
 
-/** A name in quotes, a colon, and a text without the end of its quotes in it. */
+/** Matches the member: its quoted name, a colon, and a quoted text. */
 const MEMBER = /("\$schema"\s*:\s*)"(?:[^"\\]|\\.)*"/y
 
 /**
- * The text with `"$schema": address` at its begin, or in the place of the one that it names. Undefined where it is no object,
- * or no JSON.
+ * Returns the text with `"$schema": address` at its beginning, or in place of the present one. Undefined if it is not an object,
+ * or not JSON.
  */
 export function withSchema(text: string, address: string): string | undefined {
   const document = readJson(text.replace(/^\uFEFF/, ''))
@@ -25,7 +25,7 @@ export function withSchema(text: string, address: string): string | undefined {
   const brace = text.indexOf('{') + 1
   const rest = text.slice(brace)
   const isEmpty = Object.keys(value).length === 0
-  // As the next member stands: below, with its blanks, or on the same line.
+  // Follows the style of the next member: on a new line with its indentation, or on the same line.
   const [blanks = ''] = /^\s*/.exec(rest) ?? []
   const gap = blanks === '' || isEmpty ? ' ' : blanks
   const member = `${gap}"$schema": ${named}`

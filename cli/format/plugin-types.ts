@@ -1,4 +1,5 @@
-// TypeScript declarations of what plugins are given, answer and find, made of what the service holds them to.
+// TypeScript declarations of the inputs, results and globals of plugins, generated from the schemas by which the service checks
+// them.
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import {
@@ -18,7 +19,7 @@ import { PLUGIN_INPUTS } from '../../src/servicing/template-data/plugin-inputs.t
 import { SCRIPT_API_FILE } from '../files.ts'
 import type { JsonSchema } from './json-schema.ts'
 
-/** Undefined: whatever the function likes. */
+/** Undefined: the function may return anything. */
 const ANSWERS: Readonly<Record<PluginFunction, z.ZodType | undefined>> = {
   getPerilRates: PerilRatesResult,
   getUnderwritingResult: UnderwritingResult,
@@ -31,7 +32,7 @@ const ANSWERS: Readonly<Record<PluginFunction, z.ZodType | undefined>> = {
   executeLambda: undefined,
 }
 
-/** What a function is for, as docs/plugins.md says it. */
+/** The purpose of each function, as described in docs/plugins.md. */
 const PURPOSES: Readonly<Record<PluginFunction, string>> = {
   getPerilRates: 'Prices new business, endorsements and renewals.',
   getUnderwritingResult: 'Underwrites them, and reinstatements.',
@@ -59,7 +60,10 @@ function singular(name: string): string {
 
 type Interface = { readonly name: string; readonly description: string; readonly body: string }
 
-/** Records of inputs as interfaces: equal ones are one, others of the same word take that of what they are in before it. */
+/**
+ * Turns records of inputs into interfaces. Equal records share one. Different records with the same name are prefixed with the
+ * name of the record around them.
+ */
 class Interfaces {
   readonly all: Interface[] = []
   readonly #byShape = new Map<string, string>()
@@ -69,7 +73,7 @@ class Interfaces {
     const shape = JSON.stringify(node.members)
     const present = this.#byShape.get(shape)
     if (present !== undefined) return present
-    // Policies, exposures and perils have them.
+    // Policies, exposures and perils each have characteristics.
     const isShared = word === 'characteristics' || this.#names.has(capital(word))
     const name = isShared ? around + capital(word) : capital(word)
     if (this.#names.has(name)) throw new Error(`Two records would be called ${name}.`)
@@ -84,7 +88,7 @@ class Interfaces {
     return name
   }
 
-  /** Plugins get every number as text. */
+  /** Plugins receive every number as text. */
   typeOf(node: DataNode, word: string, around: string): string {
     const { type, items, values } = node
     if (type === 'record') return this.add(node, singular(word), around)
@@ -102,7 +106,7 @@ class Interfaces {
   }
 }
 
-/** What a plugin may answer, from the JSON Schema of what the service reads. */
+/** Returns the type of a plugin's result, from the JSON Schema with which the service reads it. */
 function answerType(schema: JsonSchema, indent: string): string {
   const { type, anyOf, items, properties, additionalProperties, required = [], enum: values } = schema
   if (values) return values.map(value => JSON.stringify(value)).join(' | ')
@@ -117,7 +121,7 @@ function answerType(schema: JsonSchema, indent: string): string {
       ([name, one]) =>
         `${comment(one.description ?? '', deeper)}${deeper}${key(name)}${required.includes(name) ? '' : '?'}: ${answerType(one, deeper)}\n`,
     )
-    // The service looks at these and takes the rest as it is.
+    // The service checks these members and keeps the others unchanged.
     const others =
       additionalProperties === undefined || additionalProperties === false
         ? ''
@@ -135,7 +139,7 @@ function answerType(schema: JsonSchema, indent: string): string {
 const answerSchema = (schema: z.ZodType): JsonSchema =>
   z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema
 
-/** The declarations of script-api.ts that authors see: all after those that the service alone needs. */
+/** Returns the declarations of script-api.ts that authors see: all after those that only the service needs. */
 function apiDeclarations(): string {
   const text = readFileSync(SCRIPT_API_FILE, 'utf8')
   const begin = text.lastIndexOf('/**', text.indexOf('export type RangeOperation'))
@@ -164,7 +168,7 @@ declare const console: Record<
 >
 `
 
-/** The text of a file of declarations: the namespace \`Bindery\`, and what is global in scripts. */
+/** Returns the text of a declaration file: the namespace `Bindery`, and the globals of scripts. */
 export function pluginTypes(): string {
   const interfaces = new Interfaces()
   const functions = PLUGIN_FUNCTIONS.map(name => functionType(name, interfaces))

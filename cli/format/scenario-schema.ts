@@ -1,5 +1,5 @@
-// The JSON Schema of scenarios: steps with the bodies of the interface, and what can be expected. Values are loose, since a scenario
-// writes days for times, names for locators, and numbers with quotes or without; names are not.
+// The JSON Schema of scenarios: steps with the bodies of the interface, and expectations. Values are loose, because a scenario
+// writes days for times, names for locators, and numbers with or without quotes. Names are strict.
 import { z } from 'zod'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import { ScenarioForm } from '../scenario/format.ts'
@@ -15,7 +15,7 @@ const asJson = (schema: z.ZodType): JsonSchema =>
     cycles: 'ref',
   }) as JsonSchema
 
-/** Names and descriptions of a body, without the types of its values. */
+/** Returns the names and descriptions of a body, without the types of its values. */
 function named(schema: JsonSchema & { allOf?: JsonSchema[] }): JsonSchema {
   const { description, properties, items, anyOf, allOf } = schema
   const about = description === undefined ? {} : { description }
@@ -43,7 +43,7 @@ function bodyOf({ does, body, otherwise }: StepDefinition): JsonSchema {
     string,
     JsonSchema
   >
-  // What the steps up to the issue are asked for, beside the body.
+  // Steps up to the issue have these in addition to the body.
   const more = { issue: {}, state: {} }
   return orNothing({ description: does, properties: { ...more, ...properties }, additionalProperties: false })
 }
@@ -83,7 +83,7 @@ function step(): JsonSchema {
   }
 }
 
-/** Of a file with one scenario, or a list of them. */
+/** Returns the schema of a file with one scenario, or a list of them. */
 export function scenarioSchema(): JsonSchema {
   const form = asJson(ScenarioForm)
   const policy = named(asJson(PolicyCreateRequest))

@@ -11,25 +11,25 @@ import { FILE_KINDS, kindOfFile, schemaFileName, schemaOfKind } from './kinds.ts
 import { withSchema } from './name-schema.ts'
 import { scenarioSchema } from './scenario-schema.ts'
 
-/** Beside a configuration; deploys leave it alone. */
+/** A folder next to a configuration. Deploys ignore it. */
 export const SCHEMA_FOLDER = join('.bindery', 'schemas')
 
 type Schemed = { readonly kind: string; readonly path: string; schema(): JsonSchema }
 
-/** Everything that has a schema: the files of a configuration, and the scenarios beside it. */
+/** Everything that has a schema: the files of a configuration, and the scenarios next to it. */
 export const SCHEMAS: readonly Schemed[] = [
   ...FILE_KINDS.map(kind => ({ kind: kind.kind, path: kind.path, schema: () => schemaOfKind(kind) })),
   { kind: 'scenario', path: 'scenarios/<name>.yaml', schema: scenarioSchema },
 ]
 
-/** The files of all schemas, with their texts. */
+/** Returns the files of all schemas, with their texts. */
 export const schemaFiles = (): { name: string; text: string }[] =>
   SCHEMAS.map(({ kind, schema }) => ({
     name: schemaFileName(kind),
     text: `${JSON.stringify(schema(), null, 1)}\n`,
   }))
 
-/** Writes every schema into the folder, which is made where it is missing. Answers their names. */
+/** Writes every schema into the folder, and creates it if it is missing. Returns their names. */
 export function writeSchemas(folder: string): string[] {
   makeFolder(folder)
   return schemaFiles().map(({ name, text }) => {
@@ -39,13 +39,13 @@ export function writeSchemas(folder: string): string[] {
 }
 
 export type Named = {
-  /** Files that name their schema now, by their paths in the folder. */
+  /** Files that now name their schema, by their paths in the folder. */
   named: string[]
-  /** Files that cannot: lists, and what is no JSON. */
+  /** Files that cannot name one: lists, and files that are not JSON. */
   left: string[]
 }
 
-/** Names the schemas of `schemas` in each file of the configuration that has one, by a path from that file. */
+/** Adds to each file of the configuration the path of its schema in `schemas`, relative to that file. */
 export function nameSchemas(folder: string, schemas: string): Named {
   assertFolder(folder)
   const paths = entriesBelow(folder)

@@ -1,4 +1,4 @@
-// The two files that only screens read. A check looks at no more of them than the names of fields, so these schemas are for authors.
+// The two files that only screens read. Checks read only the names of fields in them, so these schemas are for authors.
 import { z } from 'zod'
 import { about, flag, list, name, text } from '../../src/product/check/json/scalars.ts'
 

@@ -1,4 +1,4 @@
-// What was brought, beside what it was: policy by policy, and in sums.
+// Compares the imported policies with the exported ones, one by one and in total.
 import { differencesNow, type SumsNow, sumsNow } from '../../src/reporting/export/account/compare.ts'
 import { amountText } from '../../src/reporting/export/account/words.ts'
 import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
@@ -6,7 +6,7 @@ import type { Finding, Importing } from './sending.ts'
 
 type Amounts = Readonly<Record<keyof SumsNow, string>> & { readonly policies: number }
 
-/** Of the policies of one currency that are carried over: as the export has them, and as the tenant has them now. */
+/** Totals of the policies of one currency that are carried over: in the export, and in the tenant now. */
 export type ControlTotal = {
   readonly currency: string
   readonly exported: Amounts
@@ -15,8 +15,8 @@ export type ControlTotal = {
 }
 
 /**
- * Reads the policies of the tenant, and compares each that is carried over with what it was; adds findings. Answers the control totals by
- * currency; undefined where it was interrupted.
+ * Reads the policies of the tenant, compares each carried-over policy with the exported one, and adds findings. Returns the
+ * control totals by currency, or undefined if it was interrupted.
  */
 export async function compareAll({
   api,

@@ -1,5 +1,5 @@
-// How far an import is, in a file beside the export: a line for each thing that happened. So each step writes only what it adds, and what a
-// crash cut off is the last line, which then did not happen.
+// The progress of an import, in a file next to the export with a line for each step. So each step writes only what it adds, and
+// a crash can only cut off the last line, whose step then counts as not done.
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject, jsonIn } from '../../src/kernel/json.ts'
@@ -9,16 +9,16 @@ type Step =
   /** A migration was sent. */
   | { readonly running: string }
   | { readonly ended: string }
-  /** An account of the export is in the tenant: its new locator, and those of its policies by those of the export. */
+  /** An account of the export is in the tenant: its new locator, and the new locators of its policies by the exported ones. */
   | {
       readonly account: string
       readonly locator: string
       readonly policies: Readonly<Record<string, string>>
     }
-  /** Auxiliary data of the account are written. */
+  /** The auxiliary data of the account has been written. */
   | { readonly withAuxData: string }
 
-/** Undefined for a text that is no step. */
+/** Returns undefined for text that is not a step. */
 function readStep(text: string): Step | undefined {
   const step = jsonIn(text)
   if (!isJsonObject(step)) return undefined
@@ -66,7 +66,7 @@ export class ProgressFile {
     return this.#running
   }
 
-  /** Accounts of the export that are in the tenant. */
+  /** The number of accounts of the export that are in the tenant. */
   get present(): number {
     return this.#accounts.size
   }
@@ -79,7 +79,7 @@ export class ProgressFile {
     return this.#policies.get(old)
   }
 
-  /** Policies of the export by their new locators. */
+  /** Returns the exported policies by their new locators. */
   originals(): Map<string, string> {
     return new Map([...this.#policies].map(([old, locator]) => [locator, old]))
   }

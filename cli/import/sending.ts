@@ -1,4 +1,4 @@
-// Sends the accounts of an export to the tenant by migrations, and what a migration has no words for after them.
+// Sends the accounts of an export to the tenant by migrations, followed by the data that a migration cannot express.
 import type { BinderyClient } from '../../client/index.ts'
 import { type ToldAccount, toldAccount } from '../../src/reporting/export/account/account.ts'
 import {
@@ -13,16 +13,16 @@ import type { Run } from '../terminal.ts'
 import type { ProgressFile } from './progress.ts'
 import type { Source, SourceAccount } from './source.ts'
 
-/** Below those of the service: 1,000 accounts, 25 MiB; an account 10 MiB and 5,000 items. */
+/** Below the limits of the service: 1,000 accounts and 25 MiB per request; 10 MiB and 5,000 items per account. */
 const MOST_ACCOUNTS = 500
 const LARGEST_REQUEST_BYTES = 16 * 1024 * 1024
 const LARGEST_ACCOUNT_BYTES = 10 * 1024 * 1024
 
-/** What became of a policy or an account, as `import-{tenant}.ndjson` has it. */
+/** The outcome for a policy or an account, as written to `import-{tenant}.ndjson`. */
 export type Finding = {
   readonly policyholder: string
   readonly policy?: string
-  /** `history`, `asNow`, `left`, `failed`; after it was carried over `differs` or `notCompared`. */
+  /** `history`, `asNow`, `left`, `failed`; after it was carried over, `differs` or `notCompared`. */
   readonly as: string
   readonly reason?: string
   readonly notes?: readonly string[]
@@ -41,10 +41,10 @@ export type Importing = {
 
 type Sending = { readonly account: SourceAccount; readonly told: ToldAccount; readonly text: string }
 
-/** False where it was interrupted. */
+/** Returns false if it was interrupted. */
 export async function sendAll(importing: Importing): Promise<boolean> {
   const { source, progress, run, counts, findings, validateOnly } = importing
-  // What an import brought whose progress is lost is not sent again.
+  // Accounts of an import whose progress was lost are not sent again.
   if (progress.isNew) await adoptEarlier(importing)
   if (progress.running !== undefined && !(await endOf(importing, progress.running))) return false
   counts.present = progress.present
@@ -61,7 +61,7 @@ export async function sendAll(importing: Importing): Promise<boolean> {
     const told = toldAccount(account)
     findings.push(...findingsOf(account, told))
     if (progress.accountOf(account.holder.locator) !== undefined) {
-      // A run that was cut off may not have come to these.
+      // An interrupted run may not have written the auxiliary data of these.
       if (!validateOnly) await putAuxData(importing, account)
       continue
     }
@@ -84,7 +84,7 @@ export async function sendAll(importing: Importing): Promise<boolean> {
   return await send()
 }
 
-/** Notes which accounts of the export migrations of the tenant have brought so far. */
+/** Records which accounts of the export earlier migrations of the tenant have imported. */
 async function adoptEarlier(importing: Importing): Promise<void> {
   const { api, tenantLocator, source } = importing
   for await (const { locator, validateOnly } of api.list(`${RUNS}/list`, {
@@ -137,10 +137,10 @@ async function sendBatch(importing: Importing, batch: readonly Sending[]): Promi
   return true
 }
 
-/** ` is account 01a2…`: brought by a migration that was still under way when the import looked for earlier ones. */
+/** ` is account 01a2…`: imported by a migration that was still running when the import looked for earlier ones. */
 const PRESENT = / is account [0-9a-f-]{36}\b/
 
-/** Waits for the migration, and notes what became of its accounts. False where it was interrupted. */
+/** Waits for the migration, and records the outcome for its accounts. Returns false if it was interrupted. */
 async function endOf(importing: Importing, migrationLocator: string): Promise<boolean> {
   const { api, run, tenantLocator, progress, counts, findings } = importing
   const path = { tenantLocator, migrationLocator }
@@ -181,12 +181,15 @@ function reasonOf({
   const texts = details.flatMap(({ errors }) =>
     errors.validationItems.flatMap(({ locator, errors: all }) => all.map(one => `${locator}: ${one}`)),
   )
-  // What is blocked by another item says nothing of its own.
+  // The error of an item that is blocked by another says nothing new.
   const own = texts.filter(one => !one.includes('blocked by'))
   return (own.length > 0 ? own : texts).slice(0, 5).join('; ')
 }
 
-/** Of policyholders, and what of policies is hidden or only read: a migration has no words for these. Writing it again changes nothing. */
+/**
+ * Writes auxiliary data that a migration cannot express: that of policyholders, and hidden or read-only data of policies.
+ * Writing it again changes nothing.
+ */
 async function putAuxData({ api, progress }: Importing, account: SourceAccount): Promise<void> {
   const { locator: holder } = account.holder
   if (progress.hasAuxData(holder)) return

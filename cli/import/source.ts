@@ -1,4 +1,5 @@
-// The files of an export, read account by account: in memory are the places of records, some 150 bytes each, and the records of one account.
+// Reads the files of an export account by account. Memory holds the positions of records, about 150 bytes each, and the records
+// of one account.
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
@@ -18,7 +19,7 @@ type Place = { readonly start: number; readonly length: number }
 /** An account with the auxiliary data of its policyholder. */
 export type SourceAccount = ExportedAccount & { readonly holderAuxData: readonly AuxDataRecord[] }
 
-/** The tenant that the export is of. Refuses one that is not whole, or whose files are not those that it says. */
+/** Returns the tenant of the export. Rejects an export that is incomplete, or whose files differ from those that it lists. */
 export async function readExported(folder: string): Promise<{ tenantLocator: string }> {
   const progress = readProgress(join(folder, 'export.json'))
   if (!progress) throw usage(`'${folder}' has no export.json; name the folder that 'bindery export' wrote.`)
@@ -134,7 +135,7 @@ export class Source {
   }
 }
 
-/** What the first exports of a release before the mark did not have, and an import needs. */
+/** Properties that an import needs, and that the first exports of a release before the format mark did not have. */
 const NEEDED = ['timezone', 'currency', 'invoices', 'futureInvoices', 'segmentCharges', 'holdbacks'] as const
 
 function requireComplete(policy: PolicyRecord, path: string): void {
@@ -151,7 +152,7 @@ function addPlace(places: Map<string, Place[]>, key: string, place: Place): void
   else places.set(key, [place])
 }
 
-/** Bytes, not characters: places are read again by them. */
+/** Positions are in bytes, not characters, because records are read again by them. */
 async function eachLine(path: string, use: (line: string, place: Place) => void): Promise<void> {
   for await (const { text, start, length } of linesOf(path)) use(text, { start, length })
 }

@@ -1,4 +1,4 @@
-// A book of policies from files: lines of `bindery book export`, or requests of a migration.
+// Reads a book of policies from files: lines of `bindery book export`, or requests of a migration.
 import { createReadStream, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Refusal } from '../../src/kernel/errors.ts'
@@ -12,18 +12,18 @@ import { ElementSplitter } from '../../src/servicing/migration/split.ts'
 import { EXIT, Failure, usage } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 
-/** A policy, or why an entry of the book is none. */
+/** A policy, or the reasons why an entry of the book is not one. */
 export type Entry =
   | { readonly policy: BookedPolicy }
   | { readonly locator: string; readonly reasons: readonly string[] }
 
-/** The first line of an exported book, and its last. */
+/** The kinds of the first and the last line of an exported book. */
 export const BOOK = 'bindery.book'
 export const BOOK_END = 'bindery.book.end'
 
 /**
- * Reads one policy after the other. A folder is read as the requests of a migration (`*.json`) that lie in it, in the order of their
- * names. `configuration` reads those; `now` is the time of the migration.
+ * Reads one policy after the other. A folder is read as requests of a migration (its `*.json` files), in the order of their
+ * names. `configuration` is used to read those; `now` is the time of the migration.
  */
 export async function* readBook(
   path: string,
@@ -125,7 +125,7 @@ async function* migratedPolicies(
   asRequest(file, () => splitter.end())
 }
 
-/** What is no JSON, or no list of accounts, is said of its file. */
+/** Adds the name of the file to errors about text that is not JSON, or not a list of accounts. */
 function asRequest<T>(file: string, read: () => T): T {
   try {
     return read()
@@ -135,7 +135,7 @@ function asRequest<T>(file: string, read: () => T): T {
   }
 }
 
-/** Converted as a migration converts it. A policy is known by the ids of the other system. */
+/** Converts accounts as a migration does. Identifies a policy by the ids of the other system. */
 function* policiesOf(sent: SentAccount, configuration: Configuration, now: Instant): Generator<Entry> {
   const accountId = idOf(sent)
   const { request, failures } = readAccount(sent, accountId, true)

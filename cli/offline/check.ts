@@ -1,4 +1,4 @@
-// A configuration checked with no service: by the code that the service checks uploads with.
+// Checks a configuration without a service, by the code with which the service checks uploads.
 import { readFileSync, statSync } from 'node:fs'
 import { compileArchive } from '../../src/product/compile.ts'
 import type { Configuration, Finding } from '../../src/product/configuration.ts'
@@ -7,17 +7,20 @@ import { userFindings } from '../../src/tenants/deployment/release/store.ts'
 import { type Packed, packFolder } from '../folder.ts'
 
 export type Checked = {
-  /** Absent where there is an error. */
+  /** Absent if there is an error. */
   readonly configuration: Configuration | undefined
   readonly findings: readonly Finding[]
   /** Where the paths of findings begin, from where the command was started. */
   readonly root: string
 }
 
-/** All that a deploy to a test tenant would find, but for what only the tenant knows: its data, and its earlier versions. */
+/**
+ * Finds everything that a deploy to a test tenant would find, except for what only the tenant knows: its data, and its earlier
+ * versions.
+ */
 export const checkFolder = (folder: string): Promise<Checked> => checkPacked(packFolder(folder))
 
-/** The same for a folder, or for the zip file that would be uploaded. */
+/** Checks a folder, or the zip file that would be uploaded. */
 export function checkConfiguration(source: string): Promise<Checked> {
   if (!statSync(source, { throwIfNoEntry: false })?.isFile()) return checkFolder(source)
   return checkPacked({ zip: new Uint8Array(readFileSync(source)), root: '', findings: [] })

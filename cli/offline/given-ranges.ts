@@ -1,4 +1,4 @@
-// Range tables that a scenario gives: asked as those that are resources in force, from memory.
+// Range tables that a scenario gives. They are looked up in memory like those that are resources in force.
 import { Refusal } from '../../src/kernel/errors.ts'
 import type { RangeTableDeclaration } from '../../src/product/resources.ts'
 import type { Neighbour } from '../../src/reference/data-tables/interpolation.ts'
@@ -11,7 +11,10 @@ import type { TableRecord } from '../../src/reference/data-tables/values.ts'
 
 type Rows = readonly Readonly<Record<string, string>>[]
 
-/** The record of the bound; undefined if there is none. Refuses (422) rows that are no range table, and wrong questions. */
+/**
+ * Returns the record of the bound, or undefined if there is none. Rejects with 422 rows that are not a range table, and wrong
+ * questions.
+ */
 export function givenRange(
   name: string,
   rows: Rows,

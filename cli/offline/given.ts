@@ -1,5 +1,5 @@
-// What a policy without a service finds where the service would read what is stored, or call somebody: what is given, and
-// nothing else. What was asked for and is not given is noted, so that nobody takes a price for what it is not.
+// Values that a scenario gives in place of stored data and external services, which do not exist without a service. Requests for
+// values that are not given are recorded, so that nobody mistakes the price for that of the service.
 import type { Known, Missing } from '../../src/extension/plugins/runner.ts'
 import type { Fetching } from '../../src/extension/plugins/session.ts'
 import type { ExternalRater } from '../../src/extension/plugins/sessions.ts'
@@ -11,26 +11,29 @@ import { type LookupResult, readLookUpKey } from '../../src/product/templates/ef
 import { RatingTables, type TransactionTables } from '../../src/reference/data-tables/rating-tables.ts'
 import { givenRange } from './given-ranges.ts'
 
-/** Values by column; of a table that is a resource. */
+/** A row of a table that is a resource: values by column. */
 export type GivenRow = Readonly<Record<string, string>>
 
-/** By the name of a peril, or of exposure and peril as `vehicle.glass`: what a rater answers for a segment of it. */
+/**
+ * Rates of an external rater for the segments of a peril, by the name of the peril, or of exposure and peril as in
+ * `vehicle.glass`.
+ */
 export type GivenRates = Readonly<Record<string, unknown>>
 
 export type Given = {
-  /** By key, for whatever record it is asked of. */
+  /** By key, for any record. */
   readonly auxData: Readonly<Record<string, string>>
-  /** Items by the secret's static name. */
+  /** Items, by the static name of the secret. */
   readonly secrets: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  /** By the rater's name. */
+  /** By the name of the rater. */
   readonly raters: Readonly<Record<string, GivenRates>>
-  /** Tables that are resources, by static name. They win over the configuration's. */
+  /** Tables that are resources, by static name. They take precedence over those of the configuration. */
   readonly tables: Readonly<Record<string, readonly GivenRow[]>>
 }
 
 export const NOTHING_GIVEN: Given = { auxData: {}, secrets: {}, raters: {}, tables: {} }
 
-/** `shown` finds a record of the policy as plugins read it; undefined for none. */
+/** `shown` returns a record of the policy as plugins read it, or undefined if there is none. */
 export function givenFetching(
   { auxData, secrets }: Given,
   written: ReadonlyMap<string, string>,
@@ -69,15 +72,15 @@ export function givenFetching(
 
 export const auxName = (locator: string, key: string): string => JSON.stringify([locator, key])
 
-/** Told of each look-up of a product, with its result. */
+/** Receives each lookup of a product, with its result. */
 export type WatchLookup = (product: string, table: string, key: string, result: LookupResult) => void
 
-/** The tables that are given, and else those of the configuration. */
+/** The given tables, and otherwise those of the configuration. */
 export class GivenTables extends RatingTables {
   readonly #given: Given['tables']
   readonly #watch: WatchLookup | undefined
 
-  /** With `watch`, plugins too look every row up outside their sandbox, so that it is seen. */
+  /** With `watch`, plugins too look up every row outside their sandbox, so that the lookup is seen. */
   constructor(context: RequestContext, { tables }: Given, watch?: WatchLookup) {
     super(context)
     this.#given = tables
@@ -116,7 +119,7 @@ export class GivenTables extends RatingTables {
   }
 }
 
-/** Keys are the first columns; the value is the column that is named, `value`, or the only one that is left. */
+/** The first columns are the keys. The value is in the named column, in the only remaining one, or in `value`. */
 function rowValue(name: string, rows: readonly GivenRow[], text: string): LookupResult {
   const { keys, column } = readLookUpKey(text)
   const columns = Object.keys(rows[0] ?? {})
@@ -131,7 +134,7 @@ function rowValue(name: string, rows: readonly GivenRow[], text: string): Lookup
   return row ? { value: row[valueColumn]! } : 'noSuchKey'
 }
 
-/** Answers as the rater would, with the rates that are given for each peril that is asked about. */
+/** Responds like the rater, with the given rates for each requested peril. */
 export const givenRater = (name: string, rates: GivenRates): ExternalRater => {
   const failed = (reason: string): Refusal =>
     new Refusal('externalRaterFailed', `The given rater '${name}' failed: ${reason}.`)

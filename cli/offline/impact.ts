@@ -1,4 +1,5 @@
-// The impact of a new configuration on a book, with no service: each policy priced by both configurations, one after the other.
+// The impact of a new configuration on a book, without a service: prices each policy with both configurations, one after the
+// other.
 import { transientLocators } from '../../src/kernel/locators.ts'
 import type { TimeZone } from '../../src/kernel/time.ts'
 import { loadedConfiguration } from '../../src/product/cache.ts'
@@ -15,7 +16,7 @@ import { offlineContext } from './price.ts'
 import { offlineSession } from './sandbox.ts'
 
 export type OfflineImpact = {
-  /** Absent: what was recorded. */
+  /** Absent: recorded prices. */
   readonly old: Configuration | undefined
   readonly new: Configuration
   readonly question: Question
@@ -24,13 +25,11 @@ export type OfflineImpact = {
 
 export type ImpactResult = {
   readonly totals: Totals
-  /** What a service would have looked at beside. */
+  /** Data that a service would have used in addition. */
   readonly notes: readonly string[]
 }
 
-/**
- * Goes through the book. `each` is told of every policy that was compared. Stops, with what there is so far, when `isStopped`.
- */
+/** Goes through the book. Calls `each` with every policy that was compared. If `isStopped`, stops with the result so far. */
 export async function offlineImpact(
   book: AsyncIterable<Entry>,
   { old, new: now, question, fields }: OfflineImpact,
@@ -76,7 +75,7 @@ function attemptWith(notes: Set<string>) {
   }
 }
 
-/** A policy that the book has and that no configuration could read. */
+/** A policy of the book that could not be read. */
 const unreadable = ({ locator, reasons }: Extract<Entry, { reasons: readonly string[] }>): Compared => ({
   locator,
   productName: '',

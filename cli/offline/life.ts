@@ -1,9 +1,8 @@
 // A policy's life without a service: the kinds of operations that the policy's object runs, over a policy in memory and a
-// clock of its own. Timers that fall due between two operations are carried out in their order. Nothing is stored, and
-// nobody is called: what plugins would read comes from what is given, and what they write is kept here.
-//
-// Knows no files and no processes: the sandbox is handed in, so that tests compare it with the service in the service's own
-// runtime.
+// separate clock. Timers that fall due between two operations are carried out in their order. Nothing is stored, and no other
+// service is called: plugins read the given values, and their writes are kept here.
+// Uses no files and no processes: the sandbox is passed in, so that tests can compare a life with the service in the service's
+// own runtime.
 import type { LogLine } from '../../src/extension/plugins/runner.ts'
 import { PluginSession, type Sandbox } from '../../src/extension/plugins/session.ts'
 import { asPluginInput } from '../../src/extension/plugins/translation.ts'
@@ -48,25 +47,25 @@ import { RefusedPayOut } from '../../src/transactions/payments/kind.ts'
 import { auxName, type Given, GivenTables, givenFetching, givenRater, type WatchLookup } from './given.ts'
 import { waitingTexts } from './texts.ts'
 
-/** What a life needs of its surroundings. */
+/** The surroundings of a life. */
 export type LifeWorld = {
   readonly configuration: LoadedConfiguration
   readonly given: Given
   readonly openSandbox: () => Promise<Sandbox>
-  /** Files below static_documents of the product. */
+  /** The files below static_documents of the product. */
   readonly staticFiles: (productName: string) => StaticFiles
-  /** Told of each look-up in a table. */
+  /** Receives each lookup in a table. */
   readonly watchLookup?: WatchLookup
-  /** Takes lines of a plugin's log that are not the plugin's own. */
+  /** Returns whether it took a line of a plugin's log that is not the plugin's own. */
   readonly takeLog?: (text: string) => boolean
 }
 
-/** What a plugin wrote and would have been stored. */
+/** Auxiliary data that a plugin wrote, which the service would have stored. */
 export type AuxData = { readonly locator: string; readonly key: string; readonly value: string }
 
 export type PluginLog = LogLine & { readonly plugin: string }
 
-/** What a policy does by itself within one step of time; a product whose timers never end must not run forever. */
+/** The maximum number of timers within one step of time, so that a product whose timers never end does not run forever. */
 const MOST_TIMERS = 10_000
 
 const AUTHOR: Caller = {
@@ -89,12 +88,12 @@ export class PolicyLife {
   /** In the order in which plugins wrote them. */
   readonly auxData: AuxData[] = []
   readonly logs: PluginLog[] = []
-  /** What was asked for and is not given, each once. */
+  /** Requests for values that are not given, each once. */
   readonly notes = new Set<string>()
-  /** By the document's locator; undefined for a file that was a PDF before. */
+  /** By the document's locator. Undefined for a file that already was a PDF. */
   readonly texts = new Map<string, string | undefined>()
 
-  /** `values` are the policyholder's. Refuses (400) what the dictionary does not take. */
+  /** `values` are the policyholder's. Rejects with 400 values that the dictionary does not permit. */
   constructor(world: LifeWorld, now: Instant, values: unknown) {
     const { configuration } = world.configuration
     this.#world = world
@@ -119,7 +118,7 @@ export class PolicyLife {
     return this.#loaded !== undefined
   }
 
-  /** The policy as it is now. Throws before it is created. */
+  /** The policy in its current state. Throws before it is created. */
   get loaded(): Loaded {
     if (!this.#loaded) throw new Error('There is no policy yet.')
     return this.#loaded
@@ -133,15 +132,15 @@ export class PolicyLife {
     return this.#world.configuration.configuration
   }
 
-  /** Makes the policy. Throws a Refusal, as the service does. */
+  /** Creates the policy. Throws a Refusal, as the service does. */
   async create(request: PolicyCreateRequest): Promise<unknown> {
     const digits = this.#lease(digitsForNewDraft(request.exposures))
     return await this.carryOut({ kind: 'create', request, digits, summarizeQuotes: false })
   }
 
   /**
-   * Carries the operation out and records it; the answer is the service's. Throws a Refusal, as the service does, and
-   * records nothing then.
+   * Carries out and records the operation, and returns the service's response. Throws a Refusal, as the service does, and then
+   * records nothing.
    */
   async carryOut(operation: PolicyOperation, caller: Caller = AUTHOR): Promise<unknown> {
     const answer = await this.#attempt(operation, caller)
@@ -150,7 +149,7 @@ export class PolicyLife {
     return answer
   }
 
-  /** Lets time pass. What falls due until then is carried out, each at its time. */
+  /** Lets time pass. Timers that fall due are carried out, each at its time. */
   async advance(to: Instant): Promise<void> {
     for (let fired = 0; ; fired += 1) {
       const due = [...this.#timers].filter(([, timer]) => firesAt(timer) <= to).sort(byTime)[0]
@@ -165,7 +164,7 @@ export class PolicyLife {
     this.#now = later(this.#now, to)
   }
 
-  /** Changes the policyholder, as an update of a completed one does. Refuses (400) wrong values. */
+  /** Changes the policyholder like an update of a completed one. Rejects wrong values with 400. */
   updateHolder(values: unknown): void {
     const { entity, version } = this.#holder
     const changed = holderValues(this.configuration, entity.values, values, this.#now, true)
@@ -178,7 +177,7 @@ export class PolicyLife {
     if (this.#loaded) this.#loaded = { ...this.#loaded, policyholder: this.#holder }
   }
 
-  /** As the service reads what a new policy stands on. Refuses (400) an unknown product. */
+  /** Returns the data of a new policy's surroundings, as the service would read it. Rejects an unknown product with 400. */
   surroundings(productName: string): NewPolicyContext {
     const { configuration } = this.#world
     const { products, timeZone, currency } = configuration.configuration
@@ -217,7 +216,7 @@ export class PolicyLife {
       externalRater: async name => this.#rater(name),
       tables,
     })
-    // No kind that is carried out here reads what is stored: only an upgrade to another configuration does.
+    // Only an upgrade to another configuration reads stored data, and no kind that is carried out here does.
     const database = undefined as unknown as Database
     try {
       if ('begin' in kind) {
@@ -289,7 +288,7 @@ export class PolicyLife {
     return response?.(this.#loaded)
   }
 
-  /** The service makes them right after the operation. */
+  /** The service creates documents right after the operation. */
   async #makeTexts(): Promise<void> {
     if (!this.#loaded) return
     const context = this.#context(SYSTEM_CALLER)
@@ -325,7 +324,7 @@ export class PolicyLife {
     return new PluginSession(this.#world.openSandbox, context, fetching)
   }
 
-  /** A record as plugins read it: of this policy or its policyholder. */
+  /** Returns a record as plugins read it: of this policy or its policyholder. */
   #shown(entity: string, text: string): unknown {
     try {
       return asPluginInput(this.#recordOf(entity, text))
@@ -364,7 +363,7 @@ export class PolicyLife {
   #tables = (context: RequestContext): GivenTables =>
     new GivenTables(context, this.#world.given, this.#world.watchLookup)
 
-  /** A tenant with nothing but its configuration: no database, no files and no services. */
+  /** Creates a tenant that consists only of its configuration: no database, no files and no services. */
   #context(caller: Caller): RequestContext {
     const tenant = { locator: TENANT, generation: 1, hasTables: false, shards: [] }
     return { tenant, caller, now: this.#now, env: {}, calls: {} } as unknown as RequestContext
@@ -376,15 +375,15 @@ export class PolicyLife {
 }
 
 /**
- * The service carries a timer out a moment after it falls due: what is due by the last millisecond of a day, on the next.
- * Here it is the next full second.
+ * The service carries out a timer a moment after it falls due, so one due at the last millisecond of a day runs on the next day.
+ * Here it runs at the next full second.
  */
 const firesAt = ({ dueAt }: NewTimer): Instant => (Math.ceil(dueAt / 1_000) * 1_000) as Instant
 
-/** The same for all: the runner keeps programs by it. */
+/** The same for all lives, because the runner caches programs by it. */
 const TENANT = newUuid(0)
 
-/** As the service claims them: of a policy's end after the reminders of it. */
+/** The order in which the service claims them: the end of a policy comes after its reminders. */
 function byTime([aName, a]: [string, NewTimer], [bName, b]: [string, NewTimer]): number {
   if (a.dueAt !== b.dueAt) return a.dueAt - b.dueAt
   if (a.kind !== b.kind) return a.kind < b.kind ? 1 : -1

@@ -1,11 +1,11 @@
-// The policy that is to be priced, as a file says it.
+// Reads the policies to price from a file.
 import { readFileSync } from 'node:fs'
 import { isJsonObject, type JsonObject } from '../../src/kernel/json.ts'
 import { readJson } from '../../src/product/check/json/read.ts'
 import { EXIT, Failure, usage } from '../exit.ts'
 import { fileProblem } from '../file-problem.ts'
 
-/** One policy of the file. `policy` is what POST /policy takes, `values` those of its policyholder. */
+/** One policy of the file. `policy` is the body of POST /policy, `values` are those of its policyholder. */
 export type PolicyCase = {
   readonly name: string | undefined
   readonly policy: Readonly<Record<string, unknown>>
@@ -13,13 +13,13 @@ export type PolicyCase = {
 }
 
 /**
- * Reads what POST /policy takes; or an object with that as `policy` beside a `policyholder`, as POST /policyholder/create takes
- * it; or a list of such, each with a `name` and the rest as its `request`, as examples have it in worked.json.
+ * Reads the body of POST /policy; or an object with that as `policy` and the body of POST /policyholder/create as
+ * `policyholder`; or a list of these, each with a `name` and the rest as its `request`, as in worked.json of the examples.
  */
 export function readPolicyFile(file: string): PolicyCase[] {
   let text: string
   try {
-    // Editors of Windows put a mark before the text.
+    // Editors on Windows write a byte-order mark before the text.
     text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (problem) {
     throw usage(`The policy file '${file}' cannot be read: ${fileProblem(problem)}.`)

@@ -1,5 +1,5 @@
-// Rates a policy with no service: the draft is made, filled in, checked, priced and underwritten by the code that POST /policy
-// runs, over a configuration in memory and nothing that is stored.
+// Rates a policy without a service: the draft is created, filled in, checked, priced and underwritten by the code of POST
+// /policy, with a configuration in memory and no stored data.
 import { Refusal } from '../../src/kernel/errors.ts'
 import { newUuid, type PolicyLocator, transientLocators } from '../../src/kernel/locators.ts'
 import { memoByObject } from '../../src/kernel/maps.ts'
@@ -46,27 +46,30 @@ export type Priced = {
   readonly policyEndTimestamp: number
   readonly timeZone: string
   readonly price: PolicyPriceResponse
-  /** Where it was asked for. */
+  /** Present if requested. */
   readonly worksheet?: Worksheet
   readonly underwriting: AutomatedUnderwritingResultResponse
-  /** What a service would have looked at beside. */
+  /** Data that a service would have used in addition. */
   readonly notes: string[]
 }
 
 export type OfflineOptions = {
-  /** The time of the request; by default the real one. */
+  /** The time of the request. By default the current time. */
   readonly now?: Instant
-  /** Told of each look-up in a table. */
+  /** Receives each lookup in a table. */
   readonly watchLookup?: WatchLookup
 }
 
-/** Compiled once for all policies of a run, under a name of its own: the sandbox keeps programs by it. */
+/** Compiled once for all policies of a run, under a separate name by which the sandbox caches programs. */
 const worldOf = memoByObject((configuration: Configuration) => ({
   loaded: loadedConfiguration(configuration, 'offline', compileTemplate),
   tenant: newUuid(0),
 }))
 
-/** A checked draft, and what it is rated with. Throws a Refusal, as the service would, for what the product does not take. */
+/**
+ * Returns a checked draft, and the context to rate it. Throws a Refusal, as the service would, for a request that the product
+ * does not permit.
+ */
 export async function draftOffline(
   configuration: Configuration,
   asked: PolicyCase,
@@ -102,7 +105,7 @@ export async function draftOffline(
   return { draft, quote, ground, notes, rating: ratingContext(loaded, attempt), autofill }
 }
 
-/** Throws a Refusal, as the service would, for what the product does not take or cannot rate. */
+/** Throws a Refusal, as the service would, for a request that the product does not permit or cannot rate. */
 export async function pricedOffline(
   configuration: Configuration,
   asked: PolicyCase,
@@ -134,12 +137,15 @@ export async function pricedOffline(
   }
 }
 
-/** Nothing is recorded here that an earlier version rated. */
+/** Without a service, nothing was rated by an earlier version. */
 const onlyVersion = (): never => {
   throw new Error('There is one version of the configuration without a service.')
 }
 
-/** A tenant with nothing but its configuration. Rating reads of it what is here: it has no tables and no services of its own. */
+/**
+ * Returns a context with a tenant that consists only of its configuration. It contains all that rating reads: the tenant has no
+ * tables and no services.
+ */
 export function offlineContext(now = realTime(), locator = newUuid(0)): RequestContext {
   const tenant = { locator, generation: 1, hasTables: false, shards: [] }
   return { tenant, now } as unknown as RequestContext
@@ -175,7 +181,7 @@ function groundOf(
   }
 }
 
-/** The product of that name; the only one need not be named. */
+/** Returns the product of that name. The name may be omitted if there is only one product. */
 function productNamed({ products }: Configuration, name: unknown): ProductDefinition {
   const known = Object.keys(products)
   const chosen = name ?? (known.length === 1 ? known[0] : undefined)

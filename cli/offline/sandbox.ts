@@ -1,4 +1,5 @@
-// Plugins with no service: the same sandbox and contracts, and its limits but that of time; of records, auxiliary data and secrets there are none.
+// Plugins without a service: the same sandbox, contracts and limits, except for the time limit. There are no records, auxiliary
+// data or secrets.
 import { startCell } from '../../runner/cells.ts'
 import { Lanes } from '../../runner/lanes.ts'
 import { outcomeOf } from '../../runner/outcomes.ts'
@@ -13,14 +14,15 @@ import {
 } from '../../src/extension/plugins/session.ts'
 
 /**
- * Milliseconds of a call: more than the service gives it, whose client waits for its answer, since a test on a busy machine must not fail
- * for that. Most scripts without an end are ended by their steps before. PLUGIN_CALL_MS sets another limit, as for the service.
+ * The maximum duration of a call in milliseconds. It is longer than in the service, where a client waits for the response, so
+ * that a test does not fail on a busy machine. Most endless scripts exceed the limit on steps first. PLUGIN_CALL_MS sets another
+ * limit, as for the service.
  */
 const longestCallMs = (): number => Number(process.env.PLUGIN_CALL_MS ?? 30_000)
 
 let lanes: Lanes | undefined
 
-/** As the plugin runner beside the service, without the way there. */
+/** Like the service's plugin runner, but in this process. */
 const runner: PluginRunner = {
   async run(program, call, mostMs = longestCallMs()) {
     lanes ??= new Lanes(startCell, { spares: 1 })
@@ -42,7 +44,7 @@ export const openOfflineSandbox = async (): Promise<Sandbox> => ({
   longestCallMs: longestCallMs(),
 })
 
-/** A session whose calls find nothing stored; `missed` is told what they asked for. */
+/** Returns a session whose calls find no stored data. Calls `missed` with a description of each request. */
 export function offlineSession(context: SessionContext, missed: (what: string) => void): PluginSession {
   const fetching: Fetching = async missing => {
     for (const one of missing) missed(wanted(one))

@@ -1,4 +1,4 @@
-// The text of a policy's documents, made by the service's own code up to the page: no PDF is made of it.
+// Creates the text of a policy's documents with the service's own code, up to the HTML. No PDF is rendered.
 import { type HtmlNode, readHtml } from '../../packages/pdf/html.ts'
 import { ConversionError } from '../../packages/pdf/page.ts'
 import type { RequestContext } from '../../src/platform/context.ts'
@@ -11,14 +11,14 @@ import { makeDocument, type Product } from '../../src/servicing/documents/make.t
 import type { Made } from '../../src/transactions/documents/kinds.ts'
 import type { GivenTables } from './given.ts'
 
-/** What became of a document, and its text; undefined for a file that is a PDF already. */
+/** The outcome of a document, and its text. Undefined for a file that is already a PDF. */
 export type MadeText = { readonly made: Made; readonly text: string | undefined }
 
 type Making = {
   readonly context: RequestContext
   readonly tables: GivenTables
   readonly files: StaticFiles
-  /** Texts of the documents that were made before, which others are made of. */
+  /** Texts of documents that were created before, for documents that consist of others. */
   readonly earlier: ReadonlyMap<string, string | undefined>
 }
 
@@ -26,7 +26,7 @@ const NO_RESOURCES = { expect: async () => {}, inForce: async () => undefined }
 
 const decoder = new TextDecoder()
 
-/** Makes every document that waits. Failures are outcomes, as in the service. */
+/** Creates every waiting document. Failures are outcomes, as in the service. */
 export async function waitingTexts(
   loaded: Loaded,
   { context, tables, files, earlier }: Making,
@@ -64,7 +64,7 @@ function madeText({ locator, fileName, type }: PolicyDocument, product: Product)
   }
 }
 
-/** Of a document that is made of others: their texts, one after the other. */
+/** Returns a document that consists of others, as their texts one after the other. */
 function merged(
   { locator, fileName, sources = [] }: PolicyDocument,
   made: readonly MadeText[],
@@ -77,7 +77,7 @@ function merged(
   return { made: { locator, outcome: 'ready', type: 'pdf', fileName }, text: texts.join('\n') }
 }
 
-/** Elements that stand in a line with what is around them. */
+/** Elements that continue the line around them. */
 const INLINE = new Set(
   'a abbr b bindery-page-count bindery-page-number code em font i label small span strong sub sup u'.split(
     ' ',
@@ -85,7 +85,7 @@ const INLINE = new Set(
 )
 const CELLS = new Set(['td', 'th'])
 
-/** What the page says, header and footer too: a line for each block, cells of a row beside each other. */
+/** Returns the text of the page, including header and footer: a line for each block, with the cells of a row side by side. */
 export function textOf(html: string): string {
   const { header, body, footer } = readHtml(html)
   const lines: string[] = []

@@ -1,4 +1,4 @@
-// What a life without a service stands on, for a configuration in a folder.
+// The surroundings of a life without a service, for a configuration in a folder.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadedConfiguration, type StaticFiles } from '../../src/product/cache.ts'
@@ -13,18 +13,18 @@ let loads = 0
 export function worldOf(configuration: Configuration, root: string): Omit<LifeWorld, 'given'> {
   loads += 1
   return {
-    // The sandbox keeps programs by this name: after a change it must be another.
+    // The sandbox caches programs by this name, so it must differ after a change.
     configuration: loadedConfiguration(configuration, `offline-${loads}`, compileTemplate),
     openSandbox: openOfflineSandbox,
     staticFiles: productName => filesIn(join(root, 'products', productName, 'policy', 'static_documents')),
   }
 }
 
-/** As the service finds them in the archive: also a PDF without its ending. */
+/** Finds files as the service finds them in the archive, including a PDF without its file extension. */
 const filesIn =
   (folder: string): StaticFiles =>
   async name => {
-    // A name, not a way to other folders.
+    // Accepts only a name, not a path to other folders.
     if (name.includes('/') || name.includes('\\')) return undefined
     for (const one of [name, `${name}.pdf`])
       try {

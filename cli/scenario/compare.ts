@@ -1,5 +1,5 @@
-// What was expected against what came. Only what is written is compared: properties that are left out may be anything. Lists
-// are compared whole, entry by entry.
+// Compares expected with actual values. Only what is written is compared: properties that are left out may have any value. Lists
+// are compared as a whole, entry by entry.
 import { isJsonObject } from '../../src/kernel/json.ts'
 import { decimal } from '../../src/kernel/money.ts'
 import type { TimeZone } from '../../src/kernel/time.ts'
@@ -7,18 +7,18 @@ import type { Path } from './format.ts'
 import { isTimeName, readTime, timeText } from './times.ts'
 import type { ShownDocument } from './view.ts'
 
-/** `got` is undefined where there is nothing. `isUnwritten`: nothing was expected yet. `canUpdate`: `got` may be written down. */
+/** `got` is undefined if there is no value. `isUnwritten`: nothing was expected yet. `canUpdate`: `--update` may write `got`. */
 export type Mismatch = {
   readonly path: Path
   readonly expected: unknown
   readonly got: unknown
   readonly isUnwritten?: boolean
   readonly canUpdate: boolean
-  /** Where that says more than the two values. */
+  /** Set if it says more than the two values. */
   readonly note?: string
 }
 
-/** Differences, in the order in which they are written; and how many values were compared. */
+/** Differences, in the order in which they are written, and the number of values that were compared. */
 export type Comparison = { readonly mismatches: Mismatch[]; compared: number }
 
 const NUMBER = /^[+-]?\d{1,30}(\.\d{1,30})?$/
@@ -31,7 +31,7 @@ function asNumber(value: unknown) {
 
 const DAY = /^\d{4}-\d\d-\d\d$/
 
-/** Numbers by their value, times by the moment (a day alone: any time of it), everything else as it is written. */
+/** Compares numbers by value, times by the moment (a day alone matches any time of it), and everything else by its text. */
 export function isSame(expected: unknown, got: unknown, name: string, zone: TimeZone): boolean {
   if (isTimeName(name)) {
     const [a, b] = [readTime(expected, zone), readTime(got, zone)]
@@ -46,7 +46,7 @@ export function isSame(expected: unknown, got: unknown, name: string, zone: Time
     const [a, b] = [asNumber(expected), asNumber(got)]
     if (a && b) return a.eq(b)
   }
-  // Days of fields and texts that look like numbers come from YAML as what they look like.
+  // YAML turns days and texts that look like numbers into those types.
   return expected === got || (typeof got === 'string' && String(expected) === got)
 }
 
@@ -89,7 +89,7 @@ function compareLists(
 
 const counted = (count: number): string => `${count} ${count === 1 ? 'entry' : 'entries'}`
 
-/** What came, with no more of each entry than was written of the entries before it. */
+/** Returns the actual list, each entry with only the properties that the expected entries have. */
 function asWritten(expected: readonly unknown[], got: readonly unknown[]): unknown[] {
   const written = new Set(expected.flatMap(one => (isJsonObject(one) ? Object.keys(one) : [])))
   if (written.size === 0) return [...got]
@@ -99,8 +99,8 @@ function asWritten(expected: readonly unknown[], got: readonly unknown[]): unkno
 }
 
 /**
- * Documents by name, where `*` stands for any letters: what they say, or the parts of it that they have to have. A
- * document that could not be made fails, unless that is expected.
+ * Compares documents by name, where `*` stands for any letters: their text, or the parts that it must contain. A document that
+ * could not be created fails, unless that is expected.
  */
 export function compareDocuments(
   expected: Readonly<Record<string, unknown>> | undefined,
@@ -146,7 +146,7 @@ function compareDocument(expected: unknown, document: ShownDocument, path: Path,
     return
   }
   for (const [name, one] of Object.entries(wanted)) {
-    // A text alone is not written under `contains`.
+    // A single text is not written under `contains`.
     const at = isJsonObject(expected) || Array.isArray(one) ? [...path, name] : path
     if (Object.hasOwn(CLAIMS, name)) CLAIMS[name]!(one, document, at, into)
     else
@@ -162,7 +162,7 @@ function compareDocument(expected: unknown, document: ShownDocument, path: Path,
 
 type Claim = (expected: unknown, document: ShownDocument, path: Path, into: Comparison) => void
 
-/** What may be expected of a document. */
+/** The possible expectations about a document. */
 const CLAIMS: Readonly<Record<string, Claim>> = {
   text(expected, { text = '' }, path, into) {
     into.compared += 1
@@ -185,7 +185,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   },
 }
 
-/** That the document says a text, or each of several; or that it does not. */
+/** Checks that the document contains a text, or each of several, or that it does not. */
 function sayingOf(isSaid: boolean, note: string): Claim {
   return (expected, { text = '' }, path, into) => {
     const says = plain(text)
@@ -200,7 +200,9 @@ function sayingOf(isSaid: boolean, note: string): Claim {
 
 const plain = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
-/** `*` stands for any letters. Each piece is looked for once, from the left, so that a long name costs no more than its length. */
+/**
+ * `*` stands for any letters. Each piece is searched for once, from the left, so that a long name costs no more than its length.
+ */
 function matcherOf(name: string): (text: string) => boolean {
   const [first = '', ...pieces] = name.split('*')
   const last = pieces.pop()

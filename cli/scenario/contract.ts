@@ -1,5 +1,5 @@
-// Bodies of requests as authors write them against the contract. The service ignores what it does not know, since clients of
-// other systems send more; in a scenario that would hide a misspelled name.
+// Checks bodies of requests that authors write. The service ignores unknown properties, because clients of other systems send
+// more. In a scenario that would hide a misspelled name.
 import type { z } from 'zod'
 import { didYouMean } from '../../src/kernel/text.ts'
 import type { Path } from './format.ts'
@@ -17,7 +17,7 @@ type Internals = {
 
 const internals = (schema: z.ZodType): Internals => schema.def as unknown as Internals
 
-/** The object, list or plain value inside what only reads or defaults it. */
+/** Returns the object, list or plain value inside of wrappers that only read or default it. */
 export function unwrapped(schema: z.ZodType): z.ZodType {
   const { type, innerType, in: read, out, getter } = internals(schema)
   if (innerType) return unwrapped(innerType)
@@ -33,7 +33,7 @@ export const elementOf = (schema: z.ZodType): z.ZodType | undefined => internals
 
 export type BodyProblem = { readonly path: Path; readonly message: string }
 
-/** Properties that the contract does not have, with what was probably meant. */
+/** Returns the properties that the contract does not have, each with a suggestion of the intended one. */
 export function unknownProperties(schema: z.ZodType, body: unknown, path: Path = []): BodyProblem[] {
   const element = elementOf(schema)
   if (element && Array.isArray(body))
@@ -53,7 +53,7 @@ export function unknownProperties(schema: z.ZodType, body: unknown, path: Path =
   })
 }
 
-/** What the contract makes of the body, or everything that is wrong with it. */
+/** Returns the body as the contract reads it, or everything that is wrong with it. */
 export function readBody<S extends z.ZodType>(
   schema: S,
   body: unknown,

@@ -7,7 +7,7 @@ import { scenarioFiles } from '../folder.ts'
 import { readPolicyFile } from '../offline/policy-file.ts'
 import { readScenarios, type Scenario, type ScenarioFile } from './format.ts'
 
-/** The files that are named, else all beside the configuration. Refuses a folder without scenarios, and files that are not there. */
+/** Returns the named files, or else all next to the configuration. Rejects a folder without scenarios, and missing files. */
 export function readScenarioFiles(folder: string, named: readonly string[]): ScenarioFile[] {
   const files = named.length > 0 ? named : scenarioFiles(folder)
   if (files.length === 0)
@@ -27,13 +27,13 @@ function textOf(file: string): string {
   }
 }
 
-/** Those whose name, or the name of whose file, contains the text in any case. */
+/** Whether the scenario's name, or that of its file, contains the text, ignoring case. */
 export const isMeant =
   (filter: string | undefined) =>
   (file: string, { name }: Scenario): boolean =>
     filter === undefined || `${file} ${name}`.toLowerCase().includes(filter.toLowerCase())
 
-/** Finds policies from the folder of the scenario's own file; of a list, `FILE#2` is the second. */
+/** Finds policies relative to the folder of the scenario's own file. In a list, `FILE#2` is the second. */
 export const policyBeside = (file: string) => (name: string) => {
   const [, path = name, number] = /^(.*?)(?:#(\d+))?$/.exec(name) ?? []
   const cases = readPolicyFile(isAbsolute(path) ? path : join(dirname(file), path))

@@ -1,4 +1,4 @@
-// Scenario files: read as YAML, of which JSON is a part, and checked, with the place of everything that is wrong.
+// Reads scenario files as YAML, which includes JSON, and checks them, with the place of every problem.
 
 import {
   type Document,
@@ -29,11 +29,11 @@ export type ScenarioStep = {
   readonly does: StepName | OtherStepName
   readonly body: Readonly<Record<string, unknown>>
   readonly at: unknown
-  /** Which record it acts on: its number, or the name of the step that made it. */
+  /** The record that it acts on: its number, or the name of the step that created it. */
   readonly of: string | number | undefined
-  /** Names the record that the step makes. */
+  /** Names the record that the step creates. */
   readonly as: string | undefined
-  /** Undefined: nothing is expected. Null: what is to be expected is not written yet. */
+  /** Undefined: nothing is expected. Null: the expectation is not written yet. */
   readonly expect: Expectation | null | undefined
   readonly path: Path
 }
@@ -59,13 +59,13 @@ export type ScenarioFile = {
   readonly document: Document
   readonly scenarios: readonly Scenario[]
   readonly problems: readonly Problem[]
-  /** Where the value stands, or for a property its name; else the nearest around it. */
+  /** Returns the place of a value, or of the name if it is a property. If there is none, returns the nearest place around it. */
   placeOf(path: Path): { readonly line: number; readonly column: number }
 }
 
-/** Longer files are no scenarios. */
+/** Longer files are rejected. */
 const MOST_CHARACTERS = 4 * 1_048_576
-/** Of one file. */
+/** Per file. */
 const MOST_STEPS = 5_000
 
 const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
@@ -123,7 +123,7 @@ export const ScenarioForm = z.strictObject({
 
 const OF_A_STEP = ['at', 'of', 'as', 'expect', 'why'] as const
 
-/** Reads the text of a file; `name` is that of its scenario where it has none. */
+/** Reads the text of a file. `name` is the default name of its scenario. */
 export function readScenarios(file: string, text: string, name: string): ScenarioFile {
   const lines = new LineCounter()
   const problems: Problem[] = []
@@ -168,7 +168,7 @@ const unread = (file: string, text: string, message: string): ScenarioFile => ({
   placeOf: () => ({ line: 1, column: 1 }),
 })
 
-/** The document, or why there is none. */
+/** Returns the document, or why there is none. */
 function parsed(text: string, lineCounter: LineCounter): Document | string {
   try {
     return parseDocument(text, { lineCounter, prettyErrors: false, merge: true })
@@ -178,7 +178,7 @@ function parsed(text: string, lineCounter: LineCounter): Document | string {
   }
 }
 
-/** Undefined where names stand for so much that it would not end. */
+/** Returns undefined if aliases expand to so much that it would not end. */
 function documentValue(document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: 1_000 }) ?? null
@@ -325,7 +325,7 @@ function shownIssues(issue: z.core.$ZodIssue, before: Path, known: readonly stri
   return [{ path, message: issue.message }]
 }
 
-/** Offset of the value at the path: of a property that of its name. */
+/** Returns the offset of the value at the path, or of the name if it is a property. */
 function offsetOf(document: Document, path: Path): number {
   let node: Node | null = document.contents
   let offset = node?.range?.[0] ?? 0
@@ -340,7 +340,7 @@ function offsetOf(document: Document, path: Path): number {
 
 type Child = { readonly name: Node | null; readonly value: Node | null }
 
-/** What the step leads to; an entry of a list is named by itself. */
+/** Returns the child at the step. An entry of a list is its own name. */
 function childAt(node: Node | null, step: PropertyKey): Child | undefined {
   if (isMap(node)) {
     const pair = node.items.find(one => keyOf(one) === String(step))

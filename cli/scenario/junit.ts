@@ -1,4 +1,4 @@
-// Results as JUnit's XML, which build servers read: a suite for each file, a case for each scenario.
+// Results as JUnit XML, which build servers read: a suite for each file, a case for each scenario.
 
 import type { ScenarioFile } from './format.ts'
 import { nameOf, type Ran, valueText } from './report.ts'
@@ -61,7 +61,7 @@ export function failureLine(file: ScenarioFile, step: StepResult, failure: StepF
   return `${place}: ${step.does}: ${nameOf(failure.path, step.path)}${note}\nexpected  ${valueText(failure.expected)}\ngot       ${got}`
 }
 
-/** Characters that XML cannot have are left out. */
+/** Omits characters that XML does not permit. */
 const escaped = (text: string): string =>
   text
     .toWellFormed()

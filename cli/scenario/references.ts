@@ -1,11 +1,11 @@
-// Records by the names that authors know: `vehicle`, `vehicle#2` for the second, in the place of locators, which differ from
-// run to run.
+// Finds records by names that authors know, such as `vehicle`, or `vehicle#2` for the second. They replace locators, which
+// differ from run to run.
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { type PolicyAggregate, selectedQuoteIfAny } from '../../src/policy/records/aggregate.ts'
 import { isOutstanding, paymentState } from '../../src/policy/records/invoice.ts'
 import type { Target } from './steps.ts'
 
-/** What is wrong with a name, and where in the step's body. */
+/** The problem with a name, and its place in the step's body. */
 export class UnknownName extends Error {
   readonly path: readonly PropertyKey[]
 
@@ -17,7 +17,7 @@ export class UnknownName extends Error {
 
 type Locator = string | number
 
-/** The records of each target, oldest first, and the one that is meant where a step does not say which. */
+/** The records of each target, oldest first, and the default if a step does not name one. */
 const TARGETS: Record<
   Target,
   { all(policy: PolicyAggregate): Locator[]; default(policy: PolicyAggregate): Locator | undefined }
@@ -58,7 +58,7 @@ const TARGET_WORDS: Partial<Record<Target, string>> = {
   lapseReinstatement: 'reinstatement of a lapse',
 }
 
-/** The record that a step acts on. `of`: its number, from 1, or a name that an earlier step gave it. */
+/** Returns the record that a step acts on. `of` is its number, from 1, or a name that an earlier step gave it. */
 export function targetOf(
   policy: PolicyAggregate,
   target: Target,
@@ -97,7 +97,7 @@ type Peril = Exposure['perils'][number]
 type Path = readonly PropertyKey[]
 type Scope = { readonly exposure?: Exposure; readonly peril?: Peril }
 
-/** Properties that hold locators, and what of. */
+/** Properties that contain locators, and the kind of record. */
 const REFERENCES: Readonly<Record<string, 'exposure' | 'peril' | 'fieldGroup' | 'fee'>> = {
   exposureLocator: 'exposure',
   endExposures: 'exposure',
@@ -110,7 +110,7 @@ const REFERENCES: Readonly<Record<string, 'exposure' | 'peril' | 'fieldGroup' | 
   reverseFees: 'fee',
 }
 
-/** The body with locators in the place of names of the policy's parts. Throws an UnknownName. */
+/** Returns the body with locators in place of names of the policy's parts. Throws an UnknownName. */
 export function withLocators(body: unknown, policyNow: () => PolicyResponse): unknown {
   let view: View | undefined
   const policy = (): View => (view ??= policyNow())
@@ -130,7 +130,7 @@ export function withLocators(body: unknown, policyNow: () => PolicyResponse): un
       }),
     )
   }
-  /** What names inside the object are among: the parts of its exposure or peril. */
+  /** Returns the scope for names inside the object: the parts of its exposure or peril. */
   const scopeOf = (own: Readonly<Record<string, unknown>>, path: Path, scope: Scope): Scope => {
     const { exposureLocator, perilLocator } = own
     if (typeof exposureLocator === 'string') {
@@ -171,7 +171,7 @@ function locatorOf(
     if (found !== undefined) return found
     throw new UnknownName(path, `There is no '${written}': ${alike.length} of that name are there by then.`)
   }
-  // Of a peril that was renewed there is one in each term, and the newest is meant.
+  // A renewed peril exists once in each term, and the newest is meant.
   if (alike.length === 1 || (kind === 'peril' && scope.exposure)) return alike.at(-1)!
   throw new UnknownName(
     path,

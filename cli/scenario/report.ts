@@ -1,4 +1,4 @@
-// What people read of scenarios that ran: each that failed with its place, what was expected and what came.
+// Prints the results of scenarios: each failure with its place, the expected and the actual value.
 import type { Colors } from 'picocolors/types'
 import { pathText } from '../../src/platform/wire-problem.ts'
 import type { Mismatch } from './compare.ts'
@@ -7,7 +7,7 @@ import type { ScenarioResult, StepFailure, StepResult } from './run.ts'
 
 export type Ran = { readonly file: ScenarioFile; readonly results: readonly ScenarioResult[] }
 
-/** Longer values are cut: the file has the expected one, and `--update` writes the other. */
+/** Longer values are truncated: the file contains the expected one, and `--update` writes the other. */
 const LONGEST_SHOWN = 2_000
 
 export function ranText({ file, results }: Ran, colors: Colors): string {
@@ -61,7 +61,7 @@ function mismatchText(step: StepResult, mismatch: Mismatch, colors: Colors): str
   ].join('')
 }
 
-/** The part of the path below `expect`. */
+/** Returns the part of the path below `expect`. */
 export function nameOf(path: Path, step: Path): string {
   const own = path.slice(step.length).filter((one, at) => at > 0 || (one !== 'expect' && one !== 'expected'))
   const at = path.findLastIndex(one => one === 'expect' || one === 'expected')

@@ -1,4 +1,4 @@
-// Runs a scenario: each step is carried out over a life without a service, and what is expected is compared with what came.
+// Runs a scenario: carries out each step over a life without a service, and compares expected with actual values.
 import { Refusal } from '../../src/kernel/errors.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
@@ -12,7 +12,7 @@ import { STEPS, type StepDefinition } from './steps.ts'
 import { readTime, TIME_FORMS, timeText, withTimes } from './times.ts'
 import { FIRST_PARTS, isPart, type Mark, markOf, PARTS, type ShownDocument } from './view.ts'
 
-/** Why a step failed. A mistake is one of the scenario's own. */
+/** Why a step failed. A mistake is an error in the scenario itself. */
 export type StepFailure =
   | ({ readonly kind: 'mismatch' } & Mismatch)
   | { readonly kind: 'refused'; readonly code: string; readonly message: string; readonly path: Path }
@@ -21,27 +21,30 @@ export type StepFailure =
 export type StepResult = {
   /** `create` for the policy itself. */
   readonly does: string
-  /** Absent where the policy was not begun. */
+  /** Absent if the policy was not begun. */
   readonly at?: string
   readonly path: Path
   readonly failures: readonly StepFailure[]
-  /** Values that were compared. */
+  /** The number of values that were compared. */
   readonly compared: number
 }
 
 export type ScenarioResult = {
   readonly scenario: Scenario
   readonly steps: readonly StepResult[]
-  /** Steps after the one that stopped it. */
+  /** The number of steps after the one that stopped it. */
   readonly skipped: number
   readonly passed: boolean
-  /** What was asked for and is not given. */
+  /** Requests for values that are not given. */
   readonly notes: readonly string[]
   readonly ms: number
 }
 
 export type RunWorld = Omit<LifeWorld, 'given'> & {
-  /** The policy in a file that a scenario names, and the values of its policyholder. Throws an Error that says why not. */
+  /**
+   * Returns the policy in a file that a scenario names, and the values of its policyholder. Throws an Error with the reason if
+   * it cannot.
+   */
   policyIn(file: string): { readonly policy: Readonly<Record<string, unknown>>; readonly values: unknown }
 }
 
@@ -58,7 +61,7 @@ const mistake = (path: Path, message: string): Mistakes => new Mistakes([{ path,
 
 const EMPTY_MARK: Mark = { policy: undefined, events: 0, auxData: 0, logs: 0 }
 
-/** Never throws for what a scenario or a configuration says. */
+/** Never throws because of the contents of a scenario or configuration. */
 export async function runScenario(scenario: Scenario, world: RunWorld): Promise<ScenarioResult> {
   const began = performance.now()
   const { timeZone } = world.configuration.configuration
@@ -66,7 +69,7 @@ export async function runScenario(scenario: Scenario, world: RunWorld): Promise<
   const named = new Map<string, string>()
   let life: PolicyLife | undefined
 
-  /** Times in messages of the service are milliseconds. */
+  /** Messages of the service contain times in milliseconds. */
   const readable = (message: string): string =>
     message.replaceAll(/\b\d{12,13}\b/g, ms => timeText(Number(ms), timeZone))
 
@@ -139,7 +142,7 @@ export async function runScenario(scenario: Scenario, world: RunWorld): Promise<
   }
 }
 
-/** The body of the new policy, its policyholder, and when it is made. */
+/** Returns the body of the new policy, its policyholder, and the time at which it is created. */
 function beginning(scenario: Scenario, { policyIn, configuration: { configuration } }: RunWorld) {
   const { timeZone, products } = configuration
   const found = typeof scenario.policy === 'string' ? fileOf(scenario.policy, scenario, policyIn) : undefined
@@ -239,7 +242,7 @@ function failuresOf(problem: unknown, path: Path): readonly StepFailure[] {
 
 type ExpectedRefusal = { readonly code?: unknown; readonly message?: unknown }
 
-/** `refused: policyValidation`, or with a part of the message. */
+/** Reads `refused: policyValidation`, or an object with a part of the message. */
 function refusalIn(expect: Expectation | null | undefined): ExpectedRefusal | undefined {
   const refused = expect?.refused
   if (refused === undefined || refused === false) return undefined
@@ -294,7 +297,7 @@ function expectations(
   const documents = PARTS.documents.of(moment) as ShownDocument[]
   const wanted = expected?.documents
   if (Array.isArray(wanted)) {
-    // Names alone: these documents, and no others.
+    // A list of names means exactly these documents.
     compare(
       [...wanted].map(String).sort(),
       documents.map(one => one.fileName).sort(),

@@ -1,5 +1,5 @@
-// The steps of a scenario: the operation that each asks of the policy, as the route of the HTTP interface does whose body it
-// has. A new step is a line here; the reader, the JSON Schema and the documentation follow.
+// The steps of a scenario. Each carries out the same operation as the route of the HTTP interface that has its body. To add a
+// step, add a line here; the reader, the JSON Schema and the documentation follow.
 import type { z } from '@hono/zod-openapi'
 import type {
   CancellationLocator,
@@ -38,7 +38,7 @@ import {
 } from '../../src/transactions/reinstatements/contract.ts'
 import { RenewalActionRequest, RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 
-/** Records that a step acts on: the newest that fits, unless the step says which (`of`). */
+/** Records that a step acts on: the newest that fits, unless the step names one with `of`. */
 export type Target =
   | 'quote'
   | 'endorsement'
@@ -52,21 +52,21 @@ export type Target =
 
 export type StepDefinition = {
   readonly does: string
-  /** The route whose body the step has; `{record}` stands for the target. */
+  /** The route with the same body as the step. `{record}` stands for the target. */
   readonly route: string
   readonly body?: z.ZodType
-  /** In place of `body` where the step has the property of that name. */
+  /** Replaces `body` if the step has the property of that name. */
   readonly otherwise?: { readonly property: string; readonly body: z.ZodType; readonly route: string }
   readonly target?: Target
-  /** What the step adds to its body where that leaves it out. */
+  /** Defaults that the step adds to its body. */
   readonly unlessSaid?: Readonly<Record<string, unknown>>
-  /** `body` is what the contract made of what is written, `record` the target's locator. */
+  /** `body` is the contract's reading of the written body, `record` the target's locator. */
   operation(body: never, record: never): PolicyOperation
 }
 
 type Parts<S extends z.ZodType | undefined> = S extends z.ZodType ? z.infer<S> : undefined
 
-/** Types a line by its contract. */
+/** Types a definition by its contract. */
 const step = <S extends z.ZodType | undefined = undefined, L = undefined>(
   definition: Omit<StepDefinition, 'operation' | 'body'> & {
     body?: S
@@ -351,7 +351,7 @@ export const STEPS = {
 
 export type StepName = keyof typeof STEPS
 
-/** Steps that ask nothing of the policy. */
+/** Steps that are not operations of the policy. */
 export const OTHER_STEPS = {
   updatePolicyholder: 'Changes values of the policyholder: `values`, as of POST /policyholder/update.',
   wait: 'Does nothing: time passes until `at`, and what falls due until then is carried out.',

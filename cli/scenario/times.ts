@@ -1,4 +1,4 @@
-// Times as authors write them: days and times of day in the product's time zone.
+// Reads and writes times in the form that authors use: days and times of day in the product's time zone.
 import {
   dayStart,
   type Instant,
@@ -12,7 +12,7 @@ export const TIME_FORMS = "a day as '2027-01-31', or a time as '2027-01-31 14:30
 
 const LOCAL = /^(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{3}))?)?$/
 
-/** A day (its midnight), a time of day, ISO 8601 with an offset, or milliseconds since 1970. Undefined for anything else. */
+/** Reads a day (its midnight), a time of day, ISO 8601 with an offset, or milliseconds since 1970. Undefined for anything else. */
 export function readTime(written: unknown, zone: TimeZone): Instant | undefined {
   if (typeof written === 'number') return instant(written)
   if (typeof written !== 'string') return undefined
@@ -26,7 +26,7 @@ export function readTime(written: unknown, zone: TimeZone): Instant | undefined 
   const utc = Date.parse(`${date}T00:00:00Z`)
   if (Number.isNaN(utc)) return undefined
   const local = utc + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1_000 + Number(milli)
-  // The offset of the time itself: that of midnight may be another.
+  // Uses the offset of the time itself, which may differ from that of midnight.
   return instant(local - offsetMs((local - offsetMs(local, zone)) as Instant, zone))
 }
 
@@ -37,7 +37,7 @@ function offsetMs(at: number, zone: TimeZone): number {
 
 const two = (value: number): string => String(value).padStart(2, '0')
 
-/** The day where it is a midnight; else with the time of day, as short as it is exact. */
+/** Returns only the day at midnight, and otherwise also the time of day, as short as is exact. */
 export function timeText(at: number, zone: TimeZone): string {
   const { year, month, day, hour, minute, second, millisecond } = localParts(at as Instant, zone)
   const date = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
@@ -49,10 +49,10 @@ export function timeText(at: number, zone: TimeZone): string {
 
 export const isTimeName = (name: string): boolean => /Timestamp$/.test(name)
 
-/** Values of fields are as their own definitions say: no property of theirs is a time of this interface. */
+/** Values of fields have their own definitions. None of their properties is a time of this interface. */
 const FIELD_VALUES = 'fieldValues'
 
-/** The value with every property `…Timestamp` that can be read as a time changed by `change`. */
+/** Applies `change` to every property `…Timestamp` whose value is not an object. */
 export function withTimes(value: unknown, change: (written: unknown) => unknown): unknown {
   if (Array.isArray(value)) return value.map(one => withTimes(one, change))
   if (typeof value !== 'object' || value === null) return value

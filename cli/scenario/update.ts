@@ -1,12 +1,12 @@
-// Writes what came in the place of what was expected: only those values change, and every other character of the file, comments
-// and order too, stays as it is.
+// Writes actual values in place of expected ones. Only those values change. Every other character of the file remains unchanged,
+// including comments and order.
 import { isMap, isScalar, isSeq, type Node, type Pair, Scalar, stringify } from 'yaml'
 import type { Mismatch } from './compare.ts'
 import { keyOf, type Path, type ScenarioFile } from './format.ts'
 
 type Edit = { readonly from: number; readonly to: number; readonly text: string }
 
-/** The file's text with the values, and how many were written. */
+/** Returns the file's text with the values, and how many were written. */
 export function updatedText(
   { text, document, file }: ScenarioFile,
   mismatches: readonly Mismatch[],
@@ -31,7 +31,7 @@ export function updatedText(
 type Found = {
   readonly pair: Pair | undefined
   readonly node: Node | null
-  /** Inside of braces or brackets, where YAML is written as JSON is. */
+  /** Whether it is inside braces or brackets, where YAML is written like JSON. */
   readonly isFlow: boolean
 }
 
@@ -77,7 +77,7 @@ function editOf(
       text: from === to ? ` ${shown}` : shown + (old.endsWith('\n') && !shown.endsWith('\n') ? '\n' : ''),
     }
   }
-  // A block begins on a line of its own, two columns further than its name; comments around it stay.
+  // A block begins on a new line, indented two columns more than its name. Comments around it are kept.
   const column = columnOf(text, found.pair, from)
   const indent = ' '.repeat(column + 2)
   const whole = stringify(withNumbers(value), { lineWidth: 0 }).trimEnd()
@@ -93,7 +93,7 @@ function editOf(
   return isOwnLine ? { from: lineStart, to: end, text: block } : { from, to: end, text: `\n${block}` }
 }
 
-/** Numbers where numbers stood or nothing, texts where texts stood. */
+/** Writes numbers in place of numbers or nothing, and texts in place of texts. */
 function asWritten(expected: unknown, got: unknown): unknown {
   if (typeof got !== 'string') return got
   if (typeof expected === 'string') return /^\d{4}-\d\d-\d\d$/.test(expected) ? shortTime(got) : got
@@ -102,10 +102,10 @@ function asWritten(expected: unknown, got: unknown): unknown {
 
 const AMOUNT = /^-?\d+\.\d+$/
 
-/** The day alone stands for any time of it; what is due by the end of a day is written so. */
+/** A day alone stands for any time of it, so a time at the end of a day is written as the day. */
 const shortTime = (text: string): string => text.replace(/^(\d{4}-\d\d-\d\d) 23:59:59\.999$/, '$1')
 
-/** Amounts as numbers, with the digits that they come with. */
+/** Turns amounts into numbers with the same digits. */
 function withNumbers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withNumbers)
   if (typeof value === 'object' && value !== null)
@@ -117,7 +117,7 @@ function withNumbers(value: unknown): unknown {
   return number
 }
 
-/** A number with the digits that it came with: 12.50 stays 12.50. */
+/** A number with its original digits: 12.50 remains 12.50. */
 class Exact {
   readonly digits: string
 
@@ -142,7 +142,7 @@ function scalarText(value: unknown, old: Node | null, column: number): string {
   return stringify(scalar, { lineWidth: 0 }).trimEnd()
 }
 
-/** As JSON; in a JSON file over several lines where the value is longer than one. */
+/** Writes JSON. In a JSON file, a long value is written over several lines. */
 function flowText(value: unknown, text: string, from: number, isJson: boolean): string {
   if (value instanceof Exact) return value.digits
   const short = JSON.stringify(value ?? null)
@@ -152,7 +152,7 @@ function flowText(value: unknown, text: string, from: number, isJson: boolean): 
   return JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`)
 }
 
-/** The column of the property's name, from 0; of an entry of a list that of the entry. */
+/** Returns the column of the property's name, from 0, or of the entry of a list. */
 function columnOf(text: string, pair: Pair | undefined, from: number): number {
   const at = (pair?.key as Node | null | undefined)?.range?.[0] ?? from
   return at - (text.lastIndexOf('\n', at - 1) + 1)

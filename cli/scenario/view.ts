@@ -1,5 +1,5 @@
-// What a scenario can expect after a step: figures and records of the policy, under the names that the HTTP interface has for
-// them, with amounts as decimal text and times as days. Each part is made when it is compared.
+// What a scenario can expect after a step: figures and records of the policy, named as in the HTTP interface, with amounts as
+// decimal text and times as days. Each part is computed only when it is compared.
 import { checkedInvoices } from '../../src/billing/payments.ts'
 import { decimal, minorDigits, toText } from '../../src/kernel/money.ts'
 import { months, type TimeZone } from '../../src/kernel/time.ts'
@@ -22,7 +22,7 @@ import { isPriced } from '../../src/transactions/quotes/projection.ts'
 import type { PolicyLife } from '../offline/life.ts'
 import { timeText, withTimes } from './times.ts'
 
-/** How far the life was when the step began. */
+/** The position in the life when the step began. */
 export type Mark = {
   readonly policy: PolicyAggregate | undefined
   readonly events: number
@@ -37,7 +37,7 @@ export const markOf = (life: PolicyLife): Mark => ({
   logs: life.logs.length,
 })
 
-/** A document that the step made, as documents are compared. */
+/** A document that the step created, in the form in which documents are compared. */
 export type ShownDocument = {
   readonly fileName: string
   readonly displayName: string
@@ -46,7 +46,7 @@ export type ShownDocument = {
   readonly text?: string
 }
 
-/** After a step: the life, where it was before, and the answer of the interface. */
+/** The state after a step: the life, the position before the step, and the response of the interface. */
 export type Moment = { readonly life: PolicyLife; readonly since: Mark; readonly answer: unknown }
 
 type Part = { readonly says: string; of(moment: Moment): unknown }
@@ -59,7 +59,7 @@ const ofPrice = (says: string, of: (price: PolicyPriceResponse, shown: Shown) =>
     return price && of(price, shownBy(life))
   })
 
-/** What can stand under `expect`, beside `refused`. */
+/** The properties of `expect`, in addition to `refused`. */
 export const PARTS = {
   state: part(
     'The state that lists of policies show: created, quoted, finalized, issued, inGrace, lapsed …',
@@ -140,7 +140,7 @@ export type PartName = keyof typeof PARTS
 
 export const isPart = (name: string): name is PartName => Object.hasOwn(PARTS, name)
 
-/** What `--update` writes where nothing is expected yet. */
+/** The parts that `--update` writes if nothing is expected yet. */
 export const FIRST_PARTS: readonly PartName[] = [
   'state',
   'decision',
@@ -152,7 +152,7 @@ export const FIRST_PARTS: readonly PartName[] = [
 
 type Shown = ReturnType<typeof shownBy>
 
-/** Amounts and times as scenarios have them. */
+/** Converts amounts and times to the form of scenarios. */
 function shownBy(life: PolicyLife) {
   const { currency, timeZone } = life.configuration
   const amount = (value: number | string): string => decimal(value).toFixed(minorDigits(currency))
@@ -167,7 +167,7 @@ function shownBy(life: PolicyLife) {
   }
 }
 
-/** Locators and addresses of files differ from run to run. */
+/** Locators and URLs of files differ from run to run. */
 const RUN_OWN = /locator$|^(?:policyId|document|documents|uploadedDocuments|reinstatementDocument|url)$/i
 
 function withoutLocators(value: unknown): unknown {
@@ -191,14 +191,14 @@ const stateOf = ({ isBegun, aggregate, now }: PolicyLife): string | undefined =>
 
 const quoteOf = (policy: PolicyAggregate): Quote | undefined => selectedQuoteIfAny(policy)
 
-/** Undefined as long as nothing is priced. */
+/** Undefined until a quote is priced. */
 export function priceNow({ loaded: { aggregate, product } }: PolicyLife): PolicyPriceResponse | undefined {
   const quote = quoteOf(aggregate)
   if (!quote || !isPriced(aggregate, quote)) return undefined
   return policyPriceResponse(policyView(aggregate, quote, product, isIssued))
 }
 
-/** The newest that the step made or issued. */
+/** Returns the newest modification that the step created or issued. */
 const modificationOf = ({ life, since }: Moment): Modification | undefined =>
   [...life.aggregate.modifications.values()]
     .filter(one => since.policy?.modifications.get(one.locator) !== one)
@@ -290,7 +290,7 @@ function futureInvoices(life: PolicyLife): unknown {
   )
 }
 
-/** Those that the policy has now and did not have, or did not have the file of, before. */
+/** Returns the documents that are new since the step began, or whose state has changed. */
 function documentsOf({ life, since }: Moment): ShownDocument[] {
   const { documents } = life.aggregate
   return [...documents.values()]

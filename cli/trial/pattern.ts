@@ -1,12 +1,12 @@
-// Texts that match a pattern: for what patterns of fields are made of. What it makes is held against the pattern by the service's
-// own engine before it is used, so that a form it does not know makes no wrong value.
+// Generates texts that match a pattern, for the forms used in patterns of fields. Each text is checked by the service's own
+// engine before it is used, so that an unknown form does not produce a wrong value.
 import { parted } from '../../src/product/fields/look-around.ts'
 import type { Random } from './random.ts'
 
-/** Repetitions where a pattern sets no end. */
+/** The maximum number of repetitions if a pattern sets none. */
 const MOST_REPEATED = 4
 
-/** Undefined for a pattern that it cannot read. What the pattern looks at, the text has by chance. */
+/** Returns undefined for a pattern that it cannot read. Whether the text satisfies look-arounds is left to chance. */
 export function textOfPattern(pattern: string, random: Random): string | undefined {
   try {
     return new PatternText(parted(pattern).plain, random).make()
@@ -43,7 +43,7 @@ class PatternText {
     return text
   }
 
-  /** All are read, one is taken. */
+  /** Reads all alternatives and returns one of them. */
   #alternatives(): string {
     const options = [this.#sequence()]
     while (this.#take('|')) options.push(this.#sequence())
@@ -57,7 +57,7 @@ class PatternText {
     return text
   }
 
-  /** An atom as often as its quantifier says, each time made again. */
+  /** Repeats an atom as often as its quantifier permits, generating it again each time. */
   #repeated(): string {
     const from = this.#at
     let text = this.#atom()

@@ -1,4 +1,4 @@
-// Random policies of a product, valid by its fields: terms, exposures, perils, values, groups and a policyholder.
+// Generates random policies of a product that its fields permit: terms, exposures, perils, values, groups and a policyholder.
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import {
   type Configuration,
@@ -14,7 +14,7 @@ export type MadePeril = { name: string } & Partial<FieldData> & Record<string, u
 export type MadeExposure = { exposureName: string; perils: MadePeril[] } & Partial<FieldData> &
   Record<string, unknown>
 
-/** The body of POST /policy, with all that it can have in lists. */
+/** The body of POST /policy, with lists for all that can be a list. */
 export type MadePolicy = Partial<FieldData> & {
   productName: string
   policyStartTimestamp?: number
@@ -25,7 +25,7 @@ export type MadePolicy = Partial<FieldData> & {
 
 export type MadeCase = { readonly values: FieldValues; readonly policy: MadePolicy }
 
-/** What every policy keeps: the body of POST /policy with values of a policyholder, as far as they are given. */
+/** The parts that every policy keeps: the body of POST /policy, and values of a policyholder, if they are given. */
 export type Base = Pick<PolicyCase, 'policy' | 'values'> | undefined
 
 export type Making = {
@@ -72,7 +72,7 @@ export function madeCase(random: Random, { configuration, product, now, base, un
 const numberOf = (value: unknown): Instant | undefined =>
   value === undefined || value === null ? undefined : (Number(value) as Instant)
 
-/** Today, some day of the next months, and now and then the first of a month. */
+/** Today, a day within the next 90, or the same day in one of the next 14 months. */
 function startOf(now: Instant, zone: TimeZone, random: Random): Instant {
   const choice = random.next()
   if (choice < 0.3) return now
@@ -90,7 +90,7 @@ const TERMS = [
   [1, 'day'],
 ] as const
 
-/** Mostly a year. */
+/** Usually a year. */
 function endOf(start: Instant, zone: TimeZone, random: Random): Instant {
   if (random.chance(0.15)) return add(start, random.whole(2, 700), 'day', zone)
   const [count, unit] = random.pick(TERMS)
@@ -117,7 +117,7 @@ function madeExposure(definition: ExposureDefinition, context: ValueContext): Ma
   }
 }
 
-/** What is given stays; values that it leaves out are made, and perils only where it names none. */
+/** Keeps the given parts. Generates values that are missing, and perils only if none are named. */
 function keptExposure(kept: MadeExposure, product: ProductDefinition, context: ValueContext): MadeExposure {
   const definition = product.exposures.find(one => one.name === kept.exposureName)
   if (!definition) return kept
@@ -136,7 +136,7 @@ const dataOf = ({ fieldValues, fieldGroups }: Partial<FieldData>): FieldData => 
   fieldGroups: (fieldGroups ?? []).map(one => ({ ...one, fieldValues: listsOf(one.fieldValues) })),
 })
 
-/** Values as lists of text, as the service reads them. */
+/** Returns values as lists of text, as the service reads them. */
 const listsOf = (values: unknown): FieldValues =>
   Object.fromEntries(
     Object.entries((values ?? {}) as object).map(([name, value]) => [

@@ -1,4 +1,4 @@
-// Random choices that a seed repeats.
+// Random choices that can be repeated with a seed.
 
 export type Random = {
   /** At least 0, below 1. */
@@ -10,7 +10,7 @@ export type Random = {
   pick<T>(list: readonly T[]): T
 }
 
-/** The same seed gives the same choices (mulberry32). */
+/** Returns the same choices for the same seed (mulberry32). */
 export function randomOf(seed: number): Random {
   let state = seed | 0
   const next = (): number => {
@@ -28,6 +28,6 @@ export function randomOf(seed: number): Random {
   }
 }
 
-/** The random choices of one policy of a run: any policy can be made again without those before it. */
+/** Returns the random choices of one policy of a run, so that any policy can be generated again without those before it. */
 export const randomOfCase = (seed: number, number: number): Random =>
   randomOf(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(number + 1, 0xc2b2ae35))

@@ -1,4 +1,4 @@
-// Makes a policy smaller for as long as it shows the same: parts that are not needed go, and values become plain ones.
+// Makes a policy smaller while it shows the same problem: removes unnecessary parts, and replaces values by plain ones.
 import type { Instant } from '../../src/kernel/time.ts'
 import { add } from '../../src/kernel/time.ts'
 import {
@@ -12,14 +12,14 @@ import { hearSignals } from '../terminal.ts'
 import type { Base, MadeCase, MadeExposure, MadePolicy } from './policies.ts'
 import { type FieldGroup, type FieldValues, simplest } from './values.ts'
 
-/** Policies that are tried for one problem. */
+/** The maximum number of policies to try for one problem. */
 const MOST_TRIED = 600
 
 type Surroundings = {
   readonly configuration: Configuration
   readonly product: ProductDefinition
   readonly now: Instant
-  /** What it has stays. */
+  /** Its parts are kept. */
   readonly base: Base
   readonly interrupted: AbortSignal
 }
@@ -53,7 +53,7 @@ function sizeOf(one: MadeCase): string {
   return `${String(parts).padStart(8, '0')} ${String(text.length).padStart(10, '0')} ${text}`
 }
 
-/** The largest steps first. */
+/** Yields the largest steps first. */
 function* smallerCases(one: MadeCase, context: Surroundings): Generator<MadeCase> {
   const { values, policy } = one
   const { configuration, base } = context
@@ -84,7 +84,7 @@ function* withFewerParts(policy: MadePolicy, context: Surroundings): Generator<M
   }
 }
 
-/** Without a payment schedule; for a year from now. */
+/** Yields policies without a payment schedule, and for a year from now. */
 function* withUsualTerms(policy: MadePolicy, context: Surroundings): Generator<MadePolicy> {
   const kept = keptPolicy(context)
   if (policy.paymentScheduleName !== undefined && kept.paymentScheduleName === undefined)
@@ -176,7 +176,7 @@ function* smallerValues(
 const without = (values: FieldValues, name: string): FieldValues =>
   Object.fromEntries(Object.entries(values).filter(([other]) => other !== name))
 
-/** Left out rather than empty. */
+/** Omits empty parts. */
 function withoutEmpty<T extends object>(part: T): T {
   return Object.fromEntries(
     Object.entries(part).filter(

@@ -1,4 +1,4 @@
-// Rates random policies, and sorts what is wrong with them: each kind of problem with the smallest policy that shows it.
+// Rates random policies and sorts their problems: each kind of problem with the smallest policy that shows it.
 import { Refusal } from '../../src/kernel/errors.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import type { Configuration, LookupTable, ProductDefinition } from '../../src/product/configuration.ts'
@@ -11,18 +11,18 @@ import { smallestCase } from './shrink.ts'
 
 export type ProblemKind = 'refused' | 'invalid' | 'zero' | 'negative' | 'notANumber'
 
-/** One thing that is wrong with a policy. Those of the same `key` are the same mistake. */
+/** One problem of a policy. Problems with the same `key` are the same mistake. */
 export type Wrong = {
   readonly kind: ProblemKind
   readonly key: string
-  /** Where: a script and line, or exposure and peril. */
+  /** Where it is: a script and line, or exposure and peril. */
   readonly what: string
   readonly message: string
 }
 
 export type Problem = Wrong & {
   readonly policies: number
-  /** The smallest policy found that shows it, and what it shows. */
+  /** The smallest policy found that shows it. The other properties describe that policy's problem. */
   readonly smallest: MadeCase
 }
 
@@ -30,10 +30,10 @@ export type TrialReport = {
   readonly productName: string
   readonly seed: number
   readonly count: number
-  /** Policies that were priced. */
+  /** The number of policies that were priced. */
   readonly priced: number
   readonly decisions: Readonly<Record<string, number>>
-  /** Least, median and greatest total of those; absent if none was priced. */
+  /** The minimum, median and maximum of their totals. Absent if none was priced. */
   readonly totals?: { readonly least: number; readonly median: number; readonly greatest: number }
   readonly problems: readonly Problem[]
   readonly rows: readonly {
@@ -41,7 +41,7 @@ export type TrialReport = {
     readonly total: number
     readonly unreached: readonly string[]
   }[]
-  /** Fields that must have a value, of which none could be made. */
+  /** Mandatory fields for which no value could be generated. */
   readonly unmade: readonly string[]
   readonly notes: readonly string[]
 }
@@ -51,12 +51,12 @@ export type TrialOptions = {
   readonly seed: number
   readonly now: Instant
   readonly base: Base
-  /** Told how many were rated. */
+  /** Receives the number of policies rated so far. */
   progress?(done: number): void
   readonly interrupted: AbortSignal
 }
 
-/** More kinds of problems are counted with the last. */
+/** Further kinds of problems are not reported. */
 const MOST_KINDS = 50
 
 export async function tryProduct(
@@ -145,7 +145,7 @@ async function outcomeOf(rate: () => Promise<Priced>): Promise<Outcome> {
   }
 }
 
-/** Of the field values: a policy that is made wrongly, or that nothing can make right. */
+/** Codes about field values: the generated policy is wrong, or no policy can be right. */
 const CONTENT = new Set(['policyValidation', 'invalidRequest', 'policyLimit'])
 
 function refusalOf({ code, message, details }: Refusal): Wrong {
@@ -172,7 +172,7 @@ function wrongsOf({ price }: Priced): Wrong[] {
       return []
     }),
   )
-  // Two perils of a name in one policy are one of it.
+  // Two perils of the same name in one policy count once.
   return [...new Map(wrongs.map(one => [one.key, one])).values()]
 }
 

@@ -1,4 +1,4 @@
-// Values of fields: random ones that the service takes, boundaries more often than they would come by themselves.
+// Generates values of fields: random ones that the service accepts, with boundary values more often than by chance.
 import { type Decimal, decimal } from '../../src/kernel/money.ts'
 import { add, DAY_MS, type Instant, later, type TimeZone } from '../../src/kernel/time.ts'
 import type { FieldDefinition, LookupTable } from '../../src/product/configuration.ts'
@@ -17,19 +17,19 @@ export type ValueContext = {
   readonly zone: TimeZone
   readonly now: Instant
   table(name: string): LookupTable | undefined
-  /** Told of a field that must have a value, of which none could be made. */
+  /** Reports a mandatory field for which no value could be generated. */
   unmade(field: string, why: string): void
 }
 
-/** Share of optional fields that get a value. */
+/** The share of optional fields that get a value. */
 const OPTIONAL = 0.5
 const MOST_VALUES = 3
 const MOST_GROUPS = 3
 const TRIES = 30
 
 /**
- * Values and groups for all fields that apply, those that must be there always. `kept` stays as it is; what it leaves out is made
- * around it.
+ * Returns values and groups for all fields that apply, and always for mandatory ones. Keeps `kept`, and generates the missing
+ * values around it.
  */
 export function madeFields(
   definitions: readonly FieldDefinition[],
@@ -44,7 +44,7 @@ export function madeFields(
   const decided = new Set<string>(Object.keys(fieldValues))
   for (const { fieldName } of fieldGroups) {
     decided.add(fieldName)
-    // Conditions on the group hold by its locator, which is made later.
+    // Conditions on the group test its locator, which is created later.
     fieldValues[fieldName] ??= []
   }
   const applies = () => applicability(byName, fieldValues, zone, outer)
@@ -80,13 +80,13 @@ export function madeFields(
   return { fieldValues, fieldGroups }
 }
 
-/** As many as there may be, now and then. */
+/** Returns the maximum number from time to time. */
 const groupCount = ({ maximumCount }: FieldDefinition, most: number, random: Random): number =>
   maximumCount !== undefined && maximumCount <= 12 && random.chance(0.05)
     ? maximumCount
     : random.whole(1, most)
 
-/** A value that the service takes; undefined where none was found. */
+/** Returns a value that the service accepts, or undefined if none was found. */
 export function madeValue(definition: FieldDefinition, context: ValueContext): string | undefined {
   const isTaken = checkOf(definition, context)
   for (let tries = 0; tries < TRIES; tries += 1) {
@@ -172,7 +172,7 @@ function madeText({ regex, maximumCount }: FieldDefinition, random: Random): str
     : [...word].slice(0, maximumCount).join('')
 }
 
-/** Where a field sets no end. */
+/** The maximum if a field sets none. */
 const MOST_NUMBER = 1_000_000
 
 function madeNumber({ minimum, maximum, decimalPlaces }: FieldDefinition, random: Random): string {
@@ -190,14 +190,14 @@ function numberWithin(low: Decimal, high: Decimal, step: Decimal, random: Random
   if (choice < 0.25) return low.plus(step)
   if (choice < 0.3) return high.minus(step)
   if (choice < 0.35) return decimal(0)
-  // Without a least value the field takes it, and a premium may not.
+  // Without a minimum, the field accepts a negative number, which may break a premium.
   if (choice < 0.37) return decimal(-1)
   // Small values are as likely as large ones.
   const share = choice < 0.7 ? random.next() ** 6 : random.next()
   return low.plus(high.minus(low).times(share))
 }
 
-/** Where a field sets no bounds. */
+/** The bounds if a field sets none. */
 const YEARS_BACK = 60
 const YEARS_AHEAD = 2
 
@@ -212,7 +212,7 @@ function madeDate(definition: FieldDefinition, { random, zone, now }: ValueConte
   return timeText(Math.floor(at), zone).slice(0, 10)
 }
 
-/** `first`: where times that are not on a bound begin. */
+/** `first` is the start of the range for times that are not on a bound. */
 function timeWithin(low: number, first: number, last: number, random: Random): number {
   const choice = random.next()
   if (choice < 0.1) return low
@@ -223,7 +223,7 @@ function timeWithin(low: number, first: number, last: number, random: Random): n
   return from + random.next() * Math.max(0, last - from)
 }
 
-/** Plain values, the plainest first: what a policy is made smaller with. */
+/** Returns plain values, the plainest first, with which a policy is made smaller. */
 export function simplest(
   definition: FieldDefinition,
   context: Pick<ValueContext, 'now' | 'zone' | 'table'>,

@@ -1,4 +1,5 @@
-// What scenarios reach of a product: lines and ways of templates, lines of plugins, rows of tables, and rules of underwriting.
+// Records what scenarios reach of a product: lines and branches of templates, lines of plugins, rows of tables, and rules of
+// underwriting.
 import { type NodePlace, nodesOf, type RenderingObserver } from '../../../packages/liquid/observation.ts'
 import type { LoadedConfiguration } from '../../../src/product/cache.ts'
 import {
@@ -17,12 +18,12 @@ import { COUNT_MARK, type Instrumented, instrument } from './instrument.ts'
 
 export type CoveredLine = { readonly line: number; readonly times: number }
 
-/** A way that a tag can go, and whether it was gone. */
+/** A tag with branches, and how often each was taken. */
 export type CoveredBranch = {
   readonly line: number
   readonly column: number
   readonly tag: string
-  /** By the number of the branch: how often. */
+  /** The counts, by the number of the branch. */
   readonly taken: readonly number[]
 }
 
@@ -40,7 +41,7 @@ export type CoveredTable = {
   readonly missed: readonly string[]
 }
 
-/** Sets a decision or notes something. */
+/** A rule: a place that sets a decision or adds a note. */
 export type CoveredRule = {
   readonly path: string
   readonly line: number
@@ -58,7 +59,7 @@ const RULE = /\b(?:set_underwriting_decision|add_underwriting_note)\b/
 
 const placeName = ({ path, line, column }: NodePlace['at']): string => `${path}:${line}:${column}`
 
-/** One for all scenarios of a run. */
+/** One instance for all scenarios of a run. */
 export class Coverage {
   readonly #configuration: Configuration
   readonly #nodes = new Map<string, number>()
@@ -90,7 +91,7 @@ export class Coverage {
     this.#configuration = configuration
   }
 
-  /** The configuration to run: its scripts count what is reached of them. */
+  /** The configuration to run. Its scripts count the statements that are reached. */
   get instrumented(): Configuration {
     const scripts = Object.fromEntries(
       Object.entries(this.#configuration.scripts).map(([path, source]) => [
@@ -101,7 +102,7 @@ export class Coverage {
     return { ...this.#configuration, scripts }
   }
 
-  /** The same world, watched. */
+  /** Returns the same world with observers. */
   watching<World extends Omit<LifeWorld, 'given'>>(world: World): World {
     this.#loaded = world.configuration
     const observed = new WeakMap<CompiledTemplate, CompiledTemplate>()
@@ -155,7 +156,7 @@ export class Coverage {
     const all = [...products.map(one => one.tables), this.#configuration.tables].flatMap(one =>
       Object.values(one),
     )
-    // A table of the only product is the tenant's too.
+    // A table of the only product also belongs to the tenant.
     const tables = [...new Map(all.map(one => [one.path, one])).values()]
     const usesPlugins = products.some(product =>
       Object.keys(product.plugins).some(name => hasPlugin(product, name as PluginFunction)),
@@ -193,7 +194,7 @@ export class Coverage {
     const lines = new Map<number, number>()
     for (const [at, line] of lineOf.entries()) {
       const own = times?.get(at) ?? 0
-      // Of several statements in a line, all have to be reached.
+      // If there are several statements in a line, all of them must be reached.
       lines.set(line, Math.min(lines.get(line) ?? Number.POSITIVE_INFINITY, own))
     }
     return { path: `scripts/${path}`, kind: 'plugin', lines: inOrder(lines), branches: [] }

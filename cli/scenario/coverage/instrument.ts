@@ -1,8 +1,8 @@
-// Scripts of plugins with a count at each statement, for what scenarios reach of them. Lines stay where they are: what is put in
-// has no line breaks. The counts leave the sandbox as lines of its log.
+// Instruments scripts of plugins with a count at each statement, to record what scenarios reach of them. Insertions have no line
+// breaks, so that lines keep their numbers. The counts leave the sandbox as lines of its log.
 import { type Node, parse } from 'acorn'
 
-/** Begins a line of the log that is a count and not the script's own. */
+/** Marks a line of the log that is a count and not the script's own. */
 export const COUNT_MARK = '\u0001bindery-coverage '
 
 export type Instrumented = {
@@ -16,11 +16,11 @@ type Part = Node & Readonly<Record<string, unknown>>
 const isNode = (value: unknown): value is Part =>
   typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string'
 
-/** Undefined for what is no script, or cannot be read as one. */
+/** Returns undefined for a file that is not a script, or cannot be parsed as one. */
 export function instrument(path: string, source: string): Instrumented | undefined {
   if (!/\.[cm]?js$/.test(path)) return undefined
   const program = parsed(source)
-  // A line for a shell would no longer be the first.
+  // A shebang would no longer be on the first line.
   if (!program || source.startsWith('#!')) return undefined
   const lines: number[] = []
   const edits: { at: number; text: string; isEnd: boolean }[] = []
@@ -95,8 +95,8 @@ function endOfDirectives({ type, body, start }: Part): number {
 }
 
 /**
- * Counts, and writes what is new when the outermost function of the file ends: -1 begins a function, -2 ends one. With `work`, a
- * function that is an expression.
+ * Counts, and writes the new counts when the outermost function of the file ends: -1 begins a function, -2 ends one. With
+ * `work`, the function is an expression.
  */
 const headOf = (path: string): string =>
   `;const __bindery=((log,json)=>{const seen={};let depth=0,fresh=[];const count=at=>{if(!seen[at]){seen[at]=true;fresh.push(at)}};const end=()=>{if(--depth===0&&fresh.length>0){log(${JSON.stringify(COUNT_MARK)}+json([${JSON.stringify(path)},fresh]));fresh=[]}};return(at,work)=>{if(at===-1)depth+=1;else if(at===-2)end();else{count(at);if(work){depth+=1;try{return work()}finally{end()}}}}})(text=>console.log(text),JSON.stringify);`

@@ -1,12 +1,12 @@
-// Coverage as people read it: each file and table with what no scenario reached.
+// Prints coverage: each file and table with what no scenario reached.
 import type { Colors } from 'picocolors/types'
 import type { CoverageReport, CoveredBranch, CoveredFile } from './coverage.ts'
 
-/** Columns: the file, how much of it, and what is left. */
+/** The widths of the columns for the file and for its share. The unreached parts follow. */
 const NAME = 58
 const SHARE = 12
 
-/** More are counted. */
+/** The rest is only counted. */
 const MOST_NAMED = 12
 
 export function coverageText({ files, tables, rules }: CoverageReport, colors: Colors): string {
@@ -50,7 +50,7 @@ function colorOf(reached: number, all: number): 'green' | 'red' | 'yellow' {
   return reached === 0 ? 'red' : 'yellow'
 }
 
-/** Lines that are not reached as ranges, and ways that are not gone. */
+/** Returns unreached lines as ranges, and branches that were not taken. */
 function leftOf({ lines, branches }: CoveredFile): string {
   const ranges: string[] = []
   let from: number | undefined
@@ -73,7 +73,7 @@ function wayLeft({ line, tag, taken }: CoveredBranch): string[] {
   const left = taken.flatMap((times, at) => (times === 0 ? [at] : []))
   if (left.length === 0) return []
   const isLast = (at: number): boolean => at === taken.length - 1
-  // That a list is never empty says little: most never are.
+  // Most lists are never empty, so the branch for an empty one is not reported.
   if (tag === 'for' || tag === 'tablerow') return left.includes(0) ? [`${line} never a turn`] : []
   return left.map(at =>
     isLast(at) ? `${line} never otherwise` : `${line} never${taken.length > 2 ? ` case ${at + 1}` : ''} true`,
@@ -85,7 +85,7 @@ const named = (names: readonly string[]): string =>
     ? `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
     : names.join(', ')
 
-/** For programs: by file, with counts of each line. */
+/** Returns coverage for programs: by file, with counts of each line. */
 export function coverageJson({ files, tables, rules }: CoverageReport): object {
   return {
     files: files.map(({ path, kind, lines, branches }) => ({
