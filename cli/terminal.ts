@@ -21,7 +21,7 @@ export type Run = {
   readonly json: boolean
 }
 
-/** Prints a line of JSON instead of `text` with `--json`. */
+/** With `--json`, prints `value` as a line of JSON instead of `text`. */
 export function show({ terminal, json }: Run, value: unknown, text: () => string): void {
   terminal.out(json ? `${JSON.stringify(value)}\n` : text())
 }

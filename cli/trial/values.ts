@@ -28,8 +28,8 @@ const MOST_GROUPS = 3
 const TRIES = 30
 
 /**
- * Returns values and groups for all fields that apply, and always for mandatory ones. Keeps `kept`, and generates the missing
- * values around it.
+ * Generates values and groups for the fields that apply: always for mandatory ones, and by chance for optional ones. Keeps
+ * `kept`, and generates the missing values around it.
  */
 export function madeFields(
   definitions: readonly FieldDefinition[],
@@ -80,7 +80,7 @@ export function madeFields(
   return { fieldValues, fieldGroups }
 }
 
-/** Returns the maximum number from time to time. */
+/** Returns a random number of groups, and from time to time the maximum. */
 const groupCount = ({ maximumCount }: FieldDefinition, most: number, random: Random): number =>
   maximumCount !== undefined && maximumCount <= 12 && random.chance(0.05)
     ? maximumCount

@@ -16,8 +16,8 @@ import { ITEM_WORK, includedSnippet } from './limits.ts'
 import { showAssigned } from './tags.ts'
 
 /**
- * `include 'name'` and `render 'name'`, both with `key: value` pairs and `with value as name`; `render` also with `for list as
- * name`. A snippet of `include` reads and sets the variables around it; a snippet of `render` sees only `data` and its
+ * `include 'name'` and `render 'name'`, both with `key: value` pairs and `with value as name`; also `for list as name` with
+ * `render`. A snippet of `include` reads and sets the variables around it; a snippet of `render` sees only `data` and its
  * arguments. Unknown names and cycles fail, and nesting is limited (brief 4.3).
  */
 export class SnippetTag extends Tag {

@@ -1,7 +1,7 @@
 // Patches vertical alignment in the layout engine (pdfmake 0.3). If a cell begins at the end of a page and all of its content is
-// on the next, the engine begins the alignment on the first page and ends it on the second, which moves all that follows out of
-// sight. For a row over two pages it may use the height on the second. If that is less than the height of a cell, the cell moves
-// above its page; if it is more than the row has, the cell moves onto the next row. Such cells are not aligned.
+// on the next, the engine begins the alignment on the first page and ends it on the second, which moves everything after it out
+// of sight. For a row over two pages it may use the height on the second page. If that is less than the height of a cell, the
+// cell moves above its page; if it is more than is available, the cell moves onto the next row. Such cells are not aligned.
 import elementWriter, { type AlignedItem } from 'pdfmake/js/ElementWriter.js'
 import layoutBuilder from 'pdfmake/js/LayoutBuilder.js'
 import renderer from 'pdfmake/js/Renderer.js'

@@ -9,7 +9,7 @@ import * as store from './store.ts'
 const PROBLEM =
   'Values of a policyholder were overwritten since, which its lines may have shown. Resume the report to make it again.'
 
-/** Returns the report to the state in which it began, so that it can be resumed. */
+/** Returns the changes that reset a report to its beginning, so that it can be resumed. */
 const emptied = (): Parameters<typeof store.changeReportQuery>[2] => ({
   state: 'error',
   problem: PROBLEM,

@@ -5,8 +5,7 @@ import type { Report } from '../findings.ts'
 type Options = NonNullable<Parameters<Tokenizer['readTopLevelTokens']>[0]>
 
 /**
- * Matches `{ % if x %}`, and a path or filtered value with one brace before it and two after it: `{ data.x }}`, `{ 12 | add_fee:
- * "fee" }}`.
+ * Matches `{ % if x %}`, and a path or filtered value after one brace and before two: `{ data.x }}`, `{ 12 | add_fee: "fee" }}`.
  */
 const NEARLY_MARKUP =
   /\{\s{1,9}%-?\s{0,9}[a-z]{1,20}\b[^{}%]{0,200}%\}|(?<!\{)\{\s{0,9}(?:[a-z_]\w{0,99}(?:\.\w{1,99}){1,20}|[\w."' -]{1,99}\|\s{0,9}[a-z_]{1,99})\b[^{}<]{0,200}\}\}/

@@ -55,7 +55,7 @@ export async function exportChanges(
   ])
 }
 
-/** Reads events first, then rows of the journal, each in their order. */
+/** Returns events first, then rows of the journal, each in their order. */
 async function findChanges(
   { shard, database }: Place,
   from: Cursor[number],

@@ -148,7 +148,7 @@ export class Charging {
     for (const one of unpaid) this.#put(step, one, bill, one.minor)
   }
 
-  /** Returns the charges of an element, including premiums and taxes of zero, so that their names and rates are kept. */
+  /** Returns the charges of an element. Includes zero amounts, except of fees and holdbacks, so that names and rates are kept. */
   of(place: StepPlace, id: string): object[] {
     const { wanted, charges, bills } = this.#step(place)
     const numbers = new Map([...bills].map((bill, at) => [bill, at + 1]))
