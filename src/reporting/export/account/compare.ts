@@ -97,8 +97,8 @@ export function asNow(record: PolicyRecord): Record<string, unknown> {
 export type SumsNow = Readonly<Record<'price' | 'invoiced' | 'paid' | 'outstanding' | 'planned', number>>
 
 /**
- * Returns the amounts of a policy to add up over a book: its price, the total of invoices that are not written off, payments of
- * these, and planned bills.
+ * Returns the amounts of a policy to add up over a book: its price, the total of the invoices that are carried over, payments of
+ * these, what is outstanding, and planned bills.
  */
 export function sumsNow(record: PolicyRecord): SumsNow {
   const { currency, price, futureInvoices } = record
