@@ -12,22 +12,22 @@ import type { Sizes } from './test/support/sizes.ts'
 import { TEST_TOKEN_SECRET } from './test/support/test-secrets.ts'
 
 useMemoryFolder()
-// Compiling its sources is half of what a short script costs; the processes that tests start share the result.
+// Compiling its sources takes half of the time of a short script. The processes that tests start share the result.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'bindery-compiled')
-// Tests leave much behind that is soon not needed: with room for it the collector takes a tenth less of their processor time.
+// Tests leave much short-lived garbage. With more room for it, the collector takes a tenth less of their processor time.
 process.env.MINIFLARE_WORKERD_V8_FLAGS ??= '--min-semi-space-size=32'
 await writeRouteIndex()
 
 const numberOf = (name: string): number | undefined =>
   process.env[name] === undefined ? undefined : Number(process.env[name])
 
-/** Tests wait for the runtime, so three keep two cores busy. */
+/** Tests wait for the runtime, so three workers keep two cores busy. */
 const WORKERS = Math.max(3, availableParallelism() - 1)
 
-/** Bytes of memory: each process test that runs at the same time may have a service and a browser. */
+/** Bytes of memory. Each concurrent process test may have a service and a browser. */
 const ROOM_FOR_ONE_MORE = 8 * 2 ** 30
 
-// Of `.ci/run`. Domain tests are not tried again: no machine is so slow that they fail.
+// Set by `.ci/run`. Domain tests are not retried, because no machine is so slow that they fail.
 const retry = numberOf('BINDERY_RETRIES') ?? 0
 
 function sizesOf(text = 'small'): Sizes {
@@ -35,24 +35,24 @@ function sizesOf(text = 'small'): Sizes {
   throw new Error(`BINDERY_SIZES is '${text}': use small or full.`)
 }
 
-// Three kinds of tests. `domain`: pure functions, on Node, thousands of cases. `service`: through HTTP against
-// the real runtime; each file begins with empty D1, R2, Durable Objects and queues. `process`: the service as
-// a process of its own, started, killed and started again.
+// Three kinds of tests. `domain`: pure functions, in Node, thousands of cases. `service`: through HTTP against the real runtime;
+// each file begins with empty D1, R2, Durable Objects and queues. `process`: the service as a separate process, started, killed
+// and restarted.
 export default defineConfig({
   plugins: [exampleFilesModule()],
   test: {
     sequence: { sequencer: LongestFirst },
-    // What is waited for comes late on a busy machine.
+    // Awaited conditions can be late on a busy machine.
     expect: { poll: { timeout: 30_000 } },
     maxWorkers: WORKERS,
     // Read by test/support/sizes.ts.
     provide: {
       sizes: sizesOf(process.env.BINDERY_SIZES),
-      // Of `npm run docs:examples`, which listens there.
+      // Set by `npm run docs:examples`, which listens at this address.
       exchangesUrl: process.env.BINDERY_EXCHANGES_URL,
-      // `npm run fuzz`; undefined for what `npm test` does.
+      // Set by `npm run fuzz`. Undefined in `npm test`.
       fuzz: { runs: numberOf('BINDERY_FUZZ_RUNS'), seed: numberOf('BINDERY_FUZZ_SEED') },
-      // `npm run faults`, the same.
+      // Set by `npm run faults` in the same way.
       faults: { runs: numberOf('BINDERY_FAULTS_RUNS'), seed: numberOf('BINDERY_FAULTS_SEED') },
     },
     projects: [
@@ -63,11 +63,12 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           include: ['{test,packages}/**/*.domain.test.ts'],
           environment: 'node',
-          // What is built already is read as it is.
+          // Bundles are already built; load them without transforming them again.
           server: { deps: { external: [/\.bundle\.mjs$/] } },
-          // Pure functions have nothing to keep apart; what they import is read once for all files.
+          // Pure functions need no isolation, and their imports are then loaded once for all files.
           isolate: false,
-          // Far more than the slowest takes: it has been 60 s where others kept the two cores busy, and that must not fail a test.
+          // Far more than the slowest test needs. One has taken 60 s while others kept the two cores busy, and that must not fail
+          // it.
           testTimeout: 240_000,
           hookTimeout: 240_000,
         },
@@ -79,20 +80,20 @@ export default defineConfig({
             main: SERVICE_ENTRY,
             wrangler: { configPath: './wrangler.generated.toml' },
             miniflare: {
-              // In place of .dev.vars, so that tests run the same on every machine.
+              // Replaces .dev.vars, so that tests run the same on every machine.
               bindings: {
                 TOKEN_KEYS: newTokenKeys(),
                 TOKEN_SECRET: TEST_TOKEN_SECRET,
                 PLUGIN_RUNNER_ADDRESS: inject('pluginRunner').address,
                 PLUGIN_RUNNER_START: inject('pluginRunner').start,
-                // Its steps are to end a call here, however busy the machine is.
+                // The limit of steps should end a call here, even on a busy machine.
                 PLUGIN_CALL_MS: '60000',
                 PASSWORD_PEPPER: 'a pepper that only tests use',
                 SEALING_KEY: 'a sealing key that only tests use',
-                // Thousands of lines that nobody reads.
+                // Request logs would add thousands of lines of output.
                 REQUEST_LOG: 'off',
               },
-              // For tests of limits: those of the service are not met locally.
+              // For tests of limits. The local runtime does not reach the limits of the service.
               ratelimits: {
                 THREE_AT_ONCE: { namespace_id: '9001', simple: { limit: 3, period: 60 } },
                 FOUR_AT_ONCE: { namespace_id: '9002', simple: { limit: 4, period: 60 } },
@@ -113,7 +114,7 @@ export default defineConfig({
             './test/support/browser-run-server.ts',
             './test/support/plugin-runner-server.ts',
           ],
-          // To start a runtime costs more than most files do: three of them run all files (support/fresh-start).
+          // Starting a runtime takes longer than most files, so three runtimes run all files (support/fresh-start).
           isolate: false,
           setupFiles: [
             './test/support/fresh-start/setup.ts',
@@ -132,15 +133,16 @@ export default defineConfig({
         test: {
           name: 'process',
           retry,
-          // First and by itself. Some of its files wait for minutes, so with memory for it one more runs at once than elsewhere.
+          // First and separately. Some of its files wait for minutes, so with enough memory one more file runs at a time than in
+          // other projects.
           sequence: { groupOrder: 0 },
           maxWorkers: WORKERS + (totalmem() >= ROOM_FOR_ONE_MORE ? 1 : 0),
           globalSetup: ['./test/support/first-start.ts'],
-          // A few processes run all files: each of them loads what files import once, and starts one browser.
+          // A few processes run all files. Each loads the imports of files once, and starts one browser.
           isolate: false,
           include: ['test/**/*.process.test.ts'],
           environment: 'node',
-          // Whole services are started, and browsers: on a machine that is busy, far slower than alone.
+          // Services and browsers are started, which is far slower on a busy machine.
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },
