@@ -1,8 +1,8 @@
-// Calls of the public interface, with the rights of who is signed in.
+// Calls of the public interface with the rights of the signed-in user.
 import type { ProblemBody } from './problem-body.ts'
 import { beginSession, endSession, type Session, session } from './session.ts'
 
-/** An answer that is not a 2xx, or none at all (`status` 0). */
+/** A response that is not a 2xx, or a missing response (`status` 0). */
 export class Problem extends Error {
   readonly status: number
   readonly body: ProblemBody
@@ -14,23 +14,26 @@ export class Problem extends Error {
   }
 }
 
-/** The session has ended: who was signed in is asked to sign in again, and then goes on. */
+/** The session has ended. The user is asked to sign in again and then continues. */
 export class SignedOut extends Error {}
 
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown
 
-/** Every number as the digits that came; where a browser does not tell them, as the shortest that mean the same. */
+/**
+ * Keeps every number as the digits that were received. A browser that does not report them gives the shortest digits of the same
+ * value.
+ */
 const digits: Reviver = (_, value, context) =>
   typeof value === 'number' ? (context?.source ?? String(value)) : value
 
 export const parsed = (text: string): unknown => JSON.parse(text, digits as Parameters<typeof JSON.parse>[1])
 
-/** Before the token ends in so many milliseconds, it is renewed by the way. */
+/** A call renews the token when it expires in less than this many milliseconds. */
 const RENEW_BEFORE_MS = 10 * 60_000
 
 let renewal: Promise<void> | undefined
 
-/** A token that cannot be renewed any more goes on until it ends. */
+/** Renews the token. Ignores a failure: the token stays valid until it expires. */
 function renew(): Promise<void> {
   renewal ??= send<{ authorizationToken: string }>('POST', '/account/renewAuthentication', {})
     .then(({ authorizationToken }) => void beginSession(authorizationToken))
@@ -43,13 +46,13 @@ function renew(): Promise<void> {
 
 export type CallOptions = {
   readonly body?: unknown
-  /** A file with what is said of it, in place of a body. */
+  /** A file with its properties, sent instead of a body. */
   readonly form?: FormData | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** The answer, not read yet, if it is a 2xx; else a Problem. */
+/** Returns a 2xx response, not read yet. Throws a Problem for any other. */
 async function ask(
   method: string,
   path: string,
@@ -82,7 +85,7 @@ async function ask(
   throw new Problem(response.status, refusal)
 }
 
-/** What is read of an answer, which may still be lost on its way. */
+/** Reads the content of a response, which can still fail if the connection breaks. */
 const read = <Content>(content: Promise<Content>, signal: AbortSignal | undefined): Promise<Content> =>
   content.catch((failure: unknown) => {
     if (signal?.aborted) throw failure
@@ -94,7 +97,7 @@ async function send<Body>(method: string, path: string, options: CallOptions): P
   return (text === '' ? undefined : parsed(text)) as Body
 }
 
-/** Sends with the session's token; again where it had ended and somebody signs in again. */
+/** Sends with the session's token. If the session had ended and the user signs in again, sends again. */
 async function withSession<Answer>(sent: () => Promise<Answer>): Promise<Answer> {
   const now = session() ?? (await goOn())
   if (now.expiresAt - Date.now() < RENEW_BEFORE_MS) await renew()
@@ -108,19 +111,22 @@ async function withSession<Answer>(sent: () => Promise<Answer>): Promise<Answer>
   }
 }
 
-/** A call with the session's token: the parsed answer, a Problem, or SignedOut. */
+/** Calls the service with the session's token. Resolves to the parsed response, or rejects with a Problem or SignedOut. */
 export const call = <Body>(method: string, path: string, options: CallOptions = {}): Promise<Body> =>
   withSession(() => send<Body>(method, path, options))
 
-/** A file, as it comes. */
+/** Downloads a file unchanged. */
 export const file = (path: string, signal?: AbortSignal): Promise<Blob> =>
   withSession(async () => read((await ask('GET', path, { signal })).blob(), signal))
 
-/** Asks who was signed in to sign in again, over what was typed; false where they would rather not. */
+/** Functions that ask the user to sign in again without losing what was typed. They resolve to false if the user declines. */
 const askers: (() => Promise<boolean>)[] = []
 let asked: Promise<boolean> | undefined
 
-/** While something typed would be lost, a session that has ended is asked for again, and the call goes on. */
+/**
+ * Registers an asker while typed input could be lost. If the session ends, the asker runs and the call then continues. Returns a
+ * function that removes it.
+ */
 export function keepTyped(ask: () => Promise<boolean>): () => void {
   askers.push(ask)
   return () => {
@@ -128,7 +134,7 @@ export function keepTyped(ask: () => Promise<boolean>): () => void {
   }
 }
 
-/** The session that goes on after another sign-in; SignedOut where nobody is asked. */
+/** Returns the session after another sign-in. Throws SignedOut if no asker is registered or the user declines. */
 async function goOn(): Promise<Session> {
   const ask = askers.at(-1)
   if (!ask) throw new SignedOut()
@@ -143,7 +149,9 @@ async function goOn(): Promise<Session> {
 export const get = <Body>(path: string, signal?: AbortSignal): Promise<Body> =>
   call<Body>('GET', path, { signal })
 
-/** What is read to be changed: its tag, sent as `If-Match`, keeps the change from writing over what others did meanwhile. */
+/**
+ * A record that is read to be changed. Sending its tag as `If-Match` keeps the change from overwriting what others did meanwhile.
+ */
 export type AsRead<Body> = { readonly body: Body; readonly tag: string }
 
 export const getAsRead = <Body>(path: string): Promise<AsRead<Body>> =>
@@ -153,16 +161,16 @@ export const getAsRead = <Body>(path: string): Promise<AsRead<Body>> =>
     return { body, tag: answer.headers.get('etag') ?? '*' }
   })
 
-/** A query without what is empty. */
+/** Builds a query string, leaving out empty values. */
 export const queryOf = (values: Readonly<Record<string, string | number>>): string =>
   new URLSearchParams(
     Object.entries(values).flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]])),
   ).toString()
 
-/** The tenant's locator, where a path has it. */
+/** The tenant's locator, for use in a path. */
 export const ownTenant = (): string => encodeURIComponent(session()?.tenantLocator ?? '')
 
-/** Signs in to the tenant that is named by its name or its host name. */
+/** Signs in to a tenant, which is identified by its name or its host name. */
 export async function signIn(tenant: string, username: string, password: string): Promise<void> {
   const where = tenant.includes('.') ? { hostName: tenant } : { tenantName: tenant }
   const body = { username, password, ...where }

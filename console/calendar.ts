@@ -1,6 +1,6 @@
-// Marks of a time axis: the first days of months, quarters and years in the tenant's zone.
+// Marks of a time axis: the first days of months, quarters and years in the tenant's time zone.
 
-/** Milliseconds that the zone's clock is ahead of UTC at the time. */
+/** Returns by how many milliseconds the zone's clock is ahead of UTC at a time. */
 function offsetAt(ms: number, timeZone: string): number {
   const parts = new Intl.DateTimeFormat('en', {
     timeZone,
@@ -24,23 +24,23 @@ function offsetAt(ms: number, timeZone: string): number {
   return local - Math.floor(ms / 1000) * 1000
 }
 
-/** When the day begins in the zone; `month` counts from 0 and may pass 11. */
+/** Returns when the month begins in the zone. `month` counts from 0 and may exceed 11. */
 const dayBegins = (year: number, month: number, timeZone: string): number =>
   timeIn(Date.UTC(year, month, 1), timeZone)
 
-/** The time at which the zone's clock shows what `local` is in UTC. */
+/** Returns the time at which the zone's clock shows what a UTC clock shows at `local`. */
 function timeIn(local: number, timeZone: string): number {
   const guess = local - offsetAt(local, timeZone)
   return local - offsetAt(guess, timeZone)
 }
 
-/** 2027-03-01, or 2027-03-01T14:30, of the zone's clock as milliseconds; undefined where it is no time. */
+/** Parses 2027-03-01 or 2027-03-01T14:30 by the zone's clock. Returns milliseconds, or undefined if the text is not a time. */
 export function timeOf(text: string, timeZone: string): number | undefined {
   const local = Date.parse(text.length <= 10 ? `${text}T00:00Z` : `${text}Z`)
   return Number.isNaN(local) ? undefined : timeIn(local, timeZone)
 }
 
-/** What the zone's clock shows at the time, as 2027-03-01T14:30. */
+/** Returns what the zone's clock shows at a time, such as 2027-03-01T14:30. */
 export const clockAt = (ms: number, timeZone: string): string =>
   new Date(Math.floor(ms / 1000) * 1000 + offsetAt(ms, timeZone)).toISOString().slice(0, 16)
 
@@ -48,7 +48,7 @@ const MONTHS_BETWEEN_MARKS = [1, 3, 6, 12, 24, 60, 120, 600]
 
 export type Mark = { readonly at: number; readonly text: string }
 
-/** At most `most` marks in the span, as even as the calendar is. */
+/** Returns at most `most` marks in the span, spaced as evenly as the calendar allows. */
 export function marks(from: number, to: number, most: number, timeZone: string): Mark[] {
   const months = (to - from) / (30.44 * 86_400_000)
   const between = MONTHS_BETWEEN_MARKS.find(step => months / step <= most) ?? 1_200

@@ -1,8 +1,8 @@
-// Decimal text, added exactly: amounts arrive as digits and stay so.
+// Exact addition of decimal text. Amounts arrive as digits and stay digits.
 
 const SCALE = 12
 
-/** The number times 10^12. */
+/** Returns the number times 10^12. */
 function scaled(text: string): bigint {
   const [, sign, whole, fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
   if (whole === undefined) throw new Error(`'${text}' is no decimal number`)
@@ -16,11 +16,11 @@ function unscaled(value: bigint): string {
   return value < 0n ? `-${text}` : text
 }
 
-/** What the numbers add up to; '0' of none. */
+/** Returns the sum of the numbers, '0' if there are none. */
 export const sum = (numbers: readonly (string | undefined)[]): string =>
   unscaled(numbers.reduce((total, text) => (text === undefined ? total : total + scaled(text)), 0n))
 
-/** The amount for each of so many parts, to 12 decimal places, which is for show. */
+/** Returns the amount of one of several equal parts, to 12 decimal places. For display only. */
 export const shareOf = (amount: string, parts: number): string =>
   unscaled(scaled(amount) / BigInt(Math.max(1, Math.round(parts))))
 

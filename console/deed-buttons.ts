@@ -1,11 +1,11 @@
-// Buttons that open what is loaded only then: dialogs of the desk.
+// Buttons that open dialogs of the desk. A dialog is loaded when its button is pressed.
 import { useState } from 'preact/hooks'
 import { type Child, h, part, type View } from './element.ts'
 import { problemNote } from './parts.ts'
 
 export type DeedButton = {
   readonly text: string
-  /** The permission that it takes: any one of these. */
+  /** The button needs any one of these permissions. */
   readonly permissions: readonly string[]
   readonly open: (close: () => void) => Promise<View>
 }
@@ -22,7 +22,7 @@ function DeedButtons({ deeds, held, label }: Buttons): View | null {
   const [{ view, failure, isLoading = false }, show] = useState<Opened>({})
   const allowed = deeds.filter(({ permissions }) => permissions.some(one => held.has(one)))
   if (allowed.length === 0) return null
-  // The button keeps the focus, which comes back to it.
+  // The button keeps the focus, so that the focus returns to it.
   const open = (deed: DeedButton): void => {
     if (isLoading) return
     show({ isLoading: true })
@@ -42,6 +42,6 @@ function DeedButtons({ deeds, held, label }: Buttons): View | null {
   )
 }
 
-/** Those that the account may use; nothing where there is none. */
+/** Shows the buttons that the account may use, or nothing if there are none. */
 export const deedButtons = (deeds: readonly DeedButton[], held: ReadonlySet<string>, label?: string): Child =>
   part(DeedButtons, { deeds, held, ...(label !== undefined && { label }) })

@@ -1,23 +1,23 @@
-// Values of fields, as people read them: by the type that the configuration gives each.
+// Field values as people read them, by the type that the configuration gives each field.
 import { date, spoken, words } from './format.ts'
 import type { Field, ProductDetail } from './wire.ts'
 import { FRAME } from './words.ts'
 
-/** By name, with those of groups. */
+/** Fields by name, including the fields of groups. */
 export type Fields = ReadonlyMap<string, Field>
 
 export type Values = Readonly<Record<string, readonly string[]>>
 
 const NONE: Fields = new Map()
 
-/** Fields of a product by where they are: those of an exposure may have the names of others. */
+/** The fields of a product by where they are. A field of an exposure may have the same name as one of the policy. */
 export type ProductFields = {
   readonly policy: Fields
   ofExposure(exposure: string): Fields
   ofPeril(exposure: string, peril: string): Fields
 }
 
-/** Of a product that may not be read. */
+/** For a product that the account may not read. */
 export const NO_FIELDS: ProductFields = { policy: NONE, ofExposure: () => NONE, ofPeril: () => NONE }
 
 const all = (fields: readonly Field[]): Field[] =>
@@ -44,7 +44,7 @@ function valueText({ type, precision, choices }: Field, text: string): string {
   return choice ? spoken(text, choice.displayName) : text
 }
 
-/** All values of the field; those of one that is not known are as they are. */
+/** Formats all values of a field. Values of an unknown field stay unchanged. */
 export function valuesText(field: Field | undefined, list: readonly string[] = []): string {
   if (!field) return list.join(', ')
   if (field.type === 'media') return list.length === 0 ? '' : FRAME.files(list.length)

@@ -1,4 +1,4 @@
-// Finding policies and policyholders: by locator, by what fields hold, and the newest.
+// Finds policies and policyholders: by locator, by field values, and the newest. Keeps what rows repeat.
 import { call, get, Problem } from './api.ts'
 import { byName, type Fields, NO_FIELDS, type ProductFields, productFields } from './field-values.ts'
 import { session } from './session.ts'
@@ -16,7 +16,7 @@ const query = (values: Readonly<Record<string, string | number>>): string =>
 
 const kept = new Map<string, Promise<unknown>>()
 
-/** Asked once for a session: names and holders that rows repeat. */
+/** Requests a value once for each tenant and keeps it, such as a holder that many rows repeat. Forgets a failure. */
 function once<Value>(key: string, ask: () => Promise<Value>): Promise<Value> {
   const name = `${session()?.tenantLocator} ${key}`
   let asked = kept.get(name) as Promise<Value> | undefined
@@ -33,14 +33,14 @@ export const forgetAll = (): void => kept.clear()
 export const holderOf = (locator: string): Promise<Policyholder> =>
   once(`holder ${locator}`, () => get<Policyholder>(`/policyholder/${encodeURIComponent(locator)}`))
 
-/** What the account may do; nothing where that cannot be told. */
+/** The permissions of the account. Rejects if they cannot be read. */
 export const permissions = (): Promise<ReadonlySet<string>> =>
   once(
     'permissions',
     async () => new Set((await get<{ permissions: string[] }>('/auth/permissions')).permissions),
   )
 
-/** Display names of products, exposures, perils and schedules, by their names; none where products may not be read. */
+/** Display names of products, exposures, perils and schedules, by name. Empty if the account may not read products. */
 export const displayNames = (): Promise<ReadonlyMap<string, string>> =>
   once('names', async () => {
     const all = (await products()).flatMap(product => [
@@ -51,11 +51,11 @@ export const displayNames = (): Promise<ReadonlyMap<string, string>> =>
     return new Map(all.map(({ name, displayName }) => [name, displayName]))
   })
 
-/** None where they may not be read. */
+/** Empty if the account may not read products. */
 export const products = (): Promise<Product[]> =>
   once('products', () => get<Product[]>('/products').catch(() => []))
 
-/** The product as the configuration of that version has it, the latest by default. */
+/** The product in a version of the configuration, by default the latest. */
 export const productDetail = (name: string, configVersion?: string): Promise<ProductDetail> =>
   once(`product ${name} ${configVersion ?? ''}`, () =>
     get<ProductDetail>(
@@ -63,13 +63,13 @@ export const productDetail = (name: string, configVersion?: string): Promise<Pro
     ),
   )
 
-/** In that version of the product; none where they may not be read. */
+/** The fields in that version of the product. None if the account may not read products. */
 export const policyFields = (name: string, configVersion?: string): Promise<ProductFields> =>
   productDetail(name, configVersion)
     .then(productFields)
     .catch(() => NO_FIELDS)
 
-/** Of policyholders, which all products share. */
+/** The fields of policyholders, which all products share. */
 export async function holderFields(): Promise<Fields> {
   const [first] = await products()
   if (!first) return new Map()
@@ -78,7 +78,7 @@ export async function holderFields(): Promise<Fields> {
     .catch(() => new Map())
 }
 
-/** Fields that can be searched: the refusal of a search in a field that is none names them. */
+/** Returns the searchable fields. The error for a search in an unknown field lists them. */
 const fieldsOf = (path: '/policies' | '/policyholders'): Promise<string[]> =>
   once(`fields ${path}`, async () => {
     try {
@@ -96,7 +96,7 @@ const FOUND_AT_MOST = 20
 export type Found = {
   readonly policies: readonly PolicySummary[]
   readonly policyholders: readonly Policyholder[]
-  /** Names of the fields that were looked through. */
+  /** Names of the fields that were searched. */
   readonly fields: readonly string[]
 }
 
@@ -104,7 +104,10 @@ const distinct = <Row extends { locator: string }>(rows: readonly Row[]): Row[] 
   ...new Map(rows.map(row => [row.locator, row])).values(),
 ]
 
-/** Policies and policyholders with a field that begins with the text; of several words, each for itself and together. */
+/**
+ * Returns policies and policyholders with a field that begins with the text. If no policyholder has, each word may match a
+ * different field.
+ */
 export async function search(text: string, signal: AbortSignal): Promise<Found> {
   const [policyFields, holderFields] = await Promise.all([fieldsOf('/policies'), fieldsOf('/policyholders')])
   const ask = <Page>(path: string, searchField: string, searchPrefix: string): Promise<Page> =>
@@ -119,7 +122,7 @@ export async function search(text: string, signal: AbortSignal): Promise<Found> 
     holdersBy(text),
     Promise.all(policyFields.map(field => ask<PolicyList>('/policies', field, text))),
   ])
-  // "Greta Lindner": nobody's first name begins so, but somebody has a value for each of the words.
+  // "Greta Lindner": no field begins with both words, but one policyholder has a field for each.
   const parts = text.split(/\s+/).slice(0, 4)
   const byWord = whole.length === 0 && parts.length > 1 ? await Promise.all(parts.map(holdersBy)) : []
   const each = byWord.reduce<Policyholder[] | undefined>(
@@ -141,8 +144,8 @@ const PAGE = 200
 const ENOUGH = 8
 
 /**
- * The newest policies, newest first. Lists are in the order of creation, so the span that is asked for grows until it has
- * enough, and shrinks where it has more than a page.
+ * Returns the newest policies, newest first. Lists are in the order of creation, so the requested span grows until it has enough
+ * policies and shrinks if it has more than one page.
  */
 export async function newest(signal: AbortSignal): Promise<PolicySummary[]> {
   let best: PolicySummary[] = []
@@ -179,7 +182,7 @@ const openedEver = (): Opened[] => {
   }
 }
 
-/** Locators of the policies that were opened last in this browser, of the tenant signed in to; no personal data. */
+/** Locators of the policies opened last in this browser, in the tenant that is signed in to. No personal data. */
 export const openedLast = (): string[] =>
   openedEver()
     .filter(({ tenant }) => tenant === session()?.tenantLocator)

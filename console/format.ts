@@ -1,4 +1,4 @@
-// What people read: amounts, times in the tenant's zone, names.
+// Text that people read: amounts, times in the tenant's zone, names.
 import { digitsOfCurrency } from '../src/kernel/currencies.ts'
 import { zone } from './session.ts'
 import { FRAME } from './words.ts'
@@ -25,13 +25,13 @@ const amountFormat = (currency: string, more: Intl.NumberFormatOptions = {}): In
 const currencyFormat = kept(currency => amountFormat(currency))
 const signedFormat = kept(currency => amountFormat(currency, { signDisplay: 'exceptZero' }))
 
-/** Intl reads decimal text exactly. */
+/** Passes decimal text to Intl, which formats it exactly. */
 const exact = (text: string): number => text as unknown as number
 
 export const money = (amount: string | undefined, currency: string): string =>
   amount === undefined ? '–' : currencyFormat(currency).format(exact(amount))
 
-/** With its sign, for what is added and taken off. */
+/** Formats an amount with its sign, for changes. */
 export const change = (amount: string | undefined, currency: string): string =>
   amount === undefined ? '–' : signedFormat(currency).format(exact(amount))
 
@@ -53,7 +53,7 @@ const clockFormat = kept(
     }),
 )
 
-/** Times are milliseconds as text, or ISO 8601. */
+/** Returns milliseconds. Times are milliseconds as text, or ISO 8601. */
 export function msOf(time: string | number): number {
   if (typeof time === 'number') return time
   return /^-?\d+$/.test(time) ? Number(time) : Date.parse(time)
@@ -63,7 +63,7 @@ export const day = (time: string | number): string => dayFormat(zone()).format(m
 export const shortDay = (time: string | number): string => shortFormat(zone()).format(msOf(time))
 export const moment = (time: string | number): string => timeFormat(zone()).format(msOf(time))
 
-/** The day where the time is its beginning, else the day and time. */
+/** Formats only the day if the time is the beginning of a day, and otherwise the day and the time. */
 export const dayOrMoment = (time: string | number): string =>
   clockFormat(zone()).format(msOf(time)) === '00:00:00' ? day(time) : moment(time)
 
@@ -72,29 +72,29 @@ const monthFormat = kept(
 )
 const yearFormat = kept(timeZone => new Intl.DateTimeFormat(undefined, { timeZone, year: 'numeric' }))
 
-/** `2026-11` as November 2026. */
+/** Formats `2026-11` as November 2026. */
 export const monthName = (month: string): string => monthFormat('UTC').format(msOf(`${month}-01T00:00:00Z`))
 
-/** A date as exact as its field has it: to the second, day, month or year. */
+/** Formats a date to the precision of its field: second, day, month or year. */
 export function date(time: string, precision: string | undefined): string {
   if (precision === 'year') return yearFormat(zone()).format(msOf(time))
   if (precision === 'month') return monthFormat(zone()).format(msOf(time))
   return precision === 'second' ? moment(time) : day(time)
 }
 
-/** A span that ends before its second time. */
+/** Formats a span. `to` is exclusive. */
 export const span = (from: string | number, to: string | number): string =>
   `${dayOrMoment(from)} – ${dayOrMoment(to)}`
 
 const TRANSACTIONS: Readonly<Record<string, string>> = FRAME.transactions
 
-/** The kind of a modification; of an endorsement its type. */
+/** Returns the kind of a modification, or the type of an endorsement, as words. */
 export function transaction(name: string): string {
   const kind = /^modification\.policy\.(\w+)$/.exec(name)?.[1]
   return (kind && TRANSACTIONS[kind]) ?? words(name)
 }
 
-/** `own_damage`, `endorsement.issued` and `inGrace` as words. */
+/** Formats identifiers such as `own_damage`, `endorsement.issued` and `inGrace` as words. */
 export function words(name: string): string {
   const text = name
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -109,7 +109,7 @@ const first = (values: Readonly<Record<string, string[]>>, pattern: RegExp): str
     .find(([name, list]) => pattern.test(name) && list.some(text => text.trim() !== ''))?.[1]
     .join(' ')
 
-/** The name of a policyholder, by what dictionaries commonly call it; else the first values that it has. */
+/** Returns the name of a policyholder from the fields in which data dictionaries usually have it, or else its first values. */
 export function personName(values: Readonly<Record<string, string[]>>): string {
   const company = first(values, /company|organi[sz]ation|firm/i)
   const person = [first(values, /^(?:first|given|fore)/i), first(values, /^(?:last|family|sur)/i)]
@@ -124,6 +124,6 @@ export function personName(values: Readonly<Record<string, string[]>>): string {
   )
 }
 
-/** Names that nobody gave a title are read as words; codes, such as `NY`, stay what they are. */
+/** Returns a name without a title as words. Codes, such as `NY`, stay unchanged. */
 export const spoken = (value: string, displayName: string): string =>
   value === displayName && /[a-z]/.test(value) ? words(value) : displayName

@@ -1,4 +1,4 @@
-// What stands around every page: the way to the content, the search, who is signed in.
+// The frame around every page: the skip link, the search, the signed-in user.
 import { useState } from 'preact/hooks'
 import { h, part, type View } from './element.ts'
 import { permissions } from './find.ts'
@@ -55,13 +55,13 @@ export const skipLink = (): View =>
     FRAME.skip,
   )
 
-/** `asked`: what was searched for last. */
+/** `asked` is the text of the last search. */
 export function topBar(who: Session | undefined, asked: string, signOut: () => void): View {
   const brand = h('a', { href: '#/', class: 'brand' }, mark(), FRAME.name)
   if (!who) return h('header', { class: 'top', key: 'nobody' }, brand)
   return h(
     'header',
-    // Another page begins with another text.
+    // A new key for each search text, so that the input begins with that text.
     { class: 'top', key: `${who.username} ${asked}` },
     brand,
     search(asked),
@@ -81,7 +81,7 @@ export function topBar(who: Session | undefined, asked: string, signOut: () => v
   )
 }
 
-/** For those who may open one of its pages. */
+/** For accounts that may open one of its pages. */
 function TenantLink(): View | null {
   const [asked] = useState(permissions)
   const held = usePromise(asked).value

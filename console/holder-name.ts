@@ -1,16 +1,16 @@
-// Names of policyholders, which come when they are known.
+// Names of policyholders, shown once they are loaded.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { h, part, type View } from './element.ts'
 import { holderOf } from './find.ts'
 import { personName } from './format.ts'
 
-/** Who it is; '–' where that cannot be read. */
+/** Returns the policyholder's name, or '–' if it cannot be read. */
 const nameOf = (locator: string): Promise<string> =>
   holderOf(locator)
     .then(({ entity }) => personName(entity.values))
     .catch(() => '–')
 
-/** What is to be done when the place comes into sight. */
+/** What to do when an element scrolls into view. */
 const waiting = new WeakMap<Element, () => void>()
 
 const observer = new IntersectionObserver(entries => {
@@ -48,5 +48,5 @@ function HolderName({ locator, isLazy }: { locator: string; isLazy: boolean }): 
 
 export const holderName = (locator: string): View => part(HolderName, { locator, isLazy: false })
 
-/** Asks only when the place comes into sight: for lists with many rows. */
+/** Loads the name when its place scrolls into view, for lists with many rows. */
 export const lazyHolderName = (locator: string): View => part(HolderName, { locator, isLazy: true })

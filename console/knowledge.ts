@@ -1,16 +1,16 @@
-// A policy in two times: when something holds (effective), and since when and until when it was known.
+// A policy in two dimensions of time: when something applies (effective time), and from when to when it was known.
 import { sum } from './decimal.ts'
 import { msOf } from './format.ts'
 import type { Modification, Peril, PerilSegment, Policy, Segment } from './wire.ts'
 
-/** One step of what was known: from `at` on, until the next step. */
+/** A step of what was known: from `at` until the next step. */
 export type Step = {
-  /** When its transactions were issued; undefined for what is not issued yet. */
+  /** When its transactions were issued. Undefined for transactions that are not issued yet. */
   readonly at: number | undefined
   readonly modifications: readonly Modification[]
 }
 
-/** A segment over the steps from `from` until before `to` in which it was known. */
+/** A segment with the steps in which it was known: from `from` until before `to`. */
 export type KnownSegment = {
   readonly segment: Segment
   readonly start: number
@@ -23,7 +23,7 @@ export type KnownSegment = {
 export type History = {
   readonly steps: readonly Step[]
   readonly segments: readonly KnownSegment[]
-  /** Effective span of all that was ever known. */
+  /** The effective span of everything that was ever known. */
   readonly start: number
   readonly end: number
 }
@@ -33,20 +33,20 @@ type Recorded = {
   readonly replacedTimestamp?: string | undefined
 }
 
-/** Whether the record was in force by what was known at the time; undefined: all that is not issued yet too. */
+/** Whether the record was in force by what was known at the time. Undefined: by what is known now, with records not issued yet. */
 export function isKnown({ issuedTimestamp, replacedTimestamp }: Recorded, at: number | undefined): boolean {
   if (at === undefined) return replacedTimestamp === undefined
   if (issuedTimestamp === undefined || msOf(issuedTimestamp) > at) return false
   return replacedTimestamp === undefined || msOf(replacedTimestamp) > at
 }
 
-/** Whether the span holds the time; spans are half-open. */
+/** Whether the span contains the time. Spans are half-open. */
 export const holds = (
   { startTimestamp, endTimestamp }: { startTimestamp: string; endTimestamp: string },
   at: number,
 ): boolean => msOf(startTimestamp) <= at && at < msOf(endTimestamp)
 
-/** A peril's segments with the names that all other spans have. */
+/** A peril's segments, with the property names that all other spans have. */
 export const perilSegments = ({ characteristics }: Peril): SpannedPeril[] =>
   characteristics.map(one => ({
     ...one,
@@ -86,7 +86,7 @@ export function historyOf(policy: Policy): History {
       to: segment.replacedTimestamp === undefined ? last : stepAt(segment.replacedTimestamp),
       maker: makerOf.get(segment.locator),
     }))
-    // Made and replaced in one step: at no time was it what was known.
+    // A segment that was created and replaced in the same step was never known.
     .filter(({ from, to }) => from < to)
   return {
     steps,
@@ -96,11 +96,11 @@ export function historyOf(policy: Policy): History {
   }
 }
 
-/** What was known of the policy at the step, in the order of effective time. */
+/** Returns the segments known at the step, in the order of effective time. */
 export const knownAt = ({ segments }: History, step: number): KnownSegment[] =>
   segments.filter(({ from, to }) => from <= step && step < to).sort((a, b) => a.start - b.start)
 
-/** Premium of all terms as it was known at the step; undefined before it was priced. */
+/** The premium of all terms as known at the step. Undefined if not priced. */
 export function premiumAt(history: History, step: number): string | undefined {
   const amounts = knownAt(history, step).map(({ segment }) => segment.grossPremium)
   return amounts.some(amount => amount === undefined) ? undefined : sum(amounts)
@@ -109,7 +109,7 @@ export function premiumAt(history: History, step: number): string | undefined {
 /** A contract period, from `start` until before `end`. */
 export type Term = { readonly start: number; readonly end: number }
 
-/** Terms by what was known at the step, in their order: the first, and one from each renewal on. */
+/** The terms as known at the step, in their order: the first, and one for each renewal. */
 export function termsAt({ steps, start, end }: History, step: number): Term[] {
   const starts = steps
     .slice(0, step + 1)
@@ -120,13 +120,13 @@ export function termsAt({ steps, start, end }: History, step: number): Term[] {
   return [start, ...starts].map((from, at) => ({ start: from, end: starts[at] ?? end }))
 }
 
-/** The term that holds the time; the first of a later one, else the last. */
+/** Returns the term that contains the time, or the first term for an earlier time and the last for a later one. */
 export function termAt(history: History, step: number, at: number): Term {
   const terms = termsAt(history, step)
   return terms.find(({ end }) => at < end) ?? terms.at(-1)!
 }
 
-/** Premium of the term as it was known at the step; undefined before it was priced. */
+/** The premium of a term as known at the step. Undefined if not priced. */
 export function premiumOfTerm(history: History, step: number, { start, end }: Term): string | undefined {
   const amounts = knownAt(history, step)
     .filter(one => one.start >= start && one.start < end)
@@ -134,15 +134,15 @@ export function premiumOfTerm(history: History, step: number, { start, end }: Te
   return amounts.some(amount => amount === undefined) ? undefined : sum(amounts)
 }
 
-/** Now; of a test tenant, whose clock may be ahead, the time of the last change. */
+/** Returns the present time. The clock of a test tenant may be ahead: then the time of the policy's last change. */
 export const latestOf = ({ updatedTimestamp, modifications }: Policy): number =>
   Math.max(Date.now(), msOf(updatedTimestamp), ...modifications.map(one => msOf(one.issuedTimestamp ?? '0')))
 
-/** When a change that is made now takes effect, unless one says otherwise: at once, or as the cover begins. */
+/** Returns when a change made now takes effect by default: immediately, or when the cover begins if that is later. */
 export const usualStart = (policy: Policy): number =>
   Math.max(latestOf(policy), msOf(policy.originalContractStartTimestamp))
 
-/** Of the records known now the one that holds at the time, else the next, else the last. */
+/** Returns the record in force at the time, among those known now, or else the next record, or else the last. */
 export function current<
   Row extends {
     startTimestamp: string

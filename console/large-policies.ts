@@ -1,5 +1,5 @@
-// A policy of many perils and many transactions is large, or too large for one answer. It is read without the characteristics of its
-// perils then, and those of an exposure when somebody looks at it.
+// Large policies. A policy with many perils and many transactions may be too large for one response. It is then read without the
+// characteristics of its perils, which are read for one exposure when the user opens it.
 import { call, get } from './api.ts'
 import type { Exposure, Policy, Preview } from './wire.ts'
 
@@ -9,11 +9,11 @@ const pathOf = (locator: string, which: string): string =>
 export const readPolicy = (locator: string, signal: AbortSignal): Promise<Policy> =>
   get<Policy>(pathOf(locator, 'few'), signal)
 
-/** Whether the exposure's perils were left out: each has characteristics where they were not. */
+/** Whether the perils' characteristics were left out. If they were not, each peril has some. */
 export const isOutlined = ({ perils }: Exposure): boolean =>
   perils.some(({ characteristics }) => characteristics.length === 0)
 
-/** The exposure as it is, with the characteristics of its perils. */
+/** Reads the exposure with the characteristics of its perils. */
 export async function exposureInFull({ locator }: Policy, outlined: Exposure): Promise<Exposure> {
   const { exposures } = await get<Policy>(pathOf(locator, outlined.locator))
   return exposures.find(one => one.locator === outlined.locator) ?? outlined

@@ -1,4 +1,4 @@
-// The console: a frame, and in it what the address after the # names. Everything in it comes from the public interface.
+// The console: a frame, and in it the page that the address after the # names. All data comes from the public interface.
 import { render } from 'preact'
 import { SignedOut } from './api.ts'
 import { type Child, h, part, type View } from './element.ts'
@@ -16,16 +16,16 @@ const root = document.body.appendChild(document.createElement('div'))
 
 let leaving = new AbortController()
 let ended = false
-/** What was shown last: kind and name; undefined when the page has just been opened. */
+/** The path that was shown last: kind and name. Undefined when the page has just been opened. */
 let shownPath: string | undefined
 const SIGN_IN = 'sign-in'
 
-/** What the frame holds. Each visit of an address is a page of its own, which nothing of the one before is left in. */
+/** The content of the frame. Each visit to an address creates a new page, which keeps nothing of the one before. */
 type Page = {
   readonly visit: number
   readonly content: Child
   readonly shows?: string | undefined
-  /** What was done last. */
+  /** A message about what was done last. */
   readonly said?: string | undefined
 }
 
@@ -47,11 +47,11 @@ function draw(changes: Partial<Page>): void {
         'main',
         {
           id: 'main',
-          // That of the browser may be another for a moment.
+          // The address in the browser can differ for a moment.
           'data-shows': page.shows,
           'aria-busy': page.shows === undefined ? 'true' : undefined,
           failed: event => {
-            // A part of a page that finds the session ended.
+            // A part of the page found that the session has ended.
             if ((event as CustomEvent<unknown>).detail instanceof SignedOut) void navigate()
           },
         },
@@ -64,7 +64,7 @@ function draw(changes: Partial<Page>): void {
 
 const heading = (): HTMLElement | null => root.querySelector<HTMLElement>('main h1')
 
-/** The parts of the address after the #. */
+/** Parses the address after the #. */
 function route(): { parts: string[]; query: URLSearchParams } {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?')
   const decoded = (part: string): string => {
@@ -84,12 +84,12 @@ function signOut(): void {
   void navigate()
 }
 
-// What the first page does not need is loaded when it is opened.
+// Modules that the first page does not need are loaded when their pages are opened.
 const policyPages = () => import('./view/policy.ts')
 const figurePages = () => import('./view/figures.ts')
 const tenantPages = () => import('./tenant/tenant.ts')
 
-/** The policy that is kept between its views. */
+/** Drops the policy that is kept between its views. */
 let forgetPolicy = (): void => {}
 
 async function view(): Promise<View> {
@@ -117,16 +117,16 @@ async function view(): Promise<View> {
   return homeView(signal)
 }
 
-/** Names the page after its heading, and moves screen readers there. */
+/** Names the page after its heading, and moves the focus of screen readers there. */
 function arrive(): void {
   const { parts } = route()
   const about = parts[0] === 'policy' ? FRAME.policy(parts[1] ?? '') : (heading()?.textContent ?? '')
   document.title = about ? FRAME.title(about) : FRAME.name
   const path = parts.slice(0, 2).join('/')
-  // Between the views of one policy, the focus stays on the link that was followed.
+  // Between views of the same policy, the focus stays on the link that was followed.
   if (path === shownPath && parts[0] === 'policy')
     root.querySelector<HTMLElement>('.tabs [aria-current]')?.focus()
-  // Who has just opened the page begins at its beginning, as everywhere.
+  // A page that has just been loaded keeps the focus at its beginning, as usual in browsers.
   else if (shownPath !== undefined) heading()?.focus()
   shownPath = path
 }
@@ -138,7 +138,7 @@ async function navigate(): Promise<void> {
   leaving = mine
   if (!session()) {
     shownPath = SIGN_IN
-    // Nothing of the last user is left for the next one.
+    // Leaves nothing of the last user for the next one.
     forgetAll()
     forgetPolicy()
     draw({ visit: ++visits, content: part(SignIn, { ended, done: () => void navigate() }), shows: address })
@@ -175,7 +175,7 @@ async function navigate(): Promise<void> {
 }
 
 addEventListener('hashchange', () => {
-  // What was done is said on the page that it leads to, and no longer.
+  // A message appears on the page to which the action leads, and disappears on the next page.
   if (!isJustSaid) draw({ said: undefined })
   isJustSaid = false
   void navigate()

@@ -1,9 +1,9 @@
-// What is loaded when somebody begins to work: forms, previews, confirmations.
+// Loads the desk (forms, previews, confirmations) when the user begins to work.
 import { productDetail } from './find.ts'
 import type { Policy, ProductDetail } from './wire.ts'
 
 export const desk = () => import('./desk/desk.ts')
 
-/** The product as the policy's own version of the configuration has it. */
+/** The product in the version of the configuration that the policy uses. */
 export const productOf = ({ productName, configVersion }: Policy): Promise<ProductDetail> =>
   productDetail(productName, String(configVersion))

@@ -1,8 +1,11 @@
-// What became of a grace period, and what a payment was. Pure.
+// The outcome of a grace period, and the kind of a payment. Pure functions.
 import { isNegative } from './decimal.ts'
 import type { GracePeriod, Invoice, Policy } from './wire.ts'
 
-/** One that ended in a lapse is settled too. A legacy lapse has no cancellation: its modification is of the same moment. */
+/**
+ * A grace period that ended in a lapse is settled too. A legacy lapse has no cancellation, but a lapse modification that was
+ * issued at the same moment.
+ */
 export function outcomeOf(
   { settledTimestamp, cancellationLocator }: Pick<GracePeriod, 'settledTimestamp' | 'cancellationLocator'>,
   modifications: readonly Pick<Policy['modifications'][number], 'name' | 'issuedTimestamp'>[],
@@ -14,7 +17,7 @@ export function outcomeOf(
   return cancellationLocator !== undefined || isLapse ? 'lapsed' : 'settled'
 }
 
-/** An offset moves no money, whichever sign it has. */
+/** An offset moves no money, whatever its sign. */
 export function movementOf({
   source,
   amount,

@@ -1,4 +1,4 @@
-// Pieces that views share.
+// Components that views share.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Problem } from './api.ts'
 import { type Child, h, part, several, textOf, type View } from './element.ts'
@@ -6,7 +6,7 @@ import { type Fields, fieldTitle, type Values, valuesText } from './field-values
 import { words } from './format.ts'
 import { FRAME } from './words.ts'
 
-/** Which colour a state has; any other is plain. */
+/** The colour of a state. Other states are plain. */
 const TONES: Readonly<Record<string, string>> = {
   issued: 'good',
   paid: 'good',
@@ -54,7 +54,7 @@ export const loading = (what: string): View =>
 const bars = (): View[] =>
   [1, 2, 3].map(width => h('span', { class: `bar w${width}`, 'aria-hidden': 'true' }))
 
-/** What went wrong, in the service's own words, with what finds it in the log. */
+/** Shows an error in the service's own words, with the reference that finds it in the log. */
 export function problemNote(failure: unknown, again?: () => void): View {
   const problem = failure instanceof Problem ? failure : undefined
   const missing = problem?.status === 403
@@ -113,8 +113,8 @@ function LoadedPlace({ what, load }: Loading): View {
 }
 
 /**
- * A place that shows what `load` gives: bars first, then its content, or the problem with a way to try again. It asks once
- * for as long as it stands at its place: what is loaded by something else needs a key.
+ * A place that shows the result of `load`: bars while it loads, then the content, or the error with a button to try again. It
+ * loads once for as long as it stays in its place, so different content there needs a different key.
  */
 export const loaded = (what: string, load: () => Promise<Child>, key?: string): View =>
   part(LoadedPlace, { what, load, ...(key !== undefined && { key }) })
@@ -122,13 +122,13 @@ export const loaded = (what: string, load: () => Promise<Child>, key?: string): 
 export type Column<Row> = {
   readonly head: string
   readonly cell: (row: Row) => Child
-  /** Amounts stand at the right. */
+  /** Amounts are aligned to the right. */
   readonly amount?: boolean
 }
 
 type Opening = { readonly id: string; readonly cells: readonly View[]; readonly more: () => Child }
 
-/** What is in it is made when it is opened, and stays while it is closed. */
+/** The details are rendered when the row is first opened, and stay while it is closed. */
 function OpeningRow({ id, cells, more }: Opening): View {
   const [isOpen, open] = useState(false)
   const [wasOpen, keep] = useState(false)
@@ -166,8 +166,7 @@ function OpeningRow({ id, cells, more }: Opening): View {
 }
 
 /**
- * A table that on a phone becomes a list of cards, each cell with its head. With `more`, a row opens to show what that
- * gives.
+ * A table that becomes a list of cards on a phone, each cell with its column title. With `more`, a row opens to show the result.
  */
 export function table<Row>(
   caption: string,
@@ -211,7 +210,7 @@ export function table<Row>(
   )
 }
 
-/** Names and what they are. */
+/** A list of names and their values. */
 export const facts = (pairs: readonly (readonly [string, Child])[]): View =>
   h(
     'dl',
@@ -219,7 +218,7 @@ export const facts = (pairs: readonly (readonly [string, Child])[]): View =>
     pairs.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
   )
 
-/** Titles and values of a record, without those that only name groups; undefined of none. */
+/** Titles and values of a record, without values that only refer to groups. Undefined if there are none. */
 export function fieldValues(values: Values, fields: Fields, groups: object = {}): View | undefined {
   const entries = Object.entries(values).filter(
     ([, list]) => list.length > 0 && !list.every(text => text in groups),
@@ -256,7 +255,7 @@ function Unfolded({ isOpen, summary, content }: Unfolding): View {
   )
 }
 
-/** What is in it is made when it is opened: there may be thousands. */
+/** The content is rendered when it is first opened, because there may be thousands. */
 export const unfolding = (
   key: string,
   isOpen: boolean,

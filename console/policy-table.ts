@@ -1,4 +1,4 @@
-// Policies in a table: what lists and searches show of each.
+// A table of policies, for lists and searches.
 import { type Child, h, type View } from './element.ts'
 import { displayNames } from './find.ts'
 import { dayOrMoment, money, words } from './format.ts'

@@ -1,6 +1,6 @@
-// What a refusal says.
+// The body of an error response.
 
-/** Numbers of it are digits. */
+/** Numbers in it are digits in text. */
 type FieldErrors = {
   readonly errors: readonly { readonly fieldName: string; readonly message?: string }[]
   readonly fieldGroupErrors: readonly {

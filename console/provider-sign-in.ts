@@ -1,4 +1,5 @@
-// Signing in by the tenant's identity provider: away to it, and back with a code that becomes a token.
+// Sign-in through the tenant's identity provider: the browser leaves for it and returns with a code, which is exchanged for a
+// token.
 import { Problem } from './api.ts'
 import type { ProblemBody } from './problem-body.ts'
 import { beginSession } from './session.ts'
@@ -8,7 +9,7 @@ export type Options = {
   readonly passwords: boolean
 }
 
-/** Where the person was before they left for the provider. */
+/** Where the user was before leaving for the provider. */
 const RETURN_KEY = 'bindery.return'
 
 const FAILURES: Readonly<Record<string, string>> = {
@@ -17,7 +18,10 @@ const FAILURES: Readonly<Record<string, string>> = {
   provider: 'The identity provider does not answer as it should. Try again, or tell your administrator.',
 }
 
-/** What the browser came back with; at once out of the address, before anything shows or keeps it. */
+/**
+ * Reads the result with which the browser returned, and immediately removes it from the address, before anything shows or stores
+ * it.
+ */
 function takeArrival(): { readonly code?: string; readonly failure?: string } | undefined {
   const [, code, failed] = /^#\/signed-in(?:\/([\w.-]+)|\?failed=(\w+))$/.exec(location.hash) ?? []
   if (code === undefined && failed === undefined) return undefined
@@ -28,7 +32,7 @@ function takeArrival(): { readonly code?: string; readonly failure?: string } | 
 
 let arrival = takeArrival()
 
-/** Ends a sign-in that the provider sent back here: false if there is none. Throws what refused it. */
+/** Completes a sign-in that returned from the provider. Resolves to false if there is none. Throws a Problem if it was rejected. */
 export async function finishSignIn(): Promise<boolean> {
   const { code, failure } = arrival ?? {}
   arrival = undefined
@@ -44,7 +48,7 @@ export const isArriving = (): boolean => arrival !== undefined
 const named = (tenant: string): Record<string, string> =>
   tenant.includes('.') ? { hostName: tenant } : { tenantName: tenant }
 
-/** How people sign in to the tenant; by password where that is not known. */
+/** Returns how people sign in to the tenant. Falls back to passwords if that cannot be read. */
 export async function optionsOf(tenant: string): Promise<Options> {
   const response = await fetch(`/account/signInOptions?${new URLSearchParams(named(tenant))}`, {
     headers: { accept: 'application/json' },
@@ -60,7 +64,7 @@ export async function leaveForProvider(tenant: string, provider: string): Promis
   location.assign(address)
 }
 
-/** With the cookie that binds the sign-in to this browser: the only calls of the console that have one. */
+/** Posts with the cookie that binds the sign-in to this browser. No other call of the console has a cookie. */
 async function post<Body>(path: string, body: object): Promise<Body> {
   const response = await fetch(`/account/authenticateByProvider${path}`, {
     method: 'POST',

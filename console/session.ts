@@ -1,4 +1,4 @@
-// Who is signed in. The token stays in this tab's session storage, and ends with it.
+// The signed-in user. The token is in the session storage of this tab and ends with the tab.
 
 export type Session = {
   readonly token: string
@@ -8,14 +8,14 @@ export type Session = {
   readonly tenantName: string
   readonly tenantLocator: string
   readonly tenantType: string
-  /** Zone of the tenant's configuration: all times are shown in it. */
+  /** Time zone of the tenant's configuration. All times are shown in it. */
   readonly timeZone: string
 }
 
 const KEY = 'bindery.session'
 const TENANT_KEY = 'bindery.tenant'
 
-/** The claims of a token: they are shown and never trusted, which is for the service to do. */
+/** Reads the claims of a token without verifying them. They are only displayed: the service verifies them. */
 function claimsOf(token: string): Record<string, unknown> {
   const base64 = (token.split('.')[1] ?? '').replace(/-/g, '+').replace(/_/g, '/')
   const bytes = Uint8Array.from(atob(base64), letter => letter.charCodeAt(0))
@@ -40,7 +40,7 @@ export function sessionOf(token: string): Session {
 let current: Session | undefined
 let last: Session | undefined
 
-/** That of this page, also after it has ended. */
+/** The session of this page, even if it has ended. */
 export const lastSession = (): Session | undefined => last
 
 /** The session of this tab, if there is one that has not ended. */
@@ -58,7 +58,7 @@ export function session(): Session | undefined {
   return current
 }
 
-/** The tenant's time zone. A page that is still open when its session has ended keeps its days. */
+/** The tenant's time zone. A page that is still open after its session has ended keeps showing the same days. */
 export const zone = (): string => (session() ?? last)?.timeZone ?? 'UTC'
 
 export function beginSession(token: string): Session {
@@ -72,6 +72,6 @@ export function endSession(): void {
   sessionStorage.removeItem(KEY)
 }
 
-/** The tenant that was signed in to last, which the next sign-in proposes. */
+/** The tenant that was signed in to last, which the next sign-in suggests. */
 export const lastTenant = (): string => localStorage.getItem(TENANT_KEY) ?? ''
 export const rememberTenant = (name: string): void => localStorage.setItem(TENANT_KEY, name)

@@ -1,13 +1,13 @@
-// What a promise comes to, within a component.
+// The state of a promise, as a hook for components.
 import { useLayoutEffect, useState } from 'preact/hooks'
 
 export type Awaited<Value> = {
-  /** Undefined until it is there, and where it cannot be had. */
+  /** Undefined until the promise resolves, or if it rejects. */
   readonly value: Value | undefined
   readonly isPending: boolean
 }
 
-/** Another promise at the same place is waited for in turn. */
+/** Waits for the promise. If another promise takes its place, waits for that one. */
 export function usePromise<Value>(promise: Promise<Value> | undefined): Awaited<Value> {
   const [found, show] = useState<Awaited<Value>>({ value: undefined, isPending: promise !== undefined })
   useLayoutEffect(() => {

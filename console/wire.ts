@@ -1,4 +1,4 @@
-// Answers of the interface as the console reads them: the service's own contracts, with every number as its digits.
+// Responses of the interface as the console reads them: the service's own contracts, with every number as its digits.
 
 import type { AuditPageResponse } from '../src/access/audit/contract.ts'
 import type { AuthTokenResponse } from '../src/access/contract.ts'
@@ -52,7 +52,7 @@ import type { PolicyPreviewResponse } from '../src/transactions/preview/contract
 import type { PolicyQuoteResponse } from '../src/transactions/quotes/contract-quote.ts'
 import type { RenewalResponse } from '../src/transactions/renewals/contract.ts'
 
-/** Numbers are read as text, so that no amount ever becomes a float. */
+/** Replaces numbers by text, so that no amount ever becomes a float. */
 type Digits<T> = T extends number
   ? string
   : T extends readonly (infer Element)[]
@@ -96,7 +96,7 @@ export type FailedDelivery = FailedDeliveryList['items'][number]
 export type MigrationList = Digits<MigrationListResponse>
 export type MigrationSummary = MigrationList['items'][number]
 export type ProductDetail = Digits<ProductDetailResponse>
-/** Written out, since a group has fields in it. */
+/** Written out because it is recursive: a group contains fields. */
 export type Field = Omit<Digits<Omit<FieldResponse, 'fields'>>, 'fields'> & {
   readonly fields?: readonly Field[]
 }
@@ -104,7 +104,7 @@ export type Preview = Digits<PolicyPreviewResponse>
 export type NoteList = Digits<NoteListResponse>
 export type Note = NoteList['items'][number]
 
-// Running a tenant.
+// Administration of a tenant.
 export type DeployedVersion = Digits<DeploymentVersionResponse>
 export type Deployment = Digits<DeploymentResponse>
 export type DeploymentLogPage = Digits<DeploymentLogPageResponse>

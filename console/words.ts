@@ -1,9 +1,9 @@
-// What the pages on which work is done say. Another language is another file of this shape.
+// Texts of the pages on which users work. For another language, write another file of this shape.
 
 const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
 
 export const DESK = {
-  // Dialogs and what becomes of a write.
+  // Dialogs, and the outcome of a write.
   close: 'Close',
   working: 'Working …',
   tryAgain: 'Try again',
@@ -173,7 +173,7 @@ export const DESK = {
   tenant: 'Tenant',
 } as const
 
-/** What stands around every page, and what becomes of loading one. */
+/** Texts of the frame around every page, and of loading a page. */
 export const FRAME = {
   files: (count: number): string => `${count} ${count === 1 ? 'file' : 'files'}`,
   name: 'Bindery',
@@ -206,7 +206,7 @@ export const FRAME = {
   unnamed: 'Without a name',
 } as const
 
-/** The first page, searches and policyholders. */
+/** Texts of the first page, of searches and of policyholders. */
 export const HOME = {
   searchFor: (text: string): string => `Search for “${text}”`,
   searched: (fields: string): string => ` Searched: ${fields}.`,

@@ -1,4 +1,4 @@
-// Changes of a policy in force that have no preview: its fees, its payment schedule, and its end from the start.
+// Changes of a policy that have no preview: its fees, its payment schedule, its withdrawal from the start, and discarding it.
 import { useState } from 'preact/hooks'
 import { sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
@@ -21,7 +21,7 @@ type Shown = {
   readonly close: () => void
   readonly deed: Deed
   readonly form: Child
-  /** What happens, by what is filled in. */
+  /** Explains what will happen, from what is filled in. */
   readonly about: Child
   readonly confirm: string
   readonly request: Request
@@ -160,7 +160,7 @@ export function ChangeSchedule({ policy, product, close }: Transacted): View {
 
 type OfPolicy = { readonly policy: Policy; readonly close: () => void }
 
-/** What was paid and not taken back. */
+/** Returns the sum of the payments that were not reversed. */
 const paidFor = ({ invoices }: Policy): string =>
   sum(
     invoices.flatMap(({ payments }) =>
@@ -181,7 +181,7 @@ export const Withdraw = ({ policy, close }: OfPolicy): View =>
     request: { method: 'POST', path: path(policy, 'withdraw') },
   })
 
-/** Of a policy that was never issued. */
+/** For a policy that was never issued. */
 export const Discard = ({ policy, close }: OfPolicy): View =>
   part(SimpleDeed, {
     close,

@@ -1,4 +1,5 @@
-// What constrained fields may have, asked while the form is filled in: after a pause, one question at a time.
+// The values allowed for constrained fields. They are requested while the form is filled in, after a pause, one request at a
+// time.
 import { createContext } from 'preact'
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { get, Problem } from '../api.ts'
@@ -10,7 +11,7 @@ const Around = createContext<Surroundings>({ times: {} })
 
 export const useOuter = (): Scope | undefined => useContext(Outer)
 
-/** Fields in it lie within the scope. */
+/** Puts the fields of the children into the scope. */
 export const within = (scope: Scope | undefined, ...children: Child[]): View =>
   part(Outer.Provider, { value: scope, children })
 
@@ -19,7 +20,7 @@ export const surrounded = (surroundings: Surroundings, ...children: Child[]): Vi
 
 type Rows = Readonly<Record<string, readonly (string | boolean | null)[]>>
 
-/** Rows that were read are not asked for again so soon. */
+/** How long rows are reused before they are requested again. */
 const KEPT_MS = 60_000
 const MOST_KEPT = 200
 const kept = new Map<string, { readonly at: number; readonly rows: Rows | undefined }>()
@@ -31,13 +32,16 @@ const keptRows = (path: string): { readonly rows: Rows | undefined } | undefined
 
 let line: Promise<unknown> = Promise.resolve()
 
-/** One at a time; none that nobody waits for any more. Undefined: no table limits the field. */
+/**
+ * Reads rows, one request at a time, and skips a request that nobody waits for any more. Resolves to undefined if no table limits
+ * the field.
+ */
 function rowsInTurn(path: string, isWanted: () => boolean): Promise<Rows | undefined> {
   const turn = line.then(async () => {
     const known = keptRows(path)
     if (known || !isWanted()) return known?.rows
     const rows = await get<Rows>(path).catch((failure: unknown) => {
-      // No table is in force, or the account may not read it: the service alone decides.
+      // No table is in force, or the account may not read it. Only the service decides.
       if (failure instanceof Problem && (failure.status === 404 || failure.status === 403)) return undefined
       throw failure
     })
@@ -49,7 +53,7 @@ function rowsInTurn(path: string, isWanted: () => boolean): Promise<Rows | undef
   return turn
 }
 
-/** Each once, in the order of the rows; the column's name in any case. */
+/** Returns each value of a column once, in the order of the rows. The column's name matches in any case. */
 function valuesOf(all: readonly (Rows | undefined)[], column: string): readonly string[] | undefined {
   if (all.includes(undefined)) return undefined
   const found = all.flatMap(rows => {
@@ -60,26 +64,26 @@ function valuesOf(all: readonly (Rows | undefined)[], column: string): readonly 
 }
 
 export type Allowed = {
-  /** Undefined: any, or not known. While it is being asked, those of the question before. */
+  /** Undefined if any value is allowed or the values are not known. While a request is pending, the values of the previous one. */
   readonly values: readonly string[] | undefined
   readonly isAsking: boolean
-  /** The choices could not be had. */
+  /** Whether the request for the choices failed. */
   readonly hasFailed: boolean
-  /** The values on which they depend are those with which the form was opened. */
+  /** Whether the values on which the choices depend are still the ones with which the form was opened. */
   readonly isAsOpened: boolean
 }
 
 type Answer = {
-  /** Undefined: nothing can be asked. */
+  /** Undefined if nothing can be requested. */
   readonly question: string | undefined
   readonly values?: readonly string[] | undefined
   readonly hasFailed?: boolean
 }
 
-/** Typing goes on: what the values mean is asked once it pauses. */
+/** The values are requested once typing pauses for this long. */
 const PAUSE_MS = 300
 
-/** What the field may have now; the last question counts, whichever answer comes last. */
+/** Returns the values that the field may have now. The last question counts, in whatever order the responses arrive. */
 export function useAllowed(constraint: Constraint, scope: Scope): Allowed {
   const paths = rowsOf(constraint, scope, useContext(Around))
   const question = paths?.join('\n')

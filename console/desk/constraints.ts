@@ -1,4 +1,4 @@
-// Which rows of a constraint table say what a field may have, by the values beside and around it as they are filled in.
+// Selects the rows of a constraint table that list the values allowed for a field, given the other values in the form.
 import type { Values } from '../field-values.ts'
 import { session } from '../session.ts'
 import type { Field } from '../wire.ts'
@@ -7,7 +7,7 @@ import { isThere } from './values.ts'
 export type Constraint = NonNullable<Field['constraint']>
 export type ScopeKind = NonNullable<Constraint['where'][number]['of']>
 
-/** A list of fields with its values: `outer` is what it lies in, from a group out to the policyholder. */
+/** A list of fields with their values. `outer` is the scope that contains it, from a group out to the policyholder. */
 export type Scope = {
   readonly kind: ScopeKind
   readonly fields: readonly Field[]
@@ -15,7 +15,9 @@ export type Scope = {
   readonly outer?: Scope | undefined
 }
 
-/** When the tables have to be in force, by the basis that each declares, and the field that has the jurisdiction. */
+/**
+ * The time at which a table must be in force, by the time basis that the table declares, and the field that has the jurisdiction.
+ */
 export type Surroundings = {
   readonly times: Readonly<Partial<Record<Constraint['timeBasis'], number | undefined>>>
   readonly jurisdictionField?: string | undefined
@@ -26,7 +28,7 @@ const scopeOfKind = (scope: Scope | undefined, kind: ScopeKind | undefined): Sco
   return undefined
 }
 
-/** Values of the field; none where its conditions do not hold; undefined where the form does not have it. */
+/** Returns the values of a field: none if its conditions do not hold, undefined if the form does not have it. */
 export function valuesIn(scope: Scope | undefined, name: string): readonly string[] | undefined {
   const field = scope?.fields.find(one => one.name === name)
   if (!scope || !field) return undefined
@@ -34,12 +36,12 @@ export function valuesIn(scope: Scope | undefined, name: string): readonly strin
   return (scope.values[name] ?? []).filter(text => text.trim() !== '')
 }
 
-/** More combinations of values than these are not asked for. */
+/** With more combinations of values than this, no rows are requested. */
 const MOST_COMBINATIONS = 8
 
 /**
- * Addresses of the table's rows that count; undefined while a field on which the choices depend has no value, or is not
- * in the form. Several of them where a field has several values: any may hold.
+ * Returns the addresses of the table's rows that apply, or undefined while a field on which the choices depend has no value or is
+ * not in the form. There are several addresses if a field has several values: a choice may match any of them.
  */
 export function rowsOf(
   { table, timeBasis, where }: Constraint,
@@ -70,7 +72,7 @@ export function rowsOf(
   })
 }
 
-/** Numbers that are equal are the same value: `2024` and `2024.0`. */
+/** Normalizes a number, so that equal numbers are the same value: `2024` and `2024.0`. */
 const plain = (text: string): string =>
   /^[+-]?\d+(\.\d*)?$/.test(text.trim())
     ? text

@@ -1,4 +1,4 @@
-// One write: carried out once, however often the button is pressed and whatever becomes of the answer.
+// A single write: it is carried out once, however often the button is pressed and even if the response is lost.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type CallOptions, call, keepTyped, Problem, SignedOut } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
@@ -12,11 +12,11 @@ export type Request = Pick<CallOptions, 'body' | 'form' | 'headers'> & {
   readonly path: string
 }
 
-/** A key that no other request has. */
+/** Returns a key that no other request has. */
 const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map(byte => byte.toString(16).padStart(2, '0')).join('')
 
-/** Nobody knows whether it was carried out: only the same request with the same key may follow. */
+/** Whether the request may have been carried out. Only the same request with the same key may follow. */
 const isUnknown = (failure: unknown): boolean =>
   failure instanceof Problem && (failure.status === 0 || failure.status === 429 || failure.status >= 500)
 
@@ -24,11 +24,11 @@ export type Deed = {
   readonly state: 'ready' | 'sending' | 'lost' | 'refused' | 'done'
   readonly failure: unknown
   readonly faults: Faults
-  /** Does nothing while it is under way, and once it is done. */
+  /** Does nothing while the write is in progress or after it is done. */
   run(request: Request): Promise<void>
-  /** What was refused was changed since. */
+  /** Forgets a rejection, because the input has changed since. */
   forget(): void
-  /** What comes next is another write of the same kind. */
+  /** Prepares for another write of the same kind. */
   again(): void
 }
 
@@ -67,7 +67,7 @@ export function useDeed<Answer>(after: (answer: Answer) => void): Deed {
           show({ state: 'lost', failure: problem })
           return
         }
-        // Nothing was changed: what is sent next is another request.
+        // Nothing was changed. The next write is a new request.
         lost.current = undefined
         if (!(problem instanceof SignedOut)) key.current = ''
         show({ state: 'refused', failure: problem })
@@ -85,7 +85,7 @@ export function useDeed<Answer>(after: (answer: Answer) => void): Deed {
   }
 }
 
-/** The button that carries it out, and what became of it. */
+/** The button that carries out the write, and the result. */
 export function confirmation(deed: Deed, text: string, request: Request, isAllowed = true): Child {
   const { state, failure } = deed
   const isSending = state === 'sending' || state === 'done'
@@ -124,7 +124,7 @@ export const lostNote = (failure: unknown): View =>
     h('p', {}, DESK.lostAdvice),
   )
 
-/** Says on the page what was done, and reads the policy again. */
+/** Shows a message on the page and reloads the policy. */
 export function doneWith(text: string): void {
   dispatchEvent(new CustomEvent('bindery:said', { detail: text }))
   dispatchEvent(new Event('bindery:reload'))

@@ -1,4 +1,4 @@
-// All that is loaded when somebody begins to work on a policy.
+// Everything that is loaded when a user begins to work on a policy.
 export { ChangeFees, ChangeSchedule, Discard, Withdraw } from './adjust.ts'
 export { MakeDocumentAgain, RemoveDocument, Upload } from './documents.ts'
 export { Endorse } from './endorse.ts'

@@ -1,4 +1,4 @@
-// A dialog: the focus goes into it and back, Escape closes it.
+// A dialog. It takes the focus and returns it when it closes. Escape closes it.
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { type Child, h, type View } from '../element.ts'
 import { DESK } from '../words.ts'
@@ -6,7 +6,7 @@ import { DESK } from '../words.ts'
 type Shown = {
   readonly title: string
   readonly close: () => void
-  /** Nothing closes it meanwhile. */
+  /** While busy, the dialog cannot be closed. */
   readonly isBusy?: boolean
   readonly children?: Child
 }
@@ -31,7 +31,7 @@ export function Dialog({ title, close, isBusy = false, children }: Shown): View 
       ref: place,
       'aria-labelledby': id,
       cancel: event => {
-        // Also of a file that was not chosen, within the dialog.
+        // A file input in the dialog also emits `cancel`, when the user chooses no file.
         if (event.target !== place.current) return
         event.preventDefault()
         if (!isBusy) close()

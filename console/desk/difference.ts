@@ -1,4 +1,4 @@
-// What is another on a policy once a transaction is issued: values, groups, what is insured and how.
+// The differences that a transaction makes to a policy once it is issued: values, groups, exposures and perils.
 import { type Values, valuesText } from '../field-values.ts'
 import { money, words } from '../format.ts'
 import { isKnown, perilSegments } from '../knowledge.ts'
@@ -20,7 +20,7 @@ type Spanned = {
   readonly replacedTimestamp?: string
 }
 
-/** Of the records known now the one that holds at the time. */
+/** Returns the record in force at the time, among those known now. */
 const heldAt = <Row extends Spanned>(rows: readonly Row[], at: number): Row | undefined =>
   rows.find(
     row => isKnown(row, undefined) && Number(row.startTimestamp) <= at && at < Number(row.endTimestamp),
@@ -35,7 +35,7 @@ const groupText = (fields: readonly Field[], values: Values): string =>
 const isSame = (one: readonly string[] = [], other: readonly string[] = []): boolean =>
   JSON.stringify(one) === JSON.stringify(other)
 
-/** Groups have no number of their own: of those that are alike none changed, and of others the first for the first. */
+/** Compares groups by locator. Of the rest, groups with the same text are unchanged, and the others are paired in their order. */
 function groupDifferences(field: Field, what: string, before: Recorded, after: Recorded): Difference[] {
   const texts = ({ fieldValues, fieldGroupsByLocator: groups }: Recorded): Map<string, string> =>
     new Map(
@@ -88,7 +88,7 @@ function perilDifferences(
   at: number,
   currency: string,
 ): Difference[] {
-  // Of a large policy perils are left out, here or there: then nothing is known of them.
+  // For a large policy, perils may be left out before or after, so nothing is known about the difference.
   if (before?.characteristics.length === 0 || after?.characteristics.length === 0) return []
   const old = before && heldAt(perilSegments(before), at)
   const now = after && heldAt(perilSegments(after), at)
@@ -107,7 +107,7 @@ function perilDifferences(
   return [...amounts, ...fieldDifferences((kind?.fields ?? []) as readonly Field[], what, old, now)]
 }
 
-/** Indemnities may be `unlimited`. */
+/** Formats an amount. Indemnities can also be `unlimited`. */
 function amountText(text: string | undefined, currency: string): string {
   if (text === undefined) return ''
   return /^\d+(?:\.\d+)?$/.test(text) ? money(text, currency) : words(text)
@@ -124,7 +124,7 @@ const presence = (what: string, was: boolean, is: boolean): Difference[] =>
         },
       ]
 
-/** What is another at the time, in the order of the policy. */
+/** Returns the differences at a time, in the order of the policy. */
 export function differences(
   before: Pick<Policy, 'characteristics' | 'exposures' | 'grossFeesCurrency'>,
   after: Pick<Policy, 'characteristics' | 'exposures'>,

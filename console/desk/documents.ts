@@ -1,4 +1,4 @@
-// Uploading a document to a policy, and removing one.
+// Dialogs that upload a document to a policy, remove one, and make one again.
 import { useState } from 'preact/hooks'
 import { h, part, type View } from '../element.ts'
 import type { Policy, PolicyDocument } from '../wire.ts'
@@ -77,7 +77,7 @@ export const RemoveDocument = ({ policy, document, close }: OfDocument): View =>
     },
   })
 
-/** For a document that could not be made, once its template is repaired. */
+/** For a document that could not be created, once its template is repaired. */
 export const MakeDocumentAgain = ({ policy, document, close }: OfDocument): View =>
   part(SimpleDeed, {
     close,

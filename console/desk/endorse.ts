@@ -1,4 +1,4 @@
-// Changing a policy in force: its values, what is insured, and from when.
+// The form that endorses a policy: its values, its exposures, and the effective time.
 import { useMemo, useState } from 'preact/hooks'
 import { type Child, h, part, type View } from '../element.ts'
 import { holderOf } from '../find.ts'
@@ -29,7 +29,7 @@ import { policyPath, previewed, type Transacted, TransactionForm } from './trans
 import { changes as changesOf, type Filled, filledFrom } from './values.ts'
 import { FORMS } from './words.ts'
 
-/** More exposures than these are closed at first. */
+/** With more exposures than this, each is collapsed at first. */
 const MOST_OPEN = 3
 
 type Changes = {
@@ -64,7 +64,7 @@ export function Endorse({ policy, product, close }: Transacted): View {
   const preparing = useDeed(() => doneWith(DESK.prepared))
   const uploads = useUploads(mediaOf(policy.modifications))
   const asksReprice = product.endorsements.find(one => one.name === name)?.reprice === 'input'
-  /** Those of a large policy that were looked at, with their perils. */
+  /** Exposures of a large policy that the user opened, with their perils. */
   const [inFull, keep] = useState<Readonly<Record<string, InsuredExposure>>>({})
 
   const body = (): object => ({
@@ -174,7 +174,7 @@ export function Endorse({ policy, product, close }: Transacted): View {
   return surrounded({ times, jurisdictionField: product.jurisdictionField }, uploads.within(form))
 }
 
-/** What the changes ask for exposures. `inFull`: those of a large policy that were looked at, by locator. */
+/** Builds the request's changes of exposures. `inFull` has the exposures of a large policy that the user opened, by locator. */
 function exposuresRequest(
   product: ProductDetail,
   exposures: readonly InsuredExposure[],
@@ -204,13 +204,13 @@ type InsuredShown = {
   readonly isEnded: boolean
   readonly form: ExposureForm
   readonly faults: Faults
-  /** Of a large policy: its perils are read once somebody looks at them. */
+  /** Keeps an exposure of a large policy with its perils, which are read when the user opens it. */
   readonly keep: (insured: InsuredExposure) => void
   readonly change: (form: ExposureForm) => void
   readonly end: (isOn: boolean) => void
 }
 
-/** One insured exposure: whether it ends, and else its fields and perils. */
+/** One insured exposure: whether it ends and, if it does not, its fields and perils. */
 function InsuredPart(shown: InsuredShown): View {
   const { insured, isEnded, policy, product, now } = shown
   const { exposure, kind } = insured
@@ -233,7 +233,7 @@ function InsuredPart(shown: InsuredShown): View {
   ])
 }
 
-/** Values of the policyholder, on which choices may depend; undefined until they are there. */
+/** Returns the policyholder's values, on which choices may depend. Undefined until they are loaded. */
 function useHolder(locator: string): Readonly<Record<string, string[]>> | undefined {
   const [asked] = useState(() => holderOf(locator))
   return usePromise(asked).value?.entity.values

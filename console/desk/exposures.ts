@@ -1,4 +1,4 @@
-// What is to be insured: exposures with their fields and perils, as many as there are.
+// The form for new exposures, any number of them, with their fields and perils.
 import { type Child, h, part, type View } from '../element.ts'
 import type { Field, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'

@@ -1,4 +1,4 @@
-// Fields of the configuration as a form: titles, conditions, choices, groups. What a value may be the service decides.
+// Fields of the configuration as a form: titles, conditions, choices, groups. The service decides which values are valid.
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { clockAt, timeOf } from '../calendar.ts'
 import { type Child, h, part, type View } from '../element.ts'
@@ -18,7 +18,7 @@ type FieldsShown = {
   readonly filled: Filled
   readonly change: (filled: Filled) => void
   readonly faults: Faults
-  /** What places of its fields begin with, such as `policy`; empty where they are named by themselves. */
+  /** The prefix of its fields' places, such as `policy`. Empty if the fields are named alone. */
   readonly place: string
   /** What the fields belong to. */
   readonly kind: ScopeKind
@@ -86,7 +86,7 @@ function Groups({ field, groups, change, faults, place, scope }: GroupsShown): V
             fields: field.fields ?? [],
             faults,
             kind: 'group',
-            // Those that a request adds are counted by themselves.
+            // Groups that a request adds are counted separately.
             place: `${place}.${group.locator ?? groups.slice(0, index).filter(isNew).length}`,
             filled: { values: group.values, groups: {} },
             change: ({ values }: Filled) => change(groups.with(index, { ...group, values })),
@@ -112,23 +112,27 @@ function Groups({ field, groups, change, faults, place, scope }: GroupsShown): V
   )
 }
 
-/** Something was added or removed, which no control of the form says: whatever was previewed or refused is another. */
+/**
+ * Adds or removes a part of the form and reports it as input, since no control does. A previous preview or rejection no longer
+ * applies.
+ */
 export function changeForm(event: Event, change: () => void): void {
   const form = (event.currentTarget as HTMLElement).closest('form')
   change()
   form?.dispatchEvent(new Event('input'))
 }
 
-/** A field whose choices depend on others: what no longer holds is taken out, and that is said. */
+/** A field whose choices depend on other fields. Values that are no longer allowed are removed, and a message says so. */
 function ConstrainedInput({ scope, ...shown }: InputShown & { readonly scope: Scope }): View {
   const { field, list, change } = shown
   const { values, isAsking, hasFailed, isAsOpened } = useAllowed(field.constraint!, scope)
   const [cleared, clear] = useState<readonly string[]>([])
-  // What a record has already stays until something on which it depends is another.
+  // Values that a record already has stay until a value on which the choices depend changes.
   const before = useRef(list)
   const allowed = values && isAsOpened ? [...new Set([...values, ...before.current])] : values
   const place = useRef<HTMLElement>(null)
-  // Of several fields that are cleared at once each waits until it sees what the others have become.
+  // Runs after every render. If several fields clear values in the same render, one change wins, and the others clear theirs in
+  // the next.
   useLayoutEffect(() => {
     if (!allowed || isAsking) return
     const wrong = list.filter(text => text.trim() !== '' && !isAmong(text, allowed, field))
@@ -160,7 +164,7 @@ function ConstrainedInput({ scope, ...shown }: InputShown & { readonly scope: Sc
   )
 }
 
-/** More than these are typed. */
+/** With more choices than this, the value is typed. */
 const MOST_CHOICES = 2_000
 
 function titleIn(scope: Scope, name: string | undefined, kind: ScopeKind | undefined): string[] {
@@ -175,9 +179,9 @@ function titleIn(scope: Scope, name: string | undefined, kind: ScopeKind | undef
 type Choice = { readonly value: string; readonly text: string }
 
 type ChoosingShown = InputShown & {
-  /** In place of those of the field. */
+  /** Replace the choices of the field. */
   readonly choices?: readonly Choice[]
-  /** Hints beside that of the field. */
+  /** Hints in addition to the field's own. */
   readonly more?: readonly string[]
 }
 
@@ -296,7 +300,7 @@ function dateControl(
     second: ['datetime-local', ''],
   } as const
   const [type, rest] = KINDS[precision]
-  // A time is sent as milliseconds of the tenant's zone.
+  // A time is shown in the tenant's zone and sent as milliseconds.
   const shown = precision === 'second' && /^-?\d+$/.test(text) ? clockAt(Number(text), zone()) : text
   const sentAs = (typed: string): string =>
     precision === 'second' ? String(timeOf(typed, zone()) ?? typed) : `${typed}${rest}`

@@ -61,7 +61,7 @@ export const textInput = (
       }),
   })
 
-/** A day of the tenant's zone, such as 2027-03-01. */
+/** An input for a day in the tenant's zone, such as 2027-03-01. */
 export const dayInput = (
   label: string,
   value: string,
@@ -104,13 +104,13 @@ export const checkInput = (label: string, isOn: boolean, change: (isOn: boolean)
     h('input', {
       type: 'checkbox',
       checked: isOn,
-      // Before its form hears of it: what the form draws at that would undo the click.
+      // On `input`, so that it runs before the form's handler. The form's rerender would otherwise undo the click.
       input: event => change((event.currentTarget as HTMLInputElement).checked),
     }),
     label,
   )
 
-/** When the day begins; undefined for no day. */
+/** Returns when the day begins, or undefined if the text is not a day. */
 export const beginOf = (text: string): number | undefined => timeOf(text, zone())
 
 export const dayOf = (time: string | number): string => clockAt(Number(time), zone()).slice(0, 10)

@@ -1,4 +1,4 @@
-// Exposures that a policy has, with their perils, and what an endorsement changes of them.
+// The exposures of a policy with their perils, and the changes that an endorsement makes to them.
 import { type Child, h, part, type View } from '../element.ts'
 import { words } from '../format.ts'
 import { current, perilSegments, type SpannedPeril } from '../knowledge.ts'
@@ -28,10 +28,10 @@ export type ExposureForm = {
 
 export type InsuredExposure = {
   readonly exposure: Exposure
-  /** Undefined where the configuration does not have it any more. */
+  /** Undefined if the configuration no longer has it. */
   readonly kind: ExposureKind | undefined
   readonly perils: readonly InsuredPeril[]
-  /** As it is now. */
+  /** The form with the values of now. */
   readonly form: ExposureForm
 }
 
@@ -40,7 +40,7 @@ const isCovered = <Row extends { readonly endTimestamp: string }>(
   now: number,
 ): held is Row => held !== undefined && Number(held.endTimestamp) > now
 
-/** What is covered at the time or later. */
+/** Returns the exposures and perils that are covered at the time or later. */
 export function insuredExposures(
   exposures: readonly Exposure[],
   product: ProductDetail,
@@ -76,7 +76,7 @@ export function insuredExposures(
   })
 }
 
-/** What a request sends of it: one update, or none. */
+/** Returns what a request sends for the exposure: one update, or none if nothing changed. */
 export function exposureChanges(
   { exposure, kind, perils, form: before }: InsuredExposure,
   now: ExposureForm,

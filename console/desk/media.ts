@@ -1,4 +1,4 @@
-// Media fields: a file is uploaded when it is chosen, and the field names it.
+// Media fields: a file is uploaded when it is chosen, and the field refers to it.
 import { createContext } from 'preact'
 import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Child, h, part, type View } from '../element.ts'
@@ -10,10 +10,10 @@ import { DESK } from '../words.ts'
 import { lostNote, useDeed } from './deed.ts'
 import { FORMS } from './words.ts'
 
-/** What the service takes at most. */
+/** The service's limit for one file. */
 const LARGEST_FILE_BYTES = 25 * 1_024 * 1_024
 
-/** What is wrong with the file, before it is sent. */
+/** Returns what is wrong with a file before it is sent, or undefined. */
 export function fileProblem({ size }: Pick<File, 'size'>): string | undefined {
   if (size === 0) return FORMS.emptyFile
   return size > LARGEST_FILE_BYTES ? FORMS.fileTooLarge : undefined
@@ -23,13 +23,13 @@ type Medium = { readonly locator: string; readonly fileName?: string }
 
 type Uploading = {
   readonly count: (change: (before: number) => number) => void
-  /** Files that the record has already, by their locators. */
+  /** Files that the record already has, by their locators. */
   readonly media: Readonly<Record<string, { readonly fileName?: string | undefined }>>
 }
 
 const Uploads = createContext<Uploading>({ count: () => {}, media: {} })
 
-/** Forms with media fields wait until what is being uploaded is there. */
+/** Returns whether an upload is in progress, for forms with media fields to wait for. */
 export function useUploads(media: Uploading['media'] = {}) {
   const [underWay, count] = useState(0)
   return {
@@ -59,7 +59,7 @@ export function MediaInput({ field, list, change, fault }: InputShown): View {
     change(locators)
     place.current!.dispatchEvent(new Event('input', { bubbles: true }))
   }
-  // The list as it is once the answer is there.
+  // The list at the time when the response arrives.
   const current = useRef(list)
   current.current = list
   const deed = useDeed<Medium>(({ locator, fileName = locator }) => {
@@ -132,7 +132,7 @@ export function MediaInput({ field, list, change, fault }: InputShown): View {
         lostNote(deed.failure),
         h(
           'button',
-          // The same request with the same key as before.
+          // The same request with the same key as before: `run` repeats the lost request.
           { type: 'button', click: () => void deed.run({ method: 'POST', path: '/media' }) },
           DESK.tryAgain,
         ),

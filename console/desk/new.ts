@@ -1,4 +1,4 @@
-// New policyholders, and quotes for them.
+// Forms for new policyholders, and for quotes.
 import { useState } from 'preact/hooks'
 import { type Child, h, part, type View } from '../element.ts'
 import { holderOf, productDetail, products } from '../find.ts'
@@ -15,7 +15,7 @@ import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput } from '
 import { useUploads } from './media.ts'
 import { type Filled, NOTHING, sent } from './values.ts'
 
-/** Opens the record, and says there that it was made. */
+/** Opens the new record and shows a message there. */
 function opened(address: string, text: string): void {
   dispatchEvent(new CustomEvent('bindery:said', { detail: text }))
   location.hash = address
@@ -62,7 +62,7 @@ function NewHolder({ product }: { readonly product: ProductDetail }): View {
   )
 }
 
-/** For the policyholder, of the product that the address names, or the first. */
+/** The form for a quote for a policyholder, of the product that the address names or of the first product. */
 export async function newQuoteView(policyholderLocator: string, name: string): Promise<View> {
   const [holder, all] = await Promise.all([holderOf(policyholderLocator), products()])
   const chosen = all.find(product => product.name === name) ?? all[0]

@@ -1,4 +1,4 @@
-// Notes of staff on a policy: who wrote what, and when.
+// Notes of staff on a policy, with author and time.
 import { useState } from 'preact/hooks'
 import { get } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
@@ -10,7 +10,7 @@ import { confirmation, useDeed } from './deed.ts'
 import { textInput } from './inputs.ts'
 import { FORMS } from './words.ts'
 
-/** Few policies have more. */
+/** Notes on a page. Few policies have more. */
 const PAGE = 200
 
 function notePage(policyLocator: string, pagingToken?: string, signal?: AbortSignal): Promise<NoteList> {
@@ -40,7 +40,7 @@ function Notes({ policyLocator, mayWrite, first }: NotesShown): View {
     notePage(policyLocator, next)
       .then(
         page => {
-          // What was written meanwhile may be on the page too.
+          // The page may repeat a note that was written here meanwhile.
           show(before => [...new Map([...before, ...page.items].map(one => [one.locator, one])).values()])
           setNext(page.pagingToken)
         },
@@ -83,7 +83,7 @@ function Notes({ policyLocator, mayWrite, first }: NotesShown): View {
     h('p', { role: 'status', class: 'soft' }, saved > 0 && DESK.noteSaved),
     mayWrite &&
       part(WriteNote, {
-        // Each note is a write of its own.
+        // A new key for each note, so that each is a separate write.
         key: saved,
         policyLocator,
         done: note => {

@@ -1,4 +1,4 @@
-// Taking a payment, paying out, and reversing.
+// Dialogs that take a payment, pay out a refund, and reverse a payment.
 import { useState } from 'preact/hooks'
 import { isNegative } from '../decimal.ts'
 import { h, part, type View } from '../element.ts'
@@ -33,7 +33,7 @@ export function Pay({ invoice, product, close }: PayShown): View {
   const deed = useDeed<Payment>(payment => doneWith(DESK.paid(money(payment.amount, payment.amountCurrency))))
   const uploads = useUploads()
   const isFixed = deed.state === 'sending' || deed.state === 'lost'
-  // What is paid out is typed without its sign.
+  // A refund is typed without its sign.
   const typed = amount.trim().replace(/^-/, '')
   const body = {
     source,

@@ -4,7 +4,7 @@ import { changes, type Filled, filledFrom, NOTHING, sent } from './values.ts'
 
 export type PerilKind = ProductDetail['exposures'][number]['perils'][number]
 
-/** In the order in which forms show them, each with the property that takes it away. */
+/** In the order in which forms show them, each with the property of a request that removes it. */
 export const AMOUNTS = [
   ['deductible', 'removeDeductible'],
   ['indemnityPerItem', 'removeIndemnityPerItem'],
@@ -18,7 +18,7 @@ export type Amounts = Readonly<Partial<Record<AmountName, string>>>
 
 export type PerilForm = { readonly filled: Filled; readonly amounts: Amounts }
 
-/** One that is added begins with the amounts of the configuration. */
+/** The form of a new peril. It begins with the amounts of the configuration. */
 export const newPeril = ({ defaults }: PerilKind): PerilForm => ({
   filled: NOTHING,
   amounts: Object.fromEntries(AMOUNTS.flatMap(([name]) => (defaults[name] ? [[name, defaults[name]]] : []))),
@@ -45,7 +45,7 @@ export function addedPeril(kind: PerilKind, { filled, amounts }: PerilForm) {
   }
 }
 
-/** What a request sends of a peril that is there; undefined where nothing is another. */
+/** Returns what a request sends for an existing peril, or undefined if nothing changed. */
 export function perilChanges(
   kind: PerilKind,
   locator: string,

@@ -1,4 +1,4 @@
-// Perils of an exposure: which are covered, with their fields, limits and deductibles.
+// The perils of an exposure: which are covered, with their fields, limits and deductibles.
 import { type Child, h, part, type View } from '../element.ts'
 import type { Field } from '../wire.ts'
 import { Fields } from './fields.ts'
@@ -13,11 +13,11 @@ type PerilFieldsShown = {
   readonly form: PerilForm
   readonly change: (form: PerilForm) => void
   readonly faults: Faults
-  /** That of its exposure. */
+  /** The place of its exposure. */
   readonly place: string
 }
 
-/** Amounts that the configuration or the peril has, and the fields. */
+/** Shows the amounts that the configuration or the peril has, and the fields. */
 export function PerilFields({ kind, form, change, faults, place }: PerilFieldsShown): View {
   const shown = AMOUNTS.filter(([name]) => kind.defaults[name] !== undefined || name in form.amounts)
   return h(
@@ -51,9 +51,9 @@ const hasContent = ({ fields, defaults }: PerilKind): boolean =>
   fields.length > 0 || AMOUNTS.some(([name]) => defaults[name] !== undefined)
 
 type ChosenShown = {
-  /** Kinds that can be chosen. */
+  /** The kinds that can be chosen. */
   readonly kinds: readonly PerilKind[]
-  /** Those that are chosen, by the name of their kind. */
+  /** The chosen perils, by the name of their kind. */
   readonly chosen: Readonly<Record<string, PerilForm>>
   readonly change: (chosen: Readonly<Record<string, PerilForm>>) => void
   readonly legend: string
@@ -61,7 +61,7 @@ type ChosenShown = {
   readonly place: string
 }
 
-/** Perils that are added: a check for each kind, and what it has once it is chosen. */
+/** Perils to add: a checkbox for each kind and, once it is checked, its fields and amounts. */
 export function ChosenPerils({ kinds, chosen, change, legend, faults, place }: ChosenShown): Child {
   const choose = (kind: PerilKind, isOn: boolean): void => {
     const { [kind.name]: old, ...others } = chosen

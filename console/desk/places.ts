@@ -1,8 +1,8 @@
-// Which field a refusal concerns, by the place that it names.
+// Maps a rejection to the fields that it concerns.
 import type { ProblemBody } from '../problem-body.ts'
 
 /**
- * What is wrong, by place: `policy.channel`, `exposure.1.usage`, `exposure.1.peril.glass.zone` and
+ * Error messages by place: `policy.channel`, `exposure.1.usage`, `exposure.1.peril.glass.zone` and
  * `policy.named_drivers.0.full_name`.
  */
 export type Faults = ReadonlyMap<string, string>
@@ -17,8 +17,8 @@ function* within(prefix: string, errors: FieldErrors | undefined): Generator<rea
 }
 
 /**
- * Fields of policyholders and properties of requests come under their own names; exposures that a request adds under their
- * place among these, others under their locator.
+ * Collects the errors of a problem by place. Fields of policyholders and properties of requests have their own names as places.
+ * An exposure is placed by its locator or, if the request adds it, by its index among those added.
  */
 export function faultsOf({ fieldErrors = [], paymentFieldErrors, policyFieldErrors }: ProblemBody): Faults {
   const found = new Map<string, string>(fieldErrors.map(one => [one.ontologyUri, one.message ?? '']))

@@ -1,4 +1,4 @@
-// What a transaction would come to, before anybody confirms it.
+// The preview of a transaction: its price, bills and documents, before it is confirmed.
 import { useRef, useState } from 'preact/hooks'
 import { Problem } from '../api.ts'
 import { isNegative, isZero, sum } from '../decimal.ts'
@@ -12,7 +12,7 @@ import { differences } from './difference.ts'
 import { type Faults, faultsOf } from './places.ts'
 import { FORMS } from './words.ts'
 
-/** The amount without its sign. */
+/** Returns the amount with the opposite sign. */
 export const negated = (amount: string): string =>
   isNegative(amount) ? amount.replace('-', '') : `-${amount}`
 
@@ -20,13 +20,13 @@ type Asked = { readonly kind: string; readonly body: object }
 
 export type Previewing = {
   readonly preview: Preview | undefined
-  /** What was previewed. */
+  /** The request that was previewed. */
   readonly asked: Asked | undefined
   readonly isBusy: boolean
   readonly failure: unknown
   readonly faults: Faults
   ask(kind: string, body: object): Promise<void>
-  /** Something of the request is another. */
+  /** Forgets the preview, because the request has changed. */
   forget(): void
 }
 
@@ -36,7 +36,7 @@ export function usePreview(policyLocator: string): Previewing {
   type State = Pick<Previewing, 'preview' | 'asked' | 'isBusy' | 'failure'>
   const NONE: State = { preview: undefined, asked: undefined, isBusy: false, failure: undefined }
   const [state, show] = useState<State>(NONE)
-  /** Of several that are asked for, the last one counts. */
+  /** Of several concurrent previews, the last one counts. */
   const turn = useRef(0)
   return {
     ...state,
@@ -57,7 +57,7 @@ export function usePreview(policyLocator: string): Previewing {
   }
 }
 
-/** The place where a preview comes, which screen readers are told of. */
+/** The place where a preview appears. Screen readers announce it. */
 export const previewPlace = (policy: Policy, { preview, isBusy, failure }: Previewing, more?: Child): View =>
   h(
     'div',
@@ -135,7 +135,7 @@ function previewView(policy: Policy, preview: Preview): Child {
   ]
 }
 
-/** More are counted. */
+/** Further differences are only counted. */
 const MOST_SHOWN = 100
 
 export function differenceTable(before: Policy, after: Policy, product: ProductDetail, at: number): Child {

@@ -1,4 +1,4 @@
-// A session that ended while something was typed: signing in stands over it, and it stays.
+// A sign-in dialog over the page, for a session that ended while something was typed. The typed input stays.
 import { render } from 'preact'
 import { h, part, type View } from '../element.ts'
 import { lastSession, type Session, session } from '../session.ts'
@@ -11,7 +11,7 @@ const Again = ({ done }: { done: () => void }): View =>
 
 const whoIs = (one: Session | undefined): string => `${one?.tenantLocator} ${one?.username}`
 
-/** Whether the same person goes on. Another one begins at the beginning. */
+/** Resolves to whether the user signed in again. Reloads the page if a different user signed in. */
 export function signInAgain(): Promise<boolean> {
   const root = document.body.appendChild(document.createElement('div'))
   const before = whoIs(lastSession())

@@ -1,11 +1,11 @@
-// A write without a form: what it means, and one confirmation.
+// A write without a form: an explanation and one confirmation.
 import { type Child, part, type View } from '../element.ts'
 import { confirmation, doneWith, type Request, useDeed } from './deed.ts'
 import { Dialog } from './dialog.ts'
 
 type Simple = {
   readonly title: string
-  /** What it means: prices, amounts, states. */
+  /** Explains the effect: prices, amounts, states. */
   readonly about: Child
   readonly confirm: string
   readonly request: Request

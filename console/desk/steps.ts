@@ -1,4 +1,4 @@
-// Steps of what is being prepared: quotes, and applications for endorsements and renewals.
+// Steps of prepared work: quotes, cancellations, and applications for endorsements and renewals.
 import { useState } from 'preact/hooks'
 import { get } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
@@ -12,11 +12,11 @@ import { type Option, selectInput, textInput } from './inputs.ts'
 import { SimpleDeed } from './simple.ts'
 import { FORMS } from './words.ts'
 
-/** A quote, endorsement or renewal as its steps need it. */
+/** A quote, endorsement, renewal or cancellation, as its steps need it. */
 export type Prepared = {
   readonly kind: 'quote' | 'endorsement' | 'renewal' | 'cancellation'
   readonly locator: string
-  /** What people call it. */
+  /** The name shown to the user. */
   readonly title: string
   readonly state: string
   readonly decision: string | undefined
@@ -33,7 +33,7 @@ export type StepName =
   | 'copy'
   | 'rescind'
 
-/** What may follow in the state, and the permission that it takes: any one of these. */
+/** Returns the steps that may follow in the state, each with its permissions. Any one of them suffices. */
 export function stepsOf({
   kind,
   state,
@@ -129,7 +129,7 @@ type StepsShown = {
   readonly held: ReadonlySet<string>
 }
 
-/** Buttons of the steps that the state and the account allow. */
+/** Buttons for the steps that the state and the account's permissions allow. */
 export function Steps({ prepared, policyLocator, held }: StepsShown): View {
   const [open, setOpen] = useState<StepName>()
   const close = (): void => setOpen(undefined)
@@ -185,7 +185,7 @@ function Step(shown: StepShown): View {
   })
 }
 
-/** What is accepted or issued: the price, and the bills that it means. */
+/** The price that is accepted or issued, and the number of invoices. */
 async function priceOf(locator: string): Promise<Child> {
   const at = `/quotes/${encodeURIComponent(locator)}`
   const [price, quote] = await Promise.all([get<Price>(`${at}/price`), get<Quote>(at)])
@@ -214,7 +214,7 @@ async function changeOf(at: string): Promise<Child> {
   ])
 }
 
-/** A person's decision in place of underwriting's, with a note. */
+/** A person's decision that replaces the decision of underwriting, with a note. */
 function Decision({ prepared, close }: { readonly prepared: Prepared; readonly close: () => void }): View {
   const { kind, locator, title } = prepared
   const [decision, decide] = useState('accept')

@@ -1,4 +1,4 @@
-// Renewing, cancelling and reinstating a policy: a form, a preview, one confirmation.
+// Dialogs that renew, cancel and reinstate a policy: a form, a preview, one confirmation.
 import { useState } from 'preact/hooks'
 import { type Child, h, part, type View } from '../element.ts'
 import { words } from '../format.ts'
@@ -23,21 +23,21 @@ type FormShown = {
   readonly kind: 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
   readonly previewing: Previewing
   readonly deed: Deed
-  /** The request as it is now filled in. */
+  /** The request from the current input. */
   readonly body: () => object
   readonly confirm: string
   readonly request: (asked: object, preview: Preview) => Request
-  /** Whether what is in the way can be taken back with it. */
+  /** Whether conflicting transactions can be invalidated with it. */
   readonly mayInvalidate?: boolean
   readonly more?: (asked: object) => Child
-  /** What the preview shows beside its figures. */
+  /** What the preview shows in addition to its figures. */
   readonly about?: (preview: Preview) => Child
-  /** Something that belongs to the request is not there yet. */
+  /** Something that belongs to the request is not ready yet. */
   readonly isHeldUp?: boolean
   readonly children: Child
 }
 
-/** Whatever is changed in the form takes its preview away: what is confirmed was seen. */
+/** A form with a preview. Every change of the form removes the preview, so that only what was previewed can be confirmed. */
 export function TransactionForm(shown: FormShown): View {
   const { title, policy, close, kind, previewing, deed, body, confirm, request, more } = shown
   const { isHeldUp = false } = shown
@@ -107,7 +107,7 @@ export function TransactionForm(shown: FormShown): View {
 export const policyPath = ({ locator }: Policy, rest: string): string =>
   `/policies/${encodeURIComponent(locator)}/${rest}`
 
-/** What makes and issues the transaction as it was previewed. */
+/** A request that creates and issues the transaction exactly as it was previewed. */
 export const previewed = (
   method: string,
   path: string,
@@ -117,7 +117,7 @@ export const previewed = (
 
 const DAY_MS = 86_400_000
 
-/** The same day of the next year, so many years on as the last term was long. */
+/** Returns the same day of the next year. */
 function nextEnd({
   originalContractStartTimestamp: start,
   effectiveContractEndTimestamp: end,

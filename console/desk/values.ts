@@ -1,18 +1,18 @@
-// What is filled in, and what requests send of it.
+// The input of a form, and what requests send of it.
 import { clockAt } from '../calendar.ts'
 import type { Values } from '../field-values.ts'
 import { zone } from '../session.ts'
 import type { Field } from '../wire.ts'
 
-/** One of the groups of a field; `locator` of one that the record has already. */
+/** One group of a field. It has a `locator` if the record already has it. */
 export type Group = { readonly locator?: string; readonly values: Values }
 
-/** Values of fields, and of the groups in them by the field's name. */
+/** The values of fields, and their groups by the field's name. */
 export type Filled = { readonly values: Values; readonly groups: Readonly<Record<string, readonly Group[]>> }
 
 export const NOTHING: Filled = { values: {}, groups: {} }
 
-/** Whether all conditions hold; a field that is not there has no value. */
+/** Whether all conditions of a field hold. A field whose conditions do not hold has no value. */
 export function isThere(field: Field, fields: readonly Field[], values: Values): boolean {
   return field.conditions.every(({ field: name, values: allowed }) => {
     const other = fields.find(one => one.name === name)
@@ -21,7 +21,7 @@ export function isThere(field: Field, fields: readonly Field[], values: Values):
   })
 }
 
-/** Of fields that are there, what is filled in. */
+/** Returns the values that are filled in, of fields whose conditions hold. */
 function given(fields: readonly Field[], values: Values): Record<string, string[]> {
   return Object.fromEntries(
     fields
@@ -37,7 +37,7 @@ const groupFields = (fields: readonly Field[], values: Values): readonly Field[]
 const added = ({ name, fields = [] }: Field, groups: readonly Group[]) =>
   groups.map(({ values }) => ({ fieldName: name, fieldValues: given(fields, values) }))
 
-/** What a request sends of something new. */
+/** Returns what a request sends for a new record. */
 export const sent = (fields: readonly Field[], { values, groups }: Filled) => ({
   fieldValues: given(fields, values),
   fieldGroups: groupFields(fields, values).flatMap(field => added(field, groups[field.name] ?? [])),
@@ -46,7 +46,7 @@ export const sent = (fields: readonly Field[], { values, groups }: Filled) => ({
 const isSame = (one: readonly string[] = [], other: readonly string[] = []): boolean =>
   JSON.stringify(one) === JSON.stringify(other)
 
-/** Values that are others than before; one that was emptied is sent empty. */
+/** Returns the values that changed. A value that was emptied is sent empty. */
 const changedValues = (fields: readonly Field[], before: Values, now: Values): Record<string, string[]> =>
   Object.fromEntries(
     fields
@@ -54,7 +54,7 @@ const changedValues = (fields: readonly Field[], before: Values, now: Values): R
       .map(({ name }) => [name, [...(now[name] ?? [])]]),
   )
 
-/** What a request sends of something that is there already; empty where nothing is another. */
+/** Returns what a request sends for an existing record. Empty if nothing changed. */
 export function changes(fields: readonly Field[], before: Filled, now: Filled) {
   const fieldValues = changedValues(fields, before.values, now.values)
   const addFieldGroups: ReturnType<typeof added> = []
@@ -88,7 +88,7 @@ export function changes(fields: readonly Field[], before: Filled, now: Filled) {
   }
 }
 
-/** A date that came as milliseconds, as forms have it. */
+/** Converts a date in milliseconds to the text of a date input. Leaves other values unchanged. */
 export const formValue = ({ type, precision }: Field, text: string): string =>
   type === 'date' && /^-?\d+$/.test(text)
     ? clockAt(Number(text), zone()).slice(0, precision === 'second' ? 16 : 10)
@@ -106,7 +106,7 @@ type Recorded = {
   readonly fieldGroupsByLocator?: Readonly<Record<string, Values>> | undefined
 }
 
-/** What a record has, as its form shows it: a field of groups lists their locators. */
+/** Returns a recorded state as form input. In the record, a field of groups lists their locators. */
 export function filledFrom(fields: readonly Field[], recorded: Recorded | undefined): Filled {
   const { fieldValues = {}, fieldGroupsByLocator = {} } = recorded ?? {}
   const groups = fields

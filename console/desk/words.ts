@@ -1,4 +1,4 @@
-// What forms and dialogs of the desk say, which are loaded with it. Another language is another file of this shape.
+// Texts of the desk's forms and dialogs, which are loaded with it. For another language, write another file of this shape.
 
 export const FORMS = {
   // Fields.

@@ -1,4 +1,4 @@
-// A page of a work list, and how many records the lists have. The address holds the choice and the page.
+// Reads pages of the work lists, and counts the lists. The address has the filters and the page.
 import { get, ownTenant, queryOf } from '../api.ts'
 import { permissions } from '../find.ts'
 import type {
@@ -14,10 +14,10 @@ import type {
 } from '../wire.ts'
 import { type ListName, WORK_LISTS } from './words.ts'
 
-/** Records of a page: more are never held. */
+/** Records on a page. The console never keeps more than one page. */
 export const PAGE_SIZE = 50
 
-/** Lists of other interfaces than `/workLists` are counted by a page of so many. */
+/** Lists of interfaces other than `/workLists` are counted by reading a page of this size. */
 const COUNTED = 100
 
 export type Choice = {
@@ -26,7 +26,7 @@ export type Choice = {
   readonly type: string
   readonly state: string
   readonly days: string
-  /** The token of the page; empty for the first. */
+  /** The token of the page. Empty for the first page. */
   readonly from: string
 }
 
@@ -44,17 +44,17 @@ export const choiceOf = (list: ListName, query: URLSearchParams): Choice => {
   }
 }
 
-/** The address of the choice, at the page of the token. */
+/** The address of a choice, at the page of the token. */
 export function addressOf({ list, ...choice }: Choice, changes: Partial<Choice> = {}): string {
   const query = queryOf({ ...choice, ...changes })
   return `#/work/${list}${query === '' ? '' : `?${query}`}`
 }
 
-/** Whether anything but the page is chosen. */
+/** Whether any filter is chosen. */
 export const isChosen = ({ product, type, state, days }: Choice): boolean =>
   [product, type, state, days].some(value => value !== '')
 
-/** Lists of `/workLists`, which counts them; the others have interfaces of their own. */
+/** Whether the list belongs to `/workLists`, which counts it. The other lists have separate interfaces. */
 export const isOfPolicies = (name: ListName): boolean =>
   name !== 'policies' && name !== 'deliveries' && name !== 'migrations'
 
@@ -109,7 +109,7 @@ const counted = ({ items, next }: Page<unknown>): Counted => ({
   hasMore: next !== undefined,
 })
 
-/** A group of lists that the account may see, with its counts. */
+/** Returns the groups of lists that the account may see, each with its counts. */
 export async function countGroups(
   signal: AbortSignal,
 ): Promise<

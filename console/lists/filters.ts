@@ -1,4 +1,4 @@
-// What of a list is shown: a form whose answers are the address.
+// Filters of a work list: a form whose input becomes the address.
 import { useState } from 'preact/hooks'
 import { type Attributes, type Child, h, part, type View } from '../element.ts'
 import { products } from '../find.ts'
@@ -41,7 +41,7 @@ export function filterForm(choice: Choice): View | undefined {
   return choiceForm(fields, chosen => addressOf(choice, { ...chosen, from: '' }))
 }
 
-/** `address`: that of what was chosen, by the names of the fields. */
+/** `address` builds the new address from the chosen values, by the names of the fields. */
 export const choiceForm = (
   fields: readonly Child[],
   address: (chosen: Readonly<Record<string, string>>) => string,
@@ -63,7 +63,7 @@ export const choiceForm = (
 
 export type Option = readonly [value: string, text: string]
 
-/** `first`: what is said of no choice. */
+/** `first` is the text of the empty choice. */
 export function select(
   name: string,
   label: string,
@@ -85,7 +85,7 @@ export function select(
   )
 }
 
-/** The products come when they are known; the chosen one is there at once. */
+/** Products appear once they are loaded. The chosen one appears immediately. */
 const productSelect = (chosen: string): View => part(ProductSelect, { chosen })
 
 function ProductSelect({ chosen }: { chosen: string }): View {
@@ -98,7 +98,7 @@ function ProductSelect({ chosen }: { chosen: string }): View {
   return select('product', WORDS.product, options, chosen)
 }
 
-/** What one types, as it is in the address. */
+/** A text field whose value is in the address. */
 export const input = (name: string, label: string, typed: string, attributes: Attributes = {}): View =>
   h(
     'div',

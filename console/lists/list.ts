@@ -1,4 +1,4 @@
-// The page of a work list: what it has, a form that chooses, and a page of its records.
+// The page of a work list: its title and count, its filters, and one page of records.
 import { type Child, h, part, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { dayOrMoment, money, words } from '../format.ts'
@@ -51,7 +51,7 @@ export function workView(name: string, query: URLSearchParams, signal: AbortSign
   )
 }
 
-/** If the service cannot be asked, the list says it. */
+/** Shows nothing if the request fails: the list itself reports the failure. */
 function Count({ asked }: { asked: Promise<Counted | undefined> }): View | null {
   const { value } = usePromise(asked)
   return value ? h('span', { class: 'badge plain' }, WORDS.count(value.count, value.hasMore)) : null
@@ -93,7 +93,7 @@ function shown<Row>(
   ]
 }
 
-/** Where on the page of its policy a record is. */
+/** The tab of the policy's page that shows the record. */
 const TAB_OF: Readonly<Record<WorkItem['recordType'], string>> = {
   quote: '/quotes',
   endorsement: '/transactions',

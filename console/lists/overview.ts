@@ -5,7 +5,7 @@ import { usePromise } from '../use-promise.ts'
 import { type Counted, countGroups } from './ask.ts'
 import { type ListName, WORDS, WORK_LISTS } from './words.ts'
 
-/** Where the account may see no list, nothing. */
+/** Shows nothing if the account may not see any list. */
 export const workOverview = (signal: AbortSignal): View =>
   loaded('the work', async (): Promise<Child> => {
     const groups = await countGroups(signal)

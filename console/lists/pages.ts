@@ -1,4 +1,4 @@
-// The way through the pages of a list, which its address has.
+// Links to other pages of a list. The page is part of the address.
 import { h, type View } from '../element.ts'
 import { WORDS } from './words.ts'
 

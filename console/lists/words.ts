@@ -1,9 +1,9 @@
-// What the work lists are called, and what they say.
+// Titles and texts of the work lists.
 
 export type WorkListWords = {
   readonly title: string
   readonly about: string
-  /** What `timestamp` is. */
+  /** What `timestamp` means, as the title of its column. */
   readonly when: string
   readonly none: string
 }
@@ -111,7 +111,7 @@ export const WORDS = {
     count === 1 ? '1 record on this page' : `${count.toLocaleString()} records on this page`,
 } as const
 
-/** States of policies, as of now. */
+/** States of policies as of now. */
 export const POLICY_STATES = [
   'created',
   'quoted',

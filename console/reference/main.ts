@@ -1,8 +1,8 @@
-// The page at /docs: the service's OpenAPI document, as the library @scalar/api-reference shows it. The library comes from the service too,
-// and calls no other host.
+// The page at /docs: the service's OpenAPI document, rendered by the library @scalar/api-reference. The service also serves the
+// library, which calls no other host.
 import { type SampledOperation, typeScriptSample } from './samples.ts'
 
-/** Folder of the library's files, with its version; scripts/reference-page.ts puts it in. */
+/** The folder of the library's files, with its version. `scripts/reference-page.ts` inserts it. */
 declare const LIBRARY: string
 
 type Operation = SampledOperation & { operationId: string; 'x-codeSamples'?: object[] }
@@ -30,7 +30,7 @@ function addSamples({ paths }: Document): void {
       ]
 }
 
-/** The error codes, as a chapter of the introduction: a list, since the page has no room for a table. */
+/** Adds the error codes as a chapter of the introduction. They are a list because a table would be too wide for the page. */
 function addErrorCodes(document: Document): void {
   const items = document['x-error-codes'].map(
     ({ code, httpStatus, apiErrorCode, about, remedy }) =>
@@ -41,7 +41,7 @@ function addErrorCodes(document: Document): void {
 
 type Library = { createApiReference(at: string, configuration: object): void }
 
-/** Of the library's samples curl and Python are shown; one in TypeScript is ours. */
+/** The library's samples other than curl and Python are hidden. The TypeScript sample is our own. */
 const HIDDEN_SAMPLES = {
   ...Object.fromEntries(
     [
@@ -68,7 +68,7 @@ const HIDDEN_SAMPLES = {
 }
 
 async function start(): Promise<void> {
-  // One of its parts would try whether it may make code of text, which the page's policy forbids.
+  // Without it, zod in the library tests whether it may compile code, which the page's security policy forbids.
   Object.assign(globalThis, { __zod_globalConfig: { jitless: true } })
   const [document, { createApiReference }] = await Promise.all([
     readDocument(),
@@ -79,7 +79,7 @@ async function start(): Promise<void> {
   createApiReference('#reference', {
     content: document,
     pageTitle: 'Bindery: API reference',
-    // Neither fonts, nor counting, nor a proxy of the library's makers.
+    // Uses no fonts, telemetry or proxy of the library's makers.
     withDefaultFonts: false,
     telemetry: false,
     proxyUrl: '',

@@ -1,4 +1,5 @@
-// A sample of each operation in TypeScript, made of its recorded example. The page shows it beside curl and Python, which the library writes.
+// Builds a TypeScript sample of each operation from its recorded example. The page shows it next to curl and Python, which the
+// library writes.
 
 type Schema = {
   readonly type?: string
@@ -8,7 +9,7 @@ type Schema = {
 }
 type Content = Readonly<Record<string, { readonly example?: unknown; readonly schema?: Schema }>>
 type Parameter = {
-  /** Headers that many operations take are elsewhere in the document; samples have none. */
+  /** Set for headers that many operations accept and the document defines elsewhere. Samples leave them out. */
   readonly $ref?: string
   readonly name?: string
   readonly in?: string
@@ -16,7 +17,7 @@ type Parameter = {
   readonly example?: unknown
   readonly schema?: Schema
 }
-/** What a sample needs of an operation of the OpenAPI document. */
+/** The properties of an OpenAPI operation that a sample needs. */
 export type SampledOperation = {
   readonly security?: readonly object[]
   readonly parameters?: readonly Parameter[]
@@ -31,7 +32,7 @@ const quoted = (text: string): string =>
 
 const WIDTH = 90
 
-/** The value as source text, on one line where there is room for it behind what stands `before` it. */
+/** Formats a value as source text. Uses one line if it fits after the `before` columns that precede it. */
 export function literal(value: unknown, indent = '', before = indent.length): string {
   if (typeof value === 'string') return quoted(value)
   if (typeof value !== 'object' || value === null) return String(value)
@@ -47,7 +48,7 @@ export function literal(value: unknown, indent = '', before = indent.length): st
   return `${open}\n${parts.map(part => `${inner}${part},\n`).join('')}${indent}${close}`
 }
 
-/** Source text that is put in as it is. */
+/** Marks source text that is inserted unquoted. */
 const source = (text: string) => `\u0000${text}\u0000`
 const withSources = (text: string): string =>
   text.replace(/'\\u0000(.*?)\\u0000'/g, (_, inner: string) => inner.replaceAll("\\'", "'"))
@@ -56,7 +57,7 @@ const FILE = source("await openAsBlob('file')")
 
 const isFile = ({ format }: Schema = {}): boolean => format === 'binary'
 
-/** The body of the example; a file is read from the disk. */
+/** The body of the example. A file is read from the disk. */
 function bodyOf({ requestBody }: SampledOperation): unknown {
   if (!requestBody) return undefined
   const [media, { example, schema }] = Object.entries(requestBody.content)[0]!
@@ -64,18 +65,18 @@ function bodyOf({ requestBody }: SampledOperation): unknown {
   if (media !== 'multipart/form-data') return FILE
   const { properties = {} } = schema ?? {}
   const sent = typeof example === 'object' && example !== null ? Object.entries(example) : []
-  // An example that is sent as the body alone is the form's only file.
+  // An example that is not an object is the content of the form's only file.
   const parts = sent.length > 0 ? sent : Object.keys(properties).map(name => [name, ''] as const)
   return Object.fromEntries(parts.map(([name, value]) => [name, isFile(properties[name]) ? FILE : value]))
 }
 
-/** What stands for a parameter that no test has sent. */
+/** A placeholder for a parameter that no test has sent. */
 function standIn({ type, minimum }: Schema = {}): unknown {
   if (type === 'integer' || type === 'number') return minimum ?? 0
   return type === 'array' ? ['…'] : '…'
 }
 
-/** The program: a client, the call, and what it returns. */
+/** Writes the program: it creates a client, makes the call, and prints the response. */
 export function typeScriptSample(
   origin: string,
   method: string,

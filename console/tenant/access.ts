@@ -1,4 +1,4 @@
-// Who comes in beside passwords and tokens: people by identity providers, and software agents.
+// Access other than by password or token: identity providers for people, and access of software agents.
 import { get, getAsRead } from '../api.ts'
 import { type DeedButton, deedButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
@@ -52,7 +52,7 @@ const providerTable = (providers: readonly IdentityProvider[], held: ReadonlySet
     ],
   )
 
-/** Roles and provider are read when it opens: a mapping may give what was made meanwhile, and others may have changed the provider. */
+/** Reads the roles and the provider when the form opens: roles may be new, and the provider may have been changed by others. */
 const formButton = (
   text: string,
   providers: readonly IdentityProvider[],
@@ -87,7 +87,7 @@ const removeButton = ({ name, label }: IdentityProvider): DeedButton =>
 
 type Mapping = IdentityProvider['mappings'][number]
 
-/** What a tenant registers at its provider, for sign-ins at this host. */
+/** The callback address that a tenant registers at its provider for sign-ins at this host. */
 const comesBackTo = (provider: string): string =>
   `${location.origin}/account/authenticateByProvider/callback/${session()?.tenantName}/${provider}`
 

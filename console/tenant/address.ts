@@ -1,4 +1,4 @@
-// Addresses of pages of the tenant: what is chosen, and the page of a list, are in the query.
+// Addresses of the tenant's pages. The query has the filters and the page of a list.
 import { queryOf } from '../api.ts'
 import { timeOf } from '../calendar.ts'
 import type { View } from '../element.ts'
@@ -7,7 +7,7 @@ import { pageLinks } from '../lists/pages.ts'
 import { zone } from '../session.ts'
 import { TENANT } from './words.ts'
 
-/** What an address has chosen; empty texts are no choice. */
+/** The filters in an address. An empty text is no filter. */
 export type Chosen = Readonly<Record<string, string>>
 
 export const chosenOf = <Name extends string>(
@@ -16,16 +16,16 @@ export const chosenOf = <Name extends string>(
 ): Record<Name, string> =>
   Object.fromEntries(names.map(name => [name, query.get(name) ?? ''])) as Record<Name, string>
 
-/** `path` below `#/tenant/`, its parts encoded. */
+/** Builds the address of `path` below `#/tenant/`, with its parts encoded. */
 export function addressOf(path: readonly string[], chosen: Chosen = {}): string {
   const query = queryOf(chosen)
   return `#/tenant/${path.map(encodeURIComponent).join('/')}${query === '' ? '' : `?${query}`}`
 }
 
-/** Rows of a page. */
+/** Rows on a page. */
 export const PAGE_SIZE = 50
 
-/** `page` of the query is the token of the page, or how many rows stand before it. */
+/** `page` in the query is the token of the page, or the number of rows before it. */
 export const pagesOf = (
   path: readonly string[],
   chosen: Chosen,
@@ -38,7 +38,7 @@ export const pagesOf = (
     next === undefined ? undefined : addressOf(path, { ...chosen, page: next }),
   )
 
-/** Days from and until. Earlier addresses had `from=-` for the beginning of all. */
+/** Reads the days from and until. Earlier addresses had `from=-` for no beginning. */
 export function spanOf(query: URLSearchParams): { from: string; until: string } {
   const from = query.get('from') ?? ''
   return { from: from === '-' ? '' : from, until: query.get('until') ?? '' }
@@ -49,7 +49,7 @@ export const spanInputs = ({ from, until }: { from: string; until: string }): Vi
   input('until', TENANT.until, until, { type: 'date' }),
 ]
 
-/** When the day begins in the tenant's zone, in milliseconds; empty where it is no day. */
+/** Returns when the day begins in the tenant's zone, in milliseconds as text. Empty if it is not a day. */
 export const msOfDay = (day: string): string => String((day === '' ? undefined : timeOf(day, zone())) ?? '')
 
 export function isoOfDay(day: string): string {

@@ -1,14 +1,14 @@
-// Files of a deployed archive, a zip: only what is asked for is unpacked.
+// Files of a deployed archive, which is a zip file. Only requested files are unpacked.
 import { entryRange, readDirectory } from '../../packages/zip/directory.ts'
 import { entryPath, isJunk } from '../../packages/zip/entry-path.ts'
 
 export type ArchiveEntry = {
-  /** As the service reads it: `/` between segments. */
+  /** The path as the service reads it, with `/` between segments. */
   readonly path: string
   readonly text: () => Promise<string>
 }
 
-/** The files that a deploy reads. */
+/** Returns the files that a deploy reads. */
 export function entriesOf(bytes: Uint8Array<ArrayBuffer>): ArchiveEntry[] {
   let directory: ReturnType<typeof readDirectory>
   try {
@@ -36,16 +36,19 @@ async function unpacked(bytes: Uint8Array<ArrayBuffer>, method: number): Promise
   return await new Response(stream).text()
 }
 
-/** `products/private_motor/policy/tables/region_factor.csv`, or a table of all products. */
+/**
+ * Whether the file is a table: of a product, such as `products/private_motor/policy/tables/region_factor.csv`, or of all
+ * products.
+ */
 export const isTable = ({ path }: ArchiveEntry): boolean =>
   /(?:^|\/)tables\/[^/]+\.csv$/i.test(path) && !/^(?:[^/]+\/)?bootstrap\/resources\//.test(path)
 
 export const tableName = (path: string): string => path.replace(/^.*\//, '').replace(/\.csv$/i, '')
 
-/** Empty of a table of all products. */
+/** The product of a table. Empty for a table of all products. */
 export const productOf = (path: string): string => /(?:^|\/)products\/([^/]+)\//.exec(path)?.[1] ?? ''
 
-/** Rows of a CSV (RFC 4180), the head first. */
+/** Parses a CSV file (RFC 4180). The first row is the header. */
 export function rowsOf(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []
@@ -56,7 +59,7 @@ export function rowsOf(text: string): string[][] {
     if (!found) break
     row.push(found[1]?.replaceAll('""', '"') ?? found[2] ?? '')
     if (found[3] === ',') {
-      // An empty cell at the very end.
+      // An empty cell at the end of the file.
       if (pattern.lastIndex === content.length) row.push('')
       else continue
     }

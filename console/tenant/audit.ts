@@ -1,4 +1,4 @@
-// The audit trail, by what the address chooses.
+// The audit trail, filtered by the address.
 import { AUDIT_ACTIONS } from '../../src/access/audit/actions.ts'
 import { get, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
@@ -43,7 +43,7 @@ export const auditPage = ({ query, signal }: Opened): Shown => ({
   ],
 })
 
-/** An address may name what the service records and this console does not know. */
+/** The address may name an action that the service records and this console does not know. */
 const actionSelect = (chosen: string): View => {
   const names: readonly string[] = AUDIT_ACTIONS
   const all = chosen === '' || names.includes(chosen) ? names : [...names, chosen]

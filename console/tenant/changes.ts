@@ -1,15 +1,15 @@
-// What differs between two versions of the configuration, as the interface compares them.
+// The differences between two versions of the configuration, as the interface compares them.
 import { type Child, h, type View } from '../element.ts'
 import { words } from '../format.ts'
 import { badge, type Column, section, table } from '../parts.ts'
 import type { Change, VersionChanges } from '../wire.ts'
 import { TENANT, DEPLOYMENTS as WORDS } from './words.ts'
 
-/** Badges of these colours. */
+/** States whose badges have the wanted colours. */
 const TONES = { added: 'ready', removed: 'failed', changed: 'pending' } as const
 const EFFECT_TONES = { breaks: 'failed', binds: 'outstanding' } as const
 
-/** All of them, by product and area. */
+/** Shows all changes, by product and area. */
 export const changesShown = (
   { changes, count }: VersionChanges,
   nameOf: (product: string) => string,
@@ -70,7 +70,7 @@ const rowTable = ({ subject, rows = [] }: Change): View =>
 
 type Hunk = NonNullable<Change['hunks']>[number]
 
-/** Lines have signs beside their colours. */
+/** Lines have signs in addition to their colours. */
 const hunkShown = ({ newLine, removed, added }: Hunk): View =>
   h(
     'figure',

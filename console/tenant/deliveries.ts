@@ -1,4 +1,4 @@
-// What became of the events of a webhook: each with its attempts and what was answered, and a button that sends it again.
+// The deliveries of a webhook: each with its attempts, the responses, and a button that sends it again.
 import { get, ownTenant, queryOf } from '../api.ts'
 import { deedButtons } from '../deed-buttons.ts'
 import { type Child, h, type View } from '../element.ts'
@@ -86,7 +86,7 @@ const attemptTable = ({ eventType, attempts }: Delivery): View =>
     attempts,
   )
 
-/** What was put aside is taken off that list when it is taken. */
+/** Resending a diverted event also removes it from the list of diverted events once the webhook has accepted it. */
 function again({ locator, name }: Webhook, { eventLocator, eventType, state }: Delivery) {
   const path = `/event/${ownTenant()}/webhooks/${locator}`
   const said = {

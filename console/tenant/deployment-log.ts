@@ -1,4 +1,4 @@
-// The log of deploys and repairs, those that were refused included; and one entry with its steps, what was found and what it changed.
+// The log of deploys and repairs, including rejected ones, and a page for each entry with its steps, findings and changes.
 import { get, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
@@ -33,7 +33,7 @@ export const logSection = ({ query, signal, held }: Opened): View => {
   )
 }
 
-/** Of one version. */
+/** Shows the entries of one version. */
 export async function logOfVersion(
   version: string,
   held: ReadonlySet<string>,

@@ -16,7 +16,7 @@ import { LOG, PAGES, TENANT, DEPLOYMENTS as WORDS } from './words.ts'
 export const versionsDeployed = (signal: AbortSignal): Promise<DeployedVersion[]> =>
   get<DeployedVersion[]>('/deployments/versions', signal)
 
-/** Numbers of the versions, newest first. */
+/** The numbers of the versions, newest first. */
 export const versionsOf = (deployed: readonly DeployedVersion[]): string[] =>
   [...new Set(deployed.map(({ version }) => version))].sort((a, b) => Number(b) - Number(a))
 
@@ -38,7 +38,7 @@ const listed = (opened: Opened): Shown => ({
   ],
 })
 
-/** Newest first. What was deployed last is in force for new policies. */
+/** Newest first. The version deployed last applies to new policies. */
 const deploymentTable = (deployed: readonly DeployedVersion[], held: ReadonlySet<string>): View =>
   table<DeployedVersion>(
     PAGES.deployments.title,

@@ -1,10 +1,11 @@
-// Files that the browser saves: from the interface, or made here. Addresses of files are secrets for a while, and never in the page.
+// Files that the browser saves, from the interface or created here. The address of a file is a temporary secret and is never in
+// the page.
 import { useState } from 'preact/hooks'
 import { type Child, h, part, several, type View } from '../element.ts'
 import { problemNote } from '../parts.ts'
 import { TENANT } from './words.ts'
 
-/** Saves what is at the address, under the name that it is given there if none is given here. */
+/** Saves the file at the address, by default under the name that the service gives it. */
 export function saveFrom(address: string, name = ''): void {
   const link = document.createElement('a')
   link.href = address
@@ -12,7 +13,7 @@ export function saveFrom(address: string, name = ''): void {
   link.click()
 }
 
-/** Long enough for every browser to have begun. */
+/** Long enough for every browser to begin the download. */
 const KEPT_MS = 60_000
 
 export function save(content: Blob, name: string): void {
@@ -23,7 +24,7 @@ export function save(content: Blob, name: string): void {
 
 type Download = {
   readonly text: string
-  /** What is said beside it afterwards, if anything is. */
+  /** Starts the download. Resolves to a message for the place next to the button, if any. */
   readonly begin: () => Promise<Child>
 }
 

@@ -1,4 +1,4 @@
-// Failures of a migration as lines: one for each reason, in a table and in a file for those who correct them.
+// Failures of a migration as lines, one for each reason: in a table, and in a file for the people who correct them.
 import type { MigrationFailures, MigrationFault } from '../wire.ts'
 
 const KINDS = ['policies', 'invoices', 'payments', 'disbursements'] as const
@@ -9,7 +9,7 @@ export type FailureLine = {
   readonly account: string
   readonly kind: FailureKind
   readonly item: string
-  /** Path of original ids. */
+  /** The path of original ids. */
   readonly place: string
   readonly reason: string
 }
@@ -34,7 +34,7 @@ export const failureLines = (accounts: readonly MigrationFailures[]): FailureLin
     ]
   })
 
-/** What spreadsheets would take for a formula is text. */
+/** Escapes text for CSV. Text that a spreadsheet would evaluate as a formula gets a leading apostrophe. */
 const cell = (text: string): string => {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
@@ -48,7 +48,7 @@ const COLUMNS = [
   'reason',
 ] as const satisfies readonly (keyof FailureLine)[]
 
-/** RFC 4180, with a head. */
+/** Formats CSV (RFC 4180) with a header. */
 export const csvOf = (lines: readonly FailureLine[]): string =>
   [COLUMNS.join(','), ...lines.map(line => COLUMNS.map(name => cell(line[name])).join(','))].join('\r\n') +
   '\r\n'

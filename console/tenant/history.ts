@@ -1,4 +1,4 @@
-// Lists of what happened, the newest first: chosen by days and by what else the address names, a page at a time.
+// Lists of past events, newest first, one page at a time. The address has the days and the other filters.
 
 import type { Child, View } from '../element.ts'
 import { choiceForm } from '../lists/filters.ts'
@@ -13,13 +13,13 @@ type Page = {
 }
 
 type History<Name extends string> = {
-  /** Of the list, below `#/tenant/`. */
+  /** The address of the list, below `#/tenant/`. */
   readonly path: readonly string[]
   readonly query: URLSearchParams
-  /** What can be chosen beside the days, and the fields for it. */
+  /** The filters in addition to the days, and their fields. */
   readonly names: readonly Name[]
   readonly fields: (chosen: Record<Name, string>) => readonly View[]
-  /** As in "Loading the audit trail". */
+  /** The object of "Loading", such as "the audit trail". */
   readonly what: string
   readonly none: string
   readonly load: (

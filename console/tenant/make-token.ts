@@ -1,4 +1,4 @@
-// Making a long-lived token. It is shown once, in the dialog, and is nowhere else: what shows it forgets it when it is closed.
+// Creates a long-lived token. The dialog shows it once and forgets it when it closes. It is not stored anywhere else.
 import { useRef, useState } from 'preact/hooks'
 import { confirmation, doneWith, useDeed } from '../desk/deed.ts'
 import { Dialog } from '../desk/dialog.ts'
@@ -10,7 +10,7 @@ import { TOKENS as WORDS } from './words.ts'
 type Shown = {
   readonly title: string
   readonly path: string
-  /** What the account that makes it holds. */
+  /** The permissions of the account that creates the token. */
   readonly held: ReadonlySet<string>
   readonly close: () => void
 }
@@ -26,10 +26,10 @@ export function MakeToken({ title, path, held, close }: Shown): View {
   const deed = useDeed<string>(show)
   if (token !== undefined)
     return part(Dialog, {
-      // Another dialog, which takes the focus.
+      // A separate dialog, so that it takes the focus.
       key: 'made',
       title: WORDS.madeTitle,
-      // The list has it now; the page that is read again knows nothing of the token itself.
+      // The reloaded list has the token's entry, but never the token itself.
       close: () => doneWith(WORDS.made(name)),
       children: part(ShownOnce, { token, close: () => doneWith(WORDS.made(name)) }),
     })
@@ -73,13 +73,13 @@ export function MakeToken({ title, path, held, close }: Shown): View {
   })
 }
 
-/** A field that only shows, so that the token can be selected where it cannot be copied. */
+/** A read-only field, so that the token can be selected if it cannot be copied. */
 function ShownOnce({ token, close }: { readonly token: string; readonly close: () => void }): View {
   const place = useRef<HTMLInputElement>(null)
   const [said, say] = useState('')
   const copy = (): void => {
     place.current?.select()
-    // Not there in a page that came without encryption.
+    // Undefined on a page that was loaded without encryption.
     const copied = navigator.clipboard?.writeText(token) ?? Promise.reject(new Error('No clipboard.'))
     copied.then(
       () => say(WORDS.copied),

@@ -1,4 +1,4 @@
-// Accounts of a migration, in the order in which they were sent, with oddities that were accepted.
+// The accounts of a migration in the order in which they were sent, with warnings about oddities that were accepted.
 import { get, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
@@ -9,7 +9,7 @@ import { TENANT, MIGRATIONS as WORDS } from './words.ts'
 
 type AccountList = { readonly items: readonly MigratedAccount[]; readonly listCompleted: boolean }
 
-/** `path`: of the migration. Asked for when it is opened, or when the address names a page of them. */
+/** `path` is the path of the migration. The accounts are requested when opened, or if the address names a page of them. */
 export const accountsOf = (path: string, locator: string, page: string | null, signal: AbortSignal): View =>
   unfolding('accounts', page !== null, [h('span', { class: 'node-name' }, WORDS.everyAccount)], () =>
     loaded('the accounts', async (): Promise<Child> => {

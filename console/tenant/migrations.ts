@@ -1,4 +1,4 @@
-// Migrations: those there are, and one that is watched until it has ended, with what failed and why.
+// The list of migrations, and a page for each that updates until the migration has ended, with its failures and their reasons.
 import { get, ownTenant, queryOf } from '../api.ts'
 import { deedButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
@@ -88,7 +88,7 @@ async function migrationPage(locator: string, { query, signal, held }: Opened): 
 }
 
 const POLL_MS = 1_500
-/** One that somebody else may let go on. */
+/** For a paused migration, which another user may resume. */
 const POLL_PAUSED_MS = 10_000
 
 const pauseMs = ({ migrationState: state }: Migration): number | undefined => {
@@ -114,7 +114,7 @@ function Progress({ first, path, held, signal }: ProgressShown): View {
     failure !== undefined && problemNote(failure),
     section(
       WORDS.progress,
-      // Only what the state becomes is read out, and not each count.
+      // Screen readers announce only changes of the state, and not each count.
       h('p', { role: 'status' }, stateBadge(migrationState)),
       h('progress', { max: Number(totalAccounts), value: ended, 'aria-label': WORDS.progress }),
       h('p', {}, WORDS.progressText(ended, Number(totalAccounts))),
@@ -193,7 +193,7 @@ function deedsOf({ migrationState: state }: Migration, path: string) {
 /** Accounts whose failures are shown. */
 const SHOWN_ACCOUNTS = 50
 
-/** Accounts whose failures a file has at most: each may have thousands of items. */
+/** The largest number of accounts whose failures a file contains. Each account may have thousands of items. */
 const MOST_IN_FILE = 10_000
 const FILE_PAGE = 100
 
@@ -223,7 +223,7 @@ const FAILURE_COLUMNS: readonly Column<FailureLine>[] = [
   { head: WORDS.reason, cell: ({ reason }) => reason },
 ]
 
-/** Reads all pages, one after the other. */
+/** Reads the pages one after the other, and saves their failures as a file. */
 async function saveFailures(path: string): Promise<Child> {
   const lines: FailureLine[] = []
   let read = 0

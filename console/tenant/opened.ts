@@ -1,11 +1,11 @@
-// What a page of the tenant is opened with, and what it shows.
+// The input of a page of the tenant, and what the page shows.
 import type { DeedButton } from '../deed-buttons.ts'
 import { SimpleDeed } from '../desk/simple.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { TENANT } from './words.ts'
 
 export type Opened = {
-  /** The parts of the address below the page. */
+  /** The parts of the address after the page. */
   readonly rest: readonly string[]
   readonly query: URLSearchParams
   readonly signal: AbortSignal
@@ -25,11 +25,11 @@ type Confirmed = {
   readonly method: string
   readonly path: string
   readonly body?: unknown
-  /** What is said once it is done. */
+  /** The message shown once it is done. */
   readonly done: string
 }
 
-/** A button that asks once more, with what it means, and then does it. */
+/** A button that explains the effect, asks for confirmation, and then sends the request. */
 export const confirmed = ({
   text,
   permissions,
@@ -53,7 +53,7 @@ export const confirmed = ({
     }),
 })
 
-/** Reads again what the page shows. */
+/** Reloads the content of the page. */
 export const reloadButton = (): View =>
   h(
     'button',
@@ -61,6 +61,6 @@ export const reloadButton = (): View =>
     TENANT.reload,
   )
 
-/** A way back, and what can be read again. */
+/** A link back and the reload button. */
 export const under = (href: string | undefined, text = '', ...more: Child[]): View =>
   h('p', { class: 'under' }, href !== undefined && h('a', { href }, text), ...more, reloadButton())

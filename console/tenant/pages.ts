@@ -1,4 +1,5 @@
-// The pages of running a tenant, and what permits each: any one of these. The frame shows the way to them if there is one.
+// The pages that administer a tenant, each with its permissions: any one of them suffices. The frame links to the pages if any
+// may be opened.
 export const TENANT_PAGES = {
   deployments: ['deployments.read'],
   tables: ['resources.list', 'deployments.download'],
@@ -17,6 +18,6 @@ export type TenantPage = keyof typeof TENANT_PAGES
 export const mayOpen = (held: ReadonlySet<string>, page: TenantPage): boolean =>
   TENANT_PAGES[page].some(one => held.has(one))
 
-/** Those that the account may open, in the order in which they are shown. */
+/** The pages that the account may open, in the order in which they are shown. */
 export const pagesFor = (held: ReadonlySet<string>): TenantPage[] =>
   (Object.keys(TENANT_PAGES) as TenantPage[]).filter(page => mayOpen(held, page))

@@ -1,4 +1,4 @@
-// Choosing permissions, group by group.
+// A control that selects permissions, group by group.
 import { checkInput } from '../desk/inputs.ts'
 import { type Child, h } from '../element.ts'
 import { words } from '../format.ts'
@@ -8,9 +8,12 @@ import { TOKENS as WORDS } from './words.ts'
 type Choice = {
   readonly title: string
   readonly hint: string
-  /** Those to choose from. */
+  /** The permissions to choose from. */
   readonly offered: Iterable<string>
-  /** Whether a group can be chosen as `group.*`, with what it gets later. The interface refuses that to who holds only some of it. */
+  /**
+   * Whether a whole group can be chosen as `group.*`, which includes permissions that are added to it later. The interface
+   * rejects this for an account that holds only part of the group.
+   */
   readonly isWhole?: boolean
   readonly chosen: ReadonlySet<string>
   readonly choose: (permissions: ReadonlySet<string>) => void
@@ -34,7 +37,7 @@ export function permissionChoice({ title, hint, offered, isWhole = false, chosen
       const others = new Set([...chosen].filter(one => !some.includes(one)))
       turn(isWhole ? [ofAll(group)] : some, isOn, others)
     }
-    // Without one of them the group is no longer whole.
+    // Without one of its permissions, the group is no longer whole.
     const turnOne = (one: string, isOn: boolean): void =>
       chosen.has(ofAll(group))
         ? turn([ofAll(group), one], false, new Set([...chosen, ...some]))

@@ -1,11 +1,11 @@
-// Permissions as people read them, by group, each with what it allows; and what account types and roles are called.
+// Permissions as people read them, by group, and the names of account types and roles.
 import { h, type View } from '../element.ts'
 import { words } from '../format.ts'
 import { empty, facts } from '../parts.ts'
 import type { Role } from '../wire.ts'
 import { USERS } from './words.ts'
 
-/** `policies.read` by `policies`. */
+/** Groups permissions by their resource: `policies.read` belongs to `policies`. */
 export const byGroup = (permissions: readonly string[]): Map<string, string[]> =>
   Map.groupBy(permissions, permission => permission.slice(0, permission.lastIndexOf('.')))
 
@@ -24,7 +24,7 @@ export const permissionList = (permissions: readonly string[]): View =>
         ]),
       )
 
-/** `account.tenant.read.only.user` as "Read only user". */
+/** Formats `account.tenant.read.only.user` as "Read only user". */
 export const typeName = (type: string): string => words(type.replace(/^account\.(?:tenant\.)?/, ''))
 
 export const roleName = ({ name, title }: Pick<Role, 'name' | 'title'>): string => title ?? typeName(name)

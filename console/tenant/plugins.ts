@@ -1,4 +1,4 @@
-// The log of plugins, by what the address chooses.
+// The log of plugins, filtered by the address.
 import { get, queryOf } from '../api.ts'
 import { h, type View } from '../element.ts'
 import { displayNames } from '../find.ts'

@@ -1,4 +1,4 @@
-// Making and changing an identity provider: who signs in by it, and which claims give which roles.
+// The form that adds or changes an identity provider: how people sign in with it, and which claims give which roles.
 import { useState } from 'preact/hooks'
 import type { AsRead } from '../api.ts'
 import { confirmation, doneWith, useDeed } from '../desk/deed.ts'
@@ -13,11 +13,11 @@ import { PROVIDERS as WORDS } from './words.ts'
 type Mapping = IdentityProvider['mappings'][number]
 
 type FormShown = {
-  /** Of one that is changed. */
+  /** The provider to change. */
   readonly asRead?: AsRead<IdentityProvider>
-  /** Names of all that there are. */
+  /** The names of all existing providers. */
   readonly taken: readonly string[]
-  /** Account types, and roles of the interface. */
+  /** Account types, and roles that were created through the interface. */
   readonly roles: readonly Role[]
   readonly close: () => void
 }
@@ -127,7 +127,10 @@ type Typed = Readonly<
   Record<'label' | 'issuer' | 'clientId' | 'clientSecret' | 'audience' | 'scopes', string>
 >
 
-/** What is left empty is what the interface makes of it; a secret that is left out stays. */
+/**
+ * The content to send. A text that is left empty is left out, so that the interface uses its default. A secret that is left out
+ * stays.
+ */
 function contentOf({ clientSecret, scopes, ...texts }: Typed, removesSecret: boolean): object {
   const given = Object.entries(texts).filter(([, text]) => text.trim() !== '')
   const asked = scopes.split(/\s+/).filter(Boolean)
@@ -150,7 +153,7 @@ type MappingShown = {
   readonly remove?: () => void
 }
 
-/** Roles that it gives and that are not offered stay. */
+/** The fields of one mapping. Roles that the mapping gives and that are not offered stay. */
 const mappingFields = ({ mapping, at, roles, fault, change, remove }: MappingShown): View =>
   h(
     'fieldset',

@@ -1,4 +1,4 @@
-// Making and changing a role, and giving roles to an account.
+// Forms that create or change a role, and that give roles to an account.
 import { useState } from 'preact/hooks'
 import type { AsRead } from '../api.ts'
 import { confirmation, doneWith, useDeed } from '../desk/deed.ts'
@@ -11,9 +11,9 @@ import { roleName } from './permission-list.ts'
 import { ROLES as WORDS } from './words.ts'
 
 type RoleShown = {
-  /** Of a role that is changed. */
+  /** The role to change. */
   readonly asRead?: AsRead<Role>
-  /** What the account that makes it holds. */
+  /** The permissions of the account that edits the role. */
   readonly held: ReadonlySet<string>
   readonly close: () => void
 }
@@ -73,7 +73,7 @@ export function RoleForm({ asRead, held, close }: RoleShown): View {
 
 type GivenShown = {
   readonly account: { readonly id: string; readonly username: string; readonly roles: readonly string[] }
-  /** Account types, and roles of the interface. */
+  /** Account types, and roles that were created through the interface. */
   readonly roles: readonly Role[]
   readonly close: () => void
 }

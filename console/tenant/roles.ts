@@ -1,4 +1,4 @@
-// Roles with what they give: those of the interface are made, changed and deleted here.
+// Roles with their permissions. Roles of the interface are created, changed and deleted here.
 import { get, getAsRead } from '../api.ts'
 import { type DeedButton, deedButtons } from '../deed-buttons.ts'
 import { h, part, type View } from '../element.ts'
@@ -60,7 +60,7 @@ const roleShown = (role: Role, held: ReadonlySet<string>): View =>
       ),
   )
 
-/** A role is read when it opens: others may have changed it since the page was. */
+/** Reads the role when the form opens, because others may have changed it since the page was loaded. */
 const formButton = (text: string, held: ReadonlySet<string>, role?: Role): DeedButton => ({
   text,
   permissions: WRITE,
@@ -70,7 +70,7 @@ const formButton = (text: string, held: ReadonlySet<string>, role?: Role): DeedB
   },
 })
 
-/** Of an account whose roles come from nowhere else. */
+/** For an account whose roles come from no other source. */
 export const giveButton = ({ id, username, roles }: User): DeedButton => ({
   text: WORDS.give,
   permissions: ['users.write'],

@@ -1,4 +1,4 @@
-// Tables: those of the configuration by version, with what differs between two, and uploaded ones.
+// Tables: those of the configuration by version, with the differences between two versions, and uploaded tables.
 import { get, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
@@ -14,7 +14,7 @@ import { mayAny, type Opened, type Shown, under } from './opened.ts'
 import { differencePage, uploadsSection } from './uploaded-tables.ts'
 import { DEPLOYMENTS, PAGES, TABLES as WORDS } from './words.ts'
 
-/** Below the page: `configuration` with a version and a path, or `uploaded` with a static name. */
+/** The address after the page is `configuration` with a version and a path, or `uploaded` with a static name. */
 export const tablesPage = (opened: Opened): Shown | Promise<Shown> => {
   const [kind, name] = opened.rest
   if (kind === 'configuration') return rowsPage(opened)
@@ -35,7 +35,7 @@ const listed = ({ query, signal, held }: Opened): Shown => ({
   ],
 })
 
-/** Of the archive that is in force for the version. Its address is a secret for a while, and is not kept. */
+/** Reads the archive that is in force for the version. Its address is a temporary secret and is not kept. */
 async function archiveOf(version: string, signal: AbortSignal): Promise<ArchiveEntry[]> {
   const { url } = await get<Deployment>(`/deployments/${encodeURIComponent(version)}`, signal)
   const answer = await fetch(url, { signal, cache: 'no-store', credentials: 'omit' })
@@ -101,7 +101,7 @@ const versionForm = (versions: readonly string[], version: string, since: string
   )
 }
 
-/** The interface compares a later version with an earlier one. */
+/** The interface compares a later version with an earlier one, so the two are sorted. */
 async function differences(one: string, other: string, names: Names, signal: AbortSignal): Promise<Child> {
   const [since, version] = [one, other].sort((a, b) => Number(a) - Number(b)) as [string, string]
   const title = h('h3', {}, WORDS.differences(since, version))
@@ -122,7 +122,7 @@ async function differences(one: string, other: string, names: Names, signal: Abo
   ]
 }
 
-/** More are in the archive. */
+/** Further rows are only in the archive. */
 const MOST_ROWS = 500
 
 async function rowsPage({ query, signal, held }: Opened): Promise<Shown> {

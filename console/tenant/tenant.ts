@@ -1,4 +1,4 @@
-// The pages of running a tenant: the way between them, and what each shows. They are for those who hold the permission.
+// The pages that administer a tenant: links between them, and the content of each. Each page needs a permission.
 import { h, type View } from '../element.ts'
 import { permissions } from '../find.ts'
 import { empty } from '../parts.ts'
@@ -32,7 +32,7 @@ const CONTENT: Readonly<Record<TenantPage, (opened: Opened) => Shown | Promise<S
 
 const isPage = (name: string): name is TenantPage => Object.hasOwn(TENANT_PAGES, name)
 
-/** `parts`: of the address below `#/tenant`. */
+/** `parts` are the parts of the address after `#/tenant`. */
 export async function tenantView(
   [name = '', ...rest]: readonly string[],
   query: URLSearchParams,

@@ -1,4 +1,4 @@
-// Sending a test event to a webhook, and how the attempt went.
+// A dialog that sends a test event to a webhook and shows the result of the attempt.
 import { useState } from 'preact/hooks'
 import type { DeedButton } from '../deed-buttons.ts'
 import { confirmation, useDeed } from '../desk/deed.ts'
@@ -7,7 +7,7 @@ import { h, part, type View } from '../element.ts'
 import type { TestDelivery } from '../wire.ts'
 import { WEBHOOKS as WORDS } from './words.ts'
 
-/** `path`: of the webhook. */
+/** `path` is the path of the webhook. */
 export const testButton = (path: string, name: string, permissions: readonly string[]): DeedButton => ({
   text: WORDS.test,
   permissions,

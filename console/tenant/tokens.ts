@@ -1,4 +1,4 @@
-// Long-lived tokens: whose they are, what they may, making one, and revoking one.
+// Long-lived tokens: their permissions, creating one, and revoking one.
 import { get } from '../api.ts'
 import { type DeedButton, deedButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
@@ -10,7 +10,7 @@ import { confirmed, type Opened, type Shown, under } from './opened.ts'
 import { permissionList } from './permission-list.ts'
 import { PAGES, USERS, TOKENS as WORDS } from './words.ts'
 
-/** Of the account that is signed in. */
+/** The tokens of the account that is signed in. */
 const OWN = '/auth/users/tokens'
 
 export function tokensPage({ signal, held }: Opened): Shown {
@@ -35,7 +35,7 @@ export const makeButton = (
   open: async close => part(MakeToken, { title, path, held, close }),
 })
 
-/** `path`: of the tokens of one account. The caption is that of no other table on the page. */
+/** `path` is the path of an account's tokens. The caption must be unique on the page. */
 export async function tokensOf(
   caption: string,
   path: string,

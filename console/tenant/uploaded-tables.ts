@@ -1,4 +1,5 @@
-// Tables that are uploaded beside the configuration: a list, their files, and how one differs between two times.
+// Tables that are uploaded separately from the configuration: the list, their files, and the differences of a table between two
+// times.
 import { file, get, ownTenant, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
@@ -10,7 +11,7 @@ import { downloadButton, save } from './download.ts'
 import { type Opened, type Shown, under } from './opened.ts'
 import { DEPLOYMENTS, TABLES as WORDS } from './words.ts'
 
-/** Of each kind: where its files are, and what permits reading them. */
+/** For each kind of table, the path segment of its files and the permission to read them. */
 const KINDS = {
   table: { segment: 'tables', permission: 'tables.read' },
   rangeTable: { segment: 'rangeTables', permission: 'tables.read' },
@@ -19,7 +20,7 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS
 
-/** Of each kind. */
+/** Tables listed of each kind. */
 const MOST_LISTED = 200
 
 const resources = (): string => `/resource/${ownTenant()}`
@@ -77,7 +78,7 @@ function uploadShown(resource: Resource, held: ReadonlySet<string>): Child {
   ]
 }
 
-/** `from` and `to` are times, or locators of contents. */
+/** `from` and `to` are times or locators of contents. */
 export function differencePage(name: string, { query, signal }: Opened): Shown {
   const { from, to, page } = chosenOf(query, ['from', 'to', 'page'])
   return {
@@ -133,7 +134,7 @@ const rowText = (row: Difference['from']): string =>
     .map(([column, value]) => `${column}: ${value ?? ''}`)
     .join('; ')
 
-/** Of a changed row only what differs. */
+/** For a changed row, formats only the differences. */
 const cellsText = ({ from, to }: Difference): string =>
   from && to
     ? Object.keys({ ...from, ...to })

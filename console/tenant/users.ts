@@ -1,4 +1,4 @@
-// Users with what they may and what can be done to them.
+// Users with their permissions, and the actions on each.
 import { get, queryOf } from '../api.ts'
 import { type DeedButton, deedButtons } from '../deed-buttons.ts'
 import { type Child, h, type View } from '../element.ts'
@@ -141,7 +141,7 @@ function deedsOf(user: User): DeedButton[] {
   const { id, username, locked, disabled, identityProvider } = user
   const account = `/account/v1/accounts/${encodeURIComponent(id)}`
   return [
-    // Who signs in by an identity provider has the roles that its mappings give.
+    // The roles of a user of an identity provider come from the provider's mappings.
     ...(identityProvider === undefined ? [giveButton(user)] : []),
     ...(locked
       ? [

@@ -1,21 +1,24 @@
-// What changes by itself, asked for again and again: politely, and only while somebody can see it.
+// Polls a value that changes by itself, with increasing pauses after failures, and only while the page is visible.
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { Problem, SignedOut } from '../api.ts'
 
 export type Watched<Value> = {
   readonly value: Value
-  /** Why it could not be asked for the last time. */
+  /** Why the last request failed. */
   readonly failure: unknown
 }
 
-/** After so many misses the pause grows no more. */
+/** After this many consecutive failures, the pause no longer doubles. */
 const MOST_DOUBLED = 5
 
-/** What the service answers the next time too. */
+/** Whether a retry would get the same error. */
 const isLasting = (failure: unknown): boolean =>
   failure instanceof Problem && failure.status >= 400 && failure.status < 500 && failure.status !== 429
 
-/** `pauseMs`: until it is asked for again; undefined once it changes no more. Hidden pages ask nothing. */
+/**
+ * `pauseMs` returns the time until the next request, or undefined once the value no longer changes. Hidden pages send no
+ * requests.
+ */
 export function useWatched<Value>(
   first: Value,
   ask: () => Promise<Value>,

@@ -1,4 +1,4 @@
-// Webhooks: where they send to, how they are, and what became of each event.
+// Webhooks: their addresses, their states, and the delivery of each event.
 import { get, ownTenant } from '../api.ts'
 import { deedButtons } from '../deed-buttons.ts'
 import { type Child, h, type View } from '../element.ts'

@@ -1,4 +1,4 @@
-// What the pages of running a tenant say.
+// Texts of the pages that administer a tenant.
 import type { TenantPage } from './pages.ts'
 
 const plural = (count: number, one: string, many: string): string =>

@@ -1,4 +1,4 @@
-// What can be done to the policy, by its state and the rights of who is signed in.
+// The actions on a policy, by its state and the permissions of the signed-in user.
 import { get } from '../api.ts'
 import { type DeedButton, deedButtons } from '../deed-buttons.ts'
 import { type Child, part } from '../element.ts'
@@ -22,7 +22,7 @@ function deedsOf(policy: Policy): readonly DeedButton[] {
 const isWithdrawn = ({ modifications }: Policy): boolean =>
   modifications.some(({ name }) => name === 'modification.policy.withdraw')
 
-/** One that is discarded has no quote that anything could become of. */
+/** A discarded policy has only discarded quotes. */
 const isDiscarded = ({ quoteSummary }: Policy): boolean =>
   quoteSummary !== undefined && quoteSummary.notDiscarded.length === 0
 

@@ -1,4 +1,4 @@
-// Invoices that were made and that are planned, payments, credits and grace periods.
+// Invoices, planned invoices, payments, credits and grace periods.
 import { get } from '../api.ts'
 import { isNegative, sum } from '../decimal.ts'
 import { type DeedButton, deedButtons } from '../deed-buttons.ts'
@@ -99,7 +99,7 @@ function invoices({ invoices: all }: Billing, policy: Policy, known: Known): Vie
   )
 }
 
-/** A payment that stands, and that moved money. */
+/** Whether the payment was not reversed and moved money. */
 const isReversible = ({ reversedTimestamp, source }: Invoice['payments'][number]): boolean =>
   reversedTimestamp === undefined && source !== 'offset'
 

@@ -1,5 +1,6 @@
-// The picture of a policy in two times: effective time from left to right, knowledge from the bottom up. A segment is as
-// wide as it holds and as high as it was known. Below it, on the same axis, what the cover costs a day.
+// The timeline of a policy in two dimensions: effective time from left to right, knowledge from the bottom up. A segment is as
+// wide as the span in which it applies, and as high as the steps in which it was known. Below, on the same axis: the cost of the
+// cover per day.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { marks } from '../calendar.ts'
 import { h, type View } from '../element.ts'
@@ -11,10 +12,10 @@ import { type Layout, layoutOf, RATE, RATE_GAP, ROW_OF_TWO_LINES, TOP } from './
 import { rateOf } from './rate.ts'
 import { VIEW } from './words.ts'
 
-/** A point of the picture: a time of effect, and a step of knowledge. */
+/** A point of the timeline: an effective time and a step of knowledge. */
 export type Point = { readonly asOf: number; readonly step: number }
 
-/** What kind of transaction made a segment, as its colour. */
+/** Returns the kind of transaction that created a segment, as the class of its colour. */
 export function kindOf({ maker }: KnownSegment): string {
   const name = maker?.name ?? ''
   if (name.endsWith('.create')) return 'create'
@@ -28,23 +29,23 @@ type Drawn = {
   readonly policy: Policy
   readonly history: History
   readonly point: Point
-  /** When somebody points at another place of it. */
+  /** Called when the user selects another point. */
   readonly move: (point: Point) => void
 }
 
 type Tip = { readonly known: KnownSegment; readonly left: number; readonly top: number }
 
-/** The picture, as wide as its place is. */
+/** The timeline, as wide as its place. */
 export function Chart({ policy, history, point, move }: Drawn): View {
   const frame = useRef<HTMLElement>(null)
   const [width, measure] = useState(0)
   const [tip, showTip] = useState<Tip>()
   const [focused, setFocused] = useState(history.segments.at(-1)?.segment.locator)
-  // The place of a tip follows from how wide it came to be.
+  // The position of a tip depends on its rendered width.
   const tipPlace = useRef<HTMLElement>(null)
   useLayoutEffect(() => {
     const element = frame.current!
-    // It is drawn when its width is known, in the next frame.
+    // Drawn in the next frame, when the width is known.
     const watch = new ResizeObserver(() => measure(element.clientWidth))
     watch.observe(element)
     return () => watch.disconnect()
@@ -57,7 +58,7 @@ export function Chart({ policy, history, point, move }: Drawn): View {
     place.style.top = `${tip.top}px`
   }, [tip])
   const currency = policy.grossFeesCurrency
-  // Where it is by now: the focus moves before what it moves from is drawn.
+  // The newest point. The focus moves before the previous change is drawn.
   const latest = useRef(point)
   latest.current = point
   const go = (to: Point): void => {
@@ -114,7 +115,10 @@ export function Chart({ policy, history, point, move }: Drawn): View {
   )
 }
 
-/** Left and right along what was known together, up and down to what was known later and before; undefined for other keys. */
+/**
+ * Returns the segment that an arrow key moves to: left and right along what was known together, up and down to what was known
+ * later and before. Undefined for other keys.
+ */
 function neighbour(
   history: History,
   known: KnownSegment,

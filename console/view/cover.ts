@@ -1,4 +1,4 @@
-// What is covered: exposures with their perils, by all that is known now; values of the policy.
+// The cover: exposures with their perils, as known now, and the values of the policy.
 import { useState } from 'preact/hooks'
 import { sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
@@ -11,10 +11,10 @@ import type { Exposure, Peril, Policy } from '../wire.ts'
 import type { Known } from './known.ts'
 import { VIEW } from './words.ts'
 
-/** More exposures than these are closed at first. */
+/** With more exposures than this, each is collapsed at first. */
 const MOST_OPEN = 10
 
-/** Drawn at once: a thousand would keep the page from its reader for a quarter of a second. */
+/** Exposures drawn in one step. Drawing a thousand would block the page for a quarter of a second. */
 const AT_ONCE = 200
 
 type Names = ReadonlyMap<string, string>
@@ -75,7 +75,7 @@ function Exposures({ policy, named, now }: Shown): View {
   )
 }
 
-/** Values of groups, under the name of the field that lists their locators. */
+/** Values of groups, each under the title of the field that lists its locator. */
 function groups(
   byLocator: Readonly<Record<string, Record<string, string[]>>>,
   values: Readonly<Record<string, string[]>>,
@@ -150,7 +150,7 @@ const coverOf = (known: readonly SpannedPeril[]): Child =>
         `${dayOrMoment(known[0]!.startTimestamp)} – ${dayOrMoment(known.at(-1)!.endTimestamp)}`,
       )
 
-/** Limits are texts: an amount, or words such as `unlimited`. */
+/** Formats a limit, which is an amount or a word such as `unlimited`. */
 const amountOrText = (text: string, currency: string): string =>
   /^-?\d+(?:\.\d+)?$/.test(text) ? money(text, currency) : text
 

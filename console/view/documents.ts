@@ -1,4 +1,4 @@
-// Documents, and the addresses of their files.
+// Documents, with links to their files.
 import { type DeedButton, deedButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, transaction } from '../format.ts'
@@ -9,7 +9,7 @@ import { DESK } from '../words.ts'
 import type { Known } from './known.ts'
 import { VIEW } from './words.ts'
 
-/** Addresses are the service's own, and signed; anything else is not followed. */
+/** Whether an address is a web address. The service sends its own signed addresses; links to any other scheme are not shown. */
 const isFile = (url: string): boolean => {
   const { protocol } = new URL(url, location.href)
   return protocol === 'https:' || protocol === 'http:'
@@ -57,7 +57,7 @@ const uploadButton = (policy: Policy): DeedButton => ({
   open: async close => part((await desk()).Upload, { policy, close }),
 })
 
-/** Only what was uploaded, which no transaction made. */
+/** Only for uploaded documents, which no transaction created. */
 const removal = (policy: Policy, document: PolicyDocument, held: ReadonlySet<string>): Child =>
   document.policyModificationLocator === undefined &&
   deedButtons(
@@ -92,7 +92,7 @@ export function documentsView(policy: Policy, { held }: Known): View {
     policy.documents,
     one => nameOf.get(one.policyModificationLocator ?? '') ?? VIEW.policy,
   )
-  // Documents of an issued policy stay.
+  // Documents of an issued policy cannot be removed.
   const isIssued = policy.modifications.some(one => one.issuedTimestamp !== undefined)
   const deedsOf = (documents: readonly PolicyDocument[]) =>
     isIssued && !documents.some(one => FAILED.has(one.state ?? ''))

@@ -1,4 +1,4 @@
-// Events of the policy, and what became of each at every webhook.
+// Events of the policy, and their deliveries to each webhook.
 import { useState } from 'preact/hooks'
 import { call, get } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
@@ -9,10 +9,10 @@ import { session } from '../session.ts'
 import type { Delivery, EventPage, Policy, PolicyEvent, Webhook } from '../wire.ts'
 import { VIEW } from './words.ts'
 
-/** Events of one call: some 25 ms of the service and 600 KB. */
+/** Events of one call. It takes the service about 25 ms and returns about 600 KB. */
 const PAGE = 1_000
 
-/** Calls of one look further. Who opens the view makes one: what it costs does not grow with the tenant. */
+/** Calls of each further search. Opening the view makes one call, so its cost does not grow with the tenant. */
 const PAGES_AT_ONCE = 3
 
 const tenantPath = (): string => `/event/${encodeURIComponent(session()?.tenantLocator ?? '')}`
@@ -25,7 +25,7 @@ export function eventsView(policy: Policy, signal: AbortSignal): View {
       if (!may.has('events.read') && !may.has('events.list'))
         return h('p', { class: 'notice' }, VIEW.mayNotReadEvents, h('code', {}, 'events.list'), '.')
       const webhooks = may.has('webhooks.list') || may.has('webhooks.read') ? webhooksOf(signal) : undefined
-      // Awaited once an event is opened, if one is.
+      // Only awaited when an event is opened, so that a failure must be handled here.
       webhooks?.catch(() => {})
       const reading = { policy, webhooks, mayRedeliver: may.has('webhooks.write'), signal }
       return part(EventPages, { reading, first: await readOn([], undefined, reading) })
@@ -40,7 +40,7 @@ type Reading = {
   readonly signal: AbortSignal
 }
 
-/** The answer is a list, or a page of one. */
+/** Reads the webhooks. The response is a list, or a page of one. */
 async function webhooksOf(signal: AbortSignal): Promise<Webhook[]> {
   const answer = await get<Webhook[] | { items: Webhook[] }>(`${tenantPath()}/webhooks/list`, signal)
   return Array.isArray(answer) ? answer : answer.items
@@ -54,8 +54,8 @@ type Read = {
 }
 
 /**
- * Events are listed of the whole tenant, so those of the policy are looked for from its creation on: in the first thousand, and
- * in the next thousands when that is asked for.
+ * Searches for events of the policy. Events are listed for the whole tenant, so the search begins when the policy was created. It
+ * reads the first thousand events, and further thousands on request.
  */
 async function readOn(
   before: readonly PolicyEvent[],
@@ -135,7 +135,7 @@ const eventDetail = (event: PolicyEvent, reading: Reading): Child => [
   ]),
 ]
 
-/** Times are told beside their milliseconds. */
+/** Shows a time next to its milliseconds. */
 function dataText(name: string, value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return /Timestamp$/.test(name) && /^\d{10,14}$/.test(text) ? `${text} (${moment(text)})` : text

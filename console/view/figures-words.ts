@@ -1,4 +1,4 @@
-// What the figures of a month say, which are loaded with them. Another language is another file of this shape.
+// Texts of the figures of a month, which are loaded with them. For another language, write another file of this shape.
 
 const ages: Readonly<Record<string, string>> = {
   notDue: 'Not due',

@@ -1,4 +1,5 @@
-// The figures of a month: reports that the service makes, as bars beside their numbers. Each leads to its lines, and each line to its policy.
+// The figures of a month: reports of the service, shown as bars next to their numbers. Each links to its lines, and each line to
+// its policy.
 import { call, get, Problem } from '../api.ts'
 import { clockAt } from '../calendar.ts'
 import { isZero, sum } from '../decimal.ts'
@@ -13,7 +14,7 @@ import { FIGURES } from './figures-words.ts'
 
 type Total = Report['totals'][number]
 
-/** The month as 2026-11, that of today by default. */
+/** The month of the address, such as 2026-11. By default the present month. */
 const monthOf = (query: URLSearchParams): string =>
   /^\d{4}-(?:0[1-9]|1[0-2])$/.test(query.get('month') ?? '')
     ? query.get('month')!
@@ -26,7 +27,7 @@ function following(month: string, months: number): string {
 
 const POLL_MS = 700
 
-/** So often a report is asked for while others of the tenant take all places. */
+/** How often to try to begin a report while other reports of the tenant occupy all places. */
 const MOST_TRIES = 40
 
 async function begun(name: string, body: object, signal: AbortSignal): Promise<Report> {
@@ -53,7 +54,7 @@ async function made(name: string, body: object, signal: AbortSignal): Promise<Re
 
 type Measure = { readonly name: string; readonly head: string; readonly isCount?: true }
 
-/** A picture of one number beside the largest of its kind. Numbers stand beside it, so it says nothing itself. */
+/** A bar that compares a number with the largest of its kind. Hidden from screen readers, because the number is next to it. */
 function bar(amount: string, most: number): Child {
   const share = most === 0 ? 0 : Math.abs(Number(amount)) / most
   return h(
@@ -193,7 +194,7 @@ function conversion(report: Report): Child {
 
 const LINES = 200
 
-/** Lines of one figure, each with its policy. */
+/** The lines of one figure, each with its policy. */
 export async function figureLinesView(
   locator: string,
   query: URLSearchParams,

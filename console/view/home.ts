@@ -1,4 +1,4 @@
-// The first page: what was opened last, and the newest policies; or what a search has found.
+// The first page (policies opened last and newest policies), search results, and the page of a policyholder.
 import { useState } from 'preact/hooks'
 import { h, part, type View } from '../element.ts'
 import {

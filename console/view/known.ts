@@ -1,10 +1,10 @@
-// What every view of a policy is given beside the policy.
+// What every view of a policy receives in addition to the policy.
 import type { ProductFields } from '../field-values.ts'
 
 export type Known = {
-  /** What products, exposures, perils and schedules are called, by their names. */
+  /** Display names of products, exposures, perils and schedules, by their names. */
   readonly names: ReadonlyMap<string, string>
   readonly fields: ProductFields
-  /** What the account may do. */
+  /** The permissions of the account. */
   readonly held: ReadonlySet<string>
 }

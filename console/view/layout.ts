@@ -1,24 +1,24 @@
-// Measures of the timeline's picture, in pixels, and where its times and steps are.
+// Measures of the timeline in pixels, and the positions of its times and steps.
 import type { History } from '../knowledge.ts'
 
-/** Above the rows. */
+/** Space above the rows. */
 export const TOP = 8
-/** Room for the marks of an axis. */
+/** Space for the marks of the axis. */
 const AXIS = 24
-/** Between the rows and the premium a day. */
+/** Space between the rows and the premium per day. */
 export const RATE_GAP = 30
-/** The premium a day. */
+/** Height of the premium per day. */
 export const RATE = 72
 
 const ROW = 46
-/** Rows of a policy with very many transactions. */
+/** Least height of a row, for a policy with very many transactions. */
 const LEAST_ROW = 22
-/** Rows are lower once all together would be taller. */
+/** Rows become lower when together they would exceed this height. */
 const TALLEST = 1_100
-/** A row of less has the name of its transaction alone. */
+/** A lower row shows only the name of its transaction. */
 export const ROW_OF_TWO_LINES = 40
 
-/** Where a time, and a step of knowledge, are. */
+/** The size of the timeline, and the positions of times and of steps of knowledge. */
 export type Layout = {
   readonly width: number
   readonly height: number

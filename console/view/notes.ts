@@ -1,4 +1,4 @@
-// Notes on the policy, which are loaded with the desk.
+// Notes on the policy. Their form is loaded with the desk.
 import type { View } from '../element.ts'
 import { desk } from '../open-desk.ts'
 import { empty, loaded, section } from '../parts.ts'

@@ -1,4 +1,4 @@
-// A policy: who and what it is, and the views of it.
+// The page of a policy: its head, and its views.
 import { useState } from 'preact/hooks'
 import { sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
@@ -52,7 +52,7 @@ export const forgetPolicy = (): void => {
   kept = undefined
 }
 
-/** The page of the policy with the view that the address names; `moved` says that only the view is another. */
+/** The page of the policy with the view that the address names. The policy is read once and kept for its other views. */
 export async function policyView(locator: string, tab: string, signal: AbortSignal): Promise<View> {
   if (kept?.locator !== locator) {
     const policy = await readPolicy(locator, signal)
@@ -94,7 +94,7 @@ export async function policyView(locator: string, tab: string, signal: AbortSign
   )
 }
 
-/** The state that lists show, which is as of now. */
+/** The state as of now, which only lists show. */
 function StateBadge({ policy, signal }: { policy: Policy; signal: AbortSignal }): View {
   const [asked] = useState(() => policiesOf(policy.policyholderLocator, signal))
   const listed = usePromise(asked).value?.policies.find(one => one.locator === policy.locator)

@@ -102,7 +102,7 @@ function quoteSteps(quote: Quote, held: ReadonlySet<string>): Child {
   })
 }
 
-/** What differs between quotes: each is a column. */
+/** A table of the differences between quotes, with a column for each quote. */
 function comparison(quotes: readonly Quote[], { names, fields: { policy: known } }: Known): Child {
   const rows: { name: string; of: (quote: Quote) => Child }[] = [
     { name: VIEW.state, of: one => badge(one.state) },

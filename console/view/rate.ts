@@ -1,4 +1,4 @@
-// What the cover costs a day, below the picture and on its axis.
+// The premium per day, below the timeline and on the same axis.
 import { shareOf } from '../decimal.ts'
 import { h, type View } from '../element.ts'
 import { money, shortDay } from '../format.ts'
@@ -9,7 +9,7 @@ import { VIEW } from './words.ts'
 
 const DAY_MS = 86_400_000
 
-/** What the cover costs a day, by what was known at the step; heights are of pixels, amounts stay decimal text. */
+/** Draws the premium per day as known at the step. Heights are pixels; amounts stay decimal text. */
 export function rateOf(layout: Layout, history: History, policy: Policy, step: number): View {
   const { x, left, inner, bottom, narrow } = layout
   const currency = policy.grossFeesCurrency

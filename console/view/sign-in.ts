@@ -1,4 +1,4 @@
-// Signing in.
+// The sign-in form.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Problem, signIn } from '../api.ts'
 import { type Attributes, h, type View } from '../element.ts'
@@ -6,7 +6,7 @@ import { finishSignIn, isArriving, leaveForProvider, type Options, optionsOf } f
 import { lastTenant, rememberTenant } from '../session.ts'
 import { SIGN_IN } from '../words.ts'
 
-/** The tenant whose own host name the console was opened at; on this machine's names that is nobody's. */
+/** The tenant's host name, if the console was opened at one (`….co.…`). Empty at other host names, which belong to no tenant. */
 const ownHost = (): string => (/\.co\./.test(location.hostname) ? location.hostname : '')
 
 const BY_PASSWORD: Options = { providers: [], passwords: true }
@@ -15,13 +15,13 @@ type Said = { readonly text: string; readonly isBad: boolean }
 
 type Props = {
   readonly done: () => void
-  /** Somebody was signed in, and is asked to go on. */
+  /** A session has ended, and the user is asked to continue. */
   readonly ended?: boolean
-  /** Within a dialog, which has a title of its own. */
+  /** For use in a dialog, which has its own title. */
   readonly isUntitled?: boolean
 }
 
-/** The form; `done` once somebody is signed in. */
+/** The form. Calls `done` once the user is signed in. */
 export function SignIn({ done, ended = false, isUntitled = false }: Props): View {
   const form = useRef<HTMLFormElement>(null)
   const asked = useRef('')
@@ -33,7 +33,7 @@ export function SignIn({ done, ended = false, isUntitled = false }: Props): View
   const complain = (problem: unknown): void =>
     say({ text: problem instanceof Problem ? problem.message : String(problem), isBad: true })
 
-  /** Buttons for the tenant's providers; without passwords, no fields for one. */
+  /** Shows buttons for the tenant's providers. Hides the fields if the tenant does not use passwords. */
   const offer = async (): Promise<void> => {
     const name = input('tenant').value.trim()
     if (name === asked.current) return
@@ -42,7 +42,7 @@ export function SignIn({ done, ended = false, isUntitled = false }: Props): View
     if (name === asked.current) offerAll(found)
   }
 
-  /** Whatever signs somebody in; `failed` afterwards, if nobody is. */
+  /** Runs a sign-in and shows its progress. Calls `failed` if it throws. */
   const entering = async (enter: () => Promise<boolean>, failed = () => {}): Promise<void> => {
     work(true)
     say({ text: SIGN_IN.signingIn, isBad: false })

@@ -1,4 +1,4 @@
-// The timeline: the picture, its two sliders, and what was known then of that time.
+// The timeline view: the chart, its two sliders, and the state at the chosen time as known at the chosen step.
 import { useMemo, useState } from 'preact/hooks'
 import { sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
@@ -125,7 +125,7 @@ function Timeline({ policy, names }: { policy: Policy; names: ReadonlyMap<string
   )
 }
 
-/** What was known at the step about the time. */
+/** Shows what was known at the step about the time. */
 function stateAt(
   policy: Policy,
   history: History,

@@ -1,4 +1,4 @@
-// Transactions: what each changed of the premium, and what is asked for or was refused beside them.
+// Transactions with the change of premium by each, and all requests for endorsements, renewals and cancellations.
 import { get } from '../api.ts'
 import { sum } from '../decimal.ts'
 import type { Prepared } from '../desk/desk.ts'
@@ -21,7 +21,7 @@ type PriceChange = {
   grossFeesChange?: string
 }
 
-/** A request for a transaction, of whichever kind. */
+/** A request for a transaction of any kind. */
 type Asked = {
   kind: string
   path: string
@@ -29,7 +29,7 @@ type Asked = {
   state: string
   created: string
   from: string | undefined
-  /** Of what has steps. */
+  /** Set if the request has further steps. */
   prepared?: Prepared
 }
 

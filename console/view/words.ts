@@ -1,7 +1,7 @@
-// What the views of a policy say, which are loaded with its page. Another language is another file of this shape.
+// Texts of the views of a policy, which are loaded with its page. For another language, write another file of this shape.
 
 export const VIEW = {
-  /** What is being loaded, to those who do not see it. */
+  /** What is being loaded, for screen readers. */
   loads: {
     gracePeriods: 'grace periods',
     invoices: 'invoices',
@@ -68,7 +68,7 @@ export const VIEW = {
   notIssued: 'Not issued',
   knownUntil: 'Known until',
   changeByItsTransaction: 'Change by its transaction',
-  // Its picture.
+  // The chart of the timeline.
   isNotIssued: 'not issued',
   knownFromUntil: (from: string, until: string | undefined): string =>
     `known from ${from} until ${until ?? 'now'}`,
@@ -77,7 +77,7 @@ export const VIEW = {
   waitsForIssue: 'waits to be issued',
   knownOn: (time: string): string => `known ${time}`,
   draft: 'Draft',
-  // Premium a day.
+  // Premium per day.
   premiumADayOf: (rates: readonly (readonly [amount: string, from: string])[]): string =>
     `Premium a day: ${rates.map(([amount, from]) => `${amount} from ${from}`).join(', ')}`,
   premiumOnAxis: 'premium',

@@ -1,5 +1,5 @@
-// How the price of a policy came to be, peril by peril. What is in a peril is asked for when it is opened: a policy may have
-// thousands, and each is rated again.
+// How the price of a policy was calculated, peril by peril. The calculation of a peril is requested when it is opened, because a
+// policy may have thousands of perils, and each is rated again.
 import type { Worksheet, WorksheetPeril, WorksheetRun } from '../../src/policy/contract/worksheet.ts'
 import {
   DIFFERS,
@@ -21,7 +21,7 @@ import { VIEW } from './words.ts'
 
 type Names = ReadonlyMap<string, string>
 
-/** Perils that are listed; the others are found under Cover. */
+/** The largest number of perils listed. The others are shown under Cover. */
 const MOST_LISTED = 500
 
 export function worksheetView(policy: Policy, names: Names, signal: AbortSignal): View {
@@ -56,7 +56,7 @@ const perilNode = (policy: Policy, peril: Peril, name: string, signal: AbortSign
 async function worksheetOf(policy: Policy, peril: Peril, signal: AbortSignal): Promise<Child> {
   const path = `/policy/${encodeURIComponent(policy.locator)}/price`
   const price = await get<Price>(`${path}?explain=true&perilLocator=${peril.locator}`, signal)
-  // Numbers are digits here, and only shown.
+  // Numbers are text here, and are only displayed.
   const sheet = price.worksheet as unknown as Worksheet
   return [
     sheet.notes.map(note => h('p', { class: 'notice' }, note)),
