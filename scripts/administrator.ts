@@ -5,9 +5,9 @@ import { newUuid } from '../src/kernel/locators.ts'
 
 export type Statement = { readonly sql: string; readonly values: readonly (string | number | null)[] }
 
-/** The control database, as a file of this machine (local-databases.ts) or as a binding. */
+/** The control database, as a local file (local-databases.ts) or as a binding. */
 export type StatementTarget = {
-  /** The first row of a query. */
+  /** Returns the first row of a query. */
   first(statement: Statement): Promise<Record<string, unknown> | undefined>
   /** Runs the statements in order, all or none. */
   batch(statements: readonly Statement[]): Promise<void>
@@ -26,16 +26,17 @@ export function bindingStatements(client: D1Database): StatementTarget {
 
 export type Administrator = {
   username: string
-  /** What signs in; undefined when the account keeps a password that only its owner knows. */
+  /** The password that signs in. Undefined if the account keeps a password that only its owner knows. */
   password: string | undefined
-  /** Whether the password was made up just now: to be shown, since nothing keeps it. */
+  /** Whether the password was just generated. It must be shown, because it is not stored. */
   madeUp: boolean
 }
 
 /**
- * Makes the administration account, or sets its password to the one given, which unlocks it; another one than it had ends its
- * sessions and its long-lived tokens: so an account is got back. Without one, a password is made up for a new account, and
- * for one with `needed` (the start has to sign in and nobody can tell it how).
+ * Creates the administration account, or sets its password to the given one, which also unlocks it. If that differs from the
+ * former password, the account's sessions and long-lived tokens end, so that a lost account can be recovered. Without a given
+ * password, one is generated for a new account. With `needed`, one is also generated for an existing account, because the start
+ * has to sign in and has no other password.
  */
 export async function prepareAdministrator(
   control: StatementTarget,
@@ -52,7 +53,7 @@ export async function prepareAdministrator(
   const former = String(present?.hash)
   const isSame = present !== undefined && (await verifyPassword(chosen, former, pepper))
   if (password !== undefined && !isSame) await requireGoodPassword(username, password)
-  // To hash it again is a fifth of a start. Of several peppers, new hashes have the first.
+  // Hashing again would take a fifth of a start. With several peppers, a new hash is needed, because it uses the first one.
   const isKept = isSame && !needsRehash(former) && !pepper.includes(',')
   const hash = isKept ? former : await hashPassword(chosen, pepper)
   const put: Statement = {
@@ -65,7 +66,7 @@ export async function prepareAdministrator(
   return { username, password: chosen, madeUp: password === undefined }
 }
 
-/** An Error in one line where the password breaks the rules that hold for every account. */
+/** Throws a one-line Error if the password breaks the rules that apply to every account. */
 async function requireGoodPassword(username: string, password: string): Promise<void> {
   const problems = await passwordProblems(password, PLAIN_RULES, { username, email: null })
   if (problems.length > 0)
@@ -74,7 +75,7 @@ async function requireGoodPassword(username: string, password: string): Promise<
     )
 }
 
-/** Ends everything that the account is signed in with: its sessions, by a new epoch, and its long-lived tokens. */
+/** Ends every session of the account, by a new epoch, and deletes its long-lived tokens. */
 const endAll = (username: string): Statement[] => [
   { sql: 'update administrator set token_epoch = token_epoch + 1 where username = ?', values: [username] },
   {

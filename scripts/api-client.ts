@@ -1,6 +1,6 @@
-// Calls of the running service, as any client makes them.
+// Calls the running service as any client does.
 
-/** An answer that is not a 2xx. */
+/** A response that is not a 2xx. */
 export class ApiFailure extends Error {
   readonly status: number
 
@@ -12,9 +12,9 @@ export class ApiFailure extends Error {
 }
 
 export type ApiClient = {
-  /** What the calls are signed in with; empty for none. */
+  /** The token of the calls. Empty for none. */
   token: string
-  /** The parsed body of a 2xx answer; throws an ApiFailure for any other. A FormData or a Blob goes as it is. */
+  /** Returns the parsed body of a 2xx response. Throws an ApiFailure for any other. A FormData or a Blob is sent unchanged. */
   call<Body>(method: string, path: string, body?: unknown): Promise<Body>
 }
 
@@ -45,7 +45,7 @@ function sentBody(body: unknown): FormData | Blob | string | null {
 
 export type Credentials = { username: string; password: string; hostName?: string }
 
-/** A client with the token of that account: a tenant's with `hostName`, else the administration account's. */
+/** Returns a client with the token of the account: a tenant's account with `hostName`, otherwise the administration account. */
 export async function signIn(origin: string, credentials: Credentials): Promise<ApiClient> {
   const { authorizationToken } = await apiClient(origin).call<{ authorizationToken: string }>(
     'POST',

@@ -1,5 +1,5 @@
-// Builds what the service needs seldom into files beside its own: loaded when first needed, they are no part of the
-// Worker's start-up (docs/design.md, section 3).
+// Builds the modules that the service seldom needs into separate files. They are loaded when first needed and do not take part in
+// the Worker's start-up (docs/design.md, section 3).
 import { resolve } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { consoleModule } from './console-page.ts'
@@ -8,7 +8,7 @@ import { referenceModule } from './reference-page.ts'
 
 const CACHED_FONTS = resolve('packages/pdf/fontkit-cached.ts')
 
-/** The PDF library gets fonts that were read before; who reads them gets the library that does. */
+/** Gives the PDF library a `fontkit` that keeps the fonts it has read. Only that module gets the real library. */
 const cachedFonts: Plugin = {
   name: 'cached-fonts',
   setup: build =>
@@ -17,7 +17,7 @@ const cachedFonts: Plugin = {
     ),
 }
 
-/** Modules of the platform, by the names that libraries know. */
+/** Marks modules of the platform as external, by the names under which libraries import them. */
 const platform: Plugin = {
   name: 'platform',
   setup: build =>
@@ -30,12 +30,15 @@ const platform: Plugin = {
     ),
 }
 
-/** The interpreter's package has a file beside its code, which it finds by its own place. */
+/** The package of the interpreter finds a file by its own location, so it is not bundled. */
 const INTERPRETER = '@jitl/quickjs-wasmfile-release-sync'
 
 type Bundle = { file: string; entry: string; options: BuildOptions }
 
-/** The files, as src/bundles/load.ts names them; and programs of `npm start`, which take half the time and memory as one file each. */
+/**
+ * The files, with the names that src/bundles/load.ts uses, and the programs of `npm start`. As one file each, these take half the
+ * time and memory.
+ */
 const BUNDLES: readonly Bundle[] = [
   {
     file: 'src/bundles/renderer.bundle.mjs',
@@ -61,7 +64,7 @@ const BUNDLES: readonly Bundle[] = [
   {
     file: 'src/bundles/analysis.bundle.mjs',
     entry: 'src/servicing/template-data/analysis.ts',
-    // The other modules apart lie beside it.
+    // The other bundles are files next to this one.
     options: { conditions: ['workerd', 'import'], plugins: [platform], external: ['./*.bundle.mjs'] },
   },
   {
@@ -115,7 +118,7 @@ const pageFile = async (name: string, make: () => Promise<string>): Promise<Buil
   await make(),
 ]
 
-/** The plugin runner, with plugins of the build's own. */
+/** Builds the plugin runner with the given esbuild plugins. */
 export const buildRunner = (plugins: Plugin[]): Promise<Built[]> =>
   Promise.all(
     BUNDLES.filter(({ file }) => file.startsWith('runner/')).map(one =>
@@ -134,7 +137,7 @@ async function buildBundle({ file, entry, options }: Bundle): Promise<Built> {
     minify: true,
     legalComments: 'none',
     write: false,
-    // What a module does as a program of its own it does not as a part of another.
+    // A module that is also a program must not run as one when it is bundled into another.
     define: { 'import.meta.main': 'false' },
     ...options,
   })

@@ -1,4 +1,4 @@
-// A copy of what the service is made from, to build or run it apart from this checkout.
+// A copy of the files that the service is made from, to build or run it separately from this checkout.
 import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -20,7 +20,7 @@ const COPIED = [
   ...['package.json', 'pool.toml', 'tsconfig.json', 'wrangler.toml'],
 ]
 
-/** Makes the copy in a temporary folder, without secrets and data; the installed packages are those of this checkout. */
+/** Creates the copy in a temporary folder, without secrets and data. It uses the installed packages of this checkout. */
 export function copyCheckout(): string {
   const folder = mkdtempSync(join(tmpdir(), 'bindery-checkout-'))
   for (const name of COPIED.filter(name => existsSync(name)))
@@ -29,7 +29,7 @@ export function copyCheckout(): string {
   return folder
 }
 
-/** Does the work with such a copy, which is removed afterwards. */
+/** Runs the work with such a copy, and removes the copy afterwards. */
 export async function withCheckoutCopy<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = copyCheckout()
   try {

@@ -1,6 +1,8 @@
 import { createInterface } from 'node:readline/promises'
 
-/** Asks for the word that confirms what cannot be undone; false for any other, and where nobody can be asked. */
+/**
+ * Asks for the word that confirms an irreversible action. Resolves to false for any other answer, or if no terminal is attached.
+ */
 export async function confirmed(what: string, word: string): Promise<boolean> {
   if (!process.stdin.isTTY) {
     console.error(`${what} With --yes it is done without a question.`)

@@ -1,15 +1,15 @@
-// The console: a page with its first script and its style inside, files with the scripts that it loads when they are needed, and
-// the policy by which a browser runs these and nothing else.
+// Builds the console: a page with its first script and its style inline, files with the scripts that it loads when needed, and
+// the content security policy that lets a browser run these and nothing else.
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import { type BuildOptions, build } from 'esbuild'
 
 const FOLDER = 'console'
 
-/** The browsers of the last two years: `light-dark()`, and `JSON.parse` that tells digits where it can. */
+/** The browsers of the last two years, which have `light-dark()`. `JSON.parse` reports the digits of numbers in those that can. */
 const TARGET = ['chrome123', 'firefox120', 'safari17.5']
 
-/** How a content security policy names an element with the text. */
+/** Returns the expression by which a content security policy allows an element with this text. */
 export const hashOf = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
@@ -21,14 +21,14 @@ const OPTIONS = {
   legalComments: 'none',
   charset: 'utf8',
   write: false,
-  // Names of files are made from paths too: a checkout that links to the packages of another makes the same ones.
+  // File names are derived from paths too. A checkout that links to the packages of another gets the same names.
   preserveSymlinks: true,
 } satisfies BuildOptions
 
-/** What would end the element early, wherever it stands in a text. */
+/** Escapes text that would end the element early. */
 const withinPage = (text: string): string => text.trim().replaceAll('</', '<\\/')
 
-/** A script or style of `console/` as one text that can stand within a page. `define` puts values in the place of names. */
+/** Builds a script or style of `console/` into one text that can be inlined in a page. `define` replaces names by values. */
 export async function builtForBrowsers(
   entry: string,
   define: Readonly<Record<string, string>> = {},
@@ -37,21 +37,21 @@ export async function builtForBrowsers(
     ...OPTIONS,
     entryPoints: [`${FOLDER}/${entry}`],
     define,
-    // What the page loads from the service.
+    // The page loads these from the service.
     external: ['/docs/*'],
   })
   return withinPage(outputFiles[0]!.text)
 }
 
-/** Where the files of the console are. */
+/** The path of the console's files. */
 const FILES = '/console/'
 
 type Scripts = {
-  /** The script of the page. */
+  /** The inline script of the page. */
   readonly main: string
-  /** Those that it loads, by their names, which change with their contents. */
+  /** The scripts that it loads, by name. Each name changes with its contents. */
   readonly files: Readonly<Record<string, string>>
-  /** Names of those that the first page needs. */
+  /** Names of the scripts that the first page needs. */
   readonly first: readonly string[]
 }
 
@@ -105,7 +105,7 @@ export async function consolePage(): Promise<ConsolePage> {
 `
   const policy = [
     "default-src 'none'",
-    // The page's own script by its hash, and its files one by one: whatever else the host serves is never run.
+    // Allows the inline script by its hash, and the files one by one, so that nothing else from the host is ever run.
     ['script-src', hashOf(script), ...Object.keys(files).map(name => `{origin}${FILES}${name}`)].join(' '),
     `style-src ${hashOf(style)}`,
     'img-src data:',
@@ -119,7 +119,7 @@ export async function consolePage(): Promise<ConsolePage> {
   return { html, policy, files, first }
 }
 
-/** Text of the module that has the page; src/bundles/console.bundle.d.mts says what it exports. */
+/** The text of the module that exports the page. src/bundles/console.bundle.d.mts declares its exports. */
 export async function consoleModule(): Promise<string> {
   const { html, policy, files } = await consolePage()
   return Object.entries({ html, policy, files })

@@ -1,8 +1,8 @@
-// Writes an OpenAPI document as types of TypeScript, in the form that openapi-fetch takes: `paths`, `components` and `operations`.
-// Schemas have names of their own, so that the compiler names them when a body is wrong. A keyword that the service's own document does
-// not use is an error, so that it cannot silently become a wrong type.
+// Writes an OpenAPI document as TypeScript types, in the form that openapi-fetch needs: `paths`, `components` and `operations`.
+// Each schema is a named type, so that compiler errors name it when a body is wrong. A keyword that the service's own document
+// does not use is an error, so that it cannot silently produce a wrong type.
 
-/** What a schema may say, as far as the service's document does. */
+/** The keywords of a schema that the service's document uses. */
 type Schema = {
   $ref?: string
   type?: string | readonly string[]
@@ -40,7 +40,7 @@ export type OpenApiDocument = {
   components?: Components
 }
 
-/** A type as text; unions and intersections take parentheses inside other types. */
+/** A type as text. Unions and intersections need parentheses inside other types. */
 type Type = { text: string; form: 'plain' | 'union' | 'intersection' }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
@@ -53,7 +53,7 @@ const PRIMITIVES: Record<string, string> = {
   null: 'null',
 }
 
-// Keywords, by whether a type depends on them.
+// Keywords by whether the type depends on them.
 const WITHOUT_EFFECT =
   'description title example examples default deprecated pattern minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems minProperties maxProperties writeOnly x-enumDescriptions'
 const WITH_EFFECT =
@@ -64,7 +64,7 @@ const plain = (text: string): Type => ({ text, form: 'plain' })
 const inside = ({ text, form }: Type): string => (form === 'plain' ? text : `(${text})`)
 const isPrimitive = ({ text }: Type): boolean => Object.values(PRIMITIVES).includes(text)
 
-/** Primitives that are there twice count once. */
+/** Removes repeated primitives. */
 const distinct = (types: readonly Type[]): Type[] =>
   types.filter((type, at) => !isPrimitive(type) || types.findIndex(({ text }) => text === type.text) === at)
 
@@ -85,20 +85,20 @@ function propertyName(name: string): string {
   return isBare ? name : JSON.stringify(name)
 }
 
-/** `#/components/schemas/Policy` as `Policy`, `#/components/headers/ETag` as `components["headers"]["ETag"]`. */
+/** Writes `#/components/schemas/Policy` as `Policy`, and `#/components/headers/ETag` as `components["headers"]["ETag"]`. */
 function reference(ref: string): Type {
   const [, root, ...rest] = ref.split('/').map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
   if (rest[0] === 'schemas') return plain(rest[1]!)
   return plain(`${root}${rest.map(part => `[${JSON.stringify(part)}]`).join('')}`)
 }
 
-/** A tab for each level: a third of the text would be spaces. */
+/** Indents with one tab for each level. Spaces would be a third of the text. */
 function block(members: readonly string[]): string {
   const lines = members.join('\n').split('\n')
   return `{\n${lines.map(line => (line === '' ? '' : `\t${line}`)).join('\n')}\n}`
 }
 
-/** What a part of the document says about itself, as a comment in front of its member. */
+/** Returns the comment of a member, from what the document says about it. */
 function comment(part: object): string {
   const said = part as Record<string, unknown>
   const shown = (value: unknown): string =>
@@ -127,8 +127,8 @@ const member = (name: string, type: string, { about = {}, isOptional = false } =
   `${comment(about)}${propertyName(name)}${isOptional ? '?' : ''}: ${type};`
 
 /**
- * Lists that are sent may be read-only. A text that is sent alone may be any: one of the values that are named, held in a variable,
- * is any text to the compiler.
+ * Whether a schema is sent or received. Lists that are sent may be read-only. An enumeration that is only sent accepts any text,
+ * because the compiler sees a value in a variable as any text.
  */
 type Use = { readonly isSent: boolean; readonly isReceived: boolean }
 
@@ -150,7 +150,7 @@ function objectType(schema: Schema, use: Use): Type | undefined {
   return parts.length === 0 ? undefined : join(parts, 'intersection')
 }
 
-/** The type that `type` and what belongs to it say, without what is composed with it. */
+/** Returns the type that `type` and its keywords describe, without composed schemas. */
 function coreType(schema: Schema, use: Use): Type | undefined {
   const { type } = schema
   if (typeof type === 'object')
@@ -158,7 +158,7 @@ function coreType(schema: Schema, use: Use): Type | undefined {
       type.map(one => schemaType({ ...schema, type: one }, use)),
       'union',
     )
-  // A file to send is a Blob, not the text that JSON would make of it.
+  // A file is sent as a Blob, not as JSON text.
   if (schema.format === 'binary') return plain('Blob')
   if (type === 'array') {
     const list = `${inside(schema.items ? schemaType(schema.items, use) : plain('unknown'))}[]`
@@ -167,7 +167,7 @@ function coreType(schema: Schema, use: Use): Type | undefined {
   return type !== undefined && type in PRIMITIVES ? plain(PRIMITIVES[type]!) : objectType(schema, use)
 }
 
-/** Any text, of which an editor still offers those that are named beside it. */
+/** Any text. Unlike `string`, it lets editors suggest the enumerated values of the same union. */
 const ANY_TEXT = plain('(string & {})')
 
 function schemaType(schema: Schema, use: Use): Type {
@@ -200,7 +200,7 @@ function schemaType(schema: Schema, use: Use): Type {
 const SENT: Use = { isSent: true, isReceived: false }
 const RECEIVED: Use = { isSent: false, isReceived: true }
 
-/** Without their examples, which are most of the document. */
+/** Leaves out examples, which are most of the document. */
 const contentMembers = (content: Contents, use: Use): string[] =>
   Object.entries(content).map(([name, { schema }]) =>
     member(name, schema ? schemaType(schema, use).text : 'unknown'),
@@ -225,7 +225,7 @@ function responseType({ headers = {}, content = {} }: Response): string {
 const parameterType = ({ schema }: Parameter): string =>
   schema ? schemaType(schema, RECEIVED).text : 'string'
 
-/** The parameter itself, and its type: parameters that several calls share stand among the components. */
+/** Returns the parameter and its type. Parameters that several calls share are among the components. */
 function resolved(
   parameter: Parameter | Reference,
   shared: Record<string, Parameter>,
@@ -264,7 +264,7 @@ function bodyMember(body: Body | undefined): string {
 
 const REFUSED = 'ExceptionResponse'
 
-/** Most responses of the document are refusals, which differ by their codes alone. */
+/** Whether the response is an error. Most responses of the document are, and they differ only in their codes. */
 const isRefusal = ({ $ref, headers, content = {} }: Response): boolean =>
   $ref === undefined &&
   headers === undefined &&
@@ -288,7 +288,7 @@ function operationType(operation: Operation, shared: Record<string, Parameter>):
   ])
 }
 
-/** Names of the schemas that a part of the document leads to. */
+/** Collects the names of the schemas that a part of the document refers to, directly or indirectly. */
 function reached(part: unknown, schemas: Record<string, Schema>, found = new Set<string>()): Set<string> {
   if (typeof part !== 'object' || part === null) return found
   const { $ref } = part as Schema
@@ -304,7 +304,7 @@ function reached(part: unknown, schemas: Record<string, Schema>, found = new Set
 
 const SCHEMAS = '#/components/schemas/'
 
-/** An interface where it can be one, since the compiler then shows its name alone. */
+/** Declares an interface if possible, because the compiler then shows only its name. */
 function namedType(name: string, schema: Schema, use: Use): string {
   const { properties, additionalProperties, allOf, anyOf, oneOf, type } = schema
   const isRecord =
@@ -334,7 +334,9 @@ function componentsType({ schemas, responses, parameters, headers }: Components)
   ])
 }
 
-/** The types of the document's calls, as the text of a module. Throws for what the document never had before. */
+/**
+ * Returns the types of the document's calls, as the text of a module. Throws for a keyword that the document has not used before.
+ */
 export function contractTypes({ paths, components = {} }: OpenApiDocument): string {
   const items = Object.entries(paths).map(([path, item]) => member(path, pathType(item)))
   const all = Object.values(paths).flatMap(item => METHODS.flatMap(method => item[method] ?? []))

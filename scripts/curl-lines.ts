@@ -1,8 +1,8 @@
-// Lines to paste into a shell: each stands alone, and gets for itself the token and the records it needs.
+// Lines to paste into a shell. Each is independent: it gets the token and creates the records that it needs.
 
 const quoted = (value: unknown): string => `'${JSON.stringify(value).replaceAll("'", "'\\''")}'`
 
-/** Takes the first text of that name out of a JSON answer, with what every shell has. */
+/** Extracts the first text of that name from a JSON response, with tools that every system has. */
 const property = (name: string): string => `grep -o '"${name}":"[^"]*"' | head -1 | cut -d'"' -f4`
 
 const post = (url: string, body: string, token?: string): string =>
@@ -20,13 +20,13 @@ export type CurlSubject = {
   policy: Record<string, unknown>
 }
 
-/** Three lines: sign in; make a policyholder; make a policyholder with a policy, which is priced at once. */
+/** Returns three lines: sign in, create a policyholder, and create a policyholder with a policy, which is priced immediately. */
 export function curlLines({ origin, credentials, policyholder, policy }: CurlSubject): string[] {
   const signIn = post(`${origin}/account/authenticate`, quoted(credentials))
   const token = `TOKEN=$(${signIn} | ${property('authorizationToken')})`
   const createHolder = post(`${origin}/policyholder/create`, quoted(policyholder), '$TOKEN')
   const holder = `HOLDER=$(${createHolder} | ${property('locator')})`
-  // The locator of the policyholder goes between two quoted halves of the body.
+  // The locator of the policyholder is inserted between two quoted halves of the body.
   const body = quoted({ policyholderLocator: '@', ...policy }).replace('"@"', `"'$HOLDER'"`)
   return [
     signIn,

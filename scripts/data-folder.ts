@@ -1,8 +1,8 @@
-// The folder of everything that the local service keeps, and what is said when it cannot be used.
+// The folder of everything that the local service stores, and the error messages when it cannot be used.
 import { accessSync, chmodSync, constants, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-/** What the operating system calls it, and what a person does about it. */
+/** Causes in plain words, by the error code of the operating system. */
 const CAUSES: Readonly<Record<string, string>> = {
   EACCES: 'this account may not write there',
   EPERM: 'this account may not write there',
@@ -18,8 +18,8 @@ const CAUSES: Readonly<Record<string, string>> = {
 const codeOf = (problem: unknown): string => String((problem as { code?: unknown } | null)?.code ?? '')
 
 /**
- * Makes the folder where it is missing, and lets no other account of this machine into it, also where it was there before. An Error
- * in one line when it cannot be used.
+ * Creates the folder if it is missing, and denies other accounts of this machine access to it even if it already existed. Throws
+ * a one-line Error if the folder cannot be used.
  */
 export function prepareDataFolder(folder: string): void {
   try {
@@ -35,7 +35,7 @@ export function prepareDataFolder(folder: string): void {
   }
 }
 
-/** Makes the folder and those above it, one by one: Node's own `recursive` never ends where a file system refuses all folders. */
+/** Creates the folder and its parents one by one. Node's own `recursive` never returns if a file system refuses every folder. */
 function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
   const above = dirname(folder)
@@ -53,7 +53,7 @@ const isDiskFull = (problem: unknown): boolean => {
   return false
 }
 
-/** What went wrong, in one line. */
+/** Returns the message of an error in one line. */
 export function oneLine(problem: unknown): string {
   const message = problem instanceof Error ? problem.message : String(problem)
   const text = message.trim().replaceAll(/\s*\n\s*/g, ' ')

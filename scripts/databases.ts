@@ -1,4 +1,4 @@
-// The stores of the service, reached from outside it: the local ones are the files that `npm start` serves.
+// Opens the stores of the service from outside it. The local ones are the files that `npm start` serves.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { bindingTarget, type MigrationTarget } from '../src/platform/database/target.ts'
@@ -11,12 +11,12 @@ import { joinedConfig, storesConfig } from './write-config.ts'
 
 export type Stores = {
   env: Env
-  /** A bound database, to migrate. */
+  /** Returns a bound database as the target of migrations. */
   target(binding: string): MigrationTarget
   close(): Promise<void>
 }
 
-/** An Error where the data folder has no databases yet, rather than to make empty ones without tables. */
+/** Throws if the data folder has no databases yet. Opening them would create empty ones without tables. */
 export function requireStarted(dataFolder: string): void {
   if (!existsSync(controlFile(dataFolder)))
     throw new Error(
@@ -24,7 +24,10 @@ export function requireStarted(dataFolder: string): void {
     )
 }
 
-/** Opens the stores: those in the data folder, or those of an environment at the provider; with `control`, of databases that one alone. */
+/**
+ * Opens the stores in the data folder or, with an environment, those at the provider. With `control`, opens only the control
+ * database.
+ */
 export async function openStores(
   dataFolder: string,
   environment?: Environment,
@@ -49,7 +52,7 @@ export async function openStores(
 
 async function openRemoteStores(config: string, configPath: string): Promise<OpenStores> {
   replaceFile(configPath, config)
-  // Takes a second to load: not before something is to be seen.
+  // Takes a second to load, so it is imported only when needed.
   const { getPlatformProxy } = await import('wrangler')
   return await getPlatformProxy<Env>({ configPath, remoteBindings: true })
 }

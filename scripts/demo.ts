@@ -1,5 +1,5 @@
-// `npm run demo`: one motor policy from policyholder to issue against the running service, every figure held
-// against examples/motor/worked.json. Environment: BASE_URL; TENANT_HOST (default: the tenant of the first start).
+// `npm run demo`: takes a motor policy from policyholder to issue in the running service, and compares every figure with
+// examples/motor/worked.json. Environment: BASE_URL; TENANT_HOST (default: the tenant of the first start).
 import { type BinderyClient, BinderyError, createClient } from '../client/index.ts'
 import { tellPremiums, tellPrice } from './demo/prices.ts'
 import { type Receiver, startReceiver } from './demo/receiver.ts'
@@ -19,13 +19,13 @@ const worked = (name: string): WorkedPolicy => {
   return found
 }
 
-/** Where the service is. */
+/** The origin of the service. */
 function serviceOrigin(): string {
   const { port } = readSettings(process.env, readSecrets())
   return (process.env.BASE_URL ?? `http://localhost:${port}`).replace(/\/$/, '')
 }
 
-/** Host name of the tenant that has examples/motor. */
+/** The host name of the tenant that has examples/motor. */
 function exampleHost(): string {
   const { dataFolder } = readSettings(process.env, readSecrets())
   const hostName = process.env.TENANT_HOST ?? deployedExample(dataFolder)?.hostname
@@ -35,7 +35,7 @@ function exampleHost(): string {
   )
 }
 
-/** An Error in one line that names the address, where no service answers there. */
+/** Throws a one-line Error with the address if no service responds there. */
 async function requireService(origin: string): Promise<void> {
   const advice = 'Start it with `npm start`, or set BASE_URL to where it runs.'
   const response = await fetch(`${origin}/health`).catch((problem: Error) => problem)
@@ -62,13 +62,13 @@ async function subscribe(administration: BinderyClient, receiver: Receiver): Pro
       enabled: true,
       endpoint: { url: receiver.url, headers: {}, hmacEnabled: true, secret: receiver.secret },
       eventTypes: ['policyholder.*', 'policy.*'],
-      // Once this demonstration has ended nobody listens: the first failure suspends the webhook.
+      // Nothing listens once the demonstration has ended, so the first failure suspends the webhook.
       failureHandling: { triggers: ['4xx', '5xx', 'timeout'], divert: false, suspend: true },
     },
   })
 }
 
-/** A call about that policy. */
+/** The parameters of a call about a policy. */
 const of = (policyLocator: string) => ({ params: { path: { policyLocator } } })
 
 async function applyFor(agent: BinderyClient, story: Story, { request }: WorkedPolicy): Promise<string> {

@@ -1,5 +1,5 @@
-// `npm run deploy`: makes at the provider what is missing, migrates, deploys, and looks whether it works. Every step can be
-// run again (docs/operate.md).
+// `npm run deploy`: creates what is missing at the provider, migrates, deploys, and checks that the service responds. Every step
+// can be run again (docs/operate.md).
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -61,7 +61,10 @@ type Options = {
   readonly location?: string
 }
 
-/** The environment to deploy: what the options say of a new one, or what is kept of one that was deployed before. */
+/**
+ * Returns the environment to deploy: a new one as the options describe it, or one that was deployed before, as its file describes
+ * it.
+ */
 function chosenEnvironment(options: Options): Environment {
   const names = environmentNames()
   const name = options.environment ?? (names.length === 1 ? names[0] : undefined)
@@ -84,7 +87,7 @@ function chosenEnvironment(options: Options): Environment {
 
 type Choices = { readonly databases: number; readonly gradual: boolean }
 
-/** The steps of a deployment. `current` has the id of the control database as soon as that is made. */
+/** The steps of a deployment. `current` gets the id of the control database as soon as that is created. */
 function steps(chosen: Environment, { databases, gradual }: Choices, checkout = '.'): Step[] {
   let current = chosen
   const { name } = chosen
@@ -101,7 +104,7 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
     noted ??= notedResources(control)
     return (await noted).has(what)
   }
-  /** Makes a resource that is missing, once the control database has noted that it is this environment's. */
+  /** A step that creates a missing resource, once the control database has noted that it belongs to this environment. */
   const resource = (what: string, exists: () => Promise<boolean>, make: () => Promise<void>): Step => ({
     name: what,
     isDone: async () => (await isNoted(what)) && (await exists()),
@@ -216,7 +219,7 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
   ]
 }
 
-/** Makes the account on the first deployment; its password is shown once. */
+/** Creates the account on the first deployment, and shows its password once. */
 async function administrator(environment: Environment): Promise<void> {
   const { dataFolder, administrator } = readSettings(process.env, {})
   const pepper = readSecrets('.', secretsFile(environment.name)).PASSWORD_PEPPER!
@@ -234,7 +237,7 @@ async function administrator(environment: Environment): Promise<void> {
   }
 }
 
-/** Uploads the code with its secrets: for all requests at once, or for a growing share of them. */
+/** Uploads the code with its secrets, for all requests immediately or for a growing share of them. */
 async function deployWorker(environment: Environment, gradual: boolean): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bindery-'))
   const secrets = readSecrets('.', secretsFile(environment.name))
@@ -254,8 +257,8 @@ async function deployWorker(environment: Environment, gradual: boolean): Promise
 }
 
 /**
- * Does the work with a copy of this checkout, with all generated files and the bindings of what the provider has, so that nothing is
- * written that a service reads which runs from here.
+ * Runs the work with a copy of this checkout, with all generated files and the bindings of what the provider has. Files that a
+ * service running from this checkout reads are not changed.
  */
 const withBuild = <Result>(
   environment: Environment,
@@ -268,13 +271,13 @@ const withBuild = <Result>(
     return work(build)
   })
 
-/** Whether the service says that what it needs is there. */
+/** Whether the service reports that everything it needs is available. */
 async function isReady(environment: Environment): Promise<boolean> {
   const response = await fetch(`https://${apiHost(environment)}/ready`).catch(() => undefined)
   return response?.ok ?? false
 }
 
-/** Waits until the service says that it is ready: certificates of a new host take some minutes. */
+/** Waits until the service reports that it is ready. Certificates of a new host take some minutes. */
 async function answers(environment: Environment): Promise<void> {
   for (let tries = 0; tries < 60; tries += 1) {
     if (await isReady(environment)) return
@@ -283,7 +286,7 @@ async function answers(environment: Environment): Promise<void> {
   throw new Error(`https://${apiHost(environment)}/ready did not answer 200 within five minutes.`)
 }
 
-/** Shows each step and builds the Worker; writes nothing, here or at the provider. */
+/** Shows each step and builds the Worker. Changes nothing, here or at the provider. */
 const showWhatWouldBeMade = (environment: Environment, choices: Choices): Promise<void> =>
   withBuild(environment, async build => {
     const tool = toolFor(environment, build)

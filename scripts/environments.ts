@@ -1,5 +1,5 @@
-// The environments at the provider. Each is a cell of its own: a Worker with its control database, pool, buckets and queues, all of
-// whose names carry that of the environment. What a deployment must remember of it is in deployments/<name>/, kept in git.
+// The environments at the provider. Each is a separate cell: a Worker with its control database, pool, buckets and queues, whose
+// names all contain the name of the environment. The data that a deployment must remember is in deployments/<name>/, kept in git.
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isPlace, type Place } from '../src/platform/tenancy/places.ts'
@@ -9,17 +9,17 @@ import { replaceFile } from './replace-file.ts'
 const FOLDER = 'deployments'
 
 export type Environment = {
-  /** `production`, `eu1`. */
+  /** Such as `production` or `eu1`. */
   readonly name: string
-  /** The API answers at api.<name>.<domain>. */
+  /** The domain. The API is at api.<name>.<domain>. */
   readonly domain: string
-  /** Where its databases are made and its Worker runs, unless a tenant has a place of its own. */
+  /** Where its databases are created and its Worker runs, unless a tenant has its own place. */
   readonly place: Place
-  /** Id of the control database at the provider; absent until it is made. */
+  /** Id of the control database at the provider. Absent until it is created. */
   readonly controlId?: string | undefined
 }
 
-/** For `parseArgs`, of commands that work on the provider's databases. */
+/** The option of `parseArgs` for commands that work on the provider's databases. */
 export const ENVIRONMENT_OPTION = { environment: { type: 'string' } } as const
 
 export const environmentFolder = (name: string): string => join(FOLDER, name)
@@ -32,11 +32,11 @@ export const secretsFile = (name: string): string => `.secrets.${name}`
 export const apiHost = ({ name, domain }: Pick<Environment, 'name' | 'domain'>): string =>
   `api.${name}.${domain}`
 
-/** Name at the provider of what wrangler.toml calls `bindery-<what>`; without `what`, the Worker's. */
+/** The name at the provider of what wrangler.toml calls `bindery-<what>`. Without `what`, the name of the Worker. */
 export const nameAtProvider = (environment: string, what?: string): string =>
   what === undefined ? `bindery-${environment}` : `bindery-${environment}-${what}`
 
-/** Throws `Misuse` where the name is not one: lower-case letters, digits and hyphens, at most 20. */
+/** Throws `Misuse` unless the name is valid: lower-case letters, digits and hyphens, at most 20. */
 export function requireEnvironmentName(name: string): void {
   if (/^[a-z][a-z0-9-]{0,19}$/.test(name) && name !== 'local') return
   throw new Misuse(
@@ -44,7 +44,7 @@ export function requireEnvironmentName(name: string): void {
   )
 }
 
-/** Names of the environments that this checkout knows. */
+/** The names of the environments that this checkout has a file of. */
 export const environmentNames = (): string[] =>
   existsSync(FOLDER)
     ? readdirSync(FOLDER)
@@ -52,7 +52,7 @@ export const environmentNames = (): string[] =>
         .sort()
     : []
 
-/** The environment as it was last deployed from this checkout; undefined when it never was. */
+/** Returns the environment as it was last deployed from this checkout. Undefined if it never was. */
 export function findEnvironment(name: string): Environment | undefined {
   requireEnvironmentName(name)
   const file = environmentFile(name)
@@ -63,7 +63,7 @@ export function findEnvironment(name: string): Environment | undefined {
   return { name, domain, place: place!, controlId }
 }
 
-/** The environment of that name. Throws `Misuse` that lists those that there are. */
+/** Returns the environment of that name. Throws a `Misuse` that lists the existing ones. */
 export function environmentNamed(name: string): Environment {
   const found = findEnvironment(name)
   if (found) return found
@@ -73,7 +73,7 @@ export function environmentNamed(name: string): Environment {
   )
 }
 
-/** Keeps what a deployment must remember. */
+/** Stores what a deployment must remember. */
 export function writeEnvironment({ name, ...kept }: Environment): void {
   mkdirSync(environmentFolder(name), { recursive: true })
   replaceFile(environmentFile(name), `${JSON.stringify(kept, null, 2)}\n`)

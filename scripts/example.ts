@@ -1,4 +1,4 @@
-// The example that the first start deploys, and what the data folder remembers of it.
+// The example that the first start deploys, and the note of it in the data folder.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
@@ -9,7 +9,7 @@ export type DeployedExample = { tenantName: string; hostname: string; tenantLoca
 
 export type TestUser = { username: string; password: string; name: string; roles: string[] }
 
-/** A policy with its policyholder, and what comes out, worked out by hand in the example's README. */
+/** A policy with its policyholder, and the expected results, worked out by hand in the example's README. */
 export type WorkedPolicy = {
   name: string
   request: {
@@ -43,7 +43,7 @@ export const workedPolicies = (): WorkedPolicy[] => readJson(`${EXAMPLE}/worked.
 
 const noteFile = (dataFolder: string): string => join(dataFolder, 'example.json')
 
-/** The tenant of the example; undefined until the first start has deployed it. */
+/** The tenant of the example. Undefined until the first start has deployed it. */
 export const deployedExample = (dataFolder: string): DeployedExample | undefined =>
   existsSync(noteFile(dataFolder)) ? readJson(noteFile(dataFolder)) : undefined
 
@@ -54,7 +54,7 @@ export async function deployExample(administration: ApiClient, dataFolder: strin
   return deployed
 }
 
-/** Deploys the archive to the test tenant with that suffix. Throws an error with the deploy's log when it is refused. */
+/** Deploys the archive to the test tenant with that suffix. Throws an error with the deploy's log if it is rejected. */
 export async function deployTestTenant(
   administration: ApiClient,
   tenantNameSuffix: string,

@@ -1,4 +1,5 @@
-// Looks which tenants of an earlier release hold amounts in its minor units (src/platform/tenancy/former-units.ts), before they are served.
+// Finds tenants of an earlier release that have amounts in its minor units (src/platform/tenancy/former-units.ts), before they
+// are served.
 import type { MigrationTarget } from '../src/platform/database/target.ts'
 import { FORMER_UNITS_CURRENCIES } from '../src/platform/tenancy/former-units.ts'
 import type { Stores } from './databases.ts'
@@ -10,27 +11,31 @@ type Marked = {
   readonly bindings: readonly string[]
 }
 
-/** What there is of the currencies: nothing, configurations alone, or amounts too. */
+/** How a tenant uses the currencies: not at all, only in configurations, or in amounts too. */
 type Use = 'none' | 'configured' | 'amounts'
 
 const LIST = FORMER_UNITS_CURRENCIES.map(code => `'${code}'`).join(', ')
 
-/** Invoices, charges and the journal belong to policies. These tables have been there since the first migration. */
+/**
+ * Invoices, charges and the journal belong to policies, so they need no check. These tables have existed since the first
+ * migration.
+ */
 const USE = `select
   exists (select 1 from configuration_version where currency in (${LIST})) as is_configured,
   ${['policy', 'payment', 'disbursement']
     .map(table => `exists (select 1 from ${table} where currency in (${LIST}))`)
     .join(' or ')} as has_amounts`
 
-/** Databases that are asked at the same time. */
+/** Databases that are queried at the same time. */
 const AT_ONCE = 8
 
-/** Statements stay far below the 100 KB that one may have. */
+/** Tenants cleared by one statement, which stays far below the 100 KB that it may have. */
 const CLEARED_AT_ONCE = 500
 
 /**
- * Clears the mark of each tenant that has no amounts in former units. An Error names those that have, unless they are suspended. Where a Worker
- * of the earlier release may still serve (`isServed`), a tenant that has such a currency and no amounts keeps its mark, as amounts may come.
+ * Clears the mark of each tenant that has no amounts in former units. Throws an Error that names the tenants that have such
+ * amounts and are not suspended. While a Worker of the earlier release may still serve (`isServed`), a tenant with such a
+ * currency and no amounts keeps its mark, because amounts may still be added.
  */
 export async function checkFormerUnits(
   control: MigrationTarget,

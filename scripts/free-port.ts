@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Below the ports that systems choose themselves, for connections and for programs that ask for any port (from 32,768 on Linux, from
- * 49,152 elsewhere). One of those could be taken in the seconds that a service needs until it listens.
+ * Below the ports that operating systems assign to connections and to programs that request any port (from 32,768 on Linux, from
+ * 49,152 elsewhere). Such a port could be taken in the seconds before a service listens.
  */
 const PORTS = [20_000, 32_000] as const
 const MOST_TRIES = 100
@@ -21,7 +21,7 @@ async function isFree(port: number): Promise<boolean> {
   return true
 }
 
-/** A port of this machine that nothing listens on now. */
+/** Returns a local port on which nothing listens now. */
 export async function freePort(chosen = (): number => randomInt(...PORTS)): Promise<number> {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const port = chosen()

@@ -1,4 +1,4 @@
-// What lies among the sources and is made from them: the index of routes, and modules that are loaded when they are needed.
+// Generated files among the sources: the index of routes, and modules that are loaded when needed.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,16 +8,16 @@ import { CHECKOUT_SOURCES, KEPT_IN, sourceKey, sourcesAlone } from './source-key
 
 const THIS = fileURLToPath(import.meta.url)
 
-/** A mark that the sources and what was made from them belong together. */
+/** The mark that the sources and the generated files belong together. */
 const mark = (): string => join(KEPT_IN, `generated-${sourceKey(CHECKOUT_SOURCES, [])}`)
 
-/** Makes it, unless it is as the sources are. */
+/** Generates the files, unless they already match the sources. */
 export async function refreshGenerated(): Promise<void> {
   if (existsSync(mark())) return
   const before = sourcesAlone()
-  // In a process of its own: what builds them stays in the memory of the process that has built.
+  // Runs in a separate process: the builders would stay in the memory of this one.
   await promisify(execFile)(process.execPath, [THIS])
-  // What was edited meanwhile may not be in what was made: the next start makes it again.
+  // An edit during the build may be missing from the result. Without the mark, the next start builds again.
   if (sourcesAlone() !== before) return
   mkdirSync(KEPT_IN, { recursive: true })
   writeFileSync(mark(), '')

@@ -1,4 +1,4 @@
-// What was built is kept among the installed packages, by a key of what it was built from (source-key.ts): the next process takes it as it is.
+// Keeps builds among the installed packages, by a key of their sources (source-key.ts), so that the next process reuses them.
 import { randomUUID } from 'node:crypto'
 import {
   existsSync,
@@ -15,12 +15,12 @@ import { dirname, join, relative } from 'node:path'
 import { replaceFile } from './replace-file.ts'
 import { KEPT_IN, sourcesAlone } from './source-key.ts'
 
-/** Builds of one name that are kept: those used last. */
+/** Builds of one name that are kept, the most recently used ones. */
 const MOST_KEPT = 6
 
 /**
- * The folder of the build of the sources as they are; `make` writes into a new one where there is none. `keyNow`: the key of the sources.
- * What is edited while it is built may or may not be in it, so it is built once more.
+ * Returns the folder of the build of the present sources. If there is none, `make` writes it into a new folder. `keyNow` returns
+ * the key of the sources. An edit during the build may be missing from the result, so it is then built again.
  */
 export async function keptBuild(
   name: string,
@@ -38,10 +38,13 @@ export async function keptBuild(
   }
 }
 
-/** Text of generated files by their path in the checkout. */
+/** The text of generated files, by their path in the checkout. */
 export type GeneratedFiles = Readonly<Record<string, string>>
 
-/** Puts the files that `make` gives in their places; those of the same sources were made once, for this checkout or another with the same packages. */
+/**
+ * Writes the files that `make` returns to their places. They are built once for the same sources, in this checkout or another
+ * with the same packages.
+ */
 export async function writeKept(name: string, make: () => Promise<GeneratedFiles>): Promise<void> {
   const folder = await keptBuild(name, sourcesAlone, async made => {
     for (const [file, text] of Object.entries(await make())) {
@@ -55,7 +58,7 @@ export async function writeKept(name: string, make: () => Promise<GeneratedFiles
   }
 }
 
-/** Made apart and then given its place, so that nobody sees half of it. */
+/** Builds in a temporary folder and then renames it, so that no process sees an incomplete build. */
 async function makeApart(
   folder: string,
   make: (folder: string) => Promise<void>,
@@ -67,7 +70,7 @@ async function makeApart(
     await make(made)
     if (isStill()) renameSync(made, folder)
   } catch (problem) {
-    // Another process may have made the same meanwhile.
+    // Another process may have made the same build meanwhile.
     if (!existsSync(folder)) throw problem
   } finally {
     rmSync(made, { recursive: true, force: true })

@@ -1,5 +1,5 @@
-// The databases of this machine: the SQLite files that the local runtime serves as D1 databases. They are opened as files,
-// without the runtime, so that they are ready in a second however busy the machine is.
+// The local databases: the SQLite files that the local runtime serves as D1 databases. They are opened as files, without the
+// runtime, so that they are ready in a second even on a busy machine.
 import { createHash, createHmac } from 'node:crypto'
 import {
   copyFileSync,
@@ -24,21 +24,21 @@ import { type PoolDatabase, readPool } from './pool-file.ts'
 import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
 import type { Progress } from './progress.ts'
 
-/** What the local runtime calls the objects that its D1 databases are. */
+/** The local runtime's name for the objects that implement its D1 databases. */
 const NAMESPACE = 'miniflare-D1DatabaseObject'
 
 /** How long a statement waits for another process that writes to the same file. */
 export const BUSY_MS = 30_000
 
 /**
- * How many databases a start leaves free for new tenants. All that one run may need: the runtime does not wait for another process
- * that writes to the control database, so none is added while the service runs.
+ * Databases that a start keeps free for new tenants, as many as one run may need. None can be added while the service runs,
+ * because the runtime does not wait for another process that writes to the control database.
  */
 const FREE_AT_START = 64
 
 type LocalDatabase = MigrationTarget & StatementTarget & { close(): void }
 
-/** File of the D1 database with that id: the local runtime derives its name from the id. */
+/** Returns the file of the D1 database with that id. The local runtime derives the file name from the id. */
 export function databaseFile(dataFolder: string, id: string): string {
   const key = createHash('sha256').update(NAMESPACE).digest()
   const digest = (bytes: string | Buffer): Buffer =>
@@ -58,7 +58,10 @@ export const controlFile = (dataFolder: string): string =>
 
 const BRING_BACK = 'Bring the whole data folder back from a copy (docs/local.md)'
 
-/** An Error where databases of tenants are there without it: with an empty one in its place, nobody would know whose they are. */
+/**
+ * Throws if the control database is missing and tenant databases exist. With an empty one in its place, their owners would be
+ * unknown.
+ */
 function requireControl(dataFolder: string): void {
   const file = controlFile(dataFolder)
   if (existsSync(file)) return
@@ -69,7 +72,10 @@ function requireControl(dataFolder: string): void {
     )
 }
 
-/** An Error where a database that a tenant has is missing: in an empty one in its place, all that is the tenant's would seem never to have been. */
+/**
+ * Throws if a database of a tenant is missing. With an empty one in its place, the tenant's data would seem never to have
+ * existed.
+ */
 async function requireClaimed(dataFolder: string, control: MigrationTarget): Promise<void> {
   const claimed = await control.query(
     `select tenant.name, shard.binding from shard join tenant on tenant.locator = shard.tenant_locator order by shard.binding`,
@@ -84,7 +90,7 @@ async function requireClaimed(dataFolder: string, control: MigrationTarget): Pro
   }
 }
 
-/** All that `work` writes, or nothing. */
+/** Writes everything that `work` writes, or nothing. */
 export function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('begin immediate')
   try {
@@ -97,7 +103,7 @@ export function inTransaction<Result>(database: DatabaseSync, work: () => Result
   }
 }
 
-/** Opens a file as a database, and makes it when there is none. */
+/** Opens a file as a database, and creates it if it does not exist. */
 export function openDatabaseFile(name: string, file: string): LocalDatabase {
   const database = new DatabaseSync(file, { timeout: BUSY_MS })
   const batch = (statements: readonly Statement[]): void =>
@@ -117,19 +123,20 @@ export function openDatabaseFile(name: string, file: string): LocalDatabase {
 
 export type LocalDatabases = {
   readonly control: MigrationTarget & StatementTarget
-  /** A database of the pool, or the control database. */
+  /** Returns a database of the pool, or the control database. */
   target(binding: string): MigrationTarget
-  /** Databases of the pool that the control database knows. */
+  /** Returns the databases of the pool that the control database knows. */
   registered(): Promise<PoolDatabase[]>
   /**
-   * Makes the files that are missing, then migrates and registers all of these databases of the pool. An Error, before it changes one of them,
-   * where one that a tenant has is missing, and where tenants have amounts in former minor units: then the earlier release still runs on them.
+   * Creates missing files, then migrates and registers all of these databases of the pool. Throws before it changes any of them
+   * if a database of a tenant is missing, or if tenants have amounts in former minor units, so that the earlier release can still
+   * run on them.
    */
   prepare(databases: readonly PoolDatabase[], progress: Progress): Promise<void>
   close(): Promise<void>
 }
 
-/** Opens the databases of the data folder: each file when it is first used. */
+/** Opens the databases of the data folder, each file when it is first used. */
 export function openLocalDatabases(dataFolder: string): LocalDatabases {
   prepareDataFolder(dataFolder)
   mkdirSync(join(dataFolder, 'v3', 'd1', NAMESPACE), { recursive: true })
@@ -173,13 +180,13 @@ export function openLocalDatabases(dataFolder: string): LocalDatabases {
   }
 }
 
-/** What the control database says of its pool. */
+/** The control database's list of its pool. */
 async function registered(control: MigrationTarget): Promise<{ binding: string; state: string }[]> {
   const rows = await control.query('select binding, state from pool_database')
   return rows.map(({ binding, state }) => ({ binding: String(binding), state: String(state) }))
 }
 
-/** The first databases of the pool that are not registered: as many as bring the free ones to `free`. */
+/** Returns the first unregistered databases of the pool, as many as are needed to have `free` free ones. */
 function lackingDatabases(
   rows: readonly { binding: string; state: string }[],
   pool: readonly PoolDatabase[],
@@ -191,8 +198,8 @@ function lackingDatabases(
 }
 
 /**
- * Makes and migrates what a start needs: the control database, the databases of the pool that it knows, and as many more as
- * bring the free ones to `free`. Returns the migrations that the control database got now.
+ * Creates and migrates what a start needs: the control database, the databases of the pool that it knows, and as many more as are
+ * needed to have `free` free ones. Returns the migrations that were now applied to the control database.
  */
 export async function prepareLocalDatabases(
   databases: LocalDatabases,
@@ -208,7 +215,7 @@ export async function prepareLocalDatabases(
   return applied
 }
 
-/** Makes the files as copies of one database with all migrations. Each appears under its name when it is complete. */
+/** Creates the files as copies of one database with all migrations. Each gets its name when it is complete. */
 async function makeFiles(dataFolder: string, files: readonly string[]): Promise<void> {
   if (files.length === 0) return
   const folder = mkdtempSync(join(dataFolder, 'copied-'))

@@ -1,5 +1,6 @@
-// The stores of the service as the files that the local runtime serves: databases are opened as files, since to start a runtime takes ten
-// times as long as most commands do. Buckets are kept in a form of the runtime's own, which is started when one of them is asked.
+// The stores of the service, as the files that the local runtime serves. Databases are opened as files, because starting a
+// runtime takes ten times as long as most commands do. Buckets have the runtime's own format, so the runtime is started when one
+// is first used.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
@@ -9,7 +10,7 @@ export type OpenStores = { env: Env; dispose(): Promise<void> }
 
 type Bound = { readonly text: string; readonly values: readonly SQLInputValue[] }
 
-/** As D1 takes values: a list of numbers is bytes, a boolean is a number. */
+/** Converts a value as D1 does: a list of numbers becomes bytes, a boolean becomes a number. */
 function inputOf(value: unknown): SQLInputValue {
   if (typeof value === 'boolean') return Number(value)
   if (Array.isArray(value)) return Uint8Array.from(value as number[])
@@ -18,18 +19,18 @@ function inputOf(value: unknown): SQLInputValue {
   return value as SQLInputValue
 }
 
-/** As D1 gives values: bytes are a list of numbers. */
+/** Converts a value as D1 does: bytes become a list of numbers. */
 const outputOf = (value: unknown): unknown => (value instanceof Uint8Array ? [...value] : value)
 
 const rowOf = (row: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, outputOf(value)]))
 
-/** What a failed statement says is searched for in the words of D1. */
+/** Throws in the wording of D1, in which callers search for messages. */
 function fail(problem: unknown): never {
   throw new Error(`D1_ERROR: ${(problem as Error).message}`, { cause: problem })
 }
 
-/** A database file with as much of D1 as commands use; it is opened when it is first asked. */
+/** A database file with the part of D1 that commands use. The file is opened at the first statement. */
 export function fileAsD1(open: () => DatabaseSync): D1Database {
   const perform = <Result>(work: (statement: StatementSync) => Result, text: string): Result => {
     try {
@@ -71,7 +72,7 @@ export function fileAsD1(open: () => DatabaseSync): D1Database {
   return { ...session, withSession: () => session } as unknown as D1Database
 }
 
-/** A bucket of which nothing is known before it is asked. */
+/** A bucket that is opened at its first call. */
 const askedBucket = (open: () => Promise<R2Bucket>): R2Bucket =>
   Object.fromEntries(
     (['head', 'get', 'put', 'delete', 'list'] as const).map(name => [
@@ -83,7 +84,7 @@ const askedBucket = (open: () => Promise<R2Bucket>): R2Bucket =>
     ]),
   ) as unknown as R2Bucket
 
-/** The runtime, with these buckets. */
+/** Starts the runtime with these buckets. */
 async function startBuckets(folder: string, r2Buckets: Record<string, { id: string }>) {
   const { convertV4MiniflareOptions, Miniflare } = await import('miniflare')
   const runtime = new Miniflare(
@@ -109,7 +110,8 @@ export function openLocalStores(config: string, dataFolder: string): OpenStores 
   const stores = (header: string, id: string): [binding: string, id: string][] =>
     sections.filter(section => section.header === header).map(({ values }) => [values.binding!, values[id]!])
   const opened = new Map<string, DatabaseSync>()
-  // A missing file is not bound: opened, it would be an empty database without tables, which a start takes for one that is there.
+  // A missing file is not bound. Opening it would create an empty database without tables, which a start would take for an
+  // existing one.
   const present = stores('d1_databases', 'database_id').filter(([, id]) =>
     existsSync(databaseFile(dataFolder, id)),
   )

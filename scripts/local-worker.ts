@@ -1,5 +1,6 @@
-// The Worker on this machine's runtime, as a process group of its own: it has children, which end with it only when the group does.
-// It stays as it was built: a change of its sources or generated files interrupts nobody, and takes effect at the next start, unless it is watched.
+// The Worker in the local runtime, as a separate process group: it has children, which end with it only if the group does. Unless
+// it is watched, the Worker stays as it was built: a change of sources or generated files interrupts nothing and takes effect at
+// the next start.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 
@@ -8,30 +9,30 @@ const PROGRAMS = {
   watched: resolve('scripts/watched-worker.ts'),
 }
 
-/** Files of the library that the page at /docs loads; wrangler.toml names them too. */
+/** The folder of the library that the page at /docs loads. wrangler.toml has it too. */
 export const LIBRARY_FOLDER = 'node_modules/@scalar/api-reference/dist/browser'
 
 export type LocalWorker = {
-  /** The wrangler.toml. */
+  /** The path of the wrangler.toml. */
   config: string
-  /** Instead of the entry that the config names. */
+  /** Replaces the entry that the configuration names. */
   script?: string
   port: number
-  /** Where a debugger finds it. When left out, there is no debugger. */
+  /** The port for a debugger. If absent, there is no debugger. */
   inspectorPort?: number
   dataFolder: string
-  /** Variables beside those of the config; none that is secret, since command lines can be read. */
+  /** Variables in addition to those of the configuration. None may be secret, because command lines can be read. */
   vars?: Readonly<Record<string, string>>
-  /** The checkout whose Worker it is; by default this one. */
+  /** The checkout whose Worker runs. By default this one. */
   checkout?: string | undefined
   /** Whether it is built again whenever a source changes. */
   isWatched?: boolean
 }
 
-/** What a program below is given, as JSON. */
+/** Reads the JSON argument of a program that runs the Worker. */
 export const givenWorker = (): LocalWorker => JSON.parse(process.argv[2]!) as LocalWorker
 
-/** Starts the Worker; the process id is also that of the group. */
+/** Starts the Worker. The process id is also the id of the group. */
 export function spawnLocalWorker(worker: LocalWorker): ChildProcess & { readonly pid: number } {
   const program = worker.isWatched ? PROGRAMS.watched : PROGRAMS.built
   const child = spawn(process.execPath, ['--expose-gc', program, JSON.stringify(worker)], {
@@ -40,7 +41,7 @@ export function spawnLocalWorker(worker: LocalWorker): ChildProcess & { readonly
     stdio: ['ignore', 'inherit', 'inherit'],
     env: {
       ...process.env,
-      // Nothing of a local run leaves the machine or the data folder.
+      // Keeps the data of a local run on this machine and in the data folder.
       WRANGLER_SEND_METRICS: 'false',
       WRANGLER_LOG_PATH: resolve(worker.dataFolder, 'logs'),
       WRANGLER_REGISTRY_PATH: resolve(worker.dataFolder, 'registry'),
@@ -48,7 +49,7 @@ export function spawnLocalWorker(worker: LocalWorker): ChildProcess & { readonly
       X_LOCAL_EXPLORER: 'false',
       X_LOCAL_OBSERVABILITY: 'false',
       WRANGLER_LOG: 'error',
-      // Large pieces of memory go back to the machine when they are free.
+      // Returns large pieces of memory to the system when they are free.
       MALLOC_MMAP_THRESHOLD_: '131072',
     },
   })
@@ -57,7 +58,7 @@ export function spawnLocalWorker(worker: LocalWorker): ChildProcess & { readonly
   return Object.assign(child, { pid })
 }
 
-/** False when no process of the group is left. */
+/** Signals the group. Returns false if it has no process left. */
 export function signalGroup(group: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(-group, signal)

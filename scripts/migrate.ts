@@ -1,5 +1,5 @@
-// `npm run migrate [-- --environment NAME]`: every database of the service up to the migrations of this code. Run again after a failure,
-// it goes on where it stopped. `--needed` waits only for what this code needs.
+// `npm run migrate [-- --environment NAME]`: brings every database of the service up to the migrations of this code. Run again
+// after a failure, it continues where it stopped. `--needed` waits only for what this code needs.
 import { parseArgs } from 'node:util'
 import { MigrationFailures } from '../src/platform/database/migrations.ts'
 import { openStores, requireStarted } from './databases.ts'

@@ -1,8 +1,8 @@
-// A command that was called wrongly: nothing was begun, so that there is nothing to go on with.
+// A command that was called wrongly. Nothing was begun, so there is nothing to continue.
 
 export class Misuse extends Error {}
 
-/** Also what `parseArgs` says of options that there are not. */
+/** Whether the command was called wrongly, including unknown options that `parseArgs` reports. */
 export const isMisused = (problem: unknown): boolean =>
   problem instanceof Misuse ||
   (problem instanceof TypeError && String((problem as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS_'))

@@ -1,5 +1,5 @@
-// `npm run package`: two tarballs for other projects, in dist/. `bindery` has the typed client, `bindery-cli` the command line. Each has
-// all of its code, so that nothing else is installed with it.
+// `npm run package`: writes two tarballs for other projects to dist/. `bindery` has the typed client, `bindery-cli` the command
+// line. Each contains all of its code, so that no other package is installed with it.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -11,12 +11,12 @@ const OUT = 'dist'
 
 const { version, license } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, string>
 
-/** What both say of themselves. */
+/** Properties of both packages. */
 const common = { version, license, type: 'module' }
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** An empty folder to put a package together in. */
+/** Creates an empty folder in which a package is assembled. */
 function begin(name: string): string {
   const folder = join(OUT, name)
   rmSync(folder, { recursive: true, force: true })
@@ -25,7 +25,7 @@ function begin(name: string): string {
   return folder
 }
 
-/** Licenses of the libraries whose code is in the package, as they ask for. */
+/** Returns the licenses of the libraries whose code is in the package, as these require. */
 function licensesOf({ inputs }: Metafile, types: readonly string[]): string {
   const names = new Set([
     ...types,
@@ -49,26 +49,26 @@ async function bundled(folder: string, options: BuildOptions, types: readonly st
     metafile: true,
     legalComments: 'none',
     logLevel: 'error',
-    // What a module does as a program of its own it does not as a part of another.
+    // A module that is also a program must not run as one when it is bundled into another.
     define: { 'import.meta.main': 'false' },
     ...options,
   })
   writeFileSync(join(folder, 'THIRD-PARTY.txt'), licensesOf(metafile!, types))
 }
 
-/** Types that the client's own refer to, put beside them. */
+/** Type declarations of libraries to which the client's own types refer. */
 const TYPES_OF_LIBRARIES = {
   'openapi-fetch': 'node_modules/openapi-fetch/dist/index.d.mts',
   'openapi-typescript-helpers': 'node_modules/openapi-typescript-helpers/dist/index.d.mts',
 }
 
-/** The types of the client, with those of libraries beside them. */
+/** Writes the types of the client, with those of libraries next to them. */
 function writeTypes(folder: string): void {
   const besides = (text: string): string =>
     text.replace(/(['"])(openapi-fetch|openapi-typescript-helpers)\1/g, "'./$2.js'")
   for (const name of readdirSync('client/dist').filter(one => one.endsWith('.d.ts')))
     writeFileSync(join(folder, name), besides(readFileSync(join('client/dist', name), 'utf8')))
-  // As it was made: the compiler would write it again with four times the space before each line.
+  // Copied unchanged: the compiler would write it with four times the indentation.
   cpSync('client/contract.ts', join(folder, 'contract.d.ts'))
   for (const [name, file] of Object.entries(TYPES_OF_LIBRARIES))
     writeFileSync(join(folder, `${name}.d.ts`), besides(readFileSync(file, 'utf8')))
@@ -103,13 +103,13 @@ async function clientPackage(): Promise<string> {
   return folder
 }
 
-/** Modules that the Worker loads as files of their own: here they are parts of the code, as in cli/bin.mjs. */
+/** Modules that the Worker loads as separate files. Here they are bundled into the code, as in cli/bin.mjs. */
 const APART: Readonly<Record<string, string>> = {
   './sandbox.bundle.mjs': 'src/extension/plugins/program.ts',
   './patterns.bundle.mjs': 'src/product/fields/pattern-engine.ts',
 }
 
-/** Modules that say where files are, as they say it in the package: all code lies in `dist`. */
+/** Modules that return the paths of files, as they are in the package, where all code is in `dist`. */
 const PLACES: Readonly<Record<string, string>> = {
   'cli/files.ts': `import { fileURLToPath } from 'node:url'
 const at = path => fileURLToPath(new URL(path, import.meta.url))
@@ -132,7 +132,7 @@ const packaged: Plugin = {
   },
 }
 
-/** What the code of the command line is written for. */
+/** The oldest version of Node for which the command line is built. */
 const OLDEST_NODE = 22
 
 /** `bindery-cli`: the command line, with the configuration that `bindery new` copies. */
@@ -147,7 +147,7 @@ async function cliPackage(): Promise<string> {
     target: `node${OLDEST_NODE}`,
     minify: true,
     mainFields: ['module', 'main'],
-    // For libraries that ask for modules of Node as older code does.
+    // For libraries that call `require` for modules of Node.
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
     },
@@ -184,7 +184,7 @@ if (Number.parseInt(process.versions.node, 10) < ${OLDEST_NODE}) {
   return folder
 }
 
-/** Where the tarball of a package lies. */
+/** Returns the path of a package's tarball. */
 export const tarballOf = (name: string): string => join(OUT, `${name}-${version}.tgz`)
 
 const pack = (folder: string): void =>
@@ -193,7 +193,7 @@ const pack = (folder: string): void =>
     stdio: ['ignore', 'ignore', 'inherit'],
   })
 
-/** Writes both tarballs, and the folders that they are made of. */
+/** Writes both tarballs, and the folders from which they are made. */
 export async function writePackages(): Promise<void> {
   for (const folder of [await clientPackage(), await cliPackage()]) pack(folder)
 }

@@ -1,28 +1,29 @@
-// Mends installed packages where a line of theirs costs us much. npm runs it after each install (`prepare` in package.json); an install
-// whose package has other text, or none, is left as it is, and a test says so.
+// Patches installed packages where one of their lines is expensive for us. npm runs it after each install (`prepare` in
+// package.json). A package that has different text, or is not installed, stays unchanged, and a test reports it.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const MODULES = new URL('../node_modules/', import.meta.url)
 
-/** Each with the text of the package, and what stands there instead. */
+/** Each patch has the original text of the package and its replacement. */
 export const PATCHES = [
   {
-    // The configuration of the runtime, with all modules of the Worker in it, was copied whole for each few kilobytes that it grew:
-    // 1.4 GB in all, half of the time of a start. It grows by half of itself now.
+    // The configuration of the runtime, with all modules of the Worker in it, was copied completely for every few kilobytes that
+    // it grew: 1.4 GB in all, half of the time of a start. Now it grows by half of its size.
     file: 'miniflare/dist/src/index.js',
     text: 's.buffer = new ArrayBuffer(srcBuffer.byteLength + minSize);',
     instead:
       's.buffer = new ArrayBuffer(padToWord$1(srcBuffer.byteLength + Math.max(minSize, srcBuffer.byteLength >> 1)));',
   },
   {
-    // Of which kind its modules are is not said, and Node parses all 5 MB of them to find out whenever they are imported: 0.1 s of a start.
+    // The package does not declare the kind of its modules, so Node parses all 5 MB of them at every import to find out: 0.1 s of
+    // a start.
     file: 'miniflare/package.json',
     text: '"main": "./dist/src/index.js",\n  "types"',
     instead: '"main": "./dist/src/index.js",\n  "type": "commonjs",\n  "types"',
   },
-  // Messages in fifty languages, and the reading of JSON Schema, were 50 of the 1,074 KiB of the Worker: what is exported by its name no
-  // bundler leaves out. The service has its own messages.
+  // Messages in fifty languages and the reader of JSON Schema were 50 of the 1,074 KiB of the Worker, because a bundler never
+  // leaves out what is exported by name. The service has its own messages.
   ...['classic/external.js', 'core/index.js'].map(file => ({
     file: `zod/v4/${file}`,
     text: 'export * as locales from "../locales/index.js";\n',
@@ -46,19 +47,20 @@ function patch({ file, text, instead }) {
   )
 }
 
-/** In its place at once: a process that starts meanwhile reads the one or the other. */
+/** Replaces a file atomically: a process that starts meanwhile reads the old or the new text. */
 function replace(path, text) {
   writeFileSync(`${path}.patched`, text)
   renameSync(`${path}.patched`, path)
 }
 
 /**
- * Node reads the exports of a package anew for each of its modules. Drizzle lists every one of its 447 files, which takes half of the time
- * that a command needs to start: one pattern says the same of all that are named like their files.
+ * Packages with long lists of exports. Node reads the exports of a package again for each of its modules. Drizzle lists every one
+ * of its 447 files, which takes half of the time that a command needs to start. One pattern can describe all exports that are
+ * named like their files.
  */
 export const LONG_EXPORTS = ['drizzle-orm']
 
-/** The exports with one pattern in the place of those that are alike. */
+/** Returns the exports, with one pattern in place of those that follow it. */
 export function shortExports(exports) {
   const pattern = JSON.stringify(exports['./*'] ?? alike(exports)?.[1])
   const others = Object.entries(exports).filter(
@@ -67,7 +69,7 @@ export function shortExports(exports) {
   return pattern === undefined ? exports : { ...Object.fromEntries(others), './*': JSON.parse(pattern) }
 }
 
-/** Of a file that is exported by its name, its targets with a star in the place of the name. */
+/** Returns an export that is named like its file, with a star in place of the name in its targets. */
 const alike = exports =>
   Object.entries(exports)
     .map(([name, targets]) => [name, JSON.parse(JSON.stringify(targets).replaceAll(`"${name}.`, '"./*.'))])
@@ -80,7 +82,7 @@ function shorten(name) {
   replace(path, JSON.stringify({ ...now, exports: shortExports(now.exports) }))
 }
 
-// A test reads the patches alone, to see what an install has made of them.
+// A test imports the patches without applying them, to check what an install has done.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   PATCHES.forEach(patch)
   LONG_EXPORTS.forEach(shorten)

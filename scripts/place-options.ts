@@ -1,8 +1,8 @@
-// `--jurisdiction` and `--location`, as commands take them.
+// The options `--jurisdiction` and `--location` of commands.
 import { isJurisdiction, JURISDICTIONS, LOCATIONS, type Place } from '../src/platform/tenancy/places.ts'
 import { Misuse } from './misuse.ts'
 
-/** For `parseArgs`. */
+/** Options of `parseArgs`. */
 export const PLACE_OPTIONS = {
   jurisdiction: { type: 'string' },
   location: { type: 'string' },
@@ -10,7 +10,7 @@ export const PLACE_OPTIONS = {
 
 export type PlaceValues = { readonly jurisdiction?: string; readonly location?: string }
 
-/** The place that the options name, or an empty text; a `Misuse` lists those that there are. */
+/** Returns the place that the options name, or an empty text for none. Throws a `Misuse` that lists the valid ones. */
 export function placeOfOptions(values: PlaceValues): Place {
   const { jurisdiction, location } = values
   if (jurisdiction !== undefined && location !== undefined)
@@ -24,6 +24,6 @@ export function placeOfOptions(values: PlaceValues): Place {
   return place as Place
 }
 
-/** What the provider's tool is told to make a database there. */
+/** The arguments with which the provider's tool creates a database in the place. */
 export const placeArguments = (place: Place): string[] =>
   place === '' ? [] : [isJurisdiction(place) ? '--jurisdiction' : '--location', place]

@@ -1,5 +1,5 @@
-// Starts the plugin runner beside the service, and starts it again whenever it ends. It is a process group of its own, so
-// that nothing of it is left behind.
+// Starts the plugin runner as a process next to the service, and restarts it whenever it ends. It is a separate process group, so
+// that no part of it is left behind.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
@@ -11,18 +11,18 @@ import { signalGroup } from './local-worker.ts'
 
 const MAIN = 'runner/main.bundle.mjs'
 
-/** The wait before it is started again: doubled each time that it ends at once, up to the longest. */
+/** The wait before a restart. It doubles each time the runner ends immediately, up to the longest wait. */
 const SHORTEST_WAIT_MS = 50
 const LONGEST_WAIT_MS = 5_000
 
-/** What has run for so long did not end at once. */
+/** A runner that has run for this long did not end immediately. */
 const SETTLED_MS = 10_000
 
 export type PluginRunnerProcess = {
-  /** Variables of the Worker that calls it. Neither is secret. */
+  /** Variables for the Worker that calls the runner. Neither is secret. */
   readonly vars: { readonly PLUGIN_RUNNER_ADDRESS: string; readonly PLUGIN_RUNNER_START: string }
   readonly port: number
-  /** Process that listens now; undefined between two of them. */
+  /** The process that listens now. Undefined between two of them. */
   pid(): number | undefined
   stop(): Promise<void>
 }
@@ -30,8 +30,8 @@ export type PluginRunnerProcess = {
 type Settings = Pick<RunnerStart, 'longestMs' | 'lanes'>
 
 /**
- * Resolves when it listens. `tokenSecret` is the service's own, of which both sides make the runner's secret; `main` is the built
- * runner, beside which its cell lies.
+ * Starts the runner and resolves when it listens. `tokenSecret` is the service's own secret, from which both sides derive the
+ * secret of the runner. `main` is the built runner, whose cell is a file next to it.
  */
 export async function startPluginRunner(
   tokenSecret: string,
@@ -44,12 +44,12 @@ export async function startPluginRunner(
   let child: ChildProcess | undefined
   let wait = SHORTEST_WAIT_MS
 
-  /** Starts it on the port, or any; resolves with its port. */
+  /** Starts the process on the port, or on any port for 0. Resolves to its port. */
   const begin = (port: number): Promise<number> =>
     new Promise((listens, fails) => {
       const began = performance.now()
       const started = spawn(process.execPath, [resolve(main)], {
-        // Nothing of the environment: it holds credentials of the service and of the person who started it.
+        // Passes no environment, which contains credentials of the service and of the user who started it.
         env: {} as NodeJS.ProcessEnv,
         detached: true,
         stdio: ['pipe', 'pipe', 'inherit'],

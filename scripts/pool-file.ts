@@ -1,5 +1,5 @@
-// pool.toml: the databases that are bound to the Worker for tenants, of this machine or in the folder of an environment. Only this
-// file writes it.
+// pool.toml: the databases that are bound to the Worker for tenants, on this machine or in the folder of an environment. Only
+// this module writes it.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isPlace, type Place } from '../src/platform/tenancy/places.ts'
@@ -9,22 +9,22 @@ import { replaceFile } from './replace-file.ts'
 const POOL_FILE = 'pool.toml'
 
 export type PoolDatabase = {
-  /** `TENANT_001`. */
+  /** Such as `TENANT_001`. */
   binding: string
-  /** `bindery-tenant-001`; at the provider `bindery-eu1-tenant-001`, and with its place `bindery-eu1-tenant-002-eu`. */
+  /** Such as `bindery-tenant-001`. At the provider `bindery-eu1-tenant-001` or, with its place, `bindery-eu1-tenant-002-eu`. */
   databaseName: string
-  /** Where it is made; empty for anywhere. */
+  /** Where it is created. Empty for anywhere. */
   place: Place
-  /** Id of the file on this machine; at the provider the id that it gave, and until then one of the same form. */
+  /** On this machine the id of the file. At the provider the id that it assigned, and before that an id of the local form. */
   databaseId: string
 }
 
 const LOCAL_ID = '00000000-0000-4000-8000-'
 
-/** Whether the id is one of our own, which no provider gives. */
+/** Whether the id is one of ours, which no provider assigns. */
 const isLocalId = (id: string): boolean => id.startsWith(LOCAL_ID)
 
-/** The n-th database of the pool of this machine, or of an environment before the provider knows it. */
+/** Returns the n-th database of the pool, on this machine or in an environment before the provider has created it. */
 export function plannedDatabase(number: number, place: Place = '', environment?: string): PoolDatabase {
   const digits = String(number).padStart(3, '0')
   const what = `tenant-${digits}${place && `-${place}`}`
@@ -39,7 +39,7 @@ export function plannedDatabase(number: number, place: Place = '', environment?:
 /** Whether the database exists at the provider. */
 export const isMade = (database: PoolDatabase): boolean => !isLocalId(database.databaseId)
 
-/** What pool.toml lists, in its order. */
+/** Returns the databases that pool.toml lists, in its order. */
 export function parsePool(text: string): PoolDatabase[] {
   return text
     .split('[[d1_databases]]')
@@ -59,7 +59,7 @@ export function parsePool(text: string): PoolDatabase[] {
     })
 }
 
-/** The name tells the place, so that no second list of it can be out of step. */
+/** Reads the place from the name, so that no second list of places can disagree with it. */
 function placeOf(databaseName: string): Place {
   const place = databaseName.match(/-\d+-([a-z]+)$/)?.[1] ?? ''
   if (!isPlace(place)) throw new Error(`${POOL_FILE}: '${place}' in ${databaseName} is no place.`)
@@ -79,8 +79,8 @@ export function formatPool(databases: readonly PoolDatabase[]): string {
 }
 
 /**
- * The databases to add: first those that pool.toml lists and the control database does not know (of an earlier
- * run that was cut off, or never made at the provider) in that place, then new ones.
+ * Returns the databases to add: first databases of that place that pool.toml lists and the control database does not know (from
+ * an interrupted run, or never created at the provider), then new ones.
  */
 export function databasesToAdd(
   listed: readonly PoolDatabase[],
@@ -96,7 +96,7 @@ export function databasesToAdd(
   return [...unfinished.slice(0, count), ...fresh]
 }
 
-/** What the pool of this machine lists, or that in an environment's folder; nothing where there is no file yet. */
+/** Reads the pool of this machine, or the pool in an environment's folder. Empty if there is no file yet. */
 export function readPool(folder = '.'): PoolDatabase[] {
   const file = join(folder, POOL_FILE)
   return existsSync(file) ? parsePool(readFileSync(file, 'utf8')) : []

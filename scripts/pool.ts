@@ -1,5 +1,5 @@
-// `npm run pool -- grow N [--jurisdiction J | --location L] [--environment NAME]`. Every step can be run again: what is done already is
-// left alone.
+// `npm run pool -- grow N [--jurisdiction J | --location L] [--environment NAME]`. Every step can be run again and skips what is
+// already done.
 import { parseArgs } from 'node:util'
 import type { Place } from '../src/platform/tenancy/places.ts'
 import { ENVIRONMENT_OPTION, type Environment, environmentFolder, environmentNamed } from './environments.ts'
@@ -22,13 +22,13 @@ const USAGE = `npm run pool -- grow N    N more databases for tenants
 
 const say = (line: string): void => console.log(`pool: ${line}`)
 
-/** Bindings in one Worker: the platform allows some 5,000, of which a few are not databases. */
+/** Databases of one Worker. The platform allows about 5,000 bindings, a few of which are not databases. */
 const MOST_DATABASES = 4_500
 
-/** Databases made together: the provider's interface takes four requests a second for long. */
+/** Databases created at the same time. The provider's interface sustains four requests a second. */
 const MADE_AT_ONCE = 4
 
-/** Makes the databases at the provider, and notes each id at once, so that none is made twice. */
+/** Creates the databases at the provider, and notes each id immediately, so that none is created twice. */
 async function makeRemote(environment: Environment, wanted: readonly PoolDatabase[]): Promise<void> {
   const folder = environmentFolder(environment.name)
   const tool = toolFor(environment)
@@ -49,7 +49,7 @@ async function makeRemote(environment: Environment, wanted: readonly PoolDatabas
   await Promise.all(Array.from({ length: MADE_AT_ONCE }, make))
 }
 
-/** Lists what is to be added in the pool's file. */
+/** Adds the databases to the file of the pool, and returns those to create. */
 function listWanted(
   registered: ReadonlySet<string>,
   count: number,
@@ -99,7 +99,7 @@ async function growAtProvider(count: number, place: Place, environment: Environm
   say(`they are free after the next deploy: npm run deploy -- --environment ${environment.name}`)
 }
 
-/** In an environment, databases are made at its own place unless the options say another. */
+/** Grows the pool. In an environment, databases are created at its own place unless the options name another. */
 function growIn(count: number, values: PlaceValues & { environment?: string }): Promise<void> {
   const environment = values.environment === undefined ? undefined : environmentNamed(values.environment)
   const place = placeOfOptions(values)

@@ -1,24 +1,25 @@
-// Brings databases up to the code's migrations, and records that in the control database. Run again after a
-// failure, it goes on where it stopped.
+// Brings databases up to the code's migrations, and records that in the control database. Run again after a failure, it continues
+// where it stopped.
 import { migrate, migrateAll, newestMigration } from '../src/platform/database/migrations.ts'
 import type { MigrationTarget } from '../src/platform/database/target.ts'
 import { migrationFiles } from './migration-files.ts'
 import type { PoolDatabase } from './pool-file.ts'
 import type { Progress } from './progress.ts'
 
-/** How `npm run migrate` ends where some databases could not be migrated, and all others are up to date. */
+/** Exit code of `npm run migrate` if some databases could not be migrated and all others are up to date. */
 export const SOME_ARE_BEHIND = 3
 
 /** Databases migrated at the same time: enough to hide the waiting, few enough for the provider's limits. */
 const AT_ONCE = 8
 
-/** Migrates the control database; names of the migrations applied now. */
+/** Migrates the control database. Returns the names of the migrations applied now. */
 export const prepareControl = async (control: MigrationTarget): Promise<string[]> =>
   migrate(control, await migrationFiles('control'))
 
 /**
- * Migrates the tenant databases and registers each in the control database: as free when it is new there, with its newest migration in
- * any case. One that is registered with the newest migration is left alone. Those that were finished before a failure are registered too.
+ * Migrates the tenant databases and registers each in the control database with its newest migration, as free if it is new there.
+ * Skips a database that is registered with the newest migration. After a failure, the databases that were finished are still
+ * registered.
  */
 export async function prepareTenantDatabases(
   control: MigrationTarget,
@@ -60,10 +61,10 @@ async function registeredWith(control: MigrationTarget, migration: string): Prom
   return new Set(rows.map(({ binding }) => String(binding)))
 }
 
-/** Databases that one statement registers: its text may have 100 KB. */
+/** Databases that one statement registers. Its text may have 100 KB. */
 const REGISTERED_AT_ONCE = 1_000
 
-/** Statements that register the databases as free, with their newest migration; empty for none. */
+/** Returns statements that register the databases as free, with their newest migration. Empty if there are no databases. */
 export function registerQueries(databases: readonly PoolDatabase[], migration: string): string[] {
   const rows = databases.map(({ binding, place }) => `('${binding}', 'free', '${migration}', '${place}')`)
   return Array.from(

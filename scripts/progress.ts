@@ -1,9 +1,9 @@
 import { bar } from '../cli/bar.ts'
 
-/** Tells how far something is: `done` of `all`, and what that is. */
+/** Reports progress: `done` of `all`, and what is counted. */
 export type Progress = (done: number, all: number, what: string) => void
 
-/** A bar that stays in its line on a terminal; elsewhere a line now and then, and at the end. */
+/** A bar that stays in its line on a terminal. Elsewhere it prints a line at intervals and at the end. */
 export function progressBar(say: (line: string) => void, stream = process.stderr): Progress {
   return (done, all, what) => {
     if (stream.isTTY) {

@@ -1,10 +1,11 @@
-// The page at /docs as one module: its small script and style inside. The library that it loads stays in files of its own, beside the Worker.
+// Builds the page at /docs as one module, with its small script and its policy. The library that it loads stays in separate files
+// next to the Worker.
 import { readFileSync } from 'node:fs'
 import { builtForBrowsers, hashOf } from './console-page.ts'
 
 const versionOf = (file: string): string => JSON.parse(readFileSync(file, 'utf8')).version
 
-/** Text of the module that has the page; src/bundles/reference.bundle.d.mts says what it exports. */
+/** The text of the module that exports the page. src/bundles/reference.bundle.d.mts declares its exports. */
 export async function referenceModule(): Promise<string> {
   const version = versionOf('node_modules/@scalar/api-reference/package.json')
   const script = await builtForBrowsers('reference/main.ts', { LIBRARY: JSON.stringify(`/docs/${version}`) })
@@ -26,7 +27,7 @@ export async function referenceModule(): Promise<string> {
   const policy = [
     "default-src 'none'",
     `script-src 'self' ${hashOf(script)}`,
-    // The library writes its styles itself.
+    // The library adds its own inline styles.
     "style-src 'unsafe-inline'",
     "img-src 'self' data:",
     "connect-src 'self'",

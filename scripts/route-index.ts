@@ -1,5 +1,5 @@
-// Writes src/route-index.mjs: method and path of every route, and the module that has it, so that the service mounts all
-// of them and evaluates a capability's contracts with the first request for it (docs/design.md, section 3).
+// Writes src/route-index.mjs: the method and path of every route, and the module that defines it. The service mounts all routes
+// from it, and evaluates the contracts of a capability at the first request for it (docs/design.md, section 3).
 import { readFileSync } from 'node:fs'
 import { build, type Plugin } from 'esbuild'
 import type { Method, Route } from '../src/platform/http/route.ts'
@@ -9,10 +9,10 @@ const INDEX_FILE = 'src/route-index.mjs'
 
 const APP = 'src/app.ts'
 
-/** Where a route is exported from: a list by its name in a module. */
+/** The place from which a route is exported: a list in a module, by its name. */
 type Place = { module: string; list: string }
 
-/** Modules of the platform and files that are no code: the lists of routes are made without them. */
+/** Replaces modules of the platform and files that are not code, which the lists of routes do not need. */
 const absent: Plugin = {
   name: 'absent',
   setup(build) {
@@ -35,7 +35,7 @@ const platform: Plugin = {
     })),
 }
 
-/** What the module exports, of a bundle made of it here. */
+/** Bundles the module, and returns its exports. */
 async function evaluated(contents: string): Promise<Record<string, unknown>> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: '.', loader: 'ts' },
@@ -55,13 +55,13 @@ async function evaluated(contents: string): Promise<Record<string, unknown>> {
   return (await import(`data:text/javascript;base64,${text}`)) as Record<string, unknown>
 }
 
-/** Modules that the app is made of, as it names them. */
+/** Returns the modules that the app imports, as it names them. */
 const importedBy = (source: string): string[] =>
   [...source.matchAll(/ from '(\.\/[^']*)'/g)].map(match => match[1]!)
 
 type Indexed = { method: Method; path: string; place: Place }
 
-/** All routes in their order, each with a list that has it; those of the app's own are in its list of all. */
+/** Returns all routes in their order, each with a list that contains it. The app's own routes are in its list of all routes. */
 async function indexedRoutes(): Promise<Indexed[]> {
   const modules = [...new Set([...importedBy(readFileSync(APP, 'utf8')), './app.ts'])]
   const exported = await evaluated(

@@ -1,6 +1,6 @@
-// The routes of the service for scripts and tests of what is written about them. The service is written for the Worker's
-// runtime, so that it is made one file for Node first, without what only answers need. The file lies among the installed
-// packages, which a test runner leaves as they are: it would transform the 4 MB again in each run and keep 18 MB of each.
+// Loads the routes of the service, for scripts and tests of what is written about them. The service is written for the Workers
+// runtime, so it is first built into one file for Node, without what only responses need. The file is kept among the installed
+// packages, which a test runner does not transform: it would transform the 4 MB again in each run, and keep 18 MB of each.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
@@ -10,7 +10,7 @@ import { sourcesAlone } from './source-key.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** What the document is completed with is a file apart for the Worker alone; other such files are not needed here. */
+/** Includes the bundle that completes the OpenAPI document, and leaves out the other bundles, which are not needed here. */
 const apart: Plugin = {
   name: 'apart',
   setup: build =>
@@ -23,7 +23,7 @@ const apart: Plugin = {
 
 const FILE = 'app.mjs'
 
-/** Loaded once in a process. */
+/** Loaded once in each process. */
 let routes: Promise<readonly Route[]> | undefined
 
 export const loadRoutes = (): Promise<readonly Route[]> => (routes ??= readRoutes())
@@ -46,7 +46,7 @@ async function readRoutes(): Promise<readonly Route[]> {
   return ROUTES
 }
 
-/** The OpenAPI document as the service answers it. */
+/** Returns the OpenAPI document that the service responds with. */
 export async function loadDocument(): Promise<string> {
   const route = (await loadRoutes()).find(({ path }) => path === '/openapi.json')!
   const { text } = (await route.handle({} as never, {} as never)) as { text: string }

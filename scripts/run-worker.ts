@@ -1,4 +1,4 @@
-// Runs the Worker as it was built, with nothing beside the runtime: started by local-worker.ts.
+// Runs the built Worker, in a process that contains only the runtime. local-worker.ts starts it.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
 import { convertV4MiniflareOptions, Miniflare, type V4ModuleDefinition } from 'miniflare'
@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<string, V4ModuleDefinition['type']>> = {
   '.ttf': 'Data',
 }
 
-/** The entry first, then what stands beside it; not its source map and notes. */
+/** Returns the entry first, then the other modules in its folder, without its source map and notes. */
 function modulesOf({ folder, entry }: BuiltWorker): V4ModuleDefinition[] {
   const others = readdirSync(folder).filter(name => name !== entry && extname(name) in KINDS)
   return [entry, ...others].map(name => ({
@@ -27,7 +27,7 @@ function modulesOf({ folder, entry }: BuiltWorker): V4ModuleDefinition[] {
 
 const worker = givenWorker()
 const { inspectorPort } = worker
-/** Those beside the configuration. */
+/** The secrets next to the configuration. */
 const secrets = readSecrets(dirname(worker.config)) as Record<string, string>
 const built = await builtWorker(worker.config, worker.script)
 const miniflare = new Miniflare(
@@ -36,7 +36,7 @@ const miniflare = new Miniflare(
     port: worker.port,
     ...(inspectorPort !== undefined && { inspectorPort }),
     resourcePersistencePath: resolve(worker.dataFolder, 'v3'),
-    // The scheduled handler, called as cron does.
+    // Enables calls of the scheduled handler, as cron makes them.
     unsafeTriggerHandlers: true,
     cf: false,
     telemetry: { enabled: false },
@@ -58,5 +58,5 @@ const miniflare = new Miniflare(
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void miniflare.dispose().finally(() => process.exit(0)))
 await miniflare.ready
-// What building its configuration left behind is more than the rest of this process.
+// Building the configuration leaves more garbage than the rest of this process uses.
 globalThis.gc?.()

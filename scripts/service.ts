@@ -1,5 +1,5 @@
-// The service as a process: the process group of the Worker, noted in the data folder, so that a start after a crash of this program can end
-// what the crash left behind.
+// The service as a process. Its process group is noted in the data folder, so that a start after a crash of this program can end
+// the processes that the crash left behind.
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -11,24 +11,24 @@ import { replaceFile } from './replace-file.ts'
 import { readSecrets } from './settings.ts'
 import { CONFIG_FILE } from './write-config.ts'
 
-/** What `service.json` in the data folder says while the service runs. */
+/** The content of `service.json` in the data folder while the service runs. */
 export type RunningService = {
-  /** Process that started the service and looks after it. */
+  /** The process that started the service and supervises it. */
   launcher: number
-  /** Process group of the service itself. */
+  /** The process group of the service. */
   group: number
   port: number
 }
 
 const noteFile = (dataFolder: string): string => join(dataFolder, 'service.json')
 
-/** The service of this data folder, as the last start noted it. */
+/** Returns the service of this data folder, as the last start noted it. */
 export function notedService(dataFolder: string): RunningService | undefined {
   const file = noteFile(dataFolder)
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as RunningService) : undefined
 }
 
-/** Command line of a process; empty when there is none of that id. */
+/** Returns the command line of a process. Empty if there is no process of that id. */
 function commandOf(pid: number): string {
   try {
     if (existsSync('/proc/self/cmdline')) return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
@@ -39,8 +39,8 @@ function commandOf(pid: number): string {
 }
 
 /**
- * Makes sure that no service runs on the data folder: ends one whose launcher is gone (after a crash), and
- * refuses when its launcher is alive. True when it ended one.
+ * Makes sure that no service runs on the data folder. Ends a service whose launcher is gone (after a crash), and throws if its
+ * launcher is alive. Resolves to true if it ended a service.
  */
 export async function endStaleService(dataFolder: string): Promise<boolean> {
   const noted = notedService(dataFolder)
@@ -49,14 +49,14 @@ export async function endStaleService(dataFolder: string): Promise<boolean> {
     throw new Error(
       `Bindery runs on ${dataFolder} already: process ${noted.launcher}, http://localhost:${noted.port}. Stop it first, or set BINDERY_DATA to another folder.`,
     )
-  // Ids of processes are used again: only what is ours by its command line is ended.
+  // Process ids are reused, so a process is only ended if its command line shows that it is ours.
   const ours = commandOf(noted.group).includes(resolve(dataFolder))
   if (ours) await endGroup(noted.group)
   rmSync(noteFile(dataFolder), { force: true })
   return ours
 }
 
-/** Refuses a port that another program listens on. */
+/** Rejects a port on which another program listens. */
 export function checkPort(port: number): Promise<void> {
   return new Promise((done, fail) => {
     const probe = createServer()
@@ -73,13 +73,13 @@ export function checkPort(port: number): Promise<void> {
 
 export type Service = {
   origin: string
-  /** Resolves with the exit code when the service has ended, by itself or stopped. */
+  /** Resolves to the exit code when the service has ended, by itself or because it was stopped. */
   ended: Promise<number>
-  /** Ends the service in good order; after 10 s by force. */
+  /** Ends the service in an orderly way or, after 10 s, by force. */
   stop(): Promise<void>
 }
 
-/** Starts the service on the port, with the plugin runner; it answers some seconds later (`waitForHealth`). */
+/** Starts the service on the port, with the plugin runner. It responds some seconds later (`waitForHealth`). */
 export async function startService(port: number, dataFolder: string, isWatched = false): Promise<Service> {
   const runner = await startPluginRunner(readSecrets().TOKEN_SECRET!)
   const child = spawnLocalWorker({
@@ -87,10 +87,10 @@ export async function startService(port: number, dataFolder: string, isWatched =
     port,
     dataFolder,
     isWatched,
-    // A line for each request is shown to nobody here, and costs a tenth of the request.
+    // Request logs would only add lines that nobody reads, and take a tenth of the time of each request.
     vars: {
       REQUEST_LOG: 'off',
-      // No edge is in front of it, so that a client's word for its address is not believed; and links lead to this port.
+      // No edge is in front of the service, so it does not trust addresses that clients claim. Links lead to this port.
       TRUSTED_PROXIES: process.env.TRUSTED_PROXIES ?? '',
       PUBLIC_ORIGIN: process.env.PUBLIC_ORIGIN ?? `http://localhost:${port}`,
       ...runner.vars,
@@ -117,7 +117,7 @@ export async function startService(port: number, dataFolder: string, isWatched =
   }
 }
 
-/** Kills what is left of the group, and waits until nothing is: until then its port is not free. */
+/** Kills the rest of the group and waits until no process is left, because its port is not free until then. */
 async function endGroup(group: number): Promise<void> {
   while (signalGroup(group, 'SIGKILL')) await sleep(20)
 }
@@ -128,11 +128,11 @@ const exitOf = (child: ChildProcess): Promise<number> =>
     child.once('exit', (code, signal) => done(code ?? (signal === 'SIGTERM' || signal === 'SIGINT' ? 0 : 1)))
   })
 
-/** How long a service may take before it answers: on a machine that is busy with much else, minutes. */
+/** How long a service may take until it responds: minutes on a very busy machine. */
 const LONGEST_START_MS = 15 * 60_000
 const SAY_EVERY_MS = 20_000
 
-/** Waits until /health answers 200; an Error when the service ends before, or after a quarter of an hour. */
+/** Waits until /health responds with 200. Throws if the service ends before that, or after a quarter of an hour. */
 export async function waitForHealth(service: Service, say: (line: string) => void = () => {}): Promise<void> {
   let endedWith: number | undefined
   service.ended.then(code => {
@@ -157,7 +157,7 @@ export async function waitForHealth(service: Service, say: (line: string) => voi
   }
 }
 
-/** Calls the scheduled handler, as cron does in production every minute; false when it failed. */
+/** Calls the scheduled handler, as cron does every minute in production. Resolves to false if it failed. */
 export async function callScheduled(service: Service): Promise<boolean> {
   const response = await fetch(`${service.origin}/cdn-cgi/local/scheduled`).catch(() => undefined)
   return response?.ok ?? false

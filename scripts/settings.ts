@@ -1,19 +1,19 @@
-// What `npm start` and the commands beside it take from the environment and from .dev.vars.
+// Settings of `npm start` and the related commands, from the environment and from .dev.vars.
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { newTokenKeys } from './token-key.ts'
 
-/** Secrets of the local service, KEY=value a line; read by wrangler too. Not in git. */
+/** The secrets of the local service, one KEY=value on each line. wrangler reads it too. Not in git. */
 export const SECRETS_FILE = '.dev.vars'
 
 const randomText = (): string => randomBytes(32).toString('base64url')
 
 /**
- * Secrets that the Worker cannot do without, each with what makes a new one. Lost, all sessions end (the first), links to
- * files end (the second), no password fits (the third), and what is sealed cannot be read (the fourth): integrations,
- * secrets, keys of webhooks, paging tokens of events.
+ * Secrets that the Worker requires, each with its generator. If one is lost, all sessions end (the first), links to files end
+ * (the second), no password matches (the third), or sealed data cannot be read (the fourth): integrations, secrets, keys of
+ * webhooks, paging tokens of events.
  */
 const SECRETS: Readonly<Record<string, () => string>> = {
   TOKEN_KEYS: () => `'${newTokenKeys()}'`,
@@ -23,20 +23,20 @@ const SECRETS: Readonly<Record<string, () => string>> = {
 }
 
 export type Settings = {
-  /** Port of the service on this machine. */
+  /** Port of the local service. */
   port: number
-  /** Folder of everything that the local service keeps. */
+  /** Folder of everything that the local service stores. */
   dataFolder: string
   administrator: {
     username: string
-    /** Undefined: one is made up and printed once. */
+    /** Undefined: a password is generated and printed once. */
     password: string | undefined
   }
 }
 
 type Variables = Record<string, string | undefined>
 
-/** Settings from the environment, else from .dev.vars, else the defaults; an Error says which one is wrong. */
+/** Reads settings from the environment, then from .dev.vars, then the defaults. Throws an Error that names an invalid one. */
 export function readSettings(environment: Variables, secrets: Variables): Settings {
   const value = (name: string): string | undefined => environment[name] || secrets[name] || undefined
   const portText = value('PORT') ?? '8787'
@@ -53,16 +53,16 @@ export function readSettings(environment: Variables, secrets: Variables): Settin
   }
 }
 
-/** .dev.vars, or another file like it, as it is; empty when there is none. */
+/** Reads .dev.vars, or another file of its form. Empty if there is no file. */
 export const readSecrets = (folder = '.', name = SECRETS_FILE): Variables => {
   const file = join(folder, name)
   return existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
 }
 
-/** Names of the secrets that the Worker cannot do without. */
+/** Names of the secrets that the Worker requires. */
 export const SECRET_NAMES: readonly string[] = Object.keys(SECRETS)
 
-/** Adds to .dev.vars, or another file like it, the secrets that it lacks; names of those added. */
+/** Adds missing secrets to .dev.vars, or to another file of its form. Returns the names of those added. */
 export function completeSecrets(folder = '.', name = SECRETS_FILE): string[] {
   const present = readSecrets(folder, name)
   const missing = SECRET_NAMES.filter(name => !present[name])
@@ -72,7 +72,7 @@ export function completeSecrets(folder = '.', name = SECRETS_FILE): string[] {
   const gap = before === '' || before.endsWith('\n') ? '' : '\n'
   const lines = missing.map(name => `${name}=${SECRETS[name]!()}\n`)
   writeFileSync(file, `${before}${gap}${lines.join('')}`, { mode: 0o600 })
-  // One that was there keeps its mode otherwise.
+  // `writeFileSync` does not change the mode of an existing file.
   chmodSync(file, 0o600)
   return missing
 }

@@ -1,17 +1,20 @@
-// What was made from sources is kept by a key of all of them, among the installed packages, so that it is made once: for this checkout
-// and for copies of it that use the same packages.
+// Keys of sources. What was built from sources is kept by such a key among the installed packages, so that it is built once for
+// this checkout and for copies of it that use the same packages.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { entriesBelow } from '../cli/entries.ts'
 
-/** Where it is kept. */
+/** The folder of kept builds. */
 export const KEPT_IN = resolve('node_modules/.cache/bindery')
 
 /** npm writes it with each installation. */
 const PACKAGES = 'node_modules/.package-lock.json'
 
-/** A key of the files, of all in the folders that are not `made` of others, and of the packages; what is not there is left out. `more` belongs to it, too. */
+/**
+ * Returns a key of the files, of all files in the folders that do not match `made` (generated files), of the installed packages,
+ * and of `more`. Skips missing files and folders.
+ */
 export function sourceKey(
   folders: readonly string[],
   files: readonly string[],
@@ -33,9 +36,9 @@ export function sourceKey(
   return hash.digest('hex').slice(0, 24)
 }
 
-/** Folders of all that a checkout's generated files are made from, and of these files themselves. */
+/** The folders of all files from which a checkout's generated files are made, and of these files themselves. */
 export const CHECKOUT_SOURCES = ['src', 'durable', 'packages', 'runner', 'console', 'scripts']
 
-/** A key of the sources without what is made from them. */
+/** A key of the sources without the files generated from them. */
 export const sourcesAlone = (): string =>
   sourceKey(CHECKOUT_SOURCES, [], '', /\.bundle\.mjs$|route-index\.mjs$/)

@@ -1,5 +1,5 @@
-// `npm start`: the whole service on this machine, from nothing or from what the data folder holds. `npm run dev`: the same, with a Worker that is
-// built again whenever a source changes.
+// `npm start`: runs the whole service on this machine, from nothing or from the data folder. `npm run dev` does the same, with a
+// Worker that is built again whenever a source changes.
 import { parseArgs } from 'node:util'
 import { type Administrator, prepareAdministrator } from './administrator.ts'
 import { signIn } from './api-client.ts'
@@ -25,7 +25,7 @@ const { values } = parseArgs({ options: { watch: { type: 'boolean', default: fal
 
 const say = (line: string): void => console.log(`bindery: ${line}`)
 
-/** Writes what the service reads when it starts, and makes sure that it can have the port and the data. */
+/** Writes the files that the service reads at its start, and checks that it can use the port and the data. */
 async function prepareFiles(): Promise<Settings> {
   const added = completeSecrets()
   if (added.length > 0) say(`${SECRETS_FILE} has a new random ${added.join(' and ')}`)
@@ -39,7 +39,7 @@ async function prepareFiles(): Promise<Settings> {
   return settings
 }
 
-/** Makes and migrates the databases, and the administration account. */
+/** Creates and migrates the databases, and prepares the administration account. */
 async function prepareStores(settings: Settings, firstStart: boolean): Promise<Administrator> {
   say(firstStart ? 'making the databases' : 'checking the databases')
   const databases = openLocalDatabases(settings.dataFolder)
@@ -122,7 +122,7 @@ async function start(): Promise<number> {
     await service.stop()
     throw error
   }
-  // Cron does not fire by itself here.
+  // The local runtime does not run cron by itself.
   const everyMinute = setInterval(async () => {
     if (!(await callScheduled(service)) && !stopping) say('the scheduled handler failed; see the log above')
   }, 60_000)

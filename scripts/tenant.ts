@@ -1,4 +1,4 @@
-// `npm run tenant -- …`. A tenant takes free databases of the pool; the Worker is never deployed for it.
+// `npm run tenant -- …`: manages tenants. A tenant gets free databases of the pool; the Worker is never deployed for it.
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -68,7 +68,7 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'
 const say = (line: string): void => console.log(`tenant: ${line}`)
 const isType = (type: string): type is 'test' | 'production' => type === 'test' || type === 'production'
 
-/** The tenant of that name, as the control database has it; an Error when there is none. */
+/** Returns the tenant of that name from the control database. Throws if there is none. */
 async function tenantNamed(env: Env, name: string): Promise<Tenant> {
   const tenant = await readTenant(env, { name }, noCalls())
   if (!tenant) throw new Error(`There is no tenant '${name}'; npm run tenant -- list shows all.`)
@@ -77,7 +77,7 @@ async function tenantNamed(env: Env, name: string): Promise<Tenant> {
 
 const HOUR_MS = 3_600_000
 
-/** What an operator asks about a tenant, by labels. */
+/** Facts about a tenant for operators, with labels. */
 function factsOf(tenant: Tenant): [label: string, value: string][] {
   const { name, type, hostName, locator, place, suspension, clockOffsetMs, quotas, allowedOrigins } = tenant
   const facts: [string, string | undefined][] = [
@@ -189,7 +189,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
 }
 
-/** Which other environments of the domain have room for a tenant. */
+/** Lists the other environments of the domain that have room for a tenant. */
 async function otherCells({ name, domain }: Environment, place: Place): Promise<string> {
   const lines: string[] = []
   for (const other of environmentNames().map(environmentNamed)) {
@@ -206,7 +206,7 @@ async function otherCells({ name, domain }: Environment, place: Place): Promise<
 const environmentOf = (name: string | undefined): Environment | undefined =>
   name === undefined ? undefined : environmentNamed(name)
 
-/** Databases of this machine have no bookmarks, and no other environment beside them. */
+/** Returns the environment. Local databases have no bookmarks, and there is no other environment to move to. */
 function requireProvider(command: string, name: string | undefined): Environment {
   const environment = environmentOf(name)
   if (!environment) throw new Misuse(`'${command}' works at the provider only: add --environment NAME.`)
@@ -219,7 +219,7 @@ function requireTo(to: string | undefined): string {
   return to
 }
 
-/** Commands that take more than a name. */
+/** Commands that accept more than a name. */
 const TAKES_MORE: ReadonlySet<string> = new Set(['shards', 'quota'])
 
 async function list(env: Env): Promise<void> {

@@ -1,13 +1,13 @@
 // `npm run token-key` prints a new key for TOKEN_KEYS.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 
-/** A new Ed25519 key with its private half, as a member of the JSON Web Key Set that TOKEN_KEYS is. */
+/** Returns a new Ed25519 key with its private half, as a member of the JSON Web Key Set in TOKEN_KEYS. */
 export const newTokenKey = (): object => ({
   ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }),
   kid: randomBytes(6).toString('base64url'),
 })
 
-/** TOKEN_KEYS with one new key. */
+/** Returns a TOKEN_KEYS with one new key. */
 export const newTokenKeys = (): string => JSON.stringify({ keys: [newTokenKey()] })
 
 if (import.meta.main) {

@@ -1,5 +1,5 @@
-// The tenant databases of an environment: registered in its control database as they are made, and brought up to the migrations of this
-// checkout by the Worker that serves there (src/tenants/upgrades.ts), which is informed of them here.
+// The tenant databases of an environment: registers new ones in its control database, and has all migrated to this checkout's
+// migrations by the Worker that serves there (src/tenants/upgrades.ts), which reads the migrations that are announced here.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Migration,
@@ -18,7 +18,7 @@ import { progressBar } from './progress.ts'
 /** Some databases could not be migrated; all others are up to date. */
 export class SomeAreBehind extends Error {}
 
-/** Registers databases that have nothing yet: free as soon as the Worker has migrated them. */
+/** Registers new, empty databases. They are free as soon as the Worker has migrated them. */
 export async function registerNew(
   control: MigrationTarget,
   databases: readonly PoolDatabase[],
@@ -28,13 +28,13 @@ export async function registerNew(
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** Version of the Worker that has all requests; undefined when there is none. */
+/** Returns the version of the Worker that has all requests. Undefined if there is none. */
 export type Serving = () => Promise<string | undefined>
 
 /**
- * The migrations that databases may have now. The Worker that serves carries them out and runs on what becomes of them. So they end before
- * a move of tables that it is not known to be ready for: one that this checkout brings, or that was brought by a release which
- * was not deployed, or not last. Where nothing was deployed yet, all may be. An Error when this code needs more.
+ * Returns the migrations that databases may have now. The serving Worker applies them and must run on the result. So they end
+ * before a move of tables for which it is not known to be ready: a move that this checkout adds, or that was added by a release
+ * that was not deployed, or not deployed last. Before the first deployment, all are allowed. Throws if this code needs more.
  */
 export async function announceable(
   control: MigrationTarget,
@@ -62,7 +62,7 @@ export async function announceable(
   return migrations.slice(0, migrations.indexOf(held))
 }
 
-/** Tells the Worker of the migrations of this checkout, and has it try those databases again that failed. */
+/** Announces the migrations of this checkout to the Worker, and lets it retry databases that failed. */
 export async function announceMigrations(control: MigrationTarget, serving: Serving): Promise<void> {
   const migrations = await announceable(control, await migrationFiles('tenant'), serving)
   await control.execute([
@@ -76,7 +76,7 @@ export async function announceMigrations(control: MigrationTarget, serving: Serv
   ])
 }
 
-/** Notes for which moves the Worker is ready that was deployed with this code and answers. */
+/** Notes the moves for which the Worker is ready that was deployed with this code and responds. */
 export async function noteReadyMoves(
   control: MigrationTarget,
   serving: Serving,
@@ -92,12 +92,12 @@ export async function noteReadyMoves(
 type State = {
   readonly all: number
   readonly done: number
-  /** Begun and not finished; more than none: there is a Worker that does it. */
+  /** Databases begun and not finished. If there are any, a Worker is migrating. */
   readonly underWay: number
   readonly problems: readonly { readonly binding: string; readonly problem: string }[]
 }
 
-/** `withNew`: databases that have nothing yet too, which the Worker binds with its next deployment. */
+/** `withNew` includes databases that are still empty, which the Worker binds with its next deployment. */
 async function stateOf(control: MigrationTarget, newest: string, withNew: boolean): Promise<State> {
   const which = withNew ? 'true' : `migration <> ''`
   const [counts] = await control.query(
@@ -121,10 +121,10 @@ async function stateOf(control: MigrationTarget, newest: string, withNew: boolea
 
 const POLL_MS = 2_000
 
-/** A Worker looks once a minute: who sees nothing of it for so long has none that does. */
+/** A Worker checks once a minute. If nothing happens for this long, no Worker migrates. */
 const MOST_IDLE_MS = 3 * 60_000
 
-/** What is waited for: all that was announced, or only what this code needs, which leaves out moves that go on for hours. */
+/** What to wait for: everything that was announced, or only what this code needs, which excludes moves that take hours. */
 type Awaited = { readonly isNeeded?: boolean; readonly withNew?: boolean }
 
 const newestAnnounced = async (control: MigrationTarget): Promise<string> => {
@@ -133,8 +133,9 @@ const newestAnnounced = async (control: MigrationTarget): Promise<string> => {
 }
 
 /**
- * Waits until the Worker has migrated all that it has bound, or tried to. `SomeAreBehind` names those that failed; an Error says that so many did
- * that it stopped. Returns false where no Worker does it: none is deployed, or one from before it could.
+ * Waits until the Worker has migrated all databases that it binds, or has tried to. Throws a `SomeAreBehind` that names those
+ * that failed, or an Error if so many failed that it stopped. Resolves to false if no Worker migrates: none is deployed, or its
+ * version is too old.
  */
 export async function awaitUpgrades(
   control: MigrationTarget,
@@ -161,7 +162,7 @@ export async function awaitUpgrades(
   }
 }
 
-/** Migrates these databases now, from here. Moves that were not announced are left to the Worker. */
+/** Migrates these databases now, from this process. Moves that were not announced are left to the Worker. */
 export async function migrateBound(env: Env, bindings: readonly string[]): Promise<void> {
   const control = bindingTarget('CONTROL', env.CONTROL)
   const migrations = await announceable(control, await migrationFiles('tenant'), async () => undefined)

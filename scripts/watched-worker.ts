@@ -1,4 +1,4 @@
-// Runs the Worker and builds it again whenever a source changes: started by local-worker.ts.
+// Runs the Worker, and builds it again whenever a source changes. local-worker.ts starts it.
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { unstable_startWorker } from 'wrangler'
@@ -6,7 +6,7 @@ import { givenWorker, LIBRARY_FOLDER } from './local-worker.ts'
 import { replaceFile } from './replace-file.ts'
 
 const worker = givenWorker()
-// Beside the configuration, so that paths in it mean the same and secrets are found.
+// In the folder of the configuration, so that its relative paths stay valid and secrets are found.
 const config = join(dirname(worker.config), 'wrangler.watched.generated.toml')
 replaceFile(
   config,
@@ -28,7 +28,8 @@ await unstable_startWorker({
     watch: true,
     remote: false,
     server: { hostname: '127.0.0.1', port: worker.port },
-    // Wrangler's own debugger would be sent every line of the log, at a sixth of a short request; who looks asks for a port.
+    // Wrangler's own debugger would receive every line of the log, which takes a sixth of the time of a short request. It needs
+    // an explicit port.
     inspector: worker.inspectorPort === undefined ? false : { port: worker.inspectorPort },
     persist: resolve(worker.dataFolder),
   },

@@ -1,5 +1,5 @@
-// The Worker as the bundle that a deployment sends, beside the options that the local runtime has from its configuration. It is built
-// when something of it has changed.
+// Builds the Worker into the bundle that a deployment sends, with the options that the local runtime derives from its
+// configuration. It is built again only if one of its sources has changed.
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
@@ -11,26 +11,30 @@ const run = promisify(execFile)
 
 const OPTIONS_READER = join(import.meta.dirname, 'worker-options.ts')
 
-/** By their places in the checkout: the same in each copy of it. */
+/** Relative paths, which are the same in each copy of the checkout. */
 const SCRIPTS = ['scripts/worker-build.ts', 'scripts/worker-options.ts']
 
-/** Folders of the sources of every Worker; a configuration or script elsewhere is made from what lies beside it, too. */
+/** Folders of the sources of every Worker. A configuration or script in another folder also depends on that folder. */
 const SOURCES = ['src', 'durable', 'packages']
 
 const OPTIONS = 'options.json'
 
 export type BuiltWorker = {
-  /** Of the modules. */
+  /** The folder of the modules. */
   readonly folder: string
-  /** File name of the entry. */
+  /** The file name of the entry. */
   readonly entry: string
-  /** What the runtime is to give the Worker, without secrets. */
+  /** The runtime's options for the Worker, without secrets. */
   readonly options: { readonly bindings?: Record<string, string> }
 }
 
-/** The Worker of the configuration in the current folder, built unless it is; `script` instead of the entry that it names. */
+/**
+ * Returns the Worker of a configuration in the current folder, built if necessary. `script` replaces the entry that the
+ * configuration names.
+ */
 export async function builtWorker(config: string, script?: string): Promise<BuiltWorker> {
-  // By their places, as SCRIPTS: a whole path of the current folder would be another folder, with the packages and all else in it.
+  // Relative paths, as in SCRIPTS. The folder of an absolute path would be the whole checkout, with its packages and everything
+  // else.
   const place = relative('', config)
   const entryPlace = script === undefined ? [] : [relative('', script)]
   const beside = [place, ...entryPlace].map(dirname).filter(path => path !== '.')
@@ -41,7 +45,7 @@ export async function builtWorker(config: string, script?: string): Promise<Buil
   return { folder, entry, options }
 }
 
-/** Writes the modules of the Worker, and its options beside them, into the folder. */
+/** Writes the modules of the Worker and its options into the folder. */
 async function build(config: string, script: string | undefined, folder: string): Promise<void> {
   const environment = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_LOG: 'error' }
   try {

@@ -1,4 +1,4 @@
-// The provider's command line tool, and databases reached through it.
+// The provider's command line tool, and access to databases through it.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,12 +10,12 @@ import { configFile } from './write-config.ts'
 
 const run = promisify(execFile)
 
-/** Runs a command of the tool; resolves with what it prints. */
+/** Runs a command of the tool. Resolves to its output. */
 export type Tool = (...command: string[]) => Promise<string>
 
 /**
- * The tool for an environment, run in this checkout or in a copy of it (`checkout`), with the environment's generated
- * configuration. Its errors have all that it printed.
+ * Returns the tool for an environment. It runs in this checkout or in a copy of it (`checkout`), with the environment's generated
+ * configuration. Its errors contain everything that it printed.
  */
 export const toolFor =
   (environment: Environment, checkout = '.'): Tool =>
@@ -41,20 +41,20 @@ export const toolFor =
 
 type Outcome = { results?: Record<string, unknown>[]; success?: boolean }
 
-/** The answer of a command with --json; lines before the JSON are notices. */
+/** Parses the response of a command with --json. Lines before the JSON are notices. */
 export function jsonOf<Value>(output: string): Value {
   const start = output.search(/^[[{]/m)
   if (start < 0) throw new Error(`wrangler answered no JSON:\n${output}`)
   return JSON.parse(output.slice(start)) as Value
 }
 
-/** Databases at the provider by name, with their ids. */
+/** Returns the ids of the databases at the provider, by name. */
 export async function databasesMade(tool: Tool): Promise<Map<string, string>> {
   const list = jsonOf<{ name: string; uuid: string }[]>(await tool('d1', 'list', '--json'))
   return new Map(list.map(({ name, uuid }) => [name, uuid]))
 }
 
-/** Id of the database of that name, which is made unless it is among those `made`; `options` say where. */
+/** Returns the id of the database of that name. Creates it unless `made` contains it; `options` determine the place. */
 export async function databaseAtProvider(
   tool: Tool,
   name: string,
@@ -64,15 +64,15 @@ export async function databaseAtProvider(
   const present = made.get(name)
   if (present) return present
   const output = await tool('d1', 'create', name, ...options)
-  // The tool prints what to add to a configuration.
+  // The tool prints lines to add to a configuration.
   const id = output.match(/"?database_id"?\s*[:=]\s*"([^"]+)"/)?.[1]
   if (!id) throw new Error(`${name} was made, but the provider did not say its id; run this again.`)
   return id
 }
 
 /**
- * A database of the provider as a migration target, by `wrangler d1 execute`. Statements travel as one file, which takes effect
- * as a whole or not at all.
+ * A database of the provider as a migration target, through `wrangler d1 execute`. Statements are sent as one file, which is
+ * applied completely or not at all.
  */
 export function remoteTarget(tool: Tool, binding: string): MigrationTarget {
   const execute = async (...what: string[]): Promise<Outcome[]> =>

@@ -1,5 +1,6 @@
-// The files that commands run the Worker and reach its stores with. wrangler.toml is the template: with the pool of this machine it
-// becomes wrangler.generated.toml, and with an environment's names, ids and pool the file for that environment.
+// Writes the configurations with which commands run the Worker and access its stores. wrangler.toml is the template. With the
+// pool of this machine it becomes wrangler.generated.toml. With an environment's names, ids and pool it becomes the file of that
+// environment.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -17,13 +18,13 @@ import { replaceFile } from './replace-file.ts'
 
 export const CONFIG_FILE = 'wrangler.generated.toml'
 
-/** The file of an environment, or that of this machine. */
+/** Returns the file of an environment, or of this machine. */
 export const configFile = (environment?: Environment): string =>
   environment ? `wrangler.${environment.name}.generated.toml` : CONFIG_FILE
 
 const HEADER = '# Generated from wrangler.toml and the list of databases by `npm run config`; do not edit.'
 
-/** What the service needs on one machine in the place of the defaults, which are those of production. */
+/** Variables of the local service. The defaults in the template are those of production. */
 const LOCAL_VARIABLES: Readonly<Record<string, string>> = {
   ENVIRONMENT: 'local',
   DOMAIN: 'bindery.test',
@@ -36,7 +37,10 @@ const withVariables = (config: string, variables: Readonly<Record<string, string
     config,
   )
 
-/** A cloud region near each place: there the Worker runs (`[placement]`), since it calls its databases several times a request. */
+/**
+ * A cloud region near each place. The Worker runs there (`[placement]`), because it calls its databases several times in a
+ * request.
+ */
 const REGIONS: Readonly<Record<Exclude<Place, ''>, string>> = {
   eu: 'aws:eu-central-1',
   us: 'aws:us-east-1',
@@ -49,13 +53,13 @@ const REGIONS: Readonly<Record<Exclude<Place, ''>, string>> = {
   oc: 'aws:ap-southeast-2',
 }
 
-/** Rate limits are counted by these ids over a whole account, so each environment has its own. */
+/** Returns an id for a rate limit. Limits are counted by id over a whole account, so each environment has its own ids. */
 function rateLimitId(environment: string, id: string): string {
   const base = createHash('sha256').update(environment).digest().readUInt32BE() % 100_000
   return String(base * 10_000 + Number(id))
 }
 
-/** wrangler.toml as the environment's own: every name, id and variable. */
+/** Returns wrangler.toml with the names, ids and variables of the environment. */
 export function environmentConfig(template: string, environment: Environment): string {
   const { name, domain, place, controlId } = environment
   const named = template
@@ -80,7 +84,10 @@ export function environmentConfig(template: string, environment: Environment): s
   )
 }
 
-/** The configuration of an environment with the databases that the provider has made; or that of this machine. */
+/**
+ * Returns the configuration of an environment with the databases that exist at the provider, or the configuration of this
+ * machine.
+ */
 export function joinedConfig(environment?: Environment): string {
   const template = readFileSync('wrangler.toml', 'utf8')
   const [config, databases] = environment
@@ -92,14 +99,14 @@ export function joinedConfig(environment?: Environment): string {
 export const writeConfig = (environment?: Environment): void =>
   replaceFile(configFile(environment), joinedConfig(environment))
 
-/** Without the files beside the Worker: here the runtime would put two more Workers before each request for them. */
+/** Removes the static files of the Worker. For these, the local runtime would put two more Workers in front of each request. */
 const withoutAssets = (config: string): string => config.replace(/^(?:#.*\n)*\[assets\]\n(?:.+\n)*\n/m, '')
 
 const KEPT = /^(\[vars\]|\[\[d1_databases\]\]|\[\[r2_buckets\]\])/
 
 /**
- * A configuration cut down to variables and stores, for commands that reach the stores from outside the Worker. Its stores
- * are the provider's; openLocalStores opens those of this machine by the same ids. `control`: without databases of tenants.
+ * Reduces a configuration to variables and stores, for commands that access the stores from outside the Worker. Its stores are
+ * those of the provider; openLocalStores opens the local ones by the same ids. `control` leaves out the databases of tenants.
  */
 export function storesConfig(config: string, which: 'all' | 'control' = 'all'): string {
   const [head, ...sections] = config.split(/^(?=\[)/m)

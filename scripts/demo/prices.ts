@@ -3,7 +3,7 @@ import type { Story } from './story.ts'
 
 type Amount = number | string
 
-/** Of the answers to `GET /policy/{locator}/price` and `GET /policy/{locator}`, what the story tells. */
+/** What the demonstration shows of the responses to `GET /policy/{locator}/price` and `GET /policy/{locator}`. */
 export type Price = {
   grossPremium: Amount
   grossTaxes: Amount
@@ -24,7 +24,7 @@ export type Policy = {
   }[]
 }
 
-/** Tells the premium of every peril of every exposure. */
+/** Prints the premium of every peril of every exposure. */
 export function tellPremiums(story: Story, policy: Policy, expected: WorkedPolicy['expected']): void {
   policy.exposures.forEach((exposure, at) => {
     story.detail(`${exposure.name} ${at + 1}`)
@@ -41,7 +41,7 @@ export function tellPremiums(story: Story, policy: Policy, expected: WorkedPolic
   })
 }
 
-/** Tells the parts of the price, and what they come to. */
+/** Prints the parts of the price and their total. */
 export function tellPrice(story: Story, price: Price, expected: WorkedPolicy['expected']): void {
   story.amount('premium', price.grossPremium, expected.grossPremium)
   tellNamed(story, 'tax', named(price.taxGroups), expected.taxGroups)

@@ -1,4 +1,4 @@
-// A receiver of webhooks on this machine, which checks each signature as the Standard Webhooks do.
+// A local receiver of webhooks, which verifies signatures according to Standard Webhooks.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,13 +8,13 @@ export type ReceivedEvent = { id: string; type: string; data: Record<string, unk
 
 export type Receiver = {
   url: string
-  /** What the webhook signs with. */
+  /** The secret with which the webhook signs. */
   secret: string
-  /** Events whose signature was right, each once, in the order they came. */
+  /** Events with a valid signature, each once, in the order of arrival. */
   events: ReceivedEvent[]
-  /** Deliveries whose signature was wrong. */
+  /** The number of deliveries with an invalid signature. */
   refused: number
-  /** Waits until `enough` holds, at most that long; false when the time ran out. */
+  /** Waits until `enough` returns true, for at most `mostMs`. Resolves to false if the time runs out. */
   waitUntil(enough: () => boolean, mostMs: number): Promise<boolean>
   close(): void
 }

@@ -1,17 +1,17 @@
-// What the demonstration prints: steps as a person reads them, and figures held against those worked out by hand.
+// The output of the demonstration: steps in plain words, and figures compared with those worked out by hand.
 
 const money = (amount: unknown): string => Number(amount).toFixed(2)
 
 export type Story = {
-  /** Figures that differ from what they should be. */
+  /** Number of figures that differ from the expected ones. */
   wrong: number
-  /** How many figures were compared. */
+  /** Number of figures compared. */
   compared: number
   step(text: string): void
   detail(text: string): void
-  /** Prints an amount, and compares it with the one expected. */
+  /** Prints an amount, and compares it with the expected one. */
   amount(label: string, actual: unknown, expected: string | undefined): void
-  /** Compares a text or a list of texts; prints it. */
+  /** Prints a text and compares it with the expected one. */
   text(label: string, actual: string, expected: string): void
 }
 

@@ -1,6 +1,7 @@
-// What the control database keeps of its own deployment: which environment it belongs to, check values of the secrets that its data
-// depends on, and what the deployment has made. It is compared before anything is changed or uploaded, so that no deployment
-// replaces another's Worker, adopts its buckets, or runs with secrets that do not fit the data.
+// The record that the control database keeps of its own deployment: the environment to which it belongs, check values of the
+// secrets on which its data depends, and the resources that the deployment has created. It is compared before anything is changed
+// or uploaded, so that no deployment replaces the Worker of another, adopts its buckets, or runs with secrets that do not fit the
+// data.
 import { createHmac } from 'node:crypto'
 import { migrate } from '../../src/platform/database/migrations.ts'
 import type { MigrationTarget } from '../../src/platform/database/target.ts'
@@ -20,11 +21,11 @@ const COLUMN: Readonly<Record<CheckedSecret, string>> = {
   SEALING_KEY: 'sealing_check',
 }
 
-/** Tells nothing of the secret: the first 16 bytes of a keyed hash, in hexadecimal. */
+/** Returns the first 16 bytes of a keyed hash, in hexadecimal, which reveal nothing of the secret. */
 const checkValue = (name: CheckedSecret, secret: string): string =>
   createHmac('sha256', secret).update(`bindery ${name}`).digest('hex').slice(0, 32)
 
-/** Each is a list, whose first value is for what is new; the others still fit what they were used for. */
+/** Returns the check values of a secret, which is a list. Its first value is for new data; the others still fit older data. */
 const checksOf = (name: CheckedSecret, value: string): string[] =>
   value.split(',').map(secret => checkValue(name, secret.trim()))
 
@@ -40,8 +41,8 @@ async function identityRow(control: MigrationTarget): Promise<Row | undefined> {
 }
 
 /**
- * Migrates the control database and makes it that of the environment. Throws, before it writes anything, where the database is
- * another environment's, or holds tables that are none of ours.
+ * Migrates the control database and assigns it to the environment. Returns the migrations applied now. Throws before it writes
+ * anything if the database belongs to another environment or has tables of something else.
  */
 export async function claimControl(control: MigrationTarget, identity: Identity): Promise<string[]> {
   const tables = await control.query(
@@ -71,15 +72,15 @@ async function refuseOther(control: MigrationTarget, { environment, domain }: Id
   )
 }
 
-/** Whether the control database knows what its secrets must give: from then on none may be made up. */
+/** Whether the control database has check values of its secrets. From then on, no secret may be generated. */
 export async function hasSecretChecks(control: MigrationTarget): Promise<boolean> {
   const row = await identityRow(control)
   return row?.pepper_check != null || row?.sealing_check != null
 }
 
 /**
- * Holds the secrets against the check values of the control database and keeps theirs. Throws with
- * one message for a secret that is missing and another for one that is wrong. `source` names where they come from.
+ * Compares the secrets with the check values of the control database, and stores the check values of new ones. Throws one message
+ * for a missing secret and another for a wrong one. `source` names the file of the secrets.
  */
 export async function verifySecrets(
   control: MigrationTarget,
@@ -103,15 +104,15 @@ export async function verifySecrets(
   if (kept.length > 0) await control.execute([`update deployment set ${kept.join(', ')}`])
 }
 
-/** Names of the resources that the deployment has made, or was about to make when it was cut off. */
+/** Returns the names of the resources that the deployment has created, or was about to create when it was interrupted. */
 export async function notedResources(control: MigrationTarget): Promise<Set<string>> {
   const rows = await control.query('select name from deployment_resource')
   return new Set(rows.map(({ name }) => String(name)))
 }
 
 /**
- * Notes that the deployment makes a resource, before it does. Throws where the resource is there (`exists`) though the deployment
- * has not noted it: then it belongs to something else.
+ * Notes that the deployment creates a resource, before it does. Throws if the resource exists although the deployment has not
+ * noted it: then it belongs to something else.
  */
 export async function noteResource(control: MigrationTarget, name: string, exists: boolean): Promise<void> {
   if (exists)

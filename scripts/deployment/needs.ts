@@ -1,21 +1,21 @@
-// What a deployment needs at the provider, read from the text of its configuration.
+// The resources that a deployment needs at the provider, read from its configuration.
 
 export type Bucket = {
   readonly name: string
-  /** Border that its files stay within; undefined for none. */
+  /** The jurisdiction within which its files stay. Undefined for none. */
   readonly jurisdiction: string | undefined
 }
 
 export type Needs = {
   readonly buckets: readonly Bucket[]
-  /** Names of queues, with those for what could not be delivered. */
+  /** Names of queues, including dead-letter queues. */
   readonly queues: readonly string[]
 }
 
 const value = (section: string, key: string): string | undefined =>
   section.match(new RegExp(`^${key} = "([^"]*)"`, 'm'))?.[1]
 
-/** Buckets and queues of the configuration, each once. */
+/** Returns the buckets and queues of the configuration, each once. */
 export function needsOf(config: string): Needs {
   const sections = config.split(/^(?=\[)/m)
   const of = (header: string): string[] => sections.filter(section => section.startsWith(`[[${header}]]`))
@@ -29,7 +29,7 @@ export function needsOf(config: string): Needs {
   return { buckets, queues: [...new Set(queues)] }
 }
 
-/** Id of the control database in the text of a configuration. */
+/** Returns the id of the control database in a configuration. */
 export function controlId(config: string): string {
   const id = config.match(/binding = "CONTROL"\n(?:[^[\n].*\n)*?database_id = "([^"]*)"/)?.[1]
   if (id === undefined) throw new Error('wrangler.toml has no database CONTROL with a database_id.')

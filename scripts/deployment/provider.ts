@@ -1,19 +1,19 @@
-// What the provider has and makes, through its tool: databases, buckets, queues.
+// Reads and creates resources at the provider, through its tool: buckets, queues, Workers.
 import type { Tool } from '../wrangler.ts'
 import type { Bucket } from './needs.ts'
 
 const jurisdictionOf = ({ jurisdiction }: Bucket): string[] =>
   jurisdiction === undefined ? [] : ['--jurisdiction', jurisdiction]
 
-/** Whether a line of the list names it: as a value of its own, in a table or behind `name:`. */
+/** Whether a line of the list has the name, as a separate value, in a table or after `name:`. */
 const isListed = (output: string, name: string): boolean =>
   output.split('\n').some(line => line.split(/[\s│|:]+/).includes(name))
 
-/** Pages of queues that are looked through: more than an account may have. */
+/** Pages of queues that are searched: more than an account may have. */
 const MOST_PAGES = 200
 
 export const provider = (tool: Tool) => ({
-  /** Whether the tool may act for an account. */
+  /** Whether the tool is signed in to an account. */
   async isSignedIn(): Promise<boolean> {
     return tool('whoami', '--json').then(
       () => true,
@@ -30,7 +30,7 @@ export const provider = (tool: Tool) => ({
     for (let page = 1; page <= MOST_PAGES; page += 1) {
       const output = await tool('queues', 'list', '--page', String(page))
       if (isListed(output, name)) return true
-      // A page without a table row is behind the last.
+      // A page without a table row is past the last one.
       if (!/[│|]\s*[0-9a-f]{32}\s*[│|]/.test(output)) return false
     }
     return false
@@ -41,7 +41,7 @@ export const provider = (tool: Tool) => ({
       await tool('deployments', 'list', '--name', name, '--json')
       return true
     } catch (problem) {
-      // The provider's code for a Worker that is not there.
+      // The provider's error code for a Worker that does not exist.
       if (String(problem).includes('10007')) return false
       throw problem
     }

@@ -1,16 +1,17 @@
-// New code for a growing share of the requests (`npm run deploy -- --gradual`), and back to the former code when it does not answer.
+// Gives new code a growing share of the requests (`npm run deploy -- --gradual`), and returns to the former code if the new code
+// does not respond.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jsonOf, type Tool } from '../wrangler.ts'
 import type { Said } from './steps.ts'
 
-/** Shares of the requests, in per cent, that the new code gets one after the other. */
+/** Shares of the requests, in per cent, that the new code gets in turn. */
 const SHARES = [10, 50, 100] as const
 
-/** How often `/ready` must answer 200 at each share. */
+/** How often `/ready` must respond with 200 at each share. */
 const LOOKS = 12
 const PAUSE_MS = 5_000
 
-/** Objects go on with the former code until they are idle, at most this long: a transaction is not cut off by a deploy. */
+/** Objects keep the former code until they are idle, for at most 30 s, so that a deploy does not interrupt a transaction. */
 export const OBJECT_UPDATES = ['--durable-objects-code-update-mode', 'deferred 30s'] as const
 
 type RollOut = {
@@ -30,10 +31,10 @@ const deployed = async (tool: Tool): Promise<NonNullable<Deployed['versions']>> 
 const whole = (versions: Deployed['versions']): string | undefined =>
   versions?.find(({ percentage }) => percentage === 100)?.version_id
 
-/** The version that has all requests now; undefined where several share them. */
+/** Returns the version that now has all requests. Undefined if several versions share them. */
 export const servingVersion = async (tool: Tool): Promise<string | undefined> => whole(await deployed(tool))
 
-/** As `servingVersion`. Throws where there is none, or where an earlier roll-out stopped half-way. */
+/** Returns the serving version. Throws if there is none, or if an earlier roll-out stopped half-way. */
 async function formerVersion(tool: Tool): Promise<string> {
   const versions = await deployed(tool)
   const former = whole(versions)
@@ -45,7 +46,7 @@ async function formerVersion(tool: Tool): Promise<string> {
   )
 }
 
-/** Uploads the code as a version that gets no requests yet; resolves with its id. */
+/** Uploads the code as a version without requests. Resolves to its id. */
 async function upload(tool: Tool, secretsFile: string): Promise<string> {
   const output = await tool('versions', 'upload', '--secrets-file', secretsFile)
   const id = output.match(/Version ID:\s*([0-9a-f-]{36})/)?.[1]
@@ -53,7 +54,10 @@ async function upload(tool: Tool, secretsFile: string): Promise<string> {
   return id
 }
 
-/** Moves the requests to the code of this build, share by share. Throws when it did not answer; then the former code has them all. */
+/**
+ * Moves the requests to the code of this build, share by share. If it does not respond, returns all requests to the former code
+ * and throws.
+ */
 export async function rollOut(
   tool: Tool,
   { secretsFile, isReady, say, pauseMs = PAUSE_MS }: RollOut,

@@ -1,17 +1,17 @@
-// The steps of a deployment, in their order. Each looks whether it is done already, so that a run that was cut off is simply
-// run again, and a second one makes nothing twice.
+// The steps of a deployment, in order. Each checks whether it is already done, so that an interrupted run can be started again,
+// and a second run creates nothing twice.
 
 export type Step = {
-  /** What is there afterwards: `bucket bindery-files`. */
+  /** What exists afterwards: `bucket bindery-files`. */
   readonly name: string
-  /** Whether there is nothing to do. Absent: it is done at every deployment. */
+  /** Whether there is nothing to do. If absent, the step runs at every deployment. */
   isDone?(): Promise<boolean>
   carryOut(): Promise<void>
 }
 
 export type Said = (line: string) => void
 
-/** Carries out what is not done yet; the Error of the first step that fails says which one it was. */
+/** Carries out the steps that are not done. The Error of a step that fails has the name of that step. */
 export async function carryOut(steps: readonly Step[], say: Said): Promise<void> {
   for (const step of steps) {
     try {
@@ -29,7 +29,7 @@ export async function carryOut(steps: readonly Step[], say: Said): Promise<void>
   }
 }
 
-/** Lists the steps and whether each is done; carries out none. */
+/** Lists the steps and whether each is done, without carrying out any. */
 export async function listSteps(steps: readonly Step[], say: Said): Promise<void> {
   for (const step of steps) {
     if (!step.isDone) say(`${step.name}: would be done`)

@@ -1,5 +1,6 @@
-// Moves a tenant to another environment: suspends it, copies its databases and files, closes the place that it leaves, and only then
-// serves it at the other one. A run that was cut off goes on. The tenant keeps its locator, so that all that is named or sealed by it fits.
+// Moves a tenant to another environment: suspends it, copies its databases and files, closes the place that it leaves, and only
+// then serves it in the other one. An interrupted run can be continued. The tenant keeps its locator, so that everything named or
+// sealed by it still fits.
 import { and, eq } from 'drizzle-orm'
 import { hostNameOf } from '../../src/access/tenant-names.ts'
 import { noCalls } from '../../src/platform/calls.ts'
@@ -40,7 +41,7 @@ export type Side = { readonly env: Env; readonly environment: Environment }
 
 type Say = (line: string) => void
 
-/** Moves the tenant and serves it there. */
+/** Moves the tenant and serves it in the other environment. */
 export async function moveTenant(from: Side, to: Side, name: string, say: Say): Promise<void> {
   if (from.environment.name === to.environment.name)
     throw new Error(`${name} is in ${to.environment.name} already.`)
@@ -76,7 +77,7 @@ export async function moveTenant(from: Side, to: Side, name: string, say: Say): 
   )
   say(`${files} files are copied`)
 
-  // The former place is closed before the new one is open: never two of it.
+  // The former place is closed before the new one opens, so that the tenant is never served twice.
   await inEachDatabase(from.env, tenant, closeFence(tenant), noCalls())
   const suspension = {
     ...tenant.suspension!,
@@ -102,7 +103,7 @@ async function serve({ env, environment }: Side, tenant: Tenant, say: Say): Prom
   )
 }
 
-/** The tenant at the other environment, where a run before this one has begun to bring it. */
+/** Returns the tenant in the other environment, if an earlier run has begun to move it there. */
 async function arrival(from: Side, to: Side, { locator }: Tenant): Promise<Tenant | undefined> {
   const there = await readTenant(to.env, { locator }, noCalls())
   if (!there) return undefined
@@ -116,7 +117,7 @@ async function arrival(from: Side, to: Side, { locator }: Tenant): Promise<Tenan
   throw leftThere(to, there)
 }
 
-/** A copy that was begun goes on only as long as nothing has changed since. */
+/** Throws if another operation is in progress. A copy that was begun can only continue while nothing has changed since. */
 async function requireNoOther(
   from: Side,
   to: Side,
@@ -135,7 +136,10 @@ const leftThere = ({ environment: { name: there } }: Side, { name }: Tenant): Er
     `${there} has ${name} from an earlier time; npm run tenant -- delete ${name} --environment ${there} removes it.`,
   )
 
-/** What passwords were hashed with and values sealed with must be known there: both are kept as they are. */
+/**
+ * Requires that the other environment knows the secrets with which passwords were hashed and values sealed, because both are
+ * copied unchanged.
+ */
 async function requireSecrets(from: Side, to: Side): Promise<void> {
   const [here, there] = await Promise.all([checksOf(from), checksOf(to)])
   const file = secretsFile(to.environment.name)
@@ -159,7 +163,7 @@ async function checksOf({ env, environment }: Side): Promise<{ peppers: string[]
   return { peppers: row.pepperCheck.split(','), keys: row.sealingCheck.split(',') }
 }
 
-/** Files of a tenant that is being wiped have the names of those that come. */
+/** Requires that no former copy of the tenant is being wiped there: its files have the same names as the new ones. */
 async function requireRoom({ env, environment }: Side, { locator, name }: Tenant): Promise<void> {
   const control = controlDatabase(env, noCalls())
   const [rows] = await control.batch([
@@ -172,7 +176,7 @@ async function requireRoom({ env, environment }: Side, { locator, name }: Tenant
     throw new Error(`${environment.name} is still wiping what ${name} left there; try again in some minutes.`)
 }
 
-/** The tenant's row, suspended, with empty databases. Its tokens end. */
+/** Adds the tenant's row, suspended, with empty databases. Its tokens end. */
 async function admit(from: Side, to: Side, { locator, name, shards }: Tenant): Promise<Tenant> {
   const control = controlDatabase(from.env, noCalls())
   const [[row]] = await control.batch([
@@ -184,7 +188,7 @@ async function admit(from: Side, to: Side, { locator, name, shards }: Tenant): P
   return await admitTenant(to.env, { ...kept, ...changes }, shards.length)
 }
 
-/** What the control database has of the tenant beside its row. */
+/** Copies what the control database has of the tenant in addition to its row. */
 async function copySettings(from: Side, to: Side, { locator }: Tenant): Promise<void> {
   const source = controlDatabase(from.env, noCalls())
   const [origins, revoked, places] = await source.batch([
@@ -194,7 +198,7 @@ async function copySettings(from: Side, to: Side, { locator }: Tenant): Promise<
   ])
   const control = controlDatabase(to.env, noCalls())
   const queries: Query[] = [
-    // A key of before leads to the database that it led to.
+    // A key from before the move still leads to the same shard.
     ...places.map(({ number, opensAt, closesAt }) =>
       control.build
         .update(shards)

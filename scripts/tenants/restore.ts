@@ -1,5 +1,6 @@
-// Brings the databases of a tenant back to a former time, each by its bookmark of that time. The tenant is suspended meanwhile. What must
-// not be lost by it is noted first, and how far it has come is kept in the control database: a run that was cut off goes on.
+// Restores the databases of a tenant to a former time, each to its bookmark of that time. The tenant is suspended meanwhile. Data
+// that must not be lost is noted first, and the progress is kept in the control database, so that an interrupted run can be
+// continued.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { noCalls } from '../../src/platform/calls.ts'
@@ -25,18 +26,18 @@ import { migrateBound } from '../upgrades.ts'
 import { jsonOf, type Tool } from '../wrangler.ts'
 import { suspend } from './suspend.ts'
 
-/** The provider keeps the bookmarks of so long. */
+/** How long the provider keeps bookmarks. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000
 
 export type RestorePlace = {
   readonly env: Env
   readonly tool: Tool
   readonly say: (line: string) => void
-  /** Folder of the report. */
+  /** The folder for the report. */
   readonly folder: string
 }
 
-/** `2026-11-21T08:00:00Z`, or epoch milliseconds, as such. An Error for a time that cannot be restored. */
+/** Parses `2026-11-21T08:00:00Z` or epoch milliseconds. Throws for a time that cannot be restored. */
 export function timeToRestore(text: string, at = Date.now()): number {
   const time = /^\d+$/.test(text) ? Number(text) : Date.parse(text)
   if (!Number.isFinite(time))
@@ -47,7 +48,7 @@ export function timeToRestore(text: string, at = Date.now()): number {
   return time
 }
 
-/** Restores the tenant and returns what is undone, which is written to a file of the folder too. */
+/** Restores the tenant. Returns what was undone, which is also written to a file in the folder. */
 export async function restoreTenant(place: RestorePlace, name: string, to: number): Promise<Undone> {
   const { env, say } = place
   const known = await tenantToChange(env, name, noCalls())
@@ -55,7 +56,7 @@ export async function restoreTenant(place: RestorePlace, name: string, to: numbe
   requireSame(begun, name, to)
   const claims = await claimsOf(env, known.locator)
   requireOwned(known, claims, to)
-  // Found before anything is changed: where there is one for each database, the restore can be finished.
+  // The bookmarks are read before anything is changed: if there is one for each database, the restore can be completed.
   const operation = begun ?? {
     kind: 'restore' as const,
     to,
@@ -80,7 +81,7 @@ export async function restoreTenant(place: RestorePlace, name: string, to: numbe
   return undone
 }
 
-/** How far the restore has come, as the control database keeps it. */
+/** The progress of the restore, which is kept in the control database. */
 class Progress {
   readonly #env: Env
   readonly #tenant: Tenant
@@ -107,7 +108,7 @@ class Progress {
   }
 }
 
-/** Notes what must not be lost, and how to go back. */
+/** Notes what must not be lost, and the bookmarks to return to. */
 async function noteAll(place: RestorePlace, tenant: Tenant, progress: Progress): Promise<void> {
   const { env, say } = place
   for (const binding of tenant.shards) {
@@ -123,10 +124,10 @@ async function noteAll(place: RestorePlace, tenant: Tenant, progress: Progress):
   for (const binding of tenant.shards) say(`  ${binding} ${progress.of(binding).bookmark}`)
 }
 
-/** Restores every database, or none. Returns the tenant as it is then. */
+/** Restores every database, or none. Returns the restored tenant. */
 async function bringAllBack(place: RestorePlace, tenant: Tenant, progress: Progress): Promise<Tenant> {
   const { to, number } = progress.operation
-  // From here on anyone who reads of the tenant knows that it was restored once more.
+  // From here on, every reader of the tenant sees that it was restored once more.
   const former = (tenant.restores ?? []).slice(0, number - 1)
   const restores = [...former, { to, at: Date.now() }]
   const restored: Tenant = { ...tenant, restores }
@@ -161,7 +162,7 @@ async function mendAll(env: Env, tenant: Tenant, progress: Progress): Promise<Un
   }
 }
 
-/** Another operation is to be finished first, and a restore goes on with the time that it began with. */
+/** Throws if another operation is in progress, or a restore to another time. */
 function requireSame(
   begun: TenantOperation | undefined,
   name: string,
@@ -175,7 +176,10 @@ function requireSame(
     )
 }
 
-/** Databases are used again: before the tenant had its first one there is nothing of it, but maybe of another tenant. */
+/**
+ * Databases are reused. Before the tenant got its first one, that database had no data of the tenant, but perhaps data of
+ * another.
+ */
 function requireOwned({ name, generation }: Tenant, claims: readonly Claim[], to: number): void {
   const { claimedAt, createdAt } = claims[0]!
   const since = claimedAt ?? (generation === 1 ? createdAt : undefined)
@@ -187,13 +191,13 @@ function requireOwned({ name, generation }: Tenant, claims: readonly Claim[], to
     )
 }
 
-/** The database was not the tenant's at that time, or does not say whose it was. */
+/** The database was not the tenant's at that time, or does not record whose it was. */
 class NotItsOwn extends Error {}
 
 const travel = async ({ tool }: RestorePlace, ...words: string[]): Promise<{ bookmark?: string }> =>
   jsonOf<{ bookmark?: string }>(await tool('d1', 'time-travel', ...words, '--json'))
 
-/** The bookmark of each database at that time; of one that the tenant got later, at the time when it did. */
+/** Returns the bookmark of each database at that time or, for a database that the tenant got later, at the time when it did. */
 async function targetsOf(
   place: RestorePlace,
   { shards }: Tenant,
@@ -210,7 +214,7 @@ async function targetsOf(
   return targets
 }
 
-/** Restores one database, and looks whose it was then. */
+/** Restores one database, and checks whose it was then. */
 async function bringBack(
   place: RestorePlace,
   { name, locator, generation }: Tenant,
@@ -232,7 +236,7 @@ async function bringBack(
   )
 }
 
-/** Brings every database forward again. The tenant stays suspended. */
+/** Returns every database to its state before the restore. The tenant stays suspended. */
 async function giveUp(place: RestorePlace, tenant: Tenant, { databases }: RestoreOperation): Promise<void> {
   for (const [binding, { bookmark }] of Object.entries(databases))
     await travel(place, 'restore', binding, '--bookmark', bookmark!)

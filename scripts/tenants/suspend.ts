@@ -1,4 +1,4 @@
-// Suspends a tenant in the two steps that keep every delivery that is under way (src/tenants/suspension.ts).
+// Suspends a tenant in two steps that preserve every delivery in progress (src/tenants/suspension.ts).
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KNOWN_EVERYWHERE_MS, type Tenant } from '../../src/platform/tenancy.ts'
 import { closeDatabases, suspendTenant } from '../../src/tenants/suspension.ts'
@@ -11,7 +11,7 @@ export async function suspend(
 ): Promise<Tenant> {
   const tenant = await suspendTenant(env, name, reason)
   say(`${name} is suspended: ${tenant.suspension!.reason}`)
-  // One that was suspended before has waited.
+  // A tenant that was suspended earlier needs no further wait.
   const waitMs = Math.min(KNOWN_EVERYWHERE_MS, tenant.suspension!.since + KNOWN_EVERYWHERE_MS - Date.now())
   if (waitMs > 0) {
     say(`waiting ${Math.ceil(waitMs / 1_000)} s until what is under way has ended; cut off, run this again`)
