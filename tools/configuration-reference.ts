@@ -1,4 +1,4 @@
-// Writes the reference of docs/configuration.md from the schemas that read the files. npm run docs:configuration
+// Writes the reference in docs/configuration.md from the schemas that read the files. npm run docs:configuration
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonSchema } from '../cli/format/json-schema.ts'
@@ -12,15 +12,15 @@ export const CONFIGURATION_END = '<!-- configuration:end -->'
 
 const code = (text: string): string => `\`${text}\``
 
-/** One property with everything that the schema says of it. */
+/** A property with everything that its schema says about it. */
 export type Described = {
-  /** From the root of its file: `lapse.gracePeriodDays`, `fees[].name`, `plugins.<name>.path`. */
+  /** From the root of its file, such as `lapse.gracePeriodDays`, `fees[].name`, `plugins.<name>.path`. */
   readonly path: string
   readonly schema: JsonSchema
   readonly isNeeded: boolean
 }
 
-/** Structures with a section of their own, by the name of their definition. */
+/** Structures with their own sections, by the name of their definition. */
 const SECTIONS: Readonly<Record<string, string>> = {
   field: '[fields](#fields)',
   document: '[documents](#documents)',
@@ -35,7 +35,10 @@ type WithReferences = JsonSchema & {
 const definitionName = ({ $ref, allOf }: WithReferences): string | undefined =>
   ($ref ?? allOf?.[0]?.$ref)?.split('/').at(-1)
 
-/** The object that a property is, lists or holds by name, and what stands between its name and theirs. */
+/**
+ * Returns the object that a property is, lists or contains by name, and the text between its name and the names of the object's
+ * properties.
+ */
 function within(schema: JsonSchema): { schema: JsonSchema; step: string } | undefined {
   if (schema.properties) return { schema, step: '.' }
   const inner = (found: JsonSchema | undefined, step: string) => {
@@ -52,7 +55,7 @@ function within(schema: JsonSchema): { schema: JsonSchema; step: string } | unde
   return undefined
 }
 
-/** All properties of an object, and of the objects in it, each before what it holds. */
+/** Returns all properties of an object and of the objects in it, each before its own properties. */
 export function describedProperties(schema: JsonSchema, prefix = ''): Described[] {
   return Object.entries(schema.properties ?? {})
     .filter(([name]) => name !== '$schema')
@@ -66,7 +69,7 @@ export function describedProperties(schema: JsonSchema, prefix = ''): Described[
     })
 }
 
-/** Those of a file, whatever it is as a whole: an object, a list, or objects by name. */
+/** Returns the properties of a file, which is an object, a list, or objects by name. */
 export function propertiesOfFile(kind: FileKind): Described[] {
   const root = schemaOfKind(kind)
   if (root.anyOf) {
@@ -79,7 +82,7 @@ export function propertiesOfFile(kind: FileKind): Described[] {
     : describedProperties(root)
 }
 
-/** Structures that several files share. */
+/** Returns the properties of a structure that several files share. */
 export function sharedStructure(name: 'field' | 'document'): Described[] {
   const policy = schemaOfKind(FILE_KINDS.find(({ kind }) => kind === 'policy')!) as WithReferences
   return describedProperties(policy.definitions![name]!)
@@ -96,7 +99,7 @@ const WORDS: Readonly<Record<string, string>> = {
   string: 'text',
 }
 
-/** What a value is, in the words of the page. */
+/** Describes the type of a value in the words of the page. */
 function typeWords(schema: JsonSchema): string {
   const { enum: values, type, anyOf, items, additionalProperties, minimum, maximum } = schema
   if (values) {
@@ -121,7 +124,7 @@ function typeWords(schema: JsonSchema): string {
   return maximum === undefined ? from : `${from} to ${maximum.toLocaleString('en-US')}`
 }
 
-/** Links within the documentation, which editors get as file names. */
+/** Turns file names of the documentation, which editors show unchanged, into links. */
 const linked = (text: string): string =>
   text.replace(/docs\/([\w-]+)\.md/g, (_, page: string) => `[${page}](${page}.md)`)
 
@@ -136,7 +139,7 @@ function line({ path, schema, isNeeded }: Described): string {
   return `- **${code(path)}** (${facts.join('; ')}): ${linked(description)}${example}`
 }
 
-/** JSON on one line, with blanks as people write it. */
+/** Formats JSON on one line, with the usual spaces. */
 function inline(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(inline).join(', ')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -148,7 +151,7 @@ const list = (properties: readonly Described[]): string => properties.map(line).
 
 const WIDTH = 110
 
-/** As the formatter of this repository leaves it: short things on a line, several objects below one another. */
+/** Formats JSON as the formatter of this repository does: short values on one line, several objects on separate lines. */
 function pretty(value: unknown, indent = '', before = 0): string {
   const isSeveral =
     Array.isArray(value) &&
@@ -177,7 +180,7 @@ function fileSection(kind: FileKind): string {
   ].join('\n\n')
 }
 
-/** What a value of each kind is in requests. */
+/** The values of each kind of field in requests. */
 const KINDS_OF_FIELDS: Readonly<Record<FieldType, string>> = {
   string: 'text of at most 20,000 characters',
   number: 'a decimal number in plain digits, without separators or exponent',
@@ -207,7 +210,7 @@ const DOCUMENT_EXAMPLE = {
   generatingEvent: 'issue',
 }
 
-/** The reference: all files, what those of JSON say, and the structures that several of them have. */
+/** Writes the reference: all files, the properties of JSON files, and the structures that several of them share. */
 export function configurationReference(): string {
   const files = [...FILE_KINDS, ...OTHER_FILES].map(({ path, about }) => `- ${code(path)}: ${linked(about)}`)
   return [
@@ -230,7 +233,7 @@ export function configurationReference(): string {
   ].join('\n\n')
 }
 
-/** The text with the reference of today's schemas between its markers. Throws when it has no markers. */
+/** Returns the text with the reference of the present schemas between its markers. Throws if the markers are missing. */
 export const withConfigurationReference = (page: string): string =>
   betweenMarks(page, CONFIGURATION_BEGIN, CONFIGURATION_END, configurationReference())
 

@@ -1,5 +1,6 @@
-// `npm run counts`: what each operation asks of the platform, warm and idle, and what a transaction asks with all that comes of it. Writes
-// docs/counts.json, from which `npm run scale` makes the tables of docs/scale.md and the prices of docs/operate.md.
+// `npm run counts`: counts the platform calls of each operation, warm and idle, and of each transaction with everything that
+// follows from it. Writes docs/counts.json, from which `npm run scale` makes the tables of docs/scale.md and the prices of
+// docs/operate.md.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,11 +29,11 @@ import {
 
 const say = (line: string): void => console.error(`counts: ${line}`)
 
-/** Rounds of all operations one right after the other, of which the medians count. */
+/** Consecutive rounds of all operations, whose medians count. */
 const WARM = 5
-/** After so long isolates have forgotten the tenant, and a policy's object has left memory. */
+/** After this time, isolates have forgotten the tenant, and a policy's object has left memory. */
 const IDLE_MS = 12_000
-/** Nothing has happened for so long: nothing comes of it any more. */
+/** After this time without activity, nothing more follows. */
 const QUIET_MS = 4_000
 
 const KEYS = ['d1', 'control', 'object', 'r2', 'queue', 'rowsRead', 'rowsWritten'] as const
@@ -46,7 +47,7 @@ async function counted(service: Worker): Promise<Counted> {
   return (await (await fetch(`${service.origin}/counted`)).json()) as Counted
 }
 
-/** Waits until nothing happens any more; what did. Ticks of the clock are nobody's. */
+/** Waits until nothing happens any more. Returns what happened, without ticks of the clock, which belong to no operation. */
 async function everything(service: Worker): Promise<Counted> {
   const all: Counted = { lines: [], puts: 0, writes: 0 }
   for (let quietMs = 0; quietMs < QUIET_MS; quietMs += 500) {
@@ -61,7 +62,7 @@ async function everything(service: Worker): Promise<Counted> {
   return all
 }
 
-/** Carries the operation out on a subject; the line of its request. */
+/** Carries out the operation on a subject. Returns the log line of its request. */
 async function carryOut(service: Worker, side: Side, stock: Stock, operation: Operation, subject: string) {
   await counted(service)
   const { text } = await side.connection.send(side.call(operation, subject))
@@ -70,7 +71,9 @@ async function carryOut(service: Worker, side: Side, stock: Stock, operation: Op
   return lines.find(({ at }) => at === 'request')!
 }
 
-/** Each operation on a subject, in their order: what one leaves behind the next takes up. `pause` comes before each. */
+/**
+ * Carries out each operation on a subject, in order. Later operations use the records of earlier ones. `pause` runs before each.
+ */
 async function carryOutAll(service: Worker, side: Side, pause: () => Promise<unknown>): Promise<Line[]> {
   const stock = emptyStock()
   const lines: Line[] = []
@@ -112,7 +115,7 @@ const JOURNEYS: readonly Journey[] = [
   ['cancellation', 'cancel'],
 ]
 
-/** Carries out the journey's operations, each on what the one before left. */
+/** Carries out the journey's operations, each on the result of the one before. */
 async function travel(side: Side, stock: Stock, [, ...operations]: Journey): Promise<void> {
   for (const wanted of operations) {
     const operation = OPERATIONS.find(one => one.name === wanted)!
@@ -125,7 +128,7 @@ async function travel(side: Side, stock: Stock, [, ...operations]: Journey): Pro
   }
 }
 
-/** All that came since the last look, by so many journeys: the share of one. */
+/** Returns the share of one journey in everything that happened since the last look. */
 function transactionOf(name: string, { lines, puts, writes }: Counted, journeys = 1): CountedTransaction {
   const share = (count: number): number => Math.round((count / journeys) * 100) / 100
   const times = (at: Line['at']): number => share(lines.filter(line => line.at === at).length)
@@ -144,7 +147,7 @@ function transactionOf(name: string, { lines, puts, writes }: Counted, journeys 
 async function countTransactions(service: Worker, side: Side): Promise<CountedTransaction[]> {
   const stock = emptyStock()
   const transactions: CountedTransaction[] = []
-  // The first of all opens what the others find open.
+  // The first pass opens what later transactions find open, so it does not count.
   for (const isCounted of [false, true])
     for (const journey of [...JOURNEYS, NEW_IN_TWO]) {
       const [name] = journey
@@ -160,7 +163,7 @@ async function countTransactions(service: Worker, side: Side): Promise<CountedTr
 /** Clients that send one request after the other. */
 const LANES = 8
 
-/** An isolate sends so many hints in a minute and no more; each journey begins with none sent. */
+/** An isolate sends a limited number of hints in a minute. Each journey begins with none sent. */
 const MINUTE_MS = 60_000
 
 async function countAtOnce(service: Worker, side: Side): Promise<CountedTransaction[]> {
@@ -191,7 +194,7 @@ async function run(folder: string): Promise<Counts> {
   const side = serviceSide(service, world, records)
   const operations = await countOperations(service, side)
   const receiver = await receiveEvents()
-  // With the documents of the example, which the tenant of the bench has not, and a webhook that is sent every event.
+  // This tenant has the documents of the example, which the tenant of the bench lacks, and a webhook for every event.
   const [{ token }] = (await makeTenants(service.origin, administrator, 1, receiver.origin)) as [LoadTenant]
   const holder = await fetch(`${service.origin}/policyholder/create`, {
     method: 'POST',

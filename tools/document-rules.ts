@@ -1,5 +1,5 @@
-// Finds faults of an OpenAPI document beyond its shape: references that lead nowhere, schemas that nothing can match, examples that
-// break their schemas, and calls that a reader cannot find or a generator cannot name.
+// Finds faults of an OpenAPI document other than its shape: references that lead nowhere, schemas that nothing can match,
+// examples that break their schemas, and calls that a reader cannot find or a generator cannot name.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 
@@ -25,10 +25,10 @@ export type Document = {
 type Part = { at: string; value: Json }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
-/** Keys with values of the service, which may look like parts of a document. */
+/** Keys whose values are data of the service, which may look like parts of a document. */
 const VALUES = ['example', 'examples', 'default', 'enum', 'const']
 
-/** Keywords of OpenAPI that JSON Schema has not. */
+/** Keywords of OpenAPI that JSON Schema does not have. */
 const KEYWORDS_OF_OPENAPI = ['example', 'discriminator', 'xml', 'externalDocs']
 
 const pointerTo = (at: string, key: string): string =>
@@ -70,7 +70,7 @@ function* faultsOfReferences(document: Json, parts: readonly Part[]): Generator<
 
 const hasType = ({ type }: Json, name: string): boolean => type === undefined || [type].flat().includes(name)
 
-/** `nullable` is a keyword of OpenAPI 3.0, and has no effect in 3.1. */
+/** Whether the key is valid in a schema. `nullable` is a keyword of OpenAPI 3.0 and has no effect in 3.1. */
 const isKeyword = (ajv: Ajv2020, key: string): boolean =>
   key.startsWith('x-') ||
   KEYWORDS_OF_OPENAPI.includes(key) ||
@@ -90,7 +90,10 @@ function* faultsOfSchemas(ajv: Ajv2020, schemas: readonly Part[]): Generator<str
   }
 }
 
-/** The schema, but properties that it does not name break it. A part of a composed schema stays open: another part may name them. */
+/**
+ * Returns the schema with unnamed properties forbidden. A part of a composed schema stays open, because another part may name
+ * them.
+ */
 function closed(schema: unknown, isPart = false): unknown {
   if (Array.isArray(schema)) return schema.map(one => closed(one, isPart))
   if (!isObject(schema)) return schema
@@ -191,7 +194,7 @@ const isSchema = ({ at }: Part): boolean =>
   /\/(properties|allOf|anyOf|oneOf)\/[^/]+$/.test(at) ||
   /^#\/components\/schemas\/[^/]+$/.test(at)
 
-/** All faults of the document, each with its place. The document must have the shape of OpenAPI 3.1 already. */
+/** Returns all faults of the document, each with its place. The document must already have the shape of OpenAPI 3.1. */
 export function faultsOf(document: Document): string[] {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajvFormats.default(ajv)
@@ -203,6 +206,6 @@ export function faultsOf(document: Document): string[] {
     ...faultsOfReferences(whole, parts),
     ...faultsOfSchemas(ajv, parts.filter(isSchema)),
   ]
-  // A schema that is missing or malformed cannot judge its examples.
+  // The examples cannot be checked against a missing or malformed schema.
   return basic.length > 0 ? basic : [...faultsOfExamples(ajv, whole, parts)]
 }

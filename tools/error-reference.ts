@@ -1,4 +1,4 @@
-// Writes docs/errors.md: every error code with its cause and what to do about it. npm run docs:errors
+// Writes docs/errors.md: every error code with its cause and remedy. npm run docs:errors
 import { readFileSync, writeFileSync } from 'node:fs'
 import { ERROR_KINDS, type ErrorCode } from '../src/kernel/errors.ts'
 import { REMEDIES } from '../src/wording/remedies.ts'
@@ -17,7 +17,7 @@ const rows = (): string[] =>
         `| <a id="${code.toLowerCase()}"></a>\`${code}\` | ${status} | ${api} | ${about} | ${REMEDIES[code as ErrorCode]} |`,
     )
 
-/** The page with the codes of today between its marks. Throws when it has no marks. */
+/** Returns the page with the present codes between its marks. Throws if the marks are missing. */
 export function withErrors(page: string): string {
   const table = [
     '| `code` | status | `apiErrorCode` | cause | what to do |',

@@ -1,4 +1,4 @@
-// Writes the reference of docs/events.md from the catalogue. npm run docs:events
+// Writes the reference in docs/events.md from the catalogue. npm run docs:events
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EVENT_TYPES, type EventType, eventTypes } from '../src/platform/events/catalogue.ts'
@@ -11,7 +11,7 @@ import { betweenMarks } from './marks.ts'
 export const EVENTS_BEGIN = '<!-- events:begin -->'
 export const EVENTS_END = '<!-- events:end -->'
 
-/** Kinds of text that look otherwise than they read. */
+/** Words for kinds of text that do not look like text. */
 const KIND_WORDS: Readonly<Record<string, string>> = {
   digits: 'digits',
   uuid: 'UUID',
@@ -49,7 +49,7 @@ function keyList(): string {
   return lines.join('\n')
 }
 
-/** The reference: every type that is emitted, the properties of their data, and the types that are only accepted. */
+/** Writes the reference: every emitted type, the properties of the data, and the types that are only accepted. */
 export function eventReference(): string {
   const emitted = eventTypes.filter(type => !EVENT_TYPES[type].isForeign)
   const foreign = eventTypes.filter(type => EVENT_TYPES[type].isForeign)
@@ -64,7 +64,7 @@ export function eventReference(): string {
   ].join('\n\n')
 }
 
-/** The text with the reference of today's catalogue between its markers. Throws when it has no markers. */
+/** Returns the text with the reference of the present catalogue between its markers. Throws if the markers are missing. */
 export const withEventReference = (page: string): string =>
   betweenMarks(page, EVENTS_BEGIN, EVENTS_END, eventReference())
 

@@ -1,6 +1,6 @@
-// Writes the examples of the interface's document from what the service tests asked and were answered, and which refusals
-// each operation was seen to give. npm run docs:examples [-- test files]: of all service tests again, or of some beside
-// what there is.
+// Writes the examples of the OpenAPI document from the requests and responses of the service tests, and the error codes that each
+// operation was seen to return. npm run docs:examples [-- test files]: all service tests again, or some in addition to what
+// exists.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { type Examples, examplesOf, examplesText } from './examples/choose.ts'
 
 const EXAMPLES_FILE = 'src/platform/http/reference/examples.json'
 
-/** Everything that the service tests of the files ask, in no order that says anything. */
+/** Runs the service tests of the files, and returns their requests and responses in no particular order. */
 async function exchanges(files: readonly string[]): Promise<Exchange[]> {
   const found: Exchange[] = []
   const server = createServer(async (request, response) => {

@@ -1,5 +1,5 @@
-// `npm run faults -- [--runs N] [--seed S]`: seeded journeys while everything fails that may, and the fault table in
-// docs/measured.md (docs/faults.md says what is injected and what is proved).
+// `npm run faults -- [--runs N] [--seed S]`: runs seeded journeys while everything that can fail does, and writes the fault table
+// in docs/measured.md (docs/faults.md says what is injected and what is proved).
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
@@ -10,12 +10,12 @@ import { measuredAt, writeSection } from './measured.ts'
 
 const USAGE = 'npm run faults -- [--runs N] [--seed S] [--kills N] [--workers N]'
 
-/** Runs of one process, and databases of their tenants, of which its pool has 64; one is the checker's. */
+/** Runs of one process, and databases of their tenants. A process has a pool of 64 databases, one of which the checker needs. */
 const MOST_RUNS = 20
 const MOST_DATABASES = 60
-/** Of those whose service is killed: their tenants live at once. */
+/** Runs of one process whose service is killed. Their tenants exist at the same time. */
 const MOST_KILLED = 20
-/** One run in so many has its service killed, as a process, unless `--kills` says how many: each takes minutes. */
+/** Unless `--kills` is given, one run in this many has its service killed as a process. Each of these takes minutes. */
 const RUNS_A_KILLED_ONE = 25
 
 const { values } = parseArgs({
@@ -61,7 +61,7 @@ for (let at = 0; at < killed; at += MOST_KILLED)
     runs: Math.min(MOST_KILLED, killed - at),
     seed: first + runs - killed + at,
   })
-// First, since each takes minutes, most of them waiting.
+// First, because each takes minutes, most of them waiting.
 parts.unshift(...killedParts)
 
 /** A line that a run printed. */
@@ -69,7 +69,7 @@ const FIGURES = /^faults: (\{.*\})$/
 
 const figures: Figures[] = []
 
-/** Carries out the part; whether all of it held. What it printed is shown where it did not. */
+/** Carries out the part. Resolves to whether all of it held. Shows its output if it did not. */
 function carryOut({ project, file, runs, seed }: Part): Promise<boolean> {
   return new Promise(resolve => {
     const env = {
@@ -112,7 +112,7 @@ await Promise.all(
 
 const sum = (of: (one: Figures) => number): number => figures.reduce((total, one) => total + of(one), 0)
 
-/** What each run counted, over all runs. */
+/** Sums the counts of all runs. */
 function total(of: (one: Figures) => Readonly<Partial<Record<string, number>>>): Map<string, number> {
   const totals = new Map<string, number>()
   for (const one of figures)
@@ -124,7 +124,7 @@ const injected = total(one => one.faults)
 const runsWith = (kind: (typeof FAULT_KINDS)[number]): number =>
   figures.filter(one => (one.faults[kind] ?? 0) > 0).length
 const done = total(one => one.kinds)
-/** Runs of tenants with so many databases in the end. */
+/** Returns the number of runs whose tenant had such a number of databases in the end. */
 const ran = (on: (shards: number) => boolean): string =>
   said(figures.filter(({ shards: [, to] }) => on(to)).length)
 const said = (count: number | undefined): string => (count ?? 0).toLocaleString('en')

@@ -1,6 +1,7 @@
-// `npm run fleet -- [--databases N] [--record]`: a cell of so many databases, by the commands of an operator, against the provider that
-// remembers (test/support/provider): made, bound and migrated, then migrated by two releases, in the second of which one database is broken.
-// What it takes is counted; with --record it goes to docs/measured.md, with what a hundred thousand tenants take by the same counts.
+// `npm run fleet -- [--databases N] [--record]`: operates a cell of this many databases with the commands of an operator, against
+// a simulated provider (test/support/provider). The databases are created, bound and migrated, and then migrated by two releases,
+// the second with a broken database. Counts the work. With --record, writes it to docs/measured.md with the projected work for a
+// hundred thousand tenants.
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -12,9 +13,9 @@ const USAGE = 'npm run fleet -- [--databases N] [--record]'
 
 /** Cells of a hundred thousand tenants (docs/operate.md). */
 const CELLS = 30
-/** The provider's interface takes 1,200 requests in five minutes. */
+/** The provider's interface allows 1,200 requests in five minutes. */
 const REQUESTS_A_SECOND = 4
-/** Consumers of the queue (wrangler.toml), and what a round trip to a database takes there, in milliseconds. */
+/** Consumers of the queue (wrangler.toml), and the milliseconds of a round trip to a database there. */
 const CONSUMERS = 10
 const MESSAGES_AT_ONCE = 10
 const ROUND_TRIP_MS = 50
@@ -39,7 +40,7 @@ type Phase = {
 
 const phases: Phase[] = []
 
-/** Carries a command out and counts what it took. */
+/** Runs a command and counts its work. */
 async function phase(name: string, script: string, ...options: string[]): Promise<string> {
   const before = readAccount(account)
   const began = performance.now()
@@ -63,7 +64,7 @@ async function phase(name: string, script: string, ...options: string[]): Promis
   return output
 }
 
-/** Behind all that there are. */
+/** Sorts after all existing migrations. */
 const nameOf = (number: number): string => `900${number}_release`
 
 const release = (number: number): void =>
@@ -72,7 +73,7 @@ const release = (number: number): void =>
     `alter table "timer" add release_${number} text;\n--> statement-breakpoint\ncreate table release_${number} (x integer);\n`,
   )
 
-/** How many databases the control database says to be at the migration of that release. */
+/** Returns how many databases are at the migration of that release, according to the control database. */
 function finished(number: number): number {
   const control = openStored(account, readAccount(account).databases['bindery-cell-control']!.id)
   try {
@@ -135,7 +136,7 @@ function reportOf(): string {
   const minutes = (seconds: number): string => `${Math.ceil(seconds / 6) / 10} min`
   const making = made!.commands / REQUESTS_A_SECOND
   const perDatabase = released.work.d1 / databases
-  // Those of a batch wait for one another only at its ends: a read, the migration, and what is noted of all.
+  // The databases of a batch only wait for each other at its ends: a read, the migration, and the notes of all.
   const batches = Math.ceil(databases / MESSAGES_AT_ONCE / CONSUMERS)
   const migrating = (batches * 6 * ROUND_TRIP_MS) / 1_000
   return `## A fleet of databases

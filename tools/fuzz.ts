@@ -1,4 +1,4 @@
-// `npm run fuzz -- --runs N [--seed S]`: malformed requests (fuzzing), in other numbers than the tests send.
+// `npm run fuzz -- --runs N [--seed S]`: sends malformed requests (fuzzing), in other numbers than the tests.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 

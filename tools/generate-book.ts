@@ -1,6 +1,6 @@
-// `npm run book -- --out FOLDER [--accounts N] [--seed S] [--faults K] [--as-of YYYY-MM-DD]`: a made-up book of business for
-// the example, as request files for POST /migration/{tenantLocator}/migrations: requests-001.json and so on, and
-// faults.json with what was planted and how it is put right.
+// `npm run book -- --out FOLDER [--accounts N] [--seed S] [--faults K] [--as-of YYYY-MM-DD]`: writes a made-up book of business
+// for the example, as request files for POST /migration/{tenantLocator}/migrations: request-001.json and so on, and faults.json
+// with the planted faults and their corrections.
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -15,7 +15,7 @@ export type Written = {
   files: string[]
 }
 
-/** Writes the book, holding one account at a time. */
+/** Writes the book, with one account in memory at a time. */
 export function writeBook(folder: string, book: Book): Written {
   mkdirSync(folder, { recursive: true })
   const written: Written = { accounts: 0, policies: 0, transactions: 0, invoices: 0, files: [] }

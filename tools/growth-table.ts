@@ -1,4 +1,4 @@
-// Writes docs/growth.md: the inputs that the test of growth doubles, by the OpenAPI document. npm run docs:growth
+// Writes docs/growth.md: the inputs that the test of growth doubles, from the OpenAPI document. npm run docs:growth
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadDocument } from '../scripts/routes.ts'
@@ -54,7 +54,7 @@ type Document = {
   components: { schemas: Record<string, JsonSchema> }
 }
 
-/** The page, of the document as text. */
+/** Returns the page for the document, which is given as text. */
 export function growthPage(text: string): string {
   const { paths, components } = JSON.parse(text) as Document
   const resolve = (schema: JsonSchema): JsonSchema =>

@@ -1,12 +1,15 @@
-// `npm run docs:impact [-- --accounts N] [--out FOLDER]`: the impact of a made-up change of rates on the made-up book of the motor
-// example. Writes the charts of its page as pictures for the documentation, and says how long it took.
+// `npm run docs:impact [-- --accounts N] [--out FOLDER]`: measures the impact of a made-up change of rates on the made-up book of
+// the motor example. Writes the charts of its page as pictures for the documentation, and prints how long it took.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { writeBook } from './generate-book.ts'
 
-/** A change as actuaries make it: less for regions with few claims, more for theft, and a higher least premium for damage. */
+/**
+ * A change as an actuary would make it: lower rates for regions with few claims, higher rates for theft, and a higher minimum
+ * premium for damage.
+ */
 const EDITS: readonly (readonly [file: string, from: string, to: string])[] = [
   ['tables/region_factor.csv', 'R1,0.86', 'R1,0.82'],
   ['tables/region_factor.csv', 'R2,0.94', 'R2,0.92'],
@@ -15,13 +18,13 @@ const EDITS: readonly (readonly [file: string, from: string, to: string])[] = [
   ['exposures/vehicle/perils/own_damage.premium.liquid', 'at_least: 60', 'at_least: 75'],
 ]
 
-/** The book is of this day. */
+/** The date of the book. */
 const DAY = '2026-10-01'
 
-/** Ids of the charts in the page, which are the names of the pictures. */
+/** Ids of the charts in the page, which are also the names of the pictures. */
 const PICTURES = ['histogram', 'covers', 'group-region_class']
 
-/** The motor example with the change, in a folder of its own. */
+/** Writes the motor example with the change to a separate folder. */
 export function changedRates(folder: string): string {
   const copy = join(folder, 'motor-2027')
   cpSync('examples/motor/configuration', copy, { recursive: true })
@@ -34,7 +37,7 @@ export function changedRates(folder: string): string {
   return copy
 }
 
-/** The picture of that id in the page. */
+/** Returns the picture of that id in the page. */
 export function pictureOf(page: string, id: string): string {
   const [picture] = new RegExp(`<svg [^>]*id="${id}".*?</svg>`, 's').exec(page) ?? []
   if (picture === undefined) throw new Error(`The page has no chart '${id}'.`)

@@ -1,17 +1,20 @@
-// What each source file imports of ours, read from its text. The layers in layers.json are held against it.
+// Reads which of our files each source file imports. Tests compare the result with the layers in layers.json.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
 /** The folders whose structure is checked. */
 const SOURCES = ['src', 'durable', 'packages', 'console']
 
-/** `import … from '…'` and `export … from '…'`, over several lines; and `import('…')`. The first group is what is imported. */
+/**
+ * Matches `import … from '…'` and `export … from '…'`, even over several lines, and `import('…')`. The first group is the
+ * imported names.
+ */
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s([^;'"]*?)from\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/g
 
 /** The files that each file imports, by their paths from the root of the checkout. */
 export type Imports = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Whether `import type { … }` or `import { type …, type … }` stands there: no code of that file runs because of it. */
+/** Whether the import is `import type { … }` or `import { type …, type … }`, so that none of the file's code runs because of it. */
 const isOfTypes = (imported: string): boolean =>
   imported.startsWith('type ') ||
   (/^\{[^}]*\}\s*$/.test(imported) &&
@@ -21,7 +24,7 @@ const isOfTypes = (imported: string): boolean =>
       .every(name => name.trim() === '' || name.trim().startsWith('type ')))
 
 /**
- * Reads the imports of every source file below `root`, those of types included unless `valuesOnly`. Leaves out generated bundles
+ * Reads the imports of every source file below `root`, including those of types unless `valuesOnly`. Leaves out generated bundles
  * and declarations.
  */
 export function readImports(root: string, valuesOnly = false): Imports {
@@ -74,11 +77,11 @@ export type Layers = {
   }[]
   /** Pairs of folders within one layer that import values of each other, each with the reason. */
   readonly pairs: readonly { readonly between: readonly [string, string]; readonly reason: string }[]
-  /** Imports that go up all the same, as `from -> to`. The list only ever shrinks. */
+  /** Imports that go up nevertheless, as `from -> to`. The list may only shrink. */
   readonly exceptions: readonly string[]
 }
 
-/** The place of a file in the order of the layers; -1 for a file that lies in none. */
+/** Returns the place of a file in the order of the layers, or -1 if it is in none. */
 export function layerOf({ layers }: Layers, file: string): number {
   let longest = ''
   let found = -1
@@ -91,7 +94,7 @@ export function layerOf({ layers }: Layers, file: string): number {
   return found
 }
 
-/** The imports that go up, as `from -> to`, in alphabetical order. */
+/** Returns the imports that go up, as `from -> to`, in alphabetical order. */
 export function upwardImports(layers: Layers, imports: Imports): string[] {
   const upward: string[] = []
   for (const [file, imported] of imports)
@@ -100,7 +103,7 @@ export function upwardImports(layers: Layers, imports: Imports): string[] {
   return upward.sort()
 }
 
-/** Pairs of folders that import from each other, neither within the other, as `a <-> b` in alphabetical order. */
+/** Returns pairs of folders that import from each other, neither within the other, as `a <-> b` in alphabetical order. */
 export function mutualFolders(imports: Imports): string[] {
   const edges = new Set<string>()
   for (const [file, imported] of imports)

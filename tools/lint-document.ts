@@ -1,5 +1,5 @@
-// Checks the OpenAPI document of the service: the shape that OpenAPI 3.1 asks for, and the rules of document-rules.ts. A part of
-// `npm run lint`; asks nothing of the network.
+// Checks the OpenAPI document of the service: the shape that OpenAPI 3.1 requires, and the rules of document-rules.ts. Part of
+// `npm run lint`; uses no network.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { loadDocument } from '../scripts/routes.ts'
 import { type Document, faultsOf } from './document-rules.ts'

@@ -1,8 +1,7 @@
-// `npm run load [-- --minutes N] [--tenants N] [--users N] [--think SECONDS] [--burst SECONDS] [--seed N]`: mixed traffic of many
-// tenants, a burst of ten times as many requests, and whether the service is as before when that is over. Starts a service of its
-// own in a folder of its own and removes both; writes its table into docs/measured.md. Fails when an answer was neither 2xx nor
-// 429, an event did not arrive, what waits is not done, the burst was less than it is meant to be, or latency stays above
-// what it was (tools/bench/load-run/report.ts).
+// `npm run load [-- --minutes N] [--tenants N] [--users N] [--think SECONDS] [--burst SECONDS] [--seed N]`: runs mixed traffic of
+// many tenants and a burst of ten times as many requests, and checks that the service then recovers. Starts its own service in
+// its own folder and removes both. Writes its table to docs/measured.md. Fails if a response was neither 2xx nor 429, an event
+// did not arrive, work is left waiting, the burst was too small, or latency stays too high (tools/bench/load-run/report.ts).
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,18 +30,18 @@ const say = (line: string): void => console.error(`load: ${line}`)
 const OPTIONS = {
   minutes: '10',
   tenants: '20',
-  /** Of each tenant. */
+  /** Users of each tenant. */
   users: '1',
-  /** Seconds between two things that a user does, on average. */
+  /** Average seconds between two actions of a user. */
   think: '4',
   burst: '30',
   seed: '1',
 } as const
 
-/** At any time; who asks meanwhile waits for one, which counts. */
+/** Connections at any time. A request that waits for one includes the wait in its latency. */
 const CONNECTIONS = 256
 const MINUTE_MS = 60_000
-/** How long what the burst left may take. */
+/** How long the backlog of the burst may take. */
 const LONGEST_DRAIN_MS = 15 * MINUTE_MS
 const LOOK_EVERY_MS = 1_000
 
@@ -94,7 +93,7 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
     return seed
   }
   let worst = databases.backlog()
-  /** Watches for so long what waits; when it was. */
+  /** Watches the backlog for this time. Returns the span. */
   const watch = async (longMs: number): Promise<Span> => {
     const from = performance.now()
     while (performance.now() - from < longMs) {
@@ -110,7 +109,7 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
     )
   }
 
-  // Only while nobody asks: a collection that a debugger asks for holds everybody up.
+  // Measured only without traffic, because the garbage collection for a debugger delays every request.
   const heapBefore = await usedMegabytes()
   say(`${sizes.minutes} minutes of traffic`)
   const thinkMs = sizes.think * 1_000

@@ -1,6 +1,6 @@
-// Pages that are written by hand but for a part between two marks, which a command writes from the code.
+// Pages that are written by hand except for a part between two marks, which a command writes from the code.
 
-/** The page with the text between the marks, each of which stands on a line of its own. Throws where the page lacks them. */
+/** Returns the page with the text between the marks, each of which is on its own line. Throws if the page lacks them. */
 export function betweenMarks(page: string, begin: string, end: string, text: string): string {
   const from = page.indexOf(begin)
   const to = page.indexOf(end)

@@ -1,4 +1,4 @@
-// docs/measured.md: each script that measures writes its own section, between two marks, and leaves the others alone.
+// docs/measured.md: each measuring script writes its own section, between two marks, and leaves the others unchanged.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -9,8 +9,8 @@ Each section is written by the script that it names; do not edit.
 `
 
 /**
- * Puts `markdown` (no marks, no surrounding blank lines needed) between `<!-- name:begin -->` and `<!-- name:end -->`
- * of `file`. A section that is not there yet is added at the end, and so is a file that is not.
+ * Writes `markdown` (without marks or surrounding blank lines) between `<!-- name:begin -->` and `<!-- name:end -->` of `file`. A
+ * missing section is added at the end, and a missing file is created.
  */
 export function writeSection(name: string, markdown: string, file = 'docs/measured.md'): void {
   const begin = `<!-- ${name}:begin -->`
@@ -30,7 +30,7 @@ export function writeSection(name: string, markdown: string, file = 'docs/measur
   writeFileSync(file, text.slice(0, from) + section + text.slice(to + end.length))
 }
 
-/** What figures belong to: the commit, the day and the machine, as a sentence. */
+/** Returns what figures depend on, as a sentence: the commit, the day and the machine. */
 export function measuredAt(): string {
   const git = (...words: string[]): string => execFileSync('git', words, { encoding: 'utf8' }).trim()
   const changed =

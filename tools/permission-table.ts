@@ -79,7 +79,7 @@ function byPath(a: Route, b: Route): number {
   return a.method < b.method ? -1 : 1
 }
 
-/** The document of these routes. */
+/** Returns the document of these routes. */
 export function permissionDocument(routes: readonly Route[]): string {
   const types = ACCOUNT_TYPES.map(type => HEADINGS[type])
   const rows = [...routes]
@@ -108,7 +108,7 @@ export function permissionDocument(routes: readonly Route[]): string {
   ].join('\n')
 }
 
-/** A Markdown table, as the formatter of this repository aligns it. */
+/** A Markdown table, aligned as the formatter of this repository does. */
 function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = headings.map((heading, at) =>
     Math.max(3, heading.length, ...rows.map(row => row[at]!.length)),

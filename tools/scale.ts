@@ -1,5 +1,6 @@
-// `npm run scale`: what one policy, one tenant, one cell and the whole system can carry, and what it costs, reckoned from the counts of
-// `npm run counts` and what the platform publishes of its limits and prices. Writes its tables into docs/scale.md and docs/operate.md.
+// `npm run scale`: calculates what one policy, one tenant, one cell and the whole system can carry, and what it costs, from the
+// counts of `npm run counts` and the published limits and prices of the platform. Writes its tables to docs/scale.md and
+// docs/operate.md.
 
 import { WATCH_MS } from '../src/platform/events/outbox.ts'
 import {
@@ -22,25 +23,25 @@ const PLATFORM = {
   queueMessagesPerSecond: 5_000,
 } as const
 
-/** Of Bindery: `npm run pool` stops there. */
+/** Bindery's own limit, at which `npm run pool` stops. */
 const DATABASES_OF_CELL = 4_500
 
 /**
- * How long a database is busy with one batch, in milliseconds: the provider tells "less than a millisecond" of a read by an
- * index, and "several milliseconds" of a write. The model reckons with these, and with half and double of the write.
+ * How long a database is busy with one batch, in milliseconds. The provider states "less than a millisecond" for a read by an
+ * index, and "several milliseconds" for a write. The model calculates with these values, and with half and double of the write.
  */
 const READ_MS = 1
 const WRITE_MS = 5
 
 const SHARDS_OF_TENANT = 64
 
-/** A policy with its documents, deliveries and 1.4 transactions; growth of databases under `npm run load`. */
+/** A policy with its documents, deliveries and 1.4 transactions, from the growth of databases under `npm run load`. */
 const BYTES_OF_POLICY = 27_000
 
 /** The published figure: policies from quote to issue a second, for fifteen minutes. */
 const PUBLISHED = { perSecond: 192, minutes: 15 } as const
 
-/** What a policy goes through from quote to issue: by four requests, and by the two that do the same. */
+/** The requests of a policy from quote to issue: four, or the two that do the same. */
 const JOURNEY = ['create draft policy', 'price', 'finalize', 'issue'] as const
 const JOURNEY_IN_TWO = ['create and finalize policy', 'issue'] as const
 
@@ -52,7 +53,7 @@ type Cost = {
   rowsWritten: number
 }
 
-/** A request's batches: one that writes rows writes them in one of its round trips, and reads in the others. */
+/** Returns a request's batches. One that writes rows writes them in one of its round trips, and reads in the others. */
 function costOf({ name, warm }: CountedOperation): Cost {
   const writes = warm.rowsWritten > 0 ? 1 : 0
   const { rowsRead, rowsWritten } = warm
@@ -70,7 +71,7 @@ const sumOf = (name: string, costs: readonly Cost[]): Cost => {
   }
 }
 
-/** A policy that is sold: the batches of its requests and of what comes of them (documents, deliveries), and messages of queues. */
+/** A sold policy: the batches of its requests and of what follows (documents, deliveries), and messages of queues. */
 type Sold = Pick<Cost, 'reads' | 'writes'> & { readonly messages: number }
 
 const soldOf = ({ d1, control, writes, messages }: CountedTransaction): Sold => ({
@@ -79,10 +80,10 @@ const soldOf = ({ d1, control, writes, messages }: CountedTransaction): Sold => 
   messages,
 })
 
-/** Rows that are read in a millisecond: a batch that reads more takes longer. */
+/** Rows read in a millisecond. A batch that reads more takes longer. */
 const ROWS_OF_A_READ = 1_000
 
-/** Milliseconds for which a database is busy. */
+/** Returns the milliseconds for which a database is busy. */
 const busyMs = (
   { reads, writes, rowsRead = 0 }: Pick<Cost, 'reads' | 'writes'> & { rowsRead?: number },
   writeMs: number,
@@ -101,7 +102,7 @@ const tableOf = (headings: readonly string[], rows: readonly (readonly string[])
     ...rows.map(row => `| ${row.join(' | ')} |`),
   ].join('\n')
 
-/** `d1 1, object 1`. Databases of the tenant are `d1`, that of the platform `control`. */
+/** Formats `d1 1, object 1`. Databases of the tenant are `d1`, the control database is `control`. */
 const tripsOf = ({ d1, control, object, r2, queue }: Count): string =>
   Object.entries({ d1: d1 - control, control, object, r2, queue })
     .filter(([, count]) => count > 0)
@@ -160,7 +161,7 @@ const transactionsTable = (transactions: readonly CountedTransaction[]): string 
     ),
   )
 
-/** From quote to issue, by its requests and with what is done afterwards. */
+/** A table of policies a second from quote to issue, for the requests alone and with the work afterwards. */
 function carried(ways: readonly Way[]): string {
   return tableOf(
     ['', 'requests', ...WRITE_TIMES.map(ms => `a write batch takes ${ms} ms`)],
@@ -182,7 +183,7 @@ function carried(ways: readonly Way[]): string {
 
 const WRITE_TIMES = [WRITE_MS / 2, WRITE_MS, WRITE_MS * 2] as const
 
-/** How a policy is sold: its requests alone, with what comes of one, and of one in many. */
+/** A way to sell a policy: its requests alone, with what follows from one policy, and with the share of one in many. */
 type Way = {
   readonly requests: number
   readonly journey: Pick<Cost, 'reads' | 'writes'>
@@ -190,7 +191,7 @@ type Way = {
   readonly atOnce: Sold
 }
 
-/** With documents and a webhook, one in many, in databases. */
+/** A table of databases, for policies with documents and a webhook, one in many. */
 function databases({ atOnce }: Way): string {
   return tableOf(
     [
@@ -213,7 +214,7 @@ function databases({ atOnce }: Way): string {
   )
 }
 
-/** What each has room for, and what ends it. */
+/** A table of the capacity of each level, and what limits it. */
 function rooms(issue: Cost, sold: Sold): string {
   const shard = perSecond(busyMs(sold, WRITE_MS))
   const policiesOfShard = PLATFORM.databaseBytes / BYTES_OF_POLICY
@@ -270,7 +271,7 @@ function published(sold: Sold): string {
   ].join('\n')
 }
 
-/** Dollars beyond what the plan includes a month, and what it includes. */
+/** Dollars for use beyond what the plan includes in a month, and the included amounts. */
 const PRICES = {
   requests: { each: 0.3e-6, included: 10e6, what: 'requests' },
   cpuMs: { each: 0.02e-6, included: 30e6, what: 'milliseconds of CPU' },
@@ -291,7 +292,7 @@ type Meter = keyof typeof PRICES
 
 const PLAN_DOLLARS = 5
 
-/** What a transaction is on average, with one payment each; and how often a policy is looked at beside. */
+/** The average transaction, with one payment each, and how often a policy is read in addition. */
 const MIX: Readonly<Record<string, number>> = {
   'new business': 0.2,
   renewal: 0.5,
@@ -302,16 +303,16 @@ const MIX: Readonly<Record<string, number>> = {
 const LOOKS = 10
 
 const POLICIES_OF_TENANT = 20_000
-/** A month, of each policy. */
+/** In a month. */
 const TRANSACTIONS_OF_POLICY = 1 / 6
-/** A request or a message, which bench.md measures from 1 to 10. */
+/** For a request or a message. bench.md measures from 1 to 10. */
 const CPU_MS = 6
-/** For which an object is in use in each call, with 128 MB. */
+/** Seconds for which an object is in use in each call, with 128 MB. */
 const OBJECT_SECONDS = 0.05
-/** Looks of a shard's dispatcher after a transaction, where no other follows within minutes: alarms that find nothing. */
+/** Checks by a shard's dispatcher after a transaction, if no other follows within minutes: alarms that find nothing. */
 const LOOKS_OF_DISPATCHER = WATCH_MS / 60_000
 const FILE_BYTES = 60_000
-/** Policies are kept, with their files; what is stored after a year. */
+/** Policies are kept with their files. The prices are for what is stored after a year. */
 const STORED_MONTHS = 12
 
 function meters(
@@ -329,7 +330,7 @@ function meters(
   return {
     requests: times * (of('requests') + LOOKS),
     cpuMs: times * CPU_MS * (of('requests') + of('messages') + alarms + LOOKS),
-    // An alarm that is set is a row of its object.
+    // Setting an alarm writes a row of its object.
     rowsWritten: times * (of('rowsWritten') + alarms),
     rowsRead: times * (of('rowsRead') + LOOKS * look.rowsRead),
     databaseGigabytes: (policies * BYTES_OF_POLICY) / 1e9,
@@ -347,7 +348,7 @@ function meters(
 const dollarsOf = (meter: Meter, used: number): number =>
   Math.max(0, used - PRICES[meter].included) * PRICES[meter].each
 
-/** `8.3 million`. */
+/** Formats `8.3 million`. */
 function short(value: number): string {
   for (const [size, word] of [
     [1e9, ' billion'],

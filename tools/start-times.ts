@@ -1,5 +1,6 @@
-// `npm run start-times [-- --record]`: how long `npm start` takes on this machine, the first time in a fresh clone after `npm ci` and with its data
-// later on, and what its processes hold in memory then. With --record it goes to docs/measured.md. Linux alone says what memory is shared.
+// `npm run start-times [-- --record]`: measures how long `npm start` takes on this machine, the first time in a fresh clone after
+// `npm ci`, and later with its data, and how much memory its processes then use. With --record, writes it to docs/measured.md.
+// Only Linux reports shared memory.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -12,7 +13,7 @@ import { KEPT_IN } from '../scripts/source-key.ts'
 import { listedProcesses } from './bench/cpu.ts'
 import { measuredAt, writeSection } from './measured.ts'
 
-/** What has been started is as it will stay after so long. */
+/** After this time, a started process no longer changes. */
 const SETTLED_MS = 10_000
 const LATER_STARTS = 3
 
@@ -23,7 +24,10 @@ type Started = {
   readonly processes: number
 }
 
-/** Figures of a process in megabytes: all that it has mapped, and with what it shares divided among those who share it. */
+/**
+ * Returns figures of a process in megabytes: all mapped memory, and the same with shared memory divided among the processes that
+ * share it.
+ */
 function memoryOf(pid: number): { rss: number; pss: number } {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
   const figure = (name: string): number =>
@@ -69,7 +73,7 @@ async function startOnce(dataFolder: string): Promise<Started> {
 const { values } = parseArgs({ options: { record: { type: 'boolean', default: false } } })
 const folder = mkdtempSync(join(tmpdir(), 'bindery-start-'))
 try {
-  // As after `npm ci`: nothing is built.
+  // Removes all builds, as after `npm ci`.
   rmSync(KEPT_IN, { recursive: true, force: true })
   const started = [await startOnce(folder)]
   for (let nth = 0; nth < LATER_STARTS; nth += 1) started.push(await startOnce(folder))

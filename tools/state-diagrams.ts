@@ -1,4 +1,4 @@
-// Writes the state diagrams of docs/states.md from the transition tables. npm run docs:states
+// Writes the state diagrams in docs/states.md from the transition tables. npm run docs:states
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TransitionTable } from '../src/platform/events/transitions.ts'
@@ -39,7 +39,7 @@ const DIAGRAMS: readonly Diagram[] = [
   { title: 'Account of a migration', first: 'pending', table: ACCOUNT_TRANSITIONS },
 ]
 
-/** A Mermaid state diagram; actions that lead from one state to the same other one share an arrow. */
+/** A Mermaid state diagram. Actions that lead from the same state to the same other state share an arrow. */
 export function stateDiagram({ first, table }: Omit<Diagram, 'title'>): string {
   const arrows = new Map<string, string[]>([[`[*] --> ${first}`, []]])
   for (const [action, { from, to }] of Object.entries(table))
@@ -54,7 +54,7 @@ export function stateDiagram({ first, table }: Omit<Diagram, 'title'>): string {
   return ['```mermaid', 'stateDiagram-v2', ...lines, '```'].join('\n')
 }
 
-/** The text with the diagrams of today's tables between its markers. Throws when it has no markers. */
+/** Returns the text with the diagrams of the present tables between its markers. Throws if the markers are missing. */
 export function withStateDiagrams(page: string): string {
   const sections = DIAGRAMS.map(diagram => `**${diagram.title}**\n\n${stateDiagram(diagram)}`)
   return betweenMarks(page, STATES_BEGIN, STATES_END, sections.join('\n\n'))

@@ -1,4 +1,4 @@
-// Writes the reference of docs/template-data.md from the tree of what templates and plugins read. npm run docs:template-data
+// Writes the reference in docs/template-data.md from the tree of data that templates and plugins read. npm run docs:template-data
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PLUGIN_FUNCTIONS } from '../src/product/configuration.ts'
@@ -32,7 +32,7 @@ const READERS: Readonly<Record<TemplateReader, string>> = {
   lapseDocument: '`lapse.template.liquid`',
 }
 
-/** Who sees a part, in words; empty where everybody does. */
+/** Describes who sees a part. Empty if everybody does. */
 function readersWords(readers: readonly TemplateReader[] | undefined): string {
   if (!readers || readers.length === TEMPLATE_READERS.length) return ''
   if (DOCUMENT_READERS.length === readers.length && DOCUMENT_READERS.every(one => readers.includes(one)))
@@ -63,7 +63,10 @@ const plural = (words: string): string =>
     ? words
     : words.replace(/^(text|number|amount|time|record|list|map)\b/, '$1s')
 
-/** A part of a page: a line for each path below the node. Records that were told already are named, not told again. */
+/**
+ * The records described so far in a part of the page, with their paths. Records that were already described are named, not
+ * repeated.
+ */
 type Told = Map<string, string>
 
 function lines(node: DataNode, path: string, told: Told, depth = ''): string[] {
@@ -76,7 +79,7 @@ function lines(node: DataNode, path: string, told: Told, depth = ''): string[] {
   })
 }
 
-/** The record at the end of lists and maps. */
+/** Returns the record at the end of lists and maps. */
 function recordIn(node: DataNode): DataNode | undefined {
   return node.items ? recordIn(node.items) : node.members && node
 }
@@ -99,7 +102,7 @@ function line(path: string, node: DataNode, told: Told, depth: string): string {
   return `${depth}- ${code(path)} (${facts}): ${description}${before ? ` As ${code(before)}.` : ''}${seen ? ` Only in ${seen}.` : ''}`
 }
 
-/** Every path of `data` in templates, by who sees it. */
+/** Lists every path of `data` in templates, by who sees it. */
 function templateSections(): string[] {
   const { members = {} } = templateTree()
   const told: Told = new Map()
@@ -124,11 +127,11 @@ function pluginSections(): string[] {
   })
 }
 
-/** The reference: what templates read, part by part, and what each function of plugins is given. */
+/** Writes the reference: what templates read, part by part, and the input of each plugin function. */
 export const dataReference = (): string =>
   ['## Templates', ...templateSections(), '## Plugins', ...pluginSections()].join('\n\n')
 
-/** The text with the reference of today's tree between its markers. Throws when it has no markers. */
+/** Returns the text with the reference of the present tree between its markers. Throws if the markers are missing. */
 export const withDataReference = (page: string): string =>
   betweenMarks(page, DATA_BEGIN, DATA_END, dataReference())
 

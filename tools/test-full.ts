@@ -1,4 +1,4 @@
-// `npm run test:full`: all tests at the full sizes; their figures go to docs/measured.md with the commit.
+// `npm run test:full`: runs all tests at full size, and writes their figures to docs/measured.md with the commit.
 import { startVitest } from 'vitest/node'
 import { measuredAt, writeSection } from './measured.ts'
 

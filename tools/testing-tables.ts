@@ -1,4 +1,4 @@
-// Writes the tables of docs/testing.md: the steps of scenarios and what can be expected after one, as cli/scenario has them.
+// Writes the tables in docs/testing.md, from cli/scenario: the steps of scenarios, and what can be expected after a step.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { OTHER_STEPS, STEPS, type StepDefinition } from '../cli/scenario/steps.ts'
 import { PARTS } from '../cli/scenario/view.ts'
@@ -37,7 +37,7 @@ const TABLES: Readonly<Record<string, string>> = {
   ),
 }
 
-/** The document with its tables as the code has them now. */
+/** Returns the document with its tables as the code now defines them. */
 export function withTables(text: string): string {
   let written = text
   for (const [name, lines] of Object.entries(TABLES)) {

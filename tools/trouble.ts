@@ -1,8 +1,10 @@
-// `npm run trouble [-- --minutes N] [--outage N] [--tenants N] [--think SECONDS] [--only WORD] [--record]`: tenants with steady traffic while one
-// thing after the other goes wrong: the control database does not answer for `--outage` minutes, then for `--minutes` each one tenant's database does
-// not, is full, and one tenant does a hundred times as much as the others; `--only control|away|full|heavy` is one of these. Together they are to be
-// less than the machine can do, which `--think` sees to. What each was answered, and how long the others waited beside an
-// undisturbed run; with --record it goes to docs/measured.md. Fails where another tenant was refused, or waited more than twice as long.
+// `npm run trouble [-- --minutes N] [--outage N] [--tenants N] [--think SECONDS] [--only WORD] [--record]`: runs tenants with
+// steady traffic while one thing after the other goes wrong. The control database does not respond for `--outage` minutes. Then,
+// for `--minutes` each, one tenant's database does not respond, then is full, and then one tenant sends a hundred times as many
+// requests as the others. `--only control|away|full|heavy` chooses one of these. The total traffic should be less than the
+// machine can handle; adjust it with `--think`. Reports the responses of each, and how long the others waited compared with an
+// undisturbed run. With --record, writes it to docs/measured.md. Fails if another tenant was rejected or waited more than twice
+// as long.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,18 +27,18 @@ const say = (line: string): void => console.error(`trouble: ${line}`)
 
 const MINUTE_MS = 60_000
 const CONNECTIONS = 128
-/** How long what a trouble left behind may take before the next. */
+/** How long to wait after each trouble for its consequences to end. */
 const BETWEEN_MS = 20_000
-/** Every isolate knows of a change after so long. */
+/** After this time, every isolate knows of a change. */
 const KNOWN_MS = 11_000
 const TIMES = 100
-/** How much longer than undisturbed the others may wait. */
+/** How many times as long as undisturbed the others may wait. */
 const MOST_RATIO = 2
 
 type Phase = {
   readonly name: string
   readonly minutes: number
-  /** Who it happens to, beside the others. */
+  /** Samples of the tenant with the trouble, and of the others. */
   readonly own: readonly Sample[]
   readonly others: readonly Sample[]
 }
@@ -114,7 +116,7 @@ async function run(folder: string): Promise<Phase[]> {
   }
   const isWanted = (word: string): boolean => values.only === undefined || values.only === word
   const nothing = async (): Promise<void> => {}
-  // Isolates, objects and statements are new at first.
+  // Waits until isolates, objects and statements are warm.
   await sleep(BETWEEN_MS)
   await watch('undisturbed', minutes, nothing, nothing)
   if (isWanted('control'))
@@ -155,7 +157,7 @@ async function run(folder: string): Promise<Phase[]> {
 
 const good = ({ status }: Sample): boolean => status >= 200 && status < 300
 
-/** `200: 12, 503: 3`. */
+/** Formats `2xx 12, 503 3`. */
 const answersOf = (samples: readonly Sample[]): string =>
   [...Map.groupBy(samples, one => (good(one) ? '2xx' : String(one.status)))]
     .sort(([one], [other]) => one.localeCompare(other))

@@ -1,4 +1,4 @@
-// The service of another commit, made from a checkout of its own.
+// Starts the service of another commit, from a separate checkout.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -7,7 +7,7 @@ import { LIBRARY_FOLDER } from '../../scripts/local-worker.ts'
 import { CONFIG_FILE } from '../../scripts/write-config.ts'
 import { startWorker, type Worker } from './worker-process.ts'
 
-/** Prints the administration account of the databases that it makes in the folder that is named. */
+/** Prepares databases in the folder that is its argument, and prints their administration account. */
 const PREPARING = `
 const { prepareStores } = await import('./tools/bench/world.ts').catch(() => import('./bench/world.ts'))
 const log = console.log
@@ -18,20 +18,20 @@ const PREPARING_FILE = 'prepare-bench.mjs'
 
 export type OtherService = { worker: Worker; administrator: Credentials; dataFolder: string }
 
-/** What is started in the checkout in the place of its service: a Worker of this commit that wraps it, and what the Worker imports. */
+/** A Worker of this commit that wraps the service of the checkout and is started instead of it, and the files that it imports. */
 export type Wrapper = { readonly script: string; readonly imports: readonly string[] }
 
-/** Checks the commit out below `folder` and starts its service; `removeCheckout` takes it away again. */
+/** Checks the commit out below `folder` and starts its service. `removeCheckout` removes the checkout. */
 export async function startOther(commit: string, folder: string, wrapper?: Wrapper): Promise<OtherService> {
   const checkout = checkoutIn(folder)
   mkdirSync(folder, { recursive: true })
   execFileSync('git', ['worktree', 'add', '--detach', checkout, commit], { stdio: 'pipe' })
   providePackages(checkout)
-  // Files that the Worker is given (run-worker.ts); an earlier commit has none.
+  // The folder of static files that the Worker gets (run-worker.ts). An earlier commit may not have it.
   mkdirSync(join(checkout, LIBRARY_FOLDER), { recursive: true })
   for (const file of wrapper ? [wrapper.script, ...wrapper.imports] : []) cpSync(file, join(checkout, file))
   const dataFolder = resolve(folder, 'other')
-  // A file, since what is told on the command line is handed on to threads, which are no modules.
+  // A file, because code on the command line is passed on to threads, where it does not run as a module.
   writeFileSync(join(checkout, PREPARING_FILE), PREPARING)
   const printed = execFileSync(process.execPath, ['--no-warnings', PREPARING_FILE, dataFolder], {
     cwd: checkout,
@@ -48,7 +48,7 @@ export async function startOther(commit: string, folder: string, wrapper?: Wrapp
   return { worker, administrator, dataFolder }
 }
 
-/** The packages of this commit where the other has the same ones; else its own, which takes half a minute. */
+/** Links the packages of this commit if the other has the same ones. Otherwise installs its own, which takes half a minute. */
 function providePackages(checkout: string): void {
   const locked = (folder: string): string => readFileSync(join(folder, 'package-lock.json'), 'utf8')
   if (locked('.') === locked(checkout)) symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'))

@@ -1,6 +1,6 @@
-// `npm run bench [-- --full] [-- --PART | --against COMMIT | --record-floor COMMIT] [-- --record] [-- --only NAME,…] [-- --json FILE]`: how the service
-// compares with the least that the platform allows. Starts all it needs on free ports and in a folder of its own, and removes
-// both. See docs/bench.md.
+// `npm run bench [-- --full] [-- --PART | --against COMMIT | --record-floor COMMIT] [-- --record] [-- --only NAME,…] [-- --json
+// FILE]`: compares the service with the least that the platform allows. Starts all that it needs on free ports and in its own
+// folder, and removes it afterwards. See docs/bench.md.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ function commit(): string | undefined {
   }
 }
 
-/** The part that was asked for, else the reference or what of it was asked for. */
+/** Measures the requested part, or else the reference or the requested operations of it. */
 async function measure({ sizes, part, against, only }: Options, folder: string) {
   if (part) return await measurePart(part, folder, sizes, say)
   if (against !== undefined) return await measureChanges(against, only, folder, sizes, say)

@@ -1,4 +1,4 @@
-// A process of its own: prints how many routes the Worker of a bundle has, by its own OpenAPI document.
+// A separate process: prints how many routes the Worker of a bundle has, according to its own OpenAPI document.
 import { readFileSync } from 'node:fs'
 import { compile, link } from './worker-bundle.ts'
 
@@ -9,7 +9,7 @@ await worker.evaluate()
 const { default: handler } = worker.namespace as { default: Required<Pick<ExportedHandler, 'fetch'>> }
 const request = new Request('https://bindery.test/openapi.json')
 const context = { waitUntil: () => undefined, passThroughOnException: () => undefined }
-// Where nothing is limited: the platform's counters are not there.
+// An environment without rate limits, because the platform's counters are missing here.
 const env = { ENVIRONMENT: 'local' }
 const answer = await handler.fetch(request as never, env, context as never)
 const { paths } = (await answer.json()) as { paths: Record<string, object> }

@@ -1,7 +1,7 @@
-// CPU time that the processes of a group have used.
+// CPU time used by the processes of a group.
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Ticks of the kernel's clock are hundredths of a second wherever it tells them. */
+/** The kernel reports its ticks in hundredths of a second. */
 const TICK_MS = 10
 
 type ListedProcess = {
@@ -12,12 +12,12 @@ type ListedProcess = {
   readonly ticks: number
 }
 
-/** Those that run now; none where the machine has no /proc to tell. */
+/** Returns the running processes. Empty if the machine has no /proc. */
 export function listedProcesses(): ListedProcess[] {
   return listed().flatMap(entry => {
     const stat = statOf(entry)
     if (!stat) return []
-    // What follows the name, which is in brackets and may hold anything: state, parent, group, …
+    // The fields after the name, which is in brackets and may contain any character: state, parent, group, …
     const close = stat.lastIndexOf(')')
     const fields = stat
       .slice(close + 2)
@@ -31,8 +31,8 @@ export function listedProcesses(): ListedProcess[] {
 }
 
 /**
- * Milliseconds that the processes of the group, or those of that name in it, have used until now, threads included;
- * undefined where the machine has no /proc to tell.
+ * Returns the CPU milliseconds that the processes of the group, or those of that name in it, have used so far, including threads.
+ * Undefined if the machine has no /proc.
  */
 export function groupCpuMs(group: number, name?: string): number | undefined {
   const own = listedProcesses().filter(
@@ -49,7 +49,7 @@ function listed(): string[] {
   }
 }
 
-/** Undefined when the process has ended meanwhile. */
+/** Undefined if the process has ended meanwhile. */
 function statOf(process: string): string | undefined {
   try {
     return readFileSync(`/proc/${process}/stat`, 'utf8')

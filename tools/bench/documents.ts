@@ -1,5 +1,5 @@
-// `npm run bench -- --documents`: a thousand documents waiting at once. Are all made, does the memory of anyone who makes them
-// stay as it was, and does issuing a policy take as long as where none are made?
+// `npm run bench -- --documents`: a thousand documents wait at the same time. Are all of them made, does memory use stay constant
+// while they are made, and does issuing a policy take as long as without documents?
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { zipSync } from 'fflate'
@@ -11,31 +11,31 @@ import { median } from './figures.ts'
 import { startWatched } from './heap.ts'
 import { prepareStores } from './world.ts'
 
-/** Beside the service's, whose paths it names. */
+/** In the folder of the service's configuration, because it has the same paths. */
 const OWN_CONFIG = 'wrangler.documents.generated.toml'
 const POLICY = 'products/private_motor/policy'
 
 const DOCUMENTS = 1_000
-/** The heap is looked at each time so many more are made. */
+/** The heap is measured each time this many more documents are made. */
 const STEP = 100
-/** Looks without which nothing can be said. */
+/** The fewest heap measurements that give a result. */
 const FEWEST_LOOKS = 7
-/** Policies issued in turn with documents and without. */
+/** Policies issued alternately with documents and without. */
 const PAIRS = 40
-/** Pairs before them, which do not count. */
+/** Pairs before the measured ones, which do not count. */
 const WARM_UPS = 5
 const ISSUED_TOGETHER = 8
-/** For a document, or a hundred of them. */
+/** For one document or a hundred. */
 const LONGEST_WAIT_MS = 10 * 60_000
 
 export type DocumentFigures = {
   documents: number
   seconds: number
-  /** Used megabytes after a collection: before the first, and after each hundred at which the inspector answered. */
+  /** Used megabytes after a collection: before the first document, and after each hundred at which the inspector responded. */
   heap: number[]
-  /** Median of the heap over the last three hundreds, divided by that over the second to the fourth. */
+  /** Median of the heap over the last three hundreds, divided by the median over the second to the fourth. */
   growth: number
-  /** Milliseconds to issue a policy, medians, and the median ratio of pairs. */
+  /** Median milliseconds to issue a policy, and the median ratio of pairs. */
   issueMs: { withDocuments: number; without: number; ratio: number }
 }
 
@@ -68,8 +68,8 @@ export async function measureDocuments(
 }
 
 /**
- * Anyone who makes documents works elsewhere in production; on this machine it has the same thread as anyone who answers, and
- * begins before the answer has left. Here it waits a second for more to do, so that the transaction alone is measured.
+ * Delays the consumer that makes documents. In production it runs elsewhere. Here it shares a thread with the requests and would
+ * begin before the response is sent. It waits a second for more messages, so that only the transaction is measured.
  */
 function withPatientQueue(config: string): string {
   const consumer = /(queue = "bindery-documents"\s+max_batch_size = \d+\s+max_batch_timeout = )0/
@@ -78,7 +78,7 @@ function withPatientQueue(config: string): string {
   return config.replace(consumer, (_, start: string) => `${start}1`)
 }
 
-/** The same product, of which no paper is made. */
+/** The same product without documents. */
 function withoutDocuments(all: Files): Files {
   const path = `${POLICY}/policy.json`
   const policy = JSON.parse(new TextDecoder().decode(all[path]))
@@ -129,7 +129,7 @@ async function policy({ user, policyholderLocator }: Tenant): Promise<string> {
 const issue = ({ user }: Tenant, locator: string): Promise<unknown> =>
   user.call('POST', `/policy/${locator}/issue`)
 
-/** How many documents the policy has, those of its invoices with them. */
+/** Returns the number of documents of the policy, including those of its invoices. */
 async function documentsOf({ user }: Tenant, locator: string): Promise<number> {
   const { documents, invoices } = await user.call<{
     documents: unknown[]
@@ -138,7 +138,7 @@ async function documentsOf({ user }: Tenant, locator: string): Promise<number> {
   return invoices.reduce((sum, invoice) => sum + invoice.documents.length, documents.length)
 }
 
-/** Counts the documents that are made, by their events. */
+/** Counts the documents that have been made, by their events. */
 function counter({ user, locator }: Tenant): () => Promise<number> {
   let token: string | undefined
   let count = 0
@@ -166,7 +166,7 @@ async function untilMade(count: () => Promise<number>, wanted: number): Promise<
   }
 }
 
-/** One policy after the other, each when no document waits any more: nothing but the transaction is measured. */
+/** Issues one policy after the other, each when no document is waiting, so that only the transaction is measured. */
 async function issueTimes(
   making: Tenant,
   plain: Tenant,
@@ -198,7 +198,7 @@ async function issueTimes(
   }
 }
 
-/** All policies issued as fast as they go; then the heap while their documents are made. */
+/** Issues all policies as fast as possible, and measures the heap while their documents are made. */
 async function madeAtOnce(
   making: Tenant,
   each: number,
@@ -244,7 +244,7 @@ async function madeAtOnce(
   }
 }
 
-/** The figures as lines for people. */
+/** Formats the figures as text. */
 export const documentLines = ({ documents, seconds, heap, growth, issueMs }: DocumentFigures): string =>
   [
     `${documents} documents: all made, in ${seconds.toFixed(1)} s`,

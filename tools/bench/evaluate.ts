@@ -1,5 +1,5 @@
-// A process of its own: compiles and evaluates one Worker bundle, as an isolate does when it starts, and prints
-// the CPU microseconds that took. Requests need the platform; the top level of a module does not.
+// A separate process: compiles and evaluates one Worker bundle, as an isolate does when it starts, and prints the CPU time in
+// microseconds. Requests need the platform; the top level of a module does not.
 import { readFileSync } from 'node:fs'
 import { compile, link } from './worker-bundle.ts'
 

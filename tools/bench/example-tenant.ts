@@ -1,5 +1,5 @@
-// The tenant that operations are measured in: the motor example without its papers, which would be made on the same thread while
-// something else is measured (`--documents` measures them), and with a constraint on two fields, to be evaluated.
+// The tenant in which operations are measured: the motor example without documents, which would be made on the same thread during
+// a measurement (`--documents` measures them), and with a constraint on two fields, which is evaluated.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
@@ -11,7 +11,7 @@ const POLICY = 'products/private_motor/policy'
 
 export type Files = Record<string, Uint8Array>
 
-/** Files of the motor example, by their path in its archive. */
+/** Returns the files of the motor example, by their path in its archive. */
 export function motorFiles(): Files {
   const entries = readdirSync(CONFIGURATION, { recursive: true, withFileTypes: true }).filter(one =>
     one.isFile(),
@@ -31,7 +31,7 @@ function changed(files: Files, path: string, change: (content: never) => unknown
   return { ...files, [path]: encoded(change(content)) }
 }
 
-/** No record of the product has a document. */
+/** Removes the documents of all records of the product. */
 function withoutPapers(files: Files): Files {
   const kept = Object.entries(files).filter(
     ([path]) => !/\.template\.liquid$|\/static_documents\//.test(path),
@@ -42,14 +42,14 @@ function withoutPapers(files: Files): Files {
   )
 }
 
-/** Fields that only documents use would be refused of a strict product. */
+/** Also makes the product lenient: a strict product would reject fields that only documents use. */
 const bare = (content: never): unknown =>
   JSON.parse(JSON.stringify(content), (key, value) => {
     if (key === 'strict') return false
     return key === 'documents' && Array.isArray(value) ? [] : value
   })
 
-/** A vehicle's model goes by its make. */
+/** Adds a constraint: the allowed models of a vehicle depend on its make. */
 function withConstraint(files: Files): Files {
   const columns = { make: { dataType: 'string', makeDistinct: true }, model: { dataType: 'string' } }
   const tables = { vehicles: { columns, selectionTimeBasis: 'policyStartTime' } }
@@ -73,7 +73,7 @@ export const paperlessFiles = (): Files => withoutPapers(motorFiles())
 
 export const benchFiles = (): Files => withConstraint(paperlessFiles())
 
-/** An archive like none before it: a deploy of the same bytes has nothing to do. */
+/** Returns an archive that differs from all earlier ones, because a deploy of the same bytes does nothing. */
 export function archiveNumber(files: Files, number: number): Uint8Array<ArrayBuffer> {
   const path = `${POLICY}/underwriting.guidelines.liquid`
   const text = new TextDecoder().decode(files[path])

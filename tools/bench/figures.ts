@@ -1,13 +1,13 @@
-// Figures of many runs in one.
+// Statistics of many runs.
 
-/** The least value that no less than the share (0 to 1) of the values lies at or below: the nearest rank. */
+/** Returns the quantile by nearest rank: the least value such that at least the share (0 to 1) of the values is at or below it. */
 export function quantile(values: readonly number[], share: number): number {
   if (values.length === 0) throw new Error('No values, no quantile.')
   const ordered = [...values].sort((one, other) => one - other)
   return ordered[Math.max(0, Math.ceil(share * ordered.length) - 1)]!
 }
 
-/** The middle value; of an even number of values the mean of the middle two. */
+/** Returns the middle value or, for an even number of values, the mean of the middle two. */
 export function median(values: readonly number[]): number {
   if (values.length === 0) throw new Error('No values, no median.')
   const ordered = [...values].sort((one, other) => one - other)
@@ -15,7 +15,7 @@ export function median(values: readonly number[]): number {
   return ordered.length % 2 === 1 ? ordered[half]! : (ordered[half - 1]! + ordered[half]!) / 2
 }
 
-/** The value that is there most often; the earliest of several. */
+/** Returns the most frequent value, the earliest of several. */
 export function mostCommon<Value extends string>(values: readonly Value[]): Value {
   const counts = new Map<Value, number>()
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)

@@ -1,4 +1,4 @@
-// `npm run bench -- --heap`: does the memory of the isolate that serves stay as it was over 100,000 requests?
+// `npm run bench -- --heap`: does the memory use of the serving isolate stay constant over 100,000 requests?
 import { join } from 'node:path'
 import { CONFIG_FILE } from '../../scripts/write-config.ts'
 import { median } from './figures.ts'
@@ -9,12 +9,12 @@ import { CONCURRENCY, type Sizes } from './options.ts'
 import { emptyStock, serviceSide, subjects } from './sides.ts'
 import { fill, prepareStores } from './world.ts'
 
-/** Looks at the heap, each after as many requests. */
+/** Measurements of the heap, each after the same number of requests. */
 const LOOKS = 20
 const FEWEST_LOOKS = 12
 export const HEAP_GOAL = 1.1
 
-/** One of them after the other: what is read, and what makes records that nothing reads again. Each kind of code is there. */
+/** The operations, in turn: reads, and operations that create records that nothing reads again. Every kind of code occurs. */
 const MIX = [
   'get policy',
   'get policyholder',
@@ -40,9 +40,9 @@ const MIX = [
 
 export type HeapFigures = {
   requests: number
-  /** Megabytes in use after a collection, at each look at which the inspector answered. */
+  /** Megabytes in use after a collection, at each measurement to which the inspector responded. */
   heap: number[]
-  /** Median of the last four by that of the third to the sixth. */
+  /** Median of the last four measurements, divided by the median of the third to the sixth. */
   growth: number
 }
 
@@ -87,7 +87,7 @@ export async function measureHeap(
   return { requests: LOOKS * each, heap, growth: median(heap.slice(-4)) / median(heap.slice(2, 6)) }
 }
 
-/** The looks, and what they say. */
+/** The measurements with a verdict. */
 export function heapLine({ requests, heap, growth }: HeapFigures): string {
   const looks = heap.map(used => used.toFixed(1)).join(' ')
   const verdict = growth <= HEAP_GOAL ? 'flat' : 'it grows'

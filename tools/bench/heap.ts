@@ -1,4 +1,4 @@
-// How much of the service's memory is in use, as its inspector tells: after a collection of what nobody holds.
+// Measures how much of the service's memory is in use after a garbage collection, through its inspector.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../scripts/free-port.ts'
 import { startWorker, type Worker, type WorkerSource } from './worker-process.ts'
@@ -7,12 +7,12 @@ type Reply = { id: number; result?: { usedSize?: number }; error?: { message: st
 
 const LONGEST_ANSWER_MS = 8_000
 
-/** A Worker whose memory can be looked at. */
+/** A Worker whose memory can be measured. */
 export type Watched = {
   readonly service: Worker
   /**
-   * Megabytes in use in its isolate; undefined when the inspector does not answer, as those of a busy machine sometimes do not. Each
-   * look has a connection of its own. An isolate that has nothing to do does not answer at once, and so is asked for its health meanwhile.
+   * Returns the megabytes in use in its isolate. Undefined if the inspector does not respond, which happens on a busy machine.
+   * Each measurement has its own connection. An idle isolate does not respond promptly, so health checks keep it busy meanwhile.
    */
   usedMegabytes(): Promise<number | undefined>
 }
@@ -42,9 +42,9 @@ async function look(port: number): Promise<number> {
   const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as {
     webSocketDebuggerUrl: string
   }[]
-  // The inspector answers debuggers of this machine only, and knows them by their origin.
+  // The inspector only accepts debuggers of this machine, which it recognizes by their origin.
   const options = { headers: { Origin: 'http://localhost' } }
-  // Node takes more than the standard's list of protocols.
+  // Node accepts options here, in addition to the list of protocols that the standard defines.
   const socket = new WebSocket(targets[0]!.webSocketDebuggerUrl, options as unknown as string[])
   const replies = new Map<number, (reply: Reply) => void>()
   socket.addEventListener('message', ({ data }) => {
@@ -59,7 +59,7 @@ async function look(port: number): Promise<number> {
     if (reply.error) throw new Error(`${method}: ${reply.error.message}`)
     return reply
   }
-  // Anyone who waits no longer has the connection closed, so that the next one is let in.
+  // Closes the connection when nobody waits for it any more, so that the next one is accepted.
   const closed = setTimeout(() => socket.close(), LONGEST_ANSWER_MS)
   try {
     await new Promise((resolve, reject) => {

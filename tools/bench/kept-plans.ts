@@ -1,4 +1,5 @@
-// The plans of the floor, recorded once of a commit and kept: what the service has stopped asking of the platform since then counts for it.
+// The plans of the floor, recorded once from a commit and kept. Calls of the platform that the service has saved since then count
+// in its favour.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { startOther, type Wrapper } from './against.ts'
 import { OPERATIONS, type Operation } from './operations.ts'
@@ -8,12 +9,12 @@ import { fill } from './world.ts'
 
 const FILE = 'tools/bench/floor/plans.json'
 
-/** What the file holds; plans by the names of operations. */
+/** The content of the file. Plans are by the names of operations. */
 export type KeptPlans = { readonly commit: string; readonly plans: Readonly<Record<string, Plan>> }
 
 export const readPlans = (): KeptPlans => JSON.parse(readFileSync(FILE, 'utf8')) as KeptPlans
 
-/** The plans of these operations; an Error names one that the commit was not asked for. */
+/** Returns the plans of these operations. Throws an Error that names an operation without a plan. */
 export function plansOf(
   { commit, plans }: KeptPlans,
   operations: readonly Operation[],
@@ -35,7 +36,7 @@ const RECORDER: Wrapper = {
   imports: ['tools/bench/recorder/calls.ts', 'tools/bench/recorder/watched.ts', 'tools/bench/plan.ts'],
 }
 
-/** Records the plans of all operations of the commit's service, for good. */
+/** Records the plans of all operations of the commit's service, and writes them to the file. */
 export async function recordFloor(commit: string, folder: string): Promise<KeptPlans> {
   const { worker, administrator } = await startOther(commit, folder, RECORDER)
   const { world, records } = await fill(worker.origin, administrator)

@@ -1,6 +1,6 @@
-// What rating by templates costs beside the templates' own time: a policy of 1,000 exposures with 5 perils each is priced as the
-// service prices it, and the same templates are rendered as often by the bare library. In this process, without any service:
-// neither asks the platform for anything.
+// Measures the overhead of rating by templates over the templates' own time. A policy of 1,000 exposures with 5 perils each is
+// priced as the service prices it, and the same templates are rendered as often by the bare library. Both run in this process,
+// without a service, because neither calls the platform.
 import { zipSync } from 'fflate'
 import { Liquid, type Template } from 'liquidjs'
 import { draftOffline } from '../../cli/offline/price.ts'
@@ -25,14 +25,14 @@ const PERILS = ['liability', 'own_damage', 'theft', 'glass', 'contents'] as cons
 
 export type LiquidPerils = {
   perils: number
-  /** CPU milliseconds to price the policy, and to render as many templates bare; medians. */
+  /** Median CPU milliseconds to price the policy, and to render as many templates with the bare library. */
   pricedMs: number
   bareMs: number
   ratios: number[]
   ratio: number
 }
 
-/** The motor example with a fifth peril for vehicles, without taxes and fees: each peril is one rendering. */
+/** The motor example with a fifth peril for vehicles, without taxes and fees, so that each peril is one rendering. */
 function files(): Files {
   const all = motorFiles()
   const text = new TextDecoder().decode(all[`${PERILS_FOLDER}/glass.json`])
@@ -58,7 +58,7 @@ async function configurationOf(all: Files): Promise<Configuration> {
   } as Configuration
 }
 
-/** The library with the product's own filters written as shortly as can be; what was set as the premium last. */
+/** Returns the bare library with minimal versions of the product's own filters, and the premium that was set last. */
 function bareEngine(all: Files) {
   const engine = new Liquid()
   const set = { premium: 0 }
@@ -101,7 +101,7 @@ const splitOnce = (line: string): [string, string] => {
 
 type Vehicle = { fieldValues: Record<string, unknown> }
 
-/** What the templates read, as plain values. */
+/** The data that the templates read, as plain values. */
 function bareData(policy: Record<string, unknown>) {
   const { full_name, birth_date } = { full_name: 'Greta Lindner', birth_date: '1985-06-15' }
   const [vehicle] = policy.exposures as Vehicle[]
@@ -130,7 +130,7 @@ const cpuMs = async (work: () => unknown): Promise<number> => {
   return (user + system) / 1_000
 }
 
-/** The two take turns, after some rounds that do not count. */
+/** Measures both alternately, after some rounds that do not count. */
 export async function measureLiquidPerils(rounds: number): Promise<LiquidPerils> {
   const all = files()
   const configuration = await configurationOf(all)

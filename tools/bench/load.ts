@@ -1,7 +1,7 @@
-// Requests over connections that stay open, so many at a time.
+// Sends requests over persistent connections, a fixed number at a time.
 import { Agent, request } from 'node:http'
 
-/** The runtime hangs up on a connection that nobody used for 5 s, and a request that is sent just then is lost. */
+/** The runtime closes a connection that was idle for 5 s, and a request sent at that moment is lost. */
 export const LONGEST_IDLE_MS = 2_000
 
 export type Call = {
@@ -9,7 +9,7 @@ export type Call = {
   path: string
   token?: string
   body?: string | Uint8Array
-  /** By default JSON. */
+  /** JSON by default. */
   contentType?: string
 }
 
@@ -17,7 +17,7 @@ export type Answer = { text: string; serverTiming: string; latencyMs: number }
 
 /** Connections to one Worker. */
 export type Connection = {
-  /** The answer; an Error when its status is not 2xx. */
+  /** Resolves to the response. Rejects with an Error if its status is not 2xx. */
   send(call: Call): Promise<Answer>
   close(): void
 }
@@ -66,8 +66,8 @@ const send = (
 export type Run = { answers: Answer[]; elapsedMs: number }
 
 /**
- * Makes the calls, `atOnce` at any time, until there are no more or `longestMs` have passed; those under way
- * are waited for. `took` is told each answer.
+ * Makes the calls, `atOnce` at any time, until there are no more or `longestMs` have passed. Waits for the calls in progress.
+ * `took` is called with each response.
  */
 export async function drive(
   { send }: Pick<Connection, 'send'>,

@@ -1,11 +1,11 @@
-// The operations that are measured, in the order in which a round makes them: what one leaves behind the next takes up.
+// The operations that are measured, in the order in which a round makes them. Later operations use the records of earlier ones.
 import { archiveNumber, type Files } from './example-tenant.ts'
 import type { Call } from './load.ts'
 import type { Records } from './world.ts'
 
-/** What every operation of the service may name. */
+/** Data that the operations of the service refer to. */
 export type World = {
-  /** Of somebody who sells policies, of somebody who administers the tenant, of anyone who may deploy. */
+  /** Tokens of an agent who sells policies, of an administrator of the tenant, and of an account that may deploy. */
   token: string
   adminToken: string
   deployerToken: string
@@ -15,16 +15,16 @@ export type World = {
   /** Bodies of the example: a policyholder, and a policy without its policyholder. */
   policyholder: Record<string, unknown>
   policy: Record<string, unknown>
-  /** Milliseconds: of the example's policy. */
+  /** Start and end of the example's policy, in milliseconds. */
   start: number
   end: number
-  /** What is deployed again and again. */
+  /** The archive that is deployed repeatedly. */
   archive: Files
-  /** Rows of the table `points`, whose keys are `k0` and on. */
+  /** Rows of the table `points`, whose keys are `k0`, `k1` and so on. */
   tableRows: number
 }
 
-/** What later operations take: a record is taken once, in the round that made it. */
+/** Records for later operations. Each is used once, in the round that created it. */
 export type StockKind =
   | 'unquoted'
   | 'quoted'
@@ -36,15 +36,15 @@ export type StockKind =
   | 'billed'
 
 /**
- * What a call is about: a record that is there before and read over and over, in turn; one of the stock; or `new`, a
- * record that the call itself makes.
+ * The subject of a call: an existing record that is read repeatedly, in turn; a record of the stock; or `new`, a record that the
+ * call creates.
  */
 export type SubjectKind = keyof Records | StockKind | 'new'
 
-/** Names a subject: the record whose Durable Object is called, then, after `~`, what else the call names. */
+/** Identifies a subject: the record whose Durable Object is called, followed, after `~`, by what else the call names. */
 export type Subject = string
 
-/** An answer that a later operation takes its subject from. */
+/** A response from which a later operation takes its subject. */
 type PolicyAnswer = {
   locator: string
   policyLocator?: string
@@ -54,26 +54,26 @@ type PolicyAnswer = {
 
 export type Operation = {
   name: string
-  /** Which goal it has. */
+  /** Which goal applies. */
   kind: 'read' | 'write'
   takes: SubjectKind
-  /** What the record that it makes or changes is afterwards, and how it is named then. */
+  /** The kinds of stock that the created or changed record becomes, and its subject there. */
   leaves?: Partial<Record<StockKind, (subject: Subject, answer: PolicyAnswer) => Subject>>
-  /** Asked once for each subject before the run: what the call must name and nobody has told. */
+  /** A call made once for each subject before the run, for what the operation must name and no response has contained. */
   find?: { call(world: World, subject: Subject): Call; read(subject: Subject, answer: never): Subject }
-  /** Whether it hashes a password: slow on purpose, refused when many come at once. */
+  /** Whether it hashes a password, which is slow on purpose and rejected when many requests arrive together. */
   hashes?: true
   /**
-   * Whether it is measured of few records that have all been asked for just before, as its plan is: a policy's object trusts what
-   * it remembers for two seconds, so that else some answers would take a round trip more, as many as the machine is slow.
+   * Whether it is measured with few records, all of which were requested just before, as in its plan. A policy's object trusts
+   * its memory for two seconds. Otherwise some responses would need another round trip, the more the slower the machine is.
    */
   warmed?: true
-  /** Where it is not as usual, since one takes long. */
+  /** A lower concurrency, because one call takes long. */
   atOnce?: number
   call(world: World, subject: Subject): Call
 }
 
-/** Goals for the ratio to the floor (reads, writes). */
+/** Goals for the ratio to the floor. */
 export const GOALS = { read: 0.8, write: 0.6 } as const
 
 const DAY_MS = 86_400_000
@@ -95,11 +95,14 @@ const post = ({ token }: World, path: string, body?: unknown): Call => sent('POS
 const newPolicy = (world: World, finalize: boolean): Call =>
   post(world, '/policy', { ...world.policy, policyholderLocator: world.policyholderLocator, finalize })
 
-/** A number like none before it, spread over those below `most`: a prime that does not divide it. */
+/**
+ * Returns a number that differs from earlier ones, spread over those below `most`: the multiplier is a prime that does not divide
+ * it.
+ */
 const spread = (subject: Subject, most: number): number =>
   (Number(subject.slice('new-'.length)) * 7_919) % most
 
-/** A deploy as a form. */
+/** A deploy request as a form. */
 function deployment({ deployerToken, archive }: World, number: number): Call {
   const boundary = 'bindery-bench'
   const part = (disposition: string, content: Uint8Array, type = 'text/plain'): Uint8Array[] => [
@@ -291,7 +294,10 @@ export const OPERATIONS: readonly Operation[] = [
   },
 ]
 
-/** Those of these names, and those before them whose records they take; all without names. An Error names what is unknown. */
+/**
+ * Returns the operations of these names and those before them whose records they use, or all operations without names. Throws an
+ * Error for an unknown name.
+ */
 export function operationsFor(names: readonly string[] | undefined): readonly Operation[] {
   if (!names) return OPERATIONS
   const chosen = new Set(names.map(name => OPERATIONS.find(one => one.name === name) ?? unknownName(name)))
@@ -307,5 +313,5 @@ function unknownName(name: string): never {
   throw new Error(`There is no operation '${name}'; there are: ${known}.`)
 }
 
-/** The operation's name as a part of a path. */
+/** The operation's name as part of a path. */
 export const planName = ({ name }: Operation): string => name.replaceAll(/\W+/g, '-')

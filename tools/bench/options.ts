@@ -1,20 +1,20 @@
-// What the command line says, and how much work that means.
+// The options of the command line, and the amount of work that they mean.
 import { parseArgs } from 'node:util'
 
 export type Sizes = {
-  /** Pairs of runs, service and floor, that count; one pair before them warms up. */
+  /** Counted pairs of runs, service and floor. One pair before them warms up. */
   rounds: number
-  /** A run ends after so many requests, */
+  /** A run ends after this many requests, */
   requestsARun: number
-  /** or when so many milliseconds have passed. Objects of the service leave memory after ten seconds without a call. */
+  /** or after this many milliseconds. Objects of the service leave memory after ten seconds without a call. */
   longestRunMs: number
   /** Processes that evaluate each bundle. */
   evaluations: number
-  /** Rounds of calls of a plugin that count. */
+  /** Counted rounds of calls of a plugin. */
   pluginRounds: number
-  /** Rows of the table that look-ups are made in. */
+  /** Rows of the table for look-ups. */
   tableRows: number
-  /** Accounts of the book that is migrated alone. */
+  /** Accounts of the book in the separate migration benchmark. */
   accounts: number
   /** Requests over which the heap is watched. */
   heapRequests: number
@@ -42,15 +42,15 @@ const FULL: Sizes = {
 }
 
 /**
- * Accounts of the book in the reference: in ten requests, of which six wait for their turn some seconds in all, so that of a
- * book of a hundred accounts more than half is waiting.
+ * Accounts of the book in the reference. It is migrated in ten requests, six of which wait some seconds in total for their turn,
+ * so with a book of a hundred accounts more than half of the time would be waiting.
  */
 export const REFERENCE_ACCOUNTS = 500
 
-/** Requests under way at any time. */
+/** Requests in progress at any time. */
 export const CONCURRENCY = 8
 
-/** What is measured alone. */
+/** Parts that can be measured separately. */
 export const PARTS = [
   'start-up',
   'plugin',
@@ -66,23 +66,23 @@ export type Part = (typeof PARTS)[number]
 
 export type Options = {
   sizes: Sizes
-  /** Only this; all that the reference has when undefined. */
+  /** Measures only this part. Undefined: everything in the reference. */
   part: Part | undefined
-  /** Another commit, whose service is measured in the place of the floor. */
+  /** Another commit, whose service is measured instead of the floor. */
   against: string | undefined
-  /** Names of operations; all when undefined. */
+  /** Names of operations. Undefined: all. */
   only: readonly string[] | undefined
-  /** A commit whose plans the floor is to have from now on. */
+  /** A commit whose plans become those of the floor. */
   floorOf: string | undefined
-  /** Whether the reference, or what --heap or --reports found, is written to docs/measured.md. */
+  /** Whether the reference, or the result of --heap or --reports, is written to docs/measured.md. */
   recorded: boolean
-  /** File for the figures, as JSON. */
+  /** A file for the figures as JSON. */
   jsonFile: string | undefined
 }
 
 /**
- * `[--full] [--PART | --against COMMIT | --record-floor COMMIT] [--record] [--only NAME,…] [--accounts N] [--requests N] [--json FILE]`; an Error says what
- * is wrong.
+ * Parses `[--full] [--PART | --against COMMIT | --record-floor COMMIT] [--record] [--only NAME,…] [--accounts N] [--requests N]
+ * [--json FILE]`. Throws an Error that describes what is wrong.
  */
 export function readOptions(words: readonly string[]): Options {
   const flag = { type: 'boolean', default: false } as const
@@ -110,7 +110,7 @@ export function readOptions(words: readonly string[]): Options {
     throw new Error('Only one of the parts, --against and --record-floor can be asked for at a time.')
   if (values.record && (others.length > 0 || parts.some(part => part !== 'heap' && part !== 'reports')))
     throw new Error('--record is for the reference, --heap and --reports.')
-  // One name has a comma between digits.
+  // One operation has a comma between digits in its name.
   const only = values.only?.split(/,(?!\d)/).map(name => name.trim())
   if (only && (parts.length > 0 || values.record || floorOf !== undefined))
     throw new Error('--only chooses operations; it goes with --against, or with neither a part nor --record.')

@@ -1,4 +1,4 @@
-// What can be measured alone: its figures, and what people read of them.
+// The parts that can be measured separately: their figures, and the text shown for them.
 import { join } from 'node:path'
 import { documentLines, measureDocuments } from './documents.ts'
 import { heapLine, measureHeap } from './heap-over-time.ts'

@@ -1,46 +1,49 @@
-// What an operation asks of the platform: recorded from the service, carried out by the floor.
+// The calls of the platform that an operation makes, recorded from the service and repeated by the floor.
 
 /**
- * One SQL statement. `rows` came back or were written; `bytes` is the JSON of the rows that came back, or the
- * parameters of a write.
+ * One SQL statement. `rows` is the number of rows returned or written; `bytes` is the size of the returned rows as JSON, or of
+ * the parameters of a write.
  */
 export type Statement = { kind: 'read' | 'write'; rows: number; bytes: number }
 
 /** Statements of one round trip to D1. */
 export type Batch = Statement[]
 
-/** A call of R2, and the bytes that went one way or the other. */
+/** A call of R2, and the bytes transferred. */
 export type FileCall = { kind: 'put' | 'get' | 'other'; bytes: number }
 
-/** Calls of one request: D1 batches by where they were sent from; files and queues as the Worker's or the object's alike. */
+/**
+ * The calls of one request. D1 batches are separated by their sender; calls of files and queues are those of the Worker and the
+ * object together.
+ */
 export type Recording = {
   worker: Batch[]
   object: Batch[]
   files: FileCall[]
-  /** Bytes of each message to a queue, which is sent after the answer. */
+  /** Bytes of each message to a queue, which is sent after the response. */
   messages: number[]
 }
 
 /** The floor's work for one request. */
 export type Plan = {
-  /** Whether a password is hashed: work that is the purpose of the call. */
+  /** Whether a password is hashed, which is the purpose of the call. */
   hashes: boolean
-  /** Batches that the Worker sends itself. */
+  /** Batches that the Worker itself sends. */
   worker: Batch[]
-  /** Batches that a Durable Object sends, in one call of it; undefined without a call. */
+  /** Batches that a Durable Object sends in one call of it. Undefined without a call. */
   object: Batch[] | undefined
   files?: FileCall[]
   messages?: number[]
-  /** Length of the answer. */
+  /** Length of the response. */
   answerBytes: number
 }
 
-/** One request of the service, as it was observed. */
+/** One request of the service, as observed. */
 export type Observation = { recording: Recording; objectCalls: number; answerBytes: number }
 
 /**
- * The plan of the typical request: the last of those with the most common number of round trips. The others
- * hold what is due now and then only (a lease of locators, a look at the tenant).
+ * Returns the plan of the typical request: the last one with the most common numbers of calls. The others include work that is
+ * only needed occasionally (a lease of locators, a look at the tenant).
  */
 export function planOf(observations: readonly Observation[], hashes: boolean): Plan {
   const shape = ({ recording: { worker, object, files, messages }, objectCalls }: Observation): string =>
@@ -61,7 +64,7 @@ export function planOf(observations: readonly Observation[], hashes: boolean): P
   }
 }
 
-/** `1 batches, 3 statements, 12 rows read, 4 written, 0 files, 1 messages`. */
+/** Formats a plan: `1 batches, 3 statements, 12 rows read, 4 written, 0 calls of R2, 1 messages`. */
 export function describePlan({ worker, object, files = [], messages = [] }: Plan): string {
   const batches = [...worker, ...(object ?? [])]
   const statements = batches.flat()

@@ -1,4 +1,4 @@
-// What a call of a plugin costs beside the plugin's own time, in the isolate runner.
+// Measures the overhead of a plugin call over the plugin's own time, in the isolate runner.
 import { workedPolicies, zipOf } from '../../scripts/example.ts'
 import { CONFIG_FILE } from '../../scripts/write-config.ts'
 import { median, quantile } from './figures.ts'
@@ -6,28 +6,28 @@ import { startWorker } from './worker-process.ts'
 
 export const PLUGIN_CALL_GOAL = 1.3
 
-/** What a call is held against. */
+/** What a call is compared with. */
 type Other = 'asWritten' | 'reading' | 'compiled'
 
 export type PluginCallCost = {
-  /** Characters of JSON that one call gives the sandbox. */
+  /** Characters of JSON that one call passes to the sandbox. */
   characters: number
-  /** Milliseconds of a call that rates 5,000 perils, medians. */
+  /** Median milliseconds of a call that rates 5,000 perils. */
   throughRunnerMs: number
   /**
-   * The plugin as its author runs it: its files as they are written, CommonJS modules of a plain Worker, its input in memory,
-   * nothing done with its answer. The same with reading its input from JSON and writing its answer. And the plugin
-   * compiled as only the sandbox can compile it.
+   * The plugin as its author runs it: its files unchanged, as CommonJS modules of a plain Worker, with its input in memory and
+   * its result unused (`asWritten`). The same with parsing its input from JSON and serializing its result (`reading`). And the
+   * plugin compiled in the way that only the sandbox can (`compiled`).
    */
   alone: Record<Other, { ms: number; ratio: Ratio }>
 }
 
-/** How many times as long as the other the call takes: medians of what the rounds say, and where their middle half lies. */
+/** How many times as long as the other the call takes: the median of the rounds, and the limits of their middle half. */
 export type Ratio = { median: number; from: number; to: number }
 
 const CALLS_A_RUN = 5
 
-/** Rounds before those that count: what the engine makes of the code is settled after some fifty calls. */
+/** Rounds before those that count. The engine has optimized the code after about fifty calls. */
 const WARM_UP_ROUNDS = 12
 
 const PATHS: Record<'through' | Other, string> = {
@@ -37,7 +37,7 @@ const PATHS: Record<'through' | Other, string> = {
   compiled: '/alone?compiled&',
 }
 
-/** Calls the plugin of the motor example through the runner and alone, in turns. */
+/** Calls the plugin of the motor example through the runner and alone, alternately. */
 export async function measurePluginCall(dataFolder: string, rounds: number): Promise<PluginCallCost> {
   const worker = await startWorker({
     config: CONFIG_FILE,
@@ -70,7 +70,7 @@ export async function measurePluginCall(dataFolder: string, rounds: number): Pro
     })
   await worker.stop()
   const counted = times.slice(WARM_UP_ROUNDS)
-  // Of each round by itself: what else the machine does lengthens both that follow each other.
+  // Compared within each round, because other load on the machine slows down both consecutive runs.
   const against = (other: Other) => {
     const ratios = counted.map(one => one.through / one[other])
     const ratio = { median: median(ratios), from: quantile(ratios, 0.25), to: quantile(ratios, 0.75) }

@@ -1,5 +1,6 @@
-// A policy from quote to issue, in four requests: create, price, finalize, issue. The service beside its floor, and beside what
-// somebody would build instead in a week (tools/bench/naive-node), so that a reader sees what the guarantees cost.
+// Measures a policy from quote to issue, in four requests: create, price, finalize, issue. Compares the service with its floor,
+// and with what somebody could build instead in a week (tools/bench/naive-node), so that a reader sees the cost of the
+// guarantees.
 import { median, quantile } from './figures.ts'
 import type { Connection } from './load.ts'
 import { connect } from './load.ts'
@@ -18,10 +19,10 @@ const STEPS = ['create draft policy', 'price', 'finalize', 'issue'].map(
 export type JourneyFigures = {
   /** Policies issued per second, median over the rounds. */
   perSecond: number
-  /** Milliseconds of all four requests, one after the other. */
+  /** Milliseconds of all four requests in sequence. */
   p50: number
   p99: number
-  /** CPU milliseconds of a policy. */
+  /** CPU milliseconds for each policy. */
   cpuMs: number | undefined
 }
 
@@ -29,7 +30,7 @@ export type QuoteToIssue = {
   service: JourneyFigures
   floor: JourneyFigures
   naiveNode: JourneyFigures
-  /** Of the service by the other, in each round, and their median. */
+  /** Ratio of the service to the floor: the median, and that of each round. */
   ratio: number
   ratios: number[]
   naiveNodeRatio: number
@@ -37,7 +38,7 @@ export type QuoteToIssue = {
   d1RoundTrips: number
 }
 
-/** Issues a policy; the D1 round trips of its requests, where the answers tell. */
+/** Issues a policy. Resolves to the D1 round trips of its requests, if the responses report them. */
 type Journey = () => Promise<number>
 
 type Contestant = { journey: Journey; cpuMs(): number | undefined }
@@ -56,7 +57,7 @@ const ofSide = (side: Side): Contestant => ({
   },
 })
 
-/** What the draft is called from now on. */
+/** Returns the subject of the draft for the following steps. */
 function left(side: Side, step: Operation, subject: string, text: string): string {
   const stock = { unquoted: [] as string[] }
   side.leave(stock as never, step, subject, text)
@@ -117,7 +118,7 @@ function figures(runs: readonly Run[]): JourneyFigures {
   }
 }
 
-/** The three take turns, round after round; the first round warms up. */
+/** Runs the three alternately, round after round. The first round warms up. */
 export async function measureQuoteToIssue(
   service: Side,
   floor: Side,

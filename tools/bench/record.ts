@@ -1,16 +1,16 @@
-// The plan of each operation, from the service with what it asks of the platform watched (tools/bench/recorder).
+// Records the plan of each operation, from a service whose calls of the platform are observed (tools/bench/recorder).
 import type { Operation, World } from './operations.ts'
 import { type Observation, type Plan, planOf, type Recording } from './plan.ts'
 import { emptyStock, serviceSide, subjects } from './sides.ts'
 import type { Worker } from './worker-process.ts'
 import type { Records } from './world.ts'
 
-/** Requests of each operation. */
+/** Requests observed for each operation. */
 const OBSERVED = 5
 
 /**
- * One request after the other, so that what is recorded belongs to one; reads all of one record, since most
- * reads of a run find it in memory where it is kept there.
+ * Sends one request after the other, so that each recording belongs to one. All reads are of one record, because most reads in a
+ * run find it in memory if the service keeps it there.
  */
 export async function recordPlans(
   operations: readonly Operation[],

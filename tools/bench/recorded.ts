@@ -1,4 +1,4 @@
-// `npm run bench -- --record`: the reference, or with --heap or --reports what they found, as a section of docs/measured.md.
+// `npm run bench -- --record`: writes the reference, or the result of --heap or --reports, to a section of docs/measured.md.
 import { measuredAt, writeSection } from '../measured.ts'
 import { type HeapFigures, heapLine } from './heap-over-time.ts'
 import { type Reference, referenceLines } from './reference.ts'

@@ -1,4 +1,5 @@
-// The reference: every operation beside its floor, and what is no request; or beside the service of another commit.
+// The reference: every operation compared with its floor, and measurements without requests. Or a comparison with the service of
+// another commit.
 import { join } from 'node:path'
 import { CONFIG_FILE } from '../../scripts/write-config.ts'
 import { startOther } from './against.ts'
@@ -35,7 +36,7 @@ import { fill, prepareStores } from './world.ts'
 
 type Say = (line: string) => void
 
-/** What the JSON file holds, beside the commit and the sizes; its shape is told in docs/bench.md. */
+/** The content of the JSON file, in addition to the commit and the sizes. docs/bench.md describes it. */
 export type Reference = {
   operations: Measured[]
   plans: Record<string, Plan>
@@ -74,7 +75,7 @@ const referenceText = (figures: Reference): string =>
     ...referenceLines(figures),
   ].join('\n')
 
-/** All but the tables, a line each. */
+/** Everything except the tables, one line each. */
 export const referenceLines = (figures: Reference): string[] => [
   ...otherPlans(figures),
   quoteToIssueLine(figures.quoteToIssue),
@@ -86,7 +87,7 @@ export const referenceLines = (figures: Reference): string[] => [
   bundleLine(figures.bundle),
 ]
 
-/** Service, floor and the naive process, started and ended. */
+/** Starts the service, the floor and the naive process, measures them, and stops them. */
 async function underLoad(
   folder: string,
   sizes: Sizes,
@@ -101,7 +102,7 @@ async function underLoad(
   return { operations, plans: byName(plans), quoteToIssue }
 }
 
-/** Some operations, and those that make what they take, beside the floor: nothing else of the reference. */
+/** Measures some operations, and those that create their records, against the floor. Leaves out the rest of the reference. */
 export async function measureSome(
   names: readonly string[],
   folder: string,
@@ -123,7 +124,7 @@ type Sides = {
   stop(): Promise<void>
 }
 
-/** Service and floor, the floor with the plans that are kept of these operations. */
+/** Starts the service and the floor with the kept plans of these operations. */
 async function startSides(operations: readonly Operation[], folder: string, say: Say): Promise<Sides> {
   const dataFolder = join(folder, 'service')
   say('making databases')
@@ -155,7 +156,7 @@ async function startSides(operations: readonly Operation[], folder: string, say:
 const byName = (plans: ReadonlyMap<Operation, Plan>): Record<string, Plan> =>
   Object.fromEntries([...plans].map(([{ name }, plan]) => [name, plan]))
 
-/** Operations that wait for more or fewer round trips than their plan, which is part of what their ratio says. */
+/** Lists operations with more or fewer round trips than their plan, which affects their ratio. */
 function otherPlans({ operations, plans }: Pick<Reference, 'operations' | 'plans'>): string[] {
   return operations.flatMap(({ name, service }) => {
     const plan = plans[name]!
@@ -166,7 +167,7 @@ function otherPlans({ operations, plans }: Pick<Reference, 'operations' | 'plans
   })
 }
 
-/** The service of this commit and that of another, in turns. */
+/** Measures the service of this commit and that of another, alternately. */
 export async function measureChanges(
   commit: string,
   names: readonly string[] | undefined,

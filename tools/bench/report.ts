@@ -1,4 +1,4 @@
-// The figures for people: lines, and rows of cells that the console and docs/measured.md show alike.
+// Formats the figures for people: lines, and rows of cells for both the console and docs/measured.md.
 import { LIQUID_GOAL, type LiquidPerils } from './liquid-perils.ts'
 import type { MigrationFigures } from './migration/migration.ts'
 import { PLUGIN_CALL_GOAL, type PluginCallCost } from './plugin-call.ts'
@@ -9,7 +9,7 @@ import { deliveryCpu, type WebhookLoad } from './webhooks.ts'
 
 type Row = readonly string[]
 
-/** Columns as wide as their widest cell; all but the first and the last to the right. */
+/** Formats a table with columns as wide as their widest cell. All columns but the first and the last are aligned to the right. */
 export function table(rows: readonly Row[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
   const last = widths.length - 1
@@ -21,7 +21,7 @@ export function table(rows: readonly Row[]): string {
   return rows.map(line).join('\n')
 }
 
-/** The same as a table of a Markdown document. */
+/** Formats the same as a Markdown table. */
 export function markdownTable(rows: readonly Row[]): string {
   const [head, ...body] = rows as [Row, ...Row[]]
   const line = (row: Row): string => `| ${row.join(' | ')} |`
@@ -34,7 +34,7 @@ const milliseconds = (value: number | undefined): string => (value === undefined
 const spread = (ratios: readonly number[]): string =>
   `${Math.min(...ratios).toFixed(2)}-${Math.max(...ratios).toFixed(2)}`
 
-/** What both sides did, and how many times as much the first. */
+/** The figures of both sides, and the ratio of the first to the second. */
 type Pair = Pick<Measured, 'name' | 'ratio' | 'ratios'> & {
   service: Pick<SideFigures, 'perSecond' | 'p50' | 'p99' | 'cpuMs'>
   other: Pick<SideFigures, 'perSecond' | 'p50' | 'p99' | 'cpuMs'>
@@ -72,7 +72,7 @@ export const operationRows = (operations: readonly Measured[]): Row[] => [
   ]),
 ]
 
-/** The service of this commit beside that of another; what changed is said of round trips and rows. */
+/** The service of this commit compared with another. For round trips and rows, shows what changed. */
 export const changeRows = (operations: readonly Measured[]): Row[] => [
   [
     ...['operation', 'req/s', 'before', 'ratio', 'spread'],
@@ -123,7 +123,7 @@ const kibibytes = (bytes: number): string => (bytes / 1024).toFixed(0)
 export const bundleLine = ({ bytes, gzippedBytes, apart }: BundleSize): string =>
   `bundle: ${kibibytes(gzippedBytes)} KiB gzipped, ${kibibytes(bytes)} KiB plain (goal < ${kibibytes(BUNDLE_GOAL_BYTES)} KiB gzipped); loaded when needed: ${kibibytes(apart.gzippedBytes)} KiB gzipped`
 
-/** The ratio that has the goal first, and beside it what else the call can be held against (docs/bench.md). */
+/** Shows the ratio with the goal first, and then the other comparisons of the call (docs/bench.md). */
 export function pluginCallLine({ characters, throughRunnerMs, alone }: PluginCallCost): string {
   const told = ({ ms, ratio }: PluginCallCost['alone']['reading']): string =>
     `${ms.toFixed(0)} ms: ratio ${ratio.median.toFixed(2)} (${ratio.from.toFixed(2)} to ${ratio.to.toFixed(2)})`

@@ -1,5 +1,6 @@
-// `npm run bench -- --reports [--accounts N]`: a made-up book in four shards, and each report over it. How long it takes, what it reads
-// and keeps in memory, and how long users of the same tenant wait meanwhile, beside undisturbed runs in turns with it.
+// `npm run bench -- --reports [--accounts N]`: a made-up book in four shards, and each report over it. Measures how long a report
+// takes, what it reads and keeps in memory, and how long users of the same tenant wait meanwhile, compared with undisturbed runs
+// that alternate with it.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, openAsBlob } from 'node:fs'
 import { join } from 'node:path'
@@ -15,23 +16,23 @@ import { asking } from './load-run/samples.ts'
 import { prepareStores } from './world.ts'
 
 const SHARDS = 4
-/** Isolates know a tenant's new databases after so long. */
+/** How long isolates need to learn of a tenant's new databases. */
 const KNOWN_MS = 11_000
-/** Each lies in one shard, by chance. */
+/** Each request goes to one shard, chosen at random. */
 const REQUESTS = 16
 const USERS = 4
 const THINK_MS = 150
-/** Looks at the memory collect garbage, which everybody waits for: a report that is looked at has no users beside it. */
+/** Measuring memory collects garbage, which delays every request. So a report whose memory is measured has no users. */
 const LOOK_MS = 1_000
-/** What is past due of a migrated book is told after it. */
+/** How long past due events of a migrated book are handled after the migration. */
 const SETTLED_MS = 150_000
-/** Shorter reports run again, and undisturbed users go on, until they have waited so often that a p99 means something. */
+/** Shorter reports run again, and undisturbed users continue, until there are enough samples for a meaningful p99. */
 const FEWEST_SAMPLES = 400
 
 const DAY_MS = 86_400_000
 const YEAR_MS = 365 * DAY_MS
 
-/** Each with what a month's end asks of it. */
+/** The reports, each with the parameters of a month's end. */
 function questions(now: number): { name: string; body: object }[] {
   const year = { from: now - YEAR_MS, to: now }
   return [
@@ -53,24 +54,24 @@ export type ReportFigures = {
   readonly policies: number
   readonly lines: number
   readonly rowsRead: number
-  /** The most that was in use at any look, in MB, without users. */
+  /** The most memory in use at any measurement, in MB, without users. */
   readonly megabytes: number | undefined
   readonly p50: number
   readonly p99: number
-  /** Of the p99 by that of the undisturbed runs. */
+  /** The p99 divided by that of the undisturbed runs. */
   readonly ratio: number
 }
 
 export type ReportsFigures = {
   readonly accounts: number
   readonly policies: number
-  /** Of all runs without a report: one before each, since the speed of a machine changes within an hour. */
+  /** Over all runs without a report. There is one before each report, because the speed of a machine changes within an hour. */
   readonly undisturbed: { readonly p50: number; readonly p99: number }
   readonly reports: readonly ReportFigures[]
 }
 
 type Say = (line: string) => void
-/** How long the work took the first time, and how long users waited for each answer (milliseconds). */
+/** How long the work took the first time, and how long users waited for each response, in milliseconds. */
 type Watched = { seconds: number; waits: readonly number[] }
 type Status = { locator: string; state: string; processed: number; lines: number; rowsRead: number }
 
@@ -143,7 +144,7 @@ export async function measureReports(folder: string, accounts: number, say: Say)
     return most
   }
   await watch(() => sleep(5_000), 0)
-  // The first report of all brings in what was there before the journal, and loads what it needs.
+  // The first report adds the data from before the journal and loads its code.
   await finished(client, 'conversion', {})
   const undisturbedWaits: number[] = []
   const measured: Omit<ReportFigures, 'ratio'>[] = []

@@ -1,8 +1,8 @@
-// Round trips of an answer, as its Server-Timing header tells them (src/platform/calls.ts).
+// Round trips of a response, as reported by its Server-Timing header (src/platform/calls.ts).
 
 /**
- * `d1 1, object 1`: what was called at all, in the header's order; `none` when nothing was. Without looking again at a tenant, which is
- * done by the clock, every 5 s, and not by what was asked.
+ * `d1 1, object 1`: the number of calls of each kind, in the header's order; `none` if there were none. Excludes reads of the
+ * tenant's row, which are repeated every 5 s and do not depend on the request.
  */
 export type RoundTrips = string
 
@@ -16,14 +16,14 @@ export function roundTrips(serverTiming: string): RoundTrips {
   return made.map(([name, count]) => `${name} ${count}`).join(', ') || 'none'
 }
 
-/** Without what happens after the answer: a queue message is sent, and nobody waits for it. */
+/** Leaves out what happens after the response: nobody waits for a queue message. */
 export const waitedFor = (trips: RoundTrips): RoundTrips =>
   trips
     .split(', ')
     .filter(trip => !trip.startsWith('queue '))
     .join(', ') || 'none'
 
-/** Rows that D1 read and wrote, entries of indexes included; none where the answer does not tell. */
+/** Returns the rows that D1 read and wrote, including entries of indexes. Zero if the response does not report them. */
 export function rowsOf(serverTiming: string): { read: number; written: number } {
   const [, read = 0, written = 0] = /rows;desc="(\d+) read, (\d+) written"/.exec(serverTiming) ?? []
   return { read: Number(read), written: Number(written) }

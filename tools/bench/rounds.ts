@@ -1,4 +1,4 @@
-// Service and floor, or the service of two commits: one run of each after the other, round after round.
+// Measures the service and the floor, or the service of two commits: one run of each in turn, round after round.
 import { median, mostCommon, quantile } from './figures.ts'
 import { type Answer, drive, type Run } from './load.ts'
 import { GOALS, type Operation } from './operations.ts'
@@ -6,18 +6,18 @@ import { CONCURRENCY, type Sizes } from './options.ts'
 import { type RoundTrips, roundTrips, rowsOf } from './round-trips.ts'
 import { emptyStock, type Side, type Stock, subjects } from './sides.ts'
 
-/** What one side did in all rounds that count. */
+/** The results of one side in all rounds that count. */
 export type SideFigures = {
   /** Requests per second, median over the rounds. */
   perSecond: number
-  /** Milliseconds, over all requests. */
+  /** Milliseconds over all requests. */
   p50: number
   p99: number
-  /** CPU milliseconds of a request, of all processes that answer it; median over the rounds. */
+  /** CPU milliseconds of a request, over all processes that handle it. Median over the rounds. */
   cpuMs: number | undefined
-  /** Those of most answers; `none` of the floor, which does not tell. */
+  /** The round trips of most responses. `none` for the floor, which does not report them. */
   roundTrips: RoundTrips
-  /** Median over the answers, as D1 counts, entries of indexes included. */
+  /** Median over the responses, as D1 counts them, including entries of indexes. */
   rowsRead: number
   rowsWritten: number
 }
@@ -29,17 +29,17 @@ export type Measured = {
   service: SideFigures
   /** The floor, or the other commit's service. */
   other: SideFigures
-  /** Requests per second of the service divided by those of the other: of each round, and their median. */
+  /** Requests per second of the service divided by those of the other: for each round, and their median. */
   ratios: number[]
   ratio: number
 }
 
-/** Passwords that are hashed at the same time hold each other up, and above a limit are refused. */
+/** Passwords that are hashed at the same time slow each other down, and above a limit they are rejected. */
 const HASHES_AT_ONCE = 2
 
 type CountedRun = Run & { cpuMs: number | undefined }
 
-/** Runs the operations, in their order; `say` is told what is being done. */
+/** Runs the operations in their order. `say` reports the progress. */
 export async function measureAll(
   operations: readonly Operation[],
   service: Side,
@@ -92,7 +92,7 @@ async function runOnce(side: Side, operation: Operation, stock: Stock, sizes: Si
     },
   )
   const ended = side.cpuMs()
-  // After the run: reading answers is no part of it.
+  // After the run, because parsing responses is not part of it.
   for (const { subject, text } of changed) side.leave(stock, operation, subject, text)
   if (run.answers.length === 0) throw new Error(`Nothing was there for '${operation.name}' to work on.`)
   const cpuMs = begun === undefined || ended === undefined ? undefined : (ended - begun) / run.answers.length

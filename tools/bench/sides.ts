@@ -1,4 +1,4 @@
-// The service and its floor, each as something that operations can be carried out on.
+// The service and its floor, in the form in which operations run on them.
 import { type Call, type Connection, connect } from './load.ts'
 import {
   type Operation,
@@ -17,12 +17,12 @@ export type Side = {
   connection: Connection
   /** Records that are read in turn. */
   records: Records
-  /** CPU milliseconds of its processes until now; undefined where the machine does not tell. */
+  /** CPU milliseconds of its processes so far. Undefined if the machine does not report them. */
   cpuMs(): number | undefined
   call(operation: Operation, subject: Subject): Call
-  /** The subjects, each with what only a question tells. */
+  /** Completes the subjects with what only a request can find out. */
   found(operation: Operation, subjects: Subject[]): Promise<Subject[]>
-  /** Puts what the call leaves behind into the stock. */
+  /** Adds the records that the call leaves behind to the stock. */
   leave(stock: Stock, operation: Operation, subject: Subject, answer: string): void
 }
 
@@ -50,7 +50,7 @@ export function serviceSide(service: Worker, world: World, records: Records): Si
   }
 }
 
-/** The floor is sent the service's own requests, under paths that name the plan and the object. */
+/** Sends the service's own requests to the floor, under paths that name the plan and the object. */
 export async function floorSide(
   floor: Worker,
   plans: ReadonlyMap<Operation, Plan>,
@@ -79,7 +79,7 @@ export async function floorSide(
   }
 }
 
-/** Records that wait to be taken. */
+/** Records that later operations will use. */
 export type Stock = Record<StockKind, Subject[]>
 
 export const emptyStock = (): Stock => ({
@@ -97,7 +97,10 @@ let made = 0
 
 const isStocked = (kind: SubjectKind, stock: Stock): kind is StockKind => kind in stock
 
-/** Subjects for an operation, at most so many; those of a stock are taken from it, for good, and those to be warm are made so. */
+/**
+ * Returns at most `most` subjects for an operation. Subjects of a stock are removed from it, and `warmed` ones are requested
+ * first.
+ */
 export async function subjects(
   side: Side,
   operation: Operation,

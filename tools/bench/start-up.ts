@@ -1,5 +1,5 @@
-// What the Worker costs before its first request: CPU to evaluate its bundle, against an empty app with as many
-// routes; and the size of the bundle.
+// Measures the cost of the Worker before its first request: the CPU time to evaluate its bundle, compared with an empty app with
+// as many routes, and the size of the bundle.
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -15,16 +15,16 @@ export const BUNDLE_GOAL_BYTES = 1024 * 1024
 
 export type StartUp = {
   routes: number
-  /** CPU milliseconds, medians. */
+  /** Median CPU milliseconds. */
   serviceMs: number
   emptyAppMs: number
   ratio: number
 }
 
-/** `apart`: the modules of src/bundles/ with fonts and WebAssembly, which are sent too and loaded when first needed. */
+/** `apart` counts the modules of src/bundles/ with fonts and WebAssembly, which are deployed too and loaded when first needed. */
 export type BundleSize = { bytes: number; gzippedBytes: number; apart: { gzippedBytes: number } }
 
-/** Bundles the service and the empty app, evaluates both `evaluations` times, one after the other. */
+/** Bundles the service and the empty app, and evaluates both `evaluations` times, alternately. */
 export async function measureStartUp(
   folder: string,
   evaluations: number,
@@ -48,7 +48,7 @@ export async function measureStartUp(
   }
 }
 
-/** Folder of the modules that a deploy would send. */
+/** Returns the folder of the modules that a deploy would send. */
 async function bundled(config: string, folder: string, more: readonly string[] = []): Promise<string> {
   await run(
     process.execPath,
@@ -70,7 +70,7 @@ async function bundled(config: string, folder: string, more: readonly string[] =
 const evaluationMs = async (folder: string): Promise<number> =>
   (await figureOf('tools/bench/evaluate.ts', folder)) / 1_000
 
-/** What the script, in a process of its own, prints of the bundle. */
+/** Runs the script on the bundle in a separate process, and returns the number that it prints. */
 async function figureOf(script: string, folder: string): Promise<number> {
   const { stdout } = await run(process.execPath, [
     '--no-warnings',
@@ -81,7 +81,7 @@ async function figureOf(script: string, folder: string): Promise<number> {
   return Number(stdout)
 }
 
-/** All modules as one stream, as the platform counts them; maps and notes beside them are not sent. */
+/** Measures all modules as one stream, as the platform counts them. Source maps and notes are not sent. */
 function bundleSize(folder: string): BundleSize {
   const modules = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile() && !entry.name.endsWith('.map') && entry.name !== 'README.md')

@@ -1,5 +1,5 @@
-// `npm run bench -- --tables`: look-ups in a table per second, beside a Worker that reads one row of D1 by its key and
-// does nothing else; of rows that the isolate has not seen, and of some that it knows.
+// `npm run bench -- --tables`: measures look-ups in a table per second, compared with a Worker that reads one row of D1 by its
+// key and does nothing else. Look-ups are of rows that the isolate has not seen, and of some that it knows.
 import { join } from 'node:path'
 import { signIn } from '../../scripts/api-client.ts'
 import { deployExample, testUsers } from '../../scripts/example.ts'
@@ -11,16 +11,16 @@ import { type RoundTrips, roundTrips } from './round-trips.ts'
 import { startWorker } from './worker-process.ts'
 import { prepareStores } from './world.ts'
 
-/** Rows that are asked for again and again. */
+/** Rows that are requested repeatedly. */
 const KNOWN = 100
 
 export type LookUps = {
   /** Requests per second, median over the rounds. */
   readonly perSecond: number
-  /** Of the look-ups divided by the bare reads, in each round; and their median. */
+  /** Ratio of the look-ups to the bare reads, in each round, and the median. */
   readonly ratios: readonly number[]
   readonly ratio: number
-  /** Those of most answers. */
+  /** The round trips of most responses. */
   readonly roundTrips: RoundTrips
 }
 
@@ -70,7 +70,7 @@ export async function measureTables(
     token: user.token,
   })
   const read = (at: number): Call => ({ method: 'GET', path: `/k${at}` })
-  // No key twice, near or far from the last: a prime that does not divide the number of rows.
+  // No key occurs twice, and consecutive keys are far apart: the multiplier is a prime that does not divide the number of rows.
   let next = 0
   const unseen = (): number => {
     next += 1
@@ -131,7 +131,7 @@ function run(connection: Connection, next: () => Call, { requestsARun, longestRu
   return drive(connection, calls, { atOnce: CONCURRENCY, longestMs: longestRunMs }, () => undefined)
 }
 
-/** The figures as lines for people. */
+/** Formats the figures as text. */
 export function tableLines({ rows, uploadSeconds, bareReadsPerSecond, cold, warm }: TableFigures): string {
   const told = (what: string, { perSecond: rate, ratio, ratios, roundTrips: trips }: LookUps): string =>
     `look-ups of ${what}: ${rate.toFixed(0)}/s; ratio to bare reads ${ratio.toFixed(2)} (${Math.min(...ratios).toFixed(2)}-${Math.max(...ratios).toFixed(2)}); round trips of most: ${trips}`

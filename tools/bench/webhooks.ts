@@ -1,4 +1,5 @@
-// `npm run bench -- --webhooks`: events a second to 1, 10 and 100 webhooks, by the floor of a queue's consumer that only posts.
+// `npm run bench -- --webhooks`: measures events a second to 1, 10 and 100 webhooks, compared with a floor: a queue consumer that
+// only posts.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -11,36 +12,36 @@ import type { Posts } from './queue-floor/worker.ts'
 import { startWorker, type Worker } from './worker-process.ts'
 import { prepareStores } from './world.ts'
 
-/** Subscribed webhooks, with how many events each is sent. */
+/** The number of subscribed webhooks, and how many events each is sent. */
 const LOADS = [
   { webhooks: 1, events: 1_000 },
   { webhooks: 10, events: 200 },
   { webhooks: 100, events: 20 },
 ] as const
 
-/** Pairs of runs that count; one before them warms up. */
+/** Counted pairs of runs. One pair before them warms up. */
 const ROUNDS = 3
 
 const WRITERS = 8
 const LONGEST_WAIT_MS = 120_000
-/** Results are recorded by then. */
+/** By this time after the last delivery, its result is recorded. */
 const AFTERWARDS_MS = 500
 
 export type WebhookLoad = {
   webhooks: number
-  /** Events a second that arrived, over all webhooks, medians. */
+  /** Events a second that arrived, over all webhooks, as medians. */
   service: number
   floor: number
   ratio: number
   ratios: number[]
-  /** CPU milliseconds of a delivery, all of the runtime's processes, medians; undefined where the machine does not tell. */
+  /** Median CPU milliseconds of a delivery, over all processes of the runtime. Undefined if the machine does not report them. */
   cpuMs: { service: number; floor: number } | undefined
 }
 
-/** What a run did. */
+/** The result of a run. */
 type Run = { perSecond: number; cpuMs: number | undefined }
 
-/** A receiver on this machine that answers at once; what came when, in the order in which it came. */
+/** Starts a local receiver that responds immediately and records the arrivals, in their order. */
 async function startReceiver() {
   const arrivals: { url: string; at: number }[] = []
   let largestBody = ''
@@ -59,14 +60,14 @@ async function startReceiver() {
   return {
     origin,
     body: () => largestBody,
-    /** Events a second from `begun` on, once all `count` have come. */
+    /** Returns the events a second since `begun`, once all `count` have arrived. */
     async rate(count: number, begun: number): Promise<number> {
       while (arrivals.length < count) {
         if (performance.now() - begun > LONGEST_WAIT_MS)
           throw new Error(`Only ${arrivals.length} of ${count} events have arrived.`)
         await sleep(20)
       }
-      // What came while it was still being asked for does not count: the rate is that of deliveries alone.
+      // Arrivals before the requests for them had ended do not count, so that the rate is only that of deliveries.
       const counted = arrivals.filter(({ at }) => at >= begun)
       return (counted.length / (arrivals.at(-1)!.at - begun)) * 1_000
     },
@@ -80,7 +81,7 @@ async function startReceiver() {
 
 type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
-/** The loads with at most so many webhooks. */
+/** Measures the loads with at most this many webhooks. */
 export async function measureWebhooks(
   folder: string,
   say: (line: string) => void,
@@ -139,7 +140,7 @@ function loadFigures(webhooks: number, pairs: readonly { service: Run; floor: Ru
   }
 }
 
-/** Makes as many policyholders, each an event in a line of its own; the events' locators. */
+/** Creates `count` policyholders, each of which is an event in its own line. Returns the locators of the events. */
 async function writeEvents(admin: ApiClient, count: number): Promise<string[]> {
   const body = { completed: true, ...workedPolicies()[0]!.request.policyholder }
   const left = Array.from({ length: count }).values()
@@ -182,7 +183,7 @@ async function ofService(
   return { perSecond, cpuMs }
 }
 
-/** Reckons from now on what a delivery takes, with what is done after the last has arrived. */
+/** Starts measuring the CPU time of a delivery, including work after the last one has arrived. */
 function cpuOf(worker: Worker, deliveries: number): () => Promise<number | undefined> {
   const begun = worker.cpuMs()
   return async () => {
@@ -211,7 +212,7 @@ export const deliveryCpu = (cpuMs: WebhookLoad['cpuMs']): string =>
     ? ''
     : `; CPU of a delivery ${cpuMs.service.toFixed(2)} ms, floor ${cpuMs.floor.toFixed(2)} ms`
 
-/** The figures as lines for people. */
+/** Formats the figures as text. */
 export const webhookLines = (loads: readonly WebhookLoad[]): string =>
   loads
     .map(({ webhooks, service, floor, ratio, ratios, cpuMs }) => {

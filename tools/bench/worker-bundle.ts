@@ -1,4 +1,4 @@
-// A bundle as an isolate sees it: compiled, with the platform's modules beside it, then evaluated.
+// A bundle as an isolate runs it: compiled, linked with the platform's modules, and then evaluated.
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Module, SourceTextModule, SyntheticModule } from 'node:vm'
@@ -10,13 +10,13 @@ const PLATFORM = {
   env: {},
 }
 
-/** The bundle's main module, compiled; what a request loads from beside it (src/bundles/load.ts) is plain modules. */
+/** Compiles the bundle's main module. Modules that a request loads from other files (src/bundles/load.ts) are imported as usual. */
 export const compile = (source: string, bundle: string): SourceTextModule =>
   new SourceTextModule(source, {
     importModuleDynamically: specifier => import(resolve(dirname(bundle), specifier)),
   })
 
-/** Puts the platform's own modules and the files beside the bundle, which are text to the bundler, at hand. */
+/** Links the platform's own modules, and the files next to the bundle, which the bundler treats as text. */
 export const link = (worker: SourceTextModule, bundle: string): Promise<void> =>
   worker.link(specifier => moduleNamed(specifier, dirname(bundle)))
 

@@ -1,4 +1,4 @@
-// The service and the floor alike, with the same flags; all of them ended when the bench is over.
+// Starts Workers, with the same flags for the service and the floor, and stops all of them when the bench is over.
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,11 +7,11 @@ import { signalGroup, spawnLocalWorker } from '../../scripts/local-worker.ts'
 import { type Service, waitForHealth } from '../../scripts/service.ts'
 import { groupCpuMs } from './cpu.ts'
 
-/** Whatever was started and has not ended. */
+/** Everything that was started and has not ended. */
 export const running = new Set<Service>()
 let over = false
 
-/** Ends what still runs, also when the bench fails or is interrupted; nothing is started after it. */
+/** Ends what still runs, even if the bench fails or is interrupted. Nothing can be started after it. */
 export const stopWorkers = async (): Promise<void> => {
   over = true
   await Promise.all([...running].map(worker => worker.stop()))
@@ -22,16 +22,16 @@ export type WorkerSource = {
   script: string
   dataFolder: string
   inspectorPort?: number
-  /** The checkout that it is made from; by default the one that the bench runs in. */
+  /** The checkout from which it is built. By default the one in which the bench runs. */
   checkout?: string
 }
 
 export type Worker = Service & {
-  /** CPU milliseconds that its runtime has used until now; undefined where the machine does not tell. */
+  /** CPU milliseconds that its runtime has used so far. Undefined if the machine does not report them. */
   cpuMs(): number | undefined
 }
 
-/** Resolves when GET /health answers 200. */
+/** Starts a Worker. Resolves when GET /health responds with 200. */
 export async function startWorker({
   config,
   script,
@@ -71,7 +71,7 @@ export async function startWorker({
   return worker
 }
 
-/** Ends what the first process of the group has left, which may still write into the data folder. */
+/** Ends the remaining processes of the group, which may still write to the data folder. */
 async function endGroup(group: number): Promise<void> {
   for (let tries = 0; tries < 100 && signalGroup(group, 'SIGKILL'); tries += 1) await sleep(50)
 }

@@ -1,4 +1,4 @@
-// What the service holds before anything is measured: the example's tenant with some policyholders and policies, a table and a
+// Prepares the data of the service before measurements: the example's tenant with some policyholders and policies, a table and a
 // constraint table.
 import { randomBytes } from 'node:crypto'
 import { prepareAdministrator } from '../../scripts/administrator.ts'
@@ -17,7 +17,7 @@ export type Records = {
   policyholder: string[]
   policy: string[]
   largePolicy: string[]
-  /** A quote and an exposure of it, with `~` between them. */
+  /** A quote and one of its exposures, separated by `~`. */
   constrained: string[]
 }
 
@@ -25,10 +25,10 @@ const RECORDS = 20
 const LARGE_EXPOSURES = 1_000
 const TABLE_ROWS = 20_000
 
-/** Databases of the pool: one for the tenant that is measured, one for that which is deployed, one to spare. */
+/** Databases of the pool: one for the measured tenant, one for the tenant that is deployed, and one spare. */
 const DATABASES = 3
 
-/** Makes the databases in the folder, `databases` of them for tenants; the account that may deploy. */
+/** Creates the databases in the folder, `databases` of them for tenants. Returns the account that may deploy. */
 export async function prepareStores(dataFolder: string, databases = DATABASES): Promise<Credentials> {
   completeSecrets()
   writeConfig()
@@ -66,7 +66,7 @@ export async function fill(
     records.policyholder.push(holder.locator)
     records.policy.push((await made(user, { ...policy, policyholderLocator: holder.locator })).locator)
   }
-  // A page of the event stream is full when it is read: each of these policies is two events more.
+  // Fills a page of the event stream: issuing each of these policies adds two events.
   for (const locator of records.policy) await user.call('POST', `/policy/${locator}/issue`)
   const [policyholderLocator] = records.policyholder as [string]
   const [vehicle] = policy.exposures as { fieldValues: object }[]
@@ -100,7 +100,7 @@ export async function fill(
   }
 }
 
-/** A table of points, and a constraint table of 100 makes with 5 models each. */
+/** Uploads a table of points, and a constraint table of 100 makes with 5 models each. */
 async function fillResources(admin: ApiClient, root: string): Promise<void> {
   const points = Array.from({ length: TABLE_ROWS }, (_, at) => `k${at},${at}`)
   await upload(admin, `${root}/tables?name=points&staticName=points`, ['key,value', ...points])

@@ -1,4 +1,4 @@
-// One account of a made-up book: the same for the same seed and number, whatever else is made.
+// Generates one account of a made-up book. The result depends only on the seed and the number.
 import type { Instant } from '../../src/kernel/time.ts'
 import { Bills, invoiceTotals } from './bills.ts'
 import { dayOf, plusDays, policyStart } from './calendar.ts'
@@ -11,7 +11,7 @@ import { type Account, wireTime } from './wire.ts'
 
 export type BookOptions = {
   readonly seed: string
-  /** The day that the book is of, YYYY-MM-DD: nothing in it was issued, billed or paid later. */
+  /** The date of the book, YYYY-MM-DD. Nothing in it was issued, billed or paid later. */
   readonly asOf?: string
   /** Policies of each account, instead of one to three. */
   readonly policies?: number
@@ -19,7 +19,7 @@ export type BookOptions = {
 
 export const AS_OF = '2026-10-01'
 
-/** Policies of an account: one and a half on average. */
+/** Numbers of policies of an account, one and a half on average. */
 const POLICIES = [1, 1, 1, 1, 1, 1, 2, 2, 2, 3]
 
 export function generateAccount(

@@ -1,4 +1,4 @@
-// Invoices of an account's book: what is on which bill, and what each asks for.
+// Invoices of an account's book: the items of each bill, and the amounts.
 import type { Instant } from '../../src/kernel/time.ts'
 import { type Account, type Element, type Installment, type Invoice, wireTime } from './wire.ts'
 
@@ -9,7 +9,7 @@ export type Period = {
   readonly dueAt: Instant
 }
 
-/** Invoices by what they are of: the same key is the same invoice. */
+/** Invoices by key. The same key is the same invoice. */
 export class Bills {
   readonly #asOf: Instant
   readonly #byKey = new Map<string, Invoice>()
@@ -18,7 +18,7 @@ export class Bills {
     this.#asOf = asOf
   }
 
-  /** An installment of the period; on the invoice of that key, if the time of that has come. */
+  /** Returns an installment of the period. It is on the invoice of that key if its time of generation has come. */
   installment(period: Period, key: string): Installment {
     return {
       startTime: wireTime(period.start),
@@ -28,7 +28,7 @@ export class Bills {
     }
   }
 
-  /** Id of the invoice of that key. */
+  /** Returns the id of the invoice of that key, and creates the invoice if it is new. */
   invoice({ start, end, dueAt, generateAt }: Period, key: string): string {
     const found = this.#byKey.get(key)
     if (found) return found.id
@@ -50,7 +50,7 @@ export class Bills {
 
 const CHARGED_OF_NOBODY: ReadonlySet<string> = new Set(['commission', 'cededPremium', 'technicalPremium'])
 
-/** What each invoice asks for, in cents, from the items that are tied to it. */
+/** Returns the total of each invoice, in cents, from the items that belong to it. */
 export function invoiceTotals({ policies }: Pick<Account, 'policies'>): Map<string, number> {
   const totals = new Map<string, number>()
   for (const { terms } of policies)

@@ -1,4 +1,4 @@
-// The days on which a made-up book's history happens, in the zone of the example's tenant.
+// The dates of a made-up book's history, in the time zone of the example's tenant.
 import { add, dayStart, type Instant, localParts, startOfDay, timeZone } from '../../src/kernel/time.ts'
 import type { Random } from './random.ts'
 
@@ -11,17 +11,17 @@ export const plusYears = (at: Instant, count: number): Instant => add(at, count,
 export const plusDays = (at: number, count: number): Instant => add(at as Instant, count, 'day', ZONE)
 export const midnight = (at: number): Instant => startOfDay(at as Instant, ZONE)
 
-/** At an hour at which somebody works. */
+/** Returns a time on that day within working hours. */
 export const atWork = (random: Random, at: number): Instant =>
   (midnight(at) + random.between(8 * 60, 18 * 60) * 60_000) as Instant
 
-/** The local day, as YYYY-MM-DD. */
+/** Formats the local day as YYYY-MM-DD. */
 export function isoDay(at: Instant): string {
   const { year, month, day } = localParts(at, ZONE)
   return `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`
 }
 
-/** Days on which calendars are odd: leap days, ends of months, days on which the clocks change. */
+/** Days on which calendar arithmetic is difficult: leap days, ends of months, days on which the clocks change. */
 const ODD_STARTS = [
   '2024-02-29',
   '2023-01-31',
@@ -36,11 +36,11 @@ const CLOCK_CHANGES = ['2023-10-29', '2024-03-31', '2024-10-27', '2025-03-30', '
 export function policyStart(random: Random, asOf: Instant): Instant {
   if (random.chance(0.08)) return dayOf(random.pick(ODD_STARTS))
   const start = plusDays(asOf, -random.between(40, 1_330))
-  // Most policies start with a month.
+  // Many policies start with a month.
   return random.chance(0.4) ? dayOf(`${isoDay(start).slice(0, 8)}01`) : midnight(start)
 }
 
-/** A time within: mostly a midnight, at times in the hours that a change of the clocks leaves out or repeats. */
+/** Returns a time within the span: usually a midnight, sometimes in the hours that a change of the clocks skips or repeats. */
 export function changeTime(random: Random, from: Instant, to: Instant): Instant {
   if (random.chance(0.1)) {
     const odd = CLOCK_CHANGES.map(day => (dayOf(day) + 150 * 60_000) as Instant).filter(

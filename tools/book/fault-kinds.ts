@@ -1,31 +1,31 @@
-// Faults that books of other systems have: each spoils one thing of an account, and says where and by which of the twelve
-// rules of resources brief 9.3 that is told. `shape` is the contract itself.
+// Faults that occur in books of other systems. Each spoils one thing of an account, and states where it must be reported and
+// which of the twelve rules of resources brief 9.3 it breaks. `shape` means the contract itself.
 //
-// They need no more of an account than a policy whose first transaction has a root, an exposure with data, a coverage with
-// a charge and an installment; an account that lacks what a fault spoils is passed over.
+// They only need a policy whose first transaction has a root, an exposure with data, a coverage with a charge, and an
+// installment. An account without the thing that a fault spoils is skipped.
 
 // biome-ignore lint/suspicious/noExplicitAny: accounts of other systems, which are spoiled in any way
 export type Wire = any
 
 export type ItemList = 'policies' | 'invoices' | 'payments' | 'disbursements'
 
-/** What `…/failures/list` has to say of a fault. */
+/** What `…/failures/list` must report about a fault. */
 export type Told = {
   readonly item: 'account' | ItemList
   readonly originalId: string
   readonly elementType: string
-  /** Path of original ids. */
+  /** The path of original ids. */
   readonly path: string
-  /** What a sentence there must have: the field, and its rule. */
+  /** What a message there must contain: the field and its rule. */
   readonly says: string
-  /** What follows from it for other items, beside that they are blocked. */
+  /** The consequences for other items, in addition to being blocked. */
   readonly besides?: string
 }
 
 export type FaultKind = {
   readonly kind: string
   readonly rule: number | 'shape'
-  /** Spoils the account, which is the caller's own; undefined where it has nothing to spoil. */
+  /** Spoils the account, which the caller has copied. Undefined if it has nothing to spoil. */
   readonly plant: (account: Wire) => Told | undefined
 }
 
@@ -35,7 +35,7 @@ const later = (time: unknown, days: number): string => new Date(ms(time) + days 
 
 type At = { policy: Wire; term: Wire; transaction: Wire; path: string }
 
-/** A place of the account's first policy. */
+/** Returns a place in the account's first policy. */
 function at(account: Wire, term = 0, transaction = 0): At | undefined {
   const policy = account.policies?.[0]
   const found = policy?.terms?.[term]?.transactions?.[transaction]
@@ -67,7 +67,7 @@ const SINGULAR = {
   disbursements: 'disbursement',
 } as const
 
-/** Of the first policy itself. */
+/** A fault of the first policy itself. */
 const policyFault =
   (says: string, spoil: (policy: Wire) => void): FaultKind['plant'] =>
   account => {
@@ -77,7 +77,7 @@ const policyFault =
     return ofPolicy(place.policy, 'policy', place.policy.id, says)
   }
 
-/** Of its first transaction. */
+/** A fault of its first transaction. */
 const transactionFault =
   (says: string, spoil: (transaction: Wire, term: Wire) => void): FaultKind['plant'] =>
   account => {
@@ -87,7 +87,7 @@ const transactionFault =
     return ofPolicy(place.policy, 'transaction', place.path, says)
   }
 
-/** Of an element of the first transaction: the root, its first exposure, or the first coverage of that. */
+/** A fault of an element of the first transaction: the root, its first exposure, or the first coverage of that exposure. */
 const elementFault =
   (
     level: 'root' | 'exposure' | 'coverage',
@@ -104,7 +104,7 @@ const elementFault =
     return ofPolicy(place.policy, 'element', `${place.path}/${element.id}`, says)
   }
 
-/** Of the first charge of the first coverage. */
+/** A fault of the first charge of the first coverage. */
 const chargeFault =
   (says: string, spoil: (charge: Wire, transaction: Wire) => void): FaultKind['plant'] =>
   account => {
@@ -116,7 +116,7 @@ const chargeFault =
     return ofPolicy(place.policy, 'charge', `${place.path}/${coverage.id}/charges[0]`, says)
   }
 
-/** All that may be credit: credit would settle an invoice that its payments do not cover. */
+/** Returns the most credit that the account can have. Credit could settle an invoice that its payments do not cover. */
 function mostCredit(part: Wire): number {
   if (typeof part !== 'object' || part === null) return 0
   const { amount, installmentNumber, invoiceId } = part
@@ -125,7 +125,10 @@ function mostCredit(part: Wire): number {
   return Object.values(part).reduce((sum: number, inner) => sum + mostCredit(inner), own)
 }
 
-/** What payments and invoices say of each other is of an invoice with one of more than the credit that there is. */
+/**
+ * Returns an invoice with a payment item that exceeds all possible credit, so that credit cannot hide faults between payments and
+ * invoices.
+ */
 function paid(account: Wire): { invoice: Wire; item: Wire; payment: Wire } | undefined {
   const credit = mostCredit(account)
   for (const payment of account.payments ?? [])
@@ -389,7 +392,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
 
 const LISTS = ['policies', 'invoices', 'payments', 'disbursements'] as const
 
-/** The body of the PATCH that makes what was sent what it should have been, but for the account's locator. */
+/** Returns the body of the PATCH that corrects what was sent, except for the account's locator. */
 export function correctionOf(sound: Wire, sent: Wire): Record<string, Wire> {
   const lists: Record<string, Wire> = {}
   for (const list of LISTS)

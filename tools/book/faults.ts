@@ -1,21 +1,21 @@
-// What can be wrong with a book, planted on purpose: each kind breaks one rule at one place, and knows how to mend it.
+// Faults that are planted into a book on purpose. Each kind breaks one rule in one place and knows its correction.
 import { correctionOf, FAULT_KINDS, type Told } from './fault-kinds.ts'
 import type { Random } from './random.ts'
 import type { Account, AccountData, Disbursement, Invoice, Payment, Policy } from './wire.ts'
 
-/** What puts a failed account right: the body of its PATCH, the locator of the account aside. */
+/** The body of the PATCH that corrects a failed account, except for the account's locator. */
 export type Correction = {
   readonly accountData?: AccountData
   readonly policies?: Readonly<Record<string, Policy>>
   readonly invoices?: Readonly<Record<string, Invoice>>
   readonly payments?: Readonly<Record<string, Payment>>
   readonly disbursements?: Readonly<Record<string, Disbursement>>
-  /** Where the control totals were what was wrong. */
+  /** Set if the control totals were wrong. */
   readonly accounting?: Account['accounting']
 }
 
 export type Planted = Told & {
-  /** With the fault; the account that was given is as it was. */
+  /** A copy of the given account, with the fault. */
   readonly account: Account
   readonly corrected: Correction
 }
@@ -24,7 +24,7 @@ export interface Fault {
   readonly kind: string
   /** The number of the rule that it breaks (resources brief 9.3), or `the contract`. */
   readonly rule: string
-  /** Undefined where the account has nothing to break. */
+  /** Undefined if the account has nothing to break. */
   plant(account: Account, random: Random): Planted | undefined
 }
 

@@ -1,4 +1,4 @@
-// Money on the invoices of a book: payments in full and in part, too much, given up, credit and what is paid out of it.
+// Payments on the invoices of a book: full and partial payments, overpayments, discarded invoices, credit, and disbursements.
 
 import type { Instant } from '../../src/kernel/time.ts'
 import { atWork, dayOf, isoDay, plusDays } from './calendar.ts'
@@ -9,7 +9,7 @@ export type Money = Pick<Account, 'invoices' | 'payments' | 'disbursements'> & {
   readonly balances: Record<'invoiced' | 'paid' | 'credit' | 'disbursed', number>
 }
 
-/** Fates of invoices that ask for something, by their probability. */
+/** Outcomes for invoices with a positive total, by their probability. */
 const FATES = [
   ...Array<'paid'>(85).fill('paid'),
   ...Array<'twice'>(4).fill('twice'),
@@ -19,7 +19,7 @@ const FATES = [
   ...Array<'discarded'>(1).fill('discarded'),
 ]
 
-/** What was paid of the invoices, which ask for that many cents, up to the time that the book is of. */
+/** Returns the payments of the invoices, whose totals are in cents, up to the date of the book. */
 export function moneyOf(
   random: Random,
   accountId: string,
@@ -55,7 +55,7 @@ class Accounting {
   readonly #random: Random
   readonly #asOf: Instant
   readonly #method: Record<string, unknown>
-  /** Credit that came, and what was made of it, in cents. */
+  /** Credit that arose, with its time. `#used` is the part that was used. In cents. */
   readonly #came: { at: Instant; cents: number }[] = []
   #used = 0
   readonly payments: Payment[] = []
@@ -77,12 +77,12 @@ class Accounting {
     return this.#came.reduce((sum, one) => sum + one.cents, 0) - this.#used
   }
 
-  /** What of the credit that came up to the time is nobody's yet. */
+  /** The credit that arose up to the time and is not used yet. */
   #available(at: Instant): number {
     return Math.max(0, this.#came.reduce((sum, one) => sum + (one.at <= at ? one.cents : 0), 0) - this.#used)
   }
 
-  /** The state that is said of the invoice; undefined where it is left to be told from the payments. */
+  /** Returns the state that is sent for the invoice. Undefined if it must be derived from the payments. */
   settle(invoice: Invoice, cents: number): Invoice['invoiceState'] {
     const random = this.#random
     const made = Date.parse(invoice.generateTime) as Instant
@@ -134,7 +134,7 @@ class Accounting {
     this.paid += items.reduce((sum, { cents }) => sum + cents, 0)
     const last = this.payments.at(-1)
     const day = isoDay(at)
-    // Now and then one payment is for several invoices; not one that left credit, which has its time and may be used by now.
+    // Occasionally one payment is for several invoices, unless it left credit, which has its own time and may already be used.
     const joins = last && last.paymentTime <= wireTime(at) && this.#random.chance(0.04)
     if (joins && last.paymentItems.every(({ invoiceId }) => invoiceId !== undefined)) {
       last.paymentItems.push(...paymentItems)
@@ -150,7 +150,7 @@ class Accounting {
     })
   }
 
-  /** Most credit is paid out, some weeks after the last of it came; an amount in two sources now and then. */
+  /** Pays out most credit some weeks after the last of it arose, sometimes as an amount with two sources. */
   payOut(): void {
     const random = this.#random
     const last = this.#came.reduce((at, one) => Math.max(at, one.at), 0)

@@ -1,4 +1,4 @@
-// Who the accounts are: made up, every one of them.
+// The people of the accounts, all of them made up.
 import type { Random } from './random.ts'
 
 const FIRST_NAMES = [
@@ -44,7 +44,7 @@ const TRADES = ['Bäckerei', 'Elektro', 'Gartenbau', 'Umzüge', 'Sanitär', 'Mal
 
 export type Person = {
   readonly fullName: string
-  /** YYYY-MM-DD */
+  /** YYYY-MM-DD. */
   readonly birthDate: string
   readonly values: Record<string, unknown>
 }

@@ -1,4 +1,4 @@
-// The history of a policy: terms, changes, cancellations and what comes after them, each with what it charges and bills.
+// The history of a policy: terms, changes, cancellations and what follows them, each with its charges and bills.
 import type { Instant } from '../../src/kernel/time.ts'
 import type { Bills, Period } from './bills.ts'
 import { atWork, changeTime, DAY, isoDay, midnight, plusDays, plusMonths, plusYears } from './calendar.ts'
@@ -24,7 +24,7 @@ const QUARTERLY: Cadence = { name: 'quarterly', months: 3 }
 const SEMIANNUALLY: Cadence = { name: 'semiannually', months: 6 }
 const ANNUALLY: Cadence = { name: 'annually', months: 12 }
 
-/** How policies are paid, each as often as they are. */
+/** Payment schedules, in proportion to their frequency. */
 export const CADENCES: readonly Cadence[] = [
   MONTHLY,
   MONTHLY,
@@ -53,7 +53,7 @@ export type PolicyPlan = {
   readonly cadence: Cadence
   readonly risk: Risk
   readonly bills: Bills
-  /** Policies with the same word share their invoices. */
+  /** Policies with the same key share their invoices. */
   readonly billKey: string
 }
 
@@ -124,7 +124,7 @@ class TermHistory {
   readonly #term: TermPlan
   readonly #premiums: TermPremiums
   readonly #transactions: Transaction[] = []
-  /** Installments of the term, for what a cancellation takes together. */
+  /** Installments of the term, which a cancellation settles together. */
   #open: Open[] = []
   #exposures: readonly RatedExposure[] = []
   #lastIssued: Instant
@@ -148,7 +148,7 @@ class TermHistory {
     for (let changes = random.pick([0, 0, 1, 1, 1, 2]); changes > 0; changes -= 1) {
       const next = changeTime(random, plusDays(at, 8), plusDays(to, -60))
       if (next >= plusDays(to, -60) || next <= at) break
-      // Now and then a change is told late, and takes effect before another one that was told first.
+      // Occasionally a change is reported late, with an effective time before that of an earlier reported change.
       const back = random.chance(0.05) && at > plusDays(from, 20) ? midnight((from + at) / 2) : next
       if (!this.#change(back, Math.max(back, next))) break
       at = next
@@ -157,7 +157,7 @@ class TermHistory {
     return { startTime: wireTime(from), endTime: wireTime(to), transactions: this.#transactions }
   }
 
-  /** When a transaction of that time is issued; undefined when the book ends before it is. */
+  /** Returns when a transaction of that time is issued. Undefined if the book ends before that. */
   #issued(about: number): Instant | undefined {
     const at = atWork(this.#random, plusDays(about, this.#random.between(-6, 8)))
     const issued = Math.max(at, this.#lastIssued + 3_600_000) as Instant
@@ -186,13 +186,13 @@ class TermHistory {
     })
   }
 
-  /** Whether there was still time for it. */
+  /** Returns whether there was still time for the change. */
   #change(at: Instant, about: number): boolean {
     const issued = this.#issued(about)
     if (issued === undefined) return false
     const { name, risk } = changedRisk(this.#random, this.risk)
     this.risk = risk
-    // Either at once, or with the regular bills that are still to come.
+    // Billed either immediately or with the regular bills that are still to come.
     const later = this.#periods(this.#term.from).filter(one => one.generateAt > issued)
     const isSpread = later.length > 0 && this.#random.chance(0.5)
     const periods = isSpread ? later : [this.#atOnce(issued)]
@@ -345,7 +345,7 @@ class TermHistory {
     ]
   }
 
-  /** Cents by installment, in their order. */
+  /** Amounts are in cents, by installment, in their order. */
   #charge(chargeType: string, cents: readonly number[]): Charge {
     const installmentItems = cents.flatMap((amount, at): InstallmentItem[] =>
       amount === 0 ? [] : [{ amount: euros(amount), installmentNumber: at + 1 }],
@@ -355,7 +355,7 @@ class TermHistory {
 
   // ------------------------------------------------------------------------------------------- bills
 
-  /** The regular bills of the term that begin at the time or later. */
+  /** Returns the regular bills of the term that begin at the time or later. */
   #periods(since: Instant): Period[] {
     const { from, to } = this.#term
     const { cadence } = this.#plan
@@ -372,7 +372,7 @@ class TermHistory {
       .filter(one => one.start >= since)
   }
 
-  /** A bill of its own, made when the transaction is issued. */
+  /** A separate bill, generated when the transaction is issued. */
   #atOnce(issued: Instant): Period {
     const start = midnight(issued)
     return {
@@ -396,7 +396,7 @@ class TermHistory {
   }
 }
 
-/** Equal parts, the first with what does not divide. */
+/** Returns equal parts. The first part includes the remainder. */
 function parts(cents: number, count: number): number[] {
   const part = Math.trunc(cents / count)
   return Array.from({ length: count }, (_, at) => (at === 0 ? cents - part * (count - 1) : part))

@@ -1,10 +1,10 @@
-// What the elements of a term cost, and what a change of them charges: the difference that it makes, by time.
+// The prices of the elements of a term, and the charges of a change: the difference that it makes over time.
 import Big from 'big.js'
 import { type Instant, months } from '../../src/kernel/time.ts'
 import { ZONE } from './calendar.ts'
 import type { RatedPeril } from './risk.ts'
 
-/** Cents. */
+/** In cents. */
 export type Costs = { premium: number; tax: number; levy: number; commission: number; onceOnly: number }
 
 const KINDS = ['premium', 'tax', 'levy', 'commission', 'onceOnly'] as const
@@ -22,7 +22,7 @@ const toCents = (amount: Big): number => Number(amount.times(100).round(0, Big.r
 const share = (cents: number, part: Big, whole: Big): number =>
   whole.eq(0) ? 0 : Number(new Big(cents).times(part).div(whole).round(0, Big.roundHalfUp))
 
-/** What the peril costs over the span. */
+/** Returns the costs of the peril over the span. */
 function costsOf({ price, levied }: RatedPeril, from: Instant, to: Instant): Costs {
   const span = months(from, to, ZONE)
   const premium = toCents(price.year.div(12).times(span))
@@ -36,7 +36,7 @@ function costsOf({ price, levied }: RatedPeril, from: Instant, to: Instant): Cos
   }
 }
 
-/** What of the pieces lies after the time; the rest stays. */
+/** Cuts the pieces at the time. Returns those that stay, and the costs of the time after. */
 function cut(pieces: readonly Piece[], at: Instant): { kept: Piece[]; gone: Costs } {
   const kept: Piece[] = []
   const gone = none()
@@ -49,7 +49,7 @@ function cut(pieces: readonly Piece[], at: Instant): { kept: Piece[]; gone: Cost
     const part = piece.from < at ? months(piece.from, at, ZONE) : new Big(0)
     const left = none()
     for (const kind of KINDS) {
-      // What was earned once, by selling it, stays earned once its cover has begun.
+      // Commission earned once at the sale stays earned once its cover has begun.
       const stays =
         kind === 'onceOnly' && piece.from < at ? piece.costs[kind] : share(piece.costs[kind], part, whole)
       left[kind] = stays
@@ -60,7 +60,7 @@ function cut(pieces: readonly Piece[], at: Instant): { kept: Piece[]; gone: Cost
   return { kept, gone }
 }
 
-/** Perils of one term and what they cost. */
+/** The perils of one term and their costs. */
 export class TermPremiums {
   readonly #end: Instant
   readonly #known = new Map<string, Known>()
@@ -69,7 +69,7 @@ export class TermPremiums {
     this.#end = end
   }
 
-  /** Covers the perils from the time on; what that charges of each, undefined where one goes on as it was. */
+  /** Covers the perils from the time on. Returns the charges of each peril, undefined if it continues unchanged. */
   cover(perils: readonly RatedPeril[], at: Instant): Map<string, Difference | undefined> {
     return new Map(perils.map(peril => [peril.id, this.#change(peril, at)]))
   }
@@ -93,7 +93,7 @@ export class TermPremiums {
     return { costs: difference, recipient }
   }
 
-  /** Ends all cover at the time; what that gives back of each peril. */
+  /** Ends all cover at the time. Returns the refund of each peril. */
   end(at: Instant): Map<string, Difference> {
     const back = new Map<string, Difference>()
     for (const [id, known] of this.#known) {

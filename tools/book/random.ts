@@ -1,7 +1,7 @@
 // Numbers that look random and are the same for the same seed.
 
 export type Random = {
-  /** From 0 to below 1. */
+  /** From 0 up to but not including 1. */
   next(): number
   /** A whole number from `least` to `most`. */
   between(least: number, most: number): number
@@ -9,7 +9,7 @@ export type Random = {
   pick<T>(list: readonly T[]): T
 }
 
-/** Numbers of their own for each seed text. */
+/** Returns a separate sequence of numbers for each seed text. */
 export function randomOf(seed: string): Random {
   let state = 0x811c9dc5
   for (let at = 0; at < seed.length; at += 1) state = Math.imul(state ^ seed.charCodeAt(at), 0x01000193)
@@ -19,7 +19,7 @@ export function randomOf(seed: string): Random {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
-  // The first numbers of similar seeds are alike.
+  // Skips the first numbers, which are similar for similar seeds.
   for (let at = 0; at < 8; at += 1) next()
   const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1))
   return {

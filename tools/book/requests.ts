@@ -1,18 +1,18 @@
-// A book as the requests that bring it: each a list of accounts below the service's limits, one account after the other.
+// The requests that migrate a book: lists of accounts within the service's limits, generated one account after the other.
 import { MOST_ACCOUNTS } from '../../src/servicing/migration/contract-request.ts'
 import { type BookOptions, generateAccount } from './account.ts'
 import { FAULTS, type Planted } from './faults.ts'
 import { randomOf } from './random.ts'
 import type { Account } from './wire.ts'
 
-/** Bytes of a request: what the service takes, less some for the list around the accounts. */
+/** Bytes of a request: the service's limit, less some for the list around the accounts. */
 export const MOST_REQUEST_BYTES = 25 * 1_048_576 - 1_024
 
 export type Book = BookOptions & {
   readonly accounts: number
-  /** Accounts with a fault, each with one; spread over the book, and over the kinds in turn. */
+  /** The number of accounts with a fault. Each has one fault. They are spread over the book, and the kinds alternate. */
   readonly faults?: number
-  /** Of each request at most; as many as the service takes, when left out. */
+  /** The most accounts of a request. By default as many as the service accepts. */
   readonly accountsOfRequest?: number
 }
 
@@ -21,7 +21,7 @@ export type BookAccount = {
   readonly fault?: Omit<Planted, 'account'> & { readonly kind: string; readonly rule: string }
 }
 
-/** The accounts of the book, made one by one as they are asked for. */
+/** Generates the accounts of the book, one by one on demand. */
 export function* accountsOf(book: Book): Generator<BookAccount> {
   const { seed, accounts, faults = 0 } = book
   if (faults > accounts) throw new Error(`${accounts} accounts cannot have ${faults} faults.`)
@@ -37,7 +37,7 @@ export function* accountsOf(book: Book): Generator<BookAccount> {
   if (planted < faults) throw new Error(`Only ${planted} of ${faults} faults found a place in the book.`)
 }
 
-/** Of the kinds that the account has a place for, the one that was planted least; counts it. */
+/** Plants a fault of the least planted kind for which the account has a place, and counts it. */
 function plant(account: Account, counts: number[], seed: string): BookAccount | undefined {
   const rarest = [...FAULTS.entries()].sort(([a], [b]) => counts[a]! - counts[b]! || a - b)
   for (const [index, { kind, rule, plant: planter }] of rarest) {
@@ -50,10 +50,10 @@ function plant(account: Account, counts: number[], seed: string): BookAccount | 
   return undefined
 }
 
-/** One request: its accounts as JSON texts, to be written one after the other. */
+/** A part of a request: one account as JSON text, to be written after the others. */
 export type RequestPart = { readonly request: number; readonly text: string; readonly account: BookAccount }
 
-/** The book's accounts with the number of the request that each goes into, from 0. */
+/** Generates the book's accounts, each with the number of its request, from 0. */
 export function* requests(book: Book): Generator<RequestPart> {
   const most = book.accountsOfRequest ?? MOST_ACCOUNTS
   let request = 0

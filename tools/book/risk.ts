@@ -1,4 +1,4 @@
-// What a policy of the example insures, and how that changes.
+// The risks that a policy of the example insures, and changes of them.
 import { birthDateOf, nameOf, type Person } from './people.ts'
 import type { Random } from './random.ts'
 import {
@@ -36,7 +36,7 @@ type VehicleData = {
 type Vehicle = {
   readonly id: string
   readonly data: VehicleData
-  /** Absent where it is not insured against. */
+  /** Undefined if own damage is not insured. */
   readonly deductible?: number
   readonly hasTheft: boolean
   readonly originalParts?: boolean
@@ -139,7 +139,7 @@ export function riskOf(random: Random, holder: Person): Risk {
 
 export type Change = { readonly name: string; readonly risk: Risk }
 
-/** A change that customers ask for; those of contact details cost nothing. */
+/** Returns a change that a customer requests. Changes of contact details have no price. */
 export function changedRisk(random: Random, risk: Risk): Change {
   const [first, ...others] = risk.vehicles
   const vehicle = (changes: Partial<Vehicle>): Change => ({
@@ -190,7 +190,7 @@ export function changedRisk(random: Random, risk: Risk): Change {
   }
 }
 
-/** At the renewal a year without a claim more counts. */
+/** Returns the risk at the renewal, with one more year without a claim. */
 export const aYearLater = (risk: Risk): Risk => ({
   ...risk,
   policy: { ...risk.policy, claims_free_years: Math.min(35, risk.policy.claims_free_years + 1) },
@@ -202,7 +202,7 @@ export type RatedPeril = {
   readonly data?: Record<string, unknown>
   readonly terms: Record<string, unknown>
   readonly price: Price
-  /** Of a vehicle in commercial use. */
+  /** Whether the vehicle is in commercial use, which has a levy. */
   readonly levied: boolean
 }
 
@@ -213,10 +213,10 @@ export type RatedExposure = {
   readonly perils: readonly RatedPeril[]
 }
 
-/** Driver protection pays so much. */
+/** The lump sum of driver protection. */
 const LUMP_SUM = 50_000
 
-/** Exposures with their perils, rated for cover that begins on the day (YYYY-MM-DD, local). */
+/** Returns exposures with their perils, rated for cover that begins on the day (YYYY-MM-DD, local). */
 export function exposuresOf(risk: Risk, day: string): RatedExposure[] {
   const turns25After = (birth: string): boolean => `${Number(birth.slice(0, 4)) + 25}${birth.slice(4)}` > day
   const rated: Rated = {

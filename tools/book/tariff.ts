@@ -1,5 +1,5 @@
-// What the example's rates come to: its tables, and the year premium of each peril (examples/motor/README.md, "How premiums
-// are made"). The other system rated as ours does, so that a policy that is rated again here costs what it cost there.
+// The rates of the example: its tables, and the annual premium of each peril (examples/motor/README.md, "How premiums are made").
+// The other system rated as ours does, so a policy that is rated again here has the same price as there.
 import Big from 'big.js'
 
 type VehicleType = {
@@ -49,7 +49,7 @@ export type Channel = {
 }
 
 export type Price = {
-  /** A year, in euros; of what is priced by the month twelve times that. */
+  /** For a year, in euros. A monthly price is multiplied by twelve. */
   readonly year: Big
   readonly technicalYear: Big
   readonly commission?: { readonly recipient: string; readonly year?: Big; readonly once?: Big }

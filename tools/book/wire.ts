@@ -1,12 +1,12 @@
-// What another system hands over, as far as a made-up book has it (contract 2, Migration). Times are ISO 8601 in UTC,
-// amounts are numbers of the major unit.
+// The data of another system, as far as a made-up book contains it (contract 2, Migration). Times are ISO 8601 in UTC, amounts
+// are numbers in the major unit.
 
 export type InstallmentItem = { amount: number; installmentNumber: number; id?: string }
 
 export type Charge = {
   chargeType: string
   tag?: string
-  /** A year. */
+  /** For a year. */
   rate?: number
   installmentItems?: InstallmentItem[]
 }
@@ -96,7 +96,7 @@ export type Account = {
   accounting?: { originalAccountBalances: Record<string, number> }
 }
 
-/** Without seconds where there are none. */
+/** Leaves out seconds if they are zero. */
 export const wireTime = (at: number): string => new Date(at).toISOString().replace(/(:00)?\.000Z$/, 'Z')
 
 /** Cents as a number of euros. */

@@ -1,5 +1,5 @@
-// The service, which counts what it does: every line that it writes of a request, a message or an alarm, every file that is written, and
-// every batch that writes rows, since the last look at `/counted`.
+// The service with a count of what it does: every log line of a request, a message or an alarm, every file that is written, and
+// every batch that writes rows, since the last call of `/counted`.
 import service from '../../src/worker.ts'
 import type { Counted } from './counted.ts'
 
@@ -28,7 +28,7 @@ type Sending = { batch(statements: D1PreparedStatement[]): Promise<D1Result[]> }
 
 let isCounting = false
 
-/** Sessions of all databases have one prototype. */
+/** Counts the batches of all databases, whose sessions share one prototype. */
 function countBatches({ CONTROL }: Env): void {
   if (isCounting) return
   isCounting = true

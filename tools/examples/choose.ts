@@ -1,4 +1,4 @@
-// Of all that tests asked of an operation: the one exchange that is shown, and the refusals that came.
+// Chooses, from all requests of an operation in tests, the one that is shown, and collects its error codes.
 
 import type { z } from 'zod'
 import type { ErrorCode } from '../../src/kernel/errors.ts'
@@ -9,14 +9,14 @@ import { plain } from './plain.ts'
 
 export type { Examples } from '../../src/platform/http/reference/operations.ts'
 
-/** What is shown has about as many characters: enough to see what it is. */
+/** The preferred number of characters of an example: enough to understand it. */
 const GOOD_LENGTH = 900
 
 type Candidate = { readonly example: Example; readonly text: string; readonly rank: number }
 
 const isSuccess = ({ status }: Exchange): boolean => status >= 200 && status < 300
 
-/** Codes of refusals; what the platform answers before the route is known is none of the route's. */
+/** Returns the error code. Errors that the platform returns before the route is known do not belong to the route. */
 const codeOf = ({ answer }: Exchange): ErrorCode | undefined => (answer as { code?: ErrorCode } | null)?.code
 
 function candidate(route: Route, exchange: Exchange): Candidate {
@@ -48,7 +48,7 @@ function candidate(route: Route, exchange: Exchange): Candidate {
   }
 }
 
-/** Parts of a form are text, and say numbers and truths all the same. */
+/** Converts the parts of a form, which are text, to the numbers and booleans that they represent. */
 const partsOf = (body: unknown): unknown =>
   typeof body !== 'object' || body === null
     ? body
@@ -59,11 +59,11 @@ const partsOf = (body: unknown): unknown =>
         ]),
       )
 
-/** A request that says more shows more. */
+/** Counts the properties of a request. One with more properties is a better example. */
 const said = (body: unknown): number =>
   typeof body === 'object' && body !== null ? Object.keys(body).length : 0
 
-/** Properties and parts that the contract does not know are ignored, and would mislead. */
+/** Whether the body has properties or parts that the contract does not know. They are ignored and would mislead. */
 function saysMore(route: Route, body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false
   const known = route.form
@@ -73,7 +73,7 @@ function saysMore(route: Route, body: unknown): boolean {
   return Object.keys(body).some(name => !(name in known))
 }
 
-/** What a file is; its bytes tell nobody anything. A file of JSON is a file too. */
+/** Replaces a file by its media type, because its bytes are not readable. A JSON file is a file too. */
 const fileOr = ({ answer: { media } }: Route, answer: unknown): unknown =>
   media === undefined || media.startsWith('text/') || answer === undefined || answer === ''
     ? answer
@@ -81,7 +81,7 @@ const fileOr = ({ answer: { media } }: Route, answer: unknown): unknown =>
 
 const takesBody = ({ body, form, upload }: Route): boolean => Boolean(body ?? form ?? upload)
 
-/** A page with nothing on it shows little. */
+/** Whether a page has only empty lists, which makes a poor example. */
 const hasEmptyList = (answer: unknown): boolean =>
   typeof answer === 'object' &&
   answer !== null &&
@@ -91,21 +91,21 @@ const hasEmptyList = (answer: unknown): boolean =>
 const pattern = (path: string): RegExp =>
   new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '([^/]+)')}/?$`)
 
-/** As the service has them: a literal segment before a parameter. */
+/** Sorts routes as the service does: a literal segment before a parameter. */
 const literalsFirst = (routes: readonly Route[]): Route[] => {
   const last = ({ path }: Route): string => path.replace(/\{\w+\}/g, '\uffff')
   return [...routes].sort((a, b) => (last(a) < last(b) ? -1 : 1))
 }
 
-/** Ties by text, so that the same tests choose the same. */
+/** Breaks ties by text, so that the same tests give the same example. */
 function better(a: Candidate, b: Candidate): Candidate {
   if (a.rank !== b.rank) return a.rank < b.rank ? a : b
   return a.text < b.text ? a : b
 }
 
 /**
- * One example for each route that was called. What is there already stays while the tests still make it, or do not call the
- * route; refusals add up.
+ * Returns one example for each route that was called. A present example stays while the tests still produce it, or do not call
+ * the route. Error codes accumulate.
  */
 export function examplesOf(
   routes: readonly Route[],
@@ -142,7 +142,7 @@ export function examplesOf(
   )
 }
 
-/** A line for each operation, so that a change of one is a change of one line. */
+/** Writes one line for each operation, so that a change of one operation changes one line. */
 export const examplesText = (examples: Examples): string =>
   `{\n${Object.entries(examples)
     .map(([key, example]) => `${JSON.stringify(key)}: ${JSON.stringify(example)}`)

@@ -1,5 +1,5 @@
-// What a run of the tests made up (locators, times, tokens, keys, ports), in the place of which an example has what is the
-// same in every run; and long things short.
+// Replaces values that a test run makes up (locators, times, tokens, keys, ports) by values that are the same in every run, and
+// shortens long ones.
 import { createHash } from 'node:crypto'
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
@@ -12,7 +12,7 @@ const PORT = /(?:127\.0\.0\.1|localhost):\d+/g
 const ISO = /\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g
 const MILLISECONDS = /^[12]\d{12}$/
 
-/** 2026-03-02T09:30:00Z: when examples happen. */
+/** 2026-03-02T09:30:00Z, the time of examples. */
 const NOW = 1_772_443_800_000
 const SECRET = /password|secret|^(?:x|kid|signature)$/i
 const TOKEN = /^(?:pagingToken|token|authorizationToken)$/
@@ -21,10 +21,10 @@ const LONGEST_TEXT = 160
 const LONGEST_LIST = 2
 const MOST_KEYS = 60
 
-/** Of the clock, and no time that a test chose: those are whole minutes. */
+/** Whether the time comes from the clock. Times that tests choose are whole minutes. */
 const isNow = (at: number): boolean => at % 60_000 !== 0
 
-/** The value as an example has it. One value has one stand-in, wherever it occurs in it. */
+/** Returns the value as examples show it. The same value has the same replacement wherever it occurs. */
 export function plain(value: unknown): unknown {
   const uuids = new Map<string, string>()
   const digits = new Map<string, string>()
@@ -49,7 +49,7 @@ export function plain(value: unknown): unknown {
       .replace(PORT, 'example.com')
       .replace(ISO, at => (isNow(Date.parse(at)) ? new Date(NOW).toISOString() : at))
     if (same.length <= LONGEST_TEXT) return same
-    // Base64 is cut where it is still such.
+    // Base64 is cut at a length at which it is still valid.
     return `${same.slice(0, LONGEST_TEXT)}${/^[\w+/]+=*$/.test(same) ? '' : '…'}`
   }
   const walk = (node: unknown, name: string): unknown => {

@@ -1,7 +1,7 @@
-// An app with as many routes as the service has, each with a path parameter and an answer, and nothing else.
+// An app with as many routes as the service has, each with a path parameter and a response, and nothing else.
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 
-/** Number of routes, put in by the bundler. */
+/** The number of routes, inserted by the bundler. */
 declare const ROUTES: number
 
 const app = new OpenAPIHono()

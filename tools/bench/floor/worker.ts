@@ -1,7 +1,7 @@
-// The smallest Worker that asks of the platform what an operation of the service asks: the same number of D1
-// batches, statements, rows and bytes, from the same place, the same calls of R2, the same messages to a queue. It reads the
-// request and answers as many bytes.
-// PUT /plan/<name> takes a plan; /run/<name>/<object> carries it out.
+// The smallest Worker that calls the platform as an operation of the service does: with the same number of D1 batches,
+// statements, rows and bytes from the same place, the same calls of R2, and the same messages to a queue. It reads the request
+// and responds with as many bytes.
+// PUT /plan/<name> stores a plan; /run/<name>/<object> carries it out.
 import { DurableObject } from 'cloudflare:workers'
 import { hashPassword } from '../../../src/access/passwords.ts'
 import type { Batch, FileCall, Plan, Statement } from '../plan.ts'
@@ -34,7 +34,7 @@ const READ = 'select key, owner, data from record where owner = ?'
 const WRITE = 'insert into record (owner, data) select ?, value from json_each(?)'
 const WRITE_NOTHING = 'insert into record (owner, data) select 0, ? where 0'
 
-/** A row as JSON, without its data. */
+/** Bytes of a row as JSON, without its data. */
 const EMPTY_ROW_BYTES = JSON.stringify({ key: 1_000_000, owner: 1_000, data: '' }).length
 
 let owners = 0
@@ -44,7 +44,7 @@ const text = (bytes: number): string => 'x'.repeat(Math.max(1, Math.round(bytes)
 const rowsJson = (rows: number, bytes: number): string =>
   JSON.stringify(Array.from({ length: rows }, () => text(bytes / rows - 3)))
 
-/** A statement of the plan, with the rows that it reads in their place. */
+/** Returns a statement of the plan, and writes the rows that it will read. */
 async function ready({ kind, rows, bytes }: Statement, database: D1Database): Promise<Query> {
   owners += 1
   if (kind === 'write' && rows === 0) return { sql: WRITE_NOTHING, parameters: [text(bytes)] }
@@ -126,6 +126,6 @@ export default {
     const text = object ? await OBJECT.get(OBJECT.idFromName(subject)).execute(name, body) : answer
     return new Response(text, { headers: { 'content-type': 'application/json' } })
   },
-  // Taken and forgotten.
+  // Messages are received and ignored.
   async queue() {},
 } satisfies ExportedHandler<FloorEnv, string>

@@ -1,4 +1,4 @@
-// What waits to be done in the databases of a service, as their files have it.
+// The work that waits in the databases of a service, read from their files.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -9,11 +9,11 @@ export type Backlog = {
   deliveries: number
   /** Policies with documents to make. */
   documents: number
-  /** Timers whose time has come. */
+  /** Timers that are due. */
   timers: number
 }
 
-/** What the databases hold of a run. */
+/** What the databases contain after a run. */
 export type Book = {
   policies: number
   transactions: number
@@ -21,7 +21,7 @@ export type Book = {
   bytes: number
   /** Deliveries that were given up. */
   failedDeliveries: number
-  /** Locators of the events that a webhook was to be sent. */
+  /** Locators of the events that a webhook should receive. */
   toDeliver: Set<string>
 }
 
@@ -31,7 +31,7 @@ export type Databases = {
   close(): void
 }
 
-/** The tenants' databases below a data folder, read while the service writes them. */
+/** Opens the tenants' databases below a data folder, and reads them while the service writes to them. */
 export function openDatabases(dataFolder: string): Databases {
   const folder = join(dataFolder, 'v3')
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(

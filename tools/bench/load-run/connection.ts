@@ -1,9 +1,9 @@
-// Requests over connections that stay open; whatever the answer is, it is one.
+// Sends requests over persistent connections. Every response is returned, whatever its status.
 import { Agent, request } from 'node:http'
 import { LONGEST_IDLE_MS } from '../load.ts'
 
 export type Reply = {
-  /** 0 when the connection broke. */
+  /** 0 if the connection broke. */
   readonly status: number
   readonly text: string
   readonly retryAfterSeconds: number | undefined

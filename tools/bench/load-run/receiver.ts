@@ -1,10 +1,10 @@
-// Where the tenants' webhooks send to: answers at once, and remembers each event once.
+// A receiver for the tenants' webhooks. It responds immediately and remembers each event once.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export type EventReceiver = {
   readonly origin: string
-  /** Locators of the events that came, by the path of the webhook. */
+  /** Locators of the received events, by the path of the webhook. */
   readonly received: ReadonlyMap<string, ReadonlySet<string>>
   close(): void
 }

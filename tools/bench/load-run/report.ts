@@ -1,9 +1,9 @@
-// A run of the load as a table, for people and for docs/measured.md.
+// Formats a run of the load as a table, for people and for docs/measured.md.
 import { median, quantile } from '../figures.ts'
 import type { Backlog, Book } from './backlog.ts'
 import type { Failure, Sample } from './samples.ts'
 
-/** A stretch of the run, on the clock of `performance.now()`. */
+/** A part of the run, on the clock of `performance.now()`. */
 export type Span = { readonly from: number; readonly to: number }
 
 export type LoadFigures = {
@@ -12,17 +12,17 @@ export type LoadFigures = {
   minutes: number
   samples: readonly Sample[]
   failures: readonly Failure[]
-  /** The minute before the burst, the burst, the minute after all was as before. */
+  /** The minute before the burst, the burst, and the minute after its backlog was cleared. */
   before: Span
   burst: Span
   after: Span
-  /** The most that waited, and milliseconds from the end of the burst until no more waited than before it. */
+  /** The largest backlog, and the milliseconds from the end of the burst until the backlog was no larger than before it. */
   worstBacklog: Backlog
   drainedMs: number
   book: Book
-  /** Events that came to the receiver, each once, of those in the book that were to be sent. */
+  /** Events in the book that were to be sent and that arrived at the receiver, each counted once. */
   delivered: number
-  /** Used megabytes of the service after a collection, where the inspector answered. */
+  /** Used megabytes of the service after a collection. Undefined if the inspector did not respond. */
   heapMb: { before: number | undefined; after: number | undefined }
 }
 
@@ -43,12 +43,12 @@ const ms = (values: readonly number[], share: number): string =>
 const ratioOf = (after: readonly number[], before: readonly number[]): string =>
   after.length === 0 || before.length === 0 ? '–' : (median(after) / median(before)).toFixed(2)
 
-/** Fewer answers of a kind say little of what is usual. */
+/** With fewer responses of a kind, their median is not meaningful. */
 const FEWEST_OF_A_KIND = 5
 
 /**
- * How long answers take after the burst, by how long those of their kind took before it: the median over all. What users do is
- * not the same in both minutes, and some of it takes longer than the rest.
+ * Returns the median ratio of response times after the burst to those of the same kind before it. Users do different things in
+ * the two minutes, and some of these take longer than others, so the kinds are compared separately.
  */
 export function latencyRatio({ samples, before, after }: LoadFigures): number {
   const usual = new Map(
@@ -64,17 +64,20 @@ export function latencyRatio({ samples, before, after }: LoadFigures): number {
   return ratios.length === 0 ? Number.NaN : median(ratios)
 }
 
-/** Above it latency has not returned to what it was. */
+/** Above this ratio, latency has not returned to normal. */
 const MOST_LATENCY_RATIO = 1.5
 
-/** The burst is meant to be so many times as many requests; below `FEWEST_TIMES` it was none. */
+/** The burst should have this many times as many requests. Below `FEWEST_TIMES`, it does not count as a burst. */
 export const BURST_TIMES = 10
 const FEWEST_TIMES = 9.5
 
 const burstTimes = ({ samples, before, burst }: LoadFigures): number =>
   rate(samples.filter(within(burst)), burst) / rate(samples.filter(within(before)), before)
 
-/** Whether nothing failed, all was delivered and made, and the service answers as it did. */
+/**
+ * Returns problems: failures, events that did not arrive, deliveries given up, too small a burst, and latency that did not
+ * recover.
+ */
 export function problemsOf(figures: LoadFigures): string[] {
   const { failures, book, delivered } = figures
   const missing = book.toDeliver.size - delivered

@@ -1,19 +1,19 @@
-// What was asked and how it went, second by second.
+// The requests of a run and their results.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from './connection.ts'
 
 export type Sample = {
-  /** What a user did, e.g. `issue`. */
+  /** What a user did, such as `issue`. */
   readonly kind: string
-  /** When it was asked, on the clock of `performance.now()`. */
+  /** When the request began, on the clock of `performance.now()`. */
   readonly at: number
-  /** From then until the answer was there, the wait for a connection included. */
+  /** The time until the response was read, including the wait for a connection. */
   readonly latencyMs: number
-  /** 0 when there was no answer. */
+  /** 0 if there was no response. */
   readonly status: number
 }
 
-/** An answer that was neither 2xx nor 429. */
+/** A response that was neither 2xx nor 429. */
 export type Failure = { readonly call: string; readonly status: number; readonly text: string }
 
 export type Samples = {
@@ -31,13 +31,13 @@ export type Ask = <Body>(
   body?: object,
 ) => Promise<Body>
 
-/** How long a user who is asked to wait and is not told how long waits. */
+/** How long a user waits after a 429 without a Retry-After. */
 const PATIENCE_MS = 1_000
 
-/** What a user throws who gave up: it was noted already. */
+/** Thrown when a user gives up. The cause was already noted. */
 export class GivenUp extends Error {}
 
-/** Asks the service and notes each answer; who is told to come later (429) does. */
+/** Sends requests to the service and notes each response. After a 429, waits and repeats the request. */
 export function asking(origin: string, connections: number): { ask: Ask; samples: Samples; close(): void } {
   const connection = connect(origin, connections)
   const samples: Samples = { begun: 0, all: [], failures: [] }

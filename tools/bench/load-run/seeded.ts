@@ -1,10 +1,10 @@
-// Chance that comes again: the same seed makes the same users do the same.
+// Reproducible chance: with the same seed, the same users do the same things.
 
 export type Chance = {
-  /** From 0 up to and without 1. */
+  /** From 0 up to but not including 1. */
   next(): number
   pick<T>(values: readonly T[]): T
-  /** Milliseconds between two arrivals that come `mean` apart on average, at most five times that. */
+  /** Milliseconds between two arrivals whose mean distance is `mean`, limited to five times that. */
   pause(mean: number): number
 }
 

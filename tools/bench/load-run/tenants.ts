@@ -1,19 +1,19 @@
-// Tenants with the motor example and its documents, each with a webhook that is sent all of its events.
+// Creates tenants with the motor example and its documents, each with a webhook for all of its events.
 import { type ApiClient, type Credentials, signIn } from '../../../scripts/api-client.ts'
 import { testUsers, zipOf } from '../../../scripts/example.ts'
 import { eventTypes } from '../../../src/platform/events/catalogue.ts'
 
 export type LoadTenant = {
   readonly name: string
-  /** Of an agent. */
+  /** The token of an agent. */
   readonly token: string
-  /** Path at the receiver of events. */
+  /** The path at the receiver of events. */
   readonly path: string
-  /** Locators of the policies that users have issued: all of them look at any. */
+  /** Locators of the policies that users have issued. Every user reads any of them. */
   readonly policies: string[]
 }
 
-/** By the first part of their names. */
+/** All event types, by the first part of their names. */
 const ALL_EVENTS = [...new Set(eventTypes.map(type => `${type.split('.')[0]}.*`))]
 
 const CONFIGURATION = 'examples/motor/configuration'

@@ -1,4 +1,5 @@
-// Users of a tenant: they do one thing, think, do another. What each does follows from its seed and from what was made before.
+// Users of a tenant. They do one thing, think, and do another. What each does follows from its seed and from what was created
+// before.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { workedPolicies } from '../../../scripts/example.ts'
 import { type Ask, GivenUp } from './samples.ts'
@@ -7,7 +8,7 @@ import type { LoadTenant } from './tenants.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** A policy that the user issued, and changes alone. */
+/** A policy that the user issued. Only that user changes it. */
 type Policy = { readonly locator: string; readonly start: number; endorsements: number }
 
 type User = {
@@ -17,7 +18,7 @@ type User = {
   readonly policies: Policy[]
   policyholder: string | undefined
   streamToken: string | undefined
-  /** Pauses so long on average, as a share of the pause between two things. Throws `GivenUp` when nobody is to go on. */
+  /** Pauses for this share of the average pause between two actions. Throws `GivenUp` when the run is over. */
   think(share?: number): Promise<void>
 }
 
@@ -31,7 +32,7 @@ const get = <Body>({ ask, tenant }: User, kind: string, path: string): Promise<B
 const post = <Body>({ ask, tenant }: User, kind: string, path: string, body?: object): Promise<Body> =>
   ask<Body>(kind, tenant.token, 'POST', path, body)
 
-/** Of the pause between two things, what lies between the steps of one. */
+/** The pause between the steps of one action, as a share of the pause between two actions. */
 const BETWEEN_STEPS = 0.3
 
 async function quoteToIssue(user: User): Promise<void> {
@@ -70,7 +71,7 @@ async function look(user: User): Promise<void> {
   await get(user, 'get policyholder', `/policyholder/${policyholderLocator}`)
 }
 
-/** Each a month after the one before, within the year; what it changes has a price. */
+/** Endorsements of a policy. Each is a month after the one before, within the year, and changes the price. */
 const MOST_ENDORSEMENTS = 10
 
 async function endorse(user: User): Promise<void> {
@@ -110,7 +111,7 @@ async function readEvents(user: User): Promise<void> {
   user.streamToken = page.pagingToken
 }
 
-/** What a user does, and how often of a hundred times. */
+/** What users do, with shares in per cent. */
 const HABITS: readonly (readonly [share: number, act: (user: User) => Promise<void>])[] = [
   [20, quoteToIssue],
   [40, look],
@@ -120,7 +121,7 @@ const HABITS: readonly (readonly [share: number, act: (user: User) => Promise<vo
   [10, readEvents],
 ]
 
-/** Anyone who has no policy to change makes one. */
+/** Actions that need an own policy. A user without one issues a policy instead. */
 const OWN_POLICY: readonly unknown[] = [endorse, pay]
 
 function habitOf({ chance, policies, tenant }: User): (user: User) => Promise<void> {
@@ -134,16 +135,16 @@ function habitOf({ chance, policies, tenant }: User): (user: User) => Promise<vo
 }
 
 type LoadUser = {
-  /** Does one thing; ends early where an answer was none that it can go on with, or nobody is to go on. */
+  /** Does one thing. Ends early if a response does not allow the user to continue, or if the run is over. */
   act(): Promise<void>
-  /** Pauses on average as long as users do between two things; at once when nobody is to go on. */
+  /** Pauses for the average time between two actions. Returns immediately if the run is over. */
   think(): Promise<void>
 }
 
-/** Chance, and the pause between two things on average. */
+/** Chance, and the average pause between two actions. */
 type Manner = { readonly chance: Chance; readonly thinkMs: number }
 
-/** A user until `over`; `turn` is what each has to wait for after a pause. */
+/** A user until `over`. After each pause, the user waits for `turn`. */
 function newUser(
   ask: Ask,
   tenant: LoadTenant,
@@ -174,11 +175,11 @@ function newUser(
 }
 
 export type Traffic = {
-  /** Ends after the requests under way. */
+  /** Ends after the requests in progress. */
   stop(): Promise<void>
 }
 
-/** Anyone who stops it is told of what went wrong. */
+/** `stop` rejects with what went wrong. */
 function traffic(over: AbortController, going: Promise<unknown>): Traffic {
   going.catch(() => undefined)
   return {
@@ -189,7 +190,7 @@ function traffic(over: AbortController, going: Promise<unknown>): Traffic {
   }
 }
 
-/** Users who do one thing after the other, and think in between. */
+/** Starts users who do one thing after the other and think in between. */
 export function startUsers(
   ask: Ask,
   tenants: readonly LoadTenant[],
@@ -207,9 +208,9 @@ export function startUsers(
 const TICK_MS = 20
 
 /**
- * As many users as it takes for `perSecond` requests to begin each second, however long the answers take: whenever fewer have
- * begun than should, anyone who has paused goes on, or one more user begins something. `begun` tells how many have begun so far,
- * by whomever.
+ * Starts as many users as are needed for `perSecond` requests to begin each second, however long the responses take. Whenever
+ * fewer requests have begun than should have, a user who has paused continues, or one more user begins an action. `begun` returns
+ * how many requests have begun so far, including those of other users.
  */
 export function startBurst(
   ask: Ask,
@@ -234,7 +235,7 @@ export function startBurst(
       free.get(tenant)!.push(user)
       busy.delete(acted)
     })
-    // What went wrong is told at the end, by those that are waited for.
+    // Failures are reported at the end, by awaiting the promises in `busy`.
     acted.catch(() => undefined)
     busy.add(acted)
   }

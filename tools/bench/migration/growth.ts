@@ -1,19 +1,22 @@
-// Does memory grow with the book?
+// Determines whether memory use grows with the book.
 import { median } from '../figures.ts'
 
-/** Megabytes in use after a collection, when so many accounts were migrated. */
+/** Megabytes in use after a collection, when this many accounts were migrated. */
 export type Look = { readonly accounts: number; readonly megabytes: number }
 
-/** Looks without which nothing can be said of growth. */
+/** The fewest looks with which growth can be judged. */
 const FEWEST_LOOKS = 9
-/** The share of the looks that is not judged, the first ones: what is loaded and compiled once is there after them. */
+/** The share of the first looks that is ignored, because code is still being loaded and compiled. */
 const WARMING = 1 / 5
-/** The looks after them that what is left is held against. */
+/** The number of looks after these with which the rest is compared. */
 const FIRST = 4
-/** Megabytes by which what is left may differ: looks do whatever is done. */
+/** Megabytes by which the rest may differ, because the looks themselves vary. */
 export const MOST_GROWN_MB = 15
 
-/** What was in use when the book was begun and all was loaded; undefined where there are too few looks. */
+/**
+ * Returns the usual use of memory after everything was loaded, at the beginning of the book. Undefined if there are too few
+ * looks.
+ */
 export function usualOf(looks: readonly Look[]): number | undefined {
   if (looks.length < FEWEST_LOOKS) return undefined
   const from = Math.floor(looks.length * WARMING)
@@ -21,16 +24,16 @@ export function usualOf(looks: readonly Look[]): number | undefined {
 }
 
 /**
- * Megabytes that the book has left: in use when all is migrated and told and nothing is under way any more, beyond what was usual at
- * its beginning. While it is migrated far more may be in use for a while: policies whose timers go off are kept by their objects for ten
- * seconds. Undefined where nothing can be said.
+ * Returns the megabytes that the book has left in memory: the use after everything is migrated and delivered and nothing is in
+ * progress, minus the usual use at the beginning. During the migration, far more may be in use for a while: objects keep policies
+ * whose timers fire for ten seconds. Undefined if this cannot be determined.
  */
 export function growthOf(looks: readonly Look[], rested: number | undefined): number | undefined {
   const usual = usualOf(looks)
   return usual === undefined || rested === undefined ? undefined : rested - usual
 }
 
-/** Throws where the heap grew with the book. */
+/** Throws if the heap grew with the book. */
 export function assertFlat({ growth }: { readonly growth: number | undefined }): void {
   if (growth === undefined || growth <= MOST_GROWN_MB) return
   throw new Error(

@@ -1,6 +1,6 @@
-// `npm run bench -- --migration [--accounts N]`: a made-up book is migrated in ten requests, four of which run at once. How many
-// accounts a second, beside a Worker that only inserts as many rows in the same batches; what an account asks of the platform;
-// and does memory stay as it was?
+// `npm run bench -- --migration [--accounts N]`: migrates a made-up book in ten requests, four of which run at the same time.
+// Measures accounts a second, compared with a Worker that only inserts as many rows in the same batches; the calls of the
+// platform for each account; and whether memory use stays constant.
 import { mkdirSync, openAsBlob, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,15 +18,15 @@ import { growthOf, type Look, MOST_GROWN_MB, usualOf } from './growth.ts'
 import { type AccountCost, costOf, type MigrationRecording } from './recording.ts'
 
 const REQUESTS = 10
-/** As many migrations of a tenant run at a time. */
+/** The number of migrations of a tenant that run at the same time. */
 const AT_ONCE = 4
-/** Accounts whose batches are recorded, and which the floor inserts again and again. */
+/** Accounts whose batches are recorded, and which the floor inserts repeatedly. */
 const RECORDED = 40
-/** The heap is looked at each time so much more of the book is migrated. */
+/** The heap is measured this many times, at equal parts of the book. */
 const LOOKS = 15
-/** Accounts that are migrated before the others, for what an isolate loads and compiles once. */
+/** Accounts that are migrated before the others, so that the isolate has loaded and compiled its code. */
 const WARM = 40
-/** A request that was refused since others are being read is sent again after so long. */
+/** How long to wait before repeating a request that was rejected while others are being read. */
 const BUSY_MS = 1_000
 const LONGEST_WAIT_MS = 120 * 60_000
 
@@ -37,11 +37,11 @@ export type MigrationFigures = {
   floorAccountsPerSecond: number
   ratio: number
   cost: AccountCost
-  /** At each fifteenth of the book at which the inspector answered. */
+  /** At each fifteenth of the book at which the inspector responded. */
   heap: Look[]
-  /** In use when nothing is under way any more. */
+  /** Memory in use when nothing is in progress any more. */
   rested: number | undefined
-  /** Megabytes (growth.ts). */
+  /** In megabytes (growth.ts). */
   growth: number | undefined
 }
 
@@ -65,7 +65,7 @@ export async function measureMigration(
   }
 }
 
-/** What so many accounts ask of the platform, one migration alone. */
+/** Records the calls of the platform for these accounts, in a single migration. */
 async function recorded(folder: string, say: Say): Promise<MigrationRecording> {
   const { files } = bookIn(join(folder, 'book'), { seed: 'recorded' }, RECORDED, RECORDED)
   const administrator = await prepareStores(folder)
@@ -82,7 +82,7 @@ async function recorded(folder: string, say: Say): Promise<MigrationRecording> {
   return recording
 }
 
-/** Accounts a second, where somebody only inserts the rows of as many. */
+/** Returns the accounts a second when their rows are only inserted. */
 async function floorRate(folder: string, recording: MigrationRecording, accounts: number): Promise<number> {
   const floor = await startWorker({
     config: 'tools/bench/floor/wrangler.toml',
@@ -116,7 +116,7 @@ async function migrateAll(
   accounts: number,
   say: Say,
 ): Promise<Pick<MigrationFigures, 'book' | 'seconds' | 'accountsPerSecond' | 'heap' | 'rested' | 'growth'>> {
-  // Before the service is started: nothing else happens here while a book is made, and connections end.
+  // Generated before the service starts, because generating a book blocks this process and connections would end.
   const { files, ...book } = bookIn(join(folder, 'book'), { seed: 'bench' }, accounts, accounts / REQUESTS)
   const warm = bookIn(join(folder, 'warm'), { seed: 'warm' }, WARM, WARM)
   const administrator = await prepareStores(folder)
@@ -171,7 +171,7 @@ async function migrateAll(
 
 function bookIn(folder: string, options: BookOptions, accounts: number, ofRequest: number): Written {
   mkdirSync(folder, { recursive: true })
-  // A book of today: what would have happened since by the clock is not carried out meanwhile.
+  // The book ends today, so that no timers fire for events between its end and now.
   const asOf = new Date().toISOString().slice(0, 10)
   return writeBook(folder, { ...options, asOf, accounts, accountsOfRequest: Math.ceil(ofRequest) })
 }
@@ -186,7 +186,10 @@ async function targetOf(
   return { client, origin, root: `/migration/${example.tenantLocator}/migrations` }
 }
 
-/** What is due of the first accounts is told at once, as that of the others is from a minute after they were migrated. */
+/**
+ * Migrates the first accounts and advances the clock, so that their due events are handled now. Those of the others are handled
+ * from a minute after their migration.
+ */
 async function warmedUp(target: Target, file: string): Promise<void> {
   await settled(target, await sent(target, file))
   await target.client.call('POST', '/test/clock', { advance: { amount: 1, unit: 'second' } })
@@ -194,7 +197,10 @@ async function warmedUp(target: Target, file: string): Promise<void> {
 
 type State = { locator: string; migrationState: string; processedAccounts: number }
 
-/** Sends the file as it lies there, without holding it; again, where the service reads as many large ones as it takes. */
+/**
+ * Sends the file as a stream, without reading it into memory. Repeats the request while the service reads as many large ones as
+ * it accepts.
+ */
 async function sent({ client, origin, root }: Target, file: string): Promise<string> {
   for (;;) {
     const response = await fetch(`${origin}${root}`, {
@@ -213,7 +219,10 @@ async function sent({ client, origin, root }: Target, file: string): Promise<str
 const stateOf = ({ client, root }: Target, locator: string): Promise<State> =>
   client.call('GET', `${root}/${locator}`)
 
-/** The least of the looks until it is what was usual, or three minutes are over: what is past due is told until then. */
+/**
+ * Returns the least use of memory, measured until it is the usual one or three minutes are over, because past due events are
+ * handled until then.
+ */
 async function leftOf(
   heap: readonly Look[],
   look: () => Promise<number | undefined>,
@@ -242,7 +251,7 @@ async function settled(target: Target, locator: string): Promise<void> {
   }
 }
 
-/** The figures as lines for people. */
+/** Formats the figures as text. */
 export const migrationLines = (figures: MigrationFigures): string => {
   const { book, seconds, accountsPerSecond, floorAccountsPerSecond, ratio, cost, heap, rested, growth } =
     figures

@@ -1,9 +1,9 @@
-// What migrating a book asked of the platform.
+// The calls of the platform during the migration of a book.
 import type { Batch } from '../plan.ts'
 
 export type MigrationRecording = {
   batches: Batch[]
-  /** As D1 counts them, entries of indexes included. */
+  /** As D1 counts them, including entries of indexes. */
   rowsRead: number
   rowsWritten: number
   r2: number
@@ -13,7 +13,7 @@ export type MigrationRecording = {
 
 export type AccountCost = Omit<MigrationRecording, 'batches'> & { roundTrips: number; statements: number }
 
-/** On average, for each of so many accounts. */
+/** Returns the average for each account. */
 export function costOf({ batches, ...calls }: MigrationRecording, accounts: number): AccountCost {
   const each = (count: number): number => count / accounts
   return {

@@ -1,4 +1,4 @@
-// The service with what its migrations' objects ask of the platform noted, and read at /recording. Never measured.
+// The service, with the platform calls of its migration objects recorded, which /recording returns. Never used for measurements.
 import service, { MigrationObject as ServiceMigrationObject } from '../../../src/worker.ts'
 import { watched } from '../recorder/watched.ts'
 import type { MigrationRecording } from './recording.ts'
@@ -21,7 +21,7 @@ const recording: MigrationRecording = {
   object: 0,
 }
 
-/** The same binding, with its calls counted. */
+/** Returns the same binding, with its calls counted. */
 function counted<T extends object>(binding: T, names: readonly string[], count: () => void): T {
   return new Proxy(binding, {
     get(target, name) {
@@ -49,7 +49,7 @@ function observed(env: Env): Env {
     ANNOUNCEMENTS: counted(env.ANNOUNCEMENTS, ['send', 'sendBatch'], () => {
       recording.queue += 1
     }),
-    // Each call gets the object again.
+    // Each call gets the object again, so calls of `get` are counted.
     DISPATCHER: counted(env.DISPATCHER, ['get'], () => {
       recording.object += 1
     }),

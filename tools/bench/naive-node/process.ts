@@ -1,4 +1,4 @@
-// The process of tools/bench/naive-node/server.ts.
+// Runs tools/bench/naive-node/server.ts as a process.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { waitForHealth } from '../../../scripts/service.ts'
 import { groupCpuMs } from '../cpu.ts'
 import { running, type Worker } from '../worker-process.ts'
 
-/** Resolves when it answers; its data lies in the folder. */
+/** Resolves when the server responds. Its data is in the folder. */
 export async function startNaiveNode(folder: string): Promise<Worker> {
   mkdirSync(folder, { recursive: true })
   const port = await freePort()

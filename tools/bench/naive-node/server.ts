@@ -1,7 +1,7 @@
-// What somebody would build instead in a week: one Node process with Hono and a SQLite file, quote to issue. It rates the motor
-// example's vehicle by the same factors, in plain code, and keeps a policy as one row of JSON. What it has not got is what is
-// measured: no contract that is checked, no sign-in, no tenants, no configuration, no idempotency, no events, no invoices,
-// no history, no conflict between two that change a policy at once, and no copy when the disk is gone.
+// What somebody could build instead in a week: one Node process with Hono and a SQLite file, from quote to issue. It rates the
+// motor example's vehicle by the same factors in plain code, and stores a policy as one row of JSON. The comparison measures what
+// it lacks: validation, sign-in, tenants, configuration, idempotency, events, invoices, history, conflict detection between
+// concurrent changes of a policy, and a copy of the data in case the disk fails.
 // `node server.ts FILE PORT`
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'

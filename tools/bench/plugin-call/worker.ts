@@ -1,4 +1,4 @@
-// What rating by plugin costs beside the plugin's own time: the same call through the isolate runner, and alone.
+// Measures the overhead of rating by plugin over the plugin's own time: the same call through the isolate runner, and alone.
 
 import { loadSandbox } from '../../../src/bundles/load.ts'
 import { isolateRunner } from '../../../src/extension/plugins/isolate.ts'
@@ -27,7 +27,7 @@ const NOW = Date.UTC(2026, 10, 21, 12) as Instant
 
 type Recorded = { program: PluginProgram; call: PluginCall }
 
-/** The one call that rates 1,250 vehicles with 4 perils each by the plugin of the motor example. */
+/** Records the one call in which the plugin of the motor example rates 1,250 vehicles with 4 perils each. */
 async function recordCall(
   zip: Uint8Array,
   policyRequest: Record<string, unknown>,
@@ -105,14 +105,14 @@ async function recordCall(
 }
 
 /**
- * How the plugin's files are read: as they are written, CommonJS modules of a Worker; or made functions from text, as the
- * sandbox makes them, which the platform lets nobody else do while code runs.
+ * How the plugin's files are loaded: unchanged, as CommonJS modules of a Worker, or compiled from text into functions, as the
+ * sandbox does. The platform allows this only during start-up.
  */
 type Reading = 'written' | 'compiled'
 
 /**
- * The plugin in a plain Worker with nothing around it: its input lies in memory, as the objects that it is handed, and its
- * answer stays there. Or it reads the one from JSON and writes the other, as anyone who calls it from elsewhere makes it do.
+ * The plugin in a plain Worker without anything around it. Either its input is in memory, as the objects that it receives, and
+ * its result stays there, or it parses the input from JSON and serializes the result, as a call from elsewhere requires.
  */
 function aloneCode(
   { program, call }: Recorded,

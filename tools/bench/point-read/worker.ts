@@ -1,4 +1,4 @@
-// PUT /rows/<count> fills the table, GET /<key> answers the row of that key as it is.
+// PUT /rows/<count> fills the table, GET /<key> responds with the row of that key.
 type Bindings = { DATABASE: D1Database }
 
 const ROWS_AT_ONCE = 20_000

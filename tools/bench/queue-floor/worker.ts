@@ -1,7 +1,7 @@
-// The least that delivers events: a queue's consumer that posts each message, and knows neither databases nor order nor
-// signatures nor retries. POST /send puts the messages in.
+// The least that delivers events: a queue consumer that posts each message, without databases, order, signatures or retries. POST
+// /send enqueues the messages.
 
-/** What is to be sent: `body` to each of the addresses, so many times. */
+/** The messages to send: `body` to each of the addresses, `times` times. */
 export type Posts = { readonly urls: readonly string[]; readonly times: number; readonly body: string }
 
 type Message = { readonly url: string; readonly body: string }
@@ -14,10 +14,10 @@ async function post({ url, body }: Message): Promise<void> {
 
 type FloorEnv = { POSTS: Queue<Message> }
 
-/** Messages that a queue takes in one call. */
+/** The largest number of messages that a queue accepts in one call. */
 const MOST_SENT = 100
 
-/** Connections that the platform lets an invocation have at a time; the runtime on one machine does not hold to it. */
+/** Connections that the platform allows an invocation at a time. The local runtime does not enforce this. */
 const CONNECTIONS = 6
 
 export default {

@@ -1,7 +1,7 @@
-// Bindings of files and queues that do what they do, and say that they were called.
+// Bindings of files and queues that work as usual and report their calls.
 import type { FileCall } from '../plan.ts'
 
-/** The bucket; each call of it is noted with the bytes that were put or got. */
+/** The bucket. Each call is noted with the bytes that were written or read. */
 export function watchedFiles(bucket: R2Bucket, note: (call: FileCall) => void): R2Bucket {
   return replacing(bucket, {
     put: async (...given: Parameters<R2Bucket['put']>) => {
@@ -26,7 +26,7 @@ export function watchedFiles(bucket: R2Bucket, note: (call: FileCall) => void): 
   })
 }
 
-/** The queue; each message is noted with its bytes. */
+/** The queue. Each message is noted with its bytes. */
 export function watchedQueue<Message>(queue: Queue<Message>, note: (bytes: number) => void): Queue<Message> {
   return replacing(queue, {
     send: (...given: Parameters<Queue<Message>['send']>) => {

@@ -1,10 +1,10 @@
-// An environment whose databases are watched: what is sent to D1 is noted, batch by batch.
+// An environment whose databases are observed: everything sent to D1 is noted, batch by batch.
 import type { Batch, Statement } from '../plan.ts'
 
-/** `rows`: what D1 says that it read and wrote for the batch, entries of indexes included. */
+/** `rows` are those that D1 reports as read and written for the batch, including entries of indexes. */
 export type Note = (batch: Batch, rows: { readonly read: number; readonly written: number }) => void
 
-/** The environment, each database of it watched. */
+/** Returns the environment with each of its databases observed. */
 export function watched(env: Env, note: Note): Env {
   const bindings = Object.entries(env).map(([name, binding]: [string, unknown]) => [
     name,

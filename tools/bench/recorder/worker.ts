@@ -1,11 +1,11 @@
-// The service with its databases, files and queues watched: what a request asks of them is noted, and read at /recording. For
-// one request at a time; never measured.
+// The service with its databases, files and queues observed. The calls of a request are noted and can be read at /recording. For
+// one request at a time; never used for measurements.
 import service, { PolicyObject as ServicePolicyObject } from '../../../src/worker.ts'
 import type { Batch, Recording } from '../plan.ts'
 import { watchedFiles, watchedQueue } from './calls.ts'
 import { watched } from './watched.ts'
 
-// All other objects that the service has: of an earlier commit those that there were.
+// All other objects of the service, which may be fewer in an earlier commit.
 export * from '../../../src/worker.ts'
 
 const nothing = (): Recording => ({ worker: [], object: [], files: [], messages: [] })

@@ -1,4 +1,4 @@
-// The service with databases that can be taken away: `/trouble?dead=CONTROL` names those that do not answer from now on.
+// The service with databases that can be made unavailable: `/trouble?dead=CONTROL` names the databases that fail from now on.
 import service, {
   DeliveryObject as ServiceDelivery,
   DispatcherObject as ServiceDispatcher,
@@ -11,7 +11,7 @@ export { ImpactObject, ReportObject } from '../../../src/worker.ts'
 /** The Worker and its objects share an isolate here. */
 let dead: ReadonlySet<string> = new Set()
 
-/** As the platform answers where a database is not reached. */
+/** The platform's error when a database cannot be reached. */
 const LOST = 'D1_ERROR: Network connection lost.'
 
 const wrapped = new Map<string, D1Database>()
@@ -35,7 +35,7 @@ function mortal(name: string, client: D1Database): D1Database {
   } as unknown as D1Database
 }
 
-/** The same at each call, since the service keeps what it knows by the database. */
+/** Returns the same databases at each call, because the service keeps what it knows by the database. */
 function troubled(env: Env): Env {
   const databases = Object.keys(env).filter(name => name === 'CONTROL' || name.startsWith('TENANT_'))
   return {
