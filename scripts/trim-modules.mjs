@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const MODULES = fileURLToPath(new URL('../node_modules', import.meta.url))
 
 const UNUSED_PATHS = [
-  // The package of Node's binary and headers. The package `node` has a link to the binary.
+  // The package of Node's binary and headers. The package `node` has a hard link to the binary.
   'node/node_modules',
   // Builds for browsers. The code that runs here is bundled from the modules (`es` and `js`).
   '@cantoo/pdf-lib/dist/pdf-lib.esm.js',

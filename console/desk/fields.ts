@@ -179,7 +179,7 @@ function titleIn(scope: Scope, name: string | undefined, kind: ScopeKind | undef
 type Choice = { readonly value: string; readonly text: string }
 
 type ChoosingShown = InputShown & {
-  /** Replace the choices of the field. */
+  /** Choices that replace those of the field. */
   readonly choices?: readonly Choice[]
   /** Hints in addition to the field's own. */
   readonly more?: readonly string[]

@@ -121,7 +121,7 @@ const HABITS: readonly (readonly [share: number, act: (user: User) => Promise<vo
   [10, readEvents],
 ]
 
-/** Actions that need an own policy. A user without one issues a policy instead. */
+/** Actions on a policy that the user issued. A user without one issues a policy instead. */
 const OWN_POLICY: readonly unknown[] = [endorse, pay]
 
 function habitOf({ chance, policies, tenant }: User): (user: User) => Promise<void> {
