@@ -1,4 +1,4 @@
-// Finds policies and policyholders: by locator, by field values, and the newest. Keeps what rows repeat.
+// Finds policies and policyholders: by locator, by field values, and the newest. Caches values that rows repeat.
 import { call, get, Problem } from './api.ts'
 import { byName, type Fields, NO_FIELDS, type ProductFields, productFields } from './field-values.ts'
 import { session } from './session.ts'

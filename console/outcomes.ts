@@ -17,7 +17,7 @@ export function outcomeOf(
   return cancellationLocator !== undefined || isLapse ? 'lapsed' : 'settled'
 }
 
-/** An offset moves no money, whatever its sign. */
+/** An offset moves no money, regardless of its sign. */
 export function movementOf({
   source,
   amount,
