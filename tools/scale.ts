@@ -1,6 +1,5 @@
 // `npm run scale`: calculates what one policy, one tenant, one cell and the whole system can carry, and what it costs, from the
-// counts of `npm run counts` and the published limits and prices of the platform. Writes its tables to docs/scale.md and
-// docs/operate.md.
+// counts of `npm run counts` and the platform's published limits and prices. Writes docs/scale.md and docs/operate.md.
 
 import { WATCH_MS } from '../src/platform/events/outbox.ts'
 import {
@@ -102,7 +101,7 @@ const tableOf = (headings: readonly string[], rows: readonly (readonly string[])
     ...rows.map(row => `| ${row.join(' | ')} |`),
   ].join('\n')
 
-/** Formats `d1 1, object 1`. Databases of the tenant are `d1`, the control database is `control`. */
+/** Formats round trips: `d1 1, object 1`. Databases of the tenant are `d1`, the control database is `control`. */
 const tripsOf = ({ d1, control, object, r2, queue }: Count): string =>
   Object.entries({ d1: d1 - control, control, object, r2, queue })
     .filter(([, count]) => count > 0)
@@ -303,7 +302,7 @@ const MIX: Readonly<Record<string, number>> = {
 const LOOKS = 10
 
 const POLICIES_OF_TENANT = 20_000
-/** In a month. */
+/** In a month, for each policy. */
 const TRANSACTIONS_OF_POLICY = 1 / 6
 /** For a request or a message. bench.md measures from 1 to 10. */
 const CPU_MS = 6
@@ -348,7 +347,7 @@ function meters(
 const dollarsOf = (meter: Meter, used: number): number =>
   Math.max(0, used - PRICES[meter].included) * PRICES[meter].each
 
-/** Formats `8.3 million`. */
+/** Formats a number, such as `8.3 million`. */
 function short(value: number): string {
   for (const [size, word] of [
     [1e9, ' billion'],

@@ -157,7 +157,7 @@ async function run(folder: string): Promise<Phase[]> {
 
 const good = ({ status }: Sample): boolean => status >= 200 && status < 300
 
-/** Formats `2xx 12, 503 3`. */
+/** Formats the counts of responses: `2xx 12, 503 3`. */
 const answersOf = (samples: readonly Sample[]): string =>
   [...Map.groupBy(samples, one => (good(one) ? '2xx' : String(one.status)))]
     .sort(([one], [other]) => one.localeCompare(other))

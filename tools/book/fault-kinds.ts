@@ -125,10 +125,7 @@ function mostCredit(part: Wire): number {
   return Object.values(part).reduce((sum: number, inner) => sum + mostCredit(inner), own)
 }
 
-/**
- * Returns an invoice with a payment item that exceeds all possible credit, so that credit cannot hide faults between payments and
- * invoices.
- */
+/** Returns an invoice with a payment item above all possible credit, so that credit cannot hide faults between the two. */
 function paid(account: Wire): { invoice: Wire; item: Wire; payment: Wire } | undefined {
   const credit = mostCredit(account)
   for (const payment of account.payments ?? [])

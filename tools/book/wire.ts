@@ -96,7 +96,7 @@ export type Account = {
   accounting?: { originalAccountBalances: Record<string, number> }
 }
 
-/** Leaves out seconds if they are zero. */
+/** Formats a time, without seconds if they are zero. */
 export const wireTime = (at: number): string => new Date(at).toISOString().replace(/(:00)?\.000Z$/, 'Z')
 
 /** Cents as a number of euros. */
