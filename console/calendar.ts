@@ -44,6 +44,12 @@ export function timeOf(text: string, timeZone: string): number | undefined {
 export const clockAt = (ms: number, timeZone: string): string =>
   new Date(Math.floor(ms / 1000) * 1000 + offsetAt(ms, timeZone)).toISOString().slice(0, 16)
 
+/** Returns the same day of the next year, or 28 February for a leap day: 2027-03-01 for 2026-03-01. */
+export function aYearAfter(day: string): string {
+  const next = `${Number(day.slice(0, 4)) + 1}${day.slice(4)}`
+  return next.endsWith('-02-29') ? next.replace(/29$/, '28') : next
+}
+
 const MONTHS_BETWEEN_MARKS = [1, 3, 6, 12, 24, 60, 120, 600]
 
 export type Mark = { readonly at: number; readonly text: string }

@@ -56,7 +56,6 @@ export const DESK = {
   invalidate: 'Take back what is in the way',
   invalidates: 'What is in the way is taken back with it.',
   documentsMade: 'Documents',
-  outdated: 'The policy has changed since. Preview it again.',
   // Transactions.
   endorsementType: 'Kind of change',
   from: 'In effect from',
@@ -71,7 +70,6 @@ export const DESK = {
   reprice: 'Rate the policy again',
   ofPolicy: 'Policy',
   endExposure: 'Ends',
-  addExposure: 'Add what is insured',
   perils: 'Perils',
   issueEndorsement: 'Issue the endorsement',
   issueRenewal: 'Issue the renewal',
@@ -82,7 +80,6 @@ export const DESK = {
   renewed: 'The renewal is issued.',
   cancelled: 'The policy is cancelled.',
   reinstated: 'The policy is reinstated.',
-  nothingChanged: 'Nothing is changed yet.',
   // Fees, payment schedule, withdrawing.
   changeFees: 'Change fees',
   changeSchedule: 'Change payment',
@@ -134,7 +131,6 @@ export const DESK = {
   reversePayment: (amount: string): string => `Reverse the payment of ${amount}`,
   reverseAbout: 'Its invoice is outstanding again.',
   reversed: (amount: string): string => `The payment of ${amount} is reversed.`,
-  nextInvoice: 'Make the next invoice now',
   // Notes.
   notes: 'Notes',
   noNotes: 'Nobody has written a note.',

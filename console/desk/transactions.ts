@@ -1,5 +1,6 @@
 // Dialogs that renew, cancel and reinstate a policy: a form, a preview, one confirmation.
 import { useState } from 'preact/hooks'
+import { aYearAfter } from '../calendar.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { words } from '../format.ts'
 import { usualStart } from '../knowledge.ts'
@@ -115,20 +116,8 @@ export const previewed = (
   { previewToken }: Preview,
 ): Request => ({ method, path, body, headers: { 'if-previewed': previewToken } })
 
-const DAY_MS = 86_400_000
-
-/** Returns the same day of the next year. */
-function nextEnd({
-  originalContractStartTimestamp: start,
-  effectiveContractEndTimestamp: end,
-}: Policy): string {
-  const [year, ...rest] = dayOf(end).split('-')
-  const years = Math.max(1, Math.round((Number(end) - Number(start)) / (365.25 * DAY_MS)))
-  return [Number(year) + Math.min(years, 1), ...rest].join('-')
-}
-
 export function Renew({ policy, product, close }: Transacted): View {
-  const [end, setEnd] = useState(nextEnd(policy))
+  const [end, setEnd] = useState(aYearAfter(dayOf(policy.effectiveContractEndTimestamp)))
   const [schedule, setSchedule] = useState('')
   const previewing = usePreview(policy.locator)
   const deed = useDeed(() => doneWith(DESK.renewed))

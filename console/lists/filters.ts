@@ -35,7 +35,8 @@ export function filterForm(choice: Choice): View | undefined {
         ['failed', 'diverted'].map(name => [name, words(name)] as const),
         state,
       ),
-    (list === 'expiring' || list === 'reinstatable') && daysInput(WORDS.days[list], days),
+    (list === 'expiring' || list === 'reinstatable') &&
+      daysInput(WORDS.days[list], days, list === 'expiring' ? '30' : '90'),
   ].filter(field => field !== false && field !== undefined)
   if (fields.length === 0) return undefined
   return choiceForm(fields, chosen => addressOf(choice, { ...chosen, from: '' }))
@@ -113,11 +114,11 @@ export const input = (name: string, label: string, typed: string, attributes: At
     }),
   )
 
-const daysInput = (label: string, days: string): View =>
+const daysInput = (label: string, days: string, placeholder: string): View =>
   input('days', label, days, {
     type: 'number',
     min: 1,
     max: MOST_DAYS,
     inputmode: 'numeric',
-    placeholder: label.startsWith('Ends') ? '30' : '90',
+    placeholder,
   })

@@ -56,7 +56,7 @@ export function rateOf(layout: Layout, history: History, policy: Policy, step: n
     h('line', { x1: left, x2: left + inner, y1: base, y2: base, class: 'base' }),
     today > history.start &&
       today < history.end && [
-        h('line', { x1: x(today), x2: x(today), y1: TOP, y2: base, class: VIEW.today }),
+        h('line', { x1: x(today), x2: x(today), y1: TOP, y2: base, class: 'today' }),
         h('text', { x: x(today) + 4, y: base + 15, class: 'tick today-text' }, VIEW.today),
       ],
   )

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { clockAt, marks, timeOf } from '../../console/calendar.ts'
+import { aYearAfter, clockAt, marks, timeOf } from '../../console/calendar.ts'
 import { isNegative, isZero, shareOf, sum } from '../../console/decimal.ts'
 import { faultsOf } from '../../console/desk/places.ts'
 import { historyOf, premiumAt, premiumOfTerm, termAt, usualStart } from '../../console/knowledge.ts'
@@ -174,4 +174,12 @@ describe('what the billing page says became of', () => {
     const byType = { settledTimestamp: '1810000000000', cancellationLocator: 'a cancellation' }
     expect(outcomeOf(byType, [issue])).toBe('lapsed')
   })
+})
+
+test('the day a year after a leap day is 28 February', () => {
+  expect(['2027-03-01', '2028-02-29', '2027-02-28'].map(aYearAfter)).toEqual([
+    '2028-03-01',
+    '2029-02-28',
+    '2028-02-28',
+  ])
 })
