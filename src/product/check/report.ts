@@ -118,7 +118,7 @@ export function openReport(isStrict: (path: string) => boolean = () => false): A
 export const ERRORS_IF_STRICT: ReadonlySet<string> = new Set<FindingCode>([
   ...(['unknownProperty', 'duplicateKey', 'conditionNeverHolds'] as const),
   ...(['duplicateTableKey', 'emptyTable', 'headerCase', 'wrongDelimiter'] as const),
-  ...(['scriptSetsNothing', 'orphanScript', 'missingTaxScript', 'unknownPlugin', 'missingFunction'] as const),
+  ...(['scriptSetsNothing', 'orphanScript', 'unknownPlugin', 'missingFunction'] as const),
   ...(['missingPremiumScript'] as const),
 ])
 
