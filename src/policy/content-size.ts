@@ -1,17 +1,20 @@
-// How much text a policy holds in the values of its fields. It is bounded, since a whole policy is read, answered, exported and documented
-// in one piece.
+// A limit on the text in a policy's field values. A whole policy is read, answered, exported and documented in one piece.
 import { Refusal } from '../kernel/errors.ts'
 import { memoByObject } from '../kernel/maps.ts'
 import type { PolicyAggregate } from './records/aggregate.ts'
 import { NeedsWholePolicy, type Unread, unshared } from './surroundings.ts'
 
-/** Characters of the JSON of all field values, with those of its quotes, of what was replaced, and of what applications ask for. */
+/**
+ * Maximum number of characters in the JSON of all field values, including those of quotes, of replaced records, and of the changes
+ * that applications request.
+ */
 const MOST_CHARACTERS = 16_000_000
 
 /**
- * What an endorsement may add to a policy that is read in part, uncounted. After many transactions it is less with the square of
- * their number, so that all add up to at most 20,000,000 characters, however many were quoted and invalidated: those do not count
- * towards the limit of transactions, but what they made stays.
+ * Characters that an endorsement may add to a policy that is read in part, without counting the rest of it. After many transactions
+ * the allowance falls with the square of their number, so all additions total at most 20,000,000 characters, no matter how many
+ * transactions were quoted and invalidated. Invalidated transactions do not count towards the limit of transactions, but the
+ * records that they made stay.
  */
 const MOST_ADDED_IN_PART = 100_000
 const MANY_TRANSACTIONS = 100
@@ -19,7 +22,7 @@ const MANY_TRANSACTIONS = 100
 const mostAddedInPart = ({ modifications }: PolicyAggregate): number =>
   MOST_ADDED_IN_PART * Math.min(1, (MANY_TRANSACTIONS / modifications.size) ** 2)
 
-/** Refuses (413) a policy that a change makes larger than the limit. */
+/** Throws 413 if the change makes the policy larger than the limit. */
 export function assertContentFits(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
@@ -36,7 +39,7 @@ export function assertContentFits(
     )
 }
 
-/** Of the records that `other` does not share. */
+/** Counts the characters of the records that `other` does not share. */
 function charactersOf(aggregate: PolicyAggregate, other?: PolicyAggregate): number {
   let characters = 0
   for (const name of ['segments', 'exposureRuns', 'perilRuns'] as const)

@@ -25,7 +25,7 @@ import { POLICY_LIMITS, selectedQuote } from './records/aggregate.ts'
 /** A version of the tenant's configuration, and its number. */
 export type Version = { configuration: LoadedConfiguration; configVersion: number }
 
-/** What a policy needs before it exists. */
+/** What an operation needs to know before the policy exists. */
 export type NewPolicyContext = Version & {
   policyholder: Policyholder
   timeZone: TimeZone
@@ -37,7 +37,7 @@ export type NewPolicyContext = Version & {
 
 export type Loaded = {
   aggregate: PolicyAggregate
-  /** Set if only a part was read: other exposures and their records are missing. */
+  /** Set if only a part of the policy was read: other exposures and their records are missing. */
   unread?: Unread
   policyholder: Policyholder
   configuration: LoadedConfiguration
@@ -46,7 +46,7 @@ export type Loaded = {
   credit: Money
 }
 
-/** The policyholder's credit with which a plan is right. */
+/** The credit of the policyholder for which a plan is valid. */
 export type NeededCredit =
   | { readonly exactly: Money }
   | { readonly atLeast: Money }
@@ -57,14 +57,14 @@ export type NeededCredit =
 /** Policies with at most this many perils are read whole, and cached for the next operation. */
 export const READ_WHOLE_PERILS = 200
 
-/** The exposures to read: those named here, and those that the endorsement touches. */
+/** The exposures to read: those named here and those that the endorsement touches. */
 export type Part = { readonly exposures: readonly string[]; readonly endorsement?: EndorsementLocator }
 
 export type Unread = { readonly exposures: number; readonly perils: number }
 
 export const NOTHING_UNREAD: Unread = { exposures: 0, perils: 0 }
 
-/** Only a part of the policy was read, but more is needed. */
+/** Thrown when only a part of the policy was read but more is needed. */
 export class NeedsWholePolicy extends Error {
   constructor() {
     super('The operation needs the whole policy.')
@@ -78,7 +78,7 @@ export type FieldOwner = {
   readonly fields: readonly FieldDefinition[]
 }
 
-/** Segments and runs of exposures and perils that `before` does not share. */
+/** Yields the segments and the runs of exposures and perils that `before` does not share. */
 export function* fieldOwners(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
@@ -99,7 +99,7 @@ export function* fieldOwners(
   }
 }
 
-/** Records that `before` does not share. Compares by identity: a transaction keeps every untouched record. */
+/** Yields the records that `before` does not share. Compares by identity, because a transaction keeps every untouched record. */
 export function* unshared<K, R>(
   records: ReadonlyMap<K, R>,
   before: ReadonlyMap<K, R> | undefined,
@@ -108,7 +108,10 @@ export function* unshared<K, R>(
   for (const [locator, record] of records) if (before?.get(locator) !== record) yield record
 }
 
-/** By default from midnight today for a calendar year (brief 7). It may end before its start. */
+/**
+ * Returns the requested span. By default it starts at midnight today and lasts one calendar year (brief 7). It may end before its
+ * start.
+ */
 export function askedSpan(
   start: Instant | undefined,
   end: Instant | undefined,
@@ -119,16 +122,16 @@ export function askedSpan(
   return { start: from, end: end ?? add(from, 1, 'year', timeZone) }
 }
 
-/** The same; refuses (400) a span that does not end after its start. */
+/** Like `askedSpan`, but throws 400 if the span does not end after its start. */
 export const contractSpan = (...asked: Parameters<typeof askedSpan>): Span => validSpan(askedSpan(...asked))
 
-/** Refuses (400) a span that does not end after its start. */
+/** Throws 400 if the span does not end after its start. */
 export function validSpan(span: Span): Span {
   if (span.end > span.start) return span
   throw invalidRequest(`policyEndTimestamp ${span.end} must lie after policyStartTimestamp ${span.start}.`)
 }
 
-/** Refuses a name that the product does not have; by default its first schedule. */
+/** Returns the name of the payment schedule, by default the product's first. Throws 400 if the product does not have it. */
 export function paymentSchedule(product: ProductDefinition, name: string | undefined): string {
   const { paymentSchedules } = product
   const found = name === undefined ? paymentSchedules[0] : paymentSchedules.find(one => one.name === name)
@@ -138,8 +141,8 @@ export function paymentSchedule(product: ProductDefinition, name: string | undef
 }
 
 /**
- * Refuses (413) a policy over its limits. Counts all its quotes and what was not read of it, but no invalidated
- * modifications.
+ * Throws 413 if the policy exceeds its limits. Counts all its quotes and the exposures and perils that were not read, but no
+ * invalidated modifications.
  */
 export function assertWithinLimits(
   { exposures, perils, quotes, fees, modifications }: PolicyAggregate,
@@ -166,20 +169,23 @@ export function assertWithinLimits(
 // A transaction's time and jurisdiction decide which of the tenant's resources are in force for it (resources brief 1.1, 2).
 // Rating, plugins, constraints and documents all use this file, so they use the same resources.
 //
-// The jurisdiction is a value of the policy's own data: of the field that policy.json names by `jurisdictionField`, else of
-// a field `jurisdiction`. So it is known wherever the policy is, and an endorsement of that field moves the policy to other
-// tables from its time on. Rating uses the jurisdiction of each peril's own segment. All else uses the policy's at the
-// transaction's time: plugin calls too, because one call rates all segments.
+// The jurisdiction is a value of the policy's own data: of the field that policy.json names by `jurisdictionField`, otherwise of a
+// field `jurisdiction`. It is therefore known wherever the policy is, and an endorsement of that field moves the policy to other
+// tables from the endorsement's time on. Rating uses the jurisdiction of each peril's own segment. Everything else uses the
+// policy's jurisdiction at the transaction's time, including plugin calls, because one call rates all segments.
 type PolicyContext = { readonly aggregate: PolicyAggregate; readonly product: ProductDefinition }
 
-/** Undefined if the product has no such field, or the field no value. */
+/** Returns the jurisdiction; undefined if the product has no such field or the field has no value. */
 export const jurisdictionOf = (
   { jurisdictionField }: ProductDefinition,
   { values }: Pick<FieldData, 'values'>,
 ): string | undefined =>
   jurisdictionField === undefined ? undefined : valuesOf(values, jurisdictionField)[0]
 
-/** A renewal is at the start of its term; a cancellation uses the segment that it ends. */
+/**
+ * Returns the selection basis of a modification. A renewal is at the start of its term. A cancellation uses the segment that it
+ * ends.
+ */
 export function selectionBasis(
   context: PolicyContext,
   modification: Modification,
@@ -191,7 +197,9 @@ export function selectionBasis(
   return basisOf(context, quote, lineUpTo(aggregate, quote, modification), modification.effectiveAt, now)
 }
 
-/** For anything else, such as an invoice or a plugin call in between: uses the issued policy. */
+/**
+ * Returns the selection basis of anything else, such as an invoice or a plugin call between transactions. Uses the issued policy.
+ */
 export function basisAt(context: PolicyContext, at: Instant, now: Instant): SelectionBasis {
   const quote = selectedQuote(context.aggregate)
   return basisOf(context, quote, lineOf(context.aggregate, quote), at, now)
@@ -222,16 +230,16 @@ function basisOf(
   }
 }
 
-/** A request that is not executed yet, with its values of the policy's own fields. */
+/** A request that is not executed yet, with the values that it sends for the policy's own fields. */
 type Request = {
-  /** When it takes effect. */
+  /** When the request takes effect. */
   readonly at: Instant
   readonly fieldValues?: unknown
-  /** New business begins the policy at that time, a renewal begins a term. */
+  /** New business begins the policy at that time; a renewal begins a term. */
   readonly begins?: 'policy' | 'term'
 }
 
-/** For a request that changes the policy: its values override the policy's. */
+/** Returns the selection basis of a request that changes the policy. The request's values take precedence over the policy's. */
 export function basisOfRequest(
   context: PolicyContext,
   { at, fieldValues, begins }: Request,
@@ -247,7 +255,7 @@ export function basisOfRequest(
   }
 }
 
-/** For a request that makes a policy: policy, term and transaction all begin at its time. */
+/** Returns the selection basis of a request that creates a policy: policy, term and transaction all begin at its time. */
 export const basisOfNewPolicy = (
   product: ProductDefinition,
   { at, fieldValues }: Omit<Request, 'begins'>,
@@ -260,7 +268,7 @@ export const basisOfNewPolicy = (
   jurisdiction: jurisdictionIn(product, fieldValues)?.[0],
 })
 
-/** The jurisdiction values in the request's field values; undefined if they do not name the field. */
+/** Returns the jurisdictions in the request's field values; undefined if they do not include the field. */
 function jurisdictionIn(
   { jurisdictionField }: ProductDefinition,
   fieldValues: unknown,

@@ -12,7 +12,7 @@ import type { Modification, PolicyAggregate, Quote } from './records/aggregate.t
 import { SELECT_FIRST, selectedQuoteIfAny } from './records/aggregate.ts'
 import { type Invoice, invoiceStatus } from './records/invoice.ts'
 
-/** `data` is added to the properties of every policy event. */
+/** Returns an event of the policy. `data` is added to the properties that every policy event has. */
 export function policyEvent(
   { policy }: PolicyAggregate,
   type: EventType | CustomEventType,
@@ -31,7 +31,7 @@ export function policyEvent(
   }
 }
 
-/** Further properties of events of the policy itself (brief 9). */
+/** Returns further properties of events about the policy itself (brief 9). */
 export function versioned(aggregate: PolicyAggregate): Record<string, string> {
   const quote = selectedQuoteIfAny(aggregate)
   return {
@@ -62,7 +62,7 @@ export const invoiceEvent = (
     invoiceType: invoice.type,
   })
 
-/** Events of a new invoice: its own with the legacy alias (brief 9), and the write-off if its plan states one. */
+/** Returns the events of a new invoice: its own, the legacy alias (brief 9), and the write-off if its plan states one. */
 export const invoiceEvents = (aggregate: PolicyAggregate, invoice: Invoice, totalDue: Money): NewEvent[] => [
   invoiceEvent(aggregate, 'invoice.issue', invoice, totalDue),
   policyEvent(aggregate, 'policy.invoice', { invoiceLocator: invoice.locator }),
@@ -71,14 +71,14 @@ export const invoiceEvents = (aggregate: PolicyAggregate, invoice: Invoice, tota
     : []),
 ]
 
-/** The result of an action: the aggregate after it, its events in the order of state changes, and timers. */
+/** The result of an action: the aggregate after it, its events in the order of the state changes, and its timers. */
 export type Planned = {
   readonly aggregate: PolicyAggregate
   readonly events: readonly NewEvent[]
   readonly timers?: readonly NewTimer[]
 }
 
-/** Combines steps: the aggregate after the last, the events and timers of all. Skips undefined steps. */
+/** Combines steps: the aggregate after the last step, and the events and timers of all. Skips undefined steps. */
 export function chain(first: Planned, ...rest: (Planned | undefined)[]): Planned {
   const steps = [first, ...rest.filter(step => step !== undefined)]
   return {
@@ -90,7 +90,7 @@ export function chain(first: Planned, ...rest: (Planned | undefined)[]): Planned
 
 type Terms = Pick<Modification, 'kind' | 'name' | 'effectiveAt' | 'policyEnd'> & Partial<Modification>
 
-/** The policy's next modification; issued, accepted and priced as the terms state. Takes one digit. */
+/** Returns the policy's next modification; issued, accepted and priced as the terms state. Uses one digit locator. */
 export const newModification = (
   before: PolicyAggregate,
   { locator, ...terms }: Terms,
@@ -104,7 +104,10 @@ export const newModification = (
   ...terms,
 })
 
-/** A modification that was taken back keeps its number. */
+/**
+ * Returns the number after the last modification that was not taken back. One that was taken back keeps its number, which the next
+ * modification also gets.
+ */
 const nextNumber = ({ modifications }: PolicyAggregate): number =>
   [...modifications.values()].reduce(
     (next, one) => (one.invalidatedAt === undefined ? Math.max(next, one.number + 1) : next),
@@ -113,9 +116,9 @@ const nextNumber = ({ modifications }: PolicyAggregate): number =>
 
 export type Carried = { aggregate: PolicyAggregate; modification: Modification }
 
-// New business as data: which action a policy's state allows (brief 1.2). Finer states that clients derive (lapsed, expired,
-// pending …) follow from dates and later transactions (brief 1.1) and do not affect actions here.
-/** `quoted`: priced and locked, not accepted yet. `unselected`: its selected quote was discarded; no quote is selected. */
+// New business as data: which action each state of a policy allows (brief 1.2). Finer states that clients derive (lapsed, expired,
+// pending …) follow from dates and later transactions (brief 1.1) and do not affect the actions here.
+/** `quoted`: priced and locked, but not accepted yet. `unselected`: the selected quote was discarded and no other is selected. */
 export type PolicyState =
   | 'created'
   | 'quoted'
@@ -148,13 +151,13 @@ export const POLICY_TRANSITIONS = {
   changeFees: { from: ['issued'], to: 'same', event: 'policy.update', past: 'given other fees' },
   reschedule: { from: ['issued'], to: 'same', event: 'policy.update', past: 'given another schedule' },
   withdraw: { from: ['issued'], to: 'withdrawn', event: 'policy.cancel', past: 'withdrawn' },
-  /** To another version of the configuration. An unissued price keeps the former version. */
+  /** Moves the policy to another version of the configuration. A price that is not issued yet keeps its version. */
   upgrade: { from: ['created', 'issued'], to: 'same', event: 'policy.upgrade', past: 'upgraded' },
 } satisfies TransitionTable<string, PolicyState>
 
 export type PolicyAction = keyof typeof POLICY_TRANSITIONS
 
-/** Once issued, `issued` or `withdrawn`; before that, by the selected quote (`STATES_BY_QUOTE`). */
+/** Returns the policy's state: `discarded`; once issued, `issued` or `withdrawn`; before that, by its selected quote. */
 export function policyState(aggregate: PolicyAggregate): PolicyState {
   const { policy } = aggregate
   if (policy.discardedAt !== undefined) return 'discarded'
@@ -175,7 +178,7 @@ const STATES_BY_QUOTE: Readonly<Record<Quote['state'], PolicyState>> = {
 const isWithdrawn = ({ modifications }: PolicyAggregate): boolean =>
   [...modifications.values()].some(one => one.kind === 'withdrawal' && one.issuedAt !== undefined)
 
-/** Refuses (409) an action that the policy's state does not allow; for a declined policy, with underwriting's notes. */
+/** Throws 409 if the policy's state does not allow the action. For a declined policy, the message includes underwriting's notes. */
 export function assertPolicyAllows(aggregate: PolicyAggregate, action: PolicyAction): void {
   const state = policyState(aggregate)
   const because = { declined: notedBy(aggregate), unselected: ` ${SELECT_FIRST}` }[state as string] ?? ''

@@ -1,5 +1,5 @@
-// The lines of a worksheet in words, for people: the command line and the console show the same. Works with nothing but
-// text, so that it is small in a page.
+// The lines of a worksheet as text for people. The command line and the console show the same lines. Depends on nothing but text,
+// so it adds little to a page.
 import type {
   WorksheetFigure,
   WorksheetLookup,
@@ -9,7 +9,7 @@ import type {
   WorksheetTax,
 } from './contract/worksheet.ts'
 
-/** The line of a template, what happens there, and the value that it has. */
+/** A line of a template, what happens there, and the resulting value. */
 export type SheetLine = { readonly line: string; readonly what: string; readonly value: string }
 
 const own = (what: string, value: string): SheetLine => ({ line: '', what, value })
@@ -25,8 +25,8 @@ export const RATED_BY: Readonly<Record<WorksheetRun['ratedBy'], string>> = {
 }
 
 /**
- * A read value stands beside the figure that it becomes, where it is used at once: `318.00 × 1.05 (region_factor)`.
- * What is no figure, such as a whole record, is left out.
+ * Returns the lines of rating steps. A read value that is used immediately is shown next to the figure that it becomes: `318.00 ×
+ * 1.05 (region_factor)`. Leaves out values that are not figures, such as whole records.
  */
 export function stepLines({
   source = '',
@@ -109,7 +109,7 @@ export function lookupText({
   return `${table} [${keys.join(', ')}]${column === undefined ? '' : ` ${column}`}${file === '' ? '' : `  (${place})`}`
 }
 
-/** A figure with its formula, and what was recorded where that is another amount. */
+/** Returns a figure with its formula, and the recorded amount if it differs. */
 export function figureLines(name: string, figure: WorksheetFigure): SheetLine[] {
   const rounded = isRounded(figure) ? ` = ${figure.unrounded}, rounded` : ''
   return [own(`${name}: ${formulaOf(figure)}${rounded}`, figure.amount), ...recordedLine(name, figure)]
@@ -125,7 +125,7 @@ function formulaOf({ yearly, monthly, exact, added, months }: WorksheetFigure): 
   return yearly === undefined ? 'nothing was set' : `${yearly} a year × ${months} ÷ 12${more}`
 }
 
-/** `12.50` and `12.5` are the same. */
+/** Removes trailing zeros, so that `12.50` equals `12.5`. */
 const plain = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
 
 const isRounded = ({ unrounded, amount }: Pick<WorksheetFigure, 'unrounded' | 'amount'>): boolean =>
@@ -159,7 +159,7 @@ function shareText({ from, how, part, whole }: WorksheetShare): string {
   return how === 'all' ? `all of ${from}` : 'as it was recorded'
 }
 
-/** All that was worked out for one run but its taxes: steps, rates, and what it takes over from an earlier run. */
+/** Returns everything that was computed for one run except its taxes: steps, rates, and what it takes over from an earlier run. */
 export const runLines = (run: WorksheetRun): SheetLine[] => [
   ...stepLines(run),
   ...shareLines(run.continues?.shares ?? []),
@@ -171,6 +171,6 @@ export const runLines = (run: WorksheetRun): SheetLine[] => [
   ...run.commissions.flatMap(one => figureLines(`commission of ${one.recipient}`, one)),
 ]
 
-/** Whether a run became several pieces, or none that counts. */
+/** Whether the run has several pieces, or a piece that was replaced. */
 export const isSplit = ({ pieces }: WorksheetRun): boolean =>
   pieces.length > 1 || pieces.some(one => one.replacedBy !== undefined)

@@ -1,6 +1,6 @@
-// Amounts due: what a transaction charges, its plan bills, and remains to be invoiced. Computed on every read.
-// Amounts of issued invoices follow from these formulas: never change them. A change would alter what an invoice that
-// was already sent or paid says it bills.
+// Amounts due: what a transaction charges, what its plan bills, and what remains to be invoiced. Computed on every read. Amounts of
+// issued invoices follow from these formulas: never change them. A change would alter what an invoice that was already sent or paid
+// says it bills.
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, minus, negated, sum } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -22,7 +22,7 @@ import {
 import { isContinued, isSpread, restOf, restsByInstallment, totalsDue } from './items.ts'
 import { isReversedApart, netCharges } from './net-charges.ts'
 
-/** `reversesApart`: whether a cancellation's charges are those of a plugin; to be told before there is a plan. */
+/** Returns the transaction's charges. While it has no plan, pass `reversesApart`: whether a plugin bills the cancellation. */
 export function chargesOf(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -52,7 +52,7 @@ export function chargesOf(
   }
 }
 
-/** The modification's plan, ordered by installment number. */
+/** Returns the modification's plan, ordered by installment number. */
 export const planOf = (aggregate: PolicyAggregate, modification: Modification): PlannedInstallment[] =>
   recordsWhere(aggregate.installments, one => one.modificationLocator === modification.locator).sort(
     (a, b) => a.number - b.number,
@@ -64,7 +64,7 @@ export const installmentOf = (
 ): PlannedInstallment =>
   planOf(aggregate, aggregate.modifications.get(policyModificationLocator)!)[installmentNumber - 1]!
 
-/** The amount of each installment of the plan; empty without a plan. */
+/** Returns the amount of each installment of the plan. Empty without a plan. */
 export function amountsDue(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -77,7 +77,7 @@ export function amountsDue(
   const totalOf = installmentTotals(aggregate, charges, known)
   const dueFor = (one: PlannedInstallment): Money => totalOf(one.modificationLocator, one.number)
   const totals = totalsDue(plan, billedChargesOnce(aggregate, modification, charges), currency)
-  // In plan order: an installment may bill what an earlier one carried forward.
+  // In plan order, because an installment may bill what an earlier one carried forward.
   known.set(modification.locator, totals)
   for (const [at, installment] of plan.entries()) {
     const { added, leftOut } = alsoBilled(aggregate, installment)
@@ -91,7 +91,7 @@ export function amountsDue(
   return totals
 }
 
-/** Other installments that this one also bills (`added`), and those that it leaves out (`leftOut`). */
+/** Returns the other installments that this one also bills (`added`), and those that it leaves out (`leftOut`). */
 export function alsoBilled(
   { installments }: PolicyAggregate,
   { takesOver = [], leavesOut = [] }: PlannedInstallment,
@@ -100,7 +100,7 @@ export function alsoBilled(
   return { added: named(takesOver), leftOut: named(leavesOut) }
 }
 
-/** Fees that lapse when another plan takes over the installment: those that no invoice bills. */
+/** Returns the fees that are dropped when another plan takes over the installment: those that no invoice bills. */
 export function droppedFees(
   aggregate: PolicyAggregate,
   installment: PlannedInstallment,
@@ -117,7 +117,7 @@ export function droppedFees(
   ]
 }
 
-/** Whether an invoice bills an installment, by itself or with another. */
+/** Whether an invoice bills the installment, by itself or together with another. */
 type IsOnInvoice = (installment: PlannedInstallment) => boolean
 
 /** For installments that this one also bills: its own invoice bills them too. */
@@ -126,7 +126,7 @@ const isOnInvoiceWith =
   one =>
     isOnInvoice(installment) || isInvoiced(aggregate, one)
 
-/** Whether an invoice bills the installment. A void one does not: the installment is invoiced again. */
+/** Whether a valid invoice bills the installment. With a void one, the installment is invoiced again. */
 const isInvoiced = (
   aggregate: PolicyAggregate,
   { modificationLocator, number }: PlannedInstallment,
@@ -135,7 +135,7 @@ const isInvoiced = (
     one => one.policyModificationLocator === modificationLocator && one.installmentNumber === number,
   )
 
-/** Amounts of the policy's installments by modification and number, computed once per modification. */
+/** Returns a function that looks up an installment's amount by modification and number. Computes each plan once. */
 function installmentTotals(
   aggregate: PolicyAggregate,
   charges: BilledCharges = new Map(),
@@ -148,7 +148,7 @@ function installmentTotals(
   }
 }
 
-/** Totals of invoices, each the sum of its items. For many invoices, call this once: it computes each plan once. */
+/** Returns a function that totals an invoice's items. Call this once for many invoices: it computes each plan once. */
 export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => Money {
   const totalOf = installmentTotals(aggregate)
   return invoice => totalOf(invoice.policyModificationLocator, invoice.installmentNumber)
@@ -157,7 +157,7 @@ export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => M
 export const totalDueOf = (aggregate: PolicyAggregate, invoice: Invoice): Money =>
   totalsDueOf(aggregate)(invoice)
 
-/** All that the plan bills: its own charges, rests of charges that it took over, and fees of its installments. */
+/** Returns all that the plan bills: its own charges, rests of charges that it took over, and fees of its installments. */
 export function billedCharges(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -165,7 +165,7 @@ export function billedCharges(
 ): Charge[] {
   const plan = planOf(aggregate, modification)
   const absorbed = recordsWhere(aggregate.installments, one => one.absorbedBy.includes(modification.locator))
-  // A lapse also takes over invoiced installments. Others take over only open ones, also after they become void themselves.
+  // A lapse also takes over invoiced installments. Other plans take over only open ones; becoming void does not change that.
   const isOnInvoice = modification.kind === 'lapse' ? undefined : () => false
   if (isContinued(plan))
     return [
@@ -189,7 +189,7 @@ export function billedCharges(
   ]
 }
 
-/** What a lapse left to payments that were reversed since. */
+/** Returns what a lapse did not take over because it was paid, where the payment was reversed since. */
 const bouncedCharges = (
   aggregate: PolicyAggregate,
   paidBefore: Readonly<Record<Uuid, number>>,
@@ -201,10 +201,10 @@ const bouncedCharges = (
     return rests.map((one, at) => ({ ...one, amount: paid[at]! })).filter(one => one.amount.minor !== 0)
   })
 
-/** Memo for charges of other modifications: a plan may take over from a plan that itself took over. */
+/** Memo of the charges of other modifications: a plan may take over from a plan that itself took over. */
 export type BilledCharges = Map<Uuid, Charge[]>
 
-/** `billedCharges`, computed once for all that share `known`. */
+/** Returns `billedCharges`, computed once for all calls that share `known`. */
 export function billedChargesOnce(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -216,8 +216,8 @@ export function billedChargesOnce(
 }
 
 /**
- * What the installments bill, as rests of charges. Includes fees only of installments that an invoice bills: the others
- * lapse (`droppedFees`). Rests of the same charge are joined; those of zero are omitted.
+ * Returns what the installments bill, as rests of charges. Includes only fees that an invoice bills: the others are dropped
+ * (`droppedFees`). Rests of the same charge are joined; those of zero are omitted.
  */
 export function restsOf(
   aggregate: PolicyAggregate,
@@ -229,7 +229,7 @@ export function restsOf(
   return joinedRests(rests, rest => rest.id)
 }
 
-/** Like `restsOf`, with the rests of each installment kept apart (`from`). */
+/** Like `restsOf`, but keeps the rests of each installment separate (`from`). */
 export const restsOfEach = (
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],
@@ -241,8 +241,8 @@ export const restsOfEach = (
   )
 
 /**
- * What the installments bill, for another payment schedule to spread: each over its own time, so no period comes to less
- * than nothing. A changed charge is uneven: its reversal is on several bills, what is kept of it on one.
+ * Returns what the installments bill, for another payment schedule to spread: each rest over its own time, so no period totals less
+ * than zero. A changed charge is uneven: its reversal is on several bills, the kept part on one.
  */
 export const restsToSpread = (
   aggregate: PolicyAggregate,
@@ -253,7 +253,7 @@ export const restsToSpread = (
   const isEven = (plan: readonly PlannedInstallment[]) => plan.every(one => !one.replans && !one.items)
   const restsOn: typeof restOf = (plan, charges, numbers) =>
     isEven(plan) ? restOf(plan, charges, numbers) : restsByInstallment(plan, charges, numbers)
-  // Joined by charge and time: a plan that splits what another one split would else have ever more of them.
+  // Joined by charge and time. Otherwise each plan that splits the rests of an earlier plan would have ever more of them.
   return joinedRests(
     Array.from(
       restsIn(aggregate, installments, restsOn, known, () => false),
@@ -264,8 +264,8 @@ export const restsToSpread = (
 }
 
 /**
- * Rests of each plan by `restsOn`, then those of installments that one (`by`) also bills or leaves out. One that is among
- * the installments itself counts once: it was carried forward to `by` only after the plan that took over both had gone.
+ * Yields the rests of each plan by `restsOn`, then those of installments that one (`by`) also bills or leaves out. One that is
+ * among the installments itself counts once: it was carried forward to `by` only after the plan that took over both became void.
  */
 function* restsIn(
   aggregate: PolicyAggregate,
@@ -294,21 +294,21 @@ function* restsIn(
   }
 }
 
-/** Whether a plan that counts took over the installment. */
+/** Whether the plan of a modification that is not invalidated took over the installment. */
 export const isAbsorbed = (
   { modifications }: PolicyAggregate,
   { absorbedBy }: Pick<PlannedInstallment, 'absorbedBy'>,
 ): boolean => absorbedBy.some(locator => modifications.get(locator)?.invalidatedAt === undefined)
 
-/** Includes void invoices. */
+/** Returns the modification's invoices, including void ones. */
 export const invoicesOf = (aggregate: PolicyAggregate, modification: Modification): Invoice[] =>
   recordsWhere(aggregate.invoices, one => one.policyModificationLocator === modification.locator)
 
-/** Invoices of the policy that are not void. */
+/** Returns the policy's invoices that are not void. */
 export const standingInvoices = ({ invoices }: PolicyAggregate): Invoice[] =>
   recordsWhere(invoices, invoice => invoiceStatus(invoice) !== 'invalidated')
 
-/** What the invoice bills beyond what is paid; zero or negative for a refund invoice. */
+/** Returns what the invoice bills beyond what is paid. Zero or negative for a refund invoice. */
 export function restDue(
   aggregate: PolicyAggregate,
   invoice: Invoice,
@@ -318,8 +318,8 @@ export function restDue(
 }
 
 /**
- * The invoice of what the transaction charges or refunds at once; undefined if it has none. A plan that continues an earlier one
- * says which that is: bills that a reinstatement brings back are not its own.
+ * Returns the invoice of what the transaction charges or refunds immediately; undefined if it has none. In a plan that continues an
+ * earlier one it is marked `atOnce`, because bills that a reinstatement brings back are not its own.
  */
 export function invoiceOfTransaction(
   aggregate: PolicyAggregate,
@@ -331,7 +331,7 @@ export function invoiceOfTransaction(
   )
 }
 
-/** Installments whose invoice date has come. One with a void invoice is invoiced again. */
+/** Returns the installments whose invoice date has come. One with a void invoice is invoiced again. */
 export const installmentsToInvoice = (
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -339,7 +339,7 @@ export const installmentsToInvoice = (
 ): PlannedInstallment[] => notInvoiced(aggregate, modification).filter(one => one.issueAt <= now)
 
 /**
- * Installments that no invoice bills. For a lapse's reinstatement, only the first until the reinstatement is issued:
+ * Returns the installments that no invoice bills. For a lapse's reinstatement, only the first until the reinstatement is issued:
  * paying that invoice issues it, and the others wait.
  */
 export function notInvoiced(
@@ -352,7 +352,7 @@ export function notInvoiced(
   return planOf(aggregate, modification).filter(one => isOpen(one) && !(waits && one.number > 1))
 }
 
-/** Whether an installment is still to be invoiced: no valid invoice bills it and no other plan took it over. */
+/** Tests whether an installment remains to be invoiced: no valid invoice bills it, no plan took it over, it is not silent. */
 function openIn(aggregate: PolicyAggregate): (installment: PlannedInstallment) => boolean {
   const invoiced = new Set(
     standingInvoices(aggregate).map(one => keyOf(one.policyModificationLocator, one.installmentNumber)),
@@ -364,8 +364,8 @@ function openIn(aggregate: PolicyAggregate): (installment: PlannedInstallment) =
 const keyOf = (modification: Uuid, number: number): string => `${modification}/${number}`
 
 /**
- * Whether the modification is billed. A quote's plan is only a preview until the quote is accepted and its first invoice
- * is made, or until it is issued if a plugin delays that invoice.
+ * Whether the modification is billed. A quote's plan is only a preview until the quote is accepted and its first invoice is made,
+ * or until the quote is issued if a plugin delays that invoice.
  */
 export const isBilled = (aggregate: PolicyAggregate, modification: Modification): boolean =>
   modification.quoteLocator === undefined
@@ -376,7 +376,7 @@ export const isBilled = (aggregate: PolicyAggregate, modification: Modification)
           invoice => invoice.policyModificationLocator === modification.locator,
         ))
 
-/** Installments still to be invoiced, ordered by the time of their invoice, then by their start. */
+/** Returns the installments still to be invoiced, ordered by the time of their invoice, then by their start. */
 export function futureInstallments(aggregate: PolicyAggregate): PlannedInstallment[] {
   const isOpen = openIn(aggregate)
   return recordsWhere(aggregate.modifications, modification => isBilled(aggregate, modification))
@@ -384,17 +384,17 @@ export function futureInstallments(aggregate: PolicyAggregate): PlannedInstallme
     .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start)
 }
 
-/** The amount of each planned invoice, ordered by time. */
+/** Returns the amount of each planned invoice, ordered by time. */
 export function plannedTotals(aggregate: PolicyAggregate): Money[] {
   const totalOf = installmentTotals(aggregate)
   return futureInstallments(aggregate).map(one => totalOf(one.modificationLocator, one.number))
 }
 
-/** Open installments that start at that time or later. */
+/** Returns the open installments that start at that time or later. */
 export const openAfter = (aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] =>
   openInstallments(aggregate).filter(one => one.start >= at)
 
-/** Installments of issued modifications without a valid invoice. Plans of other quotes are previews. */
+/** Returns the open installments of issued modifications. Plans of other quotes are previews. */
 export const openInstallments = (aggregate: PolicyAggregate): PlannedInstallment[] => {
   const { installments, modifications } = aggregate
   const isIssuedPlan = (one: PlannedInstallment): boolean =>

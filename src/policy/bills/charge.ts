@@ -1,5 +1,5 @@
-// What a transaction charges, before payment dates. Charges follow from priced perils and fees, which never change,
-// so charges have no rows.
+// What a transaction charges, before payment dates. Charges follow from priced perils and fees, which never change, so charges have
+// no rows.
 import type { Uuid } from '../../kernel/locators.ts'
 import { fromMinor, type Money, minus, negated, plus, sumOf } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
@@ -15,40 +15,40 @@ type PerilSource = {
 
 /** One amount that a transaction charges over a span: a premium, tax or commission of one peril run, or a fee. */
 export type Charge = Span & {
-  /** Unique in the policy, and stable whenever it is derived. */
+  /** Unique in the policy, and the same each time it is derived. */
   readonly id: string
   /** Never zero. */
   readonly amount: Money
   /** The transaction that made it. */
   readonly policyModificationLocator: Uuid
-  /** The span that it pays for, if not the whole: the rest was already billed or is unchanged. */
+  /** The span that the charge pays for, if not the whole span: the remaining time was already billed or is unchanged. */
   readonly rest?: Span
-  /** For a rest that a plan keeps apart (items.ts): the installment that would have billed it. */
+  /** For a rest that a plan keeps separate (items.ts): the installment that would have billed it. */
   readonly from?: Uuid
-  /** For a change of an earlier charge: that charge is unchanged until then; 0 if none of it stays. */
+  /** For a change of an earlier charge: the time until which that charge is unchanged. 0 if none of it stays. */
   readonly keptUntil?: Instant
-  /** Where `keptUntil` is 0: the start of the change, if cover of before a reinstatement stays (`Replanned.keepsCover`). */
+  /** If `keptUntil` is 0 but cover from before a reinstatement stays: the start of the change (`Replanned.keepsCover`). */
   readonly coverUntil?: Instant
-  /** The charge that it takes back as a whole; so it is of the characteristics that its transaction replaced. */
+  /** The charge that this one takes back whole. Its characteristics are therefore those that its transaction replaced. */
   readonly reverses?: string
-  /** Of these characteristics, the policy segment; without it, the last one that the transaction replaced. */
+  /** The policy segment of those characteristics. If absent, the last segment that the transaction replaced. */
   readonly reversedSegment?: Uuid
 } & (
     | (PerilSource & { readonly type: 'premium' })
     | (PerilSource & { readonly type: 'tax'; readonly taxName: string })
     | (PerilSource & { readonly type: 'commission'; readonly commissionRecipient: string })
     | { readonly type: 'fee'; readonly feeLocator: Uuid; readonly feeName: string }
-    /** Held back from a premium, from a tax if named, or from a fee. */
+    /** Held back from a premium, from a tax if one is named, or from a fee. */
     | (PerilSource & { readonly type: 'holdback'; readonly taxName?: string })
     | { readonly type: 'holdback'; readonly feeLocator: Uuid; readonly feeName: string }
   )
 
-/** `keptUntil` of a charge that reverses everything. */
+/** The `keptUntil` of a charge that reverses everything. */
 export const NOTHING_KEPT = 0 as Instant
 
 export const isCharged = (charge: Charge): boolean => charge.amount.minor !== 0
 
-/** Charges of a new peril run: premium, taxes, commissions. Empty until the run is priced. */
+/** Returns the charges of a new peril run: premium, taxes and commissions. Empty until the run is priced. */
 export function perilCharges(run: PerilRun, perilName: string): Charge[] {
   if (run.price === undefined) return []
   const total = { start: run.start, end: run.end, amounts: amountsOf(run.price) }
@@ -70,7 +70,7 @@ const feeCharge = (fee: ChargedFee, by: Uuid, amount: Money, { start, end }: Spa
   feeName: fee.name,
 })
 
-/** Like `feeCharge`, for a modification that changes a fee. */
+/** Like `feeCharge`, for a modification that changes the fee. */
 export const feeChange = (fee: ChargedFee, by: Uuid, amount: Money, span: Span): Charge => ({
   ...feeCharge(fee, by, amount, span),
   id: `${fee.locator}/${by}/fee`,
@@ -81,7 +81,7 @@ const feeReversal = (fee: ChargedFee, by: Uuid, amount: Money, span: Span): Char
   keptUntil: NOTHING_KEPT,
 })
 
-/** Fees of the plan's installments, each as a charge of the transaction over its installment's span. */
+/** Returns the fees of the plan's installments, each as a charge of the transaction over the span of its installment. */
 export const installmentFeeCharges = (plan: Iterable<PlannedInstallment>): Charge[] =>
   Array.from(plan).flatMap(installment =>
     (installment.fees ?? []).map(fee =>
@@ -115,10 +115,10 @@ export const feeReversals = (fees: readonly Fee[], by: Uuid): Charge[] =>
     )
     .filter(isCharged)
 
-/** The peril run or fee that is charged for. */
+/** Returns the locator of the peril run or fee that is charged for. */
 export const sourceOfCharge = ({ id }: Charge): string => id.slice(0, id.indexOf('/'))
 
-/** Groups charges: one key for all charges of the same premium, tax, commission or fee. */
+/** Returns the key by which charges are grouped: the same for all charges of one premium, tax, commission or fee. */
 export function lineOfCharge(charge: Charge): string {
   const source = sourceOfCharge(charge)
   switch (charge.type) {
@@ -131,10 +131,10 @@ export function lineOfCharge(charge: Charge): string {
   }
 }
 
-/** Whether the policyholder pays it. Commissions are itemised but belong to no total (brief 3.1). */
+/** Whether the policyholder pays the charge. Commissions are itemised but belong to no total (brief 3.1). */
 export const isPayable = (charge: Charge): boolean => charge.type !== 'commission'
 
-/** The charges without the paid part. */
+/** Returns the charges without the part that was paid. */
 export function unpaidPart(charges: readonly Charge[], paidMinor: number): Charge[] {
   const paid = paidParts(charges, paidMinor)
   return charges
@@ -142,7 +142,7 @@ export function unpaidPart(charges: readonly Charge[], paidMinor: number): Charg
     .filter(one => one.amount.minor !== 0)
 }
 
-/** The paid part of each charge, in proportion to their payable amounts; nothing where none is payable. */
+/** Returns the paid part of each charge, in proportion to their payable amounts. All parts are zero if nothing is payable. */
 export function paidParts(charges: readonly Charge[], paidMinor: number): Money[] {
   const weights = charges.map(one => (isPayable(one) ? BigInt(Math.max(0, one.amount.minor)) : 0n))
   const [first] = charges
@@ -150,7 +150,7 @@ export function paidParts(charges: readonly Charge[], paidMinor: number): Money[
   return splitBy(weights)(fromMinor(paidMinor, first!.amount.currency))
 }
 
-/** Joins the rests with the same key, and omits those of zero. */
+/** Joins the rests with the same key and omits those that total zero. */
 export function joinedRests(all: Iterable<Charge>, keyOf: (rest: Charge) => string): Charge[] {
   const rests = new Map<string, Charge>()
   for (const rest of all) {
@@ -161,14 +161,14 @@ export function joinedRests(all: Iterable<Charge>, keyOf: (rest: Charge) => stri
   return [...rests.values()].filter(rest => rest.amount.minor !== 0)
 }
 
-/** Two rests of one charge, left by two plans. */
+/** Joins two rests of one charge that two plans left. */
 const joined = (a: Charge, b: Charge): Charge => ({
   ...a,
   amount: plus(a.amount, b.amount),
   rest: { start: earlier(a.rest!.start, b.rest!.start), end: later(a.rest!.end, b.rest!.end) },
 })
 
-/** `rest` and `keptUntil` are for a run that was charged before: the recharged span, and the end of what stays. */
+/** `rest` and `keptUntil` are for a run that was charged before: the span that is charged again, and the end of what stays. */
 type RunChargeSource = { id: string; perilName: string } & Pick<
   Charge,
   'rest' | 'keptUntil' | 'coverUntil' | 'reverses' | 'reversedSegment'
@@ -176,13 +176,16 @@ type RunChargeSource = { id: string; perilName: string } & Pick<
 
 export const taxChargeId = (source: string, taxName: string): string => `${source}/tax/${taxName}`
 
-/** A recipient may have several commissions on one peril; the position distinguishes them. */
+/** Returns the id of a commission. The position distinguishes several commissions of one recipient on one peril. */
 export const commissionChargeId = (source: string, at: number): string => `${source}/commission/${at}`
 
-/** The cost of a piece of a run, or of several together. */
+/** The amounts of a piece of a run, or of several pieces together. */
 export type PieceTotal = Span & { readonly amounts: Amounts }
 
-/** `id` prefixes the ids of the charges, `reverses` those of what they take back. */
+/**
+ * Returns the charges of a run. `id` is the prefix of their ids, `reverses` the prefix of the ids of the charges that they take
+ * back.
+ */
 export function runCharges(
   run: PerilRun,
   { start, end, amounts }: PieceTotal,

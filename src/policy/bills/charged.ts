@@ -1,4 +1,4 @@
-// What a policy comes to in all, bounded where it is written: whatever is summed of it later is then exact, and can be read.
+// The total that a policy charges. It is limited when it is written, so that every later sum over it is exact and can be read.
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { LARGEST_MINOR, type Money } from '../../kernel/money.ts'
@@ -6,8 +6,9 @@ import { acceptedQuote, type PerilPrice, type PolicyAggregate } from '../records
 import { NeedsWholePolicy, type Unread } from '../surroundings.ts'
 
 /**
- * Refuses (422) a policy whose accepted transactions charge more than adds up exactly, unless it did so before. Of what was not read
- * the premiums count; where all comes to much, the rest is read.
+ * Throws 422 if the policy's accepted transactions charge more than can be summed exactly, unless they already did before. Of
+ * records that were not read, only the premium changes count. If the total is very large, throws `NeedsWholePolicy` to have the
+ * rest read.
  */
 export function assertChargesAddUp(
   before: PolicyAggregate | undefined,
@@ -24,10 +25,10 @@ export function assertChargesAddUp(
   )
 }
 
-/** A transaction keeps the map of records that it does not change. */
+/** The summed records. A transaction keeps the map of records that it does not change, so equal maps have equal sums. */
 const SUMMED = ['quotes', 'modifications', 'perilRuns', 'fees'] as const
 
-/** What is charged or what is given back, whichever is more: no sum of some of it is larger. */
+/** Returns the total that is charged or the total that is given back, whichever is larger. No sum of a part of it is larger. */
 function chargedMinor(aggregate: PolicyAggregate): number {
   const { modifications, perilRuns, fees } = aggregate
   const quote = acceptedQuote(aggregate)?.locator

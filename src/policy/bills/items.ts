@@ -1,5 +1,5 @@
-// How installments bill the charges of a transaction. Items are derived, not stored: large policies (10,000 perils,
-// monthly) have hundreds of thousands. A plugin's plan states the items itself.
+// How installments bill the charges of a transaction. Items are derived, not stored: large policies (10,000 perils, monthly) have
+// hundreds of thousands. Only a plugin's plan states its items itself.
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, fromMinor, type Money, plus, sumOf, zero } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
@@ -7,11 +7,11 @@ import { splitBy } from '../fold/shares.ts'
 import type { Installment, PlannedInstallment } from '../records/invoice.ts'
 import { type Charge, feeChargeId, isPayable, lineOfCharge, sourceOfCharge } from './charge.ts'
 
-/** The part of a charge that one installment bills; never zero. */
+/** The part of a charge that one installment bills. Never zero. */
 export type InstallmentItem = { readonly charge: Charge; readonly amount: Money }
 
 /**
- * The items of each installment, in plan order. The items of a charge add up to it exactly and never have the opposite
+ * Returns the items of each installment, in plan order. The items of a charge add up to it exactly and never have the opposite
  * sign. Pass the whole plan, including invoiced installments.
  */
 export function installmentItems(
@@ -26,7 +26,7 @@ export function installmentItems(
   return isContinued(plan) || isSpread(plan) ? items.map(joinedByCharge) : items
 }
 
-/** Merges rests that several installments left of one charge into one item. */
+/** Merges the rests of one charge that several installments left into one item. */
 function joinedByCharge(items: readonly InstallmentItem[]): InstallmentItem[] {
   const joined = new Map<string, InstallmentItem>()
   for (const item of items) {
@@ -36,7 +36,7 @@ function joinedByCharge(items: readonly InstallmentItem[]): InstallmentItem[] {
   return [...joined.values()].filter(item => item.amount.minor !== 0)
 }
 
-/** The sum of each installment's items without commissions, in plan order. */
+/** Returns the sum of each installment's items without commissions, in plan order. */
 export function totalsDue(
   plan: readonly Installment[],
   charges: readonly Charge[],
@@ -52,8 +52,8 @@ export function totalsDue(
 }
 
 /**
- * What the installments with these numbers still bill of each charge: the sum of their items, over the span they pay
- * for. Omits charges with nothing left.
+ * Returns what the installments with these numbers bill of each charge: the sum of their items, over the span that they pay for.
+ * Omits charges of which they bill nothing.
  */
 export const restOf = (
   plan: readonly PlannedInstallment[],
@@ -70,7 +70,7 @@ export const restOf = (
     return [{ ...charge, amount, rest: overlap(paid, charge.rest ?? charge) }]
   })
 
-/** Like `restOf`, for each installment apart, with its locator (`from`). */
+/** Like `restOf`, but with a separate rest for each installment, which names the installment (`from`). */
 export const restsByInstallment = (
   plan: readonly PlannedInstallment[],
   charges: readonly Charge[],
@@ -82,7 +82,7 @@ export const restsByInstallment = (
     }),
   )
 
-/** The parts of each charge that these installments bill; never zero. */
+/** Returns the parts of each charge that these installments bill. No part is zero. */
 function openParts(
   plan: readonly PlannedInstallment[],
   charges: readonly Charge[],
@@ -100,14 +100,14 @@ function openParts(
   })
 }
 
-/** The overlap of the spans; the first span if they do not overlap. */
+/** Returns the overlap of the spans, or the first span if they do not overlap. */
 function overlap(first: Span, second: Span): Span {
   const start = later(first.start, second.start)
   const end = earlier(first.end, second.end)
   return start < end ? { start, end } : first
 }
 
-/** Splits charges over the plan: one part for each installment, in order. */
+/** Returns a function that splits a charge over the plan: one part for each installment, in order. */
 const splitterOver = (
   plan: readonly Installment[],
   charges: readonly Charge[],
@@ -117,7 +117,7 @@ const splitterOver = (
   return plan.some(one => one.items) ? statedBy(plan) : splitByTime(plan)
 }
 
-/** The plan's stated items of a charge; empty for a charge that it does not name. */
+/** Splits charges as the plan's items and fees state. All parts of a charge that the plan does not name are zero. */
 function statedBy(plan: readonly Installment[]): (charge: Charge) => Money[] {
   const stated = new Map<string, number[]>()
   const put = (id: string, at: number, minor: number): void => {
@@ -135,7 +135,7 @@ function statedBy(plan: readonly Installment[]): (charge: Charge) => Money[] {
   }
 }
 
-/** Finds the weights once per span: most charges share one. */
+/** Splits charges by time. Computes the weights once per span, because most charges share one. */
 function splitByTime(plan: readonly Installment[]): (charge: Charge) => Money[] {
   const splitBySpan = new Map<string, (amount: Money) => Money[]>()
   return charge => {
@@ -151,9 +151,9 @@ function splitByTime(plan: readonly Installment[]): (charge: Charge) => Money[] 
 }
 
 /**
- * How much of a span each installment pays for: 1 per whole billing period, the share of milliseconds for a period that
- * the span or the end of coverage cuts. Brought to a common denominator, so weights are whole numbers. The first
- * installment bills a span outside all periods.
+ * Returns how much of a span each installment pays for: 1 for each whole billing period, and a share by milliseconds for a period
+ * that the span or the end of coverage cuts. The weights have a common denominator, so they are whole numbers. A span outside all
+ * periods is billed by the first installment.
  */
 function weightsOver(plan: readonly Installment[], span: Span): bigint[] {
   const shares = plan.map(installment =>
@@ -174,20 +174,20 @@ function weightsOver(plan: readonly Installment[], span: Span): bigint[] {
   return weights.some(weight => weight > 0n) ? weights : plan.map((_, index) => (index === 0 ? 1n : 0n))
 }
 
-// A plan that continues an earlier one (brief 4.5): each installment replaces some that were planned and bills what they
-// billed. A reduction of a premium, tax or fee first takes from the installments that bill that same one for the removed
-// time. The installment up to `keptUntil` bears the rest, so that it bills what is left of what is in force. What no
-// installment bills is refunded at once. New charges of the transaction are spread by time.
+// Whether the plan continues an earlier one (brief 4.5). Each installment replaces some that were planned and bills what they
+// billed. A reduction of a premium, tax or fee is first taken from the installments that bill the same premium, tax or fee for the
+// removed time. The installment up to `keptUntil` bears the difference, so that it bills what is left of what is in force. What no
+// installment bills is refunded immediately. New charges of the transaction are spread by time.
 //
-// Amounts of issued invoices are derived by this formula: it may never change.
+// Amounts of issued invoices are derived by this formula: never change it.
 export const isContinued = (plan: readonly Installment[]): boolean =>
   plan.some(one => one.replans !== undefined && one.replans.bill !== 'spread')
 
-/** A plan by another payment schedule. Those of earlier releases have no mark, and keep their formula. */
+/** Whether the plan was made by another payment schedule. Plans of earlier releases have no mark and keep their formula. */
 export const isSpread = (plan: readonly Installment[]): boolean =>
   plan.some(one => one.replans?.bill === 'spread')
 
-/** `charges` are all that the plan bills; rests that it took over are apart (`from`). */
+/** `charges` are all charges that the plan bills. Each rest that it took over is separate and names its installment (`from`). */
 function splitContinued(
   plan: readonly Installment[],
   charges: readonly Charge[],
@@ -198,12 +198,12 @@ function splitContinued(
   const lastPlanned = planned.at(-1)
   const keepsCover = plan.some(one => one.replans?.keepsCover)
   const immediate = plan.findIndex(one => one.replans?.bill === 'atOnce')
-  // A plan without an immediate installment has nothing to bill at once; the last one stands in.
+  // A plan without an immediate installment has nothing to bill immediately. Its last installment takes that place.
   const atOnce = immediate >= 0 ? immediate : plan.length - 1
   const placeOf = ({ from }: Charge): number => places.get(from!) ?? atOnce
   const lines = linesIn(charges, plan, placeOf)
 
-  /** The installment that bears what a change leaves of a line kept until then. */
+  /** Returns the installment that bears what a change leaves of a line that is kept until then. */
   const bearerOf = (keptUntil: Instant): number => {
     const before = planned.findLast(at => plan[at]!.start < keptUntil)
     if (before !== undefined) return before
@@ -213,7 +213,7 @@ function splitContinued(
   return charge => {
     const { currency, minor } = charge.amount
     const parts = plan.map(() => 0)
-    // Most parts are nothing.
+    // One shared value, because most parts are zero.
     const nothing = zero(currency)
     const amounts = (): Money[] => parts.map(part => (part === 0 ? nothing : fromMinor(part, currency)))
     const allAt = (at: number): Money[] => {
@@ -252,19 +252,19 @@ function splitContinued(
   }
 }
 
-/** What a continued plan takes over, by line of charges, and what is new of each line. */
+/** What a continued plan takes over of each line of charges, and what is new in each line. */
 type Lines = {
-  /** By installment of the plan. */
+  /** By line: a rest for each installment of the plan, in minor units. */
   readonly restsOnPlan: ReadonlyMap<string, readonly number[]>
-  /** By earlier installment (`restKey`). */
+  /** By line and earlier installment (`restKey`), in minor units. */
   readonly rests: ReadonlyMap<string, number>
   /**
-   * An installment with less than nothing of a line refunds it, if it bills nothing of the peril for its own time, but changes that
-   * time. Else it bears a difference.
+   * Both are by source and earlier installment (`restKey`). A negative rest of an installment is a refund if the installment bills
+   * nothing of the source for its own time, but changes that time. Otherwise it is a difference that the installment bears.
    */
   readonly billingOwnTime: ReadonlySet<string>
   readonly changingOwnTime: ReadonlySet<string>
-  /** The first new charge. */
+  /** The first new charge of each line. */
   readonly firstOf: ReadonlyMap<string, Charge>
 }
 
@@ -301,8 +301,9 @@ function linesIn(
 }
 
 /**
- * Minor units, refunded at once from a rest that refunds an invoiced charge (a dearer cover replaced a cheaper one): the part after
- * the end of cover, whether the installment with the refund goes or only shrinks.
+ * Returns how many minor units of a rest are refunded immediately. Applies to a rest that refunds an invoiced charge, as when
+ * dearer cover replaced cheaper cover. Refunds the part after the end of cover, whether the installment with the refund is dropped
+ * or only shortened.
  */
 function refundedAtOnce(
   charge: Charge,
@@ -323,6 +324,6 @@ function refundedAtOnce(
   return splitBy([BigInt(freesAfter - start), BigInt(end - freesAfter)])(charge.amount)[1]!.minor
 }
 
-/** A fee that the transaction adds is billed at once; a restored fee is spread like the premium. */
+/** Whether the transaction adds the fee. A new fee is billed immediately; a restored fee is spread like the premium. */
 const isNewFee = (charge: Charge): boolean =>
   charge.type === 'fee' && charge.id === feeChargeId({ locator: charge.feeLocator })

@@ -21,17 +21,17 @@ import { type Charge, feeChange, isCharged, NOTHING_KEPT, type PieceTotal, runCh
 type Change = {
   readonly aggregate: PolicyAggregate
   readonly modification: Modification
-  /** Up to this transaction: later ones must not change what it charged. */
+  /** The line up to this transaction: later ones must not change what it charged. */
   readonly line: Line
-  /** `line` without it. */
+  /** The same line without this transaction. */
   readonly before: Line
   readonly reversesApart: boolean
 }
 
-// Charges of a later modification: the cost of its pieces and fees minus the cost of what they replace. A cancellation's
-// are negative. An endorsement reverses the whole changed charge, then charges the kept part again and the new one
-// (brief 4.3): the first two pay for the time from the change on. So does a cancellation that a plugin bills
-// (`reversesApart`), which does not go by this time: each charge is for the whole time of its characteristics.
+// Returns the charges of a later modification: the cost of its pieces and fees minus the cost of what they replace. Those of a
+// cancellation are negative. An endorsement reverses the whole changed charge, then charges the kept part again and the new part
+// (brief 4.3). The reversal and the kept part pay for the time from the change on. A cancellation that a plugin bills
+// (`reversesApart`) also reverses and charges separately, but each of its charges is for the whole time of its characteristics.
 export function netCharges(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -84,20 +84,21 @@ function changesOfRun(change: Change, run: PerilRun): Charge[] {
       ...runCharges(run, made, by, { ...own, rest, keptUntil }),
     ]
   }
-  // All of a piece that a reinstatement made goes: what is before it stays, and is billed by the same line.
+  // The change removes everything that a reinstatement made of the run. What is in force before stays and is billed by the same
+  // line.
   const isStanding = ({ start, replacedBy }: Piece): boolean =>
     replacedBy === undefined && start < replaced.start
   const coverUntil = !made && pieces.some(isStanding) ? { coverUntil: replaced.start } : {}
   return runCharges(run, { ...rest, amounts: net }, by, { ...own, keptUntil, ...coverUntil })
 }
 
-/** From where the kept part ends; all that is replaced if nothing of it is changed. */
+/** Returns the replaced span from the end of the kept part on, or the whole replaced span if all of it is kept. */
 function changedSpan(made: Span | undefined, { start, end }: Span): Span {
   const changesFrom = made?.end ?? start
   return { start: changesFrom < end ? changesFrom : start, end }
 }
 
-/** Of fees that the line does not know yet nothing changes. */
+/** Returns the changes of all fees. A fee that is not in the line yet gives a charge of zero. */
 const allFeeCharges = (change: Change): Charge[] =>
   [...change.aggregate.fees.values()].flatMap(fee => changesOfFee(change, fee))
 
@@ -109,7 +110,7 @@ function changesOfFee({ aggregate, modification, line, before, reversesApart }: 
   if (reversesApart && previous) return amount.minor === 0 ? [] : feeReversedApart(previous, current, by)
 
   const { parts = [], removed: [removed] = [] } = fee.changes.find(one => one.by === by) ?? {}
-  // A flat fee comes back for its whole span, including the gap.
+  // A flat fee is restored for its whole span, including the gap.
   const restoredPart = parts.find(one => previous && !previous.parts.some(known => known.start === one.start))
   const changeStart = later(fee.start, modification.effectiveAt)
   const isRestored = modification.kind === 'reinstatement' && restoredPart !== undefined
@@ -124,7 +125,7 @@ function changesOfFee({ aggregate, modification, line, before, reversesApart }: 
 
 const REVERSAL = 'reversal'
 
-/** One for each piece, since each has characteristics of its own. */
+/** Reverses each piece separately, because each has its own characteristics. */
 const reversalsOf = (run: PerilRun, pieces: readonly Piece[], by: Uuid, perilName: string): Charge[] =>
   pieces.flatMap((piece, at) => {
     const { start, end, segment, amounts } = piece
@@ -147,13 +148,13 @@ function feeReversedApart(before: FeeInForce, after: FeeInForce, by: Uuid): Char
   return after.reversed ? [reversal] : [reversal, feeChange(fee, by, after.amount, spanOf(after))]
 }
 
-/** Whether the id is of a charge by which the modification takes another one back. */
+/** Whether the id belongs to a charge by which the modification takes back another charge. */
 export const isReversalBy = (id: string, { locator }: Pick<Modification, 'locator'>): boolean =>
   id.includes(`/${locator}/${REVERSAL}/`)
 
 /**
- * Whether the cancellation's charges are a plugin's. The charges that its plan names tell: plans of earlier releases name
- * one net charge.
+ * Whether the cancellation's charges are billed by a plugin. The charges that its plan names show this. Plans of earlier releases
+ * name one net charge.
  */
 export const isReversedApart = ({ installments }: PolicyAggregate, modification: Modification): boolean =>
   (modification.kind === 'cancellation' || modification.kind === 'withdrawal') &&
@@ -163,13 +164,13 @@ export const isReversedApart = ({ installments }: PolicyAggregate, modification:
       Object.keys(items).some(id => isReversalBy(id, modification)),
   )
 
-/** The prefix of the ids of the charges by which the last of the pieces was charged. */
+/** Returns the prefix of the ids of the charges by which the last of the pieces was charged. */
 function chargedAs(run: PerilRun, pieces: readonly Piece[]): string {
   const { madeBy } = pieces.at(-1)!
   return madeBy === run.madeBy ? run.locator : `${run.locator}/${madeBy}`
 }
 
-/** From the start of the first to the end of the last. */
+/** Returns the total of the pieces, from the start of the first to the end of the last. */
 function totalOfPieces(pieces: readonly Piece[]): PieceTotal | undefined {
   let total: PieceTotal | undefined
   for (const { start, end, amounts } of pieces)
@@ -187,8 +188,8 @@ function totalOfPieces(pieces: readonly Piece[]): PieceTotal | undefined {
 const isNothing = ({ premium, taxes, commissions }: Amounts): boolean =>
   [premium, ...taxes, ...commissions].every(amount => amount.minor === 0)
 
-// Holdbacks that a modification adds or drops, as charges (brief 1.6, 3.2). A held-back commission reduces what is taken
-// back from its recipient; the policyholder is not charged. May include zero charges.
+// Returns the holdbacks that a modification adds or drops, as charges (brief 1.6, 3.2). A held-back commission reduces what is
+// taken back from its recipient and charges the policyholder nothing. May include zero charges.
 function holdbackCharges({ aggregate, modification, line, before }: Change): Charge[] {
   const changes = new Map<string, Holdback>()
   const none = zero(aggregate.policy.currency)
@@ -201,7 +202,7 @@ function holdbackCharges({ aggregate, modification, line, before }: Change): Cha
   return [...changes].map(([id, change]) => chargeOf(aggregate, modification, id, change))
 }
 
-/** The same for one source, whichever modification held it back. */
+/** Returns the id of a holdback's charge. Holdbacks of one source share it, no matter which modification made them. */
 function idOf(of: Holdback, by: Uuid): string {
   const id = `${of.type === 'fee' ? of.feeLocator : of.perilRunLocator}/${by}/holdback`
   if (of.type === 'tax') return `${id}/tax/${of.taxName}`

@@ -1,4 +1,4 @@
-// Cost, billing and payment of a policy in responses. Every amount has its currency beside it (brief 3.4).
+// Cost, billing and payment of a policy in responses. Every amount has its currency next to it (brief 3.4).
 import { z } from '@hono/zod-openapi'
 import {
   Amount,
@@ -59,7 +59,7 @@ export const CommissionResponse = component('CommissionResponse', {
 })
 export type CommissionResponse = z.infer<typeof CommissionResponse>
 
-/** Amount kept on a cancellation; other prices have none. */
+/** An amount kept on a cancellation. Other prices have no holdbacks. */
 export const HoldbackResponse = component('HoldbackResponse', {
   type: z.enum(['premium', 'tax', 'fee', 'commission']),
   ...withCurrency(Amount, 'amount'),
@@ -84,7 +84,7 @@ export type FeeResponse = z.infer<typeof FeeResponse>
 const taxGroups = z.array(TaxGroupResponse)
 const commissions = z.array(CommissionResponse)
 
-/** Technical premium is present only if every peril has one (brief 3.1). */
+/** The technical premium is present only if every peril has one (brief 3.1). */
 export const GetPerilPriceResponse = component('GetPerilPriceResponse', {
   locator: Text,
   name: Text,
@@ -207,7 +207,7 @@ export type PaymentSource = z.infer<typeof PaymentSource>
 /** Clients may not send `offset`: only Bindery makes offsets. */
 const RequestedSource = z.enum(['received', 'credit'])
 
-/** `amount` and `source` are Bindery's extension: without them the invoice is paid in full from outside. */
+/** `amount` and `source` are extensions of Bindery. Without them, the invoice is paid in full from outside. */
 export const PaymentCreateRequest = component('PaymentCreateRequest', {
   fieldValues: RequestFieldValues.describe('Values of the fields of payment.json.'),
   source: optional(RequestedSource).describe(
@@ -291,7 +291,7 @@ export const FinancialTransactionResponse = component('FinancialTransactionRespo
 })
 export type FinancialTransactionResponse = z.infer<typeof FinancialTransactionResponse>
 
-/** Planned but not issued (brief 4.1). */
+/** An invoice that is planned but not issued (brief 4.1). */
 export const FutureInvoiceResponse = component('FutureInvoiceResponse', {
   issueTimestamp: Timestamp,
   dueTimestamp: Timestamp,
@@ -312,7 +312,7 @@ export const CheckedInvoiceResponse = component('CheckedInvoiceResponse', {
   ...GetInvoiceFinancialTransactionsResponse.shape,
 })
 
-/** All that is billed and planned for a policy (brief 3.5). */
+/** Everything that is billed or planned for a policy (brief 3.5). */
 export const CheckInvoicesResponse = component('CheckInvoicesResponse', {
   policyLocator: Text,
   invoices: z.array(CheckedInvoiceResponse),
@@ -323,7 +323,7 @@ export type CheckInvoicesResponse = z.infer<typeof CheckInvoicesResponse>
 export const PolicyholderCreditsQuery = z.object({ pageSize: PageSize, pagingToken: PagingToken })
 export type PolicyholderCreditsQuery = z.infer<typeof PolicyholderCreditsQuery>
 
-/** A payment that left credit, a refund added to credit, or a payment from it. */
+/** A payment that left credit, a refund added to the credit, or a payment made from it. */
 export const CreditMovementResponse = component('CreditMovementResponse', {
   paymentLocator: Text,
   policyLocator: Text,

@@ -25,8 +25,8 @@ export type DocumentType = z.infer<typeof DocumentType>
 export const DocumentState = z.enum(['draft', 'ready', 'dataError', 'renderError', 'conversionError'])
 
 /**
- * `url` is signed and valid until `urlExpirationTimestamp`; both are absent until the document is made (resources brief
- * 4.2). A `ready` document has a `failureMessage` if no font has some of its letters and they print as boxes.
+ * `url` is signed and valid until `urlExpirationTimestamp`. Both are absent until the document is made (resources brief 4.2). A
+ * `ready` document has a `failureMessage` if some of its letters are in no font and print as boxes.
  */
 const document = {
   locator: Text,
@@ -44,7 +44,7 @@ const document = {
 export const PolicyDocumentResponse = component('PolicyDocumentResponse', document)
 export type PolicyDocumentResponse = z.infer<typeof PolicyDocumentResponse>
 
-/** Records that have documents. */
+/** The records that can have documents. */
 export const DOCUMENT_SUBJECTS = [
   'policy',
   'quote',
@@ -58,7 +58,7 @@ export const DOCUMENT_SUBJECTS = [
   'lapseReinstatement',
 ] as const
 
-/** A document of any record of a policy, with the record. */
+/** A document of any record of a policy, with that record. */
 export const RecordDocumentResponse = component('RecordDocumentResponse', {
   ...document,
   recordType: z.enum(DOCUMENT_SUBJECTS),
@@ -74,7 +74,7 @@ export const RecordDocumentsQuery = z.object({
 })
 export type RecordDocumentsQuery = z.infer<typeof RecordDocumentsQuery>
 
-/** Documents that one request makes again: as many as a policy's object makes within a minute or so. */
+/** Maximum number of documents that one request makes again: about as many as a policy's object makes within a minute. */
 const MOST_MADE_AGAIN = 200
 
 export const MakeDocumentsAgainRequest = component('MakeDocumentsAgainRequest', {
@@ -94,7 +94,7 @@ export const Media = component('Media', {
 })
 export type Media = z.infer<typeof Media>
 
-/** In the query or in the form: published clients do both (brief 0.6). */
+/** Accepted in the query or in the form, because published clients do both (brief 0.6). */
 const described = {
   displayName: OptionalLongName.describe('What people see; required here or in the query.'),
   documentType: OptionalName.describe(
@@ -102,7 +102,7 @@ const described = {
   ),
 }
 
-/** Documented as required (contract 1), but also accepted in the form. */
+/** Documented as required in the query (contract 1), but also accepted in the form. */
 export const AddDocumentQuery = z.object({
   displayName: described.displayName.openapi({
     description: 'What people see. A part of the form with this name does as well.',
@@ -127,7 +127,7 @@ const margin = optional(
   Name.regex(MARGIN, rule("must be a length like '20mm', in mm, cm, in, pt, pc or px")),
 ).describe('E.g. `20mm`; without a unit millimetres.')
 
-/** An omitted property comes from `@page` of the style sheets, else A4 portrait with 20 mm. */
+/** An omitted property comes from `@page` of the style sheets, otherwise it is A4 portrait with margins of 20 mm. */
 export const PageLayout = z.object({
   marginLeft: margin,
   marginRight: margin,
@@ -138,8 +138,8 @@ export const PageLayout = z.object({
 })
 
 /**
- * Undocumented on purpose: only published clients call the path (brief 0.10). Their `policyDisplayId` is the policy's
- * locator; they name a transaction by type and locator.
+ * Undocumented on purpose: only published clients call this path (brief 0.10). Their `policyDisplayId` is the policy's locator, and
+ * they name a transaction by type and locator.
  */
 export const RenderDocumentRequest = z
   .object({
@@ -185,7 +185,7 @@ export const RenderDocumentRequest = z
   .openapi('RenderDocumentRequest')
 export type RenderDocumentRequest = z.infer<typeof RenderDocumentRequest>
 
-/** Published clients read this (brief 0.10). */
+/** Published clients read this response (brief 0.10). */
 export const RenderedDocumentResponse = component('RenderedDocumentResponse', {
   displayName: Text,
   fileName: Text,

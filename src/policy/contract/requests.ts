@@ -1,4 +1,4 @@
-// Requests and parameters about policies, and responses that are not a policy.
+// Requests and parameters about policies, and responses other than the policy itself.
 import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
@@ -22,7 +22,7 @@ import { breaks } from '../../platform/wire-problem.ts'
 export const PolicyQuery = z.object({ summarizeQuotes: booleanOr(false).describe('Fill quoteSummary.') })
 export type PolicyQuery = z.infer<typeof PolicyQuery>
 
-/** Bindery only: a large policy of a long life has more characteristics of perils than an answer can hold. */
+/** An extension of Bindery: a large policy with a long life has more characteristics of perils than one answer can hold. */
 export const DetailQuery = z.object({
   perilCharacteristics: OptionalLocator.describe(
     'Bindery only. Which perils have their `characteristics`, and in which exposures transactions say what they changed: those of `all` exposures, as when it is left out, of `none`, or of the exposure with this locator; `few`: of all, if together they are at most 3,000, else of none; `fitting`: of all, if one answer can hold them, else of none, as in the answer of a write. The other lists are empty.',
@@ -35,7 +35,7 @@ export const FieldGroupCreateRequest = component('FieldGroupCreateRequest', {
   fieldValues: RequestFieldValues,
 })
 
-/** New values for a group that stays. */
+/** New values for an existing group. */
 export const FieldGroupUpdateRequest = component('FieldGroupUpdateRequest', {
   fieldGroupLocator: Locator,
   fieldName: Name,
@@ -45,14 +45,14 @@ export const FieldGroupUpdateRequest = component('FieldGroupUpdateRequest', {
 const newFieldGroups = list(FieldGroupCreateRequest)
 const locators = list(Locator)
 
-/** The three properties by which every update changes field groups. */
+/** The three properties with which every update changes field groups. */
 export const fieldGroupChanges = {
   addFieldGroups: newFieldGroups,
   updateFieldGroups: list(FieldGroupUpdateRequest),
   removeFieldGroups: locators,
 }
 
-/** Decimal text or `unlimited`, which the field rules check (brief 6.5). Numbers are accepted as text. */
+/** Decimal text or `unlimited`; the field rules check it (brief 6.5). Numbers are accepted and converted to text. */
 const OptionalIndemnity = optional(
   z
     .preprocess(wire => (typeof wire === 'number' ? String(wire) : wire), z.string().max(64))
@@ -68,7 +68,7 @@ const perilAmounts = {
   indemnityPerItem: OptionalIndemnity,
 }
 
-/** `locator` is the client's own reference, echoed in responses; the peril gets its own locator. */
+/** `locator` is the client's own reference and is echoed in responses. The peril gets its own locator. */
 export const PerilCreateRequest = component('PerilCreateRequest', {
   name: Name,
   locator: OptionalLocator,
@@ -77,7 +77,7 @@ export const PerilCreateRequest = component('PerilCreateRequest', {
   ...perilAmounts,
 })
 
-/** A `remove…` flag beats a value (brief 6.5). */
+/** A `remove…` flag takes precedence over a value (brief 6.5). */
 export const PerilUpdateRequest = component('PerilUpdateRequest', {
   perilLocator: Locator,
   fieldValues: RequestFieldValues,
@@ -124,7 +124,7 @@ const finalize = booleanOr(true).describe(
   'Lock, price and underwrite the policy at once. false leaves it a draft.',
 )
 
-/** The start defaults to midnight today, the end to a year later (brief 7). */
+/** The start defaults to midnight today, the end to one year after the start (brief 7). */
 export const PolicyCreateRequest = component('PolicyCreateRequest', {
   policyholderLocator: Locator,
   productName: Name,
@@ -141,7 +141,7 @@ export const PolicyCreateRequest = component('PolicyCreateRequest', {
 })
 export type PolicyCreateRequest = z.infer<typeof PolicyCreateRequest>
 
-/** `effectiveContract…Timestamp` are aliases of `policy…Timestamp`, mapped when read; values that disagree are a problem. */
+/** `effectiveContract…Timestamp` are aliases of `policy…Timestamp`, mapped when read. Values that disagree are a problem. */
 export const PolicyUpdateRequest = component('PolicyUpdateRequest', {
   policyStartTimestamp: OptionalTimestamp,
   policyEndTimestamp: OptionalTimestamp,
@@ -171,7 +171,7 @@ export type PolicyUpdateRequest = z.infer<typeof PolicyUpdateRequest>
 
 export const PolicyLocatorQuery = z.object({ displayId: Locator })
 
-/** The policy with the displayId, or with a record that has it. */
+/** The policy that has the displayId, or has a record with it. */
 export const PolicyLocatorResponse = component('PolicyLocatorResponse', { locator: Text })
 export type PolicyLocatorResponse = z.infer<typeof PolicyLocatorResponse>
 
@@ -192,8 +192,8 @@ export const PaymentScheduleChangeRequest = component('PaymentScheduleChangeRequ
 export type PaymentScheduleChangeRequest = z.infer<typeof PaymentScheduleChangeRequest>
 
 /**
- * What is pending on the policy and blocks the request: a transaction that is quoted or accepted (brief 2.4); for an
- * upgrade also a priced quote.
+ * Something pending on the policy that blocks the request: a transaction that is quoted or accepted (brief 2.4). An upgrade is also
+ * blocked by a priced quote.
  */
 export const ConflictResponse = component('ConflictResponse', {
   kind: z.enum(['endorsement', 'renewal', 'reinstatement', 'quote']),

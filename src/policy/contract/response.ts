@@ -46,7 +46,7 @@ const segment = {
   mediaByLocator: MediaByLocator,
 }
 
-/** `policyStart/EndTimestamp` are the original contract's span, on renewal segments too (brief 2.2). */
+/** `policyStart/EndTimestamp` are the span of the original contract, on renewal segments too (brief 2.2). */
 export const PolicyCharacteristicsResponse = component(
   'PolicyCharacteristicsResponse',
   {
@@ -95,7 +95,7 @@ export type PerilCharacteristicsResponse = z.infer<typeof PerilCharacteristicsRe
 
 // One modification for each transaction of a policy (brief 2.1.3 to 2.1.5).
 
-/** One for each new peril segment; `premiumChange` = the new amount minus the replaced share. */
+/** One for each new peril segment. `premiumChange` is the new amount minus the share that it replaces. */
 export const PerilModificationResponse = component('PerilModificationResponse', {
   locator: Text,
   ...ofPolicy,
@@ -107,7 +107,7 @@ export const PerilModificationResponse = component('PerilModificationResponse', 
 })
 export type PerilModificationResponse = z.infer<typeof PerilModificationResponse>
 
-/** `newExposureCharacteristicsLocator` only when the exposure's own data changed. */
+/** `newExposureCharacteristicsLocator` is present only if the exposure's own data changed. */
 export const ExposureModificationResponse = component('ExposureModificationResponse', {
   locator: Text,
   ...ofPolicy,
@@ -191,7 +191,7 @@ export const CancellationInfo = component('CancellationInfo', {
 })
 export type CancellationInfo = z.infer<typeof CancellationInfo>
 
-/** `quoteSummary` only with `summarizeQuotes=true`; `billingTrigger` never. */
+/** `quoteSummary` is present only with `summarizeQuotes=true`, `billingTrigger` never. */
 export const PolicyResponse = component('PolicyResponse', {
   locator: Text,
   displayId: DeprecatedText,
@@ -221,7 +221,7 @@ export type PolicyResponse = z.infer<typeof PolicyResponse>
 
 // Exposures and perils on risk at one moment (brief 3.5).
 
-/** The body, or the time in it, may be omitted: now. */
+/** The body, or the time in it, may be omitted. The time is then now. */
 export const CoverageSummaryRequest = component('CoverageSummaryRequest', {
   effectiveTimestamp: OptionalTimestamp,
 })

@@ -1,5 +1,5 @@
-// How each figure of a price came to be. Figures are exact decimals as text, in major units of the worksheet's currency,
-// because rates have more places than amounts. Every amount can be worked out again from the lines before it.
+// How each figure of a price was computed. Figures are exact decimals as text, in major units of the worksheet's currency, because
+// rates have more places than amounts. Every amount can be recomputed from the lines before it.
 import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
@@ -15,7 +15,7 @@ import {
 } from '../../platform/wire.ts'
 import { EXACT_DECIMAL } from '../../platform/wire-units.ts'
 
-/** Perils of one worksheet; others are asked for by `exposureLocator` or `perilLocator`. */
+/** Maximum number of perils in one worksheet. Request others by `exposureLocator` or `perilLocator`. */
 export const MOST_EXPLAINED_PERILS = 200
 
 /** The query of every price that can be explained. */
@@ -28,7 +28,7 @@ export const ExplainQuery = z.object({
 })
 export type ExplainQuery = z.infer<typeof ExplainQuery>
 
-/** The member of an operation that asks for a worksheet; nothing where none is asked for. */
+/** Returns the member of an operation that requests a worksheet. Empty if none is requested. */
 export const explainOf = ({ explain, ...selection }: ExplainQuery): { explain?: typeof selection } =>
   explain ? { explain: selection } : {}
 
@@ -72,7 +72,7 @@ const script = {
   moreSteps: Integer.describe('Further steps, which are left out.'),
 }
 
-/** A rate over the months of a run. Unrounded is exact, or the rate over its months, and what is added. */
+/** A rate over the months of a run. `unrounded` is the exact amount, or the rate over the months plus what is added. */
 const WorksheetFigure = component('WorksheetFigure', {
   yearly: OptionalExact.describe('A rate of twelve months.'),
   monthly: OptionalExact.describe('A rate of a month; it wins over a yearly one.'),
@@ -101,7 +101,7 @@ const WorksheetTax = component('WorksheetTax', {
 })
 export type WorksheetTax = z.infer<typeof WorksheetTax>
 
-/** A part of an amount over time. `amount` is from × part ÷ whole, rounded half up; the rest is what remains. */
+/** A part of an amount over time. `amount` is from × part ÷ whole, rounded half up. The rest is what remains. */
 const WorksheetShare = component('WorksheetShare', {
   of: z.enum(['premium', 'technicalPremium', 'tax', 'commission']),
   name: OptionalText.describe('The tax or the recipient.'),
@@ -222,7 +222,7 @@ const WorksheetScript = component('WorksheetScript', {
 })
 export type WorksheetScript = z.infer<typeof WorksheetScript>
 
-/** A call of the plugin or of the external rater, which rates all perils of a transaction at once. */
+/** A call of the plugin or the external rater, which rates all perils of a transaction together. */
 const WorksheetCall = component('WorksheetCall', {
   policyModificationLocator: Text,
   ratedBy: z.enum(['plugin', 'externalRater']),

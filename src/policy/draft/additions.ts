@@ -1,5 +1,5 @@
-// Exposures and perils that a request adds to a draft or an issued policy. The caller makes the runs, because their
-// spans differ. Problems are reported, not thrown.
+// Exposures and perils that a request adds to a draft or to an issued policy. The caller creates the runs, because their spans
+// differ. Problems are reported, not thrown.
 import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
 import { decimal, LARGEST_MINOR } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -35,7 +35,7 @@ export type AdditionContext = ChangeContext & {
   readonly quoteLocator: QuoteLocator
 }
 
-/** Undefined if the product has no such exposure. `index` is its place in the request. */
+/** Returns the added exposure; undefined if the product has no such exposure. `index` is its place in the request. */
 export function addedExposure(
   creation: ExposureCreate,
   index: number,
@@ -71,8 +71,8 @@ export function addedExposure(
 }
 
 /**
- * Undefined if the exposure has no such peril. It may have several of one name, at its creation and by an endorsement: the contract tells
- * them apart by their locators, and each has limits, values and a price of its own.
+ * Returns the added peril; undefined if the exposure has no such peril. An exposure may have several perils of one name, from its
+ * creation and from endorsements. The contract distinguishes them by locator, and each has its own limits, values and price.
  */
 export function addedPeril(
   exposure: Exposure,
@@ -123,7 +123,7 @@ const createdData = (
 
 type AmountName = keyof PerilAmounts
 
-/** For each amount: whether it may be `unlimited`, and the update flag that removes it. */
+/** For each amount: whether it may be `unlimited`, and the flag of an update that removes it. */
 const AMOUNTS = {
   deductible: { unlimited: false, remove: 'removeDeductible' },
   lumpSumPayment: { unlimited: false, remove: 'removeLumpSumPayment' },
@@ -134,15 +134,15 @@ const AMOUNTS = {
 
 const NAMES = Object.keys(AMOUNTS) as AmountName[]
 
-/** `fieldName` of a problem is the name of the amount, e.g. `deductible`. */
+/** `fieldName` of a problem is the name of the amount, such as `deductible`. */
 export type PerilAmountsResult = { amounts: PerilAmounts; problems: FieldError[] }
 
-/** Omitted amounts come from the peril's defaults (brief 5.1). */
+/** Returns the amounts of a new peril. Omitted amounts come from the peril's defaults (brief 5.1). */
 export function createPerilAmounts(defaults: PerilDefaults, request: PerilAmountsCreate): PerilAmountsResult {
   return changed(defaults, request, () => false)
 }
 
-/** Omitted amounts stay; a remove flag beats a value (brief 6.5). */
+/** Returns the amounts after an update. Omitted amounts stay; a remove flag takes precedence over a value (brief 6.5). */
 export function updatePerilAmounts(current: PerilAmounts, update: PerilAmountsUpdate): PerilAmountsResult {
   return changed(current, update, name => update[AMOUNTS[name].remove] === true)
 }

@@ -1,5 +1,5 @@
-// Applies a request to a draft's content. Nothing here refuses: problems are collected by owner, and validation.ts judges
-// them together.
+// Applies a request to a draft's content. Nothing here throws: problems are collected by owner, and validation.ts judges them
+// together.
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import type { TimeZone } from '../../kernel/time.ts'
 import type { ExposureDefinition, ProductDefinition } from '../../product/configuration.ts'
@@ -22,7 +22,7 @@ import type { AddedPeril, AdditionContext } from './additions.ts'
 import { addedExposure, addedPeril, updatePerilAmounts } from './additions.ts'
 import type { DraftContext, DraftResult, ReportedProblems } from './draft.ts'
 
-/** Applies removals, then updates of what is not removed, then additions. */
+/** Applies removals, then updates of exposures that are not removed, then additions. */
 export function changeDraft(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -39,7 +39,7 @@ export function changeDraft(
   return { aggregate: draft.result(), reported: draft.reported }
 }
 
-/** A draft under change. Maps are copied once; records are replaced, never mutated. */
+/** A draft while it is changed. Maps are copied once; records are replaced, never mutated. */
 class Draft {
   readonly reported: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
   readonly #before: PolicyAggregate
@@ -174,7 +174,7 @@ class Draft {
     this.#perilRuns.delete(run.locator)
   }
 
-  /** Undefined if the draft has no such peril, or no longer. */
+  /** Returns the peril's run; undefined if the exposure does not have the peril, or no longer has it. */
   #runOfPeril(exposure: Exposure, locator: string): PerilRun | undefined {
     const run = this.#runsOfPerils.get(locator)
     const peril = run && this.#perils.get(run.perilLocator)
@@ -214,7 +214,7 @@ class Draft {
   }
 }
 
-/** Where problems are reported, and what supplies locators of new groups. */
+/** Where problems are reported, and the source of locators for new groups. */
 export type ChangeContext = {
   readonly timeZone: TimeZone
   readonly supply: LocatorSupply
@@ -222,8 +222,8 @@ export type ChangeContext = {
 }
 
 /**
- * The data after the changes, as stored; undefined if the request does not mention it. Problems are reported under
- * `owner`; `nextGroup` supplies locators of added groups.
+ * Returns the data after the changes, as stored; undefined if the request does not change it. Reports problems under `owner`.
+ * `nextGroup` supplies the locators of added groups.
  */
 export function changedData(
   owner: string,

@@ -28,7 +28,9 @@ type NewDraft = Pick<
   readonly exposures: ExposureCreate[]
 }
 
-/** A new policy with one selected draft quote and the modification that issuing it will issue (brief 1.2). */
+/**
+ * Returns a new policy with one selected draft quote and its modification, which is issued when the policy is issued (brief 1.2).
+ */
 export function newDraft(request: NewDraft, context: DraftContext): DraftResult {
   const { now, supply } = context
   const { contract } = request
@@ -126,10 +128,10 @@ export function spanDraft(aggregate: PolicyAggregate, quote: Quote, contract: Sp
   }
 }
 
-// Perils can be nested in perils in migrated policies. A renewal's term and a quote's copy replace them by new ones.
+// Migrated policies can have perils nested in perils. The term of a renewal and the copy of a quote replace them by new perils.
 /**
- * Takes the new perils by the locators of those that they replace. Each gets the replacement of its parent, or no parent
- * if that was not replaced.
+ * Returns the new perils of a map from replaced perils to new ones. Each new peril gets the replacement of its parent, or no parent
+ * if the parent was not replaced.
  */
 export function withParents(replacements: ReadonlyMap<Uuid, Peril>): Peril[] {
   return [...replacements.values()].map(({ parentLocator, ...peril }): Peril => {
@@ -138,7 +140,7 @@ export function withParents(replacements: ReadonlyMap<Uuid, Peril>): Peril[] {
   })
 }
 
-/** The draft that a request describes, with the problems of the request. */
+/** Returns the draft that a request describes, with the problems of the request. */
 export const requestedDraft = (
   request: PolicyCreateRequest,
   { product, timeZone, currency, policyholder, configVersion }: NewPolicyContext,
@@ -159,11 +161,11 @@ export const requestedDraft = (
     { product, timeZone, now, supply },
   )
 
-/** Problems of the request by the owner's locator; `strays` fit no owner. */
+/** Problems of the request by the owner's locator. `strays` belong to no owner. */
 export type ReportedProblems = {
   byOwner: Map<string, FieldErrors>
   strays: StrayProblem[]
-  /** Added exposures with their place in the request: they have no locator yet. */
+  /** Added exposures with their place in the request, because the client does not know their locators yet. */
   added: Map<string, number>
 }
 

@@ -1,4 +1,4 @@
-// Collects all problems of a draft at once (brief 6 and 8: PolicyValidationErrors).
+// Collects all problems of a draft together (brief 6 and 8: PolicyValidationErrors).
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import { type Configuration, type ProductDefinition, tableOf } from '../../product/configuration.ts'
@@ -19,7 +19,7 @@ export type PerilValidationErrors = {
 export type ExposureValidationErrors = {
   exposureName: string
   exposureLocator?: string
-  /** Place in the request's list of a part that fits no exposure. */
+  /** Place in the request's list, for a part that matches no exposure, or for an exposure that the request adds. */
   index?: number
   hasErrors: boolean
   message?: string
@@ -36,24 +36,24 @@ export type PolicyValidationErrors = {
 
 export type PolicyValidation = {
   product: ProductDefinition
-  /** The product's version: it has the tables of other products. */
+  /** The configuration of the product's version. It also has the tables of other products. */
   configuration: Pick<Configuration, 'tables'>
   timeZone: TimeZone
   now: Instant
-  /** True on finalize and quote: required fields must be present (brief 6.2). */
+  /** True for finalize and quote: required fields must be present (brief 6.2). */
   requireMissing: boolean
 }
 
-/** What to check: the policy's own data in each segment, and runs of exposures and perils. */
+/** The content to check: the policy's own data in each segment, and runs of exposures and perils. */
 export type ContentToCheck = {
-  /** Problems of the policy's own data are reported under this owner. */
+  /** The owner under which problems of the policy's own data are reported. */
   owner: string
   policy: readonly FieldData[]
   exposureRuns: readonly ExposureRun[]
   perilRuns: readonly PerilRun[]
 }
 
-/** Includes the problems found while reading the request. */
+/** Returns the problems of a quote, including those that were found while reading the request. */
 export function validateQuote(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -114,11 +114,14 @@ type Checking = {
   readonly aggregate: PolicyAggregate
   readonly product: ProductDefinition
   readonly check: (owner: string, fields: ProductDefinition['fields'], data: FieldData) => FieldErrors
-  /** The exposure's entry of the answer. */
+  /** Returns the exposure's entry in the answer. Adds one if there is none. */
   readonly errorsOf: (exposure: Exposure) => ExposureValidationErrors
 }
 
-/** Of an exposure that the request adds, the client knows the place in its list alone. */
+/**
+ * Returns a new entry. An exposure that the request adds is identified by its place in the list, which is all that the client knows
+ * of it.
+ */
 function newEntry({ name, locator }: Exposure, { added }: ReportedProblems): ExposureValidationErrors {
   const index = added.get(locator)
   const place = index === undefined ? { exposureLocator: locator } : { index }
@@ -175,7 +178,7 @@ function strayPerils({ perilName, message }: ReportedProblems['strays'][number])
   return [{ name: perilName, hasErrors: true, message, fieldErrors: found }]
 }
 
-/** The first messages as one text, for clients that show only the message. */
+/** Returns the first five messages as one text, for clients that show only the message. */
 export function summary(errors: PolicyValidationErrors): string {
   const messages: string[] = []
   const fromFields = (found: FieldErrors | undefined, where: string): void => {

@@ -1,5 +1,5 @@
-// The line: a policy's modifications with the segments that each made and replaced. Folding the line gives what is in
-// force; without its last modifications it gives the policy as it was, or was known, before them.
+// The line: a policy's modifications, each with the segments that it made and replaced. Folding the whole line gives what is in
+// force. Folding it without its last modifications gives the policy as it was, or was known, before them.
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, type Money, plus, sumOf } from '../../kernel/money.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
@@ -24,28 +24,28 @@ export type Step = {
 
 export type Line = readonly Step[]
 
-/** Which modifications count beside the quote's own. */
+/** Selects the modifications that count in addition to the quote's own. */
 export type ModificationFilter = (modification: Modification) => boolean
 
 export const isIssued: ModificationFilter = modification => modification.issuedAt !== undefined
 
-/** Accepted transactions count too, although they are not issued. */
+/** Whether the modification was accepted or issued, and not invalidated. */
 export const isStanding: ModificationFilter = ({ acceptedAt, issuedAt, invalidatedAt }) =>
   invalidatedAt === undefined && (acceptedAt !== undefined || issuedAt !== undefined)
 
 /**
- * Whether responses list the modification. The contract has no name for changes of fees or bills alone (brief 2.1.3):
- * they count in the line, but are not listed.
+ * Whether responses list the modification. Modifications that change only fees or bills count in the line, but the contract has no
+ * name for them (brief 2.1.3), so responses leave them out.
  */
 export const isListed = ({ kind }: Modification): boolean => kind !== 'feeUpdate' && kind !== 'scheduleChange'
 
-/** As if this one had been issued last. */
+/** Counts issued modifications, and this one as if it had been issued last. */
 export const withIssued =
   (locator: Uuid): ModificationFilter =>
   modification =>
     isIssued(modification) || modification.locator === locator
 
-/** The quote's modification first, issued or not, then the later ones that count. */
+/** Returns the quote's line: its own modification first, issued or not, then the later ones that count. */
 export function lineOf(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -63,11 +63,11 @@ export function lineOf(
     })
 }
 
-/** The line up to a modification, which counts even if not issued. */
+/** Returns the line up to and including `last`, which counts even if it is not issued. */
 export const lineUpTo = (aggregate: PolicyAggregate, quote: Quote, last: Modification): Line =>
   lineOf(aggregate, quote, one => one.locator === last.locator || (isIssued(one) && one.number < last.number))
 
-/** Segments by time and by modification, computed once for the whole line. */
+/** Indexes of the segments, in order of time. Built once for the whole line. */
 type OrderedSegments = {
   readonly places: ReadonlyMap<Uuid, number>
   readonly byLocator: ReadonlyMap<Uuid, PolicySegment>
@@ -83,8 +83,9 @@ const inOrder = (segments: readonly PolicySegment[]): OrderedSegments => ({
 })
 
 /**
- * An endorsement replaces the segments that its own continue, and those beyond the policy's new end; issuing marks them.
- * Other kinds state what they replace.
+ * Builds the step of a modification. An endorsement replaces the segments that its own segments continue, and those beyond the
+ * policy's new end; the segments are marked as replaced only when it is issued. The other kinds mark the segments that they
+ * replace.
  */
 function stepOf(
   modification: Modification,
@@ -110,14 +111,14 @@ function advance(inForce: Map<Uuid, PolicySegment>, { made, replaced }: Step): v
   for (const segment of made) inForce.set(segment.locator, segment)
 }
 
-/** Segments in force at the end of the line, ordered by time. */
+/** Returns the segments in force at the end of the line, ordered by time. */
 export function segmentsInForce(line: Line): PolicySegment[] {
   const inForce = new Map<Uuid, PolicySegment>()
   for (const step of line) advance(inForce, step)
   return [...inForce.values()].sort((a, b) => a.start - b.start)
 }
 
-/** Executed cancellations and withdrawals that are not reinstated, in order. */
+/** Returns the executed cancellations and withdrawals that are not reinstated, ordered by number. */
 export function standingCancellations(aggregate: PolicyAggregate): Modification[] {
   const { modifications, cancellations, reinstatements } = aggregate
   const issued = [...reinstatements.values()].filter(one => one.state === 'issued')
@@ -130,7 +131,7 @@ export function standingCancellations(aggregate: PolicyAggregate): Modification[
     .sort((a, b) => a.number - b.number)
 }
 
-/** The run ends at the first of its cuts that count, but never before its start. */
+/** Returns the end of the run: the start of its first cut that counts, otherwise its own end. Never before the run's start. */
 export const endOfRun = (
   { end, cuts }: Pick<ExposureRun | PerilRun, 'end' | 'cuts'>,
   counted: ReadonlySet<Uuid>,
@@ -139,14 +140,14 @@ export const endOfRun = (
 /** A fee at the end of a line. */
 export type FeeInForce = {
   readonly fee: Fee
-  /** Zero if the fee was reversed. */
+  /** Zero if the fee is reversed. */
   readonly amount: Money
   readonly reversed: boolean
-  /** Ordered by time, adjoining parts merged; empty if the fee was reversed. */
+  /** Ordered by time, with adjoining parts merged. Empty if the fee is reversed. */
   readonly parts: readonly FeePart[]
 }
 
-/** Counts only changes by modifications of the line: a shorter line gives the fee as it was then. */
+/** Returns the fee with the changes that modifications of the line made. A shorter line gives the fee as it was then. */
 export function feeInForce(fee: Fee, line: Line): FeeInForce {
   const last = fee.changes.findLast(({ by }) => line.some(step => step.modification.locator === by))
   const { start, end, amount } = fee
@@ -160,8 +161,8 @@ export function feeInForce(fee: Fee, line: Line): FeeInForce {
 }
 
 /**
- * Merges adjoining parts. A reinstatement without a gap then leaves no trace in later shares: the next cancellation
- * prorates the whole fee.
+ * Merges adjoining parts. A reinstatement without a gap therefore leaves no trace in later shares: the next cancellation prorates
+ * the whole fee.
  */
 function joined(parts: readonly FeePart[]): FeePart[] {
   const whole: FeePart[] = []
@@ -174,7 +175,7 @@ function joined(parts: readonly FeePart[]): FeePart[] {
   return whole
 }
 
-/** The quote's fees that modifications of the line made, as they are at its end. Includes reversed ones. */
+/** Returns the quote's fees that modifications of the line made, as they are at its end. Includes reversed fees. */
 export const feesOf = (
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -186,16 +187,16 @@ export const feesOf = (
     .map(fee => feeInForce(fee, line))
 }
 
-/** The total of the fees; reversed ones are zero. */
+/** Returns the total of the fees. Reversed fees are zero. */
 export const feeTotal = (fees: readonly FeeInForce[], currency: Money['currency']): Money =>
   sumOf(fees, one => one.amount, currency)
 
-/** Whether a person reversed the fee, not a cancellation. */
+/** Whether a person reversed the fee, rather than a cancellation. */
 export const isReversedByHand = ({ modifications }: PolicyAggregate, { changes }: Fee): boolean =>
   changes.some(change => modifications.get(change.by)?.kind === 'feeUpdate')
 
-// Holdbacks in force at the end of the line, in the order made. A holdback stays until its cancellation is reinstated or
-// the policy withdrawn (brief 1.6, 3.2).
+// Returns the holdbacks in force at the end of the line, in the order in which they were made. A holdback remains until its
+// cancellation is reinstated or the policy is withdrawn (brief 1.6, 3.2).
 export function holdbacksInForce(line: Line): Holdback[] {
   const byModification = new Map<Uuid, readonly Holdback[]>()
   for (const { modification } of line) {
@@ -207,7 +208,7 @@ export function holdbacksInForce(line: Line): Holdback[] {
   return [...byModification.values()].flat()
 }
 
-/** The part that the policyholder pays: commissions are outside all totals (brief 3.4). */
+/** Returns the total of the holdbacks that the policyholder pays. Commissions are outside all totals (brief 3.4). */
 export const holdbackTotal = (holdbacks: readonly Holdback[], currency: CurrencyCode): Money =>
   sumOf(
     holdbacks.filter(one => one.type !== 'commission'),

@@ -1,5 +1,5 @@
-// A run has one piece for each segment that it covers, as the line leaves them. Pieces are the contract's peril
-// characteristics; they are derived and have no rows (docs/design.md, section 1).
+// A run has one piece for each segment that it covers, as the line splits them. Pieces are the peril characteristics of the
+// contract. They are derived and have no rows (docs/design.md, section 1).
 import { derivedUuid, type Uuid } from '../../kernel/locators.ts'
 import { memoByObject } from '../../kernel/maps.ts'
 import { minus } from '../../kernel/money.ts'
@@ -26,7 +26,10 @@ export type Piece = Span & {
   readonly amounts: Amounts | undefined
 }
 
-/** Every piece that the run ever had in the line, ordered by modification, then time. None if the line lacks the run's own modification. */
+/**
+ * Returns every piece that the run ever had in the line, ordered by modification, then by time. Empty if the line lacks the run's
+ * own modification.
+ */
 export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[] {
   const { pieces, divisions } = shapeOf(run, line, timeZone)
   const amounts: (Amounts | undefined)[] = [run.price && amountsOf(run.price)]
@@ -41,23 +44,24 @@ export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[]
   }))
 }
 
-/** How many pieces the run ever had in the line. */
+/** Returns how many pieces the run ever had in the line. */
 export const countPieces = (run: PerilRun, line: Line, timeZone: TimeZone): number =>
   shapeOf(run, line, timeZone).pieces.length
 
 /**
- * Which pieces a run has and how its amounts are divided among them. The same for all runs of one span that one modification made and
- * the same ones cut, so the line is followed once for them and each run only divides: a large policy has thousands alike.
+ * The pieces of a run and how its amounts are divided among them. All runs that have the same span, were made by the same
+ * modification and were cut by the same modifications share one shape. The line is therefore followed once for all of them, and
+ * each run only divides its amounts: a large policy has thousands of such runs.
  */
 type Shape = { readonly pieces: readonly PieceShape[]; readonly divisions: readonly Division[] }
 
-/** `place` is where the piece's amounts are among those of the run. */
+/** A piece without its amounts. `place` is the index of its amounts among those of the run. */
 type PieceShape = Omit<Piece, 'amounts'> & { readonly place: number }
 
-/** Divides amounts that are known among places that are not. */
+/** One division: computes amounts at new places from amounts at known places. */
 type Division = { divide(run: PerilRun, amounts: Amounts[]): void }
 
-/** Place of the run's whole amounts. */
+/** The place of the run's undivided amounts. */
 const OF_RUN = 0
 
 function shapeOf(run: PerilRun, line: Line, timeZone: TimeZone): Shape {
@@ -73,7 +77,7 @@ function shapeOf(run: PerilRun, line: Line, timeZone: TimeZone): Shape {
 
 type RunSpan = Pick<PerilRun, 'madeBy' | 'start' | 'end' | 'cuts'>
 
-/** What a step removed in a segment; `place` is that of its amounts. */
+/** The part of a run that a step removed from a segment. `place` is the place of its amounts. */
 type Removal = {
   readonly segment: Uuid
   readonly span: Span
@@ -83,13 +87,13 @@ type Removal = {
 /** A shape while the steps of a line are applied to it. */
 type Fold = {
   readonly run: RunSpan
-  /** All that ever existed, replaced ones too. */
+  /** Every piece that ever existed, including replaced ones. */
   readonly pieces: PieceShape[]
-  /** Indexes of pieces not replaced yet: in a long line, most pieces are replaced. */
+  /** Indexes of the pieces that are not replaced yet. In a long line, most pieces are replaced. */
   current: number[]
   readonly removals: Removal[]
   readonly divisions: Division[]
-  /** Those that are taken. */
+  /** The number of places in use. */
   places: number
 }
 
@@ -104,9 +108,12 @@ function followed(run: RunSpan, line: Line, index: LineIndex, timeZone: TimeZone
   return fold
 }
 
-/** Places in the line: of each modification, and of the steps that replace or continue a segment. And the shapes that are known. */
+/**
+ * The index of each modification in the line, the indexes of the steps that replace or continue each segment, and the shapes
+ * computed so far.
+ */
 type LineIndex = {
-  /** Steps indexed so far: a line may be built step by step. */
+  /** Number of steps indexed. A line may be built step by step, so it can be longer than its index. */
   readonly steps: number
   readonly made: ReadonlyMap<Uuid, number>
   readonly touched: ReadonlyMap<Uuid, readonly number[]>
@@ -138,7 +145,7 @@ function indexOf(line: Line): LineIndex {
   return index
 }
 
-/** The next step that affects the run. Skips the others: a long line has many. */
+/** Returns the next step that affects the run, skipping all others: a long line has many. */
 function nextFor(
   { pieces, current, removals }: Fold,
   { touched }: LineIndex,
@@ -160,7 +167,7 @@ function addTo({ pieces, current }: Fold, made: readonly PieceShape[]): void {
   for (const piece of made) current.push(pieces.push(piece) - 1)
 }
 
-/** The pieces of the parts, each with a place of its own. */
+/** Makes a piece of each part and gives each its own place. */
 const placed = (fold: Fold, parts: readonly Part[], madeBy: Uuid): PieceShape[] =>
   parts.map(({ segment, span: { start, end } }) => {
     const place = fold.places
@@ -168,11 +175,11 @@ const placed = (fold: Fold, parts: readonly Part[], madeBy: Uuid): PieceShape[] 
     return { start, end, segment, madeBy, replacedBy: undefined, place }
   })
 
-/** The pieces in force at the end of the line, ordered by time. */
+/** Returns the pieces in force at the end of the line, ordered by time. */
 export const inForce = (pieces: readonly Piece[]): Piece[] =>
   pieces.filter(piece => piece.replacedBy === undefined).sort((a, b) => a.start - b.start)
 
-/** The run's own modification: shares its amounts over the segments that it made. */
+/** Applies the run's own modification: shares the run's amounts among the segments that the modification made. */
 function begin(fold: Fold, step: Step, timeZone: TimeZone): void {
   const { run } = fold
   const pieces = placed(
@@ -185,8 +192,8 @@ function begin(fold: Fold, step: Step, timeZone: TimeZone): void {
 }
 
 /**
- * Applies one modification: pieces of replaced segments go, and pieces of the new segments take their place. From a cut
- * on, the run has no pieces: other runs take over.
+ * Applies one later modification: pieces of replaced segments end, and pieces of the new segments take their place. From a cut on,
+ * the run has no pieces, because other runs take over.
  */
 function advance(fold: Fold, step: Step, timeZone: TimeZone): void {
   const { run, pieces, current, removals } = fold
@@ -221,24 +228,24 @@ function advance(fold: Fold, step: Step, timeZone: TimeZone): void {
   )
 }
 
-/** The segments that a step replaced: the same for every run. */
+/** Returns the locators of the segments that a step replaced. They are the same for every run. */
 const replacedIn = memoByObject(
   (step: Step): ReadonlySet<Uuid> => new Set(step.replaced.map(segment => segment.locator)),
 )
 
 type Part = { segment: PolicySegment; span: Span }
 
-/** The overlap of a segment and a span; empty if there is none. */
+/** Returns the overlap of a segment and a span. Empty if there is none. */
 function within(segment: PolicySegment, span: Span): Part[] {
   const start = Math.max(segment.start, span.start) as Instant
   const end = Math.min(segment.end, span.end) as Instant
   return start < end ? [{ segment, span: { start, end } }] : []
 }
 
-/** The modification that divides, and the segment whose amounts it divides: a plugin may have stated how. */
+/** The modification that divides and the segment whose amounts it divides. A plugin may have stated the split for them. */
 type Divided = { readonly by: Uuid; readonly segment: Uuid }
 
-/** Shares what is at the place `from` and is for `whole` among the parts. */
+/** Shares the amounts at the place `from`, which are for the span `whole`, among the parts. */
 const sharing = (
   from: number,
   whole: Span,
@@ -255,7 +262,7 @@ const sharing = (
   },
 })
 
-/** Keeps the rest of a piece after its last part, which a later step may restore. */
+/** Keeps the remainder of a piece after its last part, because a later step may restore it. */
 function remove(fold: Fold, piece: PieceShape, parts: readonly PieceShape[]): void {
   const start = parts.at(-1)?.end ?? piece.start
   if (start >= piece.end) return
@@ -270,8 +277,9 @@ function remove(fold: Fold, piece: PieceShape, parts: readonly PieceShape[]): vo
 }
 
 /**
- * What a new segment restores of what was removed from its predecessor. From the same time on, all of it; from a later
- * time, without the earlier part, as a plugin stated it or in proportion (brief 1.6). Nothing is rated again.
+ * Returns the pieces that a new segment restores of what was removed from its predecessor. If the new segment begins with the
+ * removed span, the whole amount returns. If it begins later, the earlier part is left out: by the amount that a plugin stated, or
+ * in proportion (brief 1.6). Nothing is rated again.
  */
 function restored(fold: Fold, segment: PolicySegment, by: Uuid, measure: Measure): PieceShape[] {
   const taken = fold.removals.filter(removal => removal.segment === segment.predecessor)
@@ -296,7 +304,8 @@ function restored(fold: Fold, segment: PolicySegment, by: Uuid, measure: Measure
   })
 }
 
-// Pieces of an exposure's run, as its cuts leave them (brief 2.2): the contract's exposure characteristics. Derived, no rows.
+// The part of an exposure's run between its cuts (brief 2.2). Pieces are the exposure characteristics of the contract. They are
+// derived and have no rows.
 export type ExposurePiece = Span & {
   readonly run: ExposureRun
   readonly locator: Uuid
@@ -304,7 +313,7 @@ export type ExposurePiece = Span & {
   readonly replacedBy: Uuid | undefined
 }
 
-/** Every piece that the run ever had; `order` is the line in which cuts count. */
+/** Returns every piece that the run ever had. `order` is the line in which cuts count: modifications with their index. */
 export function exposurePieces(
   run: ExposureRun,
   order: ReadonlyMap<Uuid, number>,
@@ -334,7 +343,7 @@ export function exposurePieces(
   return [...pieces, piece]
 }
 
-/** Whether the piece holds at that time, as known after the step. */
+/** Whether the piece is in force at that time, as known after the given step. */
 export const holdsAt = (
   piece: ExposurePiece,
   at: Span['start'],

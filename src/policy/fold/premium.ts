@@ -1,4 +1,5 @@
-// Premium over the pieces of a line. Each run's pieces are looked at and let go: a large policy has more than memory holds.
+// Premium over the pieces of a line. Reads the pieces of one run at a time and does not keep them: those of a large policy do not
+// fit into memory.
 import { type Money, minus, plus, zero } from '../../kernel/money.ts'
 import type { Span } from '../../kernel/time.ts'
 import type { Modification, PerilRun, PolicyAggregate, Quote } from '../records/aggregate.ts'
@@ -11,7 +12,10 @@ export function reaches({ modification, made, replaced }: Step, run: PerilRun): 
   return modification.locator === run.madeBy || made.some(meets) || replaced.some(meets)
 }
 
-/** How the modification, the last of the line, changes the premium in force: by the pieces that it made or replaced. */
+/**
+ * Returns how the modification, as the last of the line, changes the premium in force: the premium of the pieces that it made minus
+ * that of the pieces that it replaced.
+ */
 export function premiumChangeOf(
   aggregate: PolicyAggregate,
   quote: Quote,

@@ -1,5 +1,5 @@
-// Proration (brief 3.2): the part before a split is amount × months(start, split) ÷ months(start, end), rounded; the part
-// after it is the remainder, so parts add up.
+// Proration (brief 3.2): the part before a split is amount × months(start, split) ÷ months(start, end), rounded. The part after the
+// split is the remainder, so the parts add up.
 
 import type { Uuid } from '../../kernel/locators.ts'
 import { fromMinor, type Money, minus, plus, RATE_PLACES, zero } from '../../kernel/money.ts'
@@ -15,20 +15,20 @@ import {
   type RunSplit,
 } from '../records/aggregate.ts'
 
-/** Whole units of time: milliseconds, or ten millionths of a month. Only ratios are used. */
+/** The length of a span in whole units: milliseconds, or ten-millionths of a month. Only ratios of lengths are used. */
 export type Measure = (from: Instant, to: Instant) => number
 
 export const measureOf = (proration: Proration, timeZone: TimeZone): Measure =>
   proration === 'linear' ? (from, to) => to - from : (from, to) => monthsBetween(from, to, timeZone)
 
-/** Most spans in the cache of months. */
+/** Maximum number of spans in the cache of months. */
 const MOST_KNOWN = 2_000
 
-/** By zone and both ends: a combined text key would cost more than all other work on a span. */
+/** Nested by zone, start and end. A combined text key would cost more than all other work on a span. */
 const known = new Map<TimeZone, Map<Instant, Map<Instant, number>>>()
 let stretches = 0
 
-/** Caches `months`, which walks the calendar: the runs of a policy share few spans. */
+/** Caches `months`, which walks the calendar. The runs of a policy share few spans. */
 function monthsBetween(from: Instant, to: Instant, timeZone: TimeZone): number {
   const found = known.get(timeZone)?.get(from)?.get(to)
   if (found !== undefined) return found
@@ -51,26 +51,26 @@ function monthsBetween(from: Instant, to: Instant, timeZone: TimeZone): number {
 }
 
 /**
- * The share `part` ÷ `whole` of an amount, rounded half-up; zero if `whole` is zero. Whole numbers: exact, and fast enough for
- * the millions of shares of a large policy.
+ * Returns the share `part` ÷ `whole` of an amount, rounded half-up; zero if `whole` is zero. Computes with whole numbers, which is
+ * exact, and fast enough for the millions of shares of a large policy.
  */
 export function portion({ minor, currency }: Money, part: number, whole: number): Money {
   if (whole === 0) return zero(currency)
   const dividend = 2 * Math.abs(minor) * part + whole
   const divisor = 2 * whole
-  // A double is exact up to there, and so is the quotient of what leaves no remainder.
+  // Up to that size a double is exact, and so is the quotient of a dividend without remainder.
   const share = Number.isSafeInteger(dividend)
     ? (dividend - (dividend % divisor)) / divisor
     : Number((2n * BigInt(Math.abs(minor)) * BigInt(part) + BigInt(whole)) / BigInt(divisor))
   return fromMinor(Math.sign(minor) * share, currency)
 }
 
-/** The stated part of the rest before a time; undefined if the rest is shared in proportion. */
+/** Returns the stated part of the remaining amount that lies before a time; undefined if it is to be shared in proportion. */
 type StatedShare = (at: Instant) => Money | undefined
 
 /**
- * Shares an amount over `whole` among the parts, which are within it and ordered by time. Time between and after the
- * parts gets no share: it is the difference to the amount. A stated split overrides proportion.
+ * Shares an amount over `whole` among the parts, which lie within it and are ordered by time. Time between and after the parts gets
+ * no share, so the shares may total less than the amount. A stated split takes precedence over proportion.
  */
 export function shares(
   amount: Money,
@@ -94,7 +94,7 @@ export function shares(
   })
 }
 
-// Amounts of a peril over a span: premium, taxes and commissions are split and summed together.
+// Returns the amounts of a peril over a span: premium, taxes and commissions, which are split and summed together.
 export const amountsOf = (price: PerilPrice): Amounts => ({
   premium: price.premium.amount,
   technicalPremium: price.technicalPremium?.amount,
@@ -116,7 +116,7 @@ export const each = (amounts: Amounts, change: (amount: Money, amountOf: AmountO
   commissions: amounts.commissions.map((commission, at) => change(commission, of => of.commissions[at]!)),
 })
 
-/** `split` divides one amount among the parts, in order. */
+/** Divides amounts among parts. `split` divides one amount among the parts, in order. */
 export function splitAmounts(
   amounts: Amounts,
   split: (amount: Money, amountOf: AmountOf) => Money[],
@@ -141,18 +141,19 @@ const both = (a: Amounts, b: Amounts, join: (a: Money, b: Money) => Money): Amou
   commissions: a.commissions.map((commission, at) => join(commission, b.commissions[at]!)),
 })
 
-/** Operands must be amounts of the same price. */
+/** Both operands must be amounts of the same price. */
 export const plusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, plus)
 export const minusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, minus)
 
 /**
- * Splits amounts in proportion to the weights; the parts add up exactly. Each part is rounded half-up, equal weights get
- * equal parts, and the last weighted part takes the rounding difference (brief 4.2). If rounding up exceeds the amount
- * (7 cents in 12 parts), every part is rounded down, so no part has the opposite sign. Weightless parts are zero.
+ * Returns a function that splits amounts in proportion to the weights. The parts add up exactly. Each part is rounded half-up,
+ * equal weights get equal parts, and the last part with a weight takes the rounding difference (brief 4.2). If rounding half-up
+ * would exceed the amount (7 cents in 12 parts), every part is rounded down instead, so no part has the opposite sign. Parts
+ * without weight are zero.
  *
- * Amounts of issued invoices are derived by this formula: it may never change.
+ * Amounts of issued invoices are derived by this formula: never change it.
  *
- * `RangeError` for a negative weight, or if none is positive.
+ * Throws `RangeError` if a weight is negative or none is positive.
  */
 export function splitBy(weights: readonly bigint[]): (amount: Money) => Money[] {
   const last = weights.findLastIndex(weight => weight > 0n)
@@ -180,7 +181,7 @@ export function splitBy(weights: readonly bigint[]): (amount: Money) => Money[] 
   }
 }
 
-/** Divides once for equal neighbours: they nearly always weigh the same. */
+/** Divides once for neighbouring equal weights, because most weights are equal. */
 function partsOf(weights: readonly bigint[], share: (weight: bigint) => bigint): number[] {
   let previous = 0n
   let part = 0
@@ -199,13 +200,13 @@ function remainder(minor: number, parts: readonly number[]): number {
   return rest
 }
 
-// A plugin's split of the amounts that a modification divides (brief 3.2, 5.6), stored on the runs and fees. The fold uses
-// it instead of its own shares. This is the statement before the modification has a locator.
+// A plugin's split of the amounts that a modification divides (brief 3.2, 5.6), before the modification has a locator. It is stored
+// on the runs and fees, and the fold uses it instead of its own shares.
 export type Prorated = {
   readonly runs: ReadonlyMap<Uuid, readonly Omit<RunSplit, 'by'>[]>
-  /** By fee: the amount before the time at which the part is split. */
+  /** By fee: the amount before the time at which the fee's part is split. */
   readonly fees: ReadonlyMap<Uuid, Money>
-  /** Empty means none; undefined means that the plugin stated none. */
+  /** Empty means no holdbacks. Undefined means that the plugin stated nothing about holdbacks. */
   readonly holdbacks: readonly Holdback[] | undefined
 }
 
@@ -225,7 +226,7 @@ export function withSplits(
   return { ...aggregate, perilRuns: putRecords(aggregate.perilRuns, runs) }
 }
 
-/** Undefined if the plugin stated none. */
+/** Returns the splits that a plugin stated for a segment of the run; undefined if it stated none. */
 export function splitsIn(
   { splits }: PerilRun,
   by: Uuid,

@@ -1,4 +1,4 @@
-// Amounts that a modification splits at a time, about which a plugin may be called (brief 3.2, 5.6). Derived from the
+// The amounts that a modification splits at a time. A plugin may state the splits (brief 3.2, 5.6). They are derived from the
 // policy after the modification, so the plugin is called only for splits that the fold makes.
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, sum } from '../../kernel/money.ts'
@@ -17,13 +17,13 @@ import { feeInForce, type Line, lineOf, withIssued } from './line.ts'
 import { type Piece, piecesOf } from './pieces.ts'
 import { each, minusAmounts, type Prorated, splitsIn } from './shares.ts'
 
-/** The cost of a run over a span in a segment, and the time at which it is split. */
+/** The amounts of a run over a span in a segment, and the time at which they are split. */
 export type SplitOfRun = Span & {
   readonly run: PerilRun
   readonly segment: Uuid
   readonly at: Instant
   readonly amounts: Amounts
-  /** Later runs of the peril that change with it: removed, replaced or restored whole. */
+  /** Later runs of the peril that the modification changes too: removed, replaced or restored whole. */
   readonly following: readonly FollowingRun[]
 }
 
@@ -38,14 +38,14 @@ export type SplitOfFee = Span & {
 
 export type Splits = { readonly runs: readonly SplitOfRun[]; readonly fees: readonly SplitOfFee[] }
 
-/** Only cancellations with a type may hold back a part of the refund (brief 3.2). */
+/** Whether the modification may hold back part of a refund. Only cancellations with a type may (brief 3.2). */
 export const mayHoldBack = ({ kind, cancellationName }: Modification): boolean =>
   kind === 'cancellation' && cancellationName !== undefined
 
 /**
- * Splits of the modification, applied in `aggregate`, that no plugin stated yet. Lists only the first of several splits
- * of one stretch, because the next ones split its remainder. If a cancellation may hold back, what it removes whole is
- * listed too, split at its start: nothing is left of it, but a part may be kept.
+ * Returns the splits of the modification, applied in `aggregate`, that no plugin has stated yet. Of several splits of one stretch,
+ * lists only the first, because the next ones split its remainder. If a cancellation may hold back, it also lists what the
+ * cancellation removes whole, split at its start: no time of it is left, but part of its amount may be kept.
  */
 export function openSplits(
   aggregate: PolicyAggregate,
@@ -89,7 +89,7 @@ function splitRuns({ perilRuns, policy }: PolicyAggregate, line: Line, modificat
 const isNothing = ({ premium, technicalPremium, taxes, commissions }: Amounts): boolean =>
   [premium, technicalPremium, ...taxes, ...commissions].every(amount => !amount || amount.minor === 0)
 
-/** A span of a run that the modification changes, and the parts that it makes of it, ordered by time. */
+/** A span of a run that the modification changes, and the parts that the modification makes of it, ordered by time. */
 type Stretch = Span & {
   readonly segment: Uuid
   readonly amounts: Amounts
@@ -103,7 +103,7 @@ const replacedStretches = (pieces: readonly Piece[], by: Uuid): Stretch[] =>
     return [{ start, end, segment: segment.locator, amounts, parts: continuing(pieces, piece, by) }]
   })
 
-/** What an earlier modification removed and this one restores from a time on. */
+/** Stretches that an earlier modification removed and this one restores from a time on. */
 function restoredStretches(pieces: readonly Piece[], by: Uuid): Stretch[] {
   const made = pieces.filter(piece => piece.madeBy === by)
   return made.flatMap(restoredPiece => {
@@ -121,13 +121,13 @@ function restoredStretches(pieces: readonly Piece[], by: Uuid): Stretch[] {
   })
 }
 
-/** The pieces that a modification made of one that it replaced. */
+/** Returns the pieces that a modification made of a piece that it replaced. */
 const continuing = (pieces: readonly Piece[], { segment }: Piece, by: Uuid): Piece[] =>
   pieces
     .filter(one => one.madeBy === by && one.segment.predecessor === segment.locator)
     .sort((a, b) => a.start - b.start)
 
-/** The first split of the stretch that no plugin stated, with the amount left to split. */
+/** Returns the first split of the stretch that no plugin has stated, with the amount that is left to split. */
 function firstOpen(
   run: PerilRun,
   { start, end, segment, amounts, parts }: Stretch,

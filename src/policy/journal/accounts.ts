@@ -1,8 +1,8 @@
-// The accounts of the journal. A debit is positive and a credit negative, so a row that balances adds up to zero.
+// The accounts of the journal. A debit is positive and a credit negative, so the entries of a balanced row add up to zero.
 
 import type { AccountName } from '../../product/books.ts'
 
-/** What kind of account it is decides on which side of a balance sheet it stands. */
+/** The type of an account decides on which side of a balance sheet it is shown. */
 export type AccountType = 'asset' | 'liability' | 'income' | 'expense'
 
 export type JournalAccount = { readonly type: AccountType; readonly about: string }

@@ -1,5 +1,5 @@
 // What changes of invoices and payments post. An invoice is reduced to four amounts: billed = settled + written off + receivable. A
-// change posts the difference of each, so it balances whatever was done.
+// change posts the difference of each amount, so every change balances.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { alsoBilled, installmentOf, planOf, totalsDueOf } from '../bills/amounts-due.ts'
@@ -15,37 +15,37 @@ import {
 } from '../records/invoice.ts'
 import type { Entries } from './entries.ts'
 
-/** An invoice as it is known at a time, with the payments that stand then. */
+/** An invoice as known at a time, with the payments that are not reversed at that time. */
 export type InvoiceState = {
   readonly status: InvoiceStatus
   readonly dueAt: Instant
   readonly payments: readonly Payment[]
 }
 
-/** Minor units, signed as the invoice's. */
+/** Minor units, with the sign of the invoice. */
 type Standing = {
   readonly billed: number
   readonly settled: number
   readonly writtenOff: number
-  /** 1 where the invoice charges fees of its own, and asks again for what was written off; 0 where it is void. */
+  /** 1 if the invoice charges its installment fees and recovers what was written off; 0 if it is void. */
   readonly charges: 0 | 1
 }
 
 const NOTHING: Standing = { billed: 0, settled: 0, writtenOff: 0, charges: 0 }
 
-/** What an invoice bills, in minor units: it never changes. */
+/** What an invoice bills, in minor units. Never changes. */
 type Total = {
   readonly total: number
-  /** Fees of installments that it charges. */
+  /** The installment fees that the invoice charges. */
   readonly fees: readonly InstallmentFee[]
-  /** Of a lapse's invoice that was written off: what a reinstatement asks for again. */
+  /** For a reinstatement: what it asks for again of the lapse's invoice, which was written off. */
   readonly recovered: number
 }
 
 const settledBy = ({ payments }: InvoiceState): number =>
   payments.reduce((sum, payment) => sum + applied(payment).minor, 0)
 
-/** Whether the invoice asks for its total. Between two such states only payments differ: no charge has to be worked out. */
+/** Whether the invoice asks for its total. Between two such states only payments differ, so no charges have to be computed. */
 const asksForAll = ({ status }: InvoiceState): boolean =>
   status !== 'invalidated' && status !== 'carriedForward' && status !== 'writtenOff'
 
@@ -60,7 +60,7 @@ export class BillEntries {
     this.#totalOf = invoice => totalDue(invoice).minor
   }
 
-  /** Posts the change of one invoice. Payments that are equal in both states post nothing. */
+  /** Posts the change of one invoice. Payments that are the same in both states post nothing. */
   add(entries: Entries, invoice: Invoice, was: InvoiceState | undefined, is: InvoiceState): void {
     if (was && asksForAll(was) && asksForAll(is)) {
       const account = { account: 'receivable' as const, invoice: invoice.locator, due: is.dueAt }
@@ -95,11 +95,11 @@ export class BillEntries {
     const { status } = state
     const settled = settledBy(state)
     if (status === 'invalidated') return { ...NOTHING, billed: settled, settled }
-    // Another bill asks for the rest of what is carried forward, and for the rest of what a lapse takes over.
+    // Another bill asks for the rest of an invoice that was carried forward or that a lapse took over.
     if (status === 'carriedForward') return { billed: settled, settled, writtenOff: 0, charges: 1 }
     const lapse = this.#takenOverBy(invoice, status)
     if (lapse) {
-      // What was paid by then the lapse left here. Where that payment is reversed later, no bill asks for it any more.
+      // The lapse left here what was paid by then. If that payment is reversed later, no bill asks for its amount any more.
       const kept = lapse.paidBefore?.[installmentOf(this.#aggregate, invoice).locator] ?? 0
       return { billed: kept, settled, writtenOff: kept - settled, charges: 1 }
     }
@@ -107,7 +107,7 @@ export class BillEntries {
     return { billed, settled, writtenOff: status === 'writtenOff' ? billed - settled : 0, charges: 1 }
   }
 
-  /** The bill of the lapse that took the invoice over. */
+  /** Returns the bill of the lapse that took the invoice over. */
   #takenOverBy(invoice: Invoice, status: InvoiceStatus): PlannedInstallment | undefined {
     if (status !== 'writtenOff') return undefined
     const { modifications } = this.#aggregate
@@ -130,7 +130,9 @@ export class BillEntries {
     return total
   }
 
-  /** A reinstatement's bill takes over that of the lapse, which was written off, and what bounced since. */
+  /**
+   * Returns what a reinstatement's bill recovers: the lapse's bill, which was written off, and payments that were reversed since.
+   */
   #recoveredBy(installment: PlannedInstallment): number {
     const { added } = alsoBilled(this.#aggregate, installment)
     const { invoices, modifications } = this.#aggregate
@@ -154,8 +156,8 @@ export class BillEntries {
 }
 
 /**
- * Fees for paying by installments are charged by the first invoice that bills them: that of their installment, or of one that takes it
- * over. Fees of the policy are charged by transactions, and so are reversals of both.
+ * Returns the installment fees that the invoice charges. Each fee is charged by the first invoice that bills it: that of its
+ * installment, or of an installment that takes it over. Transactions charge the policy's own fees, and reverse fees of both kinds.
  */
 const installmentFees = (
   aggregate: PolicyAggregate,
@@ -168,7 +170,7 @@ const installmentFees = (
   ),
 ]
 
-/** By an invoice that stands, or that became void with the other one and not before it. */
+/** Whether the installment has an invoice that is valid, or that did not become void before the other one. */
 const wasBilledBefore = (
   aggregate: PolicyAggregate,
   { modificationLocator, number }: PlannedInstallment,
@@ -181,7 +183,7 @@ const wasBilledBefore = (
       voidSince(aggregate, one) >= voidSince(aggregate, other),
   )
 
-/** Endless while it stands. */
+/** Returns when the invoice became void; infinity if it is valid. */
 const voidSince = (
   { modifications }: PolicyAggregate,
   { policyModificationLocator, statuses }: Invoice,
@@ -190,7 +192,7 @@ const voidSince = (
   statuses.find(({ status }) => status === 'invalidated')?.at ??
   Number.POSITIVE_INFINITY
 
-/** `sign` -1 takes it back. An offset moves no money. */
+/** Posts a payment, or takes it back if `sign` is -1. An offset moves no money and posts nothing. */
 function addPayment(entries: Entries, payment: Payment, sign: 1 | -1): void {
   const { locator, source, amount, credited } = payment
   const place = { payment: locator, invoice: payment.invoiceLocator }
@@ -202,8 +204,8 @@ function addPayment(entries: Entries, payment: Payment, sign: 1 | -1): void {
 }
 
 /**
- * The invoice at a time: what became of it since, and payments since, do not count. Undefined before it was made. Invoices of a
- * transaction that was taken back are void, also those that were written off before.
+ * Returns the invoice as it was at a time, without later changes and payments. Undefined before it was made. Invoices of a
+ * transaction that was taken back are void, including those that were written off before.
  */
 export function invoiceStateAt(
   { modifications }: Pick<PolicyAggregate, 'modifications'>,
@@ -226,7 +228,7 @@ export function invoiceStateAt(
   }
 }
 
-/** The invoice as the aggregate has it. */
+/** Returns the invoice as it is in the aggregate. */
 export const invoiceStateIn = (
   { modifications }: Pick<PolicyAggregate, 'modifications'>,
   invoice: Invoice,

@@ -1,13 +1,13 @@
-// How much of a premium is earned at a time: worked out from the journal, never posted.
+// How much of a premium is earned at a time. Computed from the journal, never posted.
 import { fromMinor } from '../../kernel/money.ts'
 import { DAY_MS, type Instant, startOfDay, type TimeZone } from '../../kernel/time.ts'
 import { measureOf, portion } from '../fold/shares.ts'
 import type { JournalRow } from './rows.ts'
 
-/** `product`: as the product shares premiums out over time, by months. `daily`: by days in the policy's time zone. */
+/** `product`: by months, as the product shares premiums over time. `daily`: by days in the policy's time zone. */
 export type Earning = 'product' | 'daily'
 
-/** Premium of a peril over a span, in minor units: what was written for it. */
+/** The premium that was written for a peril over a span, in minor units. */
 export type PremiumSpan = {
   readonly peril: string
   readonly start: Instant
@@ -15,7 +15,7 @@ export type PremiumSpan = {
   readonly minor: number
 }
 
-/** What rows of one policy wrote, by peril and span; spans that were taken back whole are left out. */
+/** Returns the premium that rows of one policy wrote, by peril and span. Leaves out spans that were taken back whole. */
 export function premiumSpans(rows: Iterable<JournalRow>): PremiumSpan[] {
   const spans = new Map<string, { peril: string; start: Instant; end: Instant; minor: number }>()
   for (const { entries } of rows)
@@ -29,7 +29,7 @@ export function premiumSpans(rows: Iterable<JournalRow>): PremiumSpan[] {
   return [...spans.values()].filter(({ minor }) => minor !== 0)
 }
 
-/** Minor units of the span's premium that are earned by that time, rounded once, half-up. The rest is unearned. */
+/** Returns how many minor units of the span's premium are earned by that time, rounded once, half-up. The rest is unearned. */
 export function earnedOf(
   { start, end, minor }: PremiumSpan,
   at: Instant,
@@ -44,6 +44,6 @@ export function earnedOf(
   return portion(fromMinor(minor, currency), measure(start, at), measure(start, end)).minor
 }
 
-/** Days between the days of both times; days with a change of clocks count as one, too. */
+/** Returns the number of calendar days between the times. A day on which the clocks change counts as one. */
 const daysBetween = (from: Instant, to: Instant, zone: TimeZone): number =>
   Math.round((startOfDay(to, zone) - startOfDay(from, zone)) / DAY_MS)

@@ -1,9 +1,9 @@
 import type { JournalEntry } from './rows.ts'
 
-/** What distinguishes entries of one row: entries that differ in the amount alone are one. */
+/** What distinguishes the entries of one row. Entries that differ only in their amount are merged. */
 type Place = Omit<JournalEntry, 'minor'>
 
-/** Adds up amounts of the same place. Places whose amounts cancel out are dropped. */
+/** Adds up the amounts of each place. Drops places whose amounts cancel out. */
 export class Entries {
   readonly #byPlace = new Map<string, { place: Place; minor: number }>()
 
@@ -23,7 +23,7 @@ export class Entries {
   }
 }
 
-/** The sum of the entries: zero, where they balance. */
+/** Returns the sum of the entries, which is zero if they balance. */
 export const totalOf = (entries: Iterable<Pick<JournalEntry, 'minor'>>): number => {
   let total = 0
   for (const { minor } of entries) total += minor

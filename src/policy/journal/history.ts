@@ -1,5 +1,5 @@
-// The journal of a policy follows from its records: each has the times at which it was made and changed. A commit posts what differs
-// between the policy before and after it; the history of a policy is all of its times, one after the other.
+// The journal of a policy follows from its records, which have the times at which they were made and changed. A commit posts the
+// difference between the policy before and after it. The history of a policy goes through all of these times in order.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Money } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -17,8 +17,8 @@ import type { JournalEntry, JournalKind, JournalRow } from './rows.ts'
 import { segmentAt, transactionEntries } from './transaction.ts'
 
 /**
- * What a commit at that time posts: nothing where no money moved, one row as a rule, and one more for each further transaction that it
- * issued. Looks only at records that are not the same objects as before, so a part of a large policy is enough.
+ * Returns the rows that a commit at that time posts: none if no money moved, otherwise usually one, and one more for each further
+ * transaction that it issued. Looks only at records that are not the same objects as before, so a part of a large policy is enough.
  */
 export function journalOfChange(
   before: PolicyAggregate | undefined,
@@ -34,7 +34,7 @@ export function journalOfChange(
   return rowsOf(after, issued, billChanges(before, after), at)
 }
 
-/** The rows of everything that happened, ordered by time. */
+/** Returns the rows of everything that happened to the policy, ordered by time. */
 export function journalOf(aggregate: PolicyAggregate): JournalRow[] {
   const issuedAt = Map.groupBy([...aggregate.modifications.values()].filter(isIssued), one => one.issuedAt!)
   const payments = Map.groupBy(aggregate.payments.values(), one => one.invoiceLocator)
@@ -71,8 +71,8 @@ export function journalOf(aggregate: PolicyAggregate): JournalRow[] {
 }
 
 /**
- * The row with which a policy from another system begins: everything up to then (`rows`), with premium by the spans over which it is
- * earned and receivables by invoice. Undefined where there is none.
+ * Returns the row with which a policy from another system begins. It sums everything up to then (`rows`), with premium by the spans
+ * over which it is earned and receivables by invoice. Undefined if nothing remains to post.
  */
 export function openingOf(
   aggregate: PolicyAggregate,
@@ -94,7 +94,7 @@ export function openingOf(
   return { ...rowAt(aggregate, 'opening', at), entries }
 }
 
-/** Credit that was paid out to a policyholder; `amount` is positive. */
+/** Returns the row of credit that was paid out to a policyholder. The amount is positive. */
 export const disbursementRow = (
   policyholderLocator: Uuid,
   payment: Uuid,
@@ -118,7 +118,10 @@ type BillChange = {
   readonly is: InvoiceState
 }
 
-/** Invoices that the commit made or changed, whose payments it made or changed, or whose transaction it took back. */
+/**
+ * Returns the changes of invoices that the commit made or changed, whose payments it made or changed, or whose transaction it took
+ * back.
+ */
 function billChanges(before: PolicyAggregate | undefined, after: PolicyAggregate): BillChange[] {
   const changed = new Set<Uuid>()
   for (const { locator, invalidatedAt } of after.modifications.values())
@@ -181,7 +184,7 @@ function rowAt(
 ): Omit<JournalRow, 'entries'> {
   const { locator, policyholderLocator, productName, currency } = aggregate.policy
   const quote = acceptedQuote(aggregate) ?? selectedQuoteIfAny(aggregate)
-  // As the policy was then: what was issued later, even if it was accepted before, does not count.
+  // The policy as it was then. A transaction that was issued later does not count, even if it was accepted before.
   const counts: ModificationFilter = one =>
     isIssued(one) && one.issuedAt! <= at && one.number <= (modification?.number ?? Number.POSITIVE_INFINITY)
   const line = quote ? lineOf(aggregate, quote, counts) : []

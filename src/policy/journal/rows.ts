@@ -1,5 +1,5 @@
-// What the journal says: one row for each transaction and each change of its bills, in double entry. Rows are made by the
-// commit that they describe and never change.
+// The rows of the journal: one for each transaction and each change of its bills, in double entry. Rows are made by the commit that
+// they describe and never change.
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { CurrencyCode } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -7,16 +7,16 @@ import type { AccountName } from '../../product/books.ts'
 import type { ModificationKind } from '../records/transactions.ts'
 
 /**
- * One amount of one account. Entries that name an invoice or a payment belong to the billing side of a row and are booked
- * when they are recorded; the others are booked when their transaction takes effect. Each side adds up to zero by itself.
+ * One amount of one account. Entries that name an invoice or a payment belong to the billing side of a row and are booked when they
+ * are recorded. The others are booked when their transaction takes effect. Each side adds up to zero by itself.
  */
 export type JournalEntry = {
   readonly account: AccountName
   /** Minor units of the row's currency: a debit is positive, a credit negative. Never zero. */
   readonly minor: number
-  /** The name of the peril; for premium, tax, holdback and commission of a peril. */
+  /** The name of the peril, for premium, tax, holdback and commission of a peril. */
   readonly peril?: string
-  /** Of the tax, the fee or the commission's recipient; for a holdback of a tax or fee, its name. */
+  /** The name of the tax or fee, or the commission's recipient. For a holdback, the name of its tax or fee. */
   readonly name?: string
   /** For premium: the span over which it is earned. */
   readonly start?: Instant
@@ -25,13 +25,13 @@ export type JournalEntry = {
   readonly invoice?: Uuid
   /** For receivables: when the invoice is due. */
   readonly due?: Instant
-  /** The payment, its reversal or the disbursement. */
+  /** The payment that is posted or reversed, or the disbursement. */
   readonly payment?: Uuid
 }
 
 /**
- * `invoice` and `payment`: a change of bills without a transaction. `disbursement`: credit that was paid out, of a policyholder.
- * `opening`: everything up to that time of a policy that came from another system.
+ * `invoice` and `payment`: a change of bills without a transaction. `disbursement`: credit paid out to a policyholder. `opening`:
+ * everything up to that time of a policy that came from another system.
  */
 export type JournalKind = ModificationKind | 'invoice' | 'payment' | 'disbursement' | 'opening'
 
@@ -42,29 +42,34 @@ export type JournalRow = {
   readonly productName?: string
   readonly currency: CurrencyCode
   readonly kind: JournalKind
-  /** When it was recorded, in the tenant's time: what was known at a time are the rows up to it. */
+  /** When the row was recorded, in the tenant's time. The rows up to a time are what was known at that time. */
   readonly at: Instant
   /** When the transaction takes effect; `at` for changes of bills. */
   readonly effectiveAt: Instant
   /** The issued transaction. */
   readonly modificationLocator?: Uuid
-  /** The policy's data in force when the transaction takes effect (`policy_segment`); fields of reports are read there. */
+  /**
+   * The policy segment in force when the transaction takes effect (`policy_segment`). Reports read the values of fields from it.
+   */
   readonly segmentLocator?: Uuid
   readonly entries: readonly JournalEntry[]
 }
 
 /** A row as it is stored. */
 export type StoredJournalRow = JournalRow & {
-  /** Rises in the order of recording within a shard. Rows that were brought in later have later ids and their own `at`. */
+  /**
+   * Rises in the order of recording within a shard. Rows that were brought in afterwards have later ids, but keep the `at` of what
+   * they record.
+   */
   readonly id: number
-  /** The books were closed up to this time when the row was recorded; 0 if never. Nothing is booked before it. */
+  /** The time up to which the books were closed when the row was recorded; 0 if never. Nothing is booked before it. */
   readonly closedUntil: Instant
 }
 
 export const isBillingEntry = ({ invoice, payment }: JournalEntry): boolean =>
   invoice !== undefined || payment !== undefined
 
-/** The time to which the entry belongs in the books: a closed period takes nothing more. */
+/** Returns the time to which the entry belongs in the books. A closed period accepts no more entries. */
 export const bookedAt = (
   { at, effectiveAt, closedUntil }: Pick<StoredJournalRow, 'at' | 'effectiveAt' | 'closedUntil'>,
   entry: JournalEntry,

@@ -1,10 +1,11 @@
-// Entries as a row stores them: JSON, short, since every transaction has some. An entry is a list, without what is absent at its end.
+// Entries as a row stores them: short JSON, because every transaction has entries. An entry is a list without the absent values at
+// its end.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { AccountName } from '../../product/books.ts'
 import type { JournalEntry } from './rows.ts'
 
-/** The order of an entry's list. New places go to the end: stored rows never change. */
+/** The order of an entry's list. Add new places at the end: stored rows never change. */
 const PLACES = ['account', 'minor', 'peril', 'name', 'start', 'end', 'invoice', 'due', 'payment'] as const
 
 type StoredEntry = readonly (string | number | null)[]

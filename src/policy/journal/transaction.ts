@@ -16,8 +16,8 @@ import { Entries } from './entries.ts'
 import type { JournalEntry } from './rows.ts'
 
 /**
- * Entries of an issued transaction; they add up to zero. A part of a large policy is enough: what the transaction does not touch charges
- * nothing.
+ * Returns the entries of an issued transaction, which add up to zero. A part of a large policy is enough, because runs and fees
+ * that the transaction does not touch charge nothing.
  */
 export function transactionEntries(aggregate: PolicyAggregate, modification: Modification): JournalEntry[] {
   const charges = chargesOf(aggregate, modification)
@@ -60,8 +60,8 @@ function addCharge(entries: Entries, charge: Charge): void {
 type PremiumSpan = Span & { readonly peril: string; readonly minor: number }
 
 /**
- * How the transaction changes the spans over which premium is earned. A run counts by the contiguous spans that it has in force, so a
- * split of the policy around it changes nothing.
+ * Returns how the transaction changes the spans over which premium is earned. A run counts by the contiguous spans in which it is
+ * in force, so a split of the policy around it changes nothing.
  */
 function premiumSpans(aggregate: PolicyAggregate, modification: Modification): PremiumSpan[] {
   const { kind, locator: by } = modification
@@ -91,7 +91,7 @@ function premiumSpans(aggregate: PolicyAggregate, modification: Modification): P
   })
 }
 
-/** Pieces that adjoin count as one. */
+/** Merges adjoining pieces into spans. */
 function merged(pieces: readonly Piece[]): (Span & { minor: number })[] {
   const spans: { start: Instant; end: Instant; minor: number }[] = []
   for (const { start, end, amounts } of [...pieces].sort((a, b) => a.start - b.start)) {
@@ -107,8 +107,8 @@ function merged(pieces: readonly Piece[]): (Span & { minor: number })[] {
 }
 
 /**
- * The policy's data in force at that time, once the line is carried out. Where nothing is in force, as after a cancellation from the
- * start: what was there last.
+ * Returns the policy segment in force at that time, after the whole line. If none is in force, as after a cancellation from the
+ * start, returns the last one that was there.
  */
 export function segmentAt(line: Line, at: Instant): Uuid | undefined {
   const holds = ({ start, end }: Span): boolean => start <= at && at < end
@@ -119,6 +119,6 @@ export function segmentAt(line: Line, at: Instant): Uuid | undefined {
   return found?.locator
 }
 
-/** The last that begins before, or else the first. */
+/** Returns the last segment that starts by that time, otherwise the first segment. */
 const nearest = <S extends Span>(segments: readonly S[], at: Instant): S | undefined =>
   segments.findLast(one => one.start <= at) ?? segments[0]

@@ -20,8 +20,8 @@ import {
 } from '../../platform/wire.ts'
 
 /**
- * Each policy is in exactly one state, as of now (brief 1.1). For an issued policy, the first that applies: `lapsed` (legacy,
- * not reinstated), `inGrace`, `withdrawn`, `cancelled` (issued, even if it takes effect later), `pending` before the
+ * Each policy is in exactly one state, as of now (brief 1.1). An issued policy is in the first of these that applies: `lapsed`
+ * (legacy, not reinstated), `inGrace`, `withdrawn`, `cancelled` (issued, even if it takes effect later), `pending` before the
  * start, `expired` from the end on, `issued`.
  */
 export const ListedState = z.enum([
@@ -40,7 +40,7 @@ export const ListedState = z.enum([
 ])
 export type ListedState = z.infer<typeof ListedState>
 
-/** Policies that match all parameters. Times after and before are exclusive. */
+/** Selects the policies that match all parameters. Times after and before are exclusive. */
 export const PolicyListQuery = z
   .object({
     policyholderLocator: OptionalLocator,
@@ -65,7 +65,7 @@ export const PolicyListQuery = z
   .check(checkSearch)
 export type PolicyListQuery = z.infer<typeof PolicyListQuery>
 
-/** `grossPremium`: for the whole term, without taxes and fees; absent until priced. */
+/** `grossPremium` is for the whole term, without taxes and fees. Absent until priced. */
 export const PolicySummaryResponse = component('PolicySummaryResponse', {
   locator: Text,
   policyholderLocator: Text,

@@ -24,7 +24,9 @@ import {
   searchableNames,
 } from './store.ts'
 
-/** A page of policies in creation order. One round trip per shard; all policies of one policyholder are in one shard. */
+/**
+ * Returns a page of policies in creation order. Makes one round trip per shard; all policies of one policyholder are in one shard.
+ */
 export async function listPolicies(
   context: RequestContext,
   query: PolicyListQuery,
@@ -60,8 +62,8 @@ export async function listPolicies(
 type Horizon = Position<PolicyLocator>
 
 /**
- * What of a shard is on the page at most. Where it has policies that were not looked at, the last one that was stands in its place in the
- * order, and the next page goes on from there.
+ * Returns the rows of a shard that may be on the page. If the shard has policies that were not examined, the last one that was
+ * examined (the horizon) is added in its place in the order, and the next page continues from there.
  */
 const upTo = (
   rows: readonly PolicySummary[],
@@ -71,10 +73,10 @@ const upTo = (
 
 type Shard = Awaited<ReturnType<typeof readShard>>
 
-/** Result for a shard that need not be read. */
+/** The result for a shard that need not be read. */
 const NOTHING: Shard = { rows: [], horizon: undefined, version: undefined, isIndexed: false }
 
-/** The shard's rows, the newest configuration, and whether policies were indexed by the field. */
+/** Reads the shard's rows, the newest configuration, and whether policies were indexed by the field. */
 async function readShard({ env, tenant, calls }: RequestContext, shard: number, selection: PageSelection) {
   const database = shardDatabase(env, tenant, shard, calls)
   const { policyholder, search } = selection
@@ -88,7 +90,7 @@ async function readShard({ env, tenant, calls }: RequestContext, shard: number, 
   return { rows: rows.map(readSummary), horizon, version: versions[0], isIndexed: known[0]!.field === 1 }
 }
 
-/** Names of fields by which policies of any product can be found. */
+/** Returns the names of the fields by which policies of any product can be found. */
 async function searchableFieldsOf({ env, tenant, calls }: RequestContext, hash: string): Promise<string[]> {
   const { configuration } = await loadConfiguration(env, tenant, hash, calls)
   return [...new Set(Object.values(configuration.products).flatMap(searchableNames))]

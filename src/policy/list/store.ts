@@ -27,12 +27,12 @@ import {
 } from '../tables/policies.ts'
 import type { ListedState, PolicyListQuery, PolicySummaryResponse } from './contract.ts'
 
-/** State of a policy that is neither issued nor discarded, by its selected quote; `created` without one. */
+/** The state of a policy that is neither issued nor discarded: that of its selected quote, or `created` without one. */
 const stateOfQuote = sql`coalesce((
   select case ${quotes.state} when 'draft' then 'created' when 'accepted' then 'finalized' else ${quotes.state} end
   from ${quotes} where ${quotes.policyLocator} = ${policies.locator} and ${quotes.selected} = 1), 'created')`
 
-/** `withdrawn` or `cancelled` for an issued policy; null if neither or reinstated. */
+/** `withdrawn` or `cancelled` for an issued policy; null if it is neither or was reinstated. */
 const cancelledState = sql`(
   select case max(${modifications.kind} = 'withdrawal') when 1 then 'withdrawn' when 0 then 'cancelled' end
   from ${modifications}
@@ -42,19 +42,19 @@ const cancelledState = sql`(
         and ${reinstatements.state} = 'issued'
         and ${reinstatements.cancellationLocator} = cast(${modifications.transactionLocator} as integer)) end)`
 
-/** The number of the policy's last issued modification of that kind; null without one. */
+/** Selects the number of the policy's last issued modification of that kind; null without one. */
 const lastOf = (kind: ModificationKind): SQL => sql`(
   select max(${modifications.number}) from ${modifications}
   where ${modifications.policyLocator} = ${policies.locator} and ${modifications.issuedAt} is not null
     and ${modifications.kind} = ${kind})`
 
-/** A legacy lapse without a later reinstatement comes first, then an open grace period (brief 1.1). */
+/** A legacy lapse without a later reinstatement takes precedence over an open grace period (brief 1.1). */
 const unpaidState = sql`case
   when ${lastOf('lapse')} > coalesce(${lastOf('reinstatement')}, -1) then 'lapsed'
   when exists (select 1 from ${gracePeriods}
     where ${gracePeriods.policyLocator} = ${policies.locator} and ${gracePeriods.settledAt} is null) then 'inGrace' end`
 
-/** A policy's ListedState, which refines `policyState`. Not stored. */
+/** The policy's ListedState, which refines `policyState`. Computed, not stored. */
 export const stateAt = (now: Instant): SQL<ListedState> => sql<ListedState>`case
   when ${policies.discardedAt} is not null then 'discarded'
   when ${policies.issuedAt} is null then ${stateOfQuote}
@@ -63,7 +63,7 @@ export const stateAt = (now: Instant): SQL<ListedState> => sql<ListedState>`case
     when ${policies.effectiveEnd} <= ${now} then 'expired'
     else 'issued' end) end`
 
-/** The sum of premium changes: of the selected quote, or of all that is issued. */
+/** The sum of the premium changes of the selected quote and of all later issued transactions. */
 export const premium = sql<number | null>`(
   select sum(${modifications.premiumChange}) from ${modifications}
   where ${modifications.policyLocator} = ${policies.locator} and case
@@ -72,7 +72,7 @@ export const premium = sql<number | null>`(
       select ${quotes.locator} from ${quotes}
       where ${quotes.policyLocator} = ${policies.locator} and ${quotes.selected} = 1) end)`
 
-/** Which policies a page has. `now` decides their states. */
+/** Which policies a page selects. `now` decides their states. */
 export type PageSelection = Omit<PolicyListQuery, 'policyholderLocator' | 'pagingToken'> & {
   policyholder: Uuid | undefined
   search: Search | undefined
@@ -81,8 +81,8 @@ export type PageSelection = Omit<PolicyListQuery, 'policyholderLocator' | 'pagin
 }
 
 /**
- * Selects one more policy than the page has. Finds the page first, then its policies (`cross join` keeps that order);
- * otherwise SQLite reads every policy of the shard.
+ * Selects one policy more than the page has. Finds the page first, then its policies (`cross join` keeps that order). Otherwise
+ * SQLite would read every policy of the shard.
  */
 export function pageQuery(database: Database, selection: PageSelection) {
   const { search, pageSize, now } = selection
@@ -101,10 +101,10 @@ export function pageQuery(database: Database, selection: PageSelection) {
     .orderBy(createdAt, locator)
 }
 
-/** Policies that are looked at for a page of a choice that few of them may fit. */
+/** Maximum number of policies that are examined for a page if few of them may match. */
 const MOST_SCANNED = 2_000
 
-/** Whether policies are looked at one after the other: a search and a policyholder have an index of their own. */
+/** Whether policies have to be examined one after the other. A search and a policyholder have their own indexes. */
 const isChoosing = ({ search, policyholder, ...selection }: PageSelection): boolean =>
   search === undefined &&
   policyholder === undefined &&
@@ -117,7 +117,7 @@ const isChoosing = ({ search, policyholder, ...selection }: PageSelection): bool
     selection.effectiveBeforeTimestamp,
   ].some(value => value !== undefined)
 
-/** The next policies in the order of the list, whatever is chosen of them; read from the index alone. */
+/** Selects the next policies in the order of the list, before any other condition. Reads only the index. */
 function candidates(selection: PageSelection): SQL {
   const { createdAt, locator } = policies
   return sql`(select ${createdAt}, ${locator} from ${policies} where ${sql.join(createdConditions(selection), sql` and `)}
@@ -126,7 +126,7 @@ function candidates(selection: PageSelection): SQL {
 
 const scannedFor = ({ pageSize }: PageSelection): number => Math.max(pageSize + 1, MOST_SCANNED)
 
-/** The last policy that is looked at for the page; no row where that is all there are. */
+/** Selects the last policy that is examined for the page. No row if there are no more policies than that. */
 export const horizonQuery = (database: Database, selection: PageSelection) =>
   database.build.all<Position<PolicyLocator>>(
     isChoosing(selection)
@@ -149,7 +149,7 @@ export function readSummary({ policy, state, premium }: SummaryRow): PolicySumma
 const when = <T>(value: T | undefined, condition: (value: T) => SQL): SQL[] =>
   value === undefined ? [] : [condition(value)]
 
-/** What the index of the list's order says. */
+/** Returns the conditions that the index of the list's order can check. */
 function createdConditions({ position, ...selection }: PageSelection): SQL[] {
   const { locator, createdAt } = policies
   return [
@@ -169,7 +169,7 @@ function conditions(selection: PageSelection): SQL[] {
     ...when(selection.productName, name => sql`${policies.productName} = ${name}`),
     ...when(selection.issuedAfterTimestamp, at => sql`${issuedAt} > ${at}`),
     ...when(selection.issuedBeforeTimestamp, at => sql`${issuedAt} < ${at}`),
-    // A withdrawn policy ends where it starts, and was never in force.
+    // A withdrawn policy ends where it starts, so it was never in force.
     ...when(
       effectiveAfterTimestamp ?? effectiveBeforeTimestamp,
       () => sql`${issuedAt} is not null and ${effectiveEnd} > ${originalStart}`,
@@ -180,23 +180,23 @@ function conditions(selection: PageSelection): SQL[] {
   ]
 }
 
-/** The index first (`cross join` keeps the order), then the policies that it names. */
+/** Reads the index first (`cross join` keeps the order), then the policies that it names. */
 const foundByTerm = (search: Search): SQL => sql`(
     select distinct policy_locator from ${policyTerms} where ${termMatches(search)}) as hit
     cross join ${policies} on ${policies.locator} = hit.policy_locator`
 
-/** Whether the shard knows the policyholder, and has policies indexed by the field. */
+/** Selects whether the shard knows the policyholder, and whether it has policies indexed by the field. */
 export const knownQuery = (database: Database, policyholder: Uuid | undefined, field: string | undefined) =>
   database.build.all<{ policyholder: number; field: number }>(sql`select
     exists (select 1 from ${policyholders} where ${policyholders.locator} = ${policyholder ?? null}) as policyholder,
     exists (select 1 from ${policyTerms} where ${policyTerms.field} = ${field ?? null}) as field`)
 
-/** Keeps the one parameter with the terms below 2 MB. */
+/** Maximum number of terms in one parameter, which keeps it below 2 MB. */
 const MOST_TERMS_AT_ONCE = 150
 
 /**
- * Makes the stored terms those of `after`; work grows with the change, not with the policy. Deletes no term while exposures
- * are `unread`: one of those may have it too.
+ * Returns the queries that make the stored terms those of `after`. Work grows with the change, not with the policy. Throws
+ * `NeedsWholePolicy` if terms are to be deleted while exposures are `unread`, because one of those may have the same term.
  */
 export function termQueries(
   database: Database,
@@ -235,7 +235,7 @@ function removalQueries(
   return queries
 }
 
-/** `premium` is absent until priced. */
+/** `premium` is absent until the policy is priced. */
 export type PolicySummary = Policy & { readonly state: ListedState; readonly premium: Money | undefined }
 
 export const policySummaryResponse = (summary: PolicySummary): PolicySummaryResponse => ({
@@ -245,16 +245,19 @@ export const policySummaryResponse = (summary: PolicySummary): PolicySummaryResp
   grossPremiumCurrency: summary.currency,
 })
 
-// Terms: values of searchable fields of the policy, its exposures and perils in any part of the term. Only the selected
-// quote is searched, no others.
-/** How a change alters a policy's terms. With `all`, `added` are all its terms. */
+// Terms: values of searchable fields of the policy, its exposures and perils, in any part of the term. Of the quotes, only the
+// selected one is searched.
+/** How a change alters a policy's terms. If `all` is set, `added` lists all its terms. */
 export type TermChange = {
   readonly all: boolean
   readonly added: readonly SearchTerm[]
   readonly removed: readonly SearchTerm[]
 }
 
-/** Names of fields by which policies of the product can be found: its own, and those of exposures, perils and groups. */
+/**
+ * Returns the names of the fields by which policies of the product can be found: its own, and those of exposures, perils and
+ * groups.
+ */
 export const searchableNames = memoByObject(({ fields, exposures }: ProductDefinition): string[] => {
   const perils = exposures.flatMap(one => one.perils)
   const all = [...fields, ...[...exposures, ...perils].flatMap(one => one.fields)]
@@ -263,8 +266,8 @@ export const searchableNames = memoByObject(({ fields, exposures }: ProductDefin
 })
 
 /**
- * How the terms change from `before` to `after`. Skips what both share, unless the configuration version changed: other
- * fields may now be searchable.
+ * Returns how the terms change from `before` to `after`. Skips data that both share, unless the configuration version changed,
+ * because other fields may now be searchable.
  */
 export function termChange(
   product: ProductDefinition,
@@ -291,14 +294,14 @@ const without = (some: ReadonlyMap<FieldData, Searched>, others: ReadonlyMap<Fie
 
 type Fields = readonly FieldDefinition[]
 
-/** The searchable fields, and groups that contain some. */
+/** Returns the searchable fields, and the groups that contain some. */
 const searchableAmong = memoByObject((all: Fields) =>
   all.filter(field => field.searchable || field.fields?.some(one => one.searchable)),
 )
 
 type Searched = { readonly data: FieldData; readonly fields: Fields }
 
-/** The data that a policy is found by, with the fields to check. Shared data counts once. */
+/** Returns the data by which a policy is found, with the fields to check. Shared data counts once. */
 function searchableData(aggregate: PolicyAggregate, product: ProductDefinition): Map<FieldData, Searched> {
   const found = new Map<FieldData, Searched>()
   if (searchableNames(product).length === 0) return found
@@ -314,8 +317,8 @@ function searchableData(aggregate: PolicyAggregate, product: ProductDefinition):
 const ENDINGS: ReadonlySet<ModificationKind> = new Set(['cancellation', 'withdrawal', 'lapse'])
 
 /**
- * Whether a record belongs to the selected quote or a later accepted transaction and no issued one replaced all of it.
- * Cancelled records count: a policy is found by what it covered.
+ * Returns a test for whether a record belongs to the selected quote or a later accepted transaction and was not replaced whole by
+ * an issued one. Cancelled records count, because a policy is found by what it covered.
  */
 export function recordFilter(aggregate: PolicyAggregate) {
   const { modifications } = aggregate

@@ -1,5 +1,5 @@
-// Items of invoices in responses. A plan's first invoice also has the items of installments that it was billed for in place
-// of others (brief 1.5, 1.7).
+// Items of invoices in responses. An invoice also has the items of installments that its own installment takes over, and takes off
+// those of installments that it leaves out (brief 1.5, 1.7).
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { negated, plus, toNumber } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -20,7 +20,7 @@ import type { InstallmentFee, PlannedInstallment } from '../records/invoice.ts'
 import { spanOf } from './characteristics.ts'
 import { perilSegmentLocator } from './policy.ts'
 
-/** Items of installments, computed once per plan. */
+/** Returns a function that gives the items of an installment. Computes each plan once. */
 export function billedItemsOf(
   aggregate: PolicyAggregate,
 ): (installment: PlannedInstallment) => InstallmentItem[] {
@@ -51,7 +51,7 @@ function withoutFees(items: InstallmentItem[], fees: readonly InstallmentFee[]):
 
 const takenOff = (item: InstallmentItem): InstallmentItem => ({ ...item, amount: negated(item.amount) })
 
-/** Shows items as posted at `at`; too many for one response are summed by type and name. */
+/** Returns the items as posted at `postedAt`. If they are too many for one response, sums them by type and name. */
 export const shownItems = (
   aggregate: PolicyAggregate,
   items: readonly InstallmentItem[],
@@ -66,8 +66,9 @@ export const shownItems = (
   )
 
 /**
- * The characteristics that a charge of a run refers to: those that its transaction made, else the last that it replaced; a
- * reversal's are replaced ones, so a reader that adds up by characteristics finds it beside what it takes back.
+ * Returns a function that finds the characteristics to which a charge of a run refers: those that its transaction made, otherwise
+ * the last that it replaced. A reversal refers to replaced ones, so a reader that adds up by characteristics finds it next to what
+ * it takes back.
  */
 export function segmentLocators(aggregate: PolicyAggregate): SegmentLocatorOf {
   const known = new Map<Uuid, SegmentOfRun>()
@@ -106,10 +107,10 @@ function segmentsBy(aggregate: PolicyAggregate, modification: Modification): Seg
   }
 }
 
-/** Most items in one response; above it, items of the same type and name are summed. */
+/** Maximum number of items in one response. Above it, items of the same type and name are summed. */
 export const MOST_ITEMISED = 10_000
 
-/** Locator of the peril characteristics of a charge of a run. */
+/** Finds the locator of the peril characteristics to which a charge of a run refers. */
 export type SegmentLocatorOf = (charge: Extract<Charge, { readonly perilRunLocator: Uuid }>) => Uuid
 
 export type ChargeSource = Pick<
@@ -142,7 +143,7 @@ export function financialTransactions(
   }))
 }
 
-/** What the charge is for, as responses show it; what takes another back is for the same. */
+/** Returns what the charge is for, as responses show it. A charge that takes another back is for the same. */
 export function sourceOf(charge: Charge, shard: number, segmentLocatorOf: SegmentLocatorOf): ChargeSource {
   if ('feeLocator' in charge) return { feeLocator: charge.feeLocator, feeName: charge.feeName }
   const ofId = charge.reverses ?? charge.id
@@ -167,7 +168,7 @@ function nameOf(charge: Charge): string {
   return charge.type === 'commission' ? charge.commissionRecipient : charge.perilName
 }
 
-/** Sums items of the same type and name: thousands of perils would fill megabytes. */
+/** Sums items of the same type and name: those of thousands of perils would fill megabytes. */
 export function summedItems(items: readonly InstallmentItem[]): InstallmentItem[] {
   const sums = new Map<string, InstallmentItem>()
   for (const item of items) {

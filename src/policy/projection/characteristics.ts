@@ -33,8 +33,8 @@ import { allPieces, type ExposureView, type PolicyView, type RunPiece } from './
 import { mediaByLocator as mediaOf } from './records.ts'
 
 /**
- * Every segment of the policy, including replaced ones, in creation order. Amounts are computed on first read; absent until
- * priced.
+ * Returns every segment of the policy, including replaced ones, in creation order. Amounts are computed on first read, and are
+ * absent until priced.
  */
 export function policyCharacteristics(view: PolicyView): PolicyCharacteristicsResponse[] {
   const shared = withLazy({}, 'sums', () => sumsBySegment(view))
@@ -51,7 +51,7 @@ export function policyCharacteristics(view: PolicyView): PolicyCharacteristicsRe
 
 type SegmentSums = { premium: Money; taxes: Map<string, Money> }
 
-/** Added up piece by piece: a large policy has too many to keep. */
+/** Adds up amounts piece by piece, because a large policy has too many pieces to keep. */
 function sumsBySegment(view: PolicyView): ReadonlyMap<Uuid, SegmentSums> {
   const none = zero(view.aggregate.policy.currency)
   const sums = new Map<Uuid, SegmentSums>()
@@ -108,12 +108,12 @@ function policySegment(
   }
 }
 
-/** Perils have characteristics in the detailed exposures alone. */
+/** Returns the exposures. Only the perils of the detailed exposures have characteristics. */
 export function exposureResponses(view: PolicyView, detailed: readonly ExposureView[]): ExposureResponse[] {
   return Array.from(exposureAnswers(view, detailed), one => ({ ...one, perils: [...one.perils.items()] }))
 }
 
-/** The same, each as it is read. */
+/** Yields the same exposures, each made when it is read. */
 export function* exposureAnswers(
   view: PolicyView,
   detailed: readonly ExposureView[],
@@ -168,7 +168,7 @@ function perilResponse(
   }
 }
 
-/** Lists each property instead of spreading: a large policy makes ten thousand of these. */
+/** Lists each property instead of spreading objects, because a large policy makes ten thousand of these. */
 function perilSegment(
   view: PolicyView,
   { run, piece, locator }: RunPiece,
@@ -221,7 +221,7 @@ function perilSegment(
   }
 }
 
-/** The exposure's piece when the peril's segment starts, as known with that segment. */
+/** Returns the exposure's piece at the start of the peril's segment, as known with that segment. */
 function exposurePieceOf(
   { order }: PolicyView,
   { start, madeBy }: RunPiece['piece'],
@@ -231,7 +231,10 @@ function exposurePieceOf(
   return pieces.findLast(one => holdsAt(one, start, step, order)) ?? pieces[0]!
 }
 
-/** A segment is issued and replaced when the modifications that made and replaced it are issued. */
+/**
+ * Returns the locator and times of a segment, which is issued and replaced when the modifications that made and replaced it are
+ * issued.
+ */
 function known(
   { aggregate }: PolicyView,
   locator: Uuid,
@@ -266,7 +269,7 @@ const fieldsOf = ({ aggregate }: PolicyView, data: FieldData) => ({
   mediaByLocator: aggregate.media.size === 0 ? {} : mediaOf(data, aggregate.media),
 })
 
-// Lazy properties: a response reads all parts of a record, a template only a few.
+// Lazy properties: a response reads all parts of a record, but a template only a few.
 
 const lazyNamesOf = new WeakMap<object, Set<string>>()
 
@@ -290,12 +293,12 @@ export function withLazy<T extends object, K extends string, V>(
   }) as T & Readonly<Record<K, V>>
 }
 
-/** Names of the record's properties that are computed when read. */
+/** Returns the names of the record's properties that are computed when read. */
 export const lazyNames = (record: object): ReadonlySet<string> => lazyNamesOf.get(record) ?? NONE
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** For numbers that responses show as text; undefined stays undefined. */
+/** Returns a number as the text that responses show. Undefined stays undefined. */
 export const textIfAny = (value: number | undefined): string | undefined =>
   value === undefined ? undefined : String(value)
 
@@ -306,7 +309,7 @@ export const timesOf = ({ createdAt, updatedAt }: Stamped) => ({
 
 export const spanOf = ({ start, end }: Span) => ({ startTimestamp: String(start), endTimestamp: String(end) })
 
-/** Properties from the policy's own row, for responses and lists. */
+/** Returns the properties from the policy's own row, for responses and lists. */
 export const policyProperties = (policy: Policy) => ({
   locator: String(policy.locator),
   policyholderLocator: policy.policyholderLocator,
@@ -350,7 +353,7 @@ export function taxGroupResponses(taxes: readonly { name: string; amount: Money 
 export const taxGroupsOf = (sums: Iterable<[string, Money]>): TaxGroupResponse[] =>
   [...sums].map(([name, amount]) => withAmount({ name }, amount))
 
-/** Includes reversed fees. */
+/** Returns the policy's fees, including reversed ones. */
 export function feeSummary(aggregate: PolicyAggregate): PolicyFeeSummaryResponse {
   const quote = selectedQuoteIfAny(aggregate)
   return { fees: quote ? feesOf(aggregate, quote).map(feeResponse) : [] }

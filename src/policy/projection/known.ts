@@ -1,12 +1,12 @@
-// A policy as known at an earlier time: the aggregate without what came later, derived from the stamps of its records.
-// Stored records do not show what was overwritten:
-// - a draft appears with its present content and span, without exposures and perils added since; removed ones are gone;
+// A policy as known at an earlier time: the aggregate without what came later, derived from the stamps of its records. Stored
+// records do not show what was overwritten:
+// - a draft appears with its present content and span, without exposures and perils added since; removed ones are missing;
 // - a quote that a person decided on is unpriced until that decision, whose stamp replaced the first;
-// - earlier manual selections of quotes and acceptances that were undone are lost, except void invoices: the quote that
-//   is selected now stands in, or the first;
-// - a time without a selected quote is lost if one is selected again: that quote stands in;
-// - documents deleted since are gone; requested ones appear with their files;
-// - `updatedAt` of a record that changed later is the latest time that other stamps still have.
+// - earlier manual selections of quotes and acceptances that were undone are lost, except void invoices; the quote that is selected
+//   now is used instead, or the first one;
+// - a time without a selected quote is lost if a quote is selected again later; that quote is used instead;
+// - documents deleted since are missing; requested ones appear with their files;
+// - `updatedAt` of a record that changed later is the latest time that its other stamps still have.
 import type { Uuid } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
@@ -19,7 +19,7 @@ import { type LapseReinstatement, type Reinstatement, reinstatementStatus } from
 
 type Stamp = Instant | undefined
 
-/** Undefined before the policy was created. */
+/** Returns the policy as known at `asOf`; undefined before it was created. */
 export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggregate | undefined {
   const { policy } = aggregate
   if (policy.createdAt > asOf) return undefined
@@ -84,7 +84,7 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
   return policy.updatedAt <= asOf ? known : { ...known, policy: policyAt(known) }
 }
 
-/** Records created by then, each as `asKnown` returns it. */
+/** Returns the records that were created by then, each as `asKnown` returns it. */
 const knownRecords = <K, R extends Stamped & { readonly issuedAt?: Instant }>(
   records: ReadonlyMap<K, R>,
   asOf: Instant,
@@ -98,7 +98,7 @@ const knownRecords = <K, R extends Stamped & { readonly issuedAt?: Instant }>(
       : known
   })
 
-/** Omits records for which `asKnown` returns undefined. */
+/** Maps the records. Omits those for which `asKnown` returns nothing. */
 const mapped = <K, R>(
   records: ReadonlyMap<K, R>,
   asKnown: (record: R) => R | false | undefined,
@@ -112,7 +112,7 @@ const mapped = <K, R>(
 
 const by = (stamp: Stamp, asOf: Instant): Stamp => (stamp !== undefined && stamp <= asOf ? stamp : undefined)
 
-/** The record's stamps of these names; stamps later than `asOf` become undefined. */
+/** Returns the record's stamps of these names. Stamps later than `asOf` become undefined. */
 const trimmed = <Name extends string>(
   record: { readonly [K in Name]?: Instant },
   asOf: Instant,
@@ -124,8 +124,8 @@ const latest = (first: Instant, stamps: readonly Stamp[]): Instant =>
   stamps.reduce<Instant>((last, stamp) => (stamp === undefined ? last : later(last, stamp)), first)
 
 /**
- * A quote's modification is priced when it is underwritten, or when it is accepted without underwriting (migrated quotes).
- * Later modifications are priced from the start.
+ * Returns the modification as known then. A quote's modification is priced when it is underwritten, or when it is accepted without
+ * underwriting (migrated quotes). Later modifications are priced from the start.
  */
 function modificationAt(modification: Modification, asOf: Instant): Modification {
   const stamps = trimmed(modification, asOf, ['acceptedAt', 'issuedAt', 'invalidatedAt'])
@@ -145,7 +145,7 @@ function modificationAt(modification: Modification, asOf: Instant): Modification
 const underwritingAt = ({ underwriting }: Pick<Quote, 'underwriting'>, asOf: Instant) =>
   underwriting && underwriting.at <= asOf ? underwriting : undefined
 
-/** A status change may have moved the due time; a partial payment changes no status. */
+/** Returns the invoice as known then. A status change may have moved its due time; a partial payment changes no status. */
 function invoiceAt(invoice: Invoice, payments: readonly Payment[], asOf: Instant): Invoice {
   const statuses = invoice.statuses.filter(one => one.at <= asOf)
   const moved = invoice.statuses.find(one => one.at > asOf && one.dueBefore !== undefined)
@@ -156,7 +156,10 @@ function invoiceAt(invoice: Invoice, payments: readonly Payment[], asOf: Instant
   return { ...invoice, statuses, dueAt: moved?.dueBefore ?? invoice.dueAt, updatedAt }
 }
 
-/** A part of an invoice written off only later had been paid then, with nothing credited yet. */
+/**
+ * Returns the payment as known then. If its invoice was written off later, the payment had paid part of it and nothing was credited
+ * yet.
+ */
 function paymentAt(payment: Payment, invoice: Invoice, asOf: Instant): Payment | undefined {
   if (payment.postedAt > asOf) return undefined
   const isFreed = invoice.statuses.some(one => one.status === 'writtenOff' && one.at > asOf)
@@ -170,7 +173,7 @@ function cancellationAt(cancellation: Cancellation, asOf: Instant): Cancellation
   return { ...cancellation, state: 'draft', issuedAt, modificationLocator: undefined }
 }
 
-/** Its end and other changes since then are those of now. */
+/** Returns the grace period as known then. Its end and other changes made since are those of today. */
 function gracePeriodAt(grace: GracePeriod, asOf: Instant): GracePeriod {
   const { settledAt } = trimmed(grace, asOf, ['settledAt'])
   if (settledAt !== undefined || grace.updatedAt <= asOf) return grace
@@ -188,7 +191,10 @@ function lapseReinstatementAt(reinstatement: LapseReinstatement, asOf: Instant):
 
 type Modifications = ReadonlyMap<Uuid, Modification>
 
-/** The transaction's modification that was not taken back then. The record may name the modification of a later attempt. */
+/**
+ * Returns the transaction's modification that was not taken back then. The record itself may name the modification of a later
+ * attempt.
+ */
 const modificationOf = (modifications: Modifications, locator: string | number): Modification | undefined =>
   [...modifications.values()].find(
     one => one.transactionLocator === String(locator) && one.invalidatedAt === undefined,
@@ -247,8 +253,8 @@ function quotesAt({ quotes, policy }: PolicyAggregate, asOf: Instant): PolicyAgg
 }
 
 /**
- * Acceptance selects a quote; the quote deselected by it has the same stamp. A policy that follows no quote now followed the
- * one that was discarded since.
+ * Returns the quote that was selected then. Acceptance selects a quote; the quote that it deselects has the same stamp. A policy
+ * that follows no quote today followed the one that was discarded since.
  */
 function selectedAt(
   quotes: PolicyAggregate['quotes'],
@@ -267,7 +273,7 @@ function selectedAt(
   return deselected ?? existing.find(quote => quote.selected) ?? first
 }
 
-/** The policy's properties, from its selected quote and remaining transactions. */
+/** Returns the policy's properties, derived from its selected quote and the remaining transactions. */
 function policyAt(known: PolicyAggregate): Policy {
   const { policy, quotes, modifications, cancellations, reinstatements, endorsements } = known
   const quote = [...quotes.values()].find(one => one.selected)

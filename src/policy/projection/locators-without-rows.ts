@@ -1,13 +1,13 @@
-// Records of a policy that have a locator and no row: characteristics, changes and amounts are derived on read, and field groups are part of
-// the data that they belong to.
+// Records of a policy that have a locator but no row. Characteristics, changes and amounts are derived on read; field groups are
+// part of the data that they belong to.
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { commissionChargeId, taxChargeId } from '../bills/charge.ts'
 import type { Modification, PerilRun, PolicyAggregate, PolicySegment } from '../records/aggregate.ts'
 import { perilSegmentLocator } from './policy.ts'
 
 /**
- * Every locator that an answer may ever have shown for such a record, of transactions that were taken back too; among them are some that none
- * has shown. Made as they are read: a large policy has millions.
+ * Yields every locator that an answer may ever have shown for such a record, including those of transactions that were taken back.
+ * Some of them were never shown. Each is made when it is read, because a large policy has millions.
  */
 export function* locatorsWithoutRows(aggregate: PolicyAggregate): Generator<string> {
   const { policy, segments, exposures, exposureRuns, perilRuns, modifications } = aggregate
@@ -24,7 +24,7 @@ export function* locatorsWithoutRows(aggregate: PolicyAggregate): Generator<stri
 
 type ChangedSegment = { readonly segment: PolicySegment; readonly changedBy: readonly Uuid[] }
 
-/** Each segment with the modifications that made it, replaced or continued it, or ended the policy before it. */
+/** Returns each segment with the modifications that made it, replaced or continued it, or ended the policy before it. */
 function withChanges({ segments, modifications }: PolicyAggregate): ChangedSegment[] {
   const all = [...segments.values()]
   const continuing = Map.groupBy(all, ({ predecessor }) => predecessor)

@@ -37,23 +37,27 @@ export type ProjectionOptions = PerilDetail & { readonly summarizeQuotes: boolea
 
 export type PerilDetail = {
   /**
-   * Whose perils are shown with their characteristics and changes: those of all exposures, as without it, of none, or of the exposure
-   * with that locator. `few`: of all where they are few enough to be read at a glance, else of none. `fitting`: of all where one answer can
-   * hold them, else of none, since a write is not refused for its answer.
+   * Which perils are shown with their characteristics and changes: `all` (the default), `none`, or those of the exposure with that
+   * locator. `few`: all if there are few enough to read at a glance, otherwise none. `fitting`: all if one answer can hold them,
+   * otherwise none, because a write is not rejected for the size of its answer.
    */
   readonly perilCharacteristics?: 'all' | 'none' | 'few' | 'fitting' | (string & {})
 }
 
-/** In one answer: each peril has characteristics for every segment, so a large policy with a long life has millions of them. */
+/**
+ * Maximum number in one answer. Each peril has characteristics for every segment, so a large policy with a long life has millions.
+ */
 const MOST_PERIL_CHARACTERISTICS = 150_000
 
-/** Of all perils, some 16 MB: an answer that looks at more of them often keeps those itself. */
+/** Maximum number of pieces of all perils that are kept, about 16 MB. An answer that reads more of them often keeps them itself. */
 const MOST_KEPT_PIECES = 30_000
 
-/** Some 4 MB of JSON. */
+/** About 4 MB of JSON. */
 const FEW_PERIL_CHARACTERISTICS = 3_000
 
-/** A policy as it is answered: PolicyResponse, in which the lists that grow with the characteristics of its perils may be long. */
+/**
+ * A policy as it is answered: a PolicyResponse in which the lists that grow with the characteristics of perils may be long lists.
+ */
 export type PolicyAnswer = Omit<PolicyResponse, 'modifications' | 'exposures'> & {
   readonly modifications: PolicyResponse['modifications'] | LongList<object>
   readonly exposures: ExposureAnswer[] | LongList<ExposureAnswer>
@@ -64,9 +68,9 @@ export type ExposureAnswer = Omit<ExposureResponse, 'perils'> & {
 }
 
 /**
- * PolicyResponse with the selected quote, or the given one. By default, includes segments of accepted transactions, but not
- * their fees; `counts` overrides that. A policy without a selected quote has only its own properties. 413 for a policy that no
- * answer can hold, 404 for an exposure that it has not.
+ * Returns the PolicyResponse of the selected quote, or of the given one. By default it includes segments of accepted transactions,
+ * but not their fees; `counts` overrides that. A policy without a selected quote has only its own properties. Throws 413 for a
+ * policy that no answer can hold, and 404 for an exposure that it does not have.
  */
 export const policyResponse = (
   aggregate: PolicyAggregate,
@@ -76,7 +80,7 @@ export const policyResponse = (
   counts?: ModificationFilter,
 ): PolicyResponse => policyWith(aggregate, product, options, quote, counts, () => HELD)
 
-/** As `policyResponse` and with the same JSON, for answers that nothing else reads. */
+/** Like `policyResponse` and with the same JSON, for answers that no other code reads. */
 export const policyAnswer = (
   aggregate: PolicyAggregate,
   product: ProductDefinition,
@@ -106,7 +110,7 @@ const LONG: Lists<LongList<object>, LongList<ExposureAnswer>> = {
   exposures: (view, detailed) => new LongList(() => exposureAnswers(view, detailed)),
 }
 
-/** `listsOf` chooses by the number of characteristics that the answer has of perils. */
+/** `listsOf` chooses the lists by the number of peril characteristics in the answer. */
 function policyWith<Modifications, Exposures>(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
@@ -122,7 +126,7 @@ function policyWith<Modifications, Exposures>(
   const fees = quote ? feesInForce(aggregate, quote, counts) : []
   return {
     ...ownProperties(aggregate, product, quote),
-    // Copies have values in place of getters: one getter, and the engine takes twice as long to write all of the JSON.
+    // Copies have values instead of getters. A single getter doubles the time that the engine needs to write all of the JSON.
     characteristics: view ? policyCharacteristics(view).map(one => ({ ...one })) : [],
     modifications: view ? lists.modifications(view, detailed) : [],
     exposures: view ? lists.exposures(view, detailed) : [],
@@ -135,7 +139,7 @@ function policyWith<Modifications, Exposures>(
   }
 }
 
-/** The exposures whose perils are shown in full, and how many characteristics these have. */
+/** The exposures whose perils are shown in full, and the number of characteristics of those perils. */
 type Detail = { readonly detailed: readonly ExposureView[]; readonly count: number }
 
 const NO_DETAIL: Detail = { detailed: [], count: 0 }
@@ -198,7 +202,7 @@ const feesInForce = (
   counts: ModificationFilter | undefined,
 ): FeeInForce[] => feesOf(aggregate, quote, lineOf(aggregate, quote, counts ?? isIssued))
 
-/** Properties of the policy's own row, with its cancellation. They need no quote. */
+/** Returns the properties of the policy's own row, with its cancellation. They need no quote. */
 function ownProperties(aggregate: PolicyAggregate, product: ProductDefinition, quote: Quote | undefined) {
   const policy = quote ? policyOfQuote(aggregate.policy, quote) : aggregate.policy
   return {
@@ -211,7 +215,7 @@ function ownProperties(aggregate: PolicyAggregate, product: ProductDefinition, q
   }
 }
 
-/** The latest cancellation or withdrawal that is not reinstated (brief 1.1). */
+/** Returns the latest cancellation or withdrawal that is not reinstated (brief 1.1). */
 function cancellationInfo(aggregate: PolicyAggregate): CancellationInfo | undefined {
   const latest = standingCancellations(aggregate).at(-1)
   return (
@@ -232,7 +236,7 @@ function quoteSummary(aggregate: PolicyAggregate): PolicyResponse['quoteSummary'
   }
 }
 
-/** Locator of a run's characteristics in one segment. Derived from both, so it needs no row. */
+/** Returns the locator of a run's characteristics in one segment. It is derived from both, so it needs no row. */
 export const perilSegmentLocator = (
   run: Uuid,
   segment: Pick<PolicySegment, 'locator'>,
@@ -242,10 +246,10 @@ export const perilSegmentLocator = (
 /** A piece with its run and the locator of its characteristics. */
 export type RunPiece = { readonly run: PerilRun; readonly piece: Piece; readonly locator: Uuid }
 
-/** Pieces are made when they are read, and again each time where there are too many to keep. */
+/** Pieces are made when they are read. If there are too many to keep, they are made again on each read. */
 export type PerilView = { readonly peril: Peril; readonly pieces: readonly RunPiece[] }
 
-/** With the pieces of its perils, made once. */
+/** Returns the exposure with the pieces of its perils, made once. */
 const withPieces = (exposure: ExposureView): ExposureView => ({
   ...exposure,
   perils: exposure.perils.map(({ peril, pieces }) => ({ peril, pieces })),
@@ -257,7 +261,7 @@ export type ExposureView = {
   readonly perils: readonly PerilView[]
 }
 
-/** One quote's policy, or the issued policy, folded. */
+/** The policy of one quote, or the issued policy, folded. */
 export type PolicyView = {
   readonly aggregate: PolicyAggregate
   readonly quote: Quote
@@ -265,7 +269,7 @@ export type PolicyView = {
   /** Properties that every record of the policy has. */
   readonly record: { policyholderLocator: string; policyLocator: string; productLocator: string }
   readonly line: Line
-  /** Places of the modifications in the line. */
+  /** The index of each modification in the line. */
   readonly order: ReadonlyMap<Uuid, number>
   /** Folded on first read: most readers do not need them. */
   readonly exposures: readonly ExposureView[]
@@ -340,7 +344,10 @@ function exposureViews(view: Omit<PolicyView, 'exposures'>): ExposureView[] {
   })
 }
 
-/** Computes the locator, a digest, on first read: prices do not show it. A class, since an object with a getter of its own takes longer. */
+/**
+ * Computes the locator, a digest, on first read, because prices do not show it. A class, because an object with its own getter is
+ * slower.
+ */
 class LocatedPiece implements RunPiece {
   readonly run: PerilRun
   readonly piece: Piece
@@ -361,7 +368,7 @@ class LocatedPiece implements RunPiece {
 
 type Creation = Pick<Piece, 'madeBy' | 'start'>
 
-/** Creation order: by modification, then by time. */
+/** Orders by modification, then by time. */
 const byMaking = (order: ReadonlyMap<Uuid, number>, a: Creation, b: Creation): number =>
   order.get(a.madeBy)! - order.get(b.madeBy)! || a.start - b.start
 

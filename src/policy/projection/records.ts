@@ -24,7 +24,7 @@ import { dataOfPayment, isUploaded, mediaIn } from '../records/transactions.ts'
 import { spanOf, textIfAny, timesOf, underwritingResponse } from './characteristics.ts'
 import type { ExposureView, PerilView, PolicyView, RunPiece } from './policy.ts'
 
-/** Each invoice with its payments and its items' sum as the total. */
+/** Returns each invoice with its payments. Its total is the sum of its items. */
 export function invoiceResponses(
   aggregate: PolicyAggregate,
   invoices: Iterable<Invoice> = aggregate.invoices.values(),
@@ -49,7 +49,7 @@ export type InvoiceSurroundings = {
   readonly totalDue: Money
   /** The unpaid part; shown while the invoice is outstanding. */
   readonly outstanding: Money
-  /** Whether its transaction is issued, not only accepted. */
+  /** Whether the transaction is issued, not only accepted. */
   readonly transactionIssued: boolean
   readonly premiumReportName?: string
   readonly payments: PaymentResponse[]
@@ -108,7 +108,7 @@ export const paymentResponse = (
   mediaByLocator: mediaByLocator(dataOfPayment(payment), media),
 })
 
-// Stored responses may be returned later, so they name files; platform/http/file-links.ts replaces those with addresses.
+// Stored responses may be returned later, so they name files. platform/http/file-links.ts replaces the names by addresses.
 export const documentResponse = (document: PolicyDocument): PolicyDocumentResponse => ({
   locator: document.locator,
   displayName: document.displayName,
@@ -121,7 +121,7 @@ export const documentResponse = (document: PolicyDocument): PolicyDocumentRespon
   failureMessage: document.failure,
 })
 
-/** Each with the record that it belongs to. */
+/** Returns the documents, each with the record that it belongs to. */
 export const documentsOfRecords = (documents: Iterable<PolicyDocument>): RecordDocumentResponse[] =>
   Array.from(documents, document => ({
     ...documentResponse(document),
@@ -137,14 +137,14 @@ const ofRecord = (
 ): PolicyDocument[] =>
   recordsWhere(documents, one => one.subject === subject && one.subjectLocator === String(locator))
 
-/** Documents of one record: a quote, an endorsement, an invoice … */
+/** Returns the documents of one record: a quote, an endorsement, an invoice, … */
 export const documentsOf = (
   aggregate: PolicyAggregate,
   subject: DocumentSubject,
   locator: string | number,
 ): PolicyDocumentResponse[] => ofRecord(aggregate, subject, locator).map(documentResponse)
 
-/** Uploaded and generated documents of the record, for responses that list them apart. */
+/** Returns the uploaded and the generated documents of the record, for responses that list them separately. */
 export function documentsByOrigin(
   aggregate: PolicyAggregate,
   subject: DocumentSubject,
@@ -158,7 +158,7 @@ export function documentsByOrigin(
 }
 
 /**
- * The policy's own documents, those of its shown quote, of issued endorsements and renewals (brief 1.4), and of legacy
+ * Returns the policy's own documents, those of its shown quote, of issued endorsements and renewals (brief 1.4), and of legacy
  * cancellations, whose caller gets the policy.
  */
 export function documentsOfPolicy(aggregate: PolicyAggregate): PolicyDocumentResponse[] {
@@ -180,7 +180,7 @@ export function documentsOfPolicy(aggregate: PolicyAggregate): PolicyDocumentRes
   }).map(documentResponse)
 }
 
-/** Documents that wait to be made; those made from others come after them. */
+/** Returns the documents that wait to be made. Those made from other documents come last. */
 export const waiting = ({ documents }: Pick<PolicyAggregate, 'documents'>): PolicyDocument[] => {
   const drafts = recordsWhere(documents, one => one.state === 'draft')
   const isConsolidated = ({ sources }: PolicyDocument): boolean => sources !== undefined
@@ -194,12 +194,12 @@ export const mediaResponse = ({ locator, fileName, mimeType }: Medium): Media =>
   fileName,
 })
 
-/** Media that the field values name, by locator. */
+/** Returns the media that the field values name, by locator. */
 export const mediaByLocator = (data: FieldData, media: ReadonlyMap<string, Medium>): Record<string, Media> =>
   Object.fromEntries(mediaIn(data, media).map(medium => [medium.locator, mediaResponse(medium)]))
 
-// What each modification changed (brief 2.1.3 to 2.1.5). Changes of the peril modifications add up to their
-// modification's, to the cent. Numbers have no gaps. Changes are shown of the detailed exposures.
+// Returns what each modification changed (brief 2.1.3 to 2.1.5). The changes of peril modifications add up to those of their
+// modification, to the cent. Numbers have no gaps. Shows changes only of the detailed exposures.
 export function modificationResponses(
   view: PolicyView,
   detailed: readonly ExposureView[],
@@ -210,7 +210,7 @@ export function modificationResponses(
   }))
 }
 
-/** The same, each as it is read. */
+/** Yields the same modifications, each made when it is read. */
 export function* modificationAnswers(
   view: PolicyView,
   detailed: readonly ExposureView[],
@@ -228,7 +228,7 @@ type ModificationAnswer = Omit<PolicyModificationResponse, 'exposureModification
   readonly exposureModifications: LongList<ExposureModificationResponse>
 }
 
-/** For each modification, the media that its records name and no earlier modification named. */
+/** Returns, for each modification, the media that its records name and no earlier modification named. */
 function newMediaOf({ aggregate, line }: PolicyView): ReadonlyMap<Uuid, Record<string, Media>> {
   const { media, segments, exposureRuns, perilRuns } = aggregate
   if (media.size === 0) return new Map()
@@ -281,13 +281,13 @@ function modificationAnswer(
   }
 }
 
-/** The version that it was priced by; for a draft, the version that would price it now. */
+/** Returns the configuration version that priced the modification. For a draft, the version that would price it now. */
 function pricedBy(policy: Policy, { premiumChange, underwriting, createdAt }: Modification): number {
   if (premiumChange === undefined) return policy.configVersion
   return configVersionAt(policy, underwriting?.at ?? createdAt)
 }
 
-/** One entry for each exposure that the step touched, and for each run that it gave one. */
+/** Yields one entry for each exposure that the step touched. */
 function* exposureModifications(
   view: PolicyView,
   step: Step,
@@ -298,7 +298,7 @@ function* exposureModifications(
     madeBy === by || replacedBy === by
   for (const { exposure, runs, perils } of detailed) {
     const made = runs.filter(run => run.madeBy === by)
-    // Most steps touch few exposures: the others need no locator.
+    // Most steps touch few exposures, and the others need no locator.
     if (made.length === 0 && !perils.some(({ pieces }) => pieces.some(({ piece }) => isTouched(piece))))
       continue
     const locator = derivedUuid(view.shard, by, exposure.locator)
@@ -313,7 +313,7 @@ function* exposureModifications(
   }
 }
 
-/** A new segment of a peril, or one removed without a successor, and the premium change. */
+/** A new segment of a peril, or a segment that was removed without a successor, and the premium change. */
 type Entry = { made: RunPiece | undefined; replaced: RunPiece | undefined; change: Money | undefined }
 
 function perilModificationsOf(
@@ -335,8 +335,8 @@ function perilModificationsOf(
 }
 
 /**
- * Compares new pieces with their share of what they replace. A remainder goes to the last piece that continues the replaced
- * one, or to an entry of its own.
+ * Compares new pieces with their share of what they replace. A remainder goes to the last piece that continues the replaced one.
+ * Without such a piece it gets its own entry.
  */
 function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly RunPiece[]): Entry[] {
   const by = modification.locator
@@ -385,6 +385,6 @@ function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly Ru
   return [...entries.values(), ...removed]
 }
 
-/** It may extend beyond the other's end, where the policy does. */
+/** Whether the piece continues the other one. It may extend beyond the other's end, if the policy does. */
 const continues = (piece: Piece, other: Piece): boolean =>
   other.start <= piece.start && piece.start < other.end

@@ -1,6 +1,6 @@
-// The policy as known at a time: what GET returned then, with marked replaced segments. Deliberately unlike brief 3.5, which
-// omits them: a snapshot can be compared with any stored response. With an effective time, only segments of policy,
-// exposures and perils that contain it and were not replaced by then (brief 2.1.2).
+// The policy as known at a time: what GET returned then, with replaced segments marked. Brief 3.5 omits replaced segments; this
+// deliberately keeps them, so that a snapshot can be compared with any stored response. With an effective time, it has only
+// segments of policy, exposures and perils that contain that time and were not replaced by then (brief 2.1.2).
 import { Refusal } from '../../kernel/errors.ts'
 import { changedList } from '../../kernel/long-lists.ts'
 import { type CurrencyCode, sum, toNumber } from '../../kernel/money.ts'
@@ -24,7 +24,7 @@ import {
   type RunPiece,
 } from './policy.ts'
 
-/** Refuses (404) a time before the policy's creation. */
+/** Throws 404 if the time is before the policy's creation. */
 export function policySnapshot(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
@@ -52,7 +52,7 @@ export function policySnapshot(
   }
 }
 
-/** Omits exposures and perils that have no segment then. */
+/** Omits exposures and perils that have no segment at that time. */
 function exposureInEffect(exposure: ExposureAnswer, at: Instant): ExposureAnswer[] {
   const characteristics = inEffect(exposure.characteristics, at)
   if (characteristics.length === 0) return []
@@ -124,7 +124,7 @@ export function coverageSummary(
 
 const isWithin = ({ start, end }: Span, at: Instant): boolean => start <= at && at < end
 
-/** A piece is replaced with its segment, so this also covers the policy level. */
+/** A piece is replaced together with its segment, so this also checks the policy level. */
 const isHit = ({ piece }: RunPiece, at: Instant): boolean =>
   piece.replacedBy === undefined && isWithin(piece, at)
 

@@ -1,5 +1,5 @@
-// A policy in the domain: its line of modifications and the records that they made. Immutable: a transaction makes a new
-// aggregate that shares untouched records, so recording writes only what differs by identity.
+// A policy in the domain: its line of modifications and the records that they made. Aggregates are immutable. A transaction makes a
+// new aggregate that shares every untouched record, so only records that differ by identity are written.
 import { notFound, wrongState } from '../../kernel/errors.ts'
 import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { CurrencyCode, Money } from '../../kernel/money.ts'
@@ -21,7 +21,7 @@ import type {
   UnderwritingResult,
 } from './transactions.ts'
 
-/** Limits of one policy (docs/design.md, section 5). */
+/** Limits of one policy (docs/design.md, section 4). */
 export const POLICY_LIMITS = {
   exposures: 2_000,
   perils: 10_000,
@@ -31,7 +31,7 @@ export const POLICY_LIMITS = {
   payments: 5_000,
 } as const
 
-/** When the record was made and last changed. */
+/** When the record was made and when it last changed. */
 export type Stamped = { readonly createdAt: Instant; readonly updatedAt: Instant }
 
 export type Policy = Stamped & {
@@ -39,9 +39,9 @@ export type Policy = Stamped & {
   readonly policyholderLocator: Uuid
   readonly productName: string
   readonly configVersion: number
-  /** The versions that it was upgraded from, ordered by time. */
+  /** The upgrades from earlier versions of the configuration, ordered by time. */
   readonly upgrades?: readonly Upgrade[]
-  /** Incremented by every commit; guards the policy's batches. */
+  /** Incremented by every commit. Guards the policy's batches. */
   readonly version: number
   readonly finalizedAt?: Instant
   readonly issuedAt?: Instant
@@ -55,7 +55,7 @@ export type Policy = Stamped & {
   readonly premiumReportName?: string
 }
 
-/** When the policy left this version of the configuration for another. */
+/** When the policy left the version `from` of the configuration for another. */
 export type Upgrade = { readonly at: Instant; readonly from: number }
 
 export type Quote = Stamped & {
@@ -71,7 +71,7 @@ export type Quote = Stamped & {
   readonly underwriting?: UnderwritingResult
 }
 
-/** How a split shares an amount: by calendar months in the zone, or by milliseconds (brief 1.7, 3.2). */
+/** How a split shares an amount: by calendar months in the policy's time zone, or by milliseconds (brief 1.7, 3.2). */
 export type Proration = 'monthly' | 'linear'
 
 /** The part of a premium, tax, commission or fee that a cancellation does not refund (brief 3.2, 3.4). */
@@ -83,47 +83,47 @@ export type Holdback = { readonly amount: Money } & (
   | { readonly type: 'fee'; readonly feeLocator: Uuid }
 )
 
-/** One transaction. Its records refer to it, and are issued when it is. */
+/** One transaction. Its records refer to it and are issued together with it. */
 export type Modification = Stamped & {
   readonly locator: Uuid
   readonly kind: ModificationKind
   readonly displayId: DisplayId
   /** For new business only. */
   readonly quoteLocator?: QuoteLocator
-  /** Counts from 0 in creation order. */
+  /** Numbered from 0 in order of creation. */
   readonly number: number
-  /** `modification.policy.create`, or an endorsement's type, … (brief 2.1.3). */
+  /** `modification.policy.create`, the type of an endorsement, … (brief 2.1.3). */
   readonly name: string
   readonly effectiveAt: Instant
   readonly policyEnd: Instant
-  /** Once accepted, it is shown and billed; it counts only once issued. */
+  /** An accepted modification is shown and billed, but counts only once issued. */
   readonly acceptedAt?: Instant
   readonly issuedAt?: Instant
-  /** Accepted, then taken back; only its void invoices remain. */
+  /** Set if it was accepted and then taken back; only its void invoices remain. */
   readonly invalidatedAt?: Instant
   readonly underwriting?: UnderwritingResult
-  /** Sum of the peril modifications' changes; absent until priced. */
+  /** Sum of the premium changes of its peril modifications. Absent until priced. */
   readonly premiumChange?: Money
-  /** How it prorates amounts that it splits; by default by months. */
+  /** How amounts that it splits are prorated. By default by months. */
   readonly proration?: Proration
-  /** The endorsement, renewal, cancellation or reinstatement that it executes. */
+  /** The endorsement, renewal, cancellation or reinstatement that the modification executes. */
   readonly transactionLocator?: string
   /** For a reinstatement: the modification whose removals it restores. */
   readonly undoes?: Uuid
   readonly holdbacks?: readonly Holdback[]
   readonly cancellationName?: string
-  /** Set by a schedule change only; an endorsement stores it in its changes. */
+  /** Set only by a schedule change. An endorsement keeps the name in its changes. */
   readonly newPaymentScheduleName?: string
 }
 
 type MadeRecord = Stamped & { readonly locator: Uuid; readonly madeBy: Uuid; readonly replacedBy?: Uuid }
 
-/** The policy's own data over a span: PolicyCharacteristics in the contract. */
+/** The policy's own data over a span: `PolicyCharacteristics` in the contract. */
 export type PolicySegment = MadeRecord &
   Span & {
     readonly quoteLocator: QuoteLocator
     readonly data: FieldData
-    /** The segment that it is a part or continuation of. */
+    /** The segment of which this one is a part or a continuation. */
     readonly predecessor?: Uuid
   }
 
@@ -134,7 +134,7 @@ export type Exposure = Stamped & {
   readonly name: string
 }
 
-/** From `from` on, a modification replaced the run by other runs or none. */
+/** The time from which a modification replaced the run by other runs, or by none. */
 export type Cut = { readonly by: Uuid; readonly from: Instant }
 
 /** An exposure's data over a span in which it does not change. */
@@ -146,15 +146,16 @@ export type Peril = Stamped & {
   readonly displayId: DisplayId
   readonly exposureLocator: Uuid
   readonly name: string
-  /** Shared by the perils of all terms that renew one another: the first one's locator. */
+  /** The locator of the first of the perils that succeed each other by renewal. All of them share it. */
   readonly renewalGroup: Uuid
-  /** For a coverage within a coverage, from another system: its parent peril in the same term (resources brief 9.5). */
+  /** For a coverage nested in a coverage, as other systems have: its parent peril in the same term (resources brief 9.5). */
   readonly parentLocator?: Uuid
 }
 
 /**
- * A plugin's split of a run's amounts in a segment: the part before that time keeps these amounts. Without one, amounts are
- * shared in proportion (brief 3.2). A reinstatement splits what the cancellation took; the part before is not restored.
+ * How a plugin split a run's amounts in a segment: the part before that time keeps the amounts in `before`. Without such a split,
+ * amounts are shared in proportion (brief 3.2). A reinstatement splits what the cancellation removed; the part before the split is
+ * not restored.
  */
 export type RunSplit = {
   readonly by: Uuid
@@ -163,7 +164,7 @@ export type RunSplit = {
   readonly before: Amounts
 }
 
-/** `month`: a monthly rate as decimal text of 7 places; `amount`: what it gives over the run. */
+/** `month` is a monthly rate as decimal text with 7 places; `amount` is the amount that it gives over the run. */
 export type RatedAmount = { readonly month: string; readonly amount: Money }
 
 export type Commission = RatedAmount & { readonly recipient: string }
@@ -188,12 +189,12 @@ export type PerilRun = MadeRecord &
     readonly splits?: readonly RunSplit[]
   }
 
-/** The charge of a fee for a part of its span. */
+/** What a fee charges for part of its span. */
 export type FeePart = Span & { readonly amount: Money }
 
 /**
- * How a later modification changed a fee: parts still charged (none if reversed), and removed parts, which a reinstatement
- * restores. A fee never exceeds its original amount (brief 3.3).
+ * How a later modification changed a fee: the parts still charged (none if it is reversed), and the removed parts, which a
+ * reinstatement restores. A fee never exceeds its original amount (brief 3.3).
  */
 export type FeeChange = {
   readonly by: Uuid
@@ -208,7 +209,7 @@ export type Fee = Span & {
   readonly description: string
   readonly amount: Money
   readonly madeBy: Uuid
-  /** In the order of the modifications; the last one holds. */
+  /** In the order of the modifications. The last one applies. */
   readonly changes: readonly FeeChange[]
 }
 
@@ -242,7 +243,7 @@ type PolicyRecords = {
 
 export type PolicyAggregate = { readonly policy: Policy } & PolicyRecords
 
-/** Empty collections: new maps that the caller may fill. */
+/** Returns empty collections: new maps that the caller may fill. */
 export const noRecords = (): { [N in CollectionName]: Map<Records[N]['locator'], Records[N]> } => ({
   quotes: new Map(),
   modifications: new Map(),
@@ -265,7 +266,7 @@ export const noRecords = (): { [N in CollectionName]: Map<Records[N]['locator'],
   lapseReinstatements: new Map(),
 })
 
-/** Finds a policy's record by its locator; refuses (404) an unknown one. */
+/** Returns a function that finds a policy's record by its locator and throws 404 if it is unknown. */
 export const recordFinder =
   <N extends CollectionName>(collection: N, what: string) =>
   (records: Pick<PolicyRecords, N>, locator: Records[N]['locator']): Records[N] => {
@@ -274,11 +275,11 @@ export const recordFinder =
     return record
   }
 
-/** A policy whose selected quote was discarded follows none until another is selected. */
+/** Returns the selected quote. Undefined if the selected quote was discarded and no other has been selected since. */
 export const selectedQuoteIfAny = ({ quotes }: PolicyAggregate): Quote | undefined =>
   [...quotes.values()].find(quote => quote.selected)
 
-/** The quote that the policy follows; refuses (409) if it follows none. */
+/** Returns the quote that the policy follows; throws 409 if it follows none. */
 export function selectedQuote(aggregate: PolicyAggregate): Quote {
   const quote = selectedQuoteIfAny(aggregate)
   if (quote) return quote
@@ -293,7 +294,9 @@ export const withTermsOf = (
   { contractStart: originalStart, contractEnd: originalEnd, paymentScheduleName }: Quote,
 ): Policy => ({ ...policy, originalStart, originalEnd, effectiveEnd: originalEnd, paymentScheduleName })
 
-/** The policy as the quote would have it. That of the selected one has its terms already, or later ones. */
+/**
+ * Returns the policy with the terms of the quote. A policy that follows the quote already has them, or terms of later transactions.
+ */
 export const policyOfQuote = (policy: Policy, quote: Quote): Policy =>
   quote.selected ? policy : withTermsOf(policy, quote)
 
@@ -303,7 +306,9 @@ export function recordsWhere<K, V>(records: ReadonlyMap<K, V>, test: (record: V)
   return [...records.values()].filter(test)
 }
 
-/** A copy with the records added, or replaced, by locator. The original stays as it is: aggregates are immutable. */
+/**
+ * Returns a copy with the records added, or replaced, by locator. Does not change the original, because aggregates are immutable.
+ */
 export function putRecords<K, V extends { locator: K }>(
   records: ReadonlyMap<K, V>,
   changed: Iterable<V>,
@@ -327,22 +332,22 @@ export type Amounts = {
   readonly commissions: readonly Money[]
 }
 
-/** The accepted quote, issued or not; undefined if none is accepted. */
+/** Returns the accepted quote, issued or not; undefined if none is accepted. */
 export const acceptedQuote = ({ quotes }: PolicyAggregate): Quote | undefined =>
   [...quotes.values()].find(quote => quote.state === 'accepted')
 
-/** The issued quote that the policy runs on; refuses (404) if the policy is not issued. */
+/** Returns the issued quote that the policy is based on; throws 404 if the policy is not issued. */
 export function boundQuote(aggregate: PolicyAggregate): Quote {
   const quote = acceptedQuote(aggregate)
   if (!quote?.issuedAt) throw notFound('issued policy', String(aggregate.policy.locator))
   return quote
 }
 
-/** The configuration version that the policy had at that time: an upgrade counts from its own time on. */
+/** Returns the version of the configuration that the policy had at that time. An upgrade counts from its own time on. */
 export const configVersionAt = ({ configVersion, upgrades = [] }: Policy, at: Instant): number =>
   upgrades.find(one => one.at > at)?.from ?? configVersion
 
-/** A new-business quote's modification and all records that it made. */
+/** Returns the modification of a new-business quote and all records that the modification made. */
 export function quoteParts(aggregate: PolicyAggregate, quote: Quote) {
   const modification = [...aggregate.modifications.values()].find(one => one.quoteLocator === quote.locator)
   const byQuote = ({ madeBy }: { madeBy: Uuid }): boolean => madeBy === modification?.locator

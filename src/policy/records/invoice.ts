@@ -1,4 +1,4 @@
-// An invoice is an installment that has been invoiced. It stores no amount: it bills the items of its installment (items.ts).
+// An invoice is an installment that has been invoiced. It stores no amount: it bills the items of its installment (bills/items.ts).
 import type { DisplayId, PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import { type Money, minus } from '../../kernel/money.ts'
 import { endOfDay, type Instant, type Span, type TimeZone } from '../../kernel/time.ts'
@@ -9,13 +9,13 @@ import { recordFinder, type Stamped } from './aggregate.ts'
 
 export type InvoiceStatus = 'unfulfilled' | SettlementType
 
-/** Transactions that name the first invoice of their plan. */
+/** The invoice types that name a transaction: the type of the first invoice of its plan. */
 export type InvoicedTransaction = Exclude<InvoiceType, 'premiumReporting'>
 
 export type InvoiceStatusEntry = {
   readonly at: Instant
   readonly status: InvoiceStatus
-  /** The former due time, if the change moved it. */
+  /** The previous due time, if the change of status moved it. */
   readonly dueBefore?: Instant
 }
 
@@ -24,23 +24,26 @@ export type Invoice = Span &
     readonly locator: Uuid
     readonly displayId: DisplayId
     readonly policyLocator: PolicyLocator
-    /** The transaction whose plan it bills, and the installment in that plan. */
+    /** The transaction whose plan the invoice bills, and the number of the installment in that plan. */
     readonly policyModificationLocator: Uuid
     readonly installmentNumber: number
     readonly type: InvoiceType
     readonly dueAt: Instant
-    /** Ordered by time, from `unfulfilled`; the last one holds. */
+    /** Ordered by time, beginning with `unfulfilled`. The last one applies. */
     readonly statuses: readonly InvoiceStatusEntry[]
     /**
-     * End of the grace period that it starts: set by a plugin after a payment was reversed, or by a migration if it was overdue
-     * for longer than the grace period.
+     * End of the grace period that the invoice starts. Set by a plugin after a payment was reversed, or by a migration if the
+     * invoice was overdue for longer than the grace period.
      */
     readonly graceEndAt?: Instant
-    /** Whether it refunds money; unknown for invoices of earlier releases. An invoice's total never changes. */
+    /**
+     * Whether it refunds money. Unknown for invoices of earlier releases. The sign never changes, because an invoice's total never
+     * does.
+     */
     readonly isRefund?: boolean
   }
 
-/** The invoice of an installment, made `at`. With nothing due it is settled at once (brief 4.4). */
+/** Returns the invoice of an installment, made `at` that time. If nothing is due, it is settled immediately (brief 4.4). */
 export function invoiceOf(
   installment: Installment,
   totalDue: Money,
@@ -71,8 +74,8 @@ export const isOutstanding = (invoice: Invoice): boolean => invoiceStatus(invoic
 export type InvoiceAction = 'pay' | 'reverse' | 'invalidate' | 'writeOff' | 'carryForward'
 
 /**
- * Invoice actions by status, with the next status. `reverse` reverses one payment. An invoice partly paid and then written
- * off stays so whatever happens to its payments; a refund reopens.
+ * Invoice actions by status, with the next status. `reverse` reverses one payment. An invoice that was partly paid and then written
+ * off remains written off even if its payments are reversed; a refund becomes outstanding again.
  */
 export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> = {
   pay: { from: ['unfulfilled'], to: ['paid', 'unfulfilled'], event: 'payment.pay', past: 'paid' },
@@ -87,7 +90,7 @@ export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> 
   carryForward: { from: ['unfulfilled'], to: 'carriedForward', past: 'carried forward' },
 }
 
-/** Refuses (409 `wrongState`) an action that the invoice's status does not allow. */
+/** Throws 409 `wrongState` if the invoice's status does not allow the action. */
 export function assertInvoiceAllows(invoice: Invoice, action: InvoiceAction): void {
   assertAllowed(INVOICE_TRANSITIONS, `Invoice ${invoice.displayId}`, invoiceStatus(invoice), action)
 }
@@ -98,18 +101,18 @@ const settled = (invoice: Invoice, status: SettlementType, at: Instant): Invoice
   statuses: [...invoice.statuses, { at, status }],
 })
 
-/** The invoice after a payment in full or in part. Refuses (`wrongState`) a settled invoice. */
+/** Returns the invoice after a payment, in full or in part. Throws 409 `wrongState` if it is settled. */
 export function paid(invoice: Invoice, inFull: boolean, at: Instant): Invoice {
   assertInvoiceAllows(invoice, 'pay')
   return inFull ? settled(invoice, 'paid', at) : { ...invoice, updatedAt: at }
 }
 
 /**
- * The invoice after the reversal of a payment. A paid one becomes outstanding; if overdue, it is due by the end of today
- * (brief 4.4). One that was outstanding keeps its due time.
+ * Returns the invoice after the reversal of a payment. A paid invoice becomes outstanding; if it is overdue, it becomes due by the
+ * end of today (brief 4.4). An invoice that was outstanding keeps its due time.
  */
 export function reopened(invoice: Invoice, at: Instant, timeZone: TimeZone): Invoice {
-  // A refund may have been written off beyond what was paid out.
+  // A refund may be written off after part of it was paid out, and that payment may still be reversed.
   if (!(invoice.isRefund && invoiceStatus(invoice) === 'writtenOff')) assertInvoiceAllows(invoice, 'reverse')
   if (isOutstanding(invoice)) return { ...invoice, updatedAt: at }
   const isPast = invoice.dueAt < at
@@ -117,14 +120,14 @@ export function reopened(invoice: Invoice, at: Instant, timeZone: TimeZone): Inv
   return {
     ...invoice,
     dueAt: isPast ? endOfDay(at, timeZone) : invoice.dueAt,
-    // The settings were for the former due time.
+    // The end of grace applied to the previous due time.
     graceEndAt: isPast ? undefined : invoice.graceEndAt,
     updatedAt: at,
     statuses: [...invoice.statuses, { at, status: 'unfulfilled', ...moved }],
   }
 }
 
-/** Settles an invoice by hand. Refuses (409 `wrongState`) a settled one. */
+/** Returns a function that settles an invoice by hand and throws 409 `wrongState` if it is settled already. */
 const settling =
   (action: InvoiceAction, status: SettlementType) =>
   (invoice: Invoice, at: Instant): Invoice => {
@@ -134,13 +137,13 @@ const settling =
 
 export const invalidated = settling('invalidate', 'invalidated')
 
-/** Writes off the unpaid part. */
+/** Writes off the unpaid part of the invoice. */
 export const writtenOff = settling('writeOff', 'writtenOff')
 
-/** Settles the invoice by another that bills its amount. */
+/** Settles the invoice because another invoice bills its amount. */
 export const carriedForward = settling('carryForward', 'carriedForward')
 
-// Money received on an invoice, or paid out on a refund invoice, whose amounts are all negative.
+// Money received for an invoice, or paid out for a refund invoice. All amounts of a refund are negative.
 export type Payment = {
   readonly locator: Uuid
   readonly displayId: DisplayId
@@ -151,7 +154,7 @@ export type Payment = {
   readonly offsetInvoiceLocator?: Uuid
   /** Negative for a refund. */
   readonly amount: Money
-  /** The part beyond the invoice, which becomes the policyholder's credit. Not negative. */
+  /** The part that exceeds the invoice and becomes the policyholder's credit. Never negative. */
   readonly credited: Money
   readonly fieldValues: FieldValues
   readonly postedAt: Instant
@@ -177,17 +180,17 @@ export function assertPaymentAllows(payment: Payment, action: PaymentAction): vo
 
 export const paymentOf = recordFinder('payments', 'payment')
 
-/** Payments of the invoice in the order made, including reversed ones. */
+/** Returns the payments of the invoice in the order in which they were made, including reversed ones. */
 export const paymentsOf = ({ payments }: WithPayments, { locator }: Pick<Invoice, 'locator'>): Payment[] =>
   [...payments.values()].filter(payment => payment.invoiceLocator === locator)
 
 export const standingPayments = (aggregate: WithPayments, invoice: Invoice): Payment[] =>
   paymentsOf(aggregate, invoice).filter(payment => paymentState(payment) === 'posted')
 
-/** The part of the payment that pays its invoice. */
+/** Returns the part of the payment that pays its invoice. */
 export const applied = ({ amount, credited }: Payment): Money => minus(amount, credited)
 
-/** The payment of opposite amount on the other invoice of an offset that is not reversed. */
+/** Returns the payment of opposite amount on the other invoice of an offset, if it is not reversed. */
 export function counterpartOf({ payments }: WithPayments, offset: Payment): Payment | undefined {
   return [...payments.values()].find(
     one =>
@@ -199,30 +202,30 @@ export function counterpartOf({ payments }: WithPayments, offset: Payment): Paym
   )
 }
 
-// A plan states which billing periods are paid together, and when their invoices are made and due. It has no amounts: each
-// read splits charges by formula (bills/items.ts), so storage grows with installments plus charges, not their product.
-// Only a plugin's plan (billing/plugin-bills.ts) stores amounts, by charge, since no formula gives them.
+// A plan states which billing periods are paid together, and when their invoices are made and due. It has no amounts: each read
+// splits the charges by formula (bills/items.ts), so storage grows with installments plus charges, not with their product. Only a
+// plugin's plan (billing/plugin-bills.ts) stores an amount for each charge, because no formula gives it.
 /**
- * One planned invoice. Its span is that of its periods, which have no gaps; the first bill after a reinstatement may have
- * earlier periods of the gap too (billing/returning.ts).
+ * One planned invoice. Its span is that of its periods, which adjoin each other. The first bill after a reinstatement may also have
+ * earlier periods, of the gap (billing/returning.ts).
  */
 export type Installment = Span & {
-  /** From 1, ordered by time. */
+  /** Numbered from 1, ordered by time. */
   readonly number: number
-  /** When the invoice is made; the plan's first is made at once. */
+  /** When the invoice is made. The first of a plan is made immediately. */
   readonly issueAt: Instant
   readonly dueAt: Instant
-  /** Usually one. More if it includes past periods, or if the schedule began later than its term. */
+  /** Usually one. More if the installment includes past periods, or if the schedule began later than its term. */
   readonly periods: readonly BillingPeriod[]
-  /** In minor units: an invoice for less is carried forward to the next installment. */
+  /** In minor units. An invoice for less is carried forward to the next installment. */
   readonly carriesBelow?: number
   /**
-   * Parts of charges that a plugin assigned, by charge id, in minor units. Every installment of such a plan has items and no
-   * periods; it does not bill charges that it does not name.
+   * Parts of charges that a plugin assigned, in minor units by charge id. Every installment of such a plan has items and no
+   * periods, and bills only the charges that it names.
    */
   readonly items?: Readonly<Record<string, number>>
   readonly fees?: readonly InstallmentFee[]
-  /** Its invoice is written off as soon as it is made: the plan bills nobody for it (brief 4.4). */
+  /** Whether its invoice is written off as soon as it is made, so that nobody has to pay it (brief 4.4). */
   readonly writeOff?: boolean
   readonly replans?: Replanned
 }
@@ -230,79 +233,79 @@ export type Installment = Span & {
 /** The role of an installment in a plan that replaces an earlier one (brief 4.5, bills/items.ts). */
 export type Replanned = {
   /**
-   * `atOnce` bills immediate charges and refunds; `planned` keeps the dates of the earlier plan. `spread` is of another
-   * payment schedule: it bills its periods' share of what the replaced installments billed, each spread over its own time.
+   * `atOnce` bills immediate charges and refunds. `planned` keeps the dates of the earlier plan. `spread` belongs to another
+   * payment schedule: it bills the share, for its periods, of what the replaced installments billed, each spread over its own time.
    */
   readonly bill: 'atOnce' | 'planned' | 'spread'
-  /** Planned installments that it replaces; empty where they are spread. */
+  /** Planned installments that it replaces. Empty if they are spread. */
   readonly open: readonly Uuid[]
-  /** It comes to zero and is never invoiced. */
+  /** Set if it totals zero and is never invoiced. */
   readonly isSilent?: true
   /**
-   * When a cancellation ends cover. Refunds in those installments, for later time that was already invoiced, are paid at once
-   * (bills/items.ts). Absent in plans of earlier releases.
+   * When a cancellation ends cover. If the replaced installments contain refunds for later time that was already invoiced, those
+   * are paid immediately (bills/items.ts). Absent in plans of earlier releases.
    */
   readonly freesAfter?: Instant
   /**
-   * The difference between the bills before an endorsement and what was in force then stays on a planned bill when the one
-   * that bore it goes. Absent in plans of earlier releases, which gave it back at once.
+   * If the bills before an endorsement charged more or less than was in force then, the difference stays on a planned bill when the
+   * bill that had it is dropped. Absent in plans of earlier releases, which refunded it immediately.
    */
   readonly keepsDifferences?: true
   /**
-   * Bills keep what they ask for time before a change that takes back all that a reinstatement brought (`Charge.coverUntil`). Absent
-   * in plans of earlier releases.
+   * If a change takes back everything that a reinstatement brought, bills keep what they ask for time before that change
+   * (`Charge.coverUntil`). Absent in plans of earlier releases.
    */
   readonly keepsCover?: true
   /**
-   * Of the replaced installments, those after a cancellation that this bill does not reach up to: an invoice in between, such as a
-   * renewal's first, charged the time up to it. What that charged too much is given back at once. Absent in plans of earlier
-   * releases, where the bill bore it.
+   * Set on a bill that ends before a cancellation: the replaced installments that end after it. An invoice in between, such as a
+   * renewal's first, charged the time up to them. What it charged too much is refunded immediately. Absent in plans of earlier
+   * releases, which took it off this bill.
    */
   readonly frees?: readonly Uuid[]
 }
 
 /**
- * The fee for paying by installments, billed with one of them (brief 3.3, 5.6). It belongs to the installment, not the
- * policy: it is in invoices, their totals and planned totals, but neither in the policy's price nor among its fees, and
- * no cancellation prorates it. It goes if another plan replaces the installment. Once invoiced it stays, whatever
- * happens to the policy, unless it is reversed by hand.
+ * The fee for paying by installments, billed with one of them (brief 3.3, 5.6). It belongs to the installment, not to the policy:
+ * it is part of invoices, their totals and planned totals, but neither of the policy's price nor of its fees, and no cancellation
+ * prorates it. If another plan replaces the installment, the fee is dropped. Once invoiced it remains, even if the policy is
+ * cancelled, unless it is reversed by hand.
  */
 export type InstallmentFee = {
   readonly locator: Uuid
   readonly name: string
   readonly description: string
   readonly amount: Money
-  /** The change of fees that reversed it. */
+  /** The fee update that reversed it. */
   readonly reversedBy?: Uuid
 }
 
-/** Whether it comes to zero and is never invoiced. */
+/** Whether the installment totals zero and is never invoiced. */
 export const isSilent = ({ replans }: Pick<Installment, 'replans'>): boolean => replans?.isSilent === true
 
-/** A hundred years of months, or 23 years of weeks. */
+/** Maximum number of periods in a plan: a hundred years of months, or 23 years of weeks. */
 export const LARGEST_PLAN_PERIODS = 1_200
 
-/** A span that one installment pays for: (end − start) ÷ wholeMs of a whole period. */
+/** A span that one installment pays for. Its weight is (end − start) ÷ wholeMs of a whole period. */
 export type BillingPeriod = Span & {
-  /** Milliseconds of the whole calendar period from `start`; longer than the span if coverage ends early. */
+  /** Milliseconds of the whole calendar period from `start`. Longer than the span if coverage ends earlier. */
   readonly wholeMs: number
 }
 
-/** An installment of a modification's plan. */
+/** An installment of a modification's plan, as stored. */
 export type PlannedInstallment = Installment & {
   readonly locator: Uuid
   readonly modificationLocator: Uuid
   /**
-   * Modifications whose plans took it over. At most one counts: the others were invalidated, and are kept to derive the
-   * amounts of their void invoices.
+   * Modifications whose plans took the installment over. At most one of them counts. The others were invalidated and are kept
+   * because the amounts of their void invoices are derived from them.
    */
   readonly absorbedBy: readonly Uuid[]
-  /** Other installments that it bills whole (`takesOver`), and those that it leaves out (`leavesOut`). */
+  /** Other installments that this one bills whole (`takesOver`) or leaves out of its own amount (`leavesOut`). */
   readonly takesOver?: readonly Uuid[]
   readonly leavesOut?: readonly Uuid[]
   /**
-   * For a lapse: minor units already paid of installments that it took over. It does not take over that part. For the
-   * reinstatement of a lapse: of that, what was reversed since. It bills that part.
+   * Minor units by installment. For a lapse: what was already paid of the installments that it took over, and is therefore not
+   * taken over. For the reinstatement of a lapse: the part of those payments that was reversed since, which it bills.
    */
   readonly paidBefore?: Readonly<Record<Uuid, number>>
 }

@@ -1,5 +1,5 @@
-// Records of a policy's transactions: endorsements, renewals, cancellations and reinstatements; and after an invoice not paid
-// in time, its grace period, lapse and lapse reinstatement (brief 1.4 to 1.7).
+// Records of a policy's transactions: endorsements, renewals, cancellations and reinstatements. Also the records that follow an
+// unpaid invoice: grace period, lapse and lapse reinstatement (brief 1.4 to 1.7).
 import type { CancellationLocator, EndorsementLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { DocumentDefinition } from '../../product/configuration.ts'
@@ -8,7 +8,7 @@ import type { DOCUMENT_SUBJECTS, DocumentType } from '../contract/documents.ts'
 import { type PolicyAggregate, recordFinder, type Stamped } from './aggregate.ts'
 import type { InvoicedTransaction, Payment } from './invoice.ts'
 
-/** `settled`: paid in time, or ended without effect; `lapsed`: the policy was taken off risk at its end. */
+/** `settled`: paid in time, or ended without effect. `lapsed`: the policy was taken off risk at the end of the period. */
 export type GracePeriodState = 'open' | 'settled' | 'lapsed'
 
 export type GracePeriod = Stamped & {
@@ -17,7 +17,7 @@ export type GracePeriod = Stamped & {
   readonly state: GracePeriodState
   readonly startAt: Instant
   readonly endAt: Instant
-  /** When the policy would lapse, instead of at the end. */
+  /** When the policy lapses, if not at the end of the grace period. */
   readonly cancelEffectiveAt?: Instant
   readonly settledAt?: Instant
   readonly cancellationLocator?: CancellationLocator
@@ -29,7 +29,7 @@ export type Lapse = {
   readonly gracePeriodLocator: Uuid
   readonly modificationLocator: Uuid
   readonly lapsedAt: Instant
-  /** Last time to reinstate the policy; the lapse time if the product does not allow it. */
+  /** Last time at which the policy can be reinstated. The lapse time if the product does not allow it. */
   readonly reinstatementPeriodEndAt: Instant
   readonly createdAt: Instant
 }
@@ -39,18 +39,18 @@ export type LapseReinstatementState = 'open' | 'invoiced' | 'issued' | 'closed'
 export type LapseReinstatement = Stamped & {
   readonly locator: Uuid
   readonly lapseLocator: Uuid
-  /** Ordered by time, from `open`; the last one holds. */
+  /** Ordered by time, beginning with `open`. The last one applies. */
   readonly statuses: readonly { readonly at: Instant; readonly status: LapseReinstatementState }[]
-  /** When coverage resumes; set once invoiced. */
+  /** When coverage resumes. Set once invoiced. */
   readonly effectiveAt?: Instant
-  /** Set once invoiced; not issued before its invoice is paid. */
+  /** Set once invoiced. The modification is not issued before its invoice is paid. */
   readonly modificationLocator?: Uuid
 }
 
 export const reinstatementStatus = ({ statuses }: LapseReinstatement): LapseReinstatementState =>
   statuses.at(-1)!.status
 
-/** Undefined if it never entered the state. */
+/** Returns when the reinstatement entered the state; undefined if it never did. */
 export const enteredAt = (
   { statuses }: LapseReinstatement,
   state: LapseReinstatementState,
@@ -58,22 +58,22 @@ export const enteredAt = (
 
 export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'
 
-/** An endorsement or a renewal: its request and its state. */
+/** The request and the state of an endorsement or a renewal. */
 export type Endorsement = Stamped & {
   readonly kind: 'endorsement' | 'renewal'
   readonly locator: EndorsementLocator
-  /** An endorsement type of the configuration; for a renewal, `renewal`. */
+  /** An endorsement type of the configuration, or `renewal`. */
   readonly name: string
-  /** For a renewal the end of the new term, which starts at `startAt`; for an endorsement the policy's new end, if any. */
+  /** For a renewal, the end of the new term, which starts at `startAt`. For an endorsement, the policy's new end, if it changes. */
   readonly endAt?: Instant
   readonly state: EndorsementState
   readonly startAt: Instant
   readonly changes: EndorsementChanges
-  /** The exposures that it may change; absent if it may change the whole policy. */
+  /** The exposures that it may change. Absent if it may change the whole policy. */
   readonly touches?: readonly Uuid[]
   readonly issuedAt?: Instant
   readonly underwriting?: UnderwritingResult
-  /** Set once quoted: its modification, and how many were issued before it. */
+  /** Set once quoted: its modification, and how many modifications were issued before it. */
   readonly modificationLocator?: Uuid
   readonly basedOn?: number
 }
@@ -101,10 +101,10 @@ export type Reinstatement = Stamped & {
   readonly cancellationLocator: CancellationLocator
   readonly state: ReinstatementState
   readonly effectiveAt: Instant
-  /** Last time to accept and issue it. */
+  /** Last time at which it can be accepted and issued. */
   readonly deadlineAt?: Instant
   readonly issuedAt?: Instant
-  /** Set once accepted; not issued before the reinstatement. */
+  /** Set once accepted. The modification is not issued before the reinstatement. */
   readonly modificationLocator?: Uuid
 }
 
@@ -124,9 +124,9 @@ export type ModificationKind =
   | 'withdrawal'
   | 'lapse'
   | 'reinstatement'
-  /** Fees added and reversed by hand; touches only fees. */
+  /** Fees added or reversed by hand. Changes only fees. */
   | 'feeUpdate'
-  /** Another payment schedule; touches only billing. */
+  /** Another payment schedule. Changes only billing. */
   | 'scheduleChange'
 
 export const INVOICED_TRANSACTIONS: Readonly<Record<ModificationKind, InvoicedTransaction>> = {
@@ -150,14 +150,14 @@ export const lapseReinstatementOf = recordFinder('lapseReinstatements', 'reinsta
 
 // Documents are generated from a template for a transaction or an invoice, or uploaded.
 /**
- * What a document belongs to. `renewal` and `endorsement` are separate, as in responses. `reinstatement` is one of a
- * cancellation, `lapseReinstatement` one of a legacy lapse.
+ * What a document belongs to. `renewal` and `endorsement` are separate, as in responses. `reinstatement` belongs to a cancellation,
+ * `lapseReinstatement` to a legacy lapse.
  */
 export type DocumentSubject = (typeof DOCUMENT_SUBJECTS)[number]
 
 /**
- * Progress (resources brief 4.2). `draft`: not made yet; `dataError`: its template's data could not be collected;
- * `renderError`: the template failed; `conversionError`: its HTML could not become a PDF.
+ * Progress (resources brief 4.2). `draft`: not made yet. `dataError`: the data of its template could not be collected.
+ * `renderError`: the template failed. `conversionError`: its HTML could not be converted to PDF.
  */
 export type DocumentState = 'draft' | 'ready' | 'dataError' | 'renderError' | 'conversionError'
 
@@ -166,25 +166,25 @@ export type DocumentFailure = Exclude<DocumentState, 'draft' | 'ready'>
 export type PolicyDocument = Stamped & {
   readonly locator: Uuid
   readonly subject: DocumentSubject
-  /** Locator of the quote, endorsement, invoice …; the policy's for its own documents. */
+  /** Locator of the quote, endorsement, invoice, …; the policy's locator for documents of the policy itself. */
   readonly subjectLocator: string
   readonly modificationLocator?: Uuid
   readonly displayName: string
   readonly fileName: string
   readonly type: DocumentType
-  /** File name of its template; absent if uploaded or consolidated from other documents. */
+  /** File name of its template. Absent if the document was uploaded or consolidated from others. */
   readonly templateName?: string
   readonly pageLayout?: DocumentDefinition['pageLayout']
-  /** The event that made it; undoing that event removes it. */
+  /** The event that generated the document. Undoing that event removes the document. */
   readonly madeAt?: DocumentDefinition['generatingEvent']
-  /** Documents that a plugin had consolidated into it (consolidation.ts). */
+  /** The documents that a plugin consolidated into this one (consolidation.ts). */
   readonly sources?: readonly Uuid[]
   /** Whether it replaces its sources once it is made. */
   readonly deletesSources?: boolean
   /** The type that the uploader chose. */
   readonly documentType?: string
   readonly state: DocumentState
-  /** Why it could not be made; for a ready one, a warning. */
+  /** Why the document could not be made. For a ready document, a warning. */
   readonly failure?: string
 }
 
@@ -193,29 +193,29 @@ export type UnplacedDocument = Omit<PolicyDocument, 'subject' | 'subjectLocator'
 export const isUploaded = ({ templateName, sources }: PolicyDocument): boolean =>
   templateName === undefined && sources === undefined
 
-/** Whether it could not be made. */
+/** Whether the document could not be made. */
 export const isFailed = ({ state }: Pick<PolicyDocument, 'state'>): boolean =>
   state !== 'draft' && state !== 'ready'
 
 /** Relative to the tenant's folder in R2. */
 export const documentPath = (locator: Uuid): string[] => ['documents', locator]
 
-/** Per policy. */
+/** Maximum number of uploaded documents per policy. */
 export const MOST_UPLOADED = 200
 
-// Media are files that fields name by locator. A policy stores the properties that it shows of them.
+// A file that fields name by its locator. The policy stores a copy of the properties that it shows.
 export type Medium = { readonly locator: Uuid; readonly fileName: string; readonly mimeType: string }
 
 /** Relative to the tenant's folder in R2. */
 export const mediumPath = (locator: Uuid): string[] => ['media', locator]
 
-/** A payment has no groups (brief 6.7). */
+/** Returns a payment's data. Payments have no field groups (brief 6.7). */
 export const dataOfPayment = ({ fieldValues }: Pick<Payment, 'fieldValues'>): FieldData => ({
   values: fieldValues,
   groups: [],
 })
 
-/** The media among the values, including fields of groups. */
+/** Returns the media that the values name, including values of groups. */
 export function mediaIn(data: FieldData, media: ReadonlyMap<string, Medium>): Medium[] {
   if (media.size === 0) return []
   const values = [data.values, ...data.groups.map(group => group.values)].flatMap(one =>
@@ -224,9 +224,9 @@ export function mediaIn(data: FieldData, media: ReadonlyMap<string, Medium>): Me
   return [...new Set(values)].flatMap(value => media.get(value) ?? [])
 }
 
-// Changes that requests make to a policy's content, in the domain's form. An endorsement stores its changes.
+// Changes that requests make to a policy's content, in the form that the domain uses. An endorsement stores its changes.
 
-/** Limits and deductible of a peril segment: exact decimal text as sent; indemnities may be `unlimited`. */
+/** Limits and deductible of a peril segment, as the exact decimal text that was sent. Indemnities may be `unlimited`. */
 export type PerilAmounts = {
   deductible?: string
   lumpSumPayment?: string
@@ -235,15 +235,15 @@ export type PerilAmounts = {
   indemnityPerItem?: string
 }
 
-/** Numbers or numeric text; null and "" count as absent. */
+/** Numbers or numeric text. Null and "" count as absent. */
 export type PerilAmountsCreate = { [name in keyof PerilAmounts]?: unknown }
 
-/** Each amount has a flag that removes it. */
+/** For each amount there is a flag that removes it. */
 export type PerilAmountsUpdate = PerilAmountsCreate & {
   [name in keyof PerilAmounts as `remove${Capitalize<name>}`]?: boolean | null
 }
 
-/** `locator` identifies an addition only within the request; the record gets another one. */
+/** `locator` identifies the addition only within the request. The record gets another one. */
 export type GroupCreate = { fieldName: string; locator?: string; fieldValues?: unknown }
 
 export type PerilCreate = PerilAmountsCreate & {
@@ -270,7 +270,7 @@ export type ExposureUpdate = FieldChanges & {
   removePerils?: string[]
 }
 
-/** An update of a draft's content; the caller handles spans and schedules. */
+/** An update of a draft's content. The caller handles spans and payment schedules. */
 export type DraftChanges = FieldChanges & {
   addExposures?: ExposureCreate[]
   updateExposures?: ExposureUpdate[]
@@ -287,11 +287,11 @@ export type EndorsementChanges = FieldChanges & {
   reprice?: boolean
 }
 
-/** Digit locators that a draft with these exposures takes. */
+/** Returns how many digit locators a new draft with these exposures needs. */
 export const digitsForNewDraft = (exposures: readonly ExposureCreate[]): number =>
   3 + digitsForExposures(exposures)
 
-/** Digit locators that an update takes: one for each exposure and peril that it adds. */
+/** Returns how many digit locators an update needs: one for each exposure and peril that it adds. */
 export const digitsForChanges = (
   changes: Pick<EndorsementChanges, 'addExposures' | 'updateExposures'>,
 ): number =>
@@ -301,13 +301,13 @@ export const digitsForChanges = (
 const digitsForExposures = (exposures: readonly ExposureCreate[]): number =>
   exposures.reduce((count, exposure) => count + 1 + (exposure.perils?.length ?? 0), 0)
 
-/** Digit locators of an endorsement: those of its changes, and one for its modification. */
+/** Returns how many digit locators an endorsement needs: those of its changes, and one for its modification. */
 export const digitsForEndorsement = (changes: EndorsementChanges): number => 1 + digitsForChanges(changes)
 
 export const namedExposures = ({ updateExposures, endExposures }: EndorsementChanges): string[] => [
   ...new Set([...(updateExposures ?? []).map(one => one.exposureLocator), ...(endExposures ?? [])]),
 ]
 
-/** The payment schedule that the policy has once the endorsement or renewal is issued. */
+/** Returns the payment schedule that the policy has once the endorsement or renewal is issued. */
 export const scheduleOf = ({ policy }: PolicyAggregate, { changes }: Endorsement): string =>
   changes.newPaymentScheduleName ?? policy.paymentScheduleName

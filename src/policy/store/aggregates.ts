@@ -1,4 +1,4 @@
-// The rows of policies: read whole in one batch; writes only differences.
+// The rows of policies. Policies are read whole in one batch; writes contain only differences.
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { invalidRequest } from '../../kernel/errors.ts'
@@ -62,12 +62,12 @@ type Choices = {
   perilLocator: Uuid
   perilDisplayId: DisplayId
   policyholderLocator: Uuid
-  /** A modification, or what made it: an endorsement, renewal, quote, cancellation or reinstatement. */
+  /** A modification, or the record that made it: an endorsement, renewal, quote, cancellation or reinstatement. */
   transactionLocator: number | Uuid
   modificationLocator: Uuid
-  /** A JSON list. */
+  /** A JSON list of policy locators. */
   locators: string
-  /** A JSON list of pairs: the policy that the locator names, if it does, and the locator. */
+  /** A JSON list of pairs: the policy that the locator names, or null, and the locator. */
   invoiceLocators: string
 }
 
@@ -76,16 +76,16 @@ type Choice = keyof Choices
 /** Which policies to read: one choice with its value. */
 export type PolicySelection = { [C in Choice]: Pick<Choices, C> }[Choice]
 
-/** Queries for whole policies, to add to the caller's one batch; `readAggregates` takes the results. */
+/** Returns queries for whole policies, to add to the caller's one batch. Pass the results to `readAggregates`. */
 export const aggregateQueries = (database: Database, selection: PolicySelection): [Query, ...Query[]] =>
   chosenQueries(database, selection, POLICIES, ...ROWS)
 
 const chosen = sql.placeholder('chosen')
 
-/** The policy that a UUID names; null for older ones, digits and lists. */
+/** The policy that a UUID names. Null for UUIDs of earlier releases, digits and lists. */
 const namedPolicy = sql.placeholder('named')
 
-/** The policy of the row of a table that has the digit locator. */
+/** Selects the policy of the row with that digit locator. */
 const ownerIn = (table: SQLiteTable): SQL =>
   sql`(select policy_locator from ${table} where locator = ${chosen})`
 
@@ -118,7 +118,7 @@ const CONDITIONS: Readonly<Record<Choice, SQL>> = {
 
 export type ByChoice = Readonly<Record<Choice, Statement<Query>>>
 
-/** `make` gets the condition on a policy's locator, to append to the column. */
+/** Makes a statement for each choice. `make` receives the condition on a policy's locator, to append to the column. */
 export const byChoice = (make: (build: Database['build'], condition: SQL) => Query): ByChoice =>
   Object.fromEntries(
     Object.entries(CONDITIONS).map(([choice, condition]) => [
@@ -127,7 +127,7 @@ export const byChoice = (make: (build: Database['build'], condition: SQL) => Que
     ]),
   ) as ByChoice
 
-/** Binds the statements to the choice that the selection makes, in the given order. */
+/** Binds each statement to the choice of the selection, in the given order. */
 export function chosenQueries(
   database: Database,
   selection: PolicySelection,
@@ -156,10 +156,10 @@ const LOCATOR = byChoice((build, condition) =>
 export const policyLocatorQuery = (database: Database, selection: PolicySelection): Query =>
   chosenQueries(database, selection, LOCATOR)[0]
 
-/** For records without amounts. */
+/** For records that have no amounts. */
 const NO_CURRENCY = 'XXX' as CurrencyCode
 
-/** The documents of a policy without the rest of it, in one round trip. Undefined when there is no such policy. */
+/** Reads the documents of a policy without the rest of it, in one round trip. Undefined if there is no such policy. */
 export async function readDocuments(
   database: Database,
   locator: PolicyLocator,
@@ -174,10 +174,10 @@ export async function readDocuments(
   return rows.map(row => documentOf(row as never, NO_CURRENCY) as PolicyDocument)
 }
 
-/** How many results `aggregateQueries` has in a batch. */
+/** Number of results that `aggregateQueries` has in a batch. */
 export const AGGREGATE_QUERIES = 1 + COLLECTION_NAMES.length
 
-/** Policies from the results of `aggregateQueries`, ordered by locator; empty if none matched. */
+/** Returns the policies in the results of `aggregateQueries`, ordered by locator. Empty if none matched. */
 export function readAggregates(results: readonly unknown[]): PolicyAggregate[] {
   const [policyRows, ...collectionRows] = results as [(typeof policies.$inferSelect)[], ...Row[][]]
   const aggregates = new Map(
@@ -201,15 +201,16 @@ type Row = { policyLocator: number }
 
 type Aggregates = ReadonlyMap<number, PolicyAggregate>
 
-/** Of which records the rows of a collection are, and by which property. */
+/** The collection of the records to which runs belong, and the property that names them. */
 const OWNERS: Partial<Record<CollectionName, readonly ['exposures' | 'perils', string]>> = {
   exposureRuns: ['exposures', 'exposureLocator'],
   perilRuns: ['perils', 'perilLocator'],
 }
 
 /**
- * Runs in the order of their making, in which amounts are shared out. Their locators rise so, except those of earlier releases, which
- * are random within a millisecond: what one commit made then was in the order of its exposures or perils.
+ * Returns runs in the order in which they were made, in which amounts are shared out. Their locators rise in that order, except
+ * those of earlier releases, which are random within a millisecond. Runs that one commit made then were in the order of their
+ * exposures or perils.
  */
 function inOrderOfMaking(rows: readonly Row[], name: CollectionName, aggregates: Aggregates): readonly Row[] {
   const runs = rows as readonly (Row & { locator: string; createdAt: number; start: number })[]
@@ -226,8 +227,8 @@ function inOrderOfMaking(rows: readonly Row[], name: CollectionName, aggregates:
 }
 
 /**
- * Makes the stored policy equal to `after`. Skips records shared with `before`, so work grows with the change, not the
- * policy. Inserts new records, so a locator already in use fails the batch instead of overwriting a record.
+ * Returns the queries that make the stored policy equal to `after`. Skips records shared with `before`, so work grows with the
+ * change, not with the policy. Inserts new records, so a locator already in use fails the batch instead of overwriting a record.
  */
 export function differenceQueries(
   database: Database,
@@ -260,7 +261,7 @@ export function differenceQueries(
   return queries
 }
 
-/** The displayId is the policy's locator or that of one of its quotes. */
+/** Selects the policy with that displayId: its own locator, or that of one of its quotes. */
 export const displayIdQuery = (database: Database, displayId: number) =>
   database.build
     .select({ locator: policies.locator })
@@ -269,8 +270,8 @@ export const displayIdQuery = (database: Database, displayId: number) =>
       sql`${policies.locator} in (${displayId}, (select policy_locator from quote where locator = ${displayId}))`,
     )
 
-// Which table contents rated a policy's transactions, so that a price can be explained years later.
-/** An operation's lookups count for all modifications that it priced. */
+// The table contents that rated a policy's transactions, so that a price can be explained years later.
+/** Returns the queries that record an operation's lookups. They count for every modification that the operation priced. */
 export function tableUseRows(
   database: Database,
   used: readonly Candidate[],
@@ -295,7 +296,7 @@ export function tableUseRows(
 
 export type TableUse = typeof tableUses.$inferSelect
 
-/** In the order recorded; undefined if there is no such policy. One round trip. */
+/** Returns the policy's table uses in the order recorded; undefined if there is no such policy. One round trip. */
 export async function findTableUses(
   database: Database,
   policy: PolicyLocator,
@@ -311,7 +312,7 @@ export async function findTableUses(
   return known.length === 0 ? undefined : rows
 }
 
-/** Omits media that were not uploaded. One round trip. */
+/** Reads media by locator. Omits media that were not uploaded. One round trip. */
 export async function readMedia(context: RequestContext, locators: readonly Uuid[]): Promise<Medium[]> {
   const database = homeDatabase(context)
   const [rows] = await database.batch([
@@ -323,7 +324,7 @@ export async function readMedia(context: RequestContext, locators: readonly Uuid
   return rows as Medium[]
 }
 
-/** Adds to `after` the media that its fields name since the change; refuses media that nobody uploaded. */
+/** Adds to `after` the media that its fields name since the change. Throws 400 for media that were never uploaded. */
 export async function withMedia(
   context: RequestContext,
   before: PolicyAggregate | undefined,
@@ -353,7 +354,7 @@ export function deleteFile(
 }
 
 /**
- * Locators of media that fields of the policy, its exposures, perils and payments name since the change, and that the
+ * Returns the locators of media that fields of the policy, its exposures, perils and payments name since the change, and that the
  * policy does not have yet.
  */
 function newMedia(

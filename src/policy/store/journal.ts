@@ -1,4 +1,4 @@
-// Rows of the journal: added in the batch of what they describe, read by policy and in the order of recording.
+// Rows of the journal: added in the batch of the change that they describe, read by policy or in the order of recording.
 import { and, asc, gt, inArray, isNull, lte, sql } from 'drizzle-orm'
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { CurrencyCode } from '../../kernel/money.ts'
@@ -10,8 +10,8 @@ import { entriesText, readEntries } from '../journal/stored.ts'
 import { journalRows } from '../tables/journal.ts'
 
 /**
- * The time up to which the books are closed is read in the batch, so that no commit books before it. Numbers go on behind the highest, in
- * the order of the list.
+ * Reads the time up to which the books are closed in the same batch, so that no commit books before it. Ids continue after the
+ * highest, in the order of the list.
  */
 const INSERT = `insert into journal (policy_locator, policyholder_locator, product_name, currency, kind, at, effective_at,
     modification_locator, segment_locator, closed_until, entries)
@@ -19,7 +19,7 @@ const INSERT = `insert into journal (policy_locator, policyholder_locator, produ
     coalesce((select closed_until from books where id = 1), 0), value ->> 9
   from json_each(?) order by key`
 
-/** None for no rows. */
+/** Returns the queries that add the rows. Empty if there are no rows. */
 export const journalQueries = (database: Database, rows: readonly JournalRow[]): Query[] =>
   rows.length === 0
     ? []
@@ -66,7 +66,7 @@ export const rowsWithoutPolicyQuery = ({ build }: Database, knownAt: Instant) =>
     .where(and(isNull(journalRows.policyLocator), lte(journalRows.at, knownAt)))
     .orderBy(asc(journalRows.at), asc(journalRows.id))
 
-/** Rows in the order of recording, after an id. */
+/** Rows after an id, in the order of recording. */
 export const rowsAfterQuery = ({ build }: Database, id: number, most: number) =>
   build.select().from(journalRows).where(gt(journalRows.id, id)).orderBy(asc(journalRows.id)).limit(most)
 

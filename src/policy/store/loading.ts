@@ -1,4 +1,4 @@
-// Reads in one batch what an operation needs: the policy, its policyholder and the configuration of its version.
+// Reads everything that an operation needs in one batch: the policy, its policyholder and the configuration of its version.
 import { type SQL, sql } from 'drizzle-orm'
 import { invalidRequest, notFound, Refusal } from '../../kernel/errors.ts'
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
@@ -30,7 +30,7 @@ import {
 } from './aggregates.ts'
 import { COLLECTION_NAMES, COLLECTIONS } from './rows.ts'
 
-/** What a create request names; refuses (404 or 400) what is unknown. */
+/** Loads the records that a create request names. Throws 404 or 400 for unknown ones. */
 export async function loadNewPolicyContext(
   context: RequestContext,
   database: Database,
@@ -55,7 +55,7 @@ export async function loadNewPolicyContext(
   }
 }
 
-/** A version of the configuration, by default the latest; refuses (400) an unknown one. */
+/** Loads a version of the configuration, by default the latest. Throws 400 if it is unknown, 409 if there is none. */
 export async function loadVersion(
   context: RequestContext,
   database: Database,
@@ -80,7 +80,7 @@ async function versionOf(
   return { configuration, configVersion: version.version }
 }
 
-/** Refuses (400) a product that the configuration does not have. */
+/** Throws 400 if the configuration does not have the product. */
 export function productOf({ configuration }: LoadedConfiguration, name: string): ProductDefinition {
   if (Object.hasOwn(configuration.products, name)) return configuration.products[name]!
   const known = Object.keys(configuration.products)
@@ -89,7 +89,9 @@ export function productOf({ configuration }: LoadedConfiguration, name: string):
   throw invalidRequest(`There is no product '${name}'; the configuration has ${known || 'none'}.`)
 }
 
-/** The policy with its surroundings, by its own locator or a quote's; 404 if the tenant has no such policy. */
+/**
+ * Loads the policy with its surroundings, by its own locator or that of one of its records. Throws 404 if there is no such policy.
+ */
 export async function loadPolicy(
   context: RequestContext,
   database: Database,
@@ -102,7 +104,7 @@ export async function loadPolicy(
   return await loadedFrom(context, selection, results)
 }
 
-/** Like `loadPolicy`, but reads only the part's exposures of a large policy and sets `unread`. */
+/** Like `loadPolicy`, but of a large policy reads only the exposures of the part, and sets `unread`. */
 export async function loadPart(
   context: RequestContext,
   database: Database,
@@ -118,7 +120,7 @@ export async function loadPart(
   return { ...loaded, unread: unreadOf(joined, loaded.aggregate) }
 }
 
-/** Results of `HOLDERS`, `VERSIONS` and `CREDITS` are last in `results`, or passed apart. */
+/** The results of `HOLDERS`, `VERSIONS` and `CREDITS` are the last of `rows`, or are passed as `surroundings`. */
 async function loadedFrom(
   context: RequestContext,
   selection: PolicySelection,
@@ -142,7 +144,7 @@ async function loadedFrom(
   }
 }
 
-/** 404 for what the selection names: a policy, a quote, a cancellation … */
+/** Returns the 404 for what the selection names: a policy, a quote, a cancellation, … */
 export function notFoundAs(selection: PolicySelection): Refusal {
   const [name, locator] = Object.entries(selection)[0]!
   return notFound(name === 'locator' ? 'policy' : name.replace(/Locator$|DisplayId$/, ''), String(locator))
@@ -166,7 +168,7 @@ const VERSIONS = byChoice((build, condition) =>
     ),
 )
 
-/** The policy of a record: one round trip; 404 if there is no such record. */
+/** Finds the policy of a record in one round trip. Throws 404 if there is no such record. */
 export async function policyOf(database: Database, selection: PolicySelection): Promise<PolicyLocator> {
   const [rows] = (await database.batch([policyLocatorQuery(database, selection)])) as unknown as [
     { policy: PolicyLocator }[],
@@ -175,25 +177,25 @@ export async function policyOf(database: Database, selection: PolicySelection): 
   return rows[0].policy
 }
 
-// A part of a large policy: only the exposures that an operation touches, found by index, so rows read do not grow with
-// the policy.
+// A part of a large policy: only the exposures that an operation touches, found by index, so the number of rows read does not grow
+// with the policy.
 const policy = sql.placeholder('policy')
 const endorsement = sql.placeholder('endorsement')
 
-/** The part's exposures: those that it names and those that its endorsement touches. */
+/** The exposures of the part: those that it names and those that its endorsement touches. */
 const named = sql`(select value from json_each(${sql.placeholder('exposures')})
   union select value from ${endorsements}, json_each(${endorsements.touches})
     where ${endorsements.locator} = ${endorsement})`
 
-/** A small policy, or one that the endorsement touches entirely, is read whole. */
+/** A small policy is read whole, and so is one that the endorsement touches entirely. */
 const isReadWhole = sql`(${policies.perilCount} <= ${READ_WHOLE_PERILS} or exists (
   select 1 from ${endorsements} where ${endorsements.locator} = ${endorsement} and ${endorsements.touches} is null))`
 
-/** The policy's locator if it is read whole (`whole`) or in part (`large`); else null, which matches no row. */
+/** The policy's locator if it is read whole (`whole`) or in part (`large`); otherwise null, which matches no row. */
 const whole = sql`(select ${policies.locator} from ${policies} where ${policies.locator} = ${policy} and ${isReadWhole})`
 const large = sql`(select ${policies.locator} from ${policies} where ${policies.locator} = ${policy} and not ${isReadWhole})`
 
-/** Collections that a part limits, with the condition of its rows. */
+/** Collections that a part restricts, with the condition on their rows. */
 const PART_CONDITIONS: readonly (readonly [CollectionName, SQL])[] = [
   ['exposures', sql`policy_locator = ${large} and locator in ${named}`],
   ['exposureRuns', sql`policy_locator = ${large} and exposure_locator in ${named}`],
@@ -216,7 +218,9 @@ const ROWS = PART_CONDITIONS.map(([name, ofPart]) => {
   }
 })
 
-/** Like `aggregateQueries`, for one policy; results of the part follow, for `joinedParts`. */
+/**
+ * Returns the queries of `aggregateQueries` for one policy, followed by queries for the part. Pass the results to `joinedParts`.
+ */
 export function partQueries(
   database: Database,
   locator: PolicyLocator,
@@ -232,7 +236,7 @@ export function partQueries(
   return [...queries, ...ROWS.map(({ part }) => database.bind(part, values))]
 }
 
-/** Turns `partQueries` results into `aggregateQueries` results: a collection is read whole or in part, never both. */
+/** Turns results of `partQueries` into results of `aggregateQueries`. A collection is read whole or in part, never both. */
 export function joinedParts(results: readonly unknown[]): unknown[] {
   const joined = results.slice(0, AGGREGATE_QUERIES)
   const parts = results.slice(AGGREGATE_QUERIES) as object[][]
@@ -240,7 +244,7 @@ export function joinedParts(results: readonly unknown[]): unknown[] {
   return joined
 }
 
-/** How much of the policy was not read; undefined if all was. */
+/** Returns how much of the policy was not read; undefined if all of it was read. */
 export function unreadOf(
   results: readonly unknown[],
   { exposures, perils }: PolicyAggregate,
@@ -250,7 +254,7 @@ export function unreadOf(
   return { exposures: exposureCount - exposures.size, perils: perilCount - perils.size }
 }
 
-// A payment's change of its policyholder's credit. The condition is that of the index payment_credit.
+// How a payment changes its policyholder's credit. The condition is that of the index payment_of_credit.
 const CHANGE = sql<number>`case ${payments.source} when 'credit' then -${payments.amount} else ${payments.credited} end`
 
 const movesCreditOf = (holder: SQL | Uuid): SQL =>
@@ -258,7 +262,7 @@ const movesCreditOf = (holder: SQL | Uuid): SQL =>
 
 export type CreditRow = { currency: string; minor: number }
 
-/** Changes of the credit: payments that made or used it, and disbursements. */
+/** Changes of the credit: payments that made or used it, and disbursements from it. */
 const changes = (holder: SQL | Uuid): SQL => sql`(
   select ${payments.currency} as currency, ${CHANGE} as change from ${payments} where ${movesCreditOf(holder)}
   union all
@@ -273,7 +277,7 @@ const balances = (build: Database['build'], holder: SQL | Uuid) =>
 
 const CREDIT_OF_HOLDER = statement(build => balances(build, sql`${sql.placeholder('holder')}`))
 
-/** The policyholder's credit by currency; `readCredit` takes the rows. */
+/** Selects the policyholder's credit by currency. Pass the rows to `readCredit`. */
 export const creditQuery = (database: Database, holder: Uuid) => database.bind(CREDIT_OF_HOLDER, { holder })
 
 /** Like `creditQuery`, for the policyholder of a policy. */
@@ -284,7 +288,7 @@ export const CREDITS = byChoice((build, condition) =>
   ),
 )
 
-/** The credit in that currency; zero if there is none. */
+/** Returns the credit in that currency. Zero if there is none. */
 export const readCredit = (rows: readonly CreditRow[], currency: CurrencyCode): Money =>
   fromMinor(rows.find(row => row.currency === currency)?.minor ?? 0, currency)
 
@@ -295,7 +299,10 @@ const CREDIT_IS_UNCHANGED = sql`${CREDIT} = ${sql.placeholder('minor')}`
 const CREDIT_IS_ENOUGH = sql`${CREDIT} >= ${sql.placeholder('minor')}`
 const CREDIT_HAS_ROOM = sql`${CREDIT} <= ${sql.placeholder('minor')}`
 
-/** Fails the batch without that credit: otherwise two requests at once could spend the same credit, or keep more than can be kept. */
+/**
+ * Fails the batch unless the credit is as needed. Otherwise two simultaneous requests could spend the same credit, or together
+ * exceed the largest credit that can be kept.
+ */
 export function creditGuard(holder: Uuid, needed: NeededCredit): Guard {
   const { holds, credit } = conditionOn(needed)
   const { minor, currency } = credit
@@ -308,7 +315,9 @@ function conditionOn(needed: NeededCredit): { holds: SQL; credit: Money } {
   return { holds: CREDIT_HAS_ROOM, credit: needed.atMost }
 }
 
-/** A page of payments that made or used credit, including reversed ones, oldest first; one more than the page size. */
+/**
+ * Selects a page of payments that made or used credit, including reversed ones, oldest first. Selects one more than the page size.
+ */
 export const movementsQuery = (
   database: Database,
   holder: Uuid,

@@ -1,6 +1,6 @@
-// Work on all policies of a tenant goes over them a portion at a time.
+// Work on all policies of a tenant processes them a portion at a time.
 
-/** As many of the rows as have no more perils together than the limit: one at least, however many it has. */
+/** Returns the first rows that together have no more perils than the limit, but always at least one row. */
 export function withinPerils<R extends { readonly perilCount: number }>(
   rows: readonly R[],
   most: number,

@@ -1,4 +1,4 @@
-// Maps each kind of record to its table. Amounts become minor units, nulls become absent properties.
+// Maps each kind of record to its table. Amounts become minor units; nulls become absent properties.
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, fromMinor, type Money } from '../../kernel/money.ts'
@@ -37,7 +37,7 @@ import {
 
 type Amounted = { readonly amount: Money }
 
-/** Converts the amount to minor units for JSON columns, and back. */
+/** Converts an amount to minor units for a JSON column. `readIn` converts it back. */
 const stored = <T extends Amounted>(item: T) => ({ ...item, amount: item.amount.minor })
 
 const readIn =
@@ -70,7 +70,7 @@ function readSplits(splits: Stored<RunSplit[]>, currency: CurrencyCode): RunSpli
 
 type HoldbackOfRun = Extract<StoredHoldback, { perilRunLocator: Uuid }>
 
-/** One row of a large policy contains all of its holdbacks, so those of a run are grouped. */
+/** Groups the holdbacks of each run, because one row of a large policy contains all of its holdbacks. */
 function storedHoldbacks(holdbacks: readonly Holdback[]): StoredHoldback[] {
   const byOwner = new Map<string, StoredHoldback>()
   for (const holdback of holdbacks) {
@@ -105,7 +105,7 @@ function* readHoldbacks(holdbacks: readonly StoredHoldback[], currency: Currency
   }
 }
 
-/** One kind of record: its table, order columns and both conversions. */
+/** One kind of record: its table, the columns that order it, and the conversions in both directions. */
 export type Collection = {
   table: SQLiteTable
   order: string
@@ -113,7 +113,7 @@ export type Collection = {
   fromRow(row: never, currency: CurrencyCode): { locator: string | number }
 }
 
-/** The row, except nulls, `policyLocator` and the columns `without`. */
+/** Returns the row without nulls, without `policyLocator` and without the columns in `without`. */
 function present<T extends object>(
   row: T,
   without?: ReadonlySet<string>,
@@ -127,7 +127,10 @@ function present<T extends object>(
   return properties
 }
 
-/** Records are stored as they are, without absent properties; `toRow` and `read` convert the properties that differ. */
+/**
+ * Makes the collection of a table. Records are stored unchanged, without absent properties; `toRow` and `read` convert the
+ * properties that differ.
+ */
 function collection<T extends SQLiteTable & { $inferSelect: { locator: string | number } }>(
   table: T,
   order: string,
@@ -142,7 +145,7 @@ function collection<T extends SQLiteTable & { $inferSelect: { locator: string | 
 /** Columns of a peril run that are converted. */
 const CONVERTED_COLUMNS: ReadonlySet<string> = new Set(['monthPremium', 'premium', 'price', 'splits'])
 
-/** Avoids copies: a large policy has ten thousand runs. */
+/** Converts without intermediate copies: a large policy has ten thousand runs. */
 function readPerilRun(row: typeof perilRuns.$inferSelect, currency: CurrencyCode): PerilRun {
   const run = present(row, CONVERTED_COLUMNS) as unknown as { -readonly [K in keyof PerilRun]: PerilRun[K] }
   const { monthPremium, premium, price, splits } = row
@@ -152,7 +155,7 @@ function readPerilRun(row: typeof perilRuns.$inferSelect, currency: CurrencyCode
   return run
 }
 
-// Digits come from the blocks of isolates, so a later record can have a smaller number. Those of one commit rise.
+// Digit locators come from blocks that isolates hold, so a later record can have a smaller number. Those of one commit rise.
 const BY_CREATION = 'created_at, locator'
 
 export const COLLECTIONS: Record<CollectionName, Collection> = {
@@ -241,7 +244,7 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
 
 export const COLLECTION_NAMES = Object.keys(COLLECTIONS) as CollectionName[]
 
-/** The policy's own row. Its counts of exposures and perils include unread ones, so saving a part keeps them right. */
+/** Returns the policy's own row. Its counts of exposures and perils include unread ones, so saving a part keeps them correct. */
 export const policyRow = (
   { policy, exposures, perils }: PolicyAggregate,
   unread: Unread,

@@ -16,7 +16,7 @@ import {
 } from './policies.ts'
 
 /**
- * What an installment bills is derived from the charges (items.ts). Only a plugin's plan stores `items`: minor units by
+ * What an installment bills is derived from the charges (bills/items.ts). Only a plugin's plan stores `items`: minor units by
  * charge id.
  */
 export const installments = policyTable('installment', {
@@ -57,7 +57,7 @@ export const invoices = foundPolicyTable(
 /** Selects payments that made or used credit. It is the condition of an index, so queries must repeat it. */
 export const MOVES_CREDIT = sql.raw(`credited > 0 or source = 'credit'`)
 
-/** Amounts in minor units, signed as the invoice's; `credited` is the part that became the policyholder's credit. */
+/** Amounts are in minor units, with the sign of the invoice. `credited` is the part that became the policyholder's credit. */
 export const payments = sqliteTable(
   'payment',
   {
@@ -84,7 +84,7 @@ export const payments = sqliteTable(
   ],
 )
 
-/** Money paid out of policyholders' credit. Amounts in minor units, positive. */
+/** Money paid out of policyholders' credit. Amounts are in minor units and positive. */
 export const disbursements = sqliteTable(
   'disbursement',
   {

@@ -4,7 +4,7 @@ import type { DocumentType } from '../contract/documents.ts'
 import type { DocumentState, DocumentSubject, PolicyDocument } from '../records/transactions.ts'
 import { foundPolicyTable, OPEN_WORK, times } from './policies.ts'
 
-/** The files are in R2 under the documents' locators. */
+/** The files are in R2, under the locators of the documents. */
 export const documents = foundPolicyTable(
   'document',
   {
@@ -28,14 +28,14 @@ export const documents = foundPolicyTable(
 )
 
 /**
- * Policies with documents to be made; written in the batch that requests them. All times are real time. `dueAt`: the
- * dispatcher's next hint; `leaseUntil`: end of the current lease; `retryAt`: earliest retry after a failure.
+ * Policies that have documents to be made. Rows are written in the batch that requests the documents. All times are real time.
+ * `dueAt`: the dispatcher's next hint. `leaseUntil`: end of the current lease. `retryAt`: earliest retry after a failure.
  */
 export const documentJobs = sqliteTable(
   'document_job',
   {
     policyLocator: integer().primaryKey(),
-    /** Tries since a document was last made; interrupted ones count. */
+    /** Tries since a document was last made, including interrupted ones. */
     attempts: integer().notNull(),
     dueAt: integer().notNull(),
     leaseUntil: integer().notNull(),
@@ -43,12 +43,12 @@ export const documentJobs = sqliteTable(
   },
   table => [
     index('document_job_due').on(table.dueAt),
-    // Counts documents that are being made; it has no other rows.
+    // Counts the documents that are being made. Has no other rows.
     index('document_job_lease').on(table.leaseUntil).where(sql`${table.leaseUntil} > 0`),
   ],
 )
 
-/** Uploads; in shard 0, since a medium belongs to no policy until one names it. */
+/** Uploads. They are in shard 0, because a medium belongs to no policy until one names it. */
 export const media = sqliteTable('medium', {
   locator: text().primaryKey(),
   fileName: text().notNull(),
@@ -57,7 +57,7 @@ export const media = sqliteTable('medium', {
   createdAt: integer().notNull(),
 })
 
-/** What a policy shows of the media that its fields name. */
+/** The properties that a policy shows of the media that its fields name. */
 export const policyMedia = sqliteTable(
   'policy_medium',
   {

@@ -1,8 +1,8 @@
-// Tables of the books (docs/reports.md): the journal, what is closed, and summaries that are made from the journal.
+// Tables of the books (docs/reports.md): the journal, the closed periods, and summaries made from the journal.
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { JournalKind } from '../journal/rows.ts'
 
-/** Rows are only ever added. Reports go by policy; summaries and exports by `id`, the order of recording. */
+/** Rows are only ever added. Reports read them by policy; summaries and exports by `id`, the order of recording. */
 export const journalRows = sqliteTable(
   'journal',
   {
@@ -17,13 +17,13 @@ export const journalRows = sqliteTable(
     modificationLocator: text(),
     segmentLocator: text(),
     closedUntil: integer().notNull(),
-    /** JSON; policy/journal/stored.ts says in which form. */
+    /** JSON in the form that policy/journal/stored.ts describes. */
     entries: text().notNull(),
   },
   table => [index('journal_policy').on(table.policyLocator)],
 )
 
-/** One row in each shard; none until something is closed, brought in or summarized. */
+/** One row in each shard. Missing until something is closed, brought in or summarized. */
 export const books = sqliteTable('books', {
   /** Always 1. */
   id: integer().primaryKey(),
@@ -31,13 +31,13 @@ export const books = sqliteTable('books', {
   closedUntil: integer().notNull(),
   /** Journal rows up to this id are in the summaries. */
   summarizedTo: integer().notNull(),
-  /** Policies up to this locator, made before there was a journal, have been brought in. */
+  /** Policies up to this locator that were made before there was a journal have been brought in. */
   broughtInTo: integer().notNull(),
-  /** When all of them were. */
+  /** When all of them had been brought in. */
   broughtInAt: integer(),
 })
 
-/** Periods that were closed, in the home shard. */
+/** The closed periods, in the home shard. */
 export const bookClosings = sqliteTable('book_closing', {
   /** The end of the period, exclusive. */
   until: integer().primaryKey(),
@@ -45,7 +45,7 @@ export const bookClosings = sqliteTable('book_closing', {
   username: text().notNull(),
 })
 
-/** Sums of the journal by the day to which entries are booked, in minor units. Made from the journal, and can be made again. */
+/** Sums of the journal by the day to which entries are booked, in minor units. Made from the journal, so they can be made again. */
 export const bookSummaries = sqliteTable(
   'book_summary',
   {

@@ -1,5 +1,5 @@
-// Amounts are minor units of the policy's currency; rates are decimal text. What a modification made is issued when the
-// modification is, so issuing writes one row.
+// Amounts are minor units of the policy's currency; rates are decimal text. The records that a modification made are issued when
+// the modification is, so issuing writes one row.
 import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteColumnBuilderBase, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
@@ -32,13 +32,13 @@ type Columns = Record<string, SQLiteColumnBuilderBase>
 const ofPolicy = { locator: text().notNull(), policyLocator: integer().notNull() }
 
 // Tables of records that belong to a policy. Their keys begin with the policy, and they have no row ids, which drizzle cannot
-// say (migrations/tenant/0007_keys_of_policies.sql): a record is one row written, where a row id, a key and an index of policies
-// would be three.
+// express (migrations/tenant/0007_keys_of_policies.sql). So each record is one written row, where a row id, a key and an index of
+// policies would make three.
 
 export const policyTable = <N extends string, C extends Columns>(name: N, columns: C) =>
   sqliteTable(name, { ...ofPolicy, ...columns }, table => [keyOf(table)])
 
-/** Its records are also found by locator alone. */
+/** A table whose records are also found by locator alone. */
 export const foundPolicyTable = <N extends string, C extends Columns>(
   name: N,
   columns: C,
@@ -50,7 +50,7 @@ export const foundPolicyTable = <N extends string, C extends Columns>(
     ...(open ? [openIndex(open, table as never)] : []),
   ])
 
-/** An index of the records that wait for somebody, by a time; all records without `where`. */
+/** An index, by a time, of the records that wait for someone. Without `where`, of all records. */
 type OpenIndex<C> = { readonly index: string; readonly by: keyof C; readonly where?: SQL }
 
 function openIndex<C>(
@@ -68,11 +68,14 @@ type Keyed = { readonly locator: SQLiteColumn; readonly policyLocator: SQLiteCol
 
 export const keyOf = ({ policyLocator, locator }: Keyed) => primaryKey({ columns: [policyLocator, locator] })
 
-/** Locators that do not name their policy (kernel/locators.ts). It is the condition of indexes, so queries must repeat it. */
+/**
+ * Matches locators that do not name their policy (kernel/locators.ts). It is the condition of indexes, so queries must repeat it.
+ */
 export const NAMES_NO_POLICY = sql.raw(`substr(locator, 15, 1) <> '8'`)
 
 /**
- * The record with the UUID. `policy` is the one that the UUID names. Older ones name none, and have an index.
+ * Matches the record with the UUID. `policy` is the policy that the UUID names. UUIDs of earlier releases name none and have an
+ * index.
  */
 export const hasUuid = (
   table: SQLiteTable,
@@ -84,16 +87,16 @@ export const hasUuid = (
 export const olderLocators = (name: string, { locator }: Keyed) =>
   index(`${name}_older`).on(locator).where(NAMES_NO_POLICY)
 
-/** Of tables of records with digit locators, which do not name their policy. */
+/** Keys of tables whose records have digit locators, which do not name their policy. */
 const ofDigits = { locator: integer().primaryKey(), policyLocator: integer().notNull() }
 
 /**
- * Which records wait for somebody (servicing/work-lists). They are the conditions of indexes, so that closed records cost
- * nothing; queries must repeat them.
+ * Conditions for records that wait for someone (servicing/work-lists). They are the conditions of indexes, so that closed records
+ * cost nothing; queries must repeat them.
  */
 export const OPEN_WORK = {
   referredQuote: sql.raw(`state = 'declined' and json_extract(underwriting, '$.decision') = 'none'`),
-  /** Of several quotes of a policy the one that it follows: accepting another one closes it. */
+  /** Of a policy's quotes, only the one that it follows. Accepting another quote closes it. */
   quotedQuote: sql.raw(`state = 'quoted' and selected = 1`),
   application: sql.raw(`state = 'application'`),
   quotedEndorsement: sql.raw(`state = 'quoted'`),
@@ -128,7 +131,7 @@ export const policies = sqliteTable(
     timeZone: text().notNull(),
     paymentScheduleName: text().notNull(),
     premiumReportName: text(),
-    /** Of all its quotes; shows how large the policy is before reading it. */
+    /** Counts over all its quotes. They show how large the policy is before it is read. */
     exposureCount: integer().notNull(),
     perilCount: integer().notNull(),
   },
@@ -160,7 +163,7 @@ export const quotes = sqliteTable(
   ],
 )
 
-/** Holdbacks of a run or a fee as stored: in minor units; commissions by position. */
+/** Holdbacks of a run or a fee as stored: in minor units, commissions by position. */
 export type StoredHoldback =
   | {
       perilRunLocator: Uuid
@@ -323,7 +326,7 @@ export const reinstatements = foundPolicyTable('reinstatement', {
   modificationLocator: text(),
 })
 
-/** Values of searchable fields, folded; each once per policy. */
+/** Folded values of searchable fields, each once per policy. */
 export const policyTerms = sqliteTable(
   'policy_term',
   { field: text().notNull(), term: text().notNull(), policyLocator: integer().notNull() },
