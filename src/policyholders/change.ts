@@ -1,4 +1,4 @@
-// Applies a request to a policyholder. Pure; finds every problem of the request before refusing it.
+// Applies a request to a policyholder. Pure. Finds every problem of the request before rejecting it.
 import { Refusal, tooLarge } from '../kernel/errors.ts'
 import { readUuid, type Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
@@ -20,15 +20,15 @@ import { changePolicyholderValues, VALIDATORS } from './values.ts'
 
 export const MOST_SUB_ENTITIES = 200
 
-/** Bytes of the JSON of one policyholder's values and sub-entities. */
+/** Maximum size of the JSON of one policyholder's values and sub-entities, in bytes. */
 export const LARGEST_ENTITY_BYTES = 524_288
 
-/** Problems in one response; the rest are counted. */
+/** Maximum number of problems in one response. The rest are counted. */
 const MOST_PROBLEMS = 100
 
 export type PolicyholderIdentity = { readonly locator: Uuid; readonly accountLocator: Uuid }
 
-/** Refuses with 400 `policyholderValidation` or 413 `tooLarge`. */
+/** Returns a new policyholder. Throws 400 `policyholderValidation` or 413 `tooLarge`. */
 export function newPolicyholder(
   { completed, values, subEntities }: PolicyholderCreateRequest,
   { locator, accountLocator }: PolicyholderIdentity,
@@ -48,8 +48,8 @@ export function newPolicyholder(
 }
 
 /**
- * Refuses (409 `versionConflict`) a request made from another version, else like `newPolicyholder`. An unknown sub-entity
- * is a problem of the request.
+ * Returns the updated policyholder. Throws 409 `versionConflict` for a request made from another version, otherwise the same as
+ * `newPolicyholder`. An unknown sub-entity is a problem of the request.
  */
 export function updatedPolicyholder(
   current: Policyholder,
@@ -102,7 +102,7 @@ function changedEntity(
   return after
 }
 
-/** The message contains every problem; `fieldErrors` lists each. */
+/** Returns the refusal of a request. Its message has the listed problems and the number of others; `fieldErrors` lists each. */
 export function invalid(problems: readonly ValidationFieldError[]): Refusal {
   const listed = problems.slice(0, MOST_PROBLEMS)
   const more = problems.length - listed.length
@@ -138,13 +138,13 @@ export type SubEntityChange = {
   /** `at` is the name of the list in the request. */
   readonly added: { readonly at: string; readonly list: readonly SubEntityCreateRequest[] }
   readonly updated: readonly SubEntityUpdateRequest[]
-  /** Locators; they override an update of the same sub-entity. */
+  /** Locators. A deletion takes precedence over an update of the same sub-entity. */
   readonly deleted: readonly string[]
 }
 
 /**
- * Locators for added sub-entities, in request order. A value may refer to one by its `localId`, in the field named by the
- * sub-entity's `ontologyUri`: `resolve` replaces that with the locator.
+ * Assigns locators to added sub-entities, in request order. A value may refer to one by its `localId`, in the field named by the
+ * sub-entity's `ontologyUri`. `resolve` replaces such references by the locator.
  */
 function newReferences({ at, list }: SubEntityChange['added'], newLocator: () => Uuid) {
   const locators = list.map(newLocator)
@@ -177,7 +177,7 @@ function newReferences({ at, list }: SubEntityChange['added'], newLocator: () =>
   return { locators, resolve, errors }
 }
 
-/** The sub-entities after the change, in the order added, with every problem. */
+/** Returns the sub-entities after the change, in the order added, and every problem. */
 function changedSubEntities(
   current: readonly SubEntity[],
   { added, updated, deleted }: SubEntityChange,
@@ -229,9 +229,9 @@ const invalidAt = (path: string, message: string): ValidationFieldError => ({
   message,
 })
 
-// Checks a policyholder's own values, not its sub-entities, against constraint tables in force (resources brief 3). A draft
-// is checked for types only; completing it checks all values. A table that is not in force does not apply, so policyholders
-// may exist before tables are uploaded.
+// Checks a policyholder's own values, but not its sub-entities, against constraint tables in force (resources brief 3). A draft is
+// checked only for types; completing it checks all values. A table that is not in force does not apply, so policyholders may exist
+// before tables are uploaded.
 /** Reads the tables with these static names that are in force. */
 export type ReadTables = (
   configuration: Pick<Dictionary, 'resources'>,
@@ -242,8 +242,8 @@ export type ReadTables = (
 type CheckedPolicyholder = Pick<Policyholder, 'locator' | 'completed' | 'entity'>
 
 /**
- * Problems that the tables find. If the policyholder was completed `before`, checks only what the request `sent` and what a
- * changed value governs, so old data blocks no other change. Reads no table if no field to check has a value.
+ * Returns the problems that the tables find. If the policyholder was completed `before`, checks only what the request `sent` and
+ * what a changed value governs, so that old data does not block other changes. Reads no table if no field to check has a value.
  */
 export async function constraintErrors(
   after: CheckedPolicyholder,

@@ -60,7 +60,7 @@ export const PolicyholderUpdateRequest = component('PolicyholderUpdateRequest', 
 })
 export type PolicyholderUpdateRequest = z.infer<typeof PolicyholderUpdateRequest>
 
-/** All policyholders, or those whose searchable field equals a value or begins with a prefix, ignoring case. */
+/** A query for all policyholders, or those whose searchable field equals a value or begins with a prefix, ignoring case. */
 export const PolicyholderListQuery = z
   .object({
     createdAfterTimestamp: OptionalTimestamp,
@@ -92,7 +92,7 @@ const EntityFlag = z.enum([
   'flag.entity.test',
 ])
 
-/** Values of a policyholder or sub-entity. `accountLocator`: the account that made it. */
+/** Values of a policyholder or sub-entity. `accountLocator` is the account that created it. */
 export const EntityResponse = z
   .object({
     locator: Text,

@@ -41,7 +41,7 @@ export const insertQueries = (
   ...putRows(database, policyholderTerms, termRows(policyholder, terms)),
 ]
 
-/** Replaces the stored version, which moves to the earlier ones. */
+/** Replaces the stored version and moves it to the earlier ones. */
 export const updateQueries = (
   database: Database,
   policyholder: Policyholder,
@@ -70,7 +70,7 @@ export const keepVersionQuery = (database: Database, locator: Uuid, replacedAt: 
       select locator, version, completed, entity, ${replacedAt} from ${policyholders} where locator = ${locator}`,
   )
 
-/** Versions replaced after the time, earliest first; see `policyholderAt`. */
+/** Selects the versions that were replaced after the time, earliest first, for `policyholderAt`. */
 export const replacedVersionsQuery = (database: Database, locator: Uuid, after: Instant) =>
   database.build
     .select()
@@ -80,7 +80,7 @@ export const replacedVersionsQuery = (database: Database, locator: Uuid, after: 
     )
     .orderBy(policyholderVersions.version)
 
-/** The first version replaced after the time, with what has been overwritten since. */
+/** Returns the policyholder as it was at a time: the first version that was replaced after it, with data overwritten since. */
 export function policyholderAt(
   policyholder: Policyholder,
   replaced: readonly (typeof policyholderVersions.$inferSelect)[],
@@ -95,7 +95,7 @@ export function policyholderAt(
 export const termRows = ({ locator }: Policyholder, terms: readonly SearchTerm[]) =>
   terms.map(term => ({ ...term, policyholderLocator: locator }))
 
-/** Which policyholders to list; limited in rows and characters. */
+/** The policyholders to list. A page is limited in rows and in characters. */
 export type PageSelection = {
   /** Both times are exclusive. */
   createdAfter: Instant | undefined
@@ -103,13 +103,13 @@ export type PageSelection = {
   search: Search | undefined
   position: Position<Uuid> | undefined
   pageSize: number
-  /** Once the page has this many characters of JSON, it takes no further row. */
+  /** Once the page has this many characters of JSON, no further row is added. */
   largest: number
 }
 
 /**
- * Selects at most one more policyholder than the page size; `found` exceeds the rows if `largest` omitted some. Finds the
- * page first, then its policyholders (`cross join` keeps that order); otherwise SQLite reads them all.
+ * Selects at most one policyholder more than the page size. `found` exceeds the number of rows if `largest` omitted some. Finds the
+ * page first, then its policyholders (`cross join` keeps that order). Otherwise SQLite would read them all.
  */
 export function pageQuery(database: Database, selection: PageSelection) {
   const { createdAfter, createdBefore, search, position, pageSize, largest } = selection
@@ -135,7 +135,7 @@ export function pageQuery(database: Database, selection: PageSelection) {
     .orderBy(policyholders.createdAt, policyholders.locator)
 }
 
-/** The index first (`cross join` keeps the order), then the policyholders that it names. */
+/** Reads the index first (`cross join` keeps the order), then the policyholders that it names. */
 const foundByTerm = (search: Search): SQL => sql`(
     select distinct policyholder_locator from ${policyholderTerms} where ${termMatches(search)}) as hit
     cross join ${policyholders} on ${policyholders.locator} = hit.policyholder_locator`
@@ -147,30 +147,30 @@ export const readPage = (rows: readonly PageRow[]): ShardRows<Policyholder> => (
   found: rows[0]?.found ?? 0,
 })
 
-// Loads what an operation needs: the policyholder's shard, its stored version and the newest dictionary.
+// What an operation needs is loaded here: the policyholder's shard, its stored version and the newest dictionary.
 export type Place = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
 
-/** 404 for text that cannot be a policyholder's locator. */
+/** Throws 404 for text that cannot be a policyholder's locator. */
 export function readLocator(text: string): Uuid {
   const locator = readUuid(text)
   if (!locator) throw notFound('policyholder', text)
   return locator
 }
 
-/** Where the policyholder is stored: the shard is part of its locator. 404 if the tenant has no such shard. */
+/** Returns where the policyholder is stored. The shard is part of its locator. Throws 404 if the tenant has no such shard. */
 export function placeOf({ env, tenant, calls }: RequestContext, text: string): Place {
   const locator = readLocator(text)
   const shard = shardOfRecord(tenant, locator, 'policyholder')
   return { locator, shard, database: shardDatabase(env, tenant, shard, calls) }
 }
 
-/** One round trip. */
+/** Reads the policyholder in one round trip. */
 export async function readStored({ database, locator }: Place): Promise<Policyholder> {
   const [rows] = await database.batch([policyholderQuery(database, locator)])
   return onlyRow(rows, locator)
 }
 
-/** The policyholder and the newest dictionary: one round trip. */
+/** Loads the policyholder and the newest dictionary in one round trip. */
 export async function loadPolicyholder(
   context: RequestContext,
   { database, locator }: Place,
@@ -182,13 +182,13 @@ export async function loadPolicyholder(
   return { policyholder: onlyRow(rows, locator), dictionary: await dictionaryOf(context, versions) }
 }
 
-/** The only row; 404 if the tenant has no such policyholder. */
+/** Returns the only row. Throws 404 if the tenant has no such policyholder. */
 export function onlyRow(rows: readonly Policyholder[], locator: Uuid): Policyholder {
   if (!rows[0]) throw notFound('policyholder', locator)
   return rows[0]
 }
 
-/** The dictionary of the version that `versionQuery` found; `NO_DICTIONARY` without a configuration. */
+/** Returns the dictionary of the version that `versionQuery` found, or `NO_DICTIONARY` without a configuration. */
 export async function dictionaryOf(
   { env, tenant, calls }: RequestContext,
   [version]: readonly { readonly hash: string }[],
@@ -200,10 +200,10 @@ export async function dictionaryOf(
 }
 
 /**
- * The shard of a new policyholder, or of a migration with all that it contains: random, or derived from the idempotency
- * key so that a repeat finds the record of the first try. If the tenant's databases changed within the replay period, the
- * first try may be where the key led before. One extra round trip then looks there, and blocks a first try that is still
- * under way.
+ * Chooses the shard of a new policyholder, or of a migration with everything that it contains. The choice is random, or derived
+ * from the idempotency key so that a repeat finds the record of the first try. If the tenant's databases changed within the replay
+ * period, the first try may be where the key led before. One extra round trip then looks there, and blocks a first try that is
+ * still in progress.
  */
 export async function shardForCreate(context: RequestContext): Promise<number> {
   const { env, tenant, idempotency, calls } = context
@@ -223,7 +223,7 @@ export async function shardForCreate(context: RequestContext): Promise<number> {
   return shard
 }
 
-/** Where the key leads now, and where it led while its repeats are still replayed; each shard once. */
+/** Returns the shards to which the key leads now, and led while its repeats are still replayed; each shard once. */
 export function keyedShards(
   tenant: Pick<Tenant, 'shards' | 'opensAt' | 'closesAt'>,
   key: string,

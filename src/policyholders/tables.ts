@@ -7,7 +7,7 @@ export const policyholders = sqliteTable(
   'policyholder',
   {
     locator: text().$type<Uuid>().primaryKey(),
-    /** From 1, +1 for each update. */
+    /** Starts at 1; each update adds 1. */
     version: integer().notNull(),
     completed: integer({ mode: 'boolean' }).notNull(),
     accountLocator: text().$type<Uuid>().notNull(),
@@ -18,7 +18,7 @@ export const policyholders = sqliteTable(
   table => [index('policyholder_created').on(table.createdAt, table.locator)],
 )
 
-/** Earlier versions, as they were before the update that made the next one. */
+/** Earlier versions, each as it was before the update that replaced it. */
 export const policyholderVersions = sqliteTable(
   'policyholder_version',
   {
@@ -31,11 +31,11 @@ export const policyholderVersions = sqliteTable(
   table => [primaryKey({ columns: [table.policyholderLocator, table.version] })],
 )
 
-/** Values of searchable fields, folded to lower case. */
+/** Folded values of searchable fields. */
 export const policyholderTerms = sqliteTable(
   'policyholder_term',
   { field: text().notNull(), term: text().notNull(), policyholderLocator: text().notNull() },
-  // Without row ids, which drizzle cannot say (migrations/tenant/0007_keys_of_policies.sql).
+  // Without row ids, which drizzle cannot express (migrations/tenant/0007_keys_of_policies.sql).
   table => [
     primaryKey({ columns: [table.field, table.term, table.policyholderLocator] }),
     index('policyholder_term_of').on(table.policyholderLocator),

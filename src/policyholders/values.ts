@@ -17,7 +17,7 @@ import {
 } from '../product/fields/values.ts'
 import type { EntityResponse, PolicyholderResponse } from './contract.ts'
 
-/** Brief 8: `ontologyUri` is the dictionary entry's name, `validatorUri` the broken rule. */
+/** A problem of a value (brief 8). `ontologyUri` is the name of the dictionary entry, `validatorUri` the broken rule. */
 export type ValidationFieldError = {
   code: number
   ontologyUri: string
@@ -25,7 +25,7 @@ export type ValidationFieldError = {
   message: string
 }
 
-/** Stable: clients match on both. MISSING is kept free though required fields bind screens only (brief 7). */
+/** Stable, because clients match on both. MISSING is reserved, although required fields bind only screens (brief 7). */
 export const VALIDATORS: Record<FieldErrorCode, { code: number; validatorUri: string }> = {
   MISSING: { code: 1, validatorUri: 'validator.required' },
   INVALID_FIELD: { code: 2, validatorUri: 'validator.known' },
@@ -34,13 +34,13 @@ export const VALIDATORS: Record<FieldErrorCode, { code: number; validatorUri: st
 }
 
 export type PolicyholderValuesContext = {
-  /** After the change. False: a draft, whose values only need the right type. */
+  /** After the change. False means a draft, whose values only need the right type. */
   completed: boolean
-  /** Before the change. A completed entity's stored values do not block a request that leaves them alone. */
+  /** Before the change. Stored values of a completed entity do not block a request that leaves them unchanged. */
   wasCompleted?: boolean
   /**
-   * For a sub-entity. The dictionary has only fields of policyholders: fields that the sub-entity shares with them are
-   * checked, its other fields may hold anything.
+   * For a sub-entity. The dictionary has only fields of policyholders. Fields that the sub-entity shares with them are checked; its
+   * other fields accept any value.
    */
   subEntity?: boolean
   timeZone: TimeZone
@@ -48,9 +48,10 @@ export type PolicyholderValuesContext = {
 }
 
 /**
- * Values after a create (`current` empty) or update, with every problem; store them only if there are none. Checks only what
- * the request sends, or everything if it completes a draft: neither a stricter configuration nor overwritten data blocks
- * other changes. A configuration without policyholder fields accepts any name. `wire` is the request's `values`.
+ * Returns the values after a create (`current` is empty) or update, and every problem. Store the values only if there are none.
+ * Checks only what the request sends, or everything if it completes a draft, so that neither a stricter configuration nor
+ * overwritten data blocks other changes. A configuration without policyholder fields accepts any name. `wire` is the request's
+ * `values`.
  */
 export function changePolicyholderValues(
   definitions: readonly FieldDefinition[],
@@ -96,13 +97,13 @@ export const validationFieldError = ({ fieldName, code, message }: FieldError): 
   message,
 })
 
-/** Per policyholder; each term is a row of the index. */
+/** Maximum per policyholder. Each term is a row of the index. */
 export const MOST_SEARCH_TERMS = 1_000
 
 export const searchableNames = ({ fields }: Dictionary): string[] =>
   fields.filter(field => field.searchable).map(field => field.name)
 
-/** The terms of a policyholder's own values in searchable fields, each once. Refuses (413) over 1,000. */
+/** Returns the terms of a policyholder's own values in searchable fields, each once. Throws 413 if there are more than 1,000. */
 export function searchTerms({ fields, timeZone }: Dictionary, values: FieldValues): SearchTerm[] {
   const found = fields
     .filter(field => field.searchable)
@@ -114,7 +115,7 @@ export function searchTerms({ fields, timeZone }: Dictionary, values: FieldValue
   return found
 }
 
-/** Sub-entities are in the order added. */
+/** Returns the policyholder with its sub-entities, in the order added. */
 export function policyholderResponse(policyholder: Policyholder): PolicyholderResponse {
   const { locator, version, completed, entity } = policyholder
   const times = timestamps(policyholder)
@@ -157,7 +158,7 @@ const shared = (
   revision: String(version),
 })
 
-/** A part of a policyholder, e.g. a contact: an entry of the dictionary that `ontologyUri` names. */
+/** A part of a policyholder, such as a contact. `ontologyUri` names its entry in the dictionary. */
 export type SubEntity = {
   readonly locator: Uuid
   readonly ontologyUri: string
@@ -175,10 +176,10 @@ export type Entity = {
 
 export type Policyholder = {
   readonly locator: Uuid
-  /** From 1, +1 for each update. */
+  /** Starts at 1; each update adds 1. */
   readonly version: number
   readonly completed: boolean
-  /** The account that made it. */
+  /** The account that created it. */
   readonly accountLocator: Uuid
   readonly entity: Entity
   readonly createdAt: Instant
@@ -191,5 +192,5 @@ export type Dictionary = Pick<Configuration, 'resources'> & {
   readonly timeZone: TimeZone
 }
 
-/** For a tenant without configuration: fields accept any value. */
+/** For a tenant without a configuration. Fields accept any value. */
 export const NO_DICTIONARY: Dictionary = { fields: [], timeZone: 'UTC' as TimeZone }
