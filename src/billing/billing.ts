@@ -1,9 +1,9 @@
-// Bills a transaction, from the charge to the invoice (brief 4.5; docs/design.md, section 4). `billTransaction` and
-// `planBills` show the order:
+// Bills a transaction, from the charge to the invoice (brief 4.5; docs/design.md, section 4). `billTransaction` and `planBills`
+// show the order:
 //
 // 1. `chargesOf`: what the transaction charges.
 // 2. `openInstallments`: what is planned and not billed yet.
-// 3. The new plan: by the product's plugin, else by `planBills`.
+// 3. The new plan: by the product's plugin, otherwise by `planBills`.
 // 4. `makeBills`: makes the bills that are due now; the others get timers.
 // 5. Offsets and credit settle invoices (transactions/payments), once the change is recorded.
 //
@@ -66,7 +66,7 @@ type PlanContext = {
   readonly newPaymentScheduleName?: string
 }
 
-/** For transactions billed together with their effect; `before` already has the modification and all that it made. */
+/** Bills a transaction together with its effect. `before` already has the modification and everything that it made. */
 export async function billTransaction(
   before: PolicyAggregate,
   modification: Modification,
@@ -79,8 +79,8 @@ export async function billTransaction(
 }
 
 /**
- * The plan without a plugin. Most transactions keep planned bills, each for what is then in force, and bill at once
- * what bills already made charged too much or too little. A renewal plans its own term. An endorsement that names a
+ * Returns the plan of a product without a plugin. Most transactions keep planned bills, each for what is then in force, and
+ * immediately bill what existing bills charged too much or too little. A renewal plans its own term. An endorsement that names a
  * payment schedule, even the current one, replans all open bills (brief 4.3).
  */
 export function planBills(
@@ -111,7 +111,10 @@ export function planBills(
   }
 }
 
-/** The plan takes over the open installments; existing invoices stay. Takes a digit for each invoice. */
+/**
+ * Records the plan, which takes over the open installments, and makes its bills. Existing invoices stay. Uses a digit locator for
+ * each invoice.
+ */
 export function makeBills(
   before: PolicyAggregate,
   modification: Modification,
@@ -122,7 +125,7 @@ export function makeBills(
   const own = recorded(plan, modification, supply)
   const absorbed = open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, modification.locator] }))
   const planned = { ...before, installments: putRecords(before.installments, [...absorbed, ...own]) }
-  // Replanned bills are made by their timers, even those due now.
+  // Replanned bills are made by their timers, even those that are due now.
   const atOnce = own.filter(one => one.replans?.bill !== 'planned' && one.issueAt <= now && !isSilent(one))
   const invoiced = isContinued(own)
     ? invoiceInstallments(planned, modification, atOnce, context)
@@ -130,7 +133,7 @@ export function makeBills(
   return { ...invoiced, timers: invoiceTimers(invoiced.aggregate, modification, now) }
 }
 
-/** Makes bills that were to be made by `until`. Undefined when there are none, or the policy is discarded. */
+/** Makes the bills that were to be made by `until`. Undefined if there are none, or if the policy is discarded. */
 export async function decideInvoicing(
   { aggregate }: Loaded,
   attempt: Attempt,
@@ -151,7 +154,7 @@ export async function decideInvoicing(
   return planned
 }
 
-/** Makes the earliest planned invoice early, with its planned due time; 409 when none is planned. */
+/** Makes the earliest planned invoice early, with its planned due time. Throws 409 if none is planned. */
 export async function decideNextInvoice(
   { aggregate }: Loaded,
   attempt: Attempt,
@@ -183,9 +186,9 @@ export const invoiceWhatIsDue = (
 }
 
 /**
- * Makes an invoice for each of these installments of the modification's plan. Takes a digit for each. An invoice that
- * asks for too little is carried forward: it is settled, and the plan's next installment that is not written off asks
- * for its amount too. An invoice that the plan writes off is settled at once.
+ * Makes an invoice for each of these installments of the modification's plan. Uses a digit locator for each. An invoice that asks
+ * for too little is carried forward: it is settled, and the plan's next installment that is not written off also asks for its
+ * amount. An invoice that the plan writes off is settled immediately.
  */
 function invoiceInstallments(
   aggregate: PolicyAggregate,
@@ -198,7 +201,7 @@ function invoiceInstallments(
   const { currency, timeZone, locator: policyLocator } = aggregate.policy
   const open = notInvoiced(aggregate, modification)
   const earlier = new Set(invoicesOf(aggregate, modification).map(invoice => invoice.installmentNumber))
-  // The amount that is carried forward, in order of time, and the installments that take it over.
+  // The amount carried forward, in order of time, and the installments that take it over.
   let carriedAmount = zero(currency)
   const takers: PlannedInstallment[] = []
   const made = [...due]
@@ -207,8 +210,8 @@ function invoiceInstallments(
       const { number, absorbedBy, items, writeOff, carriesBelow = 0 } = installment
       const planned = totals[number - 1]!
       const totalDue = writeOff ? planned : plus(planned, carriedAmount)
-      // Nobody gets an invoice that is past due (brief 4.2): a void one, a void plan or an outage may have kept it back. Only a
-      // plugin decides that itself, the first time.
+      // No invoice is past due when it is made (brief 4.2), even if a void invoice, a void plan or an outage delayed it. Only a
+      // plugin may decide otherwise, and only the first time.
       const isAsPlanned = items !== undefined && absorbedBy.length === 0 && !earlier.has(number)
       const dueAt = isAsPlanned ? installment.dueAt : later(installment.dueAt, endOfDay(now, timeZone))
       const identity = {
@@ -237,14 +240,20 @@ function invoiceInstallments(
   return { aggregate: after, made, events }
 }
 
-/** The transaction's own type applies only to a first installment that is made at once. */
+/**
+ * Returns the type of the installment's invoice. The transaction's own type applies only to a first installment that is made
+ * immediately.
+ */
 export const invoiceTypeOf = (
   { number, replans }: Installment,
   { kind }: Pick<Modification, 'kind'>,
 ): InvoicedTransaction =>
   number === 1 && replans?.bill !== 'planned' ? INVOICED_TRANSACTIONS[kind] : 'installment'
 
-/** One per time; due now if a replanned installment's time has passed. */
+/**
+ * Returns one timer for each time at which bills are to be made. If a replanned installment's time has passed, its timer is due
+ * now.
+ */
 export function invoiceTimers(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -257,7 +266,7 @@ export function invoiceTimers(
   return Array.from(times, dueAt => timerAt(aggregate, dueAt))
 }
 
-/** A void modification had taken over installments; a timer for now makes those whose time passed. */
+/** Returns a timer for now if the void modification had taken over installments whose time has passed. */
 export function missedInvoices(
   aggregate: PolicyAggregate,
   { locator }: Modification,
@@ -277,8 +286,8 @@ const timerAt = ({ policy }: PolicyAggregate, dueAt: Instant): NewTimer => ({
 })
 
 /**
- * The plan of the quote's modification. Replaces an earlier plan, unless that has invoices: the items of an invoice are
- * derived from its plan. The quote's price has not changed in that case.
+ * Plans the quote's modification. Replaces an earlier plan, unless that has invoices: the items of an invoice are derived from its
+ * plan. In that case the quote's price has not changed.
  */
 export function planNewBusiness(
   aggregate: PolicyAggregate,
@@ -291,7 +300,7 @@ export function planNewBusiness(
   return withPlan(aggregate, modification, plan, supply)
 }
 
-/** Replaces an earlier plan. */
+/** Stores the plan, replacing an earlier one. */
 export const withPlan = (
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -305,7 +314,7 @@ export const withPlan = (
   ),
 })
 
-/** The plan must have no invoices. */
+/** Removes the modification's plan, which must have no invoices. */
 export const withoutPlan = (aggregate: PolicyAggregate, modification: Modification): PolicyAggregate => {
   const plan = planOf(aggregate, modification).map(installment => installment.locator)
   return plan.length === 0
@@ -313,7 +322,7 @@ export const withoutPlan = (aggregate: PolicyAggregate, modification: Modificati
     : { ...aggregate, installments: removeRecords(aggregate.installments, plan) }
 }
 
-/** Makes the due invoices of the accepted quote; replans it until its first invoice. */
+/** Makes the due invoices of the accepted quote. Plans the quote again until it has its first invoice. */
 export async function bill(before: PolicyAggregate, loaded: Loaded, attempt: Attempt): Promise<Planned> {
   const { now } = attempt
   const quote = acceptedQuote(before)!
@@ -326,7 +335,7 @@ export async function bill(before: PolicyAggregate, loaded: Loaded, attempt: Att
   return { ...invoiceInstallments(planned, modification, due, context), timers }
 }
 
-/** A plan that has invoices stays as it is. */
+/** Plans the quote, unless its plan already has invoices. */
 async function planQuote(
   before: PolicyAggregate,
   quote: Quote,
@@ -342,7 +351,7 @@ async function planQuote(
     : planNewBusiness(before, quote, { product: loaded.product, now, supply })
 }
 
-/** Plans a quote that is not billed yet, if the product plans its own bills; built-in plans are made at quoting. */
+/** Plans a quote that is not billed yet, if the product plans its own bills. Built-in plans are made at quoting. */
 export async function showBills(
   before: PolicyAggregate,
   locator: QuoteLocator,
@@ -354,7 +363,7 @@ export async function showBills(
   return isShown ? { aggregate: await planQuote(before, quote, loaded, attempt), events: [] } : undefined
 }
 
-/** Undefined unless the product invoices on acceptance and a quote is accepted. */
+/** Bills the accepted quote if the product invoices on acceptance. Otherwise, or if no quote is accepted, returns undefined. */
 export async function billOnAcceptance(
   before: PolicyAggregate,
   loaded: Loaded,

@@ -43,18 +43,18 @@ import {
 
 export type PaymentTerms = {
   readonly source: PaymentSource
-  /** By default, all that the invoice still asks for. */
+  /** By default, everything that the invoice still asks for. */
   readonly amount?: Money
-  /** What the invoice still asks for, where the caller knows it. */
+  /** What the invoice still asks for, if the caller knows it. */
   readonly rest?: Money
   readonly fieldValues: FieldValues
   readonly offsetInvoiceLocator?: Uuid
 }
 
 /**
- * Pays an invoice. A partial payment leaves it outstanding; an overpayment becomes the policyholder's credit. A payment
- * from credit never takes more than is due. Negative amounts pay out a refund, never beyond what is owed. Refuses (400)
- * an amount with the wrong sign or beyond what may be paid. Takes one digit.
+ * Pays an invoice. A partial payment leaves it outstanding; an overpayment becomes the policyholder's credit. A payment from credit
+ * never exceeds what is due. Negative amounts pay out a refund, never more than is owed. Throws 400 for an amount with the wrong
+ * sign or beyond what may be paid. Uses one digit locator.
  */
 export function planPayment(
   before: PolicyAggregate,
@@ -97,14 +97,17 @@ function withPayment(
   return { aggregate, events: [policyEvent(aggregate, type, data)] }
 }
 
-/** The invoice asks for the amount again, unless it was given up (brief 4.4). Reverses an offset on both invoices. */
+/**
+ * Reverses a payment. The invoice asks for the amount again, unless it was given up (brief 4.4). An offset is reversed on both
+ * invoices.
+ */
 export function planReversal(before: PolicyAggregate, payment: Payment, now: Instant): Planned {
   const counterpart = payment.source === 'offset' ? counterpartOf(before, payment) : undefined
   const reversed = planOneReversal(before, payment, now)
   return counterpart ? chain(reversed, planOneReversal(reversed.aggregate, counterpart, now)) : reversed
 }
 
-/** A refund that was partly written off reopens as a whole. */
+/** A refund that was partly written off becomes outstanding as a whole. */
 function planOneReversal(before: PolicyAggregate, payment: Payment, now: Instant): Planned {
   assertPaymentAllows(payment, 'reverse')
   const invoice = before.invoices.get(payment.invoiceLocator)!
@@ -113,7 +116,7 @@ function planOneReversal(before: PolicyAggregate, payment: Payment, now: Instant
   return withPayment(before, 'payment.reverse', { ...payment, reversedAt: now }, after)
 }
 
-/** Refuses the wrong sign, and refunds and credit payments beyond what is due. */
+/** Throws 400 for an amount with the wrong sign, and for refunds and credit payments beyond what is due. */
 function assertFits(amount: Money, rest: Money, source: PaymentSource): void {
   if (amount.minor === 0 || Math.sign(amount.minor) !== Math.sign(rest.minor))
     throw invalidRequest(
@@ -126,7 +129,7 @@ function assertFits(amount: Money, rest: Money, source: PaymentSource): void {
     )
 }
 
-/** What was paid stays paid and does not become credit (brief 4.5). */
+/** Writes off the invoices. What was paid stays paid and does not become credit (brief 4.5). */
 export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice[], now: Instant): Planned {
   const totalDueOf = totalsDueOf(before)
   const writtenOffInvoices = invoices.map(invoice => writtenOff(invoice, now))
@@ -140,9 +143,9 @@ export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice
 }
 
 /**
- * For a transaction that comes to nothing: voids its invoices and reverses their payments first (brief 1.3, 1.4), also of
- * those that were settled without money: nothing is given up or carried forward that was never owed. The reversals reopen no
- * other invoice.
+ * Voids the invoices of a transaction that comes to nothing, after reversing their payments (brief 1.3, 1.4). This includes
+ * invoices that were settled without money, because what was never owed cannot be given up or carried forward. The reversals reopen
+ * no other invoice.
  */
 export function planVoidInvoices(
   before: PolicyAggregate,
@@ -165,9 +168,9 @@ export function planVoidInvoices(
 }
 
 /**
- * The most that may go out of the policy, as refund or credit (brief 4.5): what was paid in and not yet paid out or
- * credited. The rest of a refund is written off. Reversed payments do not count, nor does the part of a payment that
- * became credit; offsets move no money.
+ * Returns the most that may go out of the policy, as refund or credit (brief 4.5): what was paid in and not yet paid out or
+ * credited. The rest of a refund is written off. Reversed payments do not count, nor does the part of a payment that became credit.
+ * Offsets move no money.
  */
 export function payOutLimit({ payments, policy }: Pick<PolicyAggregate, 'payments' | 'policy'>): Money {
   const moved = [...payments.values()].filter(
@@ -179,17 +182,17 @@ export function payOutLimit({ payments, policy }: Pick<PolicyAggregate, 'payment
 
 export type PayOut = {
   readonly source: 'received' | 'credit'
-  /** Negative; by default all that may go out. */
+  /** Negative. By default everything that may go out. */
   readonly amount?: Money
   readonly fieldValues: FieldValues
 }
 
-/** `refusal`: nothing may be paid out; the plan still applies, and writes the refund off. */
+/** `refusal` is set if nothing may be paid out. The plan still applies, and writes the refund off. */
 type PayOutPlan = { planned: Planned; payment?: Payment; refusal?: Refusal }
 
 /**
- * Without an amount, pays as much as may go out and writes the rest off. Refuses (409) an amount beyond the limit.
- * Takes one digit.
+ * Pays out a refund. Without an amount, pays as much as may go out and writes off the rest. Throws 409 for an amount beyond the
+ * limit. Uses one digit locator.
  */
 export function planPayOut(
   before: PolicyAggregate,
@@ -225,8 +228,8 @@ const beyond = (limit: Money, problem: string, { policy }: PolicyAggregate): Ref
   )
 
 /**
- * A payment's values as they are stored, checked against payment/payment.json. Refuses (400) with every problem,
- * missing required fields included. Deploys refuse group and lookup fields here (brief 4.4, 6.7).
+ * Returns a payment's values as they are stored, checked against payment/payment.json. Throws 400 with every problem, including
+ * missing required fields. Deployments reject group and lookup fields in that file (brief 4.4, 6.7).
  */
 export function paymentFieldValues(
   { paymentFields }: Pick<Configuration, 'paymentFields'>,
@@ -249,7 +252,7 @@ export function paymentFieldValues(
   return normaliseFieldValues(paymentFields, values, timeZone)
 }
 
-/** 404 when the policy has no such invoice. */
+/** Throws 404 if the policy has no such invoice. */
 export function invoiceNamed({ invoices }: PolicyAggregate, locator: Uuid): Invoice {
   const invoice = invoices.get(locator)
   if (!invoice) throw notFound('invoice', locator)
@@ -259,7 +262,7 @@ export function invoiceNamed({ invoices }: PolicyAggregate, locator: Uuid): Invo
 export const invoiceResponse = (aggregate: PolicyAggregate, locator: Uuid): PolicyInvoiceResponse =>
   invoiceResponses(aggregate, [invoiceNamed(aggregate, locator)])[0]!
 
-/** Above 10,000, items of the same type and name are summed. */
+/** Returns the items of an invoice. If there are more than 10,000, items of the same type and name are summed. */
 export function invoiceItems(
   aggregate: PolicyAggregate,
   locator: Uuid,
@@ -269,7 +272,9 @@ export function invoiceItems(
   return { financialTransactions: shownItems(aggregate, billed, invoice.createdAt) }
 }
 
-/** Invoices with their items, and planned ones (brief 3.5). Above 10,000 items in all, they are summed. */
+/**
+ * Returns invoices with their items, and planned ones (brief 3.5). If they have more than 10,000 items in all, items are summed.
+ */
 export function checkedInvoices(aggregate: PolicyAggregate): CheckInvoicesResponse {
   const billedItems = billedItemsOf(aggregate)
   const invoices = [...aggregate.invoices.values()]

@@ -1,10 +1,10 @@
-// Bills that a product's createInstallments plans (brief 4.3, 5.6). The plugin gets what a transaction charges,
-// together with the rests of charges whose invoices are planned and not made. Its answer replaces the built-in schedule
-// and those planned invoices.
+// Bills that a product's createInstallments plans (brief 4.3, 5.6). The plugin receives what a transaction charges, together with
+// the rests of charges whose invoices are planned and not made. Its answer replaces the built-in schedule and those planned
+// invoices.
 //
-// Not called for legacy lapses and their reinstatements, which have arithmetic of their own
-// (transactions/lapses/lapse.ts): the installments that go on after one are those that the plugin planned. Nor for fees
-// changed by hand, which are billed at once, or when there is nothing to bill.
+// The plugin is not called for legacy lapses and their reinstatements, which have their own arithmetic
+// (transactions/lapses/lapse.ts): the installments that continue after a lapse are those that the plugin planned. Nor is it called
+// for fees changed by hand, which are billed immediately, or if there is nothing to bill.
 import type { InstallmentsInput } from '../extension/plugins/contract.ts'
 import { pluginPolicy, readAnswer } from '../extension/plugins/translation.ts'
 import { notFound, Refusal, wrongState } from '../kernel/errors.ts'
@@ -37,8 +37,8 @@ import { overbilledOf, planFromAnswer, pluginCharges, pluginPlannedInvoices } fr
 import { type BillPlan, carryingForward, invoicedAtOnce } from './schedule.ts'
 
 /**
- * Bills planned by the product, and the locators of their invoices; undefined if it plans none, or nothing is to be
- * billed.
+ * Returns the bills that the product plans, and the locators for their invoices. Undefined if the product plans none, or if there
+ * is nothing to bill.
  */
 export type OwnBills = (
   before: PolicyAggregate,
@@ -47,7 +47,7 @@ export type OwnBills = (
 
 export const BUILT_IN_BILLS: OwnBills = async () => undefined
 
-/** For transactions that are billed together with their effect. */
+/** Returns the plugin's bills of transactions that are billed together with their effect. */
 export const ownBills =
   (operation: InstallmentsInput['operation'], loaded: Loaded, attempt: Attempt): OwnBills =>
   async (before, modification) => {
@@ -58,7 +58,7 @@ export const ownBills =
 export const plansItsBills = ({ product }: Pick<Loaded, 'product'>): boolean =>
   hasPlugin(product, 'createInstallments')
 
-/** Undefined as in `ownTransaction`. */
+/** Plans the bills of new business. Undefined in the same cases as `ownTransaction`. */
 export async function ownNewBusiness(
   before: PolicyAggregate,
   quote: Quote,
@@ -84,15 +84,15 @@ export async function ownNewBusiness(
 
 export type OwnTransaction = {
   readonly operation: InstallmentsInput['operation']
-  /** After the transaction is issued, if that differs. */
+  /** The policy after the transaction is issued, if it differs. */
   readonly policy?: Policy
   /** Bills it separately from the existing plan, like another term. */
   readonly apart?: boolean
 }
 
 /**
- * Bills the charges and the open installments of an issued policy. Undefined if the product does not plan its bills, or
- * there is nothing to bill.
+ * Plans bills for the charges and the open installments of an issued policy. Undefined if the product does not plan its bills, or
+ * if there is nothing to bill.
  */
 export async function ownTransaction(
   before: PolicyAggregate,
@@ -109,7 +109,7 @@ export async function ownTransaction(
   return await ownPlan(before, order, loaded, attempt)
 }
 
-/** Replans open installments by the schedule of `policy`. Undefined as in `ownTransaction`. */
+/** Replans open installments by the schedule of `policy`. Undefined in the same cases as `ownTransaction`. */
 export async function ownReschedule(
   before: PolicyAggregate,
   policy: Policy,
@@ -133,19 +133,19 @@ type Order = {
   readonly charges: readonly Charge[]
   /** Installments that the plan replaces. */
   readonly open: readonly PlannedInstallment[]
-  /** The transaction's span, which is empty where it takes everything away, or where the policy has ended before it. */
+  /** The transaction's span. Empty if the transaction removes all cover, or if the policy ended before it. */
   readonly coverage: Span
-  /** As the transaction leaves it. */
+  /** The policy as the transaction leaves it. */
   readonly policy: Policy
-  /** New business only. */
+  /** Set for new business only. */
   readonly quote?: Quote
-  /** Absent for a new schedule, which takes effect at once. */
+  /** Absent for a new schedule, which takes effect immediately. */
   readonly modification?: Modification
 }
 
 /**
- * Undefined when nothing is to be billed. Small invoices are carried forward as in built-in plans. Refuses (422) an
- * invalid answer.
+ * Returns the plugin's plan; undefined if there is nothing to bill. Small invoices are carried forward as in built-in plans. Throws
+ * 422 if the answer is invalid.
  */
 async function ownPlan(
   before: PolicyAggregate,
@@ -210,14 +210,17 @@ async function ownPlan(
   return { charges, plan: carryingForward(plan, product, currency), open }
 }
 
-/** Scripts give installments this span, so it is never empty: it reaches to the end of the charges, and is theirs where they end before it. */
+/**
+ * Returns the span to bill. Scripts give installments this span, so it is never empty: an empty coverage is extended to the end of
+ * the charges, or replaced by their span if they end before it.
+ */
 function billedSpan({ start, end }: Span, charges: readonly Charge[]): Span {
   if (start < end) return { start, end }
   const last = charges.map(charge => charge.end).reduce(later)
   return { start: start < last ? start : charges.map(charge => charge.start).reduce(earlier), end: last }
 }
 
-/** Characters per installment: the limit of a database row. */
+/** Characters per installment, because of the limit of a database row. */
 const LARGEST_ITEMS = 1_500_000
 
 function assertKeepable(plan: readonly Installment[]): void {
@@ -230,8 +233,8 @@ function assertKeepable(plan: readonly Installment[]): void {
 }
 
 /**
- * Marks the fee as reversed by the modification `by` (brief 3.3). Refuses an unknown fee (404), and a fee that is
- * reversed already or that no invoice asks for (409).
+ * Marks the fee as reversed by the modification `by` (brief 3.3). Throws 404 for an unknown fee, and 409 for a fee that is already
+ * reversed or that no invoice asks for.
  */
 export function withFeeReversed(
   aggregate: PolicyAggregate,
@@ -253,7 +256,7 @@ export function withFeeReversed(
   return { ...installment, fees }
 }
 
-/** Whether an invoice asks for it, directly or through an installment that took it over. */
+/** Whether an invoice asks for the installment, directly or through an installment that took it over. */
 function isAsked(aggregate: PolicyAggregate, installment: PlannedInstallment): boolean {
   const { modificationLocator, number, locator } = installment
   const isOwn = ({ policyModificationLocator, installmentNumber }: Invoice): boolean =>

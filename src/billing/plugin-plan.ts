@@ -1,5 +1,5 @@
-// The input and the answer of createInstallments (brief 4.3, 5.6). The answer is checked as a whole: money that it
-// loses, invents or puts on charges that it was not given would be wrong in the insurer's books. Pure.
+// The input and the answer of createInstallments (brief 4.3, 5.6). The answer is checked as a whole: if it lost money, invented it
+// or put it on charges that it was not given, the insurer's books would be wrong. Pure.
 import type {
   InstallmentsAnswer,
   InstallmentsInput,
@@ -43,9 +43,9 @@ import { numbered } from './schedule.ts'
 
 export type PlanRequest = {
   readonly operation: InstallmentsInput['operation']
-  /** At least one; the plugin must place each as a whole. */
+  /** At least one. The plugin must place the whole of each. */
   readonly charges: readonly Charge[]
-  /** Those of `charges` of which more is billed than they are. */
+  /** Ids of those `charges` of which more was billed than they amount to. */
   readonly overbilled: ReadonlySet<string>
   readonly product: Pick<ProductDefinition, 'fees' | 'plugins'>
   readonly contract: Span
@@ -58,10 +58,10 @@ export type PlanRequest = {
 type AnsweredInstallment = InstallmentsAnswer['installments'][number]
 
 /**
- * The answer as a plan, sorted by issueTimestamp. Past issue times become now; due times that are past or now become the
- * end of today (brief 4.2), or the invoice would be past due as it is made. Installments that bill nothing are dropped.
- * Refuses (422) with every problem. What was billed too much of a charge is given back with the first installment if the
- * answer leaves it out, as generators that round each installment do: the policy could not be changed again otherwise.
+ * Returns the answer as a plan, sorted by issueTimestamp. Past issue times become now. Due times that are past or now become the
+ * end of today (brief 4.2), because the invoice would otherwise be past due when it is made. Installments that bill nothing are
+ * dropped. Throws 422 with every problem. If the answer leaves out a charge of which too much was billed, as generators that round
+ * each installment do, the first installment gives the excess back. Otherwise the policy could not be changed again.
  */
 export function planFromAnswer(answer: InstallmentsAnswer, request: PlanRequest): Installment[] {
   const sorted = [...answer.installments].sort(
@@ -82,7 +82,10 @@ export function planFromAnswer(answer: InstallmentsAnswer, request: PlanRequest)
 
 type Planned = Omit<Installment, 'number'>
 
-/** Bills what the plan leaves out, which is only what was billed too much, on the first installment that is asked for. */
+/**
+ * Bills what the plan leaves out, which can only be charges of which too much was billed, on the first installment that is not
+ * written off.
+ */
 function withLeftOut(plan: readonly Planned[], { charges, overbilled }: PlanRequest): readonly Planned[] {
   const left = charges.filter(({ id }) => overbilled.has(id) && plan.every(one => !(id in one.items!)))
   const first = plan.find(one => !one.writeOff) ?? plan[0]!
@@ -152,8 +155,8 @@ function problemsOf(
 }
 
 /**
- * Months outside the span of the contract and the present that plans may reach: what is billed at once is issued now,
- * however far ahead the cover begins. Seconds sent as milliseconds fall outside.
+ * Limits, in months, on how far plans may reach beyond the span of the contract and the present. The present counts because an
+ * immediate bill is issued now, no matter how far ahead the cover begins. Seconds sent as milliseconds are outside the limits.
  */
 const MOST_BEFORE = 12
 const MOST_AFTER = 120
@@ -186,7 +189,7 @@ function timeProblems(
 
 const TIMES = ['startTimestamp', 'endTimestamp', 'issueTimestamp', 'dueTimestamp'] as const
 
-/** Skips invalid amounts, which are reported elsewhere. */
+/** Checks that the items of each charge add up to it. Skips invalid amounts, which are reported elsewhere. */
 function problemsOfSums(
   installments: readonly AnsweredInstallment[],
   { charges, overbilled, currency }: PlanRequest,
@@ -220,10 +223,10 @@ function described(charge: Charge): string {
   }
 }
 
-/** In minor units: tolerates sums of binary fractions such as 0.1 + 0.2. */
+/** In minor units. Tolerates sums of binary fractions such as 0.1 + 0.2. */
 const NOISE = 0.001
 
-/** Undefined for fractions of a minor unit. */
+/** Returns the amount as money; undefined if it has fractions of a minor unit. */
 function amountOf(amount: Decimal, currency: CurrencyCode): Money | undefined {
   const exact = exactMoney(amount, currency)
   if (exact) return exact
@@ -235,7 +238,7 @@ function amountOf(amount: Decimal, currency: CurrencyCode): Money | undefined {
   return off.lt(NOISE) ? near : undefined
 }
 
-/** The transaction's new charges, and rests of charges that are not invoiced in full; numbers are text (brief 4.1). */
+/** Returns the transaction's new charges and the rests of charges that are not invoiced in full. Numbers are text (brief 4.1). */
 export function pluginCharges(
   aggregate: PolicyAggregate,
   own: readonly Charge[],
@@ -269,14 +272,14 @@ export function pluginCharges(
   ]
 }
 
-/** Charges with rests of the other sign: more of these was billed than they are. */
+/** Returns the ids of charges whose rests have the opposite sign, because more was billed than they amount to. */
 export function overbilledOf(charges: readonly PluginCharge[]): ReadonlySet<string> {
   const isNegative = (amount: string): boolean => amount.startsWith('-')
   const over = charges.filter(one => isNegative(one.amount) !== isNegative(one.originalAmount))
   return new Set(over.map(one => one.chargeId))
 }
 
-/** The full charges of the rests. */
+/** Returns the full charges of the rests, by id. */
 function originalsOf(aggregate: PolicyAggregate, rests: readonly Charge[]): ReadonlyMap<string, Charge> {
   const makers = new Set(rests.map(rest => rest.policyModificationLocator))
   const charges = [...makers].flatMap(locator => {
@@ -286,10 +289,13 @@ function originalsOf(aggregate: PolicyAggregate, rests: readonly Charge[]): Read
   return new Map(charges.map(charge => [charge.id, charge]))
 }
 
-/** Most items of planned invoices that a plugin gets one by one, because reading them costs the sandbox time. */
+/** Maximum number of items of planned invoices that a plugin receives one by one, because reading them costs the sandbox time. */
 const MOST_GIVEN = 1_000
 
-/** Above 1,000 items in all, those of the same type and name are summed; charges are never summed. */
+/**
+ * Returns the planned invoices. If they have more than 1,000 items in all, items of the same type and name are summed. Charges are
+ * never summed.
+ */
 export function pluginPlannedInvoices(
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],

@@ -1,6 +1,6 @@
-// Replans bills when a transaction changes what is in force (brief 4.5). Planned bills keep their dates, each for what
-// is in force in its time. One invoice at once corrects what bills already made charged too much or too little. No
-// planned bill becomes negative while an earlier one can absorb the amount.
+// Replans bills when a transaction changes what is in force (brief 4.5). Planned bills keep their dates, and each bills what is in
+// force in its time. One immediate invoice corrects what existing bills charged too much or too little. No planned bill becomes
+// negative while an earlier one can absorb the amount.
 import type { Uuid } from '../kernel/locators.ts'
 import type { CurrencyCode, Money } from '../kernel/money.ts'
 import { earlier, endOfDay, type Instant, later, type Span } from '../kernel/time.ts'
@@ -31,9 +31,10 @@ import { billedPeriods, costBefore, hasUnbilledTime } from './unbilled-time.ts'
 type Draft = Omit<Installment, 'number'>
 
 /**
- * For a cancellation or withdrawal. Drops bills that lie wholly after it, shortens the one that contains it, and keeps
- * those before. Other amounts that stay in force, such as holdbacks, go on the last remaining bill; without one, on the
- * invoice at once. What a renewal's invoice charged for time after it is given back at once, also while bills before it are planned.
+ * Plans the bills after a cancellation or withdrawal. Drops bills that are wholly after it, shortens the one that contains it, and
+ * keeps those before. Other amounts that stay in force, such as holdbacks, go on the last remaining bill; without one, on the
+ * immediate invoice. What a renewal's invoice charged for time after the cancellation is refunded immediately, even while bills
+ * before it are planned.
  */
 export function planAfterCancellation(change: BilledChange): BillPlan {
   const { modification, charges, open } = change
@@ -55,8 +56,8 @@ export function planAfterCancellation(change: BilledChange): BillPlan {
 }
 
 /**
- * Spreads new charges over the time from the endorsement on by the schedule. Added time, and time that cost nothing before, gets
- * bills of its own where it is in periods that have not begun; the rest is billed at once.
+ * Plans the bills after an endorsement. Spreads new charges over the time from the endorsement on, by the schedule. Added time, and
+ * time that cost nothing before, gets its own bills for periods that have not begun; the rest is billed immediately.
  */
 export function planAfterEndorsement(change: BilledChange): BillPlan {
   const { before, modification, charges, open, product, scheduleName, now } = change
@@ -106,7 +107,7 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
   })
 }
 
-/** Those in periods that begin after today and have no bill that is made, of time that cost nothing so far. */
+/** Returns the unplanned time that cost nothing so far, in periods that begin after today and have not been billed. */
 function unbilledToCome(
   { before, modification, now }: BilledChange,
   schedule: PaymentScheduleType,
@@ -126,7 +127,7 @@ function unbilledToCome(
   return new Set(open.filter(tile => !hasCost(tile)))
 }
 
-/** The periods without the time of gaps that reinstatements left: nothing is in force there, so no bill asks for it. */
+/** Returns the periods without the gaps that reinstatements left. Nothing is in force in a gap, so no bill asks for it. */
 function coveredPeriods(
   before: PolicyAggregate,
   modification: Modification,
@@ -142,11 +143,11 @@ function coveredPeriods(
     .filter(group => group.length > 0)
 }
 
-/** Bills added fees at once; takes removed fees out of planned bills first. */
+/** Plans the bills after a change of fees. Bills added fees immediately. First takes removed fees out of planned bills. */
 export function planAfterFeeUpdate(change: BilledChange): BillPlan {
   const { before, charges } = change
   const taken = new Set(charges.filter(one => one.keptUntil === NOTHING_KEPT).map(lineOfCharge))
-  // A plugin's plan stays as it is.
+  // A plugin's plan stays unchanged.
   const open = change.open.filter(one => one.items === undefined)
   const rests = taken.size === 0 ? [] : restsOfEach(before, open)
   const billing = new Set(rests.filter(rest => taken.has(lineOfCharge(rest))).map(rest => rest.from!))
@@ -168,7 +169,7 @@ type Balance = {
   readonly atOnce: Draft
 }
 
-/** An earlier bill absorbs a negative one; what none can absorb is returned at once. */
+/** Merges a negative bill with the bill before it. What no bill can absorb is refunded immediately. */
 function balanced({ before, charges: own }: BilledChange, balance: Balance): BillPlan {
   const { atOnce } = balance
   if (own.length === 0) return { charges: [], plan: [], open: [] }
@@ -198,7 +199,7 @@ function balanced({ before, charges: own }: BilledChange, balance: Balance): Bil
   }
 }
 
-/** Drops an immediate invoice without items; planned installments that total zero become silent. */
+/** Drops an immediate invoice without items. Marks planned installments that total zero as silent. */
 function withoutEmptyBills(
   { policy: { currency } }: PolicyAggregate,
   plan: readonly Installment[],
@@ -209,13 +210,13 @@ function withoutEmptyBills(
   return numbered(bills.filter((one, at) => one.replans!.bill === 'planned' || items[at]!.length > 0))
 }
 
-/** Installments that total zero become silent. */
+/** Marks installments that total zero as silent. */
 const withoutZeroBills = (plan: readonly Installment[], totals: readonly Money[]): Installment[] =>
   plan.map((one, at) =>
     totals[at]!.minor === 0 ? { ...one, replans: { ...one.replans!, isSilent: true as const } } : one,
   )
 
-/** Keeps the dates, and drops what applies only to new plans (small amounts). */
+/** Keeps the dates. Drops what applies only to new plans (carrying small amounts forward). */
 const draftOf = ({ locator, start, end, issueAt, dueAt, periods, writeOff }: PlannedInstallment): Draft => ({
   start,
   end,
@@ -238,29 +239,29 @@ const joined = (first: Draft, second: Draft): Draft => ({
   replans: { ...second.replans!, open: [...first.replans!.open, ...second.replans!.open] },
 })
 
-/** One invoice, due by the end of today. */
+/** Returns the immediate invoice, due by the end of today. */
 const atOnceOf = ({ before, modification, now }: BilledChange): Draft => ({
   ...onlyInstallment(before, modification, now),
   replans: { bill: 'atOnce', open: [] },
 })
 
-// Another payment schedule while installments are open, from an endorsement or by itself (brief 4.3). It takes over the
-// open installments: what they would have billed goes on the periods of the new schedule, with the change's own
-// charges. Existing invoices stay, and the rest of every charge is split again, so nothing is lost or created.
+// A change to another payment schedule while installments are open, by an endorsement or by itself (brief 4.3). It takes over the
+// open installments: what they would have billed goes on the periods of the new schedule, with the change's own charges. Existing
+// invoices stay, and the rest of every charge is split again, so no amount is lost or created.
 export type ReplanOrder = {
-  /** The change's own charges, and what makes them; a change of the schedule alone has none. */
+  /** The change's own charges and their modification. A change of the schedule alone has neither. */
   readonly charges: readonly Charge[]
   readonly modification?: Modification
   readonly scheduleName: string
-  /** Installments with earlier periods stay as planned. */
+  /** Installments that start before this time stay as planned. */
   readonly from: Instant
-  /** After the change. */
+  /** The policy's end after the change. */
   readonly policyEnd: Instant
 }
 
 /**
- * Bills open amounts over the periods that they would have paid for, so nobody pays earlier or twice. If the policy
- * gets shorter, amounts planned beyond its end join the first installment. Empty when there is nothing to bill.
+ * Bills open amounts over the periods for which they would have paid, so nobody pays earlier or twice. If the policy becomes
+ * shorter, amounts planned beyond its end join the first installment. The plan is empty if there is nothing to bill.
  */
 export function replan(
   before: PolicyAggregate,
@@ -275,7 +276,7 @@ export function replan(
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
   const schedule = scheduleFor(charges, type)
   const all = periodsFrom(termsOf(before, policyEnd), schedule, timeZone, from)
-  // Nothing is left to spread over: what another system planned beyond the end of cover stays as it is.
+  // No period is left over which to spread. What another system planned beyond the end of cover stays unchanged.
   if (own.length === 0 && all.length === 0) return { charges: [], plan: [], open: [] }
   const periods = modification ? coveredPeriods(before, modification, all) : all
   const beyond = periodsFrom(termsOf(before, before.policy.effectiveEnd), schedule, timeZone, policyEnd)
@@ -287,8 +288,8 @@ export function replan(
 type ReplanContext = Parameters<typeof installmentOf>[1] & { readonly currency: CurrencyCode }
 
 /**
- * One installment per period with items, past periods as one. Each invoice is made when the payment terms say, the
- * first too. Nobody waits for a refund: negative installments become one, made at once. Those that total zero are silent.
+ * Returns one installment for each period with items; past periods share one. The payment terms decide when each invoice is made,
+ * including the first. Refunds do not wait: negative installments become one, made immediately. Those that total zero are silent.
  */
 function plannedFrom(
   periods: readonly BillingPeriod[][],
@@ -301,8 +302,8 @@ function plannedFrom(
   const [first, ...others] = paidTogether(periods, endOfToday).map(group => installmentOf(group, context))
   const drafts = [{ ...first!, periods: [...first!.periods, ...beyond] }, ...others]
   let plan = numbered(drafts.map(one => ({ ...one, replans: { bill: 'spread' as const, open: [] } })))
-  // Removing an installment can move a few minor units to others, so repeat until stable. Another refund then joins the one made
-  // at once: else both could take turns without end.
+  // Removing an installment can move a few minor units to others, so this repeats until nothing changes. A further refund joins the
+  // immediate one; otherwise the two could alternate without end.
   let refund: Installment | undefined
   for (;;) {
     const items = installmentItems(plan, charges)
@@ -330,7 +331,10 @@ function plannedFrom(
   }
 }
 
-/** Starts at the planned bill that contains the endorsement if that avoids an immediate refund. */
+/**
+ * Replans by the new schedule from the endorsement on. If that begins with a refund, starts at the planned bill that contains the
+ * endorsement instead.
+ */
 export function rescheduled(change: BilledChange): BillPlan {
   const { before, modification, charges, scheduleName, product, now } = change
   const { effectiveAt, policyEnd } = modification

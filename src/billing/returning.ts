@@ -1,7 +1,6 @@
-// The plan of a reinstatement (brief 4.5). What planned bills lost returns on their dates. What would be past due by
-// now, and what the cancellation refunded of bills already made, becomes one invoice at once. Without a gap, each bill
-// returns as the cancellation took it over, to the cent. With a gap, the amounts are spread over the planned bills from
-// the reinstatement on.
+// The plan of a reinstatement (brief 4.5). What planned bills lost returns on their dates. One immediate invoice asks for bills
+// that would be past due by now, and for what the cancellation refunded of existing bills. Without a gap, each bill returns to the
+// cent as the cancellation took it over. With a gap, the amounts are spread over the planned bills from the reinstatement on.
 
 import type { Uuid } from '../kernel/locators.ts'
 import { earlier, type Instant, later } from '../kernel/time.ts'
@@ -27,7 +26,10 @@ import {
   termsOf,
 } from './schedule.ts'
 
-/** Those whose issue time has passed are made at once. */
+/**
+ * Returns the bills that the cancellation took over and that are not due yet. Those whose issue time has passed are made
+ * immediately.
+ */
 export function returningBills(
   before: PolicyAggregate,
   cancellation: Modification,
@@ -58,7 +60,7 @@ export function planAfterReinstatement(change: BilledChange): BillPlan {
   return { charges, ...bills }
 }
 
-/** Restores the bills; the reinstatement's own bill asks for the rest, and for what replaced them. */
+/** Restores the bills. The reinstatement's own bill asks for the rest, and for the bills that replaced them. */
 function planAsBefore(
   { before, modification }: BilledChange,
   own: Installment,
@@ -84,7 +86,7 @@ function planAsBefore(
       ...comingBack(others),
     ]
     const due = firstDue(before, modification, plan, absorbed)
-    // The first of the returning bills absorbs a surplus.
+    // A negative bill is merged with the next of the returning bills.
     if (due < 0 && others.length > 0) continue
     return { plan: due === 0 ? silent(plan) : plan, open }
   }
@@ -135,7 +137,7 @@ function planAfterGap(
     const next = bills.find(one => one.periods.length > 0)
     return bills.map(one => (one === next ? { ...one, periods: [...gap, ...one.periods] } : one))
   }
-  // The first of the returning bills absorbs a surplus, such as a holdback that is reversed.
+  // A surplus, such as a holdback that is reversed, is merged with the first of the returning bills.
   for (let count = 0; count <= returning.length; count += 1) {
     const plan = joining(count)
     const due = firstDue(before, modification, plan)
@@ -145,8 +147,8 @@ function planAfterGap(
 }
 
 /**
- * The one bill that comes back gives money back. Bills that are still planned bear it, the last one first; what none can bear is given
- * back at once.
+ * Plans a single returning bill that is negative. Bills that are still planned absorb it, the last one first. What none can absorb
+ * is refunded immediately.
  */
 function borneByEarlier(
   before: PolicyAggregate,
@@ -177,14 +179,14 @@ const silent = ([first, ...others]: readonly PlannedBill[]): PlannedBill[] => [
   ...others,
 ]
 
-/** In minor units. */
+/** Returns the amount of the plan's first bill, in minor units. */
 function firstDue(
   before: PolicyAggregate,
   modification: Modification,
   plan: readonly PlannedBill[],
   absorbed: readonly PlannedInstallment[] = [],
 ): number {
-  // Locators for this sum only; the chosen plan gets its own.
+  // Locators for this sum only. The chosen plan gets its own.
   let count = 0
   const drafts = recorded(plan, modification, { uuid: () => `draft/${++count}` as Uuid })
   const installments = putRecords(before.installments, [...absorbed, ...drafts])
@@ -192,8 +194,8 @@ function firstDue(
 }
 
 /**
- * Planned bills in place of those that the cancellation took over. Bills from its time on are of cover that another reinstatement
- * brought back, and stay.
+ * Returns the planned bills that replaced those that the cancellation took over. Bills from its time on belong to cover that
+ * another reinstatement brought back, and stay.
  */
 function replacing(before: PolicyAggregate, cancellation: Modification): PlannedInstallment[] {
   const since = lostBy(before, cancellation).map(one => one.start)
@@ -204,7 +206,7 @@ function replacing(before: PolicyAggregate, cancellation: Modification): Planned
 const lostBy = ({ installments }: PolicyAggregate, { locator }: Modification): PlannedInstallment[] =>
   [...installments.values()].filter(one => one.absorbedBy.includes(locator))
 
-/** The time from which the cancellation removed coverage. */
+/** Returns the time from which the cancellation removed cover. */
 function lostFrom({ segments }: PolicyAggregate, { locator, effectiveAt }: Modification): Instant {
   const all = [...segments.values()]
   const kept = new Set(all.filter(one => one.madeBy === locator).map(one => one.predecessor))

@@ -1,5 +1,5 @@
-// Plans by a payment schedule (brief 4.2): the periods of a term, the installments that pay for them, and when the
-// invoice of each is made and due.
+// Plans by a payment schedule (brief 4.2): the periods of a term, the installments that pay for them, and when each invoice is made
+// and due.
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
 import { type CurrencyCode, money, sum } from '../kernel/money.ts'
@@ -27,7 +27,7 @@ import {
 } from '../policy/records/invoice.ts'
 import type { PaymentScheduleType, ProductDefinition } from '../product/configuration.ts'
 
-/** Brief 4.2; `total` has a single period. */
+/** The period of each schedule (brief 4.2). `total` has a single period. */
 const STEPS: Record<PaymentScheduleType, CalendarStep | undefined> = {
   total: undefined,
   annually: { count: 12, unit: 'month' },
@@ -39,9 +39,9 @@ const STEPS: Record<PaymentScheduleType, CalendarStep | undefined> = {
 }
 
 /**
- * The periods that tile the coverage. Each starts at the local day of month and time of the coverage start. A month
- * that lacks the day uses its last day, and later months restore it. The coverage end cuts the last period. Refuses
- * plans of more than `LARGEST_PLAN_PERIODS`.
+ * Returns the periods that tile the coverage. Each starts at the local day of month and time of the coverage start. A month that
+ * lacks the day uses its last day, and later months return to it. The coverage end cuts the last period. Throws 413 for plans of
+ * more than `LARGEST_PLAN_PERIODS`.
  */
 export function billingPeriods(coverage: Span, type: PaymentScheduleType, zone: TimeZone): BillingPeriod[] {
   if (coverage.end <= coverage.start) throw new RangeError('Coverage ends after it starts.')
@@ -54,7 +54,7 @@ export function billingPeriods(coverage: Span, type: PaymentScheduleType, zone: 
 
 type CalendarStep = { readonly count: number; readonly unit: CalendarUnit }
 
-/** The coverage end cuts the last one. */
+/** Returns the steps that tile the coverage, whose end cuts the last one. */
 function tiles(
   coverage: Span,
   step: CalendarStep,
@@ -72,9 +72,9 @@ function tiles(
 }
 
 /**
- * Billing periods of consecutive terms from a time on; `from` cuts the period that contains it. Each period is the list
- * of its months or weeks, which weigh the same: a quarter cut after its first month has two thirds left, whatever the
- * days. Refuses plans of more than `LARGEST_PLAN_PERIODS`.
+ * Returns the billing periods of consecutive terms from a time on; `from` cuts the period that contains it. Each period is the list
+ * of its months or weeks, which weigh the same: a quarter cut after its first month has two thirds left, no matter how many days
+ * its months have. Throws 413 for plans of more than `LARGEST_PLAN_PERIODS`.
  */
 export function periodsFrom(
   terms: readonly Span[],
@@ -99,15 +99,16 @@ export function periodsFrom(
   return periods
 }
 
-/** The parts of a period between these times. */
+/** Returns the parts of a period between these times. */
 export function cutAt(period: BillingPeriod, times: ReadonlySet<Instant>): BillingPeriod[] {
   const cuts = [...times].filter(at => period.start < at && at < period.end).sort((a, b) => a - b)
   return [period.start, ...cuts].map((start, at) => ({ ...period, start, end: cuts[at] ?? period.end }))
 }
 
 /**
- * The periods from a time on, each within one of the planned bills. A renewal or a later change may have brought another
- * schedule than that of the bills: a term's months or weeks count then, if they fit its bills, else periods are cut where bills meet.
+ * Returns the periods from a time on, each within one of the planned bills. A renewal or a later change may have brought a
+ * different schedule from that of the bills. A term's months or weeks then count, if they fit its bills; otherwise its periods are
+ * cut where bills meet.
  */
 export function periodsOfBills(
   terms: readonly Span[],
@@ -125,13 +126,13 @@ export function periodsOfBills(
   return terms.flatMap(term => {
     const own = periodsFrom([term], type, zone, from)
     const fitting = [own]
-    // Time that gains bills of its own keeps the schedule's periods.
+    // Time that gains its own bills keeps the schedule's periods.
     if (term.end <= lastEnd) for (const other of UNITS) fitting.push(periodsFrom([term], other, zone, from))
     return fitting.find(fitsBills) ?? own.map(group => group.flatMap(period => cutAt(period, ends)))
   })
 }
 
-/** Of months, and of weeks, in few groups. */
+/** A schedule of months and one of weeks, both with few groups. */
 const UNITS = ['annually', 'every_two_weeks'] as const satisfies PaymentScheduleType[]
 
 const tooManyPeriods = (type: PaymentScheduleType): Refusal =>
@@ -141,23 +142,23 @@ const tooManyPeriods = (type: PaymentScheduleType): Refusal =>
   )
 
 type PlanInput = {
-  /** A small total becomes a single installment. */
+  /** If they total a small amount, the plan is a single installment. */
   readonly charges: Iterable<Charge>
   readonly schedule: PaymentScheduleType
   /** How long before its due time an invoice is made. */
   readonly terms: ProductDefinition['defaultPaymentTerms']
-  /** The term's whole span. */
+  /** The whole span of the term. */
   readonly coverage: Span
   readonly now: Instant
   readonly timeZone: TimeZone
 }
 
 /**
- * The installments of a transaction by a built-in schedule, in order of time; never empty (brief 4.2).
+ * Returns the installments of a transaction by a built-in schedule, in order of time; never empty (brief 4.2).
  * - An installment is due at the end of the day on which its first period starts, in the tenant's zone.
  * - All periods that would be due by the end of today share one installment, due then.
- * - Invoices are made the payment terms before they are due, but not before `now`. Those with `issueAt` = `now` are
- *   made with the transaction.
+ * - The first invoice is made now, each other one the payment terms before it is due, but not before `now`. Those with `issueAt` =
+ *   `now` are made with the transaction.
  */
 export function planInstallments(input: PlanInput): Installment[] {
   const { now, timeZone } = input
@@ -169,14 +170,14 @@ export function planInstallments(input: PlanInput): Installment[] {
   return numbered([{ ...first!, issueAt: now }, ...others])
 }
 
-/** Its invoice is made the payment terms before it is due, or now. */
+/** Returns an installment for the periods. Its invoice is made the payment terms before it is due, or now if that is later. */
 export function installmentOf(
   periods: readonly BillingPeriod[],
   { terms, now, timeZone }: Pick<PlanInput, 'terms' | 'now' | 'timeZone'>,
 ): Omit<Installment, 'number'> {
   const { start } = periods[0]!
   const dueAt = later(endOfDay(start, timeZone), endOfDay(now, timeZone))
-  // Not in the last millisecond of the day that it is due: its timer would make it the day after, past due.
+  // Not in the last millisecond of the day on which it is due: its timer would make the invoice the day after, past due.
   const onTime = earlier(add(dueAt, -terms.amount, terms.unit, timeZone), startOfDay(dueAt, timeZone))
   const issueAt = later(onTime, now)
   return { start, end: periods.at(-1)!.end, issueAt, dueAt, periods }
@@ -188,10 +189,10 @@ export const invoicedAtOnce = (plan: readonly Installment[], now: Instant): numb
 export const numbered = (plan: readonly Omit<Installment, 'number'>[]): Installment[] =>
   plan.map((installment, index) => ({ ...installment, number: index + 1 }))
 
-/** Major units: smaller totals are paid at once, and refunds are not spread (brief 5.6). */
+/** In major units. Totals up to this amount are one installment, and refunds are not spread (brief 5.6). */
 const SMALLEST_PLAN = 5
 
-/** A small total, a refund or nothing to pay is one installment. */
+/** Returns the schedule, or `total` if there is a small total, a refund or nothing to pay. */
 export function scheduleFor(charges: Iterable<Charge>, schedule: PaymentScheduleType): PaymentScheduleType {
   const amounts = Array.from(charges)
     .filter(isPayable)
@@ -201,7 +202,7 @@ export function scheduleFor(charges: Iterable<Charge>, schedule: PaymentSchedule
   return sum(amounts, currency).minor > money(SMALLEST_PLAN, currency).minor ? schedule : 'total'
 }
 
-/** Groups that start by the end of today become one. */
+/** Merges the groups that start by the end of today into one. */
 export function paidTogether(
   groups: readonly (readonly BillingPeriod[])[],
   endOfToday: Instant,
@@ -211,31 +212,31 @@ export function paidTogether(
   return past.length === 0 ? others : [past.flat(), ...others]
 }
 
-/** Not recorded yet. */
+/** An installment that is not recorded yet. */
 export type PlannedBill = Installment & Pick<PlannedInstallment, 'takesOver' | 'leavesOut' | 'paidBefore'>
 
-/** `open`: the installments that the plan takes over. */
+/** `open` are the installments that the plan takes over. */
 export type BillPlan = {
   readonly charges: readonly Charge[]
   readonly plan: readonly PlannedBill[]
   readonly open: readonly PlannedInstallment[]
 }
 
-/** `before` already has the modification and all that it made. */
+/** A transaction to be billed. `before` already has the modification and everything that it made. */
 export type BilledChange = {
   readonly before: PolicyAggregate
   readonly modification: Modification
-  /** Of the transaction. */
+  /** Charges of the transaction. */
   readonly charges: readonly Charge[]
-  /** Planned and not billed yet, in order of time. */
+  /** Installments that are planned and not billed yet, in order of time. */
   readonly open: readonly PlannedInstallment[]
   readonly product: ProductDefinition
-  /** After the transaction. */
+  /** The payment schedule after the transaction. */
   readonly scheduleName: string
   readonly now: Instant
 }
 
-/** The last term runs to `policyEnd`. */
+/** Returns the policy's terms. The last one ends at `policyEnd`. */
 export function termsOf({ modifications }: PolicyAggregate, policyEnd: Instant): Span[] {
   const terms = [...modifications.values()]
     .filter(one => isIssued(one) && (one.kind === 'creation' || one.kind === 'renewal'))
@@ -245,7 +246,7 @@ export function termsOf({ modifications }: PolicyAggregate, policyEnd: Instant):
   return terms.map((term, at) => (at === terms.length - 1 ? { ...term, end: policyEnd } : term))
 }
 
-/** Due at the end of today. */
+/** Returns a single installment, due at the end of today. */
 export function onlyInstallment(
   { policy }: PolicyAggregate,
   { effectiveAt: start, policyEnd }: Modification,
@@ -282,7 +283,7 @@ export function termPlan(
   return carryingForward(plan, product, aggregate.policy.currency)
 }
 
-/** Every installment but the last carries small invoices forward. */
+/** Makes every installment but the last carry small invoices forward. */
 export function carryingForward(
   plan: readonly Installment[],
   { invoicing }: ProductDefinition,
@@ -293,7 +294,9 @@ export function carryingForward(
   return plan.map((one, at) => (at < plan.length - 1 ? { ...one, carriesBelow } : one))
 }
 
-/** Installments that a cancellation or lapse took over, with their dates and amounts, after the first of the new plan. */
+/**
+ * Returns installments that a cancellation or lapse took over, with their dates and amounts, to follow the first of the new plan.
+ */
 export const comingBack = (coming: readonly PlannedInstallment[]): PlannedBill[] =>
   coming.map(({ locator, start, end, issueAt, dueAt, writeOff }, at) => ({
     number: at + 2,

@@ -1,5 +1,5 @@
-// Time for which nothing was ever billed, since it cost nothing: a boat laid up for the winter at 0.00, or all of a policy that
-// is free at first. When it begins to cost something, it is billed like new time, period by period.
+// Time that was never billed because it cost nothing, such as a boat laid up for the winter at 0.00, or the whole of a policy that
+// is free at first. When such time begins to cost something, it is billed like new time, period by period.
 import type { Span } from '../kernel/time.ts'
 import { installmentOf, openInstallments, standingInvoices } from '../policy/bills/amounts-due.ts'
 import { lineUpTo } from '../policy/fold/line.ts'
@@ -8,8 +8,8 @@ import { boundQuote, type Modification, type PolicyAggregate } from '../policy/r
 import { invoiceStatus } from '../policy/records/invoice.ts'
 
 /**
- * The periods for which the schedule's own bills are made. What an endorsement or a fee billed at once is no period's bill, and an
- * invoice of nothing (a free term has one) bills no time.
+ * Returns the periods that the schedule has billed. Excludes charges that an endorsement or a fee billed immediately, which belong
+ * to no period, and invoices of zero (a free term has one).
  */
 export const billedPeriods = (policy: PolicyAggregate): Span[] =>
   standingInvoices(policy)
@@ -18,7 +18,7 @@ export const billedPeriods = (policy: PolicyAggregate): Span[] =>
     .filter(one => one.replans?.bill !== 'atOnce')
     .flatMap((one): readonly Span[] => (one.periods.length > 0 ? one.periods : [one]))
 
-/** Whether some of the time is in no period that is billed or planned. */
+/** Whether part of the time is in no period that is billed or planned. */
 export function hasUnbilledTime(policy: PolicyAggregate, { start, end }: Span): boolean {
   const spans = [...billedPeriods(policy), ...openInstallments(policy)].sort((a, b) => a.start - b.start)
   let billedUntil = start
@@ -26,7 +26,7 @@ export function hasUnbilledTime(policy: PolicyAggregate, { start, end }: Span): 
   return billedUntil < end
 }
 
-/** Whether any of a time cost something before the transaction: a premium or a tax. Reads all perils. */
+/** Returns a test for whether any part of a time span had a premium or tax before the transaction. Reads all perils. */
 export function costBefore(policy: PolicyAggregate, by: Modification): (time: Span) => boolean {
   const line = lineUpTo(policy, boundQuote(policy), by).filter(
     step => step.modification.locator !== by.locator,

@@ -1,4 +1,4 @@
-// Payments out of a policyholder's credit. The contracts name no shape; amounts and times follow those of payments.
+// Payments out of a policyholder's credit. The contracts define no shape for them; amounts and times follow those of payments.
 import { z } from '@hono/zod-openapi'
 import {
   Amount,

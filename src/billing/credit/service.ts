@@ -12,7 +12,7 @@ import { disbursements } from '../../policy/tables/billing.ts'
 import { placeOf, policyholderQuery } from '../../policyholders/store.ts'
 import type { DisbursementListResponse, DisbursementResponse, DisbursementsQuery } from './contract.ts'
 
-/** Oldest first. 404 for an unknown policyholder. */
+/** Returns a page of disbursements, oldest first. Throws 404 for an unknown policyholder. */
 export async function disbursementsOf(
   context: RequestContext,
   text: string,
@@ -67,7 +67,7 @@ const disbursementsQuery = (
     .limit(pageSize + 1)
 }
 
-/** A row of a payment that made or used credit; amounts in minor units. */
+/** A row of a payment that made or used credit. Amounts are in minor units. */
 type Movement = {
   readonly locator: string
   readonly policyLocator: number
@@ -80,7 +80,7 @@ type Movement = {
   readonly reversedAt: number | null
 }
 
-/** `movements` contains one row more than the page when there are more. */
+/** Returns a page of a policyholder's credit. `movements` has one row more than the page if there are more. */
 export function policyholderCredits(
   holder: Uuid,
   balances: readonly { currency: string; minor: number }[],
