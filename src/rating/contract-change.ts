@@ -1,5 +1,5 @@
-// Prices of a change against the issued version: `new…` is the amount after it, `…Change` the difference. Total =
-// premium + taxes + fees, without commissions. Every amount has a currency (brief 3.4).
+// Prices of a change compared with the issued version: `new…` is the amount after it, `…Change` the difference. Total = premium +
+// taxes + fees, without commissions. Every amount has a currency (brief 3.4).
 import { z } from '@hono/zod-openapi'
 import { Amount, Currency, component, OptionalAmount, Text, withCurrency } from '../platform/wire.ts'
 import { FeeResponse, HoldbackResponse } from '../policy/contract/billing.ts'
@@ -10,7 +10,7 @@ const CommissionChangeResponse = component('CommissionChangeResponse', {
   ...withCurrency(Amount, 'newAmount', 'amountChange'),
 })
 
-/** Over all perils of the record. */
+/** The change of one tax over all perils of the record. */
 const TaxChangeResponse = component('TaxChangeResponse', {
   name: Text,
   ...withCurrency(Amount, 'newAmount', 'amountChange'),
@@ -24,7 +24,7 @@ const everyLevel = {
   commissions: z.array(CommissionChangeResponse),
 }
 
-/** Technical amounts only if the peril has a technical premium. */
+/** Technical amounts are present only if the peril has a technical premium. */
 const PerilPriceChangeResponse = component('PerilPriceChangeResponse', {
   locator: Text,
   name: Text,

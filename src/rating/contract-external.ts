@@ -1,5 +1,5 @@
-// The answer of an external rater (resources brief 6.3). Unknown properties are ignored. Not in OpenAPI, and loaded
-// only when a rater is called, because making schemas takes time.
+// The answer of an external rater (resources brief 6.3). Unknown properties are ignored. It is not in OpenAPI, and is loaded only
+// when a rater is called, because making schemas takes time.
 import Big from 'big.js'
 import { z } from 'zod'
 import { type Decimal, decimal, RATE_PLACES } from '../kernel/money.ts'
@@ -9,8 +9,8 @@ import type { RecordedRate } from './rates.ts'
 const AMOUNT = `must be an amount: a number or its digits, below 10^13, with at most ${RATE_PLACES} places`
 
 /**
- * In major units, also negative. Text has at most 7 places; a JSON number is rounded to 7, because it is a binary
- * fraction (`379.1 * 1.19` is 451.12899999999996).
+ * In major units; may be negative. Text has at most 7 places. A JSON number is rounded to 7, because it is a binary fraction
+ * (`379.1 * 1.19` is 451.12899999999996).
  */
 const Amount = z.union([z.number(), z.string()], AMOUNT).transform((wire, ctx): Decimal => {
   const text = String(wire).trim()
@@ -27,7 +27,7 @@ const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform(
 
 const IfAny = optional(Amount)
 
-/** `amount`, like `exactAmount`, is for the segment as it is. */
+/** `amount` and `exactAmount` are for the segment itself and are not scaled. */
 const CommissionReply = z
   .object({
     recipient: z.string().min(1).max(128).refine(isStorable, 'cannot be kept as it is'),
@@ -41,8 +41,8 @@ const CommissionReply = z
   )
 
 /**
- * The segment's amount (`exactPremium`; older raters `premium`), a rate scaled to it (`yearlyPremium`; older raters
- * `monthPremium`), or both. A yearly rate wins over a monthly one.
+ * The segment's amount (`exactPremium`; `premium` for older raters), a rate that is scaled to it (`yearlyPremium`; `monthPremium`
+ * for older raters), or both. A yearly rate takes precedence over a monthly one.
  */
 export const SegmentRateReply = z
   .object({
@@ -84,7 +84,7 @@ export const SegmentRateReply = z
 /** In characters. */
 const LONGEST_MESSAGE = 2_000
 
-/** Rates are parsed one by one, because rates that were not requested are ignored even if invalid. */
+/** Rates are parsed one by one, because rates that were not requested are ignored even if they are invalid. */
 export const RaterReply = z.object({
   pricedPerilCharacteristics: z
     .record(z.string(), z.unknown())

@@ -1,4 +1,4 @@
-// Rates of the product's external rater (resources brief 6) or plugin (brief 5.6), in one call for all runs.
+// Rates from the product's external rater (resources brief 6) or plugin (brief 5.6), in one call for all runs.
 import type { PerilRate, PerilRatesInput } from '../extension/plugins/contract.ts'
 import type { PluginExplained } from '../extension/plugins/session.ts'
 import type { ExternalRater } from '../extension/plugins/sessions.ts'
@@ -18,10 +18,9 @@ import { type RecordedRate, type RecordedRates, scaled } from './rates.ts'
 type RatesByLocator = ReadonlyMap<string, SegmentRate>
 
 /**
- * Rates by the locator of the run: those of the product's external rater, unless the tenant has none of that name, else
- * the plugin's. Undefined where templates rate (brief 5.5). Refuses failures, missing rates and invalid answers (502;
- * 422 for a plugin). Refuses (409) with the rater's own words when it gives an `exceptionMessage`. Negative amounts are
- * allowed.
+ * Returns rates by the locator of the run: those of the product's external rater, or those of the plugin if the tenant has no rater
+ * of that name. Undefined if templates rate (brief 5.5). Throws 502 (422 for a plugin) for failures, missing rates and invalid
+ * answers. Throws 409 with the rater's own words if it returns an `exceptionMessage`. Negative amounts are allowed.
  */
 export async function givenRates(
   aggregate: PolicyAggregate,
@@ -92,7 +91,7 @@ async function externalRates(
   )
 }
 
-/** A rater that is wrong in one peril is usually wrong in a thousand. */
+/** Maximum number of problems in a message. A rater that is wrong in one peril is usually wrong in a thousand. */
 const MOST_LISTED = 5
 
 const listed = (all: readonly string[]): string => {
@@ -211,8 +210,8 @@ const isSame = (a: Decimal | undefined, b: Decimal | undefined): boolean =>
   a === undefined || b === undefined ? a === b : a.eq(b)
 
 /**
- * A run that reaches over policy segments has several parts. A yearly or monthly rate that is the same in all of them
- * is the run's rate. With different rates, or amounts for each part, the run costs the sum of its parts.
+ * Combines the rates of a run's parts; a run that spans several policy segments has several. A yearly or monthly rate that is the
+ * same in all of them is the run's rate. With different rates, or amounts for each part, the run costs the sum of its parts.
  */
 function ratesOf(parts: readonly Part[], currency: CurrencyCode): RecordedRates {
   const combined = (rates: readonly RecordedRate[]): RecordedRate => {
@@ -235,7 +234,7 @@ function ratesOf(parts: readonly Part[], currency: CurrencyCode): RecordedRates 
   }
 }
 
-/** Merges all lines of the recipient in one part. */
+/** Merges all commission lines of the recipient in one part. */
 function commissionOf(
   { commissions }: SegmentRate,
   recipient: string,

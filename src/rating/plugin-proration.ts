@@ -1,4 +1,4 @@
-// Splits amounts as the product's plugin answers (brief 3.2, 5.6), in one call per transaction and time.
+// Splits amounts as the product's plugin answers (brief 3.2, 5.6). One call per transaction and time.
 import Big from 'big.js'
 import type { ProrationAnswer, ProrationInput, ProrationItem } from '../extension/plugins/contract.ts'
 import { invalidAnswer, readAnswer } from '../extension/plugins/translation.ts'
@@ -39,7 +39,7 @@ import type { RatingContext } from './rater.ts'
 
 const NAME = 'getProrationResult'
 
-/** Plugins are never asked about kinds that split nothing. */
+/** What plugins call each kind. They are never called for kinds that split nothing. */
 const OPERATIONS: Record<ModificationKind, ProrationInput['operation']> = {
   creation: 'creation',
   endorsement: 'endorsement',
@@ -52,7 +52,7 @@ const OPERATIONS: Record<ModificationKind, ProrationInput['operation']> = {
   scheduleChange: 'action',
 }
 
-/** `held` is undefined where the answer has no holdback. */
+/** `held` is undefined if the answer has no holdback. */
 type ItemAnswer = { readonly before: Money; readonly held: Money | undefined }
 
 type ProrationContext = Pick<RatingContext, 'product' | 'timeZone' | 'callPlugin'> & {
@@ -60,9 +60,9 @@ type ProrationContext = Pick<RatingContext, 'product' | 'timeZone' | 'callPlugin
 }
 
 /**
- * Asks the plugin how to split the amounts. All splits are at `at`; `aggregate` includes the modification. Refuses
- * (422) an answer with missing or unknown items, with a part before the split that is not between zero and the item's
- * amount, or with a holdback above what the segment and those after it give back. Where nothing is held back, holdbacks are not read.
+ * Asks the plugin how to split the amounts. All splits are at `at`; `aggregate` includes the modification. Throws 422 for an answer
+ * with missing or unknown items, with a part before the split that is not between zero and the item's amount, or with a holdback
+ * above what the segment and those after it give back. If nothing is held back, ignores holdbacks in the answer.
  */
 export async function askProration(
   aggregate: PolicyAggregate,
@@ -121,11 +121,11 @@ function schedulesOf(
   }
 }
 
-/** (decision) 7 places, as for rates, to remove floating-point noise; then half-up to the currency. */
+/** (decision) Rounds to 7 places, as for rates, to remove floating-point noise; then half-up to the currency. */
 const rounded = (value: Decimal, { currency }: Money): Decimal =>
   value.round(RATE_PLACES, Big.roundHalfUp).round(minorDigits(currency), Big.roundHalfUp)
 
-/** Returns text that says what is wrong with the answer. */
+/** Returns the answer for the item, or text that says what is wrong with it. */
 function readItem(
   { split, amount, following, holding }: Item,
   { proratedAmount, holdbackAmount }: ProrationAnswer,
@@ -150,7 +150,7 @@ function readItem(
   return { before, held: money(kept, amount.currency) }
 }
 
-/** Any holdback in the answer, even 0, replaces the configured holdbacks. */
+/** Returns the splits and holdbacks. Any holdback in the answer, even 0, replaces the configured holdbacks. */
 function asProrated(items: readonly Item[], answers: readonly ItemAnswer[]): Prorated {
   const runs = new Map<Uuid, Omit<RunSplit, 'by'>[]>()
   const fees = new Map<Uuid, Money>()
@@ -162,7 +162,7 @@ function asProrated(items: readonly Item[], answers: readonly ItemAnswer[]): Pro
       continue
     }
     const { run, segment, at, amounts } = split
-    // Zero amounts have no item; the others keep this order.
+    // Zero amounts have no item. The others keep this order.
     const before = each(amounts, amount => (amount.minor === 0 ? amount : befores.shift()!))
     runs.set(run.locator, [...(runs.get(run.locator) ?? []), { segment, at, before }])
   }
@@ -180,15 +180,15 @@ type Item = {
   readonly amount: Money
   /** The same amount in later runs that change with it. */
   readonly following: Money
-  /** Undefined for a technical premium, which is neither paid nor given back. */
+  /** Undefined for a technical premium, which is neither paid nor refunded. */
   readonly holding: ((amount: Money) => Holdback) | undefined
 }
 
-/** Leaves out zero amounts. */
+/** Returns the items of the splits, without zero amounts. */
 const itemsOf = ({ runs, fees }: Splits): Item[] =>
   [...runs.flatMap(itemsOfRun), ...fees.map(itemOfFee)].filter(one => one.amount.minor !== 0)
 
-/** In the order of `each`. */
+/** Returns the items of a run, in the order of `each`. */
 function itemsOfRun(split: SplitOfRun): Item[] {
   const { amounts, run, following } = split
   const { locator: perilRunLocator } = run
@@ -236,7 +236,7 @@ const taxNames = ({ run }: FollowingRun): string[] => run.price!.taxes.map(one =
 
 const recipients = ({ run }: FollowingRun): string[] => run.price!.commissions.map(one => one.recipient)
 
-/** `place` counts amounts of the same name. */
+/** Returns an amount by name. `place` counts the amounts of the same name. */
 function amountNamed(
   amounts: Amounts['taxes'],
   names: readonly string[],

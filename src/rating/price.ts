@@ -1,4 +1,4 @@
-// Prices in responses: of a whole term, and the difference that a change makes. Total = premium + taxes + fees +
+// Prices in responses: the price of a whole term, and the difference that a change makes. Total = premium + taxes + fees +
 // holdbacks of cancellations. Commissions are outside it (brief 3.4).
 import {
   addByName,
@@ -97,7 +97,7 @@ const taxesAndCommissions = (totals: Totals, currency: CurrencyCode) => ({
   ),
 })
 
-/** Brief 3.4. */
+/** Holdbacks as responses show them (brief 3.4). */
 const holdbackResponses = (
   { perilRuns, perils, fees }: PolicyAggregate,
   holdbacks: readonly Holdback[],
@@ -110,7 +110,7 @@ const holdbackResponses = (
     ...(one.type === 'tax' && { taxName: one.taxName }),
   }))
 
-/** The same price in the shape of GET /policy/{policyLocator}/price. */
+/** Returns the same price in the shape of GET /policy/{policyLocator}/price. */
 export function getPolicyPriceResponse(whole: PolicyPriceResponse): GetPolicyPriceResponse {
   const { total: totalDue, totalCurrency: totalDueCurrency, ...price } = whole
   const exposures = price.exposurePrices
@@ -127,7 +127,7 @@ export function getPolicyPriceResponse(whole: PolicyPriceResponse): GetPolicyPri
 
 type Change = { readonly before: Totals; readonly after: Totals }
 
-/** Includes taxes, fees and holdbacks. */
+/** Returns the change of the total, which includes taxes, fees and holdbacks. */
 export const totalChange = (before: PolicyView, after: PolicyView): Money =>
   minus(wholeTotal(after), wholeTotal(before))
 
@@ -138,7 +138,7 @@ export function wholeTotal(view: PolicyView): Money {
   return plus(plus(total(sumTotals(perils, currency), currency), grossFees), held)
 }
 
-/** Both views are of the same policy; `after` counts one modification more. */
+/** Both views are of the same policy. `after` counts one more modification. */
 export function policyPriceChangeResponse(before: PolicyView, after: PolicyView): PolicyPriceChangeResponse {
   const { currency } = after.aggregate.policy
   const earlier = new Map(before.exposures.map(one => [one.exposure.locator, one]))
@@ -226,7 +226,7 @@ const everyLevel = ({ before, after }: Change, currency: CurrencyCode) => ({
 
 type AmountsByName = ReadonlyMap<string, Money>
 
-/** One entry per name on either side; `key` is the property for the name. */
+/** Returns one entry for each name on either side. `key` is the property for the name. */
 const changesByName = <K extends string>(
   key: K,
   before: AmountsByName,
@@ -239,7 +239,7 @@ const changesByName = <K extends string>(
     return { [key]: name, ...amounts } as Record<K, string> & typeof amounts
   })
 
-// Sums of rounded amounts, never rounded again (brief 3.1). `technicalPremium` only if every peril in force has one.
+// Sums of rounded amounts, never rounded again (brief 3.1). `technicalPremium` is present only if every peril in force has one.
 export type Totals = {
   readonly isInForce: boolean
   readonly premium: Money
@@ -248,11 +248,11 @@ export type Totals = {
   readonly commissions: AmountsByName
 }
 
-/** Of the pieces in force. */
+/** Returns the totals of the peril's pieces in force. */
 export function perilTotals({ pieces }: PerilView, currency: CurrencyCode): Totals {
   const none = zero(currency)
   let premium = none
-  // Undefined once a piece has none, or while there is no piece.
+  // Undefined once a piece has none, and while there is no piece.
   let technicalPremium: Money | undefined
   let isInForce = false
   const taxes = new Map<string, Money>()
@@ -275,7 +275,7 @@ export function perilTotals({ pieces }: PerilView, currency: CurrencyCode): Tota
 
 export function sumTotals(list: readonly Totals[], currency: CurrencyCode): Totals {
   const premiums = list.map(totals => totals.premium)
-  // A peril that was taken back from its start, as those of a renewal that a cancellation reaches, costs nothing.
+  // A peril that was taken back from its start costs nothing, such as those of a renewal that a cancellation reaches.
   const inForce = list.filter(totals => totals.isInForce)
   const technical = inForce.map(totals => totals.technicalPremium).filter(amount => amount !== undefined)
   return {

@@ -1,5 +1,5 @@
-// Prices and underwrites: perils with taxes, standard fees, then the decision (docs/design.md, section 4). The external
-// rater wins over plugins, and plugins over templates.
+// Prices and underwrites: perils with taxes, then standard fees, then the decision (docs/design.md, section 4). The external rater
+// takes precedence over plugins, and plugins over templates.
 import type { z } from 'zod'
 import type { PolicyInfo, UnderwritingInput } from '../extension/plugins/contract.ts'
 import type { PluginSession, PluginSubject } from '../extension/plugins/session.ts'
@@ -46,7 +46,7 @@ import { givenRates } from './given-rates.ts'
 import { PerilRating, Rater, type RatingContext } from './rater.ts'
 import type { Explaining } from './worksheet/record.ts'
 
-/** Replaces earlier prices and fees. */
+/** Prices the quote. Replaces earlier prices and fees. */
 export async function priceQuote(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -76,7 +76,7 @@ export async function priceQuote(
   return { ...withoutFees, fees: putRecords(withoutFees.fees, fees) }
 }
 
-/** Fees by policy.calculations.liquid (brief 3.3). */
+/** Returns the fees that policy.calculations.liquid adds (brief 3.3). */
 export function standardFees(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -112,7 +112,7 @@ export function standardFees(
 }
 
 /**
- * The decision on a priced quote (brief 5.4). The plugin decides, else the guidelines file: one that sets nothing
+ * Returns the decision on a priced quote (brief 5.4). The plugin decides, otherwise the guidelines file; a file that sets nothing
  * decides `none`. Without either, everything is accepted.
  */
 export async function underwriteQuote(
@@ -143,28 +143,28 @@ export async function underwriteQuote(
   return { decision: decision ?? 'none', notes, at: now }
 }
 
-/** For one attempt. `digits` leases display ids when only a plan knows their number. */
+/** What one attempt uses. `digits` leases display ids when only a plan knows how many it needs. */
 export type Attempt = {
   now: Instant
   supply: LocatorSupply
   digits(count: number): Promise<LocatorSupply>
-  /** Absent where no plugin is called. */
+  /** Absent if no plugin is called. */
   plugins?: PluginSession
-  /** Absent where no external rater is called. */
+  /** Absent if no external rater is called. */
   externalRater?(name: string, policyLocator: string): Promise<ExternalRater | undefined>
-  /** Absent where nothing is looked up. */
+  /** Absent if nothing is looked up. */
   tables?: RatingTables
-  /** Absent where constraints are not checked. */
+  /** Absent if constraints are not checked. */
   readTables?: ReadTables
-  /** Set where a worksheet is asked for. */
+  /** Set if a worksheet is requested. */
   explaining?: Explaining
-  /** Contents that a recorded transaction was rated with, where it is rated again. */
+  /** Set if a recorded transaction is rated again: the table contents with which it was rated. */
   recordedTables?: Awaited<ReturnType<RatingTables['recalled']>>
 }
 
 export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
 
-/** The tenant's tables, else those of the configuration. */
+/** Returns the tenant's tables, otherwise those of the configuration. */
 export const tablesOf = (
   { configuration, product }: Pick<Loaded, 'configuration' | 'product'>,
   { tables, recordedTables }: Attempt,
@@ -185,8 +185,8 @@ const pluginSubject = (
 })
 
 /**
- * What rating needs beside the quote. `of`: a transaction that `loaded` has, or the effective time of one that is not
- * made yet; by default new business.
+ * Returns what rating needs in addition to the quote. `of` is a transaction that `loaded` has, or the effective time of one that is
+ * not made yet. By default it is new business.
  */
 export function ratingContext(
   loaded: Loaded,
@@ -222,7 +222,7 @@ export function ratingContext(
   }
 }
 
-/** A transaction that is not made yet has no locator, and rates nothing that a worksheet shows. */
+/** A transaction that is not made yet has no locator and rates nothing that a worksheet shows. */
 function explainedBy(
   { record }: Explaining,
   { aggregate }: Pick<Loaded, 'aggregate'>,
@@ -242,22 +242,22 @@ export type PluginQuestion<S extends z.ZodType, A> = {
   /** A missing answer is read as an empty one. */
   readonly accept: (answer: z.output<S>) => A
   /**
-   * Set when no client waits who could receive a refusal. A failure then goes into the plugin's log with this sentence,
-   * which says what happens instead.
+   * Set if no client waits that could receive a refusal. A failure then goes into the plugin's log with this sentence, which says
+   * what happens instead.
    */
   readonly onFailure?: string
 }
 
 /**
- * The accepted answer of the plugin. Refuses failures and invalid answers (422); with `onFailure` they return
- * undefined. Rethrows errors that are not the plugin's fault.
+ * Returns the accepted answer of the plugin. Throws 422 for failures and invalid answers; with `onFailure`, returns undefined
+ * instead. Rethrows errors that are not the plugin's fault.
  */
 export async function askPlugin<S extends z.ZodType, A>(
   loaded: Loaded,
   attempt: Attempt,
   { name, input, answer, accept, onFailure }: PluginQuestion<S, A>,
 ): Promise<A | undefined> {
-  // No transaction: use the tables in force when the policy or its term began, or now.
+  // There is no transaction, so this uses the tables in force when the policy or its term began, or now.
   const tables = tablesOf(loaded, attempt, basisAt(loaded, attempt.now, attempt.now))
   const subject = pluginSubject(loaded, tables)
   if (!attempt.plugins) throw new Error(`Plugin ${name} has no sandbox to be called in.`)
@@ -285,7 +285,7 @@ export const policyInfo = (aggregate: PolicyAggregate): PolicyInfo => ({
   quoteLocator: String(selectedQuote(aggregate).locator),
 })
 
-/** Refuses with every problem at once. `requireMissing` on quote and finalize (brief 6.2). */
+/** Throws 400 with every problem. Set `requireMissing` on quote and finalize (brief 6.2). */
 export function assertValid(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -300,7 +300,7 @@ export function assertValid(
   if (errors.hasErrors) throw new Refusal('policyValidation', summary(errors), { policyFieldErrors: errors })
 }
 
-/** Without `prorated`, the plugin's answer, amounts are split in proportion. */
+/** `prorated` is the plugin's answer. Without it, amounts are split in proportion. */
 export type EffectContext = {
   product: ProductDefinition
   now: Instant
@@ -308,7 +308,7 @@ export type EffectContext = {
   prorated?: Prorated
 }
 
-/** A person's decision that replaces underwriting's; the notes say who and why. */
+/** A person's decision that replaces underwriting's. The notes say who decided and why. */
 export type Referral = Pick<UnderwritingResult, 'decision' | 'notes'>
 
 export const referralBy = (
@@ -316,14 +316,14 @@ export const referralBy = (
   { decision, note }: UnderwritingDecisionRequest,
 ): Referral => ({ decision, notes: [`${caller.username}: ${decision}${note ? `, ${note}` : ''}`] })
 
-/** Nobody can decide on a reinstatement. */
+/** What a person can do about the decision. Nobody can decide on a reinstatement. */
 const ADVICE = {
   endorsement: 'A person may decide on its application: POST /endorsements/{locator}/underwriting.',
   renewal: 'A person may decide on its application: POST /renewals/{locator}/underwriting.',
   reinstatement: '',
 } as const
 
-/** Refuses (409), with the notes, what is not accepted. */
+/** Throws 409, with the notes, unless underwriting accepted. */
 export function assertUnderwritten(
   kind: keyof typeof ADVICE,
   { decision, notes }: Pick<UnderwritingResult, 'decision' | 'notes'>,

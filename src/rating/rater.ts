@@ -1,5 +1,5 @@
-// Renders a configuration's templates over one policy: perils, taxes, fees, decisions. Pure: the caller hands in
-// everything that a template may ask for.
+// Renders a configuration's templates over one policy: perils, taxes, fees, decisions. Pure: the caller supplies everything that a
+// template may read.
 import { TemplateError } from '../../packages/liquid/limits.ts'
 import type { RenderingObserver } from '../../packages/liquid/observation.ts'
 import type { TransactionNames } from '../extension/plugins/contract.ts'
@@ -44,7 +44,8 @@ import {
 import type { RatingRecord, TaxRecord } from './worksheet/record.ts'
 
 /**
- * The result is not checked. Refuses (422) if the function fails. `explain` gets what the call looked up and noted.
+ * Calls the function and returns its unchecked result. Throws 422 if it fails. `explain` receives what the call looked up and
+ * noted.
  */
 type PluginCaller = (
   name: PluginFunction,
@@ -62,25 +63,25 @@ export type RatingContext = {
   supply: LocatorSupply
   /** Parsed once for each configuration. */
   template(source: TemplateSource): CompiledTemplate
-  /** The product's own tables win over the tenant's. */
+  /** Looks up tables. The product's own take precedence over the tenant's. */
   lookup: TemplateEnvironment['lookup']
-  /** In the jurisdiction that this data of a policy segment names. */
+  /** Looks up tables in the jurisdiction that this data of a policy segment names. */
   lookupIn(data: FieldData): TemplateEnvironment['lookup']
-  /** The policy's response for `data.policy`; costly parts are made when first read. */
+  /** Returns the policy's response for `data.policy`. Expensive parts are made when first read. */
   project(aggregate: PolicyAggregate, quote: Quote): PolicyResponse
-  /** Exposures were not loaded, so the response lacks what depends on all of them. */
+  /** Whether exposures were not loaded. The response then lacks what depends on all of them. */
   unread: boolean
   callPlugin: PluginCaller
-  /** Undefined where the tenant has no rater of that name. */
+  /** Undefined if the tenant has no rater of that name. */
   externalRater(name: string): Promise<ExternalRater | undefined>
-  /** What plugins learn of the transaction; for new business, its quote. */
+  /** What plugins receive about the transaction. For new business, its quote. */
   transaction?: TransactionNames
-  /** The endorsement or renewal that is under way, for scripts that run once for a policy; made when one reads it. */
+  /** The endorsement or renewal in progress, for scripts that run once for a policy. Its data is made when a script reads it. */
   changing?: {
     readonly kind: 'endorsement' | 'renewal'
     data(aggregate: PolicyAggregate): object
   }
-  /** Where a worksheet is asked for: what rates, and the record that it shows itself to. */
+  /** Set if a worksheet is requested: the transaction that is rated, and the record in which rating shows its steps. */
   explaining?: {
     readonly record: RatingRecord
     readonly configVersion: number
@@ -88,11 +89,11 @@ export type RatingContext = {
   }
 }
 
-/** Only what is priced again is held to it: a reinstatement gives back what was sold. */
+/** Whether the product's strictness applies. It applies only to what is priced again: a reinstatement gives back what was sold. */
 const isStrict = ({ product, operation }: RatingContext): boolean =>
   product.strict === true && operation !== 'reinstatement'
 
-/** `data.policy` and `data.policyholder` are made when first read. */
+/** Runs templates over one policy. `data.policy` and `data.policyholder` are made when first read. */
 export class Rater {
   readonly #context: RatingContext
   readonly #aggregate: PolicyAggregate
@@ -116,9 +117,7 @@ export class Rater {
     }
   }
 
-  /**
-   * Runs the template over `own` and the policy's data. `segment` sets the jurisdiction. Refuses a template that fails.
-   */
+  /** Runs the template over `own` and the policy's data. `segment` decides the jurisdiction. Throws 422 if the template fails. */
   run(
     source: TemplateSource,
     own: object,
@@ -128,7 +127,7 @@ export class Rater {
     return this.#render(source, own, this.#dataWith(own), segment, observer)
   }
 
-  /** Runs a template that is about the policy as a whole, and sees the transaction too (brief 5.3). */
+  /** Runs a template that is about the policy as a whole and also sees the transaction (brief 5.3). */
   runForPolicy(source: TemplateSource, observer?: RenderingObserver): RatingEffects {
     const { operation, changing, unread } = this.#context
     const own = { operation, endorsement: null, renewal: null }
@@ -160,7 +159,7 @@ export class Rater {
     observer: RenderingObserver | undefined,
   ): RatingEffects {
     try {
-      // If table rows are missing, this result is provisional: they are fetched, and all is rated again
+      // If table rows are missing, this result is provisional: the rows are fetched, and everything is rated again
       // (reference/data-tables/rating-tables.ts).
       const environment = this.#environmentFor(segment, observer)
       return this.#context.template(source).render(data, this.#strictly(environment, own, data)).effects
@@ -217,7 +216,7 @@ export type Rateable = {
   readonly exposureRun: ExposureRun
 }
 
-/** Shares what the runs of one policy have in common. */
+/** Rates the runs of one policy and shares what they have in common. */
 export class PerilRating {
   readonly #rater: Rater
   readonly #aggregate: PolicyAggregate
@@ -227,7 +226,7 @@ export class PerilRating {
   readonly #exposureData = new WeakMap<ExposureRun, object>()
   readonly #monthsOf = new Map<string, Decimal>()
 
-  /** `rates` of an external rater or plugin replace premium templates. */
+  /** `rates`, from an external rater or plugin, replace premium templates. */
   constructor(
     aggregate: PolicyAggregate,
     quote: Quote,
@@ -242,7 +241,7 @@ export class PerilRating {
     this.#segmentData = memoByObject(segment => policySegmentData(policy, segment, context.product))
   }
 
-  /** Refuses (422) a failing script and an amount that is too large to store. */
+  /** Prices the run. Throws 422 if a script fails or an amount is too large to store. */
   price(rateable: Rateable): PerilPrice {
     const { peril, exposure } = rateable
     try {
@@ -317,7 +316,7 @@ export class PerilRating {
     return whole
   }
 
-  /** Most runs have the same length, and walking the calendar costs as much as a template. */
+  /** Caches the months: most runs have the same length, and walking the calendar costs as much as a template. */
   #months({ start, end }: PerilRun, timeZone: TimeZone): Decimal {
     const span = `${start} ${end}`
     const known = this.#monthsOf.get(span) ?? months(start, end, timeZone)

@@ -1,12 +1,12 @@
-// What a strict product refuses when a policy is priced (docs/strict.md): a path that there is not, and a premium that
-// nothing set. A missing row fails in every product. Nothing of it holds for documents, or for what is issued.
+// What a strict product rejects when a policy is priced (docs/strict.md): a path that does not exist, and a premium that nothing
+// set. A missing row fails in every product. None of this applies to documents, or to what is already issued.
 import type { ReadWithoutValue } from '../../packages/liquid/context.ts'
 import { memoByObject } from '../kernel/maps.ts'
 import { didYouMean } from '../kernel/text.ts'
 import type { FieldDefinition, ProductDefinition } from '../product/configuration.ts'
 import { isOfFields } from './template-data.ts'
 
-/** Names of fields anywhere in the product: one that another exposure has is nothing, and no mistake. */
+/** Names of fields anywhere in the product. A field that only another exposure has reads as nothing and is not a mistake. */
 const fieldNames = memoByObject((product: ProductDefinition): ReadonlySet<string> => {
   const parts = [product, ...product.exposures, ...product.exposures.flatMap(one => one.perils)]
   return new Set(namesOf(parts.flatMap(one => one.fields)))
@@ -16,8 +16,9 @@ const namesOf = (fields: readonly FieldDefinition[]): string[] =>
   fields.flatMap(one => [one.name, ...(one.fields ?? []).map(inner => inner.name)])
 
 /**
- * A field that is declared and has no value is nothing; so is what lies behind it. `data` is all that the script is
- * given, `own` what of it is there in any case.
+ * Returns what is wrong with reading something that has no value; undefined if nothing is. A declared field without a value is
+ * nothing, and so is everything below it. `data` is everything that the script receives, `own` the parts of it that are always
+ * there.
  */
 export function problemOfRead(
   { path, at, owner, isSet, isTested }: ReadWithoutValue,
@@ -35,12 +36,12 @@ export function problemOfRead(
     if (names.has(name)) return undefined
     return `There is no field '${name}' ('${shown}'), and the product is strict. Correct the name.${didYouMean(name, [...names])}`
   }
-  // Parts that are always whole; optional properties of the policy are no mistake.
+  // Parts that are always complete. A missing optional property of the policy is not a mistake.
   const isWhole = owner === data || Object.values(own).includes(owner)
   if (!isWhole || typeof owner !== 'object' || owner === null || Object.hasOwn(owner, name)) return undefined
   return `There is no '${shown}', and the product is strict. Correct the path.${didYouMean(name, Object.keys(owner))}`
 }
 
-/** `path` is that of the script; undefined where a plugin or a rater gave the rates. */
+/** Returns the message for a peril without a premium. `path` is the script's; undefined if a plugin or a rater gave the rates. */
 export const nothingSet = (path: string | undefined, peril: string, exposure: string): string =>
   `${path === undefined ? '' : `${path}: `}nothing sets a premium for the peril '${peril}' of '${exposure}', and the product is strict. Set one on every path, even 0.`

@@ -1,5 +1,4 @@
-// The `data` of templates: snake_case names, milliseconds, scalars for single and arrays for repeatable fields (brief
-// 5.3).
+// The `data` of templates: snake_case names, milliseconds, scalars for single fields and arrays for repeatable ones (brief 5.3).
 
 import { DataAmount } from '../../packages/liquid/values.ts'
 import { NUMBER_MEMBERS } from '../../packages/velocity/data.ts'
@@ -37,13 +36,13 @@ type TemplateFields = Record<string, string | number | (string | number)[]>
 const templateScalar = (definition: FieldDefinition, value: string): string | number =>
   definition.type === 'date' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
 
-/** The prototype of values of fields: by it a script's reading of another name is told (rating/strictness.ts). */
+/** The prototype of field values. It shows when a script reads another name from them (rating/strictness.ts). */
 const FIELDS: object = Object.freeze(Object.create(null))
 
 export const isOfFields = (record: unknown): boolean =>
   typeof record === 'object' && record !== null && Object.prototype.isPrototypeOf.call(FIELDS, record)
 
-/** Values are text to Liquid, which computes with it. Velocity is told which of them are numbers. */
+/** Values are text to Liquid, which computes with text. This property lists for Velocity which of them are numbers. */
 const numberFields = memoByObject((definitions: readonly FieldDefinition[]) => ({
   [NUMBER_MEMBERS]: { value: new Set(definitions.filter(one => one.type === 'number').map(one => one.name)) },
 }))
@@ -61,7 +60,7 @@ function templateFields(definitions: readonly FieldDefinition[], values: FieldVa
   return fields
 }
 
-/** Groups by locator. */
+/** Returns the fields and, by locator, the groups. */
 function templateFieldData(definitions: readonly FieldDefinition[], data: FieldData) {
   const groupFields = (name: string): readonly FieldDefinition[] =>
     definitions.find(definition => definition.name === name)?.fields ?? []
@@ -96,7 +95,7 @@ export const exposureRunData = (
   ...templateFieldData(fields, run.data),
 })
 
-/** Unset amounts read as 0 (brief 5.3). `price` is set for taxes, which run on priced perils. */
+/** Unset amounts read as 0 (brief 5.3). `price` is set for tax templates, which run on priced perils. */
 export function perilRunData(
   peril: Peril,
   run: PerilRun,
@@ -143,7 +142,7 @@ export const policyholderData = (policyholder: Policyholder, fields: readonly Fi
   },
 })
 
-/** The contracts have a few hundred names. */
+/** The cache has room for all names: the contracts have a few hundred. */
 const snakeCaseNames = new Memo<string, string>(2_000)
 
 export const snakeCase = (name: string): string =>
@@ -157,8 +156,8 @@ function templateValue(value: unknown, name: string): TemplateValue {
 }
 
 /**
- * A property with a currency beside it is an amount, and a decimal even when it is whole: a twelfth of 879.00 is 73.25,
- * as that of 879.12 is 73.26.
+ * A property with a currency next to it is an amount, and becomes a decimal even if it is whole: a twelfth of 879.00 is 73.25, just
+ * as a twelfth of 879.12 is 73.26.
  */
 function templateMember(record: object, name: string): TemplateValue {
   const value = (record as Record<string, unknown>)[name]
@@ -171,13 +170,13 @@ export const MONTH_RATES: ReadonlySet<string> = new Set(['monthPremium', 'monthT
 
 export type TemplateRecord = { [name: string]: TemplateValue }
 
-/** Snake_case names, timestamps as numbers. Lazy properties stay lazy. */
+/** Returns the record with snake_case names and timestamps as numbers. Lazy properties stay lazy. */
 export function templateRecord(record: object, without: ReadonlySet<string> = NONE): TemplateRecord {
   const lazy = lazyNames(record)
   const entries: [string, TemplateValue][] = []
   for (const name of Object.keys(record)) {
     if (without.has(name)) continue
-    // Keeps the property order; the value is made when read.
+    // Keeps the order of the properties. The value is made when read.
     if (lazy.has(name)) entries.push([snakeCase(name), null])
     else if ((record as Record<string, unknown>)[name] !== undefined)
       entries.push([snakeCase(name), templateMember(record, name)])
@@ -226,8 +225,8 @@ const OF_ALL_EXPOSURES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * `data.policy`. Parts are made when read, because templates read few. Where exposures are missing, parts that depend
- * on all of them call `missed`.
+ * Returns `data.policy`. Parts are made when read, because templates read few of them. If exposures are missing, parts that depend
+ * on all exposures call `missed`.
  */
 export function policyData(
   response: PolicyResponse,

@@ -1,4 +1,4 @@
-// The worksheet of a price: what rating showed of itself, and what became of it in the policy's line.
+// The worksheet of a price: the steps that rating recorded, and what became of the amounts in the policy's line.
 import { notFound } from '../../kernel/errors.ts'
 import {
   type CurrencyCode,
@@ -51,14 +51,14 @@ import { type Continued, continuedFrom, explainedPieces, extendedFrom } from './
 
 export type Explained = {
   readonly view: PolicyView
-  /** Of a change: the policy before it. */
+  /** For a change: the policy before it. */
   readonly before?: PolicyView
   readonly record: RatingRecord
-  /** Whether the price is stored, and was rated again to be explained. */
+  /** Whether the price is stored and was rated again for the explanation. */
   readonly isRecorded: boolean
 }
 
-/** Refuses (404) an exposure or a peril that is asked for and is not among those priced. */
+/** Throws 404 if the requested exposure or peril is not among those priced. */
 export function worksheetOf({ view, before, record, isRecorded }: Explained): Worksheet {
   const { aggregate } = view
   const { currency, timeZone } = aggregate.policy
@@ -197,7 +197,7 @@ type Figures = Pick<
 const hasDifference = ({ premium, technicalPremium, commissions, taxes }: Figures): boolean =>
   [premium, technicalPremium, ...commissions, ...taxes].some(one => one?.recorded !== undefined)
 
-/** `recorded` only where it differs. */
+/** `recorded` is present only if it differs. */
 const amountsOf = (again: Money, recorded: Money | undefined): { amount: string; recorded?: string } => {
   const counted = recorded ?? zero(again.currency)
   return {
@@ -206,7 +206,7 @@ const amountsOf = (again: Money, recorded: Money | undefined): { amount: string;
   }
 }
 
-/** The rate, its months, and what it comes to; the formula of `scaled`. */
+/** Returns the rate, its months and the resulting amount, by the formula of `scaled`. */
 function figureOf(
   rate: RecordedRate,
   length: Decimal,
@@ -277,7 +277,7 @@ const sameRecipient = (
   at: number,
 ): RatedAmount | undefined => (commissions[at]?.recipient === recipient ? commissions[at] : undefined)
 
-/** Amounts as they are stored, which no rate explains here. */
+/** Returns the stored amounts, which no rate explains here. */
 function recordedFigures(price: PerilPrice, length: Decimal): Figures {
   const figure = (amount: Money): WorksheetFigure => {
     const text = toText(amount)
@@ -298,7 +298,7 @@ function recordedFigures(price: PerilPrice, length: Decimal): Figures {
   }
 }
 
-/** Of a run that an endorsement continues without rating it again; undefined for any other. */
+/** Returns the figures of a run that an endorsement continues without rating it again; undefined for any other. */
 function continuedFigures(
   { aggregate, quote }: PolicyView,
   run: PerilRun,

@@ -1,4 +1,4 @@
-// Keeps what rating shows while it runs, for a worksheet. Made only where somebody asks for one.
+// Keeps what rating shows of its steps while it runs, for a worksheet. Made only if one is requested.
 import type {
   ObservedAssignment,
   ObservedBranch,
@@ -25,19 +25,19 @@ import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import type { SegmentRate } from '../contract-external.ts'
 import type { RecordedRates } from '../rates.ts'
 
-/** Of one template; a loop may take more. */
+/** Maximum number of steps of one template. A loop may take more. */
 const MOST_STEPS = 300
 
-/** Characters of a value. */
+/** Maximum length of a value, in characters. */
 const LONGEST_VALUE = 200
 
-/** Characters of what an external rater is sent, and answers. */
+/** Maximum length of the request to an external rater, and of its answer, in characters. */
 const LONGEST_BODY = 100_000
 
-/** For one answer: the steps of all templates, each of some hundred characters. */
+/** Maximum number of steps in one answer, over all templates. Each has some hundred characters. */
 const MOST_STEPS_IN_ALL = 20_000
 
-/** Which perils are explained: of an exposure, one alone, or the first ones. */
+/** The perils to explain: those of an exposure, a single one, or the first ones. */
 export type Selection = Pick<ExplainQuery, 'exposureLocator' | 'perilLocator'>
 
 /** The rate of a part of a run, as a plugin or external rater gave it. */
@@ -55,7 +55,7 @@ export type TaxRecord = {
   readonly amount: Decimal | undefined
 }
 
-/** One run as it was rated. */
+/** One run, as it was rated. */
 export type RunRecord = {
   readonly ratedBy: RatedBy
   readonly source: string
@@ -83,11 +83,11 @@ export type FeeScriptRecord = {
   readonly fees: readonly { readonly name: string; readonly amount: Decimal }[]
 }
 
-/** What one answer explains, over all transactions that it rates. */
+/** Everything that one answer explains, over all transactions that it rates. */
 export class RatingRecord {
   readonly selection: Selection
   readonly runs = new Map<Uuid, RunRecord>()
-  /** Transactions that are rated: what they made and no run has a record of was not rated, but continued. */
+  /** Transactions that are rated. Runs that they made and that have no record were not rated but continued. */
   readonly transactions = new Set<Uuid>()
   readonly calls: CallRecord[] = []
   readonly feeScripts: FeeScriptRecord[] = []
@@ -102,7 +102,7 @@ export class RatingRecord {
     this.selection = selection
   }
 
-  /** Whether the peril is among those that are explained: the first ones that are asked about. */
+  /** Whether the peril is explained: it is selected, and among the first ones for which this is called. */
   wants({ locator, exposureLocator }: Peril): boolean {
     const { perilLocator, exposureLocator: exposure } = this.selection
     if (perilLocator !== undefined && perilLocator.toLowerCase() !== locator) return false
@@ -138,16 +138,16 @@ export class RatingRecord {
   }
 }
 
-/** Where rating shows what it does; `configVersion` is that of the configuration which rates. */
+/** Where rating shows its steps. */
 export type Explaining = {
   readonly record: RatingRecord
-  /** The configuration of a version, for what was rated by an earlier one. */
+  /** Returns the configuration of a version, for transactions that an earlier version rated. */
   configurationOf(version: number): Promise<LoadedConfiguration>
-  /** The contents of tables that rated a recorded transaction; absent where nothing is recorded. */
+  /** Returns the table contents that rated a recorded transaction. Absent if nothing is recorded. */
   tablesOf?(modification: Uuid): Promise<Awaited<ReturnType<RatingTables['recalled']>>>
 }
 
-/** As a line shows it: text and exact numbers; undefined for nothing. */
+/** Returns the value as a line shows it: text and exact numbers. Undefined for nothing. */
 function shownValue(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
@@ -168,7 +168,7 @@ const shownArgument = (argument: unknown): string => {
 
 const LOOPS: ReadonlySet<string> = new Set(['for', 'tablerow'])
 
-/** Of a loop, how many turns it took; of other tags, which of their conditions held. */
+/** Returns how many turns a loop took. For other tags, which of their conditions held. */
 function resultOfBranch({ tag, taken, turns, of }: ObservedBranch): string {
   if (LOOPS.has(tag)) return String(turns)
   return taken < of - 1 ? String(taken + 1) : 'else'
@@ -178,7 +178,7 @@ function resultOfBranch({ tag, taken, turns, of }: ObservedBranch): string {
 export class Steps {
   readonly source: string
   readonly list: WorksheetStep[] = []
-  /** Steps that are left out. */
+  /** Number of steps that are left out. */
   more = 0
   readonly #budget: { left: number }
 
@@ -238,7 +238,7 @@ function filterStep({
   }
 }
 
-/** Where the row stands, as a worksheet says it. */
+/** Returns the place of the row, as a worksheet shows it. */
 export const placeOf = (
   row: RowPlace | undefined,
 ): Pick<WorksheetLookup, 'path' | 'line' | 'resourceName' | 'revision'> => ({

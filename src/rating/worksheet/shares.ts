@@ -1,5 +1,5 @@
-// How the amounts of a run's pieces come from those before them: the formulas of policy/fold/pieces.ts, one line for each
-// part, so that a reader can work them out again. The amounts themselves are those of the fold.
+// How the amounts of a run's pieces follow from earlier amounts, by the formulas of policy/fold/pieces.ts. Has one line for each
+// part, so that a reader can recompute it. The amounts themselves are those of the fold.
 import Big from 'big.js'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, minus, RATE_PLACES, toText } from '../../kernel/money.ts'
@@ -32,7 +32,7 @@ export type ExplainedPiece = {
   readonly shares: readonly WorksheetShare[]
 }
 
-/** Every piece that the run ever had, in the order of the transactions, then of time. Empty without a price. */
+/** Returns every piece that the run ever had, ordered by transaction, then by time. Empty without a price. */
 export function explainedPieces(run: PerilRun, line: Line, timeZone: TimeZone): ExplainedPiece[] {
   if (!run.price) return []
   const pieces = piecesOf(run, line, timeZone)
@@ -68,7 +68,7 @@ function namesOf({ technicalPremium, taxes, commissions }: PerilPrice): Named[] 
   ]
 }
 
-/** What the piece is split from, and the pieces that are split from it with this one, by time. */
+/** Returns what the piece is split from, and all pieces that are split from it together, ordered by time. */
 function sourceOf(
   run: PerilRun,
   piece: Piece,
@@ -88,7 +88,7 @@ function sourceOf(
   const parent = earlier.find(one => one.replacedBy === piece.madeBy)
   if (parent)
     return { source: { what: 'piece', span: parent, amounts: parent.amounts!, proration }, siblings }
-  // A reinstatement: what was removed is what its parts do not have.
+  // A reinstatement. What was removed is what the kept parts do not have.
   const cut = earlier.at(-1)!
   const kept = pieces.filter(
     one => one.madeBy === cut.replacedBy && one.segment.predecessor === cut.segment.locator,
@@ -98,7 +98,7 @@ function sourceOf(
   return { source: { what: 'removed', span, amounts, proration }, siblings }
 }
 
-/** `months` as text: the measure counts ten millionths of them. */
+/** Returns the months as text. The measure counts ten-millionths of a month. */
 const shownMonths = (units: number): string => new Big(units).div(10 ** RATE_PLACES).toFixed()
 
 function shareOf(
@@ -136,16 +136,16 @@ function shareOf(
 type Splitting = {
   readonly piece: Span
   readonly amount: Money
-  /** What is split, and its amount. */
+  /** The span that is split, and its amount. */
   readonly span: Span
   readonly whole: Money
   readonly measure: Measure
   readonly amountOf: AmountOf
-  /** The amount up to a time, where a plugin states it. */
+  /** Returns the amount up to a time, if a plugin states it. */
   readonly stated: (to: Instant) => Money | undefined
 }
 
-/** The amount that a piece is a part of, and how the part was found. */
+/** The amount of which a piece is a part, and how the part was found. */
 type Origin = {
   readonly from: Money
   readonly how: WorksheetShare['how']
@@ -164,7 +164,7 @@ function originInRemoved({ piece, amount, span, whole, measure, stated }: Splitt
   return measuredOrigin(whole, amount, measure(piece.start, span.end), measure(span.start, span.end))
 }
 
-/** `siblings` are the pieces of the same split by time; each takes its part of what those before it left. */
+/** `siblings` are the pieces of the same split, ordered by time. Each takes its part of what those before it left. */
 function originAmong(
   siblings: readonly Piece[],
   { piece, amount, span, whole, measure, amountOf, stated }: Splitting,
@@ -189,11 +189,11 @@ function originAmong(
   return { from: left, how: 'recorded' }
 }
 
-/** Of an endorsement that rates nothing again: the run that it continues, and the part of its amounts that it takes over. */
+/** For an endorsement that rates nothing again: the run that it continues, and the part of its amounts that it takes over. */
 export type Continued = { readonly run: PerilRun; readonly shares: readonly WorksheetShare[] } & Span
 
 /**
- * The part of an earlier run of the peril that `run` takes over where it begins; undefined if there is none. `line` ends
+ * Returns the part of an earlier run of the peril that `run` takes over where it begins; undefined if there is none. `line` ends
  * with the transaction that made the run.
  */
 export function continuedFrom(
@@ -213,7 +213,7 @@ export function continuedFrom(
   return undefined
 }
 
-/** The same for a run beyond the end of an earlier one: month rates, and taxes in proportion to the months. */
+/** Like `continuedFrom`, for a run beyond the end of an earlier one: month rates, and taxes in proportion to the months. */
 export function extendedFrom(
   run: PerilRun,
   earlierRuns: readonly PerilRun[],
