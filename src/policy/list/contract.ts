@@ -40,7 +40,7 @@ export const ListedState = z.enum([
 ])
 export type ListedState = z.infer<typeof ListedState>
 
-/** Selects the policies that match all parameters. Times after and before are exclusive. */
+/** A query for the policies that match all parameters. Times after and before are exclusive. */
 export const PolicyListQuery = z
   .object({
     policyholderLocator: OptionalLocator,

@@ -126,7 +126,7 @@ function candidates(selection: PageSelection): SQL {
 
 const scannedFor = ({ pageSize }: PageSelection): number => Math.max(pageSize + 1, MOST_SCANNED)
 
-/** Selects the last policy that is examined for the page. No row if there are no more policies than that. */
+/** Selects the last policy that is examined for the page. No row if there are fewer. */
 export const horizonQuery = (database: Database, selection: PageSelection) =>
   database.build.all<Position<PolicyLocator>>(
     isChoosing(selection)

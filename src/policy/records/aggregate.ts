@@ -178,7 +178,7 @@ export type PerilPrice = {
   readonly taxes: readonly Tax[]
 }
 
-/** A peril's data and rate over a span in which neither changes, however often the policy is split around it. */
+/** A peril's data and rate over a span in which neither changes, no matter how often the policy is split around it. */
 export type PerilRun = MadeRecord &
   Span & {
     readonly perilLocator: Uuid
@@ -288,7 +288,7 @@ export function selectedQuote(aggregate: PolicyAggregate): Quote {
   )
 }
 
-/** The policy with the times and the schedule of the quote. */
+/** Returns the policy with the times and the payment schedule of the quote. */
 export const withTermsOf = (
   policy: Policy,
   { contractStart: originalStart, contractEnd: originalEnd, paymentScheduleName }: Quote,

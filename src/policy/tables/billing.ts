@@ -54,7 +54,7 @@ export const invoices = foundPolicyTable(
   { index: 'invoice_owed', by: 'dueAt', where: OPEN_WORK.owedInvoice },
 )
 
-/** Selects payments that made or used credit. It is the condition of an index, so queries must repeat it. */
+/** The condition for payments that made or used credit. An index has it, so queries must repeat it. */
 export const MOVES_CREDIT = sql.raw(`credited > 0 or source = 'credit'`)
 
 /** Amounts are in minor units, with the sign of the invoice. `credited` is the part that became the policyholder's credit. */
