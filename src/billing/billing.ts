@@ -111,10 +111,7 @@ export function planBills(
   }
 }
 
-/**
- * Records the plan, which takes over the open installments, and makes its bills. Existing invoices stay. Uses a digit locator for
- * each invoice.
- */
+/** Records the plan, which takes over the open installments; existing invoices stay. Makes bills, each with a digit locator. */
 export function makeBills(
   before: PolicyAggregate,
   modification: Modification,
@@ -240,20 +237,14 @@ function invoiceInstallments(
   return { aggregate: after, made, events }
 }
 
-/**
- * Returns the type of the installment's invoice. The transaction's own type applies only to a first installment that is made
- * immediately.
- */
+/** Returns the invoice type. The transaction's own type applies only to a first installment that is made immediately. */
 export const invoiceTypeOf = (
   { number, replans }: Installment,
   { kind }: Pick<Modification, 'kind'>,
 ): InvoicedTransaction =>
   number === 1 && replans?.bill !== 'planned' ? INVOICED_TRANSACTIONS[kind] : 'installment'
 
-/**
- * Returns one timer for each time at which bills are to be made. If a replanned installment's time has passed, its timer is due
- * now.
- */
+/** Returns one timer for each invoice time. Due now if a replanned installment's time has passed. */
 export function invoiceTimers(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -351,7 +342,7 @@ async function planQuote(
     : planNewBusiness(before, quote, { product: loaded.product, now, supply })
 }
 
-/** Plans a quote that is not billed yet, if the product plans its own bills. Built-in plans are made at quoting. */
+/** Plans a quote that is not billed yet, if the product plans its own bills. Built-in plans are made when a policy is quoted. */
 export async function showBills(
   before: PolicyAggregate,
   locator: QuoteLocator,

@@ -97,10 +97,7 @@ function withPayment(
   return { aggregate, events: [policyEvent(aggregate, type, data)] }
 }
 
-/**
- * Reverses a payment. The invoice asks for the amount again, unless it was given up (brief 4.4). An offset is reversed on both
- * invoices.
- */
+/** Reverses a payment; an offset on both invoices. The invoice asks for the amount again, unless it was given up (brief 4.4). */
 export function planReversal(before: PolicyAggregate, payment: Payment, now: Instant): Planned {
   const counterpart = payment.source === 'offset' ? counterpartOf(before, payment) : undefined
   const reversed = planOneReversal(before, payment, now)
@@ -272,9 +269,7 @@ export function invoiceItems(
   return { financialTransactions: shownItems(aggregate, billed, invoice.createdAt) }
 }
 
-/**
- * Returns invoices with their items, and planned ones (brief 3.5). If they have more than 10,000 items in all, items are summed.
- */
+/** Returns invoices with their items, and planned ones (brief 3.5). If there are more than 10,000 items in all, sums them. */
 export function checkedInvoices(aggregate: PolicyAggregate): CheckInvoicesResponse {
   const billedItems = billedItemsOf(aggregate)
   const invoices = [...aggregate.invoices.values()]

@@ -26,10 +26,7 @@ import {
   termsOf,
 } from './schedule.ts'
 
-/**
- * Returns the bills that the cancellation took over and that are not due yet. Those whose issue time has passed are made
- * immediately.
- */
+/** Returns the bills that the cancellation took over and that are not due yet. They are made now if their issue time has passed. */
 export function returningBills(
   before: PolicyAggregate,
   cancellation: Modification,

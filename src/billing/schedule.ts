@@ -215,7 +215,7 @@ export function paidTogether(
 /** An installment that is not recorded yet. */
 export type PlannedBill = Installment & Pick<PlannedInstallment, 'takesOver' | 'leavesOut' | 'paidBefore'>
 
-/** `open` are the installments that the plan takes over. */
+/** `open` lists the installments that the plan takes over. */
 export type BillPlan = {
   readonly charges: readonly Charge[]
   readonly plan: readonly PlannedBill[]
@@ -294,9 +294,7 @@ export function carryingForward(
   return plan.map((one, at) => (at < plan.length - 1 ? { ...one, carriesBelow } : one))
 }
 
-/**
- * Returns installments that a cancellation or lapse took over, with their dates and amounts, to follow the first of the new plan.
- */
+/** Returns installments that a cancellation or lapse took over, unchanged in dates and amounts, to follow the first of a plan. */
 export const comingBack = (coming: readonly PlannedInstallment[]): PlannedBill[] =>
   coming.map(({ locator, start, end, issueAt, dueAt, writeOff }, at) => ({
     number: at + 2,

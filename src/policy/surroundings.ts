@@ -108,10 +108,7 @@ export function* unshared<K, R>(
   for (const [locator, record] of records) if (before?.get(locator) !== record) yield record
 }
 
-/**
- * Returns the requested span. By default it starts at midnight today and lasts one calendar year (brief 7). It may end before its
- * start.
- */
+/** Returns the requested span, by default one calendar year from midnight today (brief 7). It may end before its start. */
 export function askedSpan(
   start: Instant | undefined,
   end: Instant | undefined,
@@ -182,10 +179,7 @@ export const jurisdictionOf = (
 ): string | undefined =>
   jurisdictionField === undefined ? undefined : valuesOf(values, jurisdictionField)[0]
 
-/**
- * Returns the selection basis of a modification. A renewal is at the start of its term. A cancellation uses the segment that it
- * ends.
- */
+/** Returns a modification's selection basis. A renewal is at its term's start; a cancellation uses the segment that it ends. */
 export function selectionBasis(
   context: PolicyContext,
   modification: Modification,
@@ -197,9 +191,7 @@ export function selectionBasis(
   return basisOf(context, quote, lineUpTo(aggregate, quote, modification), modification.effectiveAt, now)
 }
 
-/**
- * Returns the selection basis of anything else, such as an invoice or a plugin call between transactions. Uses the issued policy.
- */
+/** Returns the selection basis of anything else, such as an invoice or a plugin call in between. Uses the issued policy. */
 export function basisAt(context: PolicyContext, at: Instant, now: Instant): SelectionBasis {
   const quote = selectedQuote(context.aggregate)
   return basisOf(context, quote, lineOf(context.aggregate, quote), at, now)

@@ -105,8 +105,8 @@ export const newModification = (
 })
 
 /**
- * Returns the number after the last modification that was not taken back. One that was taken back keeps its number, which the next
- * modification also gets.
+ * Returns the number after the last modification that was not taken back. One that was taken back keeps its number, so a later
+ * modification may have the same.
  */
 const nextNumber = ({ modifications }: PolicyAggregate): number =>
   [...modifications.values()].reduce(

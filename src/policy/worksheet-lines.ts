@@ -25,8 +25,8 @@ export const RATED_BY: Readonly<Record<WorksheetRun['ratedBy'], string>> = {
 }
 
 /**
- * Returns the lines of rating steps. A read value that is used immediately is shown next to the figure that it becomes: `318.00 ×
- * 1.05 (region_factor)`. Leaves out values that are not figures, such as whole records.
+ * Returns the lines of rating steps. A read value that is used immediately is shown next to the figure that it becomes:
+ * `318.00 × 1.05 (region_factor)`. Leaves out values that are not figures, such as whole records.
  */
 export function stepLines({
   source = '',

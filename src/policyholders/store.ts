@@ -147,7 +147,7 @@ export const readPage = (rows: readonly PageRow[]): ShardRows<Policyholder> => (
   found: rows[0]?.found ?? 0,
 })
 
-// What an operation needs is loaded here: the policyholder's shard, its stored version and the newest dictionary.
+// Loads what an operation needs: the policyholder's shard, its stored version and the newest dictionary.
 export type Place = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
 
 /** Throws 404 for text that cannot be a policyholder's locator. */

@@ -20,7 +20,7 @@ type RatesByLocator = ReadonlyMap<string, SegmentRate>
 /**
  * Returns rates by the locator of the run: those of the product's external rater, or those of the plugin if the tenant has no rater
  * of that name. Undefined if templates rate (brief 5.5). Throws 502 (422 for a plugin) for failures, missing rates and invalid
- * answers. Throws 409 with the rater's own words if it returns an `exceptionMessage`. Negative amounts are allowed.
+ * answers. Throws 409 with the `exceptionMessage` of the rater or plugin if it returns one. Negative amounts are allowed.
  */
 export async function givenRates(
   aggregate: PolicyAggregate,

@@ -43,10 +43,7 @@ import {
 } from './template-data.ts'
 import type { RatingRecord, TaxRecord } from './worksheet/record.ts'
 
-/**
- * Calls the function and returns its unchecked result. Throws 422 if it fails. `explain` receives what the call looked up and
- * noted.
- */
+/** Calls the function and returns its result unchecked. Throws 422 if it fails. `explain` receives its lookups and notes. */
 type PluginCaller = (
   name: PluginFunction,
   input: object,

@@ -165,7 +165,7 @@ export function billedCharges(
 ): Charge[] {
   const plan = planOf(aggregate, modification)
   const absorbed = recordsWhere(aggregate.installments, one => one.absorbedBy.includes(modification.locator))
-  // A lapse also takes over invoiced installments. Other plans take over only open ones; becoming void does not change that.
+  // A lapse also takes over invoiced installments. Others take over open ones, even if these are invoiced once the plan is void.
   const isOnInvoice = modification.kind === 'lapse' ? undefined : () => false
   if (isContinued(plan))
     return [

@@ -1,5 +1,5 @@
-// What a transaction charges, before payment dates. Charges follow from priced perils and fees, which never change, so charges have
-// no rows.
+// What a transaction charges, before it is divided among payment dates. Charges follow from priced perils and fees, which never
+// change, so charges have no rows.
 import type { Uuid } from '../../kernel/locators.ts'
 import { fromMinor, type Money, minus, negated, plus, sumOf } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
@@ -182,10 +182,7 @@ export const commissionChargeId = (source: string, at: number): string => `${sou
 /** The amounts of a piece of a run, or of several pieces together. */
 export type PieceTotal = Span & { readonly amounts: Amounts }
 
-/**
- * Returns the charges of a run. `id` is the prefix of their ids, `reverses` the prefix of the ids of the charges that they take
- * back.
- */
+/** Returns the charges of a run. Their ids begin with `id`; the ids of the charges that they take back begin with `reverses`. */
 export function runCharges(
   run: PerilRun,
   { start, end, amounts }: PieceTotal,

@@ -28,9 +28,7 @@ type NewDraft = Pick<
   readonly exposures: ExposureCreate[]
 }
 
-/**
- * Returns a new policy with one selected draft quote and its modification, which is issued when the policy is issued (brief 1.2).
- */
+/** Returns a new policy with one selected draft quote and its modification, which is issued with the policy (brief 1.2). */
 export function newDraft(request: NewDraft, context: DraftContext): DraftResult {
   const { now, supply } = context
   const { contract } = request

@@ -118,10 +118,7 @@ type Checking = {
   readonly errorsOf: (exposure: Exposure) => ExposureValidationErrors
 }
 
-/**
- * Returns a new entry. An exposure that the request adds is identified by its place in the list, which is all that the client knows
- * of it.
- */
+/** Returns a new entry. It identifies an added exposure by its place in the list, because the client does not know its locator. */
 function newEntry({ name, locator }: Exposure, { added }: ReportedProblems): ExposureValidationErrors {
   const index = added.get(locator)
   const place = index === undefined ? { exposureLocator: locator } : { index }

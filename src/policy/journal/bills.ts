@@ -130,9 +130,7 @@ export class BillEntries {
     return total
   }
 
-  /**
-   * Returns what a reinstatement's bill recovers: the lapse's bill, which was written off, and payments that were reversed since.
-   */
+  /** Returns what a reinstatement's bill recovers: the lapse's bill, written off, and payments that were reversed since. */
   #recoveredBy(installment: PlannedInstallment): number {
     const { added } = alsoBilled(this.#aggregate, installment)
     const { invoices, modifications } = this.#aggregate

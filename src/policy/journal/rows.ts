@@ -48,9 +48,7 @@ export type JournalRow = {
   readonly effectiveAt: Instant
   /** The issued transaction. */
   readonly modificationLocator?: Uuid
-  /**
-   * The policy segment in force when the transaction takes effect (`policy_segment`). Reports read the values of fields from it.
-   */
+  /** The policy segment in force when the transaction takes effect (`policy_segment`). Reports read field values from it. */
   readonly segmentLocator?: Uuid
   readonly entries: readonly JournalEntry[]
 }

@@ -24,9 +24,7 @@ import {
   searchableNames,
 } from './store.ts'
 
-/**
- * Returns a page of policies in creation order. Makes one round trip per shard; all policies of one policyholder are in one shard.
- */
+/** Returns a page of policies in creation order. One round trip per shard; all policies of a policyholder are in one shard. */
 export async function listPolicies(
   context: RequestContext,
   query: PolicyListQuery,

@@ -254,10 +254,7 @@ export type TermChange = {
   readonly removed: readonly SearchTerm[]
 }
 
-/**
- * Returns the names of the fields by which policies of the product can be found: its own, and those of exposures, perils and
- * groups.
- */
+/** Returns names of fields by which policies of the product can be found: its own, those of exposures, perils and groups. */
 export const searchableNames = memoByObject(({ fields, exposures }: ProductDefinition): string[] => {
   const perils = exposures.flatMap(one => one.perils)
   const all = [...fields, ...[...exposures, ...perils].flatMap(one => one.fields)]

@@ -231,10 +231,7 @@ function exposurePieceOf(
   return pieces.findLast(one => holdsAt(one, start, step, order)) ?? pieces[0]!
 }
 
-/**
- * Returns the locator and times of a segment, which is issued and replaced when the modifications that made and replaced it are
- * issued.
- */
+/** Returns a segment's locator and times. It is issued and replaced when the modifications that made and replaced it are issued. */
 function known(
   { aggregate }: PolicyView,
   locator: Uuid,

@@ -191,10 +191,7 @@ function lapseReinstatementAt(reinstatement: LapseReinstatement, asOf: Instant):
 
 type Modifications = ReadonlyMap<Uuid, Modification>
 
-/**
- * Returns the transaction's modification that was not taken back then. The record itself may name the modification of a later
- * attempt.
- */
+/** Returns the transaction's modification that was not taken back then. The record may name that of a later attempt. */
 const modificationOf = (modifications: Modifications, locator: string | number): Modification | undefined =>
   [...modifications.values()].find(
     one => one.transactionLocator === String(locator) && one.invalidatedAt === undefined,

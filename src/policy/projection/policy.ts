@@ -44,20 +44,16 @@ export type PerilDetail = {
   readonly perilCharacteristics?: 'all' | 'none' | 'few' | 'fitting' | (string & {})
 }
 
-/**
- * Maximum number in one answer. Each peril has characteristics for every segment, so a large policy with a long life has millions.
- */
+/** Maximum number in one answer. Each peril has characteristics for every segment, so a large, long-lived policy has millions. */
 const MOST_PERIL_CHARACTERISTICS = 150_000
 
-/** Maximum number of pieces of all perils that are kept, about 16 MB. An answer that reads more of them often keeps them itself. */
+/** Maximum number of pieces that are kept for all perils, about 16 MB. An answer that rereads more keeps them itself. */
 const MOST_KEPT_PIECES = 30_000
 
 /** About 4 MB of JSON. */
 const FEW_PERIL_CHARACTERISTICS = 3_000
 
-/**
- * A policy as it is answered: a PolicyResponse in which the lists that grow with the characteristics of perils may be long lists.
- */
+/** A policy as it is answered: a PolicyResponse whose lists that grow with the characteristics of perils may be long lists. */
 export type PolicyAnswer = Omit<PolicyResponse, 'modifications' | 'exposures'> & {
   readonly modifications: PolicyResponse['modifications'] | LongList<object>
   readonly exposures: ExposureAnswer[] | LongList<ExposureAnswer>
@@ -344,10 +340,7 @@ function exposureViews(view: Omit<PolicyView, 'exposures'>): ExposureView[] {
   })
 }
 
-/**
- * Computes the locator, a digest, on first read, because prices do not show it. A class, because an object with its own getter is
- * slower.
- */
+/** Computes the locator, a digest, on first read, because prices do not show it. A class is faster than an object with a getter. */
 class LocatedPiece implements RunPiece {
   readonly run: PerilRun
   readonly piece: Piece

@@ -294,9 +294,7 @@ export const withTermsOf = (
   { contractStart: originalStart, contractEnd: originalEnd, paymentScheduleName }: Quote,
 ): Policy => ({ ...policy, originalStart, originalEnd, effectiveEnd: originalEnd, paymentScheduleName })
 
-/**
- * Returns the policy with the terms of the quote. A policy that follows the quote already has them, or terms of later transactions.
- */
+/** Returns the policy with the quote's terms. A policy that follows the quote already has them, or terms of later transactions. */
 export const policyOfQuote = (policy: Policy, quote: Quote): Policy =>
   quote.selected ? policy : withTermsOf(policy, quote)
 
@@ -306,9 +304,7 @@ export function recordsWhere<K, V>(records: ReadonlyMap<K, V>, test: (record: V)
   return [...records.values()].filter(test)
 }
 
-/**
- * Returns a copy with the records added, or replaced, by locator. Does not change the original, because aggregates are immutable.
- */
+/** Returns a copy with the records added, or replaced, by locator. The original stays unchanged: aggregates are immutable. */
 export function putRecords<K, V extends { locator: K }>(
   records: ReadonlyMap<K, V>,
   changed: Iterable<V>,

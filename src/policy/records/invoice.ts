@@ -36,10 +36,7 @@ export type Invoice = Span &
      * invoice was overdue for longer than the grace period.
      */
     readonly graceEndAt?: Instant
-    /**
-     * Whether it refunds money. Unknown for invoices of earlier releases. The sign never changes, because an invoice's total never
-     * does.
-     */
+    /** Whether it refunds money, which never changes, since its total does not. Unknown for invoices of earlier releases. */
     readonly isRefund?: boolean
   }
 

@@ -89,9 +89,7 @@ export function productOf({ configuration }: LoadedConfiguration, name: string):
   throw invalidRequest(`There is no product '${name}'; the configuration has ${known || 'none'}.`)
 }
 
-/**
- * Loads the policy with its surroundings, by its own locator or that of one of its records. Throws 404 if there is no such policy.
- */
+/** Loads the policy with its surroundings, by its own locator or that of one of its records. Throws 404 if it does not exist. */
 export async function loadPolicy(
   context: RequestContext,
   database: Database,
@@ -218,9 +216,7 @@ const ROWS = PART_CONDITIONS.map(([name, ofPart]) => {
   }
 })
 
-/**
- * Returns the queries of `aggregateQueries` for one policy, followed by queries for the part. Pass the results to `joinedParts`.
- */
+/** Returns the queries of `aggregateQueries` for one policy, then queries for the part. Pass the results to `joinedParts`. */
 export function partQueries(
   database: Database,
   locator: PolicyLocator,
@@ -315,9 +311,7 @@ function conditionOn(needed: NeededCredit): { holds: SQL; credit: Money } {
   return { holds: CREDIT_HAS_ROOM, credit: needed.atMost }
 }
 
-/**
- * Selects a page of payments that made or used credit, including reversed ones, oldest first. Selects one more than the page size.
- */
+/** Selects a page of payments that made or used credit, including reversed ones, oldest first, and one more than the page size. */
 export const movementsQuery = (
   database: Database,
   holder: Uuid,

@@ -68,15 +68,10 @@ type Keyed = { readonly locator: SQLiteColumn; readonly policyLocator: SQLiteCol
 
 export const keyOf = ({ policyLocator, locator }: Keyed) => primaryKey({ columns: [policyLocator, locator] })
 
-/**
- * Matches locators that do not name their policy (kernel/locators.ts). It is the condition of indexes, so queries must repeat it.
- */
+/** The condition for locators that do not name their policy (kernel/locators.ts). Indexes have it, so queries must repeat it. */
 export const NAMES_NO_POLICY = sql.raw(`substr(locator, 15, 1) <> '8'`)
 
-/**
- * Matches the record with the UUID. `policy` is the policy that the UUID names. UUIDs of earlier releases name none and have an
- * index.
- */
+/** Matches the record with the UUID. `policy` is the one that the UUID names; older UUIDs name none and have an index. */
 export const hasUuid = (
   table: SQLiteTable,
   locator: Uuid | Placeholder,
