@@ -1,4 +1,4 @@
-// Accounts through HTTP: added, listed, disabled, deleted; their passwords, and what of all that is told where.
+// Accounts through HTTP: adding, listing, disabling and deleting them; their passwords; and where secrets must never appear.
 import { env } from 'cloudflare:workers'
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -53,7 +53,7 @@ const told = async (action: string) =>
   ).entries
 
 describe('an account', () => {
-  it('is added by an administrator and signs in; the trail says who added it', async () => {
+  it('is added by an administrator, whom the audit trail names, and can sign in', async () => {
     const { status, body } = await add(carla())
     expect([status, body]).toEqual([
       200,
@@ -80,7 +80,7 @@ describe('an account', () => {
     expect(await callOk('GET', `/account/v1/accounts/${body.id}`, { token: boss })).toEqual(body)
   })
 
-  it('is refused with what is wrong: user name, type, e-mail address, password', async () => {
+  it('is rejected with a taken user name, an invalid type or e-mail address, or a weak password', async () => {
     for (const [changes, status, said] of [
       [{}, 409, /There is an account 'carla' already/],
       [{ username: 'dora', type: 'account.internal' }, 400, /'type' must be one of/],
@@ -97,7 +97,7 @@ describe('an account', () => {
     expect((await add(carla({ username: 'dora' }), await people.token('alice'))).body.code).toBe('forbidden')
   })
 
-  it('may be of any type that the tenant has, however it is spelt', async () => {
+  it('can have every account type of the tenant in all its spellings, and a test type in test tenants only', async () => {
     for (const [type, expected] of [
       ['admin', 'account.tenant.admin'],
       ['account.test.tenant.admin', 'account.test.tenant.admin'],
@@ -110,7 +110,7 @@ describe('an account', () => {
     await env.CONTROL.prepare(`update tenant set type = 'production' where locator = ?`)
       .bind(people.tenant.locator)
       .run()
-    // A control database that answers late, on a busy machine, leaves what was known before.
+    // On a busy machine the control database may respond late; the tenant's earlier type then stays cached.
     let tried = 0
     const added = async () => {
       later(TENANT_TRUST_MS)
@@ -123,7 +123,7 @@ describe('an account', () => {
       .run()
   })
 
-  it('has no more rights than who adds it, or sets its password', async () => {
+  it('cannot be added, or given a password, by a caller with fewer permissions than its type (422)', async () => {
     const token = await callOk<string>('POST', '/auth/users/tokens', {
       token: boss,
       body: {
@@ -147,7 +147,7 @@ describe('an account', () => {
     )
   })
 
-  it('is read and ended by who may do so to their own and to those that they made, and to no other', async () => {
+  it('with users.custom alone can read and disable itself and accounts that it created, and no other', async () => {
     const token = await callOk<string>('POST', '/auth/users/tokens', {
       token: boss,
       body: {
@@ -170,11 +170,11 @@ describe('an account', () => {
     const path = `/account/v1/accounts/${people.locators.alice!}`
     expect((await callApi('DELETE', path, { token })).status).toBe(403)
     expect((await change('disable', robot.id, token)).status).toBe(200)
-    // Anyone who disabled it may have meant it.
+    // Somebody with more rights may have disabled it on purpose.
     expect((await change('enable', robot.id, token)).status).toBe(403)
   })
 
-  it('is added once for an Idempotency-Key, and what is kept for the repeat tells nothing of the password', async () => {
+  it('is added once for an Idempotency-Key, and the stored request hash does not reveal the password', async () => {
     const key = { 'idempotency-key': 'add-1' }
     const first = await add(carla({ username: 'emil' }), boss, key)
     const again = await add(carla({ username: 'emil' }), boss, key)
@@ -189,7 +189,7 @@ describe('an account', () => {
     expect(hash).not.toBe(Buffer.from(digest).toString('hex'))
   })
 
-  it('is listed with all others, in pages and in the order in which they were made', async () => {
+  it('is listed with all others, page by page, in order of creation', async () => {
     const list = (query: string) =>
       callOk<AccountListResponse>('GET', `/account/v1/accounts/list${query}`, { token: boss })
     const all = await list('')
@@ -205,8 +205,8 @@ describe('an account', () => {
   })
 })
 
-describe('disabling', () => {
-  it('ends tokens in every instance within 5 s and signs nobody in, until it is enabled', async () => {
+describe('disabling an account', () => {
+  it('ends tokens in every instance within 5 s and blocks sign-in until the account is enabled again', async () => {
     const call = mounted(accountRoutes)
     const elsewhere = async (token: string) =>
       (
@@ -220,7 +220,7 @@ describe('disabling', () => {
     expect(await elsewhere(token)).toBe(400)
     const disabled = await change('disable', locator)
     expect(disabled.body).toMatchObject({ id: locator, disabled: true })
-    // A read, the commit, and the control database.
+    // A read, the commit, and a write to the control database.
     expect(roundTrips(disabled).d1).toBe(3)
     expect(await ping(token)).toBe(401)
     const clock = later(TENANT_TRUST_MS)
@@ -235,15 +235,15 @@ describe('disabling', () => {
     expect(await told(`accounts.enable&subject=${locator}`)).toHaveLength(1)
   })
 
-  it('is for others, and for administrators', async () => {
+  it('requires administration permissions, and rejects disabling your own account', async () => {
     expect((await change('disable', people.locators.boss!)).body.code).toBe('wrongState')
     expect((await change('disable', people.locators.boss!, await people.token('alice'))).status).toBe(403)
     expect((await change('disable', newUuid(0))).status).toBe(404)
   })
 })
 
-describe('deleting', () => {
-  it('ends everything of the account and frees its user name', async () => {
+describe('deleting an account', () => {
+  it('ends all sessions of the account and frees its user name', async () => {
     const { id } = (await add(carla({ username: 'hugo' }))).body
     const token = await people.token('hugo', NEW_PASSWORD)
     const remove = () => callApi<Refused>('DELETE', `/account/v1/accounts/${id}`, { token: boss })
@@ -263,7 +263,7 @@ describe('deleting', () => {
 })
 
 describe('a password', () => {
-  it('is changed by its owner with the old one, and every session ends', async () => {
+  it('is changed by its owner with the old password, which ends every session', async () => {
     await people.add('ida', 'account.tenant.employee')
     const [one, two] = [await people.token('ida'), await people.token('ida')]
     expect((await changePassword(one, PASSWORD, 'Rhabarber-7')).body.code).toBe('weakPassword')
@@ -275,7 +275,7 @@ describe('a password', () => {
     expect((await told('accounts.password')).at(-1)).toMatchObject({ username: 'ida', details: {} })
   })
 
-  it('is not found out by anyone who has a token: five wrong ones lock the account', async () => {
+  it('cannot be guessed with a valid token: five wrong attempts lock the account', async () => {
     await people.add('jan', 'account.tenant.employee')
     const token = await people.token('jan')
     for (let time = 0; time < MOST_FAILURES; time += 1)
@@ -287,7 +287,7 @@ describe('a password', () => {
     expect((await people.tryToEnter('jan')).status).toBe(401)
   })
 
-  it('of an administration account is changed the same way, and its tokens end', async () => {
+  it('is changed in the same way by an administration account, whose tokens then end', async () => {
     const enter = (password: string) =>
       callApi<Authentication & Refused>('POST', '/account/authenticate', {
         body: { username: 'root', password },
@@ -310,7 +310,7 @@ describe('a password', () => {
       '/audit/administration/list?username=root',
       { token: last },
     )
-    // Entering the tenant is in the tenant's trail.
+    // Signing in to the tenant is recorded in the trail of the tenant.
     expect(entries.map(({ action }) => action)).toEqual([
       'login.success',
       'accounts.password',
@@ -323,7 +323,7 @@ describe('a password', () => {
     expect(entries[1]).toMatchObject({ username: 'root', details: { refused: 'wrongPassword' } })
   })
 
-  it('is set by an administrator for who forgot it', async () => {
+  it('can be reset by an administrator, which also unlocks the account', async () => {
     const locator = await people.add('kai', 'account.tenant.employee')
     const token = await people.token('kai')
     for (let time = 0; time < MOST_FAILURES; time += 1) await people.tryToEnter('kai', 'wrong')
@@ -339,7 +339,7 @@ describe('a password', () => {
     expect(await ping(await people.token('kai', NEW_PASSWORD))).toBe(200)
   })
 
-  it('follows the tenant’s stricter rules: characters, history, age', async () => {
+  it('must satisfy the stricter rules of the tenant on characters, history and age', async () => {
     const path = '/account/v1/passwordRules'
     const rules = (body: object, headers: Record<string, string> = {}) =>
       callApi<Refused>('PUT', path, { token: boss, body, headers })
@@ -348,12 +348,12 @@ describe('a password', () => {
     expect((await rules({ history: 1 })).body).toEqual({ ...STRICT_RULES, history: 1 })
     const read = await callApi('GET', path, { token: boss })
     expect(read.body).toMatchObject({ history: 1 })
-    // Of two who read the same and write at once, one does.
+    // Two callers write simultaneously with the same ETag: one succeeds.
     const asRead = { 'if-match': read.headers.get('etag')! }
     const both = await Promise.all([2, 3].map(history => rules({ history }, asRead)))
     expect(both.map(({ status }) => status).sort()).toEqual([200, 412])
     const winner = both.find(({ status }) => status === 200)!
-    // One to read the rules, and one to write.
+    // One call reads the rules and one writes them.
     expect(roundTrips(winner)).toEqual({ d1: 2, object: 0, r2: 0, queue: 0 })
     expect((await rules({ history: 1 }, { 'if-match': winner.headers.get('etag')! })).status).toBe(200)
     expect((await add(carla({ username: 'lena', password: 'rhabarberkisten7' }))).body.message).toBe(
@@ -381,7 +381,7 @@ describe('a password', () => {
     expect(
       (await callApi<Refused>('GET', '/account/v1/accounts/list', { token: fresh })).body.message,
     ).toContain('lacks')
-    // Those that an archive set do not age.
+    // Passwords that an archive set do not expire.
     const alice = await people.token('alice')
     expect(
       (await callApi<Refused>('GET', '/account/v1/accounts/list', { token: alice })).body.message,
@@ -401,7 +401,7 @@ describe('a password', () => {
 })
 
 describe('secrets', () => {
-  it('are in no log, answer or event: passwords, tokens and keys', async () => {
+  it('never appear in logs, responses or stored rows: passwords, tokens and keys', async () => {
     const printed: unknown[] = []
     for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const)
       vi.spyOn(console, method).mockImplementation((...values) => void printed.push(values))
@@ -428,8 +428,8 @@ describe('secrets', () => {
   })
 })
 
-describe('the keys', () => {
-  it('are published, and anyone who reads them can check a token', async () => {
+describe('GET /.well-known/jwks.json', () => {
+  it('publishes the keys that verify tokens', async () => {
     const keys = await callOk<JSONWebKeySet>('GET', '/.well-known/jwks.json')
     expect(keys).toEqual({
       keys: [

@@ -1,4 +1,5 @@
-// Long-lived tokens of administration accounts, as a pipeline has one: what they deploy, and all that they are not for.
+// Long-lived tokens of administration accounts, such as that of a pipeline: what they can deploy, and everything else that they
+// cannot do.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { bindingStatements, prepareAdministrator } from '../../scripts/administrator.ts'
@@ -48,7 +49,7 @@ const token = async (changes: object = {}): Promise<string> => {
 const ping = async (of: string) => (await callApi('GET', '/v1/ping/authorized', { token: of })).status
 
 describe('a long-lived token of an administration account', () => {
-  it('deploys to the tenants that it lists, makes them too, and reads their versions', async () => {
+  it('deploys to the tenants that it lists, creating them if needed, and reads their versions', async () => {
     const tests = await token()
     const named = await token({ tenants: ['live', 'boats'] })
     expect((await deploy(STUDIO, { tenantName: 'boats' }, boat(), { token: tests })).body.success).toBe(true)
@@ -65,7 +66,7 @@ describe('a long-lived token of an administration account', () => {
     })
   })
 
-  it('deploys to no other, of any type, by any of the paths, and makes none', async () => {
+  it('returns 403 for a deployment to any other tenant by any path, and does not create the tenant', async () => {
     const tests = await token()
     const named = await token({ tenants: ['boats'] })
     const other = { tenantName: 'others', version: '1' }
@@ -86,7 +87,7 @@ describe('a long-lived token of an administration account', () => {
     expect(await tenantNamed('administrator-others')).toBeUndefined()
   })
 
-  it('is refused by every other route: it makes no tokens, unlocks nobody, and enters no tenant', async () => {
+  it('returns 403 from every route that does not concern deployments', async () => {
     const widest = await token({ tenants: ['any'] })
     const { operations } = await readApi()
     const mine = operations.filter(
@@ -116,7 +117,7 @@ describe('a long-lived token of an administration account', () => {
     expect(permissions).toEqual(['deployments.read', 'deployments.download', 'deployments.deploy'])
   })
 
-  it('is made for configurations only, for tenants by name, and once of a name', async () => {
+  it('is created only with deployment permissions, named tenants, a free name and an expiry within five years', async () => {
     const taken = wanted()
     expect((await callApi('POST', '/auth/users/tokens', { token: root, body: taken })).status).toBe(200)
     for (const [changes, status, said] of [
@@ -136,7 +137,7 @@ describe('a long-lived token of an administration account', () => {
     expect((await Promise.all([ask(), ask(), ask()])).sort()).toEqual([200, 409, 409])
   })
 
-  it('is listed without itself, is in the audit trail, and ends by its name, its value or its time', async () => {
+  it('is listed without its value, is audited, and ends by deletion (by name or value) or by expiry', async () => {
     const [first, second, third] = [
       await token({ name: 'first' }),
       await token(),
@@ -169,7 +170,7 @@ describe('a long-lived token of an administration account', () => {
       expect(JSON.stringify([results, kept.results])).not.toContain(one.slice(26, 56))
   })
 
-  it('ends, with all sessions, when a start gives the account another password, and not by the same one', async () => {
+  it('ends, with all sessions, when a start sets a different password, but not when it sets the same one', async () => {
     const pipeline = await token()
     const start = (password: string) =>
       prepareAdministrator(
@@ -187,9 +188,9 @@ describe('a long-lived token of an administration account', () => {
     later(TENANT_TRUST_MS)
     expect([await ping(pipeline), await ping(root)]).toEqual([200, 200])
     await start('another horse battery staple')
-    // Here it has not been heard of yet: the session leaves nothing behind.
+    // This isolate does not know of the new password yet; the session still cannot create a token.
     expect((await make()).body.code).toBe('unauthenticated')
-    // 503 while the control database answers late, on a busy machine.
+    // The status is 503 while the control database responds late, on a busy machine.
     const pinged = async () => {
       later(2 * TENANT_TRUST_MS)
       return [await ping(pipeline), await ping(root)]

@@ -1,4 +1,4 @@
-// Long-lived tokens through HTTP: made, used, listed, deleted; and how far each reaches.
+// Long-lived tokens through HTTP: creating, using, listing and deleting them, and the limits of each.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { AccountResponse, AuthTokenResponse } from '../../src/access/contract.ts'
@@ -59,7 +59,7 @@ const addService = async (token = boss, username = `robot-${next()}`): Promise<A
   })
 
 describe('a long-lived token', () => {
-  it('signs its owner in, bare and as Bearer, for what it lists and no more', async () => {
+  it('authenticates its owner, with or without a scheme, for the permissions that it lists only', async () => {
     const token = await made1()
     expect((await listAccounts(token)).status).toBe(200)
     for (const authorization of [token, `bearer ${token}`, `JWT ${token}`])
@@ -73,13 +73,13 @@ describe('a long-lived token', () => {
     })
   })
 
-  it('that lists nothing is good for nothing that needs a permission', async () => {
+  it('returns 403 from every route that needs a permission when the token lists none', async () => {
     const token = await made1({ permissions: [] })
     expect((await callApi('GET', '/v1/ping/authorized', { token })).status).toBe(200)
     expect((await listAccounts(token)).status).toBe(403)
   })
 
-  it('is shown once and kept as a hash: no table has it, nor has any answer or entry', async () => {
+  it('is shown once and kept as a hash: it is in no table, list or audit entry', async () => {
     const token = await made1({ name: 'kept' }, boss)
     const again = await make(wanted({ name: 'kept with key' }), boss, { 'idempotency-key': 'token-1' })
     const text = JSON.stringify(
@@ -112,7 +112,7 @@ describe('a long-lived token', () => {
     })
   })
 
-  it('is not shown again to a repeat, which says so', async () => {
+  it('is not shown again when its creation is repeated with the same key: the repeat returns alreadyExists', async () => {
     const body = wanted()
     const first = await make(body, boss, { 'idempotency-key': 'token-2' })
     expect(first.status).toBe(200)
@@ -122,10 +122,11 @@ describe('a long-lived token', () => {
     })
   })
 
-  it('costs no round trip once it is known, and one of each database every 5 s', async () => {
+  it('needs no round trip once it is cached, and one to each database every 5 s', async () => {
     const token = await made1()
     const clock = later(TENANT_TRUST_MS)
-    // That of the tenant is counted as a renewal where it was known, and none where a queue's delivery has just read the tenant.
+    // The look-up of the tenant counts as a renewal if the tenant was cached. It is not needed if a queue delivery has just read
+    // the tenant.
     const trips = async () => {
       const { headers } = await callApi('GET', '/v1/ping/authorized', { token })
       return Number(/d1;desc="(\d+)"/.exec(headers.get('server-timing')!)![1])
@@ -136,7 +137,7 @@ describe('a long-lived token', () => {
     expect([await trips(), await trips()]).toEqual([oneOfEach, 0])
   })
 
-  it('with a typing error costs no look-up; one that never was, one', async () => {
+  it('is rejected without a look-up if it is malformed, and with one if it is well formed but unknown', async () => {
     const token = await made1()
     await callApi('GET', '/v1/ping/authorized', { token })
     const wrong = token.replace(/.$/, last => (last === 'a' ? 'b' : 'a'))
@@ -157,7 +158,7 @@ describe('a long-lived token', () => {
     }
   })
 
-  it('ends when it says', async () => {
+  it('expires at its expiresAt', async () => {
     const token = await made1({ expiresAt: inDays(1) })
     const clock = later(86_400_000 - 60_000)
     expect((await callApi('GET', '/v1/ping/authorized', { token })).status).toBe(200)
@@ -165,7 +166,7 @@ describe('a long-lived token', () => {
     expect((await callApi('GET', '/v1/ping/authorized', { token })).status).toBe(401)
   })
 
-  it('may today what its owner may today', async () => {
+  it('follows the current rights of its owner: a lower type, disabling and deletion apply to it', async () => {
     const locator = await people.add('falling', 'account.tenant.admin')
     const token = await made1({}, await people.token('falling'))
     expect((await listAccounts(token)).status).toBe(200)
@@ -187,7 +188,7 @@ describe('a long-lived token', () => {
     expect((await listAccounts(token)).status).toBe(401)
   })
 
-  it('is no sign-in: it is not renewed and changes no password', async () => {
+  it('cannot renew a sign-in or change a password', async () => {
     const token = await made1()
     for (const [method, path, body] of [
       ['POST', '/account/renewAuthentication', undefined],
@@ -196,7 +197,7 @@ describe('a long-lived token', () => {
       expect((await callApi<Refused>(method, path, { token, body })).body.code).toBe('forbidden')
   })
 
-  it('is of one tenant: in another’s paths there is no such tenant', async () => {
+  it('belongs to one tenant: paths of another tenant return 404', async () => {
     const token = await made1({ permissions: ['policies.*', 'invoices.*', 'transactions.*'] })
     const path = (locator: string) => `/billing/${locator}/jobs/invoices/policies/100000000/list`
     const own = await callApi<Refused>('GET', path(people.tenant.locator), { token })
@@ -207,8 +208,8 @@ describe('a long-lived token', () => {
   })
 })
 
-describe('making one', () => {
-  it('wants a name that is free, a time to come and permissions that there are', async () => {
+describe('creating a long-lived token', () => {
+  it('rejects a taken name, a past or distant expiry, unknown permissions and other tenants', async () => {
     const taken = wanted()
     expect((await make(taken)).status).toBe(200)
     for (const [body, status, said] of [
@@ -230,7 +231,7 @@ describe('making one', () => {
       expect((await make(wanted({ tenants }))).status).toBe(200)
   })
 
-  it('gives no more than the token has that makes it, and no longer', async () => {
+  it('rejects with 422 more permissions or a later expiry than the token that creates it', async () => {
     const token = await made1({ permissions: ['users.token', 'users.list'], expiresAt: inDays(3) })
     const more = await make(
       wanted({ permissions: ['users.list', 'users.write'], expiresAt: inDays(2) }),
@@ -247,11 +248,11 @@ describe('making one', () => {
     )
   })
 
-  it('is for who may write users or make tokens', async () => {
+  it('returns 403 to an account without users.write and users.token', async () => {
     expect((await make(wanted(), await people.token('alice'))).body.code).toBe('forbidden')
   })
 
-  it('is not for administration accounts, which are none of the tenant', async () => {
+  it('is not available to administration accounts, which do not belong to the tenant', async () => {
     const { authorizationToken: root } = await callOk<Authentication>(
       'POST',
       `/account/authenticateAdmin?tenantName=${people.tenant.name}`,
@@ -263,7 +264,7 @@ describe('making one', () => {
     expect([gone.status, gone.body.message]).toEqual([404, "The account 'root' has no such token 'nightly'."])
   })
 
-  it('of one name comes to one, however many ask at once', async () => {
+  it('succeeds once when four requests use the same name simultaneously', async () => {
     const body = wanted()
     const statuses = await Promise.all(Array.from({ length: 4 }, async () => (await make(body)).status))
     expect(statuses.sort()).toEqual([200, 409, 409, 409])
@@ -286,7 +287,7 @@ describe('a service account', () => {
     ).toHaveLength(1)
   })
 
-  it('gets tokens from who made it with users.custom alone, and people get none so', async () => {
+  it('gets tokens from its creator with users.custom alone; an account of a person cannot get tokens this way', async () => {
     const custom = await made1({ permissions: ['users.custom', 'users.list'] })
     await people.add('second', 'account.tenant.admin')
     const [mine, theirs] = [await addService(), await addService(await people.token('second'))]
@@ -311,15 +312,15 @@ describe('a service account', () => {
   })
 })
 
-describe('ending them', () => {
-  it('deletes one by name or by value, and everywhere it is refused 5 s later', async () => {
+describe('ending tokens', () => {
+  it('deletes a token by name or by value, and every instance rejects it within 5 s', async () => {
     const call = mounted(accountRoutes)
     const ping = async (token: string) =>
       (await call('GET', '/account/v1/accounts/list', { headers: { authorization: token } })).status
     for (const by of ['name', 'value'] as const) {
       const body = wanted()
       const token = (await make(body)).body
-      // Another instance of the service knows the token: what it knows it trusts for 5 s.
+      // Another instance of the service has cached the token, and trusts its cache for 5 s.
       expect(await ping(token)).toBe(200)
       const path = `/auth/users/tokens/${encodeURIComponent(by === 'name' ? body.name : token)}`
       expect((await callApi('DELETE', path, { token: boss })).status).toBe(200)
@@ -335,7 +336,7 @@ describe('ending them', () => {
     }
   })
 
-  it('deletes only tokens of the account that is named', async () => {
+  it('deletes only tokens of the account in the path', async () => {
     const robot = await addService()
     const body = wanted()
     await callOk('POST', `/auth/users/${robot.id}/tokens`, { token: boss, body })
@@ -358,7 +359,7 @@ describe('ending them', () => {
     expect([await elsewhere(access), await elsewhere(bystander)]).toEqual([200, 200])
     expect((await callApi('POST', `/auth/users/${locator}/revoke`, { token: bystander })).status).toBe(403)
     expect((await callApi('POST', `/auth/users/${locator}/revoke`, { token: boss })).status).toBe(200)
-    // At once where it was asked for, and in renewing everywhere.
+    // Immediately in the instance that revoked them, and for renewals in every instance.
     for (const ended of [access, token])
       expect((await callApi('GET', '/v1/ping/authorized', { token: ended })).status).toBe(401)
     expect(await elsewhere(access)).toBe(401)
@@ -378,7 +379,7 @@ describe('ending them', () => {
     ).toBe(200)
   })
 
-  it('revokes a session so that it leaves no token behind in an instance that has not heard of it', async () => {
+  it('rejects creating a token with a revoked session, even in an isolate that does not know of it yet', async () => {
     const call = mounted(accountRoutes)
     const locator = await people.add('stolen', 'account.tenant.admin')
     const authorization = await people.token('stolen')
@@ -390,7 +391,7 @@ describe('ending them', () => {
     expect(await callOk('GET', `/auth/users/${locator}/tokens`, { token: boss })).toEqual([])
   })
 
-  it('tells everybody of a revocation though the request that asked for it was cut off: there is a timer', async () => {
+  it('publishes a revocation by a timer if the request that revoked was interrupted', async () => {
     const locator = await people.add('cut', 'account.tenant.employee')
     const token = await people.token('cut')
     expect((await callApi('POST', `/auth/users/${locator}/revoke`, { token: boss })).status).toBe(200)
@@ -410,7 +411,7 @@ describe('ending them', () => {
     expect((await callApi('GET', '/v1/ping/authorized', { token })).status).toBe(401)
   })
 
-  it('ends all tokens of the tenant instead where more accounts are revoked than isolates keep in mind', async () => {
+  it('ends all tokens of the tenant when more accounts are revoked than an isolate can remember', async () => {
     const rows = JSON.stringify(Array.from({ length: MOST_REVOCATIONS }, () => newUuid(0)))
     await env.CONTROL.prepare(
       `insert into revocation (account_locator, tenant_locator, epoch, at)
@@ -432,7 +433,7 @@ describe('ending them', () => {
     await other.token('boss')
   })
 
-  it('removes the credentials: nothing signs the account in until a password is set', async () => {
+  it('removes the credentials: nobody can sign in to the account until a password is set', async () => {
     const locator = await people.add('bare', 'account.tenant.admin')
     const access = await people.token('bare')
     const token = await made1({}, access)

@@ -1,4 +1,4 @@
-// No account changes, ends or resets one that may do more than itself: every operation on another's account.
+// No account changes, disables or resets an account that may do more than itself, by any operation on another account.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { accountAdministrationRoutes } from '../../src/access/administration/routes.ts'
 import { authTokenRoutes } from '../../src/access/auth-tokens/routes.ts'
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const ACCOUNTS = '/account/v1/accounts/{locator}'
 
-/** What each operation is sent. */
+/** The body that each operation sends. */
 const OPERATIONS: Readonly<Record<string, unknown>> = {
   [`PATCH ${ACCOUNTS}/disable`]: undefined,
   [`PATCH ${ACCOUNTS}/enable`]: undefined,
@@ -39,14 +39,14 @@ const OPERATIONS: Readonly<Record<string, unknown>> = {
   'POST /account/unlock': 'username',
 }
 
-/** Gives a service account a token that the caller's own rights and the account's type bound. */
+/** Gives a service account a token. The rights of the caller and the type of the account limit it in a different way. */
 const BOUND_OTHERWISE = ['POST /auth/users/{locator}/tokens']
 
 const writes = [...accountAdministrationRoutes, ...authTokenRoutes].filter(
   ({ method, path }) => method !== 'get' && (path.includes('{locator}') || path === '/account/unlock'),
 )
 
-it('the operations are all that there are', () => {
+it('the table lists every operation that writes to another account', () => {
   const named = writes.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
   expect(named.sort()).toEqual([...Object.keys(OPERATIONS), ...BOUND_OTHERWISE].sort())
 })
@@ -60,7 +60,7 @@ describe.each(Object.entries(OPERATIONS))('%s', (operation, sent) => {
   }
 
   it.each(['account.tenant.admin', 'account.tenant.employee', 'account.tenant.read.only.user'])(
-    'is refused to who has less than an %s',
+    'returns 422 to a caller with fewer rights than an %s',
     async type => {
       const username = `${type}-${Object.keys(OPERATIONS).indexOf(operation)}`
       await people.add(username, type)
@@ -74,7 +74,7 @@ describe.each(Object.entries(OPERATIONS))('%s', (operation, sent) => {
       expect((await callApi('GET', '/auth/permissions', { token: own })).status).toBe(200)
       expect((await people.tryToEnter(username, PASSWORD)).status).toBe(200)
       const permitted = await call(username, boss)
-      // There is no such token; anyone who has the rights is told so.
+      // The token does not exist: a caller with enough rights gets 404.
       expect(permitted.status).toBe(operation.includes('tokenOrName') ? 404 : 200)
     },
   )

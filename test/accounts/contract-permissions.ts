@@ -1,7 +1,7 @@
-// What the contracts say that a route asks for: any one of the permissions. Paths of both contracts, by permission.
+// The permissions that the contracts require of each route, any one of which is enough. Paths of both contracts, by permission.
 
 export const CONTRACT_PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
-  // The contract says users.write; users.token, which is for nothing else, makes them too (resources brief 11).
+  // The contract says users.write; users.token, which has no other use, creates tokens too (resources brief 11).
   'users.write users.token': ['POST /auth/users/tokens'],
   'users.custom': ['POST /auth/users/{locator}/tokens'],
   'users.read users.custom': ['GET /auth/users/tokens', 'GET /auth/users/{locator}/tokens'],

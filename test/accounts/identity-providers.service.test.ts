@@ -1,4 +1,4 @@
-// Identity providers of a tenant: who sets them, with what, and what of it is shown.
+// Identity providers of a tenant: who can set them, which values are accepted, and which are shown.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MOST_PROVIDERS } from '../../src/access/identity-providers/contract.ts'
@@ -23,7 +23,7 @@ const put = (name: string, body: object, token = boss, headers: Record<string, s
   callApi<Record<string, unknown> & Refused>('PUT', `/auth/providers/${name}`, { token, body, headers })
 const list = (token = boss) => callOk<{ name: string }[]>('GET', '/auth/providers', { token })
 
-/** A token of a service account with these permissions only. */
+/** Returns a token of a service account with only these permissions. */
 async function tokenWith(permissions: string[]): Promise<string> {
   const { id } = await callOk<{ id: string }>('POST', '/account/v1/account', {
     token: boss,
@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 
 describe('an identity provider', () => {
-  it('is set, read, changed and deleted; the trail says by whom, and its secret is never shown', async () => {
+  it('is set, read, changed and deleted with an audit entry each time, and never shows its secret', async () => {
     expect(await list()).toEqual([])
     const made = await put('acme', provider({ clientSecret: SECRET, label: 'Acme' }))
     const shown = {
@@ -92,7 +92,7 @@ describe('an identity provider', () => {
     expect(await list()).toEqual([])
   })
 
-  it('is changed and deleted only as it was read, with its tag', async () => {
+  it('is not changed or deleted with an outdated ETag in If-Match (412)', async () => {
     const path = '/auth/providers/tagged'
     const tag = async () => (await callApi('GET', path, { token: boss })).headers.get('etag')!
     const asRead = (etag: string) => ({ 'if-match': etag })
@@ -115,7 +115,7 @@ describe('an identity provider', () => {
     expect((await callApi('DELETE', path, { token: boss, headers: asRead(second) })).status).toBe(200)
   })
 
-  it('repeats what it answered to the same key', async () => {
+  it('returns the original response when the request is repeated with the same key', async () => {
     const headers = { 'idempotency-key': 'set-once' }
     const first = await put('acme', provider(), boss, headers)
     const again = await put('acme', provider(), boss, headers)
@@ -153,12 +153,12 @@ describe('an identity provider', () => {
       /no account type/,
     ],
     ['a scope with a blank', { scopes: ['a b'] }, /'scopes\[0\]'|scopes/],
-  ])('with %s is refused', async (_, changes, message) => {
+  ])('is rejected with 400 if it has %s', async (_, changes, message) => {
     const { status, body } = await put('wrong', provider(changes))
     expect([status, body.message]).toEqual([400, expect.stringMatching(message)])
   })
 
-  it('has a plain name, an issuer of its own, and a limited number of others', async () => {
+  it('requires a plain name, its own issuer, and no more than the maximum number of providers', async () => {
     for (const name of ['Acme', '-acme', 'acme.com', 'a'.repeat(64)])
       expect((await put(name, provider({ issuer: 'https://x.example' }))).status).toBe(400)
     const same = await put('acme-again', provider())
@@ -170,7 +170,7 @@ describe('an identity provider', () => {
       await callOk('DELETE', `/auth/providers/p${at}`, { token: boss })
   })
 
-  it('keeps its secret for its issuer: another one does not get it', async () => {
+  it('requires the client secret again when the issuer changes', async () => {
     await put('acme', provider({ clientSecret: SECRET }))
     const moved = await put('acme', provider({ issuer: 'https://login.evil.example' }))
     expect([moved.status, moved.body.message]).toEqual([400, expect.stringMatching(/send 'clientSecret'/)])
@@ -182,7 +182,7 @@ describe('an identity provider', () => {
 })
 
 describe('a mapping', () => {
-  it('gives nothing that its author may not do', async () => {
+  it('gives no role that permits more than its author', async () => {
     const clerk = await tokenWith(['users.write', 'users.read', 'policies.read'])
     const beyond = await put('clerks', provider({ issuer: 'https://clerks.example' }), clerk)
     expect([beyond.status, beyond.body.code, beyond.body.message]).toEqual([
@@ -194,7 +194,7 @@ describe('a mapping', () => {
     expect((await put('heads', provider({ issuer: 'https://h.example', mappings: admins }))).status).toBe(200)
   })
 
-  it('is not changed or deleted by somebody who could not have written it', async () => {
+  it('cannot be changed or deleted by an account that could not have written it', async () => {
     const reader = [
       'policies.read',
       'policies.list',
@@ -220,14 +220,14 @@ describe('a mapping', () => {
     const readers = [{ claim: 'groups', value: 'all', roles: ['readOnly'] }]
     const own = await put('readers', provider({ issuer: 'https://r.example', mappings: readers }), clerk)
     expect([own.status, own.body.message]).toEqual([200, undefined])
-    // The same change at a provider whose mapping gives more.
+    // The same change to a provider whose mapping gives more.
     const theirs = await put('heads', provider({ issuer: 'https://h.example', mappings: readers }), clerk)
     expect([theirs.status, theirs.body.code]).toEqual([422, 'beyondOwner'])
     const gone = await callApi<Refused>('DELETE', '/auth/providers/heads', { token: clerk })
     expect([gone.status, gone.body.code]).toEqual([422, 'beyondOwner'])
   })
 
-  it('is written by who may write users, and read by who may read them', async () => {
+  it('requires users.write to be set and users.read to be read', async () => {
     const alice = await people.token('alice')
     expect((await put('acme', provider(), alice)).status).toBe(403)
     expect((await callApi('GET', '/auth/providers', { token: alice })).status).toBe(403)
@@ -237,11 +237,11 @@ describe('a mapping', () => {
   })
 })
 
-describe('how people sign in', () => {
+describe('sign-in options', () => {
   const options = (query: string) =>
     callApi<{ providers: object[]; passwords: boolean }>('GET', `/account/signInOptions?${query}`)
 
-  it('is said without a token, and says nothing of which tenants there are', async () => {
+  it('are public, and do not reveal whether a tenant exists', async () => {
     const own = await options(`tenantName=${people.tenant.name}`)
     expect(own.body.passwords).toBe(true)
     expect(own.body.providers).toContainEqual({ name: 'acme', label: 'acme' })
@@ -253,7 +253,7 @@ describe('how people sign in', () => {
     expect((await options('')).status).toBe(400)
   })
 
-  it('begins at a provider of the tenant only', async () => {
+  it('start a sign-in only with a provider of the tenant, and return 404 for any other', async () => {
     const begin = (body: object) =>
       callApi<Refused>('POST', '/account/authenticateByProvider/begin', { body })
     const { name: tenantName } = people.tenant
@@ -269,7 +269,7 @@ describe('how people sign in', () => {
     expect([back.status, back.headers.get('location')]).toEqual([302, '/console#/signed-in?failed=expired'])
   })
 
-  it('goes on with passwords of the operator whatever the tenant has', async () => {
+  it('keep passwords for administration accounts even if the tenant has a provider', async () => {
     const { status } = await callApi('POST', '/account/authenticateAdmin', {
       body: { username: 'root', password: PASSWORD, tenantName: people.tenant.name },
     })

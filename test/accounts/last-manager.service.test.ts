@@ -1,4 +1,4 @@
-// A person who can sign in and may change users always remains: an account without a way in is nobody.
+// At least one person who can sign in and change users always remains. An account that cannot sign in does not count.
 import { beforeAll, expect, it } from 'vitest'
 import { callApi, callOk } from '../support/api.ts'
 import { afterBatches } from '../support/between-batches.ts'
@@ -10,7 +10,7 @@ import { PASSWORD, type People, peopleOf, type Refused } from './people.ts'
 const MAPPINGS = [{ claim: 'groups', value: 'heads', roles: ['admin'] }]
 
 let people: People
-/** Of a service account, which is no person, and may all that an administrator may. */
+/** The token of a service account, which is not a person and has all permissions of an administrator. */
 let program: string
 let acme: RemoteProvider
 let first: string
@@ -81,21 +81,21 @@ beforeAll(async () => {
   await ok(disable(people.locators.boss!))
 })
 
-it('whose credentials were removed is none', async () => {
+it('an account without credentials does not count as the last person who can manage users', async () => {
   await ok(removeCredentials(second))
   for (const refusal of [disable, remove, removeCredentials])
     expect(await outcome(refusal(first))).toEqual(refused)
   expect(await outcome(give(first, ['read-only']))).toEqual(refused)
-  // Neither by the person.
+  // Nor can the person remove their own credentials.
   expect(await outcome(removeCredentials(first, await people.token('first')))).toEqual(refused)
-  // The one without a way in can be put out of use: nothing is lost.
+  // An account that cannot sign in may be disabled: nothing is lost.
   await ok(disable(second))
   await ok(enable(second))
   await ok(give(second, ['read-only']))
   await ok(give(second, []))
 
   await ok(setPassword(second))
-  // The token, the account, the batch, and whose tokens ended.
+  // Round trips: the token, the account, the batch, and publishing the revocation.
   const removed = await removeCredentials(first)
   expect([removed.status, roundTrips(removed)]).toEqual([200, { d1: 4, object: 0, r2: 0, queue: 0 }])
   expect(await outcome(disable(second))).toEqual(refused)
@@ -104,7 +104,7 @@ it('whose credentials were removed is none', async () => {
   await ok(enable(second))
 })
 
-it('of a role that changes is none, if the others have no way in', async () => {
+it('a role keeps users.write while its holder is the only manager of users who can sign in', async () => {
   await ok(call('POST', '/auth/roles', { name: 'heads', permissions: ['users.*', 'policies.read'] }))
   await ok(give(first, ['heads']))
   await ok(removeCredentials(second))
@@ -115,7 +115,7 @@ it('of a role that changes is none, if the others have no way in', async () => {
   await ok(give(first, []))
 })
 
-it('who signs in by a provider is one while the tenant has the provider', async () => {
+it('an account that signs in by a provider counts only while the tenant has the provider', async () => {
   await ok(setProvider())
   const bea = await enterByProvider()
   await ok(removeCredentials(first))
@@ -137,18 +137,18 @@ it('who signs in by a provider is one while the tenant has the provider', async 
   ).toBe(false)
 
   await ok(setPassword(first))
-  // The token, what is known, the batch, and whose tokens ended: two.
+  // Round trips: the token, the current state, the batch, and two to read and publish whose tokens ended.
   const deleted = await call('DELETE', '/auth/providers/acme')
   expect([deleted.status, roundTrips(deleted).d1]).toEqual([200, 5])
-  // Who was tied to it cannot get in any more.
+  // The account that was linked to the provider can no longer sign in.
   expect(await outcome(disable(first))).toEqual(refused)
 })
 
-it('with a password is none while a provider replaces passwords', async () => {
+it('an account with a password does not count while a provider replaces passwords', async () => {
   await ok(setProvider())
   const bea = await enterByProvider()
   await ok(setPassword(second))
-  // The administrator whom the provider admits goes while passwords are about to.
+  // The administrator whom the provider admits is disabled while the provider is about to replace passwords.
   const raced = await afterBatches(
     2,
     () => setProvider({ replacesPasswords: true }),

@@ -1,4 +1,4 @@
-// Guessing at passwords: what it comes to, and that it tells nothing.
+// Guessing passwords: it locks the account and reveals nothing.
 import crypto from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { LOCKED_MS, MOST_FAILURES } from '../../src/access/lock-out.ts'
@@ -32,7 +32,7 @@ const root = (username = 'root', password = PASSWORD, query = '') =>
   callApi<Authentication & Refused>('POST', `/account/authenticate${query}`, { body: { username, password } })
 
 describe('an account', () => {
-  it('is locked by the fifth failure in a row, for half an hour of real time', async () => {
+  it('is locked by the fifth failed sign-in in a row, for half an hour of real time', async () => {
     await people.add('locked', 'account.tenant.employee')
     await fail('locked', MOST_FAILURES)
     expect((await people.tryToEnter('locked')).status).toBe(401)
@@ -42,7 +42,7 @@ describe('an account', () => {
     expect((await people.tryToEnter('locked')).status).toBe(200)
   })
 
-  it('is not locked by four, however often a right password comes in between', async () => {
+  it('is not locked by four failures in a row: each correct password resets the count', async () => {
     await people.add('careless', 'account.tenant.employee')
     for (let round = 0; round < 2; round += 1) {
       await fail('careless', MOST_FAILURES - 1)
@@ -50,7 +50,7 @@ describe('an account', () => {
     }
   })
 
-  it('whose lock is over begins to count again', async () => {
+  it('counts failures from zero again once its lock has expired', async () => {
     await people.add('again', 'account.tenant.employee')
     await fail('again', MOST_FAILURES)
     const clock = later(LOCKED_MS + 1)
@@ -59,13 +59,13 @@ describe('an account', () => {
     clock.mockRestore()
   })
 
-  it('is guessed at no oftener by guessing at once: the right password is refused once five were wrong', async () => {
+  it('counts simultaneous guesses one by one: after five wrong ones the correct password is rejected', async () => {
     await people.add('target', 'account.tenant.employee')
     const guesses = [...Array.from({ length: MOST_FAILURES }, () => 'wrong'), PASSWORD]
     const statuses = await Promise.all(
       guesses.map(async guess => (await people.tryToEnter('target', guess)).status),
     )
-    // All six were read while the account was open; they were committed one after the other.
+    // All six guesses read the account while it was open; their commits were serialized.
     const row = await people.database
       .prepare(`select failed_sign_ins, locked_until from account where username = 'target'`)
       .first<{ failed_sign_ins: number; locked_until: number | null }>()
@@ -75,20 +75,20 @@ describe('an account', () => {
     expect(row!.failed_sign_ins).toBeLessThanOrEqual(MOST_FAILURES)
   })
 
-  it('lets in everybody who brings the right password at the same time', async () => {
+  it('accepts eight simultaneous sign-ins with the correct password', async () => {
     await people.add('popular', 'account.tenant.employee')
     const answers = await Promise.all(Array.from({ length: 8 }, () => people.tryToEnter('popular')))
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
   })
 
-  it('keeps its sessions while it is locked: guessing at a password does not sign its owner out', async () => {
+  it('keeps its sessions while it is locked', async () => {
     await people.add('working', 'account.tenant.employee')
     const token = await people.token('working')
     await fail('working', MOST_FAILURES)
     expect((await callApi('GET', '/v1/ping/authorized', { token })).status).toBe(200)
   })
 
-  it('is unlocked by an administrator of the tenant, by user name or with the host name, and by no other', async () => {
+  it('is unlocked only by an administrator of the tenant, by user name alone or with tenant or host name', async () => {
     await people.add('helped', 'account.tenant.employee')
     const [boss, alice] = [await people.token('boss'), await people.token('alice')]
     for (const body of [
@@ -113,11 +113,11 @@ describe('an account', () => {
     expect(body.entries[0]).toMatchObject({ username: 'boss', details: { username: 'helped' } })
   })
 
-  it('of the administration is locked as any other, and unlocked by another one', async () => {
+  it('of the administration is locked in the same way, and another administration account can unlock it', async () => {
     for (let time = 0; time < MOST_FAILURES; time += 1)
       expect((await root('root', 'wrong')).body.code).toBe('signInFailed')
     expect((await root()).status).toBe(401)
-    // It is the same account where it enters a tenant.
+    // The same account signs in to a tenant here, so it is locked too.
     expect(
       (
         await callApi('POST', `/account/authenticateAdmin?tenantName=${people.tenant.name}`, {
@@ -137,8 +137,8 @@ describe('an account', () => {
   })
 })
 
-describe('anyone who fails', () => {
-  it('hears the same after as many hashes and round trips, whatever was wrong', async () => {
+describe('a failed sign-in', () => {
+  it('has the same response, number of hashes and number of round trips for every reason', async () => {
     const call = mounted(accountRoutes)
     const hashes = vi.spyOn(crypto, 'scryptSync')
     await people.add('shut', 'account.tenant.admin')
@@ -177,7 +177,7 @@ describe('anyone who fails', () => {
     }
   }, 180_000)
 
-  it('at a tenant that is not there is in the trail of administration accounts', async () => {
+  it('at an unknown tenant is recorded in the audit trail of the administration', async () => {
     const { status } = await callApi('POST', '/account/authenticate', {
       body: { username: 'alice', password: PASSWORD, tenantName: 'nothing' },
     })
@@ -193,7 +193,7 @@ describe('anyone who fails', () => {
     ])
   })
 
-  it('is in the audit trail with the reason, which only administrators read', async () => {
+  it('is recorded with its reason in the audit trail of the tenant, which administrators read', async () => {
     const failed = await people.tryToEnter('alice', 'wrong')
     const { body } = await callApi<{ entries: object[] }>(
       'GET',

@@ -1,4 +1,4 @@
-// Roles that a tenant makes by the interface: what they give, to whom, and who may give it.
+// Roles that a tenant creates through the API: what they permit, who can have them, and who can give them.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { MOST_REVOCATIONS } from '../../src/access/revocation.ts'
@@ -88,8 +88,8 @@ beforeAll(async () => {
 afterEach(() => vi.restoreAllMocks())
 
 describe('a role', () => {
-  it('is made, listed, changed and deleted; the trail says by whom', async () => {
-    // The isolate knows tenant and configuration then.
+  it('is created, listed, changed and deleted, and the audit trail records by whom', async () => {
+    // Afterwards the isolate has cached the tenant and its configuration.
     expect(await rolesNamed('claims-desk')).toEqual([])
     const made = await make({
       name: 'claims-desk',
@@ -125,7 +125,7 @@ describe('a role', () => {
     expect((await entries('roles.delete')).map(({ subject }) => subject)).toEqual(['claims-desk'])
   })
 
-  it('is read by itself, one of the configuration and an account type too', async () => {
+  it('is returned by GET /auth/roles/{name}, including roles of the configuration and account types', async () => {
     const all = await callOk<RoleResponse[]>('GET', '/auth/roles', { token: anna })
     expect(all.length).toBeGreaterThan(6)
     for (const one of all) {
@@ -135,7 +135,7 @@ describe('a role', () => {
     expect((await callApi('GET', '/auth/roles/employee', { token: anna })).status).toBe(404)
   })
 
-  it('is changed and deleted only as it was read, with its tag', async () => {
+  it('is not changed or deleted with an outdated ETag in If-Match (412)', async () => {
     const made = await make({ name: 'tagged', permissions: ['policies.read'] })
     const path = '/auth/roles/tagged'
     expect(made.headers.get('location')).toBe(path)
@@ -145,7 +145,7 @@ describe('a role', () => {
     const widened = await change('tagged', { permissions: ['policies.*'] }, anna, ifMatch(first))
     const second = widened.headers.get('etag')
     expect([widened.status, second === first]).toEqual([200, false])
-    // One to read it, one to write it, and one to see whose access tokens ended with that.
+    // One call reads it, one writes it, and one reads whose access tokens ended.
     expect(roundTrips(widened)).toEqual({ d1: 3, object: 0, r2: 0, queue: 0 })
     for (const late of [
       await change('tagged', { permissions: ['quotes.read'] }, mary, ifMatch(first)),
@@ -160,7 +160,7 @@ describe('a role', () => {
     expect((await change('tagged', { permissions: ['quotes.read'] }, anna, ifMatch('*'))).status).toBe(404)
   })
 
-  it('is made once for one key', async () => {
+  it('is created once when the request is repeated with the same key', async () => {
     const body = { name: 'once', permissions: ['policies.read'] }
     const first = await make(body, anna, { 'idempotency-key': 'role-once' })
     const again = await make(body, anna, { 'idempotency-key': 'role-once' })
@@ -183,13 +183,13 @@ describe('a role', () => {
     ['what no account of a tenant may', { permissions: ['deployments.deploy'] }, 400],
     ['too many permissions', { permissions: Array.from({ length: 501 }, () => 'policies.read') }, 413],
     ['a title that is too long', { title: 'x'.repeat(129) }, 400],
-  ])('with %s is refused', async (_, changes, status) => {
+  ])('is rejected if it has %s', async (_, changes, status) => {
     const answer = await make({ name: 'wrong', permissions: ['policies.read'], ...changes })
     expect([answer.status, answer.body.message]).toEqual([status, expect.any(String)])
     expect(await rolesNamed('wrong')).toEqual([])
   })
 
-  it('of the configuration is changed by a deploy only, and the answer says so', async () => {
+  it('of the configuration cannot be changed or deleted by the API: 409 names security/roles.json', async () => {
     for (const answer of [await change('agent', { permissions: ['policies.read'] }), await remove('agent')])
       expect([answer.status, answer.body.message]).toEqual([
         409,
@@ -197,7 +197,7 @@ describe('a role', () => {
       ])
   })
 
-  it('is one of a limited number', async () => {
+  it('is rejected with 413 when the tenant has the maximum number of roles', async () => {
     const database = boundDatabase(poolBinding(1))
     await database
       .prepare(
@@ -211,8 +211,8 @@ describe('a role', () => {
   })
 })
 
-describe('whoever makes a role', () => {
-  it('gives nothing that they may not do, then and at each change', async () => {
+describe('the author of a role', () => {
+  it('cannot create, change or delete a role with permissions that they lack themselves', async () => {
     const beyond = await make({ name: 'payers', permissions: ['policies.read', 'invoices.pay'] }, mary)
     expect([beyond.status, beyond.body.code, beyond.body.message]).toEqual([
       422,
@@ -231,7 +231,7 @@ describe('whoever makes a role', () => {
     await remove('payers')
   })
 
-  it('may change the role that they have: the answer comes, and their own token ends with the others', async () => {
+  it('can reduce their own role: the response is sent, their token ends, and they cannot undo it', async () => {
     await make({ name: 'leads', permissions: ['roles.*', 'users.*', 'policies.read'] })
     const locator = await add('lena')
     await give(locator, ['leads'])
@@ -239,7 +239,7 @@ describe('whoever makes a role', () => {
     const changed = await change('leads', { permissions: ['roles.*', 'users.*'] }, lena)
     expect([changed.status, changed.body.permissions]).toEqual([200, ['users.*', 'roles.*']])
     expect(await ping(lena)).toBe(401)
-    // What they took from themselves they cannot give back.
+    // Authors cannot give back a permission that their own role no longer has.
     const back = await change(
       'leads',
       { permissions: ['roles.*', 'users.*', 'policies.read'] },
@@ -250,7 +250,7 @@ describe('whoever makes a role', () => {
     await remove('leads')
   })
 
-  it('has a permission of its own for it', async () => {
+  it('needs permissions for roles: an account without them gets 403', async () => {
     const alice = await motor.signIn('alice.agent')
     expect((await make({ name: 'mine', permissions: ['policies.read'] }, alice)).status).toBe(403)
     expect((await change('mine', { permissions: ['policies.read'] }, alice)).status).toBe(403)
@@ -259,7 +259,7 @@ describe('whoever makes a role', () => {
 })
 
 describe('an account', () => {
-  it('may what its roles give together, in the place of its type, until it has none', async () => {
+  it('may do what its roles permit together, instead of its type, until it has no role', async () => {
     await make({ name: 'quoting', permissions: ['quotes.read', 'quotes.write'] })
     const locator = await add('rolf')
     const before = await enter('rolf')
@@ -270,7 +270,7 @@ describe('an account', () => {
     })
     expect(roundTrips(given).d1).toBe(5)
     expect(given.body.permissions).toEqual(expect.arrayContaining(['quotes.write', 'claims.*']))
-    // The token with the former rights has ended, and a sign-in gives the new ones.
+    // The token with the former permissions has ended; signing in again gives the new ones.
     expect(await ping(before)).toBe(401)
     expect((await give(locator, ['quoting'])).status).toBe(200)
     const token = await enter('rolf')
@@ -280,7 +280,7 @@ describe('an account', () => {
       permissions: ['quotes.read', 'quotes.write'],
     })
     expect((await users('role=quoting')).map(one => one.username)).toEqual(['rolf'])
-    // The same again changes nothing.
+    // Giving the same roles again changes nothing.
     expect((await give(locator, ['quoting'])).status).toBe(200)
     expect(await ping(token)).toBe(200)
     expect((await give(locator, [])).body).toMatchObject({ roles: [] })
@@ -293,7 +293,7 @@ describe('an account', () => {
     await callOk('DELETE', `/account/v1/accounts/${locator}`, { token: anna })
   })
 
-  it('follows a change of its role at once: access tokens end, and long-lived tokens may what is left', async () => {
+  it('loses access tokens as soon as its role changes, and its long-lived tokens lose what the role lost', async () => {
     await make({ name: 'desk', permissions: ['policies.read', 'policies.list', 'users.token'] })
     const [locator, other] = [await add('dora'), await add('otto')]
     await give(locator, ['desk'])
@@ -306,7 +306,7 @@ describe('an account', () => {
         permissions: ['policies.read', 'policies.list'],
       },
     })
-    // A title alone ends nothing.
+    // Changing only the title ends no tokens.
     await change('desk', { title: 'Desk', permissions: ['policies.read', 'policies.list', 'users.token'] })
     expect(await ping(dora)).toBe(200)
     const changed = await change('desk', { permissions: ['policies.read', 'users.token'] })
@@ -328,7 +328,7 @@ describe('an account', () => {
     expect(rows.results).toEqual([])
   })
 
-  it('of many loses its tokens as one of few, at no more round trips; beyond 500 all of the tenant do', async () => {
+  it('with a widely held role loses its tokens in no more round trips; beyond 500, the whole tenant does', async () => {
     await make({ name: 'crowd', permissions: ['policies.read'] })
     const locator = await add('member')
     await give(locator, ['crowd'])
@@ -360,7 +360,7 @@ describe('an account', () => {
     await database.prepare('delete from account_role').run()
   })
 
-  it('of a program has roles too, within which its tokens stay', async () => {
+  it('of type service has roles too, and its tokens cannot exceed them', async () => {
     await make({ name: 'feed', permissions: ['policies.read', 'events.read'] })
     const { id } = await callOk<{ id: string }>('POST', '/account/v1/account', {
       token: anna,
@@ -382,7 +382,7 @@ describe('an account', () => {
     await remove('feed')
   })
 
-  it('is given nothing that the giver may not do, and no role that there is not', async () => {
+  it('cannot be given unknown roles, or roles that permit more than the caller may do', async () => {
     await make({ name: 'payers', permissions: ['invoices.pay'] })
     await make({ name: 'viewers', permissions: ['policies.read'] })
     const locator = await add('gina')
@@ -390,7 +390,7 @@ describe('an account', () => {
     for (const roles of [['payers'], ['employee'], []])
       expect([roles, (await give(locator, roles, mary)).body.code]).toEqual([roles, 'beyondOwner'])
     expect((await give(locator, ['viewers'], mary)).status).toBe(200)
-    // Nor is one changed that may more than the giver.
+    // Nor can the caller change the roles of an account that may do more.
     await give(locator, ['payers'])
     expect((await give(locator, ['viewers'], mary)).body.code).toBe('beyondOwner')
     for (const name of ['nobody', 'agent', 'constructor'])
@@ -403,7 +403,7 @@ describe('an account', () => {
     for (const name of ['payers', 'viewers']) await remove(name)
   })
 
-  it('of the configuration keeps the roles of the configuration, and nobody gives roles to themselves', async () => {
+  it('of the configuration keeps its roles, and no account can change its own roles', async () => {
     const alice = await user('alice.agent')
     const fixed = await give(alice.id, ['read-only'])
     expect([fixed.status, fixed.body.message]).toEqual([
@@ -418,9 +418,9 @@ describe('an account', () => {
   })
 })
 
-describe('the last person who may change users', () => {
-  it('keeps that, whatever is done to roles', async () => {
-    // Those of the configuration are out of the way, and a program calls, which is no person.
+describe('the last person who can change users', () => {
+  it('cannot lose that permission by any change of roles, nor be disabled or deleted', async () => {
+    // The accounts of the configuration are disabled, and the caller is a service account, which is not a person.
     const boss = await add('boss', 'admin')
     const { id } = await callOk<{ id: string }>('POST', '/account/v1/account', {
       token: anna,
@@ -447,7 +447,7 @@ describe('the last person who may change users', () => {
     const second = await add('second', 'admin', program)
     expect((await change('heads', { permissions: ['policies.read'] }, program)).status).toBe(200)
     await nobody(give(second, ['heads'], program))
-    // Two who take it from each other at the same moment: one of them keeps it.
+    // Two managers take the permission from each other simultaneously: one of them keeps it.
     expect((await give(boss, ['admin'], program)).status).toBe(200)
     const [ofBoss, ofSecond] = [await enter('boss'), await enter('second')]
     const answers = await Promise.all([
@@ -460,7 +460,7 @@ describe('the last person who may change users', () => {
     })
     const managers = left.items.filter(one => one.permissions.includes('users.*'))
     expect(managers).toHaveLength(1)
-    // Neither is it disabled or deleted.
+    // Nor can the last manager be disabled or deleted.
     const last = managers[0]!.id
     const path = `/account/v1/accounts/${last}`
     await nobody(callApi<Refused>('PATCH', `${path}/disable`, { token: program }))
@@ -481,8 +481,8 @@ describe('the last person who may change users', () => {
   })
 })
 
-describe('a deploy and a copy', () => {
-  it('leave roles and who has them; a deploy that changes account types ends tokens as ever', async () => {
+describe('a deploy', () => {
+  it('keeps the roles of the API and the accounts that have them', async () => {
     await make({ name: 'stays', permissions: ['policies.read'] })
     const locator = await add('sam')
     await give(locator, ['stays', 'claims-only'])
@@ -495,7 +495,7 @@ describe('a deploy and a copy', () => {
     expect(await rolesNamed('stays')).toHaveLength(1)
   })
 
-  it('brings a role of a name that the tenant has given: the one of the interface is read, and changed by its tag', async () => {
+  it('may define a role with the name of one created by the API, which GET and PUT still address', async () => {
     const { body: own } = await make({ name: 'given', permissions: ['policies.read'] })
     const roles = JSON.parse(files()['security/roles.json'])
     const brought = {
@@ -520,8 +520,8 @@ describe('a deploy and a copy', () => {
   })
 })
 
-describe('a database that waits for the migration', () => {
-  it('has no roles of its own for now, and everything else goes on', async () => {
+describe('a tenant whose database the roles migration has not reached', () => {
+  it('gets 503 for writes of roles, has no roles of its own, and works otherwise', async () => {
     await env.CONTROL.prepare(
       `update pool_database set migration = '0013_identity_providers' where binding = ?`,
     )

@@ -11,19 +11,19 @@ import {
 const OWNER = { username: 'Alice.Adams.Broker', email: 'alice@example.com' }
 
 describe('a password', () => {
-  it('of twelve characters that nobody guesses is taken', async () => {
+  it('is accepted if it has twelve characters and is hard to guess', async () => {
     for (const password of ['vj4-Lk2p!xQz', 'correct horse battery staple', 'grüne Ölsardinen tauchen'])
       expect(await passwordProblems(password, PLAIN_RULES, OWNER)).toEqual([])
   })
 
-  it('is counted in characters, not in bytes, as it is hashed', async () => {
+  it('is measured in characters after normalization, not in bytes', async () => {
     const plain = { ...PLAIN_RULES, minimumLength: 12, maximumLength: 12 }
     expect(await passwordProblems('🦆🐢🦎🐍🦖🦕🐙🦑🦐🦞🦀🐡', plain, OWNER)).toEqual([])
-    // Ligatures are written out before they are counted: eleven become twelve.
+    // Normalization expands ligatures: eleven characters become twelve.
     expect(await passwordProblems('xK7-vQ2-eﬀz', plain, OWNER)).toEqual([])
   })
 
-  it('that breaks several rules is told all of them at once, and never repeated', async () => {
+  it('that breaks several rules gets one error that lists all of them and does not repeat the password', async () => {
     await expect(requireGoodPassword('PASSWORD', STRICT_RULES, OWNER)).rejects.toMatchObject({
       code: 'weakPassword',
       message:
@@ -34,14 +34,14 @@ describe('a password', () => {
     ])
   })
 
-  it('is not the user name or the e-mail address', async () => {
+  it('must not be the user name or the e-mail address', async () => {
     for (const password of ['alice.adams.broker', 'ALICE@example.com'])
       expect(await passwordProblems(password, PLAIN_RULES, OWNER)).toEqual([
         'must not be the user name or the e-mail address',
       ])
   })
 
-  it('grows too old where the tenant says so, unless an archive set it', () => {
+  it('expires when the rules of the tenant limit its age, unless an archive set it', () => {
     const changed = 1_790_000_000_000
     const days = (count: number) => changed + count * 86_400_000
     expect(isTooOld(STRICT_RULES, changed, days(90) - 1)).toBe(false)
@@ -51,7 +51,7 @@ describe('a password', () => {
   })
 })
 
-describe('common', () => {
+describe('a common password', () => {
   it.each([
     'password1234',
     'P@ssw0rd2026!',

@@ -9,11 +9,11 @@ import {
 
 const PEPPER = 'pepper'
 
-/** A place in line that hashes nothing. */
+/** Takes a place in the queue without hashing. */
 const idle = (): Promise<string> => verifying(PEPPER, () => 'done')
 
 describe('passwords', () => {
-  it('verify against their hash, and nothing else does', async () => {
+  it('verify only against their own hash and pepper', async () => {
     const hash = await hashPassword('correct horse', PEPPER)
     expect(hash).toMatch(/^\$scrypt\$ln=14,r=8,p=5\$[\w+/]{22}\$[\w+/]{43}$/)
     expect(await verifyPassword('correct horse', hash, PEPPER)).toBe(true)
@@ -22,22 +22,22 @@ describe('passwords', () => {
     expect(needsRehash(hash)).toBe(false)
   })
 
-  it('of two spellings of the same characters are the same', async () => {
+  it('match in composed and decomposed Unicode forms', async () => {
     const hash = await hashPassword('caf\u00e9', PEPPER)
     expect(await verifyPassword('cafe\u0301', hash, PEPPER)).toBe(true)
   })
 
-  it('are never right for a user who does not exist or a hash that cannot be read', async () => {
+  it('never match for an unknown user or an unreadable hash', async () => {
     expect(await verifyPassword('x', undefined, PEPPER)).toBe(false)
     expect(await verifyPassword('x', 'plain text', PEPPER)).toBe(false)
   })
 
-  it('hashed at another cost are hashed again', () => {
+  it('hashed at another cost need a new hash', () => {
     expect(needsRehash('$scrypt$ln=13,r=8,p=5$c2FsdA$aGFzaA')).toBe(true)
     expect(needsRehash('$2b$10$abcdefghijklmnopqrstuv')).toBe(true)
   })
 
-  it('too many at once are refused with 429 and a time to wait, and the line moves on', async () => {
+  it('beyond the queue limit are rejected with 429 and Retry-After, and the queue drains', async () => {
     const inLine = Array.from({ length: MOST_HASHES_IN_LINE - 1 }, idle)
     const tries = [hashPassword('x', PEPPER), verifyPassword('x', undefined, PEPPER), idle()]
     const outcomes = await Promise.allSettled([hashPassword('x', PEPPER), ...inLine, ...tries])
@@ -48,7 +48,7 @@ describe('passwords', () => {
     expect(await verifyPassword('x', undefined, PEPPER)).toBe(false)
   })
 
-  it('of a sign-in that could mean two accounts have one place in line: none is refused between them', async () => {
+  it('of a sign-in that could mean two accounts take one place in the queue', async () => {
     const hash = await hashPassword('x', PEPPER)
     const tries = Array.from({ length: MOST_HASHES_IN_LINE }, (_, at) =>
       verifying(PEPPER, verify => (at === 0 ? [verify('x', undefined), verify('x', hash)] : [false])),

@@ -1,4 +1,4 @@
-// A tenant with an administrator and an employee, without a configuration: for tests of accounts.
+// A tenant with an administrator and an employee and without a configuration, for tests of accounts.
 import { env } from 'cloudflare:workers'
 import { createHmac, scryptSync } from 'node:crypto'
 import { newUuid, type Uuid } from '../../src/kernel/locators.ts'
@@ -7,7 +7,7 @@ import { boundDatabase, poolBinding } from '../support/databases.ts'
 
 export const PASSWORD = 'Quittenmus-4-Tage'
 
-/** At the cost that the service has in tests (test/support/service-bundle.ts), so that it hashes nothing again. */
+/** Hashes at the cost that the service has in tests (test/support/service-bundle.ts), so that signing in does not hash again. */
 function hashed(): string {
   const peppered = createHmac('sha256', env.PASSWORD_PEPPER).update(PASSWORD).digest()
   const plain = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '')
@@ -21,16 +21,16 @@ export type Refused = { code: string; message: string; httpStatus: string; reque
 export type People = {
   readonly tenant: { locator: Uuid; name: string; hostName: string }
   readonly database: D1Database
-  /** Locators by user name; more are added by `add`. */
+  /** Locators by user name; `add` adds more. */
   readonly locators: Readonly<Record<string, Uuid>>
   add(username: string, type: string): Promise<Uuid>
-  /** The answer of POST /account/authenticate. */
+  /** The response of POST /account/authenticate. */
   tryToEnter(username: string, password?: string): Promise<Answer<Authentication & Refused>>
   /** A new token. */
   token(username: string, password?: string): Promise<string>
 }
 
-/** The pool's database of that number becomes a tenant with `boss`, an administrator, and `alice`, an employee. */
+/** Makes the pool database of this number a tenant with `boss`, an administrator, and `alice`, an employee. */
 export async function peopleOf(number: number): Promise<People> {
   const tenant = {
     locator: newUuid(0),
@@ -77,7 +77,7 @@ export async function peopleOf(number: number): Promise<People> {
   return people
 }
 
-/** Makes the administration account `root`, with the same password. */
+/** Adds the administration account `root`, with the same password. */
 export async function addRoot(username = 'root'): Promise<Uuid> {
   const locator = newUuid(0)
   await env.CONTROL.prepare(

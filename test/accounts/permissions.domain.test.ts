@@ -16,17 +16,17 @@ const ALL = Object.entries(PERMISSION_GROUPS).flatMap(([group, { actions }]) =>
 const heldBy = (type: string): Permission[] => ALL.filter(permission => holds(type, permission))
 
 describe('permissions', () => {
-  it('a tenant administrator may everything in the tenant but deploy', () => {
+  it('a tenant administrator has every permission except deployments.deploy', () => {
     expect(ALL.filter(permission => !holds('account.tenant.admin', permission))).toEqual([
       'deployments.deploy',
     ])
   })
 
-  it('the administration account may deploy', () => {
+  it('the administration account has every permission', () => {
     expect(heldBy('account.internal')).toEqual(ALL)
   })
 
-  it('an employee has full access to policy data and reads resources', () => {
+  it('an employee has full access to policy data and can read resources', () => {
     expect(holds('account.tenant.employee', 'policies.issue')).toBe(true)
     expect(holds('account.tenant.employee', 'tables.read')).toBe(true)
     expect(holds('account.tenant.employee', 'tenants.clock')).toBe(true)
@@ -34,14 +34,14 @@ describe('permissions', () => {
       expect(holds('account.tenant.employee', permission)).toBe(false)
   })
 
-  it('a read-only user changes nothing and sees no secrets', () => {
+  it('a read-only user can change nothing and cannot read secrets', () => {
     const held = heldBy('account.tenant.read.only.user')
     expect(held.filter(permission => !/\.(read|list)$/.test(permission))).toEqual(['users.custom'])
     expect(held).not.toContain('secrets.read')
     expect(held).not.toContain('tenants.clock')
   })
 
-  it('a claims user writes claims, media and quotes, and checks calculations', () => {
+  it('a claims user can write claims, media and quotes, and check calculations', () => {
     const held = heldBy('account.tenant.claims.only.user')
     const more = held.filter(permission => !/\.(read|list)$/.test(permission))
     expect(new Set(more.map(permission => permission.split('.')[0]))).toEqual(
@@ -50,7 +50,7 @@ describe('permissions', () => {
     expect(held).toContain('quotes.accept')
   })
 
-  it('who decides in underwriting’s place is an employee or an administrator', () => {
+  it('employees and administrators can decide in place of underwriting; other types cannot', () => {
     for (const group of ['quotes', 'endorsements', 'renewals'] as const) {
       const permission: Permission = `${group}.underwrite`
       expect(holds('account.tenant.employee', permission)).toBe(true)
@@ -59,7 +59,7 @@ describe('permissions', () => {
     }
   })
 
-  it('a list that a caller brings counts in the place of its type', () => {
+  it('the permissions listed in the token of a caller replace those of its account type', () => {
     const caller = {
       accountLocator: '00000000-0000-4000-8000-000000000001' as Uuid,
       username: 'anna',
@@ -72,12 +72,12 @@ describe('permissions', () => {
       expect(() => requirePermission(caller, [permission])).toThrow(permission)
   })
 
-  it('an unknown account type holds nothing', () => {
+  it('an unknown account type has no permissions', () => {
     expect(heldBy('account.unauthenticated')).toEqual([])
     expect(heldBy('constructor')).toEqual([])
   })
 
-  it('any one of the permissions is enough, and a refusal names them all', () => {
+  it('any one of the required permissions is enough, and the error names them all', () => {
     const caller = {
       accountLocator: '' as Uuid,
       username: 'carla',
@@ -92,7 +92,7 @@ describe('permissions', () => {
     )
   })
 
-  it('who may act on their own alone reaches themselves and what they made', () => {
+  it('a caller with users.custom alone reaches its own account and accounts that it created', () => {
     const me = '00000000-0000-4000-8000-000000000001' as Uuid
     const other = '00000000-0000-4000-8000-000000000002' as Uuid
     const caller = { accountLocator: me, username: 'rita', accountType: 'account.tenant.read.only.user' }
@@ -105,7 +105,7 @@ describe('permissions', () => {
     expect(reaching({ ...caller, permissions: ['users.write'] }, other, null)).not.toThrow()
   })
 
-  it('what a caller may is told by the whole names of permissions that exist', () => {
+  it('permissionsHeld expands groups and omits permissions that do not exist', () => {
     const caller = { accountLocator: '' as Uuid, username: 'x', accountType: 'account.tenant.admin' }
     expect(permissionsHeld({ ...caller, permissions: ['tables.*', 'policies.read', 'none.such'] })).toEqual([
       'policies.read',

@@ -1,4 +1,4 @@
-// Signing in with ID tokens of a real OpenID provider, which runs beside the service.
+// Signing in with ID tokens of a real OpenID provider, which runs next to the service.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { MOST_ACCOUNTS } from '../../src/access/administration/service.ts'
@@ -81,7 +81,7 @@ beforeAll(async () => {
 afterEach(() => vi.restoreAllMocks())
 
 describe('an ID token', () => {
-  it('makes an account at the first sign-in, and is tied to it by issuer and subject from then on', async () => {
+  it('creates an account at the first sign-in, and finds it by issuer and subject from then on', async () => {
     const first = await exchange(await acme.idToken('subject-ann'))
     expect([first.status, first.body.message]).toEqual([200, undefined])
     const ann = await whoAmI(first.body.authorizationToken)
@@ -109,39 +109,39 @@ describe('an ID token', () => {
     await acme.setPersons(PERSONS)
   })
 
-  it('costs four round trips: the tenant, its providers, what is known, and the batch', async () => {
+  it('needs four round trips: the tenant, its providers, the current state, and the batch', async () => {
     const { status, headers } = await exchange(await acme.idToken('subject-ann'))
     expect([status, roundTrips({ headers })]).toEqual([200, { d1: 4, object: 0, r2: 0, queue: 0 }])
   })
 
-  it('is good for one sign-in, however often it is sent', async () => {
+  it('signs in once: every later or simultaneous use of the same token returns 401', async () => {
     const idToken = await acme.idToken('subject-ann')
     const answers = await Promise.all(Array.from({ length: 4 }, () => exchange(idToken)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401])
     const again = await exchange(idToken)
     expect([again.status, again.body.message]).toEqual([401, expect.stringMatching(/used before/)])
-    // Neither with another text of the same signature, whose last character has spare bits.
+    // Nor with another spelling of the same signature, whose last character has spare bits.
     const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
     const spelled = await exchange(idToken.slice(0, -1) + digits[digits.indexOf(idToken.at(-1)!) ^ 1])
     expect([spelled.status, spelled.body.message]).toEqual([401, again.body.message])
-    // Nor after others have signed in: it is remembered for as long as it holds.
+    // Nor after other sign-ins: a used token is remembered until it expires.
     expect((await exchange(await acme.idToken('subject-ann'))).status).toBe(200)
     expect((await exchange(idToken)).body.message).toBe(again.body.message)
   })
 
-  it('takes over no account of an equal user name or e-mail address', async () => {
+  it('never takes over an account with the same user name or e-mail address', async () => {
     const { body } = await exchange(await acme.idToken('subject-boss'))
     const made = await whoAmI(body.authorizationToken)
     expect(made.accountLocator).not.toBe(people.locators.boss)
     expect(made.username).toMatch(/^boss#[0-9a-f]{16}$/)
     expect((await people.tryToEnter('boss')).status).toBe(200)
     expect((await people.tryToEnter(made.username)).status).toBe(401)
-    // A name that reads the same.
+    // A name that looks the same.
     const look = await exchange(
       await acme.make({ claims: { sub: 'looks', preferred_username: 'bo\u200bss\u202e', groups: 'staff' } }),
     )
     expect((await whoAmI(look.body.authorizationToken)).username).toMatch(/^boss#[0-9a-f]{16}$/)
-    // The same name at another sign-in.
+    // The same person signs in again.
     const next = await exchange(await acme.idToken('subject-boss'))
     expect(await whoAmI(next.body.authorizationToken)).toEqual(made)
   })
@@ -164,7 +164,7 @@ describe('an ID token', () => {
     ['for access', { header: { typ: 'at+jwt' } }, /another type/],
     ['for signing out', { claims: { events: {} } }, /another type/],
     ['of a key that the provider does not have', { foreignKey: true }, /signature/],
-  ] as const)('%s is refused', async (_, token, message) => {
+  ] as const)('%s is rejected with 401', async (_, token, message) => {
     const { status, body } = await exchange(await acme.make(token as never))
     expect([status, body.code, body.message]).toEqual([
       401,
@@ -173,7 +173,7 @@ describe('an ID token', () => {
     ])
   })
 
-  it('has the nonce that the client sent, and only that', async () => {
+  it('must carry exactly the nonce that the client sent', async () => {
     const withNonce = await acme.idToken('subject-ann', 'mine')
     expect((await exchange(withNonce, { nonce: 'other' })).status).toBe(401)
     expect((await exchange(withNonce)).status).toBe(401)
@@ -181,7 +181,7 @@ describe('an ID token', () => {
     expect((await exchange(withNonce, { nonce: 'mine' })).status).toBe(200)
   })
 
-  it('without a signature, or signed with what both sides know, is refused', async () => {
+  it('is rejected without a signature, with a symmetric one, or when malformed', async () => {
     const [, payload] = (await acme.make()).split('.')
     const header = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
     for (const token of [
@@ -195,7 +195,7 @@ describe('an ID token', () => {
     expect((await exchange('x'.repeat(20_000))).status).toBe(400)
   })
 
-  it("of another tenant's provider is worth nothing here", async () => {
+  it('of the provider of another tenant is rejected, with the same response as for an unknown tenant', async () => {
     const idToken = await rival.idToken('subject-ann')
     const here = await exchange(idToken)
     expect([here.status, here.body.message]).toEqual([401, expect.stringMatching(/no identity provider/)])
@@ -212,7 +212,7 @@ describe('an ID token', () => {
     expect((await callApi('POST', '/account/authenticateByProvider', { body: { idToken } })).status).toBe(400)
   })
 
-  it('of a provider that two tenants have makes an account in each, which the other does not know', async () => {
+  it('of a provider that two tenants share creates a separate account in each', async () => {
     const theirs = await others.token('boss')
     await put('shared', setUp(acme), theirs)
     const [here, there] = await Promise.all(
@@ -228,8 +228,8 @@ describe('an ID token', () => {
   })
 })
 
-describe('roles', () => {
-  it('follow the mapping at each sign-in; tokens with the former ones end', async () => {
+describe("roles of a provider's mapping", () => {
+  it('follow the mapping at each sign-in, and tokens with former roles end', async () => {
     const first = (await exchange(await acme.idToken('subject-bea'))).body.authorizationToken
     expect((await whoAmI(first)).accountType).toBe('account.tenant.admin')
     await acme.setPersons({ ...PERSONS, 'subject-bea': { ...PERSONS['subject-bea'], groups: ['staff'] } })
@@ -240,7 +240,7 @@ describe('roles', () => {
     await acme.setPersons(PERSONS)
   })
 
-  it('are found by a path into objects, and by a whole name with dots', async () => {
+  it('are found by a path into nested claims and by a claim name that contains dots', async () => {
     const mappings = [
       { claim: 'realm_access.roles', value: 'reader', roles: ['readOnly'] },
       { claim: 'https://acme.example/roles', value: 'writer', roles: ['employee', 'readOnly'] },
@@ -261,7 +261,7 @@ describe('roles', () => {
     await put('acme', setUp(acme))
   })
 
-  it('of the tenant are given by mappings, with an account type or alone, and follow each sign-in', async () => {
+  it('can be roles of the tenant, with or without an account type', async () => {
     const clerk = { name: 'clerks', permissions: ['policies.read', 'quotes.read'] }
     await callOk('POST', '/auth/roles', { token: boss, body: clerk })
     const mappings = [
@@ -287,7 +287,7 @@ describe('roles', () => {
     const both = await enter('desk', 'claims')
     expect(await ping(alone)).toBe(401)
     expect((await who(both)).permissions).toEqual(expect.arrayContaining(['quotes.read', 'claims.write']))
-    // Nobody else sets them, and the role stays while the mapping gives it.
+    // Nobody can set them by hand, and the role cannot be deleted while the mapping gives it.
     const roles = await callApi<Refused>('PUT', `/auth/users/${first.accountLocator}/roles`, {
       token: boss,
       body: { roles: [] },
@@ -311,7 +311,7 @@ describe('roles', () => {
     expect((await put('acme', setUp(acme, { mappings: unknown }))).status).toBe(400)
   })
 
-  it('are not given to an e-mail address that the provider has not verified', async () => {
+  it('are not given for an e-mail address that the provider reports as unverified', async () => {
     const byAddress = [{ claim: 'email', value: 'chief@example.com', roles: ['admin'] }]
     expect((await put('acme', setUp(acme, { mappings: byAddress }))).status).toBe(200)
     const claim = async (sub: string, more: object) =>
@@ -319,12 +319,12 @@ describe('roles', () => {
     expect(await claim('typed', { email_verified: false })).toBe(403)
     expect(await claim('typed', { email_verified: 'false' })).toBe(403)
     expect(await claim('chief', { email_verified: true })).toBe(200)
-    // Many providers say nothing of it.
+    // Many providers do not send email_verified.
     expect(await claim('chief', {})).toBe(200)
     expect((await put('acme', setUp(acme))).status).toBe(200)
   })
 
-  it('that nobody mapped admit nobody, and make no account', async () => {
+  it('are required: a person without any gets 403, and no account is created', async () => {
     const { status, body } = await exchange(await acme.idToken('subject-cid'))
     expect([status, body.code, body.message]).toEqual([
       403,
@@ -341,7 +341,7 @@ describe('roles', () => {
     expect(list.items.map(({ username }) => username)).not.toContain('cid')
   })
 
-  it('that are gone disable the account and end its tokens; roles that are back enable it', async () => {
+  it('disable the account and end its tokens when none is left, and enable it when they return', async () => {
     const token = (await exchange(await acme.idToken('subject-ann'))).body.authorizationToken
     const { accountLocator } = await whoAmI(token)
     const account = () =>
@@ -359,13 +359,13 @@ describe('roles', () => {
     expect(await ping(back.body.authorizationToken)).toBe(200)
   })
 
-  it('do not enable whom an administrator disabled', async () => {
+  it('do not enable an account that an administrator disabled', async () => {
     const token = (await exchange(await acme.idToken('subject-bea'))).body.authorizationToken
     const { accountLocator } = await whoAmI(token)
     await callOk('PATCH', `/account/v1/accounts/${accountLocator}/disable`, { token: boss })
     const refused = await exchange(await acme.idToken('subject-bea'))
     expect([refused.status, refused.body.code]).toEqual([401, 'signInFailed'])
-    // Neither after roles that went and came back.
+    // Nor after roles that were removed and restored.
     await acme.setPersons({ ...PERSONS, 'subject-bea': { groups: [] } as never })
     expect((await exchange(await acme.idToken('subject-bea'))).status).toBe(403)
     await acme.setPersons(PERSONS)
@@ -374,7 +374,7 @@ describe('roles', () => {
     expect((await exchange(await acme.idToken('subject-bea'))).status).toBe(200)
   })
 
-  it('do not enable whom an administrator disabled after the provider had', async () => {
+  it('do not enable an account that an administrator disabled after the provider had', async () => {
     const token = (await exchange(await acme.idToken('subject-bea'))).body.authorizationToken
     const { accountLocator } = await whoAmI(token)
     const change = (what: string) =>
@@ -388,7 +388,7 @@ describe('roles', () => {
     expect((await exchange(await acme.idToken('subject-bea'))).status).toBe(200)
   })
 
-  it('make no account beyond 10,000 of the tenant, and nobody else makes one: who has one gets in', async () => {
+  it('create no account beyond 10,000 in the tenant (413), but existing accounts can still sign in', async () => {
     const database = env.TENANT_001
     const { results } = await database
       .prepare('select count(*) as count from account where deleted_at is null')
@@ -413,7 +413,7 @@ describe('roles', () => {
     expect((await exchange(stranger)).status).toBe(200)
   })
 
-  it('make another account for a person whose account was deleted', async () => {
+  it('create a new account for a person whose account was deleted', async () => {
     const { body } = await exchange(await acme.make({ claims: { sub: 'gone', groups: 'staff' } }))
     const before = await whoAmI(body.authorizationToken)
     await callOk('DELETE', `/account/v1/accounts/${before.accountLocator}`, { token: boss })
@@ -426,7 +426,7 @@ describe('roles', () => {
 })
 
 describe('the sign-in of a browser', () => {
-  it('begins with an address at the provider and a cookie that no script reads', async () => {
+  it('begins with a URL of the provider and an HttpOnly cookie', async () => {
     const { status, body, headers } = await callApi<{ location: string }>(
       'POST',
       '/account/authenticateByProvider/begin',
@@ -450,7 +450,7 @@ describe('the sign-in of a browser', () => {
     )
   })
 
-  it('that comes back with another state, without a code, or after ten minutes, signs nobody in', async () => {
+  it('fails if it returns with another state, without a code, or after ten minutes', async () => {
     const begun = await callApi<{ location: string }>('POST', '/account/authenticateByProvider/begin', {
       body: { tenantName: people.tenant.name, provider: 'acme' },
     })
@@ -474,8 +474,8 @@ describe('the sign-in of a browser', () => {
     expect(await sent()).toBe(before)
   })
 
-  // A provider that is not honest sends people on to another, by the state of their sign-in here, and waits for the code.
-  it('sends no provider the code with which a person came back from another, of any tenant', async () => {
+  // A dishonest provider could redirect people to another provider with the state of their sign-in here, and wait for the code.
+  it('does not send a provider the code of another provider, in any tenant', async () => {
     const begun = await callApi<{ location: string }>('POST', '/account/authenticateByProvider/begin', {
       body: { tenantName: others.tenant.name, provider: 'rival' },
     })
@@ -497,19 +497,19 @@ describe('the sign-in of a browser', () => {
     expect(await comeBack(callback(people, 'rival'), { iss: rival.issuer })).toBe(before)
     expect(await comeBack(callback(others, 'acme'), { iss: rival.issuer })).toBe(before)
     expect(await comeBack(own, { iss: acme.issuer })).toBe(before)
-    // This one promises to name itself (RFC 9207).
+    // This provider announces that it sends its issuer with the code (RFC 9207).
     expect(await comeBack(own, {})).toBe(before)
     expect(await comeBack(own, { iss: rival.issuer })).toBe(before + 1)
   })
 })
 
 describe('keys of the provider', () => {
-  it('that are new are fetched at once, and for unknown ones at most once a minute', async () => {
+  it('are fetched immediately for a new key id, and at most once a minute for unknown ids', async () => {
     expect((await exchange(await acme.idToken('subject-ann'))).status).toBe(200)
     later(KEYS_AGAIN_MS + 1_000)
     await acme.changeKeys()
     const before = (await acme.calls())['/jwks']!
-    // The clock of the tests stands still, that of the provider goes on.
+    // The clock of the tests is stopped, but the clock of the provider continues.
     expect(
       (await exchange(await acme.make({ claims: { sub: 'subject-ann', groups: 'staff' } }))).status,
     ).toBe(200)
@@ -521,7 +521,7 @@ describe('keys of the provider', () => {
     expect((await acme.calls())['/jwks']).toBe(before + 1)
   })
 
-  it('that it withdrew sign nobody in for longer than ten minutes', async () => {
+  it('are trusted for at most ten minutes after the provider withdraws them', async () => {
     const withdrawn = await acme.make({
       claims: { sub: 'subject-ann', groups: 'staff', exp: seconds() + 86_400 },
     })
@@ -534,7 +534,7 @@ describe('keys of the provider', () => {
 
 describe('keys without an id', () => {
   type Key = Record<string, unknown>
-  /** What a token of a provider with these keys is answered; of its own key the provider has `own`. */
+  /** Returns the outcome of a sign-in with a token of a provider that publishes these keys. `own` is the provider's own key. */
   const published = async (keysOf: (own: Key, other: Key) => Key[], token: MadeToken = {}) => {
     const provider = await openProvider(PERSONS)
     const keyOf = async ({ issuer }: RemoteProvider): Promise<Key> => {
@@ -552,28 +552,28 @@ describe('keys without an id', () => {
   const NO_KEY = 'The ID token is refused: the provider has no such key.'
   const SEVERAL = "The ID token is refused: it names none of the provider's several keys."
 
-  it('the only one that fits is meant, whatever id the token has', async () => {
+  it('verify a token with any key id if only one of them fits', async () => {
     expect(await published(own => [own])).toBe('signed in')
     expect(await published(own => [own], { header: { kid: undefined } })).toBe('signed in')
     expect(await published((own, other) => [{ ...other, use: 'enc' }, own])).toBe('signed in')
     expect(await published((own, other) => [own, { ...other, alg: 'RS512' }])).toBe('signed in')
   })
 
-  it('its signature counts, and its algorithm and use', async () => {
+  it('must match the signature, the algorithm and the use', async () => {
     expect(await published(own => [own], { foreignKey: true })).toMatch(/signature/)
     expect(await published((_, other) => [other])).toMatch(/signature/)
     expect(await published(own => [{ ...own, use: 'enc' }])).toBe(NO_KEY)
     expect(await published(own => [{ ...own, alg: 'RS512' }])).toBe(NO_KEY)
   })
 
-  it('several that fit are not tried, nor is one beside keys with ids', async () => {
+  it('are not tried if several fit, or if another key has an id', async () => {
     expect(await published((own, other) => [own, other])).toBe(SEVERAL)
     expect(await published((own, other) => [own, { ...other, kid: 'other' }])).toBe(NO_KEY)
     expect(await published(own => [{ ...own, kid: 'another' }])).toBe(NO_KEY)
   })
 })
 
-describe('a provider', () => {
+describe('an identity provider of a tenant', () => {
   const DISCOVERY = '/.well-known/openid-configuration'
   const trouble = async (answers: Parameters<RemoteProvider['answer']>[0]) => {
     const provider = await openProvider(PERSONS)
@@ -583,7 +583,7 @@ describe('a provider', () => {
     return { provider, idToken, answer: await exchange(idToken) }
   }
 
-  it('that is down is 502, and is not asked again for some seconds', async () => {
+  it('that is down causes 502, and is not called again for some seconds', async () => {
     const { provider, idToken, answer } = await trouble('down')
     expect([answer.status, answer.body.code, answer.body.message]).toEqual([
       502,
@@ -608,7 +608,7 @@ describe('a provider', () => {
     ],
     ['no keys', { jwks_uri: undefined }, /lacks 'jwks_uri'/],
     ['keys that are a number', { jwks_uri: 7 }, /must not be called/],
-  ])('whose discovery document has %s is 502', async (_, changes, message) => {
+  ])('whose discovery document has %s causes 502', async (_, changes, message) => {
     const provider = await openProvider(PERSONS)
     const document = { issuer: provider.issuer, jwks_uri: `${provider.issuer}/jwks`, ...changes }
     await put('troubled', setUp(provider))
@@ -638,13 +638,16 @@ describe('a provider', () => {
     ['a fault', { [DISCOVERY]: { status: 500 } }, /answered 500/],
     ['no key set', { '/jwks': { body: '{"keys":{}}' } }, /no key set/],
     ['keys of no kind', { '/jwks': { body: '{"keys":[{"kty":"none"},{}]}' } }, undefined],
-  ])('that sends %s refuses the sign-in without a fault of the service', async (_, answers, message) => {
-    const { answer } = await trouble(answers)
-    if (message) expect([answer.status, answer.body.message]).toEqual([502, expect.stringMatching(message)])
-    else expect(answer.status).toBe(401)
-  })
+  ])(
+    'that sends %s causes the sign-in to fail, but not with an internal error',
+    async (_, answers, message) => {
+      const { answer } = await trouble(answers)
+      if (message) expect([answer.status, answer.body.message]).toEqual([502, expect.stringMatching(message)])
+      else expect(answer.status).toBe(401)
+    },
+  )
 
-  it('that is deleted is named by its issuer where users are listed', async () => {
+  it('that was deleted appears by its issuer in the list of users', async () => {
     const provider = await openProvider(PERSONS)
     await put('passing', setUp(provider))
     const { authorizationToken } = (await exchange(await provider.idToken('subject-bea'))).body
@@ -654,7 +657,7 @@ describe('a provider', () => {
     expect(items.find(({ id }) => id === accountLocator)!.identityProvider).toBe(provider.issuer)
   })
 
-  it('that is deleted signs nobody in any more', async () => {
+  it('that was deleted ends the tokens of its accounts and signs nobody in', async () => {
     const provider = await openProvider(PERSONS)
     await put('short-lived', setUp(provider))
     const token = (await exchange(await provider.idToken('subject-ann'))).body.authorizationToken
@@ -664,7 +667,7 @@ describe('a provider', () => {
     expect(await ping(token)).toBe(401)
   })
 
-  it('that is deleted, or gets another issuer, disables who signs in by it alone, until it admits them again', async () => {
+  it('disables only its own accounts when it is deleted or its issuer changes, until it admits them again', async () => {
     const provider = await openProvider(PERSONS)
     const mappings = [...MAPPINGS, { claim: 'groups', value: 'visitors', roles: ['readOnly'] }]
     const enter = async (subject: string) =>
@@ -680,7 +683,7 @@ describe('a provider', () => {
       token: bea,
       body: { name: 'own', expiresAt: Date.now() + 3_600_000, permissions: ['policies.read'] },
     })
-    // An administrator disabled this one: it stays so whatever becomes of the provider.
+    // An administrator disabled this one, and it stays disabled.
     await callOk('PATCH', `/account/v1/accounts/${locators[1]}/disable`, { token: boss })
     const own = await callApi<Refused>('DELETE', '/auth/providers/closing', { token: bea })
     expect([own.status, own.body.message]).toEqual([409, expect.stringMatching(/lock yourself out/)])
@@ -705,8 +708,8 @@ describe('a provider', () => {
   })
 })
 
-describe('passwords', () => {
-  it('go only after an administrator signed in by the provider; operators and tokens still get in', async () => {
+describe('passwords in a tenant with a provider', () => {
+  it('are replaced only after an administrator has used the provider; operators keep theirs', async () => {
     await exchange(await rival.idToken('subject-ann'), { tenantName: others.tenant.name })
     const theirs = await others.token('boss')
     const early = await put('rival', setUp(rival, { replacesPasswords: true }), theirs)
@@ -724,13 +727,13 @@ describe('passwords', () => {
     expect((await asAdministrator('boss')).status).toBe(401)
     const operator = await asAdministrator('root')
     expect(operator.status).toBe(200)
-    // The sign-in of before holds on; the operator gives passwords back.
+    // The earlier session remains valid; the operator restores passwords.
     expect(await ping(theirs)).toBe(200)
     expect((await put('rival', setUp(rival), operator.body.authorizationToken)).status).toBe(200)
     expect((await others.tryToEnter('boss')).status).toBe(200)
   })
 
-  it('are set for nobody who signs in by a provider', async () => {
+  it('cannot be set for an account that signs in by a provider', async () => {
     const { body } = await exchange(await acme.idToken('subject-ann'))
     const { accountLocator } = await whoAmI(body.authorizationToken)
     const { status, body: refused } = await callApi<Refused>(
@@ -742,8 +745,8 @@ describe('passwords', () => {
   })
 })
 
-describe('a database that waits for the migration', () => {
-  it('refuses providers for now, and passwords go on', async () => {
+describe('a tenant whose database the providers migration has not reached', () => {
+  it('gets 503 for requests about providers, while password sign-in still works', async () => {
     await env.CONTROL.prepare(
       `update pool_database set migration = '0012_notes' where binding = 'TENANT_002'`,
     ).run()

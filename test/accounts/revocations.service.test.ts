@@ -1,5 +1,6 @@
-// A revocation of one account holds whatever an isolate knows: it stands beside the fence of each database of the tenant. The service
-// is one isolate here, and this test's own copy of it (`mounted`) is another, which trusts what it read for 5 s.
+// A revoked account is rejected regardless of what an isolate has cached, because each database of the tenant stores the
+// revocation next to its fence. The service is one isolate here. This test's own copy of it (`mounted`) is another, which trusts
+// what it read for 5 s.
 import { env } from 'cloudflare:workers'
 import { decodeJwt } from 'jose'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -71,7 +72,7 @@ const elsewhere = async (method: string, path: string, body?: object, of = token
 const readsOf = (shard: number) => `/policyholder/${holders[shard]}`
 const PING = '/v1/ping/authorized'
 
-/** Until the returned function is called, other databases than the account's own are not reached with a revocation. */
+/** Until the returned function is called, revocations do not reach databases other than that of the account. */
 function loseAnnouncements(): () => void {
   const sessions = Object.getPrototypeOf(env.CONTROL.withSession())
   const own = sessions.batch
@@ -92,7 +93,7 @@ const refusedIn = async (shard: number): Promise<number | null> =>
     .first<number>('epoch')
 
 describe('a revoked access token', () => {
-  it('is refused by each database at once, also where nobody has heard of it; 5 s later it is refused without', async () => {
+  it('is rejected by each database immediately, in every isolate, and after 5 s without a database', async () => {
     const request = { ...plainYear().request.policy, policyholderLocator: holders[1] }
     const policy = await callOk<{ locator: string }>('POST', '/policy', { token, body: request })
     for (const path of [readsOf(0), readsOf(1), PING]) expect(await elsewhere('GET', path)).toBe(200)
@@ -100,17 +101,17 @@ describe('a revoked access token', () => {
     for (const shard of [0, 1]) expect(await elsewhere('GET', readsOf(shard))).toBe(401)
     expect(await elsewhere('POST', '/policy', request)).toBe(401)
     expect(await elsewhere('POST', '/policyholder/create', { values: {} })).toBe(401)
-    // In the policy's object, which has the policy in memory.
+    // In the object of the policy, which has the policy in memory.
     expect(await elsewhere('POST', `/policy/${policy.locator}/issue`)).toBe(401)
     expect(await elsewhere('GET', readsOf(0), undefined, admin)).toBe(200)
-    // Asks no database.
+    // This route reads no database.
     expect(await elsewhere('GET', PING)).toBe(200)
     elapse(5_100)
     expect(await elsewhere('GET', PING)).toBe(401)
     expect((await callApi('GET', PING, { token: await motor.signIn('alice.agent') })).status).toBe(200)
   })
 
-  it('is refused while the control database is away, whenever it was revoked, at no more round trips', async () => {
+  it('is rejected while the control database is unavailable, at no more round trips', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     for (const path of [readsOf(0), readsOf(1)]) {
       expect(await elsewhere('GET', path)).toBe(200)
@@ -129,7 +130,7 @@ describe('a revoked access token', () => {
       expect((await callApi('GET', path, { token })).status).toBe(401)
       expect((await callApi('GET', path, { token: admin })).status).toBe(200)
     }
-    // What nothing else knows is not trusted.
+    // An isolate does not trust a token that only the control database could verify.
     expect((await callApi('GET', PING, { token: administration })).status).toBe(503)
     takeAway(undefined)
     elapse(TIMER_LEASE_MS + 6_000)
@@ -138,7 +139,7 @@ describe('a revoked access token', () => {
     expect(await told.bind(accountOf(token)).first('epoch')).toBe(await refusedIn(0))
   })
 
-  it('is refused by a database that was not reached when it was revoked, once a timer has reached it', async () => {
+  it('is rejected by a database that was unreachable at the time, once a timer has updated it', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     expect(await elsewhere('GET', readsOf(1))).toBe(200)
     const before = await refusedIn(1)
@@ -154,7 +155,7 @@ describe('a revoked access token', () => {
     for (const shard of [0, 1]) expect(await elsewhere('GET', readsOf(shard))).toBe(401)
   })
 
-  it('of each account that has a role is refused when the role changes, and by a timer where it was not reached', async () => {
+  it('is rejected after a role of its account changes, by a timer where the database was unreachable', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const role = { name: 'holders', permissions: ['policyholders.read'] }
     await callOk('POST', '/auth/roles', { token: admin, body: role })
@@ -191,7 +192,7 @@ describe('a revoked access token', () => {
     expect(await reads(1)).toEqual([401, 401])
   })
 
-  it('is refused by a database that the tenant got later; what no token can be of any more is forgotten', async () => {
+  it('is rejected by a shard added later, and its record is deleted once no token can be that old', async () => {
     const path = `/auth/users/${accountOf(token)}/revoke`
     expect((await callApi('POST', path, { token: admin })).status).toBe(200)
     await grow(3)

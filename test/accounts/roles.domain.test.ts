@@ -29,18 +29,18 @@ const may = (username: string, accountType = 'account.tenant.employee') =>
 const all = (group: string) => ALL_PERMISSIONS.filter(permission => permission.startsWith(`${group}.`))
 
 describe('roles of a configuration', () => {
-  it('give a user what they say, and what all of them say together', () => {
+  it('give a user the union of the permissions of all its roles', () => {
     expect(may('amy')).toEqual([...all('policies'), 'quotes.read'])
     expect(may('both')).toEqual([...all('policies'), 'quotes.read', 'quotes.underwrite'])
   })
 
-  it('that name an account type redefine it for all accounts of the type, and for users who have more', () => {
+  it('named like an account type redefine it for all accounts of the type and for users with more roles', () => {
     expect(may('rita', 'account.tenant.read.only.user')).toEqual(['policies.read'])
     expect(may('made-by-hand', 'account.tenant.read.only.user')).toEqual(['policies.read'])
     expect(may('mixed')).toEqual(['policies.read', 'quotes.underwrite'])
   })
 
-  it('without permissions give what the account type holds', () => {
+  it('without permissions leave users the permissions of their account type', () => {
     const employee = ALL_PERMISSIONS.filter(permission => holds('account.tenant.employee', permission))
     expect(may('named')).toEqual(employee)
     expect(
@@ -48,14 +48,14 @@ describe('roles of a configuration', () => {
     ).toBeUndefined()
   })
 
-  it('are of the archive’s users, and of nobody who was added under the name of one', () => {
+  it('apply to users of the archive, not to an account added under the same user name', () => {
     const added = (username: string, accountType: string) =>
       rolePermissions({ username, accountType, source: 'interface' }, roles)
     expect(added('amy', 'account.tenant.employee')).toBeUndefined()
     expect(added('amy', 'account.tenant.read.only.user')).toEqual(['policies.read'])
   })
 
-  it('say nothing where none has permissions, nor of users where those are no accounts', () => {
+  it('are null when no role has permissions or test users are not accounts', () => {
     expect(tenantRoles({ testUsers: USERS }, true)).toBeNull()
     expect(tenantRoles({ rolePermissions: { agent: ['policies.*'] }, testUsers: USERS }, false)).toBeNull()
     expect(
@@ -66,7 +66,7 @@ describe('roles of a configuration', () => {
     ).toBeUndefined()
   })
 
-  it('are short in a token: a group that is held whole is one word', () => {
+  it('are abbreviated in a token: a complete group becomes one entry', () => {
     const list = rolePermissions({ username: 'amy', accountType: '', source }, roles)
     expect(list).toEqual(['policies.*', 'quotes.read'])
     const everything = tenantRoles(
@@ -78,7 +78,7 @@ describe('roles of a configuration', () => {
     ).toBeLessThan(900)
   })
 
-  it('never give what only administration accounts hold, by a whole group either', () => {
+  it('never grant a permission of administration accounts, not even as part of a group', () => {
     const greedy = tenantRoles(
       { rolePermissions: { x: ['deployments.*'] }, testUsers: [user('x', 'x')] },
       true,

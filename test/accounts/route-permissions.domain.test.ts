@@ -1,4 +1,4 @@
-// What routes ask for, held against the contracts; and that none is without.
+// The permissions that routes require, compared with the contracts; every route requires one.
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { loadRoutes } from '../../scripts/routes.ts'
@@ -18,7 +18,7 @@ const ASKED = new Map(
   ]),
 )
 
-it('a route of the contracts asks for what its contract says, and for nothing else', () => {
+it('a route of the contracts requires exactly the permissions of its contract', () => {
   const wrong: unknown[] = []
   let compared = 0
   for (const [permissions, routes] of Object.entries(CONTRACT_PERMISSIONS))
@@ -33,7 +33,7 @@ it('a route of the contracts asks for what its contract says, and for nothing el
   expect(compared).toBeGreaterThanOrEqual(50)
 })
 
-it('every route of a tenant or of the platform asks for permissions that exist', () => {
+it('every route of a tenant or of the platform requires permissions that exist', () => {
   const known = new Set<string>(ALL_PERMISSIONS)
   for (const { method, path, access } of ROUTES) {
     if (access.kind === 'public' || (access.kind === 'signedIn' && !access.permissions)) continue
@@ -43,7 +43,7 @@ it('every route of a tenant or of the platform asks for permissions that exist',
   }
 })
 
-it('without a permission: what needs no token, and what concerns the caller alone', () => {
+it('only public routes and routes about the caller require no permission', () => {
   const without = ROUTES.filter(({ access }) => access.kind === 'signedIn' && !access.permissions)
   expect(without.map(({ path }) => path)).toEqual(
     expect.arrayContaining([
@@ -68,7 +68,7 @@ it('a route without a permission does not compile', () => {
   expect(forTenant('Test').get('/x', { ...plain, permission: 'policies.fly' }).path).toBe('/x')
 })
 
-it('docs/permissions.md is what the routes say', () => {
+it('docs/permissions.md matches the routes', () => {
   expect(
     readFileSync(PERMISSIONS_DOCUMENT, 'utf8'),
     'docs/permissions.md is not up to date; run npm run docs:permissions',

@@ -68,7 +68,7 @@ const tokenIn = ({ status, body }: Answer<Authentication>): string => {
 }
 
 describe('signing in to a tenant', () => {
-  it('works by name or host name, in query or body, with a trailing slash', async () => {
+  it('works by tenant or host name, in query or body, with or without a trailing slash', async () => {
     for (const answer of [
       await signIn({ ...alice, tenantName: MOTOR.name }),
       await signIn({ ...alice, hostName: MOTOR.hostName.toUpperCase() }),
@@ -79,7 +79,7 @@ describe('signing in to a tenant', () => {
       expect((await ping(tokenIn(answer))).body).toBe('api')
   })
 
-  it('gives a token with the claims that clients read, in the zone of the newest configuration', async () => {
+  it('returns a token with the claims that clients read, in the time zone of the newest configuration', async () => {
     const answer = await signIn({ ...alice, tenantName: MOTOR.name })
     const claims = decodeJwt(tokenIn(answer))
     expect(claims).toMatchObject({
@@ -94,12 +94,12 @@ describe('signing in to a tenant', () => {
     expect(answer.body.expiresTimestamp).toBe(String(claims.exp! * 1000))
   })
 
-  it('takes one read and one write of the tenant’s database', async () => {
+  it('needs one read and one write of the tenant database, and one read of the control database', async () => {
     const { headers } = await signIn({ ...alice, tenantName: MOTOR.name })
     expect(headers.get('server-timing')).toContain('d1;desc="3"')
   })
 
-  it('is told in the stream of the tenant, whether it works or not', async () => {
+  it('adds an event to the stream of the tenant, both on success and on failure', async () => {
     const answer = await signIn({ ...alice, password: 'wrong', tenantName: MOTOR.name })
     const { results } = await motor()
       .prepare(`select type, data, username from ${EVERY_EVENT} where request_id = ?`)
@@ -118,7 +118,7 @@ describe('signing in to a tenant', () => {
     expect(newest).toBe('login.success')
   })
 
-  it('fails alike for a wrong password, user and tenant, with as much work', async () => {
+  it('has the same response for a wrong password, user and tenant', async () => {
     const told = new Set<string>()
     for (const [body, query] of [
       [{ ...alice, password: 'wrong' }, `?tenantName=${MOTOR.name}`],
@@ -136,12 +136,12 @@ describe('signing in to a tenant', () => {
     expect(told.size).toBe(1)
   })
 
-  it('is refused with 400 when query and body name different tenants', async () => {
+  it('returns 400 when query and body name different tenants', async () => {
     const answer = await signIn({ ...alice, tenantName: MOTOR.name }, `?tenantName=${HOME.name}`)
     expect(answer.body).toMatchObject({ code: 'invalidRequest', httpStatus: '400' })
   })
 
-  it('takes user name and password from the header when there is no body', async () => {
+  it('accepts user name and password from the Authorization header when there is no body', async () => {
     const password = 'Gänse: vier, Schafe: elf'
     await insertAccount(
       motor(),
@@ -166,12 +166,12 @@ describe('signing in to a tenant', () => {
           expect.stringMatching(/Authorization.*base64/),
         ])
       }
-      // A body counts alone: the header may be left from elsewhere.
+      // A body takes precedence: the header may be left over from another request.
       tokenIn(await withHeader('herder:wrong', `${path}${named}`, boss))
     }
   })
 
-  it('says what to send when the body is empty or lacks something', async () => {
+  it('reports which fields are missing when the body is empty or incomplete', async () => {
     const empty = await callApi<Refused>('POST', '/account/authenticate', {
       headers: { 'content-type': 'application/json' },
     })
@@ -192,24 +192,24 @@ describe('signing in to a tenant', () => {
     const stored = await motor()
       .prepare(`select password_hash from account where username = 'old'`)
       .first('password_hash')
-    // The cost that tests of the service have: test/support/service-bundle.ts.
+    // The cost in tests of the service: test/support/service-bundle.ts.
     expect(stored).toMatch(/^\$scrypt\$ln=4,r=8,p=5\$/)
     tokenIn(await signIn({ username: 'old', password: PASSWORD, tenantName: MOTOR.name }))
   })
 })
 
 describe('an administration account', () => {
-  it('signs in without a tenant, and its token has no tenant', async () => {
+  it('signs in without a tenant and gets a token without a tenant', async () => {
     const claims = decodeJwt(tokenIn(await signIn(root)))
     expect(claims).toMatchObject({ sub: 'root', 'account.type': 'account.internal' })
     expect(claims['tenant.uuid']).toBeUndefined()
   })
 
-  it('is not a user of a tenant', async () => {
+  it('cannot sign in as a user of a tenant', async () => {
     expect((await signIn({ ...root, tenantName: MOTOR.name })).body.code).toBe('signInFailed')
   })
 
-  it('signs in to any tenant as an administrator of that tenant only', async () => {
+  it('signs in to any tenant, as an administrator of that tenant only', async () => {
     for (const query of [
       `?tenantLocator=${HOME.locator}`,
       `?tenantName=${HOME.name}`,
@@ -225,14 +225,14 @@ describe('an administration account', () => {
   })
 })
 
-describe('authenticateAdmin', () => {
-  it('signs in administrators of the tenant, and no other user', async () => {
+describe('POST /account/authenticateAdmin', () => {
+  it('signs in administrators of the tenant only', async () => {
     tokenIn(await signInAdmin(boss, `?tenantName=${MOTOR.name}`))
     expect((await signInAdmin(alice, `?tenantName=${MOTOR.name}`)).body.code).toBe('signInFailed')
     expect((await signInAdmin(boss, `?tenantName=${HOME.name}`)).body.code).toBe('signInFailed')
   })
 
-  it('wants exactly one name of the tenant', async () => {
+  it('requires exactly one tenant', async () => {
     for (const query of ['', `?tenantName=${MOTOR.name}&hostName=${MOTOR.hostName}`])
       expect((await signInAdmin(boss, query)).body).toMatchObject({
         code: 'invalidRequest',
@@ -242,22 +242,22 @@ describe('authenticateAdmin', () => {
   })
 })
 
-describe('a token', () => {
+describe('an access token', () => {
   let signedIn: string | undefined
-  /** One sign-in serves many tests: each costs a fifth of a second. */
+  /** Shared by many tests: each sign-in takes a fifth of a second. */
   const aliceToken = async (): Promise<string> => {
     signedIn ??= tokenIn(await signIn({ ...alice, tenantName: MOTOR.name }))
     return signedIn
   }
   const later = (ms: number) => vi.spyOn(Date, 'now').mockReturnValue(Date.now() + ms)
 
-  it('is accepted bare, as Bearer and as JWT', async () => {
+  it('is accepted without a scheme, as Bearer and as JWT', async () => {
     const token = await aliceToken()
     for (const authorization of [token, `Bearer ${token}`, `bearer ${token}`, `JWT ${token}`, `jwt ${token}`])
       expect((await callApi('GET', '/v1/ping/authorized/', { headers: { authorization } })).body).toBe('api')
   })
 
-  it('that is missing or wrong is refused with 401', async () => {
+  it('that is missing or malformed is rejected with 401', async () => {
     for (const authorization of ['', 'Bearer x.y.z', 'nonsense']) {
       const answer = await callApi<Refused>('GET', '/v1/ping/authorized', { headers: { authorization } })
       expect(answer.body).toMatchObject({ code: 'unauthenticated', httpStatus: 401 })
@@ -265,7 +265,7 @@ describe('a token', () => {
     }
   })
 
-  it('needs no round trip but the tenant every 5 s', async () => {
+  it('needs no round trip except reading the tenant every 5 s', async () => {
     const token = await aliceToken()
     const clock = later(TENANT_TRUST_MS)
     expect((await ping(token)).headers.get('server-timing')).toContain('d1;desc="1"')
@@ -273,7 +273,7 @@ describe('a token', () => {
     clock.mockRestore()
   })
 
-  it('is void once the tenant is recreated, its tokens are revoked or it is gone', async () => {
+  it('is rejected once the tenant is recreated or deleted, or its tokens are revoked', async () => {
     const token = await aliceToken()
     const clock = later(TENANT_TRUST_MS)
     for (const [change, undo] of [
@@ -292,7 +292,7 @@ describe('a token', () => {
     clock.mockRestore()
   })
 
-  it('is renewed until 12 hours after the sign-in', async () => {
+  it('can be renewed until 12 hours after the sign-in', async () => {
     let token = await aliceToken()
     const began = Date.now()
     const clock = vi.spyOn(Date, 'now')
@@ -316,7 +316,7 @@ describe('a token', () => {
     clock.mockRestore()
   })
 
-  it('of an account that is gone is not renewed', async () => {
+  it('of a deleted account is not renewed', async () => {
     await insertAccount(
       motor(),
       'guest',
@@ -328,7 +328,7 @@ describe('a token', () => {
     expect((await callApi('POST', '/account/renewAuthentication', { token })).status).toBe(401)
   })
 
-  it('of the administration account renews itself', async () => {
+  it('of the administration account can be renewed', async () => {
     const token = tokenIn(await signIn(root))
     tokenIn(await callApi<Authentication>('POST', '/account/renewAuthentication', { token }))
   })

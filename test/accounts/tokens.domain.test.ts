@@ -32,7 +32,7 @@ const HOLDER: TokenHolder = {
 
 const header = (authorization: string) => new Request('http://x/', { headers: { authorization } })
 
-describe('tokens', () => {
+describe('access tokens', () => {
   it('carry the claims that clients read', async () => {
     const { token, expiresAt } = await issueToken(SECRET, HOLDER, NOW)
     expect(expiresAt).toBe(NOW + TOKEN_LIFE_MS)
@@ -50,7 +50,7 @@ describe('tokens', () => {
     })
   })
 
-  it('are read back, without a tenant for the administration account', async () => {
+  it('are read back into the caller and tenant, without a tenant for the administration account', async () => {
     const { token } = await issueToken(SECRET, HOLDER, NOW)
     expect(await readToken(SECRET, token, NOW)).toEqual({
       caller: HOLDER.caller,
@@ -63,12 +63,12 @@ describe('tokens', () => {
     const administration = await issueToken(SECRET, { ...HOLDER, tenant: undefined }, NOW)
     const read = await readToken(SECRET, administration.token, NOW)
     expect([read.tenant, read.isAdministration]).toEqual([undefined, true])
-    // Also where it is signed in to a tenant.
+    // The same holds for an administration account that signed in to a tenant.
     const inTenant = await issueToken(SECRET, { ...HOLDER, isAdministration: true }, NOW)
     expect((await readToken(SECRET, inTenant.token, NOW)).isAdministration).toBe(true)
   })
 
-  it('end after an hour', async () => {
+  it('expire after an hour', async () => {
     const { token } = await issueToken(SECRET, HOLDER, NOW)
     await readToken(SECRET, token, (NOW + TOKEN_LIFE_MS - 1000) as Instant)
     const end = (NOW + TOKEN_LIFE_MS) as Instant
@@ -77,7 +77,7 @@ describe('tokens', () => {
     await expect(readToken(SECRET, unread.token, end)).rejects.toThrow(/has expired/)
   })
 
-  it('of another secret, altered, unsigned or of another kind are refused alike', async () => {
+  it('are rejected with the same error whether forged, altered, unsigned or signed with another algorithm', async () => {
     const { token } = await issueToken(SECRET, HOLDER, NOW)
     const [head, claims, signature] = token.split('.') as [string, string, string]
     const other = await issueToken(keySet(KEYS[1]!), HOLDER, NOW)
@@ -106,7 +106,7 @@ describe('tokens', () => {
       })
   })
 
-  it('of previews sign nobody in, though the same key signs them', async () => {
+  it('do not include previews, although the same key signs them', async () => {
     const { caller, tenant } = HOLDER
     const preview = await signPreview(
       { env: SECRET, caller, tenant } as never,
@@ -117,7 +117,7 @@ describe('tokens', () => {
     })
   })
 
-  it('are signed by the first key and known by all, so that keys change without ending a session', async () => {
+  it('are signed by the first key and verified by every key, so that keys can rotate without ending sessions', async () => {
     const [old, next] = [KEYS[0]!, KEYS[1]!]
     const stages = [keySet(old), keySet(old, next), keySet(next, old), keySet(next)]
     const signers = await Promise.all(
@@ -136,7 +136,7 @@ describe('tokens', () => {
     expect((await readToken(stages[1]!, newer, NOW)).caller.username).toBe('alice')
   })
 
-  it('show only the public half of their keys', async () => {
+  it('publish only the public half of their keys', async () => {
     const { shown } = await tokenKeys(keySet(KEYS[1]!, KEYS[2]!))
     expect(shown.map(key => Object.keys(key))).toEqual([
       ['kty', 'crv', 'x', 'kid', 'alg', 'use'],
@@ -144,19 +144,19 @@ describe('tokens', () => {
     ])
   })
 
-  it('remembered as checked are refused all the same once they end', async () => {
+  it('are rejected after they expire even if their verification is cached', async () => {
     const { token } = await issueToken(SECRET, HOLDER, NOW)
     await readToken(SECRET, token, NOW)
     await expect(readToken(SECRET, token, (NOW + TOKEN_LIFE_MS) as Instant)).rejects.toThrow(/has expired/)
   })
 
-  it('say that all of the account were revoked so many times, and that its password is too old', async () => {
+  it('carry the revocation count of the account and whether its password has expired', async () => {
     const holder = { ...HOLDER, accountEpoch: 4, isPasswordExpired: true }
     const { token } = await issueToken(SECRET, holder, NOW)
     expect(await readToken(SECRET, token, NOW)).toMatchObject({ accountEpoch: 4, isPasswordExpired: true })
   })
 
-  it('cannot be made without keys, and what is wrong with them is said without showing them', async () => {
+  it('cannot be issued with invalid keys, and the error does not show the keys', async () => {
     const { d, ...half } = newTokenKey() as Record<string, string>
     for (const TOKEN_KEYS of [
       '',
@@ -178,12 +178,12 @@ describe('tokens', () => {
     }
   })
 
-  it('are read bare and after Bearer or JWT in any case', () => {
+  it('are accepted without a scheme and after Bearer or JWT in any case', () => {
     for (const authorization of ['a.b.c', 'Bearer a.b.c', 'bearer  a.b.c', 'JWT a.b.c', 'jwt a.b.c'])
       expect(tokenOf(header(authorization))).toBe('a.b.c')
   })
 
-  it('are missed with a message that says what to send', () => {
+  it('that are missing cause an error that says what to send', () => {
     for (const authorization of ['', 'Bearer', 'Basic YTpi', 'Bearer a.b', 'Digest a.b.c', 'a.b.c.d'])
       expect(() => tokenOf(header(authorization))).toThrow(/Authorization/)
   })

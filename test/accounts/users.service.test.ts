@@ -1,4 +1,4 @@
-// Who may do what: users with their permissions, and the roles that give them.
+// Users with their permissions, and the roles that give them.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RoleResponse, UserListResponse, UserResponse } from '../../src/access/roles/contract.ts'
 import { callApi, callOk } from '../support/api.ts'
@@ -49,7 +49,7 @@ beforeAll(async () => {
 }, 60_000)
 
 describe('GET /auth/users', () => {
-  it('lists users with what the roles of the configuration give them, in one round trip', async () => {
+  it('lists users with the permissions that their roles give them, in one round trip', async () => {
     const answer = await ask()
     expect(roundTrips(answer)).toEqual({ d1: 1, object: 0, r2: 0, queue: 0 })
     const of = Object.fromEntries(answer.body.items.map(one => [one.username, one]))
@@ -57,12 +57,12 @@ describe('GET /auth/users', () => {
     expect(of['alice.agent']).toMatchObject({ accountType: 'account.tenant.employee', disabled: false })
     expect(of['ulrich.underwriter']!.permissions).toContain('policies.*')
     expect(of['anna.admin']!.permissions).toContain('users.*')
-    // The role reader is that of the account type.
+    // The role 'reader' is that of the account type.
     expect(of.rita).toMatchObject({ disabled: true, permissions: ['policies.read'] })
     expect(answer.body.listCompleted).toBe(true)
   })
 
-  it('says of everybody what they are answered themselves', async () => {
+  it('shows the same permissions as each user gets from GET /auth/permissions', async () => {
     for (const username of ['alice.agent', 'ulrich.underwriter', 'anna.admin']) {
       const [user] = await users(`?username=${username}`)
       const { permissions } = await callOk<{ permissions: string[] }>('GET', '/auth/permissions', {
@@ -75,7 +75,7 @@ describe('GET /auth/users', () => {
     }
   })
 
-  it('is chosen by name, type and state, and paged', async () => {
+  it('filters by user name, type and state, and pages', async () => {
     expect((await names('?username=a')).sort()).toEqual(['alice.agent', 'anna.admin'])
     expect(await names('?username=A')).toEqual([])
     expect(await names('?accountType=account.tenant.admin')).toContain('anna.admin')
@@ -91,7 +91,7 @@ describe('GET /auth/users', () => {
     expect(paged).toEqual(all)
   })
 
-  it('refuses wrong input and callers without the permission, and shows nobody of another tenant', async () => {
+  it('rejects invalid queries and callers without the permission, and lists no user of another tenant', async () => {
     for (const query of ['?accountType=boss', '?disabled=perhaps', '?offset=-1', '?count=0'])
       expect([query, (await ask(query)).status]).toEqual([query, 400])
     expect((await ask('', await motor.signIn('alice.agent'))).status).toBe(403)
@@ -101,7 +101,7 @@ describe('GET /auth/users', () => {
 })
 
 describe('GET /auth/roles', () => {
-  it('lists account types and the roles of the configuration with what they give', async () => {
+  it('lists account types and the roles of the configuration with their permissions', async () => {
     const { body } = await callApi<RoleResponse[]>('GET', '/auth/roles', { token: admin })
     const of = Object.fromEntries(body.map(one => [one.name, one]))
     expect(body.slice(0, 4).map(one => [one.name, one.source])).toEqual([
@@ -122,7 +122,7 @@ describe('GET /auth/roles', () => {
     expect(of.admin!.permissions).toContain('users.*')
   })
 
-  it('needs the permission to see users', async () => {
+  it('returns 403 without users.read', async () => {
     const token = await motor.signIn('alice.agent')
     expect((await callApi('GET', '/auth/roles', { token })).status).toBe(403)
   })
