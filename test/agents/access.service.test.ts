@@ -1,4 +1,4 @@
-// Who may come to /mcp, with what, and what answers say: tokens, tenants that keep agents out, rights, limits, protocol versions.
+// Access to /mcp and what responses show: tokens, tenants that block agents, permissions, limits, protocol versions.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { limitAgent } from '../../src/platform/http/rate-limits.ts'
@@ -34,8 +34,8 @@ const callOf = (name: string, args: object) => ({
   params: { name, arguments: args },
 })
 
-describe('a token', () => {
-  it('is needed: 401 says where to read how to sign in', async () => {
+describe('the token of an agent', () => {
+  it('is required: 401 names the resource metadata that explains how to sign in', async () => {
     for (const wrong of [undefined, 'no token', `bdy_${'x'.repeat(58)}`]) {
       const { status, headers, body } = await postMessage(wrong, LIST)
       expect([status, body.code]).toEqual([401, 'unauthenticated'])
@@ -54,12 +54,12 @@ describe('a token', () => {
     await expect(agentOf('no token')).rejects.toThrow()
   })
 
-  it('is one of a tenant', async () => {
+  it('must belong to a tenant: 403 for an administration token', async () => {
     const { status, body } = await postMessage(await administrator(), LIST)
     expect([status, body.code]).toEqual([403, 'forbidden'])
   })
 
-  it('lets each tool do what it lists, and no more', async () => {
+  it('lets each tool use the permissions of the token, and no more', async () => {
     const reader = await agentOf(
       await agentToken(motor.tenantName, admin, ['policies.read', 'policies.list']),
     )
@@ -97,7 +97,7 @@ describe('a token', () => {
     ])
   })
 
-  it('is in the audit trail as that of an agent', async () => {
+  it('marks entries of the audit trail as made by an agent', async () => {
     const { preview } = await agent.ask('preview_policyholder', { values: {} })
     await agent.call('carry_out', { preview })
     const { entries } = await callOk<{ entries: { action: string; subject: string; details: object }[] }>(
@@ -127,7 +127,7 @@ describe('a tenant', () => {
   const access = (method: string, body?: object) =>
     callApi<{ allowed: boolean }>(method, '/tenant/agentAccess', { token: admin, ...(body && { body }) })
 
-  it('for tests lets agents come, until it keeps them out', async () => {
+  it('of type test allows agents until it blocks them', async () => {
     expect((await access('GET')).body).toEqual({ allowed: true })
     expect((await access('PUT', { allowed: false })).body).toEqual({ allowed: false })
     const { status, body } = await postMessage(token, LIST)
@@ -138,7 +138,7 @@ describe('a tenant', () => {
     expect((await agent.ask('find_policies', {})).policies).toHaveLength(1)
   })
 
-  it('in production keeps them out, until it lets them come', async () => {
+  it('of type production blocks agents until it allows them', async () => {
     const as = async (type: string, allowsAgents: number | null) => {
       await env.CONTROL.prepare('update tenant set type = ?, allows_agents = ? where name = ?')
         .bind(type, allowsAgents, motor.tenantName)
@@ -158,7 +158,7 @@ describe('a tenant', () => {
     }
   })
 
-  it('is told which setting it is only by those who may', async () => {
+  it('lets only accounts with the permission change the setting', async () => {
     const set = (own: string) =>
       callApi('PUT', '/tenant/agentAccess', { token: own, body: { allowed: true } })
     expect((await set(motor.token)).status).toBe(403)
@@ -167,8 +167,8 @@ describe('a tenant', () => {
   })
 })
 
-describe('limits', () => {
-  it('of calls in ten seconds, for each token', async () => {
+describe('limits for agents', () => {
+  it('allow each token a number of calls in ten seconds, and then reject with 429', async () => {
     const { THREE_AT_ONCE } = env as unknown as { THREE_AT_ONCE: RateLimit }
     const limits = { ...env, ENVIRONMENT: 'production', AGENT_LIMIT: THREE_AT_ONCE } as unknown as Env
     const from = (own: string) =>
@@ -178,7 +178,7 @@ describe('limits', () => {
     await from('Bearer two')
   })
 
-  it('of messages: one at a time, of JSON, of 64 KiB at most', async () => {
+  it('accept only POST of a single JSON message of at most 64 KiB', async () => {
     const long = await postMessage(token, callOf('find_policies', { value: 'x'.repeat(70_000) }))
     expect([long.status, long.body.code]).toEqual([413, 'tooLarge'])
     const several = await postMessage(token, [LIST, LIST])
@@ -193,7 +193,7 @@ describe('limits', () => {
     }
   })
 
-  it('of arguments: no more, no others, and none that is too long', async () => {
+  it('reject arguments that are unknown, malformed or too long', async () => {
     const wrong: [string, object, string][] = [
       ['find_policies', { value: 'x'.repeat(300) }, 'value'],
       ['find_policies', { pageSize: 1_000 }, 'pageSize'],
@@ -215,8 +215,8 @@ describe('limits', () => {
   })
 })
 
-describe('the protocol', () => {
-  it('has some twenty tools with exact schemas, and one that changes records', async () => {
+describe('the MCP interface', () => {
+  it('has about twenty tools with exact schemas, and only carry_out changes records', async () => {
     const { tools } = await agent.client.listTools()
     expect(tools.map(one => one.name)).toEqual([
       ...['find_policies', 'find_policyholders', 'read_policyholder', 'read_policy', 'explain_policy'],
@@ -235,13 +235,13 @@ describe('the protocol', () => {
     expect(JSON.stringify(tools).length).toBeLessThan(85_000)
   })
 
-  it('refuses unknown tools and methods', async () => {
+  it('rejects unknown tools and methods', async () => {
     await expect(agent.client.callTool({ name: 'issue_policy', arguments: {} })).rejects.toThrow(/not found/)
     const { body } = await postMessage(token, { jsonrpc: '2.0', id: 1, method: 'policies/issue', params: {} })
     expect(JSON.stringify(body)).toContain('-32601')
   })
 
-  it('refuses versions that it does not speak', async () => {
+  it('rejects unsupported protocol versions, and offers a supported one when initialized', async () => {
     await expect(agentOf(token, { pin: '2031-01-01' })).rejects.toThrow()
     const { status } = await postMessage(token, LIST, { 'mcp-protocol-version': '1999-01-01' })
     expect(status).toBe(400)
@@ -266,8 +266,8 @@ describe('the protocol', () => {
   })
 })
 
-describe('round trips', () => {
-  // A long-lived token is looked up again every 5 s, an access token is not.
+describe('round trips of an agent', () => {
+  // A long-lived token is looked up again every 5 s. An access token is not.
   let signedIn: Agent
   beforeAll(async () => {
     signedIn = await agentOf(admin)
@@ -284,7 +284,7 @@ describe('round trips', () => {
     ['read_product', { product: 'private_motor' }, { d1: 1 }],
     ['read_events', {}, { d1: 1 }],
     ['list_reports', {}, { d1: 1 }],
-  ] as const)('of %s', async (name, args, trips) => {
+  ] as const)('calling %s', async (name, args, trips) => {
     const ofPolicy = ['read_policy', 'explain_policy', 'read_quotes', 'read_bills'].includes(name)
     const all = ofPolicy ? { policy, ...args } : args
     await signedIn.call(name, all)
@@ -293,7 +293,7 @@ describe('round trips', () => {
     expect(answer.trips).toEqual({ object: 0, r2: 0, queue: 0, ...trips })
   })
 
-  it('of a new policy: each step by itself', async () => {
+  it('each step from a new policyholder to an issued policy', async () => {
     const { request } = plainYear()
     const {
       productName,
@@ -341,7 +341,7 @@ describe('round trips', () => {
     ])
   })
 
-  it('of a preview and of carrying it out', async () => {
+  it('previewing a cancellation and carrying it out', async () => {
     const cancelling = {
       policy,
       name: 'customer_request',
@@ -355,7 +355,7 @@ describe('round trips', () => {
     expect(done.trips).toEqual({ d1: 3, object: 1, r2: 0, queue: 0 })
   })
 
-  it('of nothing but the protocol: none', async () => {
+  it('listing the tools needs none', async () => {
     const { headers } = await postMessage(admin, LIST)
     expect(roundTrips({ headers })).toEqual({ d1: 0, object: 0, r2: 0, queue: 0 })
   })

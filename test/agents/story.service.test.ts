@@ -1,4 +1,5 @@
-// An agent by the SDK's own client: from a question to an issued policy, with previews in between, and what stands in its way.
+// An agent with the client of the MCP SDK: from a question to an issued policy, with previews in between, and what the service
+// rejects.
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { PREVIEW_LIFE_MS } from '../../src/transactions/mechanism/preview-token.ts'
 import { type Agent, agentOf, agentToken, EVERYTHING } from '../support/agent.ts'
@@ -74,7 +75,7 @@ const endorsing = async (policy: string, value = '49000') => {
   }
 }
 
-describe('from a question to an issued policy', () => {
+describe('an agent gets from a question to an issued policy', () => {
   it.each(['legacy', 'auto'] as const)('with a client that connects as %s', async mode => {
     const own = await agentOf(await agentToken(motor.tenantName, admin, EVERYTHING), mode)
     expect(own.client.getServerVersion()?.name).toBe('bindery')
@@ -97,7 +98,7 @@ describe('from a question to an issued policy', () => {
     expect((await read(made.policy)).issuedTimestamp).toBeDefined()
   })
 
-  it('then a change, a renewal, a cancellation and its reinstatement', async () => {
+  it('and then endorses, renews, cancels and reinstates it', async () => {
     const policy = await issued()
     const change = await agent.ask('preview_endorsement', await endorsing(policy))
     expect(change.price.premium.change.amount).not.toBe(0)
@@ -130,20 +131,20 @@ describe('from a question to an issued policy', () => {
   })
 })
 
-describe('nothing is carried out', () => {
+describe('carry_out rejects', () => {
   const reasonOf = ({ isError, problem }: Awaited<ReturnType<Agent['call']>>) => [
     isError,
     problem?.status,
     problem?.details?.previewReason,
   ]
 
-  it('without a preview', async () => {
+  it('a preview that does not exist', async () => {
     expect(reasonOf(await carryOut(`pv_${'a'.repeat(24)}`))).toEqual([true, 409, 'unknown'])
     for (const preview of ['', 'no preview', '../policy', 42])
       expect((await agent.call('carry_out', { preview })).isError).toBe(true)
   })
 
-  it('beside the preview', async () => {
+  it('arguments in addition to the preview', async () => {
     const policy = await quoted()
     const { preview } = await agent.ask('preview_issue', { policy })
     const more = await agent.call('carry_out', { preview, body: { state: 'issued' } })
@@ -151,7 +152,7 @@ describe('nothing is carried out', () => {
     expect((await read(policy)).issuedTimestamp).toBeUndefined()
   })
 
-  it('a second time', async () => {
+  it('a preview that was already used', async () => {
     const policy = await quoted()
     const { preview } = await agent.ask('preview_issue', { policy })
     await agent.ask('carry_out', { preview })
@@ -163,25 +164,25 @@ describe('nothing is carried out', () => {
     expect(reasonOf(await carryOut(holder.preview))).toEqual([true, 409, 'used'])
   })
 
-  it('of many at the same moment, one gets through', async () => {
+  it('all but one of several simultaneous uses of a preview', async () => {
     const { preview } = await agent.ask('preview_quote', riskOf(await newPolicyholder()))
     const answers = await Promise.all(Array.from({ length: 4 }, () => carryOut(preview)))
     expect(answers.filter(one => !one.isError)).toHaveLength(1)
   })
 
-  it('of another account', async () => {
+  it('a preview of another account', async () => {
     const policy = await quoted()
     const { preview } = await agent.ask('preview_issue', { policy })
     const other = await agentOf(motor.token)
     expect(reasonOf(await carryOut(preview, other))).toEqual([true, 409, 'account'])
     expect((await read(policy)).issuedTimestamp).toBeUndefined()
     await agent.ask('carry_out', { preview })
-    // Nor what no If-Previewed guards: a new policyholder.
+    // The same holds for a new policyholder, which no If-Previewed guards.
     const made = await agent.ask('preview_policyholder', { values: {} })
     expect(reasonOf(await carryOut(made.preview, other))).toEqual([true, 409, 'account'])
   })
 
-  it('after the policy moved', async () => {
+  it('a preview that was made before the policy changed', async () => {
     const policy = await issued()
     const { preview } = await agent.ask('preview_endorsement', await endorsing(policy))
     const other = await agent.ask('preview_endorsement', await endorsing(policy, '51000'))
@@ -193,7 +194,7 @@ describe('nothing is carried out', () => {
     expect(await read(policy)).toEqual(before)
   })
 
-  it('fifteen minutes later', async () => {
+  it('a preview that is fifteen minutes old', async () => {
     const policy = await quoted()
     const issue = await agent.ask('preview_issue', { policy })
     const holder = await agent.ask('preview_policyholder', { values: request.policyholder.values })
@@ -204,7 +205,7 @@ describe('nothing is carried out', () => {
     expect((await read(policy)).issuedTimestamp).toBeUndefined()
   })
 
-  it('that was kept longer than that, since a timer removes it', async () => {
+  it('an expired preview that a timer has deleted', async () => {
     const { preview } = await agent.ask('preview_policyholder', { values: request.policyholder.values })
     const kept = async () => {
       const { results } = await boundDatabase(poolBinding(1))
@@ -224,7 +225,7 @@ describe('nothing is carried out', () => {
     expect(reasonOf(await carryOut(preview))).toEqual([true, 409, 'unknown'])
   })
 
-  it('that was kept when values of a policyholder were erased, since it may show them', async () => {
+  it('previews made before values of a policyholder were erased, since they may show them', async () => {
     const holder = await newPolicyholder()
     const previews = [
       await agent.ask('preview_policyholder', { values: request.policyholder.values }),
@@ -252,7 +253,7 @@ describe('nothing is carried out', () => {
     expect((await agent.ask('carry_out', { preview: again.preview })).state).toBe('finalized')
   })
 
-  it('that the interface refuses: wrong values of a quote leave no policy', async () => {
+  it('a quote with invalid values, without leaving a policy', async () => {
     const policyholder = await newPolicyholder()
     const risk = riskOf(policyholder)
     const wrong = {
