@@ -1,4 +1,4 @@
-// The audit trail through HTTP: each change of auxiliary data leaves who, when and which keys, and never the values.
+// The audit trail through HTTP: each change of auxiliary data records who made it, when, and which keys, but never the values.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { AuditPageResponse } from '../../src/access/audit/contract.ts'
 import { callApi } from '../support/api.ts'
@@ -41,7 +41,7 @@ const trail = async (query: string) => {
 }
 
 describe('a change of auxiliary data', () => {
-  it('leaves who made it, when, of which keys and by which request', async () => {
+  it('records who made it, when, which keys and which request', async () => {
     const before = Date.now()
     const written = await put('one', ['a', 'b'])
     const deleted = await remove('one', 'a')
@@ -66,7 +66,7 @@ describe('a change of auxiliary data', () => {
     expect(JSON.stringify(entries)).not.toContain('secret')
   })
 
-  it('that changes nothing leaves nothing: a repeat, and what is not there to delete', async () => {
+  it('that changes nothing is not recorded: a repeat, no keys, or deleting a missing key', async () => {
     for (let time = 0; time < 2; time += 1)
       expect((await put('repeated', ['a'], { 'idempotency-key': 'audit-1' })).status).toBe(200)
     expect((await remove('repeated', 'b')).status).toBe(200)
@@ -74,7 +74,7 @@ describe('a change of auxiliary data', () => {
     expect((await trail('subject=repeated')).entries.map(one => one.details)).toEqual([{ keys: ['a'] }])
   })
 
-  it('of very many keys is told in several entries, in the same round trip', async () => {
+  it('with 450 keys is recorded in entries of up to 200 keys, in the same round trip', async () => {
     const keys = Array.from({ length: 450 }, (_, at) => `key-${at}`)
     expect(roundTrips(await put('many', keys))).toMatchObject({ d1: 1 })
     const { entries } = await trail('subject=many')
@@ -83,7 +83,7 @@ describe('a change of auxiliary data', () => {
     expect(roundTrips(await remove('many', 'key-1'))).toMatchObject({ d1: 1 })
   })
 
-  it('by a plugin is of the user whose request it was, and of the plugin; a refused one is none', async () => {
+  it('by a plugin is recorded with the user of the request and the plugin, unless the request fails', async () => {
     const { policy } = plainYear().request
     const withEmail = (name: string) => ({
       finalize: false,
@@ -108,11 +108,11 @@ describe('a change of auxiliary data', () => {
   })
 })
 
-describe('a change of what the tenant is set up with', () => {
+describe('a change of the setup of the tenant', () => {
   const told = async (query: string) =>
     (await trail(query)).entries.map(({ subject, username, details }) => ({ subject, username, details }))
 
-  it('by a deploy is told with the version and the hash of the archive', async () => {
+  it('by a deploy is recorded with the version and the hash of the archive', async () => {
     expect(await told('action=configuration.deploy')).toEqual([
       {
         subject: 'version 1',
@@ -122,7 +122,7 @@ describe('a change of what the tenant is set up with', () => {
     ])
   })
 
-  it('of an integration is told by its name, without what it connects with', async () => {
+  it('of an integration is recorded by name, without the URL', async () => {
     const url = 'http://127.0.0.1:9/secret-path'
     const body = { name: 'filler', type: 'data_autofill', url }
     expect((await callApi('POST', '/integrations', { token: admin, body })).status).toBe(200)
@@ -135,7 +135,7 @@ describe('a change of what the tenant is set up with', () => {
     expect(JSON.stringify(await told('subject=filler'))).not.toContain('secret-path')
   })
 
-  it('of the clock is told with where it was moved', async () => {
+  it('of the clock is recorded with the target time', async () => {
     const moved = await callApi<{ targetTimestamp: string }>('POST', '/test/clock', {
       token: motor.token,
       body: { advance: { amount: 1, unit: 'second' } },
@@ -150,8 +150,8 @@ describe('a change of what the tenant is set up with', () => {
   })
 })
 
-describe('the trail', () => {
-  it('comes in pages, oldest first, and is filtered', async () => {
+describe('the audit trail', () => {
+  it('is paged, oldest first, and can be filtered', async () => {
     for (let at = 0; at < 5; at += 1) await put(`paged-${at}`, ['a'])
     const all = (await trail('pageSize=1000')).entries
     const times = all.map(one => Number(one.timestamp))
@@ -185,15 +185,15 @@ describe('the trail', () => {
     ])
   })
 
-  it('is for administrators', async () => {
+  it('returns 403 to other users than administrators, and 400 for an unknown action', async () => {
     expect((await callApi('GET', '/audit/list', { token: motor.token })).status).toBe(403)
     const wrong = await callApi('GET', '/audit/list?action=everything', { token: admin })
     expect(wrong.status).toBe(400)
   })
 })
 
-describe('the trail with the newest first', () => {
-  it('is the trail the other way round, page by page', async () => {
+describe('the audit trail with the newest first', () => {
+  it('has the same entries in reverse order, page by page', async () => {
     const oldest = (await trail('pageSize=1000')).entries
     expect(oldest.length).toBeGreaterThan(5)
     const seen: AuditPageResponse['entries'] = []
@@ -210,7 +210,7 @@ describe('the trail with the newest first', () => {
     expect(wrong.status).toBe(400)
   })
 
-  it('reads its page from an index, whatever its subject', async () => {
+  it('reads its page from an index, with and without a subject', async () => {
     const database = boundDatabase(poolBinding(1))
     for (const [where, name] of [
       ['(created_at, locator) < (1, ?1)', 'audit_created'],
