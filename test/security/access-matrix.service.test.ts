@@ -1,5 +1,6 @@
-// Every route of the OpenAPI document for every kind of caller. A new route is in it without being named. Bodies are no JSON:
-// who is refused is so before the body is read, and who is let in is told of the body, so that nothing happens.
+// Every route of the OpenAPI document for every kind of caller; new routes are included automatically. Bodies are invalid JSON: a
+// caller without access is rejected before the body is read, and a caller with access gets an error about the body, so that
+// nothing changes.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../src/kernel/locators.ts'
@@ -42,12 +43,12 @@ beforeAll(async () => {
   ])
 })
 
-/** What an answer may be: one status, or any that lets the caller in. */
+/** The expected status, or any status that lets the caller in. */
 type Expected = number | 'let in'
 
 const LET_IN = (status: number): boolean => status !== 401 && status !== 403 && status < 500
 
-/** Calls every route and gives those that are answered otherwise, with how many were called. */
+/** Calls every route. Returns the routes with an unexpected status, and how many were called. */
 async function otherwise(
   authorization: string | undefined,
   expected: (operation: Operation) => Expected | undefined,
@@ -84,7 +85,7 @@ const employee = (more: object = {}) =>
     ...more,
   })
 
-describe('who brings no token that counts is answered 401 by every route that needs one', () => {
+describe('every route that needs a token returns 401 for', () => {
   const cases: [string, () => Promise<string | undefined>][] = [
     ['no token', async () => undefined],
     ['an expired one', () => employee({ ageMs: 2 * 3_600_000 })],
@@ -105,7 +106,7 @@ describe('who brings no token that counts is answered 401 by every route that ne
 })
 
 describe("another tenant's token", () => {
-  it('is answered 404 where the path names this tenant, and finds nothing of it elsewhere', async () => {
+  it('gets 404 where the path names this tenant, and finds no record of it elsewhere', async () => {
     const other = await token({
       accountLocator: alice,
       accountType: 'account.tenant.admin',
@@ -120,7 +121,7 @@ describe("another tenant's token", () => {
           ? 404
           : access === 'administration'
             ? 403
-            : // Here the record is there, but not this tenant's.
+            : // The record exists here, but does not belong to this tenant.
               path.includes('{policyLocator}') && access === 'tenant'
               ? undefined
               : access === 'signedIn'
@@ -143,7 +144,7 @@ describe("another tenant's token", () => {
   })
 })
 
-/** Whether the type may call the route, by the table of permissions. */
+/** Whether the type can call the route, according to the table of permissions. */
 function mayCall({ access, permissions }: Operation, type: AccountType): boolean {
   if (access === 'public') return true
   if (access === 'tenant' && type === 'account.internal') return false
@@ -151,7 +152,7 @@ function mayCall({ access, permissions }: Operation, type: AccountType): boolean
   return permissions.length === 0 || permissions.some(permission => holds(type, permission as never))
 }
 
-describe('an account is let in where its type holds a permission of the route, and else answered 403', () => {
+describe('an account gets 403 unless its type has a permission of the route', () => {
   it.each(ACCOUNT_TYPES)('%s', async type => {
     const isPlatform = type === 'account.internal'
     const made = await token({
@@ -165,8 +166,8 @@ describe('an account is let in where its type holds a permission of the route, a
   })
 })
 
-describe('a token with permissions of its own', () => {
-  it('is answered 403 with every permission but those of the route', async () => {
+describe('a token with its own list of permissions', () => {
+  it('gets 403 with every permission except those of the route', async () => {
     const wrong: string[] = []
     const sets = Map.groupBy(
       operations.filter(({ permissions }) => permissions.length > 0),
@@ -188,7 +189,7 @@ describe('a token with permissions of its own', () => {
     expect(sets.size).toBeGreaterThan(50)
   })
 
-  it('is let in with one permission of the route and no other', async () => {
+  it('is let in with any single permission of the route', async () => {
     const wrong: string[] = []
     const asked = new Set(
       operations.filter(({ access }) => access === 'tenant').flatMap(({ permissions }) => permissions),
@@ -201,7 +202,7 @@ describe('a token with permissions of its own', () => {
       wrong.push(
         ...(
           await otherwise(made, operation =>
-            // What is one's own: another test.
+            // Access to one's own records is tested separately.
             routes.includes(operation) && !permission.endsWith('.custom') ? 'let in' : undefined,
           )
         ).wrong,
@@ -210,7 +211,7 @@ describe('a token with permissions of its own', () => {
     expect(wrong).toEqual([])
   })
 
-  it('with custom alone acts on nobody else', async () => {
+  it('with users.custom alone cannot act on other accounts', async () => {
     const made = await employee({ permissions: ['users.custom'] })
     for (const { method, path, permissions } of operations) {
       if (!permissions.includes('users.custom') || !path.includes('{locator}')) continue
@@ -226,7 +227,7 @@ describe('a token with permissions of its own', () => {
     }
   })
 
-  it('without any is let in where none is asked for, and nowhere else', async () => {
+  it('with an empty list is let in only where no permission is required', async () => {
     const { wrong } = await otherwise(await employee({ permissions: [] }), ({ access, permissions }) =>
       access === 'public' || (access === 'signedIn' && permissions.length === 0) ? 'let in' : 403,
     )
@@ -234,7 +235,7 @@ describe('a token with permissions of its own', () => {
   })
 })
 
-it('GET /auth/permissions says what the caller may', async () => {
+it('GET /auth/permissions returns the permissions of the caller', async () => {
   const answer = await callApi<{ permissions: string[] }>('GET', '/auth/permissions', {
     token: await employee({ permissions: ['tables.*', 'policies.read'] }),
   })
@@ -250,7 +251,7 @@ it('GET /auth/permissions says what the caller may', async () => {
   )
 })
 
-it('GET /auth/whoami says who calls, for which tenant, and until when its token holds', async () => {
+it('GET /auth/whoami returns the caller, its tenant and the expiry of its token', async () => {
   type Who = { accountLocator: string; tokenExpiresAt?: string; permissions: string[] }
   const answer = await callApi<Who>('GET', '/auth/whoami', { token: motor.token })
   expect(answer.body).toEqual({
@@ -283,7 +284,7 @@ it('GET /auth/whoami says who calls, for which tenant, and until when its token 
 
 type Refusal = { subject: string; details: object; timestamp: string }
 
-/** The first of each subject, of which there is at most one for each hour: an hour can end while a test runs. */
+/** Returns the first refusal of each subject. There is at most one per hour, but an hour can end while a test runs. */
 function ofEachSubject(refusals: Refusal[]): Refusal[] {
   const hours = refusals.map(
     ({ subject, timestamp }) => `${subject} ${Math.floor(Number(timestamp) / 3_600_000)}`,
@@ -292,7 +293,7 @@ function ofEachSubject(refusals: Refusal[]): Refusal[] {
   return [...Map.groupBy(refusals, ({ subject }) => subject).values()].map(([first]) => first!)
 }
 
-it('a refusal is in the audit trail, once an hour for an account and a route', async () => {
+it('a denied permission is recorded in the audit trail once an hour per account and route', async () => {
   const accountLocator = newUuid(0)
   const reader = await token({
     accountLocator,
@@ -316,7 +317,7 @@ it('a refusal is in the audit trail, once an hour for an account and a route', a
   ])
 })
 
-it('of an administration account too, in the audit trail of those', async () => {
+it('a denied permission of an administration account is recorded in the trail of the administration', async () => {
   const root = await token({
     accountLocator: administrator,
     accountType: 'account.internal',

@@ -1,4 +1,4 @@
-// What answers tell browsers: security headers everywhere, and which pages may read.
+// Response headers for browsers: security headers everywhere, and the origins whose pages may read responses.
 import { exports } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { callApi } from '../support/api.ts'
@@ -22,7 +22,7 @@ const send = (host: string, path: string, init: RequestInit = {}): Promise<Respo
 const setOrigins = (allowedOrigins: unknown[], token = admin) =>
   callApi('PUT', '/tenant/allowedOrigins', { token, body: { allowedOrigins } })
 
-describe('every answer', () => {
+describe('every response', () => {
   it.each([
     ['of a route', '/v1/ping', {}],
     ['of a refusal', '/policies', {}],
@@ -34,7 +34,7 @@ describe('every answer', () => {
     ['of the document', '/openapi.json', {}],
     ['of a file that is not there', '/files/x', {}],
     ['of a bad path', '/policy/%00', {}],
-  ])('%s has the headers that protect who reads it', async (_, path, init) => {
+  ])('%s has the security headers', async (_, path, init) => {
     const { headers } = await send('bindery.test', path, init)
     expect(Object.fromEntries(headers)).toMatchObject({
       'x-content-type-options': 'nosniff',
@@ -57,12 +57,12 @@ describe('pages of other origins', () => {
   const read = (origin: string, token = motor.token, host = motor.hostname) =>
     send(host, '/products', { headers: { origin, authorization: token } })
 
-  it('may read nothing until the tenant lists them', async () => {
+  it('can read nothing until the tenant lists them', async () => {
     expect((await ask(PORTAL)).headers.get('access-control-allow-origin')).toBeNull()
     expect((await read(PORTAL)).headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('may, once it does, with what a token needs and never with credentials of the browser', async () => {
+  it('can read responses with a token, but never with credentials of the browser, once they are listed', async () => {
     expect((await setOrigins([PORTAL, PORTAL])).body).toEqual({ allowedOrigins: [PORTAL] })
     expect((await callApi('GET', '/tenant/allowedOrigins', { token: admin })).body).toEqual({
       allowedOrigins: [PORTAL],
@@ -79,7 +79,7 @@ describe('pages of other origins', () => {
       expect(answer.headers.get('access-control-allow-origin')).toBe(PORTAL)
       expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
     }
-    // A page is to learn why it was refused, and to sign in.
+    // A page must be able to read why its request was rejected, and to sign in.
     expect((await read(PORTAL, 'x')).headers.get('access-control-allow-origin')).toBe(PORTAL)
     const signIn = await send(motor.hostname, '/account/authenticate', {
       method: 'POST',
@@ -88,7 +88,7 @@ describe('pages of other origins', () => {
     expect(signIn.headers.get('access-control-allow-origin')).toBe(PORTAL)
   })
 
-  it('may not, when they are others, call another host name, or bring the token of another tenant', async () => {
+  it('cannot read with an unlisted origin, on another host name or with the token of another tenant', async () => {
     for (const origin of [
       'https://evil.example',
       `${PORTAL}.evil.example`,
@@ -103,7 +103,7 @@ describe('pages of other origins', () => {
     expect((await ask(PORTAL, other.hostname)).headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('reach the host that all tenants share when a tenant lists them, and read what that tenant is answered', async () => {
+  it('can use the shared host if a tenant lists them, but only read responses for that tenant', async () => {
     const SHARED = 'api.local.bindery.test'
     const reader = (answer: Response): string | null => answer.headers.get('access-control-allow-origin')
     const other = await motorTenant('browsers-shared')
@@ -121,7 +121,7 @@ describe('pages of other origins', () => {
       expect(reader(answer)).toBeNull()
   })
 
-  it('are listed by administrators only, as browsers name them, and it is in the audit trail', async () => {
+  it('can be listed only by administrators, in the form that browsers send, and changes are audited', async () => {
     expect((await setOrigins([PORTAL], motor.token)).status).toBe(403)
     for (const wrong of [
       '*',
@@ -147,7 +147,7 @@ describe('pages of other origins', () => {
     ])
   })
 
-  it('are no longer let in anywhere when no tenant lists them', async () => {
+  it('lose access on every host when no tenant lists them any more', async () => {
     const SHARED = 'api.local.bindery.test'
     const gone = 'https://gone.example'
     await setOrigins([PORTAL, gone])

@@ -1,5 +1,5 @@
-// Erasure reaches everything: a name that is nowhere else is put wherever the service puts names, overwritten, and then
-// looked for in every column of every table and in every object of the tenant.
+// Erasure reaches everything: a name that occurs nowhere else is put wherever the service can put names, then overwritten, and
+// then searched for in every column of every table and in every object of the tenant.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { EVERY_EVENT } from '../../src/platform/events/rows.ts'
@@ -22,7 +22,7 @@ const MARKER = 'Zzyzxgrimm'
 const FOLDER = 'products/private_motor/policy'
 const NAME = '{{ data.policyholder.entity.values.last_name }}'
 
-/** Says the name in the log, in an event and in auxiliary data, of the policy's and of everybody's. */
+/** Writes the name to the log, an event, and auxiliary data of the policy. Reads it from global auxiliary data. */
 const PLUGIN = `
 exports.getPostIssuanceResult = data => {
   const name = socotraApi.getAuxData('global', 'name')
@@ -33,7 +33,7 @@ exports.getPostIssuanceResult = data => {
 }
 exports.getDataAutofill = () => ({})`
 
-/** An operation of the tenant's own, answered with the name that it is asked for. */
+/** A lambda of the tenant that returns the name in its request. */
 const LAMBDA =
   'exports.executeLambda = (operation, payload) => { console.log(payload.name); return { about: payload.name } }'
 
@@ -65,7 +65,7 @@ beforeAll(async () => {
   await register(motor, 'Rater', await openRater())
 }, 120_000)
 
-/** Where the marker is: `table.column`, and the beginnings of the names of objects. */
+/** The places that contain the marker: `table.column`, and the first part of object names. */
 async function places(marker: string): Promise<string[]> {
   const database = boundDatabase(poolBinding(1))
   const { results: tables } = await database
@@ -95,7 +95,7 @@ const documentsOf = (policy: string) =>
     ({ documents }) => documents,
   )
 
-/** A policyholder of that name, with everything done that a name may come of. */
+/** Creates a policyholder of that name and performs every operation that may store the name. */
 async function everythingOf(marker: string): Promise<Known> {
   const { token } = motor
   const key = () => ({ 'idempotency-key': crypto.randomUUID() })
@@ -139,7 +139,7 @@ const TABLES_OF_POLICIES = [
   'document',
 ]
 
-/** Of the records that the answer shows: values of `locator`, `…Locator`, `…Locators`, and names in `…ByLocator`. */
+/** The locators of the records in the response: values of `locator`, `…Locator`, `…Locators`, and names in `…ByLocator`. */
 function locatorsIn(answer: unknown, name = ''): string[] {
   if (typeof answer === 'string')
     return /^locator$|Locators?$/.test(name) && !/^(product|config|user)/.test(name) ? [answer] : []
@@ -156,10 +156,10 @@ const textOf = async (document: PolicyDocumentResponse): Promise<string | undefi
     ? new TextDecoder().decode((await fileAt(document.url!)).bytes)
     : pdfTextAt(document.url!)
 
-describe('overwriteData', () => {
-  it('leaves the value nowhere, in no table and in no object', async () => {
+describe('PATCH /policyholder/{locator}/overwriteData', () => {
+  it('removes the value from every table and every object', async () => {
     const { holder, policy, documents } = await everythingOf(MARKER)
-    // Whatever is found here is what the test is of: without it the end of it would prove nothing.
+    // The places where the test must find the name first. Without them, the final check would prove nothing.
     await expect
       .poll(() => places(MARKER), { timeout: 10_000 })
       .toEqual([
@@ -182,7 +182,7 @@ describe('overwriteData', () => {
       if (text !== undefined) expect(text).toContain(`Dear ${MARKER}`)
     }
 
-    // Under a locator that is nobody's it is anyone who wrote it who must take it away.
+    // Global auxiliary data belongs to no policyholder, so the client that wrote it must delete it.
     await callOk('PUT', '/auxData/global', {
       token: motor.token,
       body: { auxData: [{ key: 'name', value: '-' }] },
@@ -191,14 +191,14 @@ describe('overwriteData', () => {
       token: motor.token,
       body: { overwrites: { last_name: 'Erased' } },
     })
-    // What lies in R2 goes with a timer of the same commit.
+    // Objects in R2 are deleted by a timer of the same commit.
     await callOk('POST', '/test/clock', {
       token: motor.token,
       body: { advance: { amount: 1, unit: 'minute' } },
     })
     await expect.poll(() => places(MARKER), { timeout: 60_000, interval: 250 }).toEqual([])
 
-    // Documents are made again, and say what the policyholder is called now, at the addresses of before too.
+    // Documents are generated again with the current name, and earlier URLs return them too.
     const after = (await documentsOf(policy)).documents
     expect(after.map(({ displayName, state }) => `${displayName} ${state}`)).toEqual(
       documents.map(({ displayName, state }) => `${displayName} ${state}`),
@@ -217,7 +217,7 @@ describe('overwriteData', () => {
     expect(aux.value).toBe('Erased')
   }, 180_000)
 
-  it('reaches auxiliary data of every record of its policies, and what a restore noted of events', async () => {
+  it('reaches auxiliary data of every record of the policies, and events that a restore saved', async () => {
     const marker = 'Wolpertinger'
     const { token } = motor
     const { holder, policy } = await everythingOf(marker)
@@ -241,7 +241,7 @@ describe('overwriteData', () => {
         token,
         body: { auxData: [{ key: 'said', value: `by ${marker}` }] },
       })
-    // A restore that was cut off behind its end, or one of an earlier release, leaves what it noted.
+    // A restore that was interrupted after its end, or one of an earlier release, leaves the events that it saved.
     await restoreTo(motor.tenantLocator, await rememberTenant(motor.tenantLocator))
     expect(await places(marker)).toEqual(expect.arrayContaining(['aux_data.value', 'restores']))
     await callOk('PUT', '/auxData/global', { token, body: { auxData: [{ key: 'name', value: '-' }] } })
@@ -253,7 +253,7 @@ describe('overwriteData', () => {
     await expect.poll(() => places(marker), { timeout: 60_000, interval: 250 }).toEqual([])
   }, 180_000)
 
-  it('reaches auxiliary data of what has no row: characteristics, field groups, changes, taxes, commissions', async () => {
+  it('reaches auxiliary data of records without rows, such as characteristics, changes and taxes', async () => {
     const marker = 'Basilisk'
     const { token } = motor
     const key = () => ({ 'idempotency-key': crypto.randomUUID() })
@@ -266,7 +266,7 @@ describe('overwriteData', () => {
         for (const one of locatorsIn(await callOk('GET', path, { token }))) named.add(one)
     }
     const paths = [`/policy/${policy}`, `/policy/${policy}/checkInvoices`, `/policyholder/${holder}`]
-    // One after the other: the second shifts what the first cut, and is taken back.
+    // One after the other: the second moves runs that the first cut, and is then invalidated.
     for (const [days, state] of [
       [100, 'issued'],
       [40, 'accepted'],
@@ -303,7 +303,7 @@ describe('overwriteData', () => {
       token,
       body: { overwrites: { last_name: 'Erased' } },
     })
-    // The four of a policyholder without policies; the policy, and what is kept under its locators.
+    // Four as for a policyholder without policies, one for the policy, and one for the data under its locators.
     expect([overwritten.status, roundTrips(overwritten).d1]).toEqual([200, 6])
     const values = await Promise.all(
       [...named].map(one => callOk<{ value: string }>('GET', `/auxData/${one}/said`, { token })),
@@ -311,7 +311,7 @@ describe('overwriteData', () => {
     expect(values.filter(({ value }) => value !== 'by Erased')).toEqual([])
   }, 180_000)
 
-  it('makes a document again for whom it was made: of changes since, only what is overwritten shows', async () => {
+  it('generates a document again with the earlier data, except for the overwritten values', async () => {
     const { token } = motor
     const { holder, policy } = await everythingOf('Formername')
     await callOk('POST', '/policyholder/update', {
@@ -326,7 +326,7 @@ describe('overwriteData', () => {
     expect(await textOf(page)).toContain('Dear Formername')
   })
 
-  it('of a common word changes it nowhere else: in data of others, in what the service says of itself', async () => {
+  it('of a common word does not change data of others or the event data of the service', async () => {
     const { token } = motor
     const created = await motor.createPolicy({ finalize: false })
     const { locator: holder } = await callOk<PolicyholderResponse>('POST', '/policyholder/create', {
@@ -351,7 +351,7 @@ describe('overwriteData', () => {
     expect(results.map(({ data }) => JSON.parse(data).version)).toEqual(['1', '2'])
   })
 
-  it('takes nothing of another policyholder', async () => {
+  it('changes nothing of another policyholder', async () => {
     const other = await everythingOf('Otherperson')
     const before = await places('Otherperson')
     const { locator: holder } = await callOk<PolicyholderResponse>('POST', '/policyholder/create', {
@@ -363,7 +363,8 @@ describe('overwriteData', () => {
       body: { overwrites: { last_name: 'Erased' } },
     })
     await expect.poll(() => places('Somebody')).toEqual([])
-    // Calls of services for no policy cannot be told apart, and are gone; those of its policy are there.
+    // Calls of services without a policy cannot be attributed to a policyholder, so they are deleted. Those of the other policy
+    // remain.
     expect(await places('Otherperson')).toEqual(before)
     expect((await documentsOf(other.policy)).documents.map(({ url }) => url !== undefined)).toEqual([
       true,
@@ -371,7 +372,7 @@ describe('overwriteData', () => {
     ])
   }, 180_000)
 
-  it('reaches what was sent of a migration that is not finished, which can be corrected as before', async () => {
+  it('reaches the requests of an unfinished migration, which can still be corrected', async () => {
     const marker = 'Quixthorpe'
     const root = `/migration/${motor.tenantLocator}/migrations`
     const data = { ...plainYear().request.policyholder.values, last_name: marker }
@@ -419,7 +420,7 @@ describe('overwriteData', () => {
     ]
     const patch = (body: object) =>
       callOk('PATCH', `${root}/${locator}`, { token: admin, body: { accountLocator, ...body } })
-    // Corrected once, and still wrong: it lies in two files now.
+    // Corrected once, and still wrong: it is in two files now.
     await patch({ policies: { P2: broken('unheard') } })
     await failed()
     expect(await places(marker)).toEqual(['migrations', 'policyholder.entity', 'policyholder_term.term'])
@@ -428,7 +429,7 @@ describe('overwriteData', () => {
       body: { overwrites: { last_name: 'Erased' } },
     })
     expect(await places(marker)).toEqual([])
-    // Those beside it lie where they lay.
+    // The other accounts of the migration remain unchanged.
     await callOk('PATCH', `${root}/${locator}`, {
       token: admin,
       body: { accountLocator: last.accountLocator, policies: { P1: migratedPolicy('P1', 'I1') } },

@@ -1,4 +1,4 @@
-// How many requests there may be, with limits low enough to be met. The platform counts, as it is simulated here.
+// Rate limits, set low enough to reach. The counters are simulated as on the platform.
 import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { z } from '@hono/zod-openapi'
@@ -54,7 +54,7 @@ const caller =
       createExecutionContext(),
     )
 
-/** Statuses of as many calls, one after the other. */
+/** Returns the statuses of this number of calls, one after the other. */
 async function statuses(times: number, call: () => Promise<Response>): Promise<number[]> {
   const all: number[] = []
   for (let at = 0; at < times; at += 1) all.push((await call()).status)
@@ -79,8 +79,8 @@ beforeAll(async () => {
 const tokenOf = (accountLocator: string) =>
   madeToken({ accountLocator, accountType: 'account.tenant.employee', tenantLocator: TENANT })
 
-describe('more requests than there may be are answered 429 with a time to wait', () => {
-  it('of agents with one token, beside what holds for the account', async () => {
+describe('requests above a limit are rejected with 429 and Retry-After', () => {
+  it('per token of an agent, in addition to the limit of the account', async () => {
     const authorization = await tokenOf(newUuid(0))
     const call = caller({ AGENT_LIMIT: three })
     expect(await statuses(5, () => call('POST', '/mcp', { authorization }))).toEqual([
@@ -101,7 +101,7 @@ describe('more requests than there may be are answered 429 with a time to wait',
     expect(await statuses(4, () => unknown('POST', '/mcp', from))).toEqual([401, 401, 401, 429])
   })
 
-  it('of an address, without a token', async () => {
+  it('per address, without a token', async () => {
     const call = caller({ ADDRESS_LIMIT: three })
     const from = (address: string) => () => call('GET', '/v1/ping', { 'cf-connecting-ip': address })
     expect(await statuses(5, from('203.0.113.1'))).toEqual([200, 200, 200, 429, 429])
@@ -111,19 +111,19 @@ describe('more requests than there may be are answered 429 with a time to wait',
     expect(await refused.json()).toMatchObject({ httpStatus: 429, code: 'tooManyRequests' })
   })
 
-  it('of an address, with tokens that do not count: they cannot be guessed', async () => {
+  it('per address, with invalid tokens, so that tokens cannot be guessed', async () => {
     const call = caller({ ADDRESS_LIMIT: three })
     const guess = () =>
       call('GET', '/read', { 'cf-connecting-ip': '203.0.113.3', authorization: 'Bearer a.b.c' })
     expect(await statuses(5, guess)).toEqual([401, 401, 401, 429, 429])
-    // Who has one that does is not kept out by others at the same address.
+    // Callers with a valid token are not blocked by others at the same address.
     const authorization = await tokenOf(newUuid(0))
     expect((await call('GET', '/read', { 'cf-connecting-ip': '203.0.113.3', authorization })).status).toBe(
       200,
     )
   })
 
-  it('of an address, before a long-lived token is looked up that nobody has shown yet', async () => {
+  it('per address, before a long-lived token that this isolate has not seen is looked up', async () => {
     const call = caller({ ADDRESS_LIMIT: three })
     const read = (token: string, address = '203.0.113.8') =>
       call('GET', '/read', { 'cf-connecting-ip': address, authorization: `Bearer ${token}` })
@@ -144,19 +144,19 @@ describe('more requests than there may be are answered 429 with a time to wait',
     }
     expect(guesses.map(([status]) => status)).toEqual([401, 401, 401, 429, 429, 429])
     expect(guesses.slice(4).map(([, d1]) => d1)).toEqual(['0', '0'])
-    // Others at the same address that have one, and other addresses, are not kept out.
+    // Other callers at the same address with a known token, and other addresses, are not blocked.
     expect((await read(valid)).status).toBe(200)
     expect((await read(newAuthToken(TENANT), '203.0.113.9')).status).toBe(401)
   })
 
-  it('of an address, to sign in', async () => {
+  it('per address, for signing in', async () => {
     const call = caller({ SIGN_IN_LIMIT: three })
     const from = { 'cf-connecting-ip': '203.0.113.4' }
     expect(await statuses(4, () => call('POST', '/account/authenticate', from))).toEqual([200, 200, 200, 429])
     expect(await statuses(1, () => call('GET', '/v1/ping', from))).toEqual([200])
   })
 
-  it('of an address, before it is read which origins tenants list: callers choose them', async () => {
+  it('per address, before the listed origins are read, since callers can send any origin', async () => {
     await env.CONTROL.prepare('insert into allowed_origin (origin, tenant_locator) values (?, ?)')
       .bind('https://listed.example', TENANT)
       .run()
@@ -172,13 +172,13 @@ describe('more requests than there may be are answered 429 with a time to wait',
     for (let at = 0; at < 5; at += 1) trips.push(await reads(ask(`https://o${at}.example`)))
     expect(trips).toEqual(['1', '1', '0', '0', '0'])
     expect(await reads(ask('https://another.example', 'GET', '/v1/ping'))).toBe('0')
-    // A page that was let in reads that there were too many.
+    // A page of a listed origin can still read the error.
     expect(await allowed(ask('https://listed.example'))).toBe('https://listed.example')
     const refused = ask('https://listed.example', 'GET', '/v1/ping')
     expect([(await refused).status, await allowed(refused)]).toEqual([429, 'https://listed.example'])
   })
 
-  it('of an account, and of all accounts of a tenant together', async () => {
+  it('per account, and for all accounts of a tenant together', async () => {
     const call = caller({ ACCOUNT_LIMIT: three, TENANT_LIMIT: four })
     const [one, other] = [await tokenOf(newUuid(0)), await tokenOf(newUuid(0))]
     const as = (authorization: string) => () => call('GET', '/read', { authorization })
@@ -191,7 +191,7 @@ describe('more requests than there may be are answered 429 with a time to wait',
   })
 })
 
-it('headers of a client undo no limit where no edge is in front', async () => {
+it('headers of a client cannot evade the limit when no edge is in front of the service', async () => {
   const call = caller({ TRUSTED_PROXIES: '', ADDRESS_LIMIT: three })
   let at = 0
   const rotating = () => {
@@ -204,7 +204,7 @@ it('headers of a client undo no limit where no edge is in front', async () => {
   expect(await statuses(5, rotating)).toEqual([200, 200, 200, 429, 429])
 })
 
-it('behind trusted proxies the last address that is not theirs counts', () => {
+it('behind trusted proxies, the last address that is not a proxy counts', () => {
   const from = (forwarded: string, trusted = '127.0.0.1, 10.0.0.2') =>
     clientAddress(new Headers({ 'x-forwarded-for': forwarded, 'cf-connecting-ip': '1.1.1.1' }), trusted)
   expect(from('9.9.9.9, 203.0.113.7, 10.0.0.2')).toBe('203.0.113.7')
@@ -214,20 +214,20 @@ it('behind trusted proxies the last address that is not theirs counts', () => {
   expect(from('203.0.113.8', 'cloudflare')).toBe('1.1.1.1')
 })
 
-it('on one’s own machine there are no limits', async () => {
+it('a local service has no limits', async () => {
   const call = caller({ ENVIRONMENT: 'local', ADDRESS_LIMIT: three })
   const from = { 'cf-connecting-ip': '203.0.113.5' }
   expect(await statuses(5, () => call('GET', '/v1/ping', from))).toEqual([200, 200, 200, 200, 200])
 })
 
-it('a counter that does not answer keeps nobody out', async () => {
+it('a counter that fails blocks nobody', async () => {
   const broken: RateLimit = { limit: () => Promise.reject(new Error('away')) }
   const call = caller({ ADDRESS_LIMIT: broken, ACCOUNT_LIMIT: broken, TENANT_LIMIT: broken })
   expect((await call('GET', '/v1/ping')).status).toBe(200)
   expect((await call('GET', '/read', { authorization: await tokenOf(newUuid(0)) })).status).toBe(200)
 })
 
-it('an IPv6 address counts as its first 64 bits, however it is written', () => {
+it('an IPv6 address counts as its first 64 bits in any notation', () => {
   const key = addressKey
   expect(key('2001:db8:1:2:aaaa:bbbb:cccc:dddd')).toBe('2001:db8:1:2')
   expect(key('2001:0DB8:0001:2::1')).toBe('2001:db8:1:2')
@@ -238,7 +238,7 @@ it('an IPv6 address counts as its first 64 bits, however it is written', () => {
 })
 
 describe('quotas', () => {
-  it('are read from texts, and no others are', () => {
+  it('are parsed from name=value texts, and unknown names or invalid values are rejected', () => {
     expect(readQuotas(['databaseBytes=5', 'configurationBytes=7'])).toEqual({
       databaseBytes: 5,
       configurationBytes: 7,

@@ -1,4 +1,4 @@
-// Signed addresses of files, through HTTP: anyone who has one gets that file for 30 minutes, and nothing else with it.
+// Signed URLs of files, through HTTP: anyone with the URL can read that file for 30 minutes, and nothing else.
 import { env, exports } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { now } from '../../src/kernel/time.ts'
@@ -34,7 +34,7 @@ const at = async (token: string): Promise<{ status: number; text: string }> => {
 }
 const signed = (link: FileLink): string => linkToken(env.TOKEN_SECRET, link)
 
-it('a signed address gives its file, and no other one gives any', async () => {
+it('a signed URL returns its file, and 404 if it is altered, expired or signed for something else', async () => {
   const [link, other] = [await uploaded(mine, 'mine'), await uploaded(theirs, 'theirs')]
   const token = signed(link)
   expect(await at(token)).toEqual({ status: 200, text: 'mine' })
@@ -53,7 +53,7 @@ it('a signed address gives its file, and no other one gives any', async () => {
       ...link,
       tenantLocator: '00000000-0000-4000-8000-000000000000',
     }),
-    // Were it ever signed so: a file is looked for in the place of the tenant that the link names.
+    // Even with a valid signature, a file is only read from the place of the tenant that the link names.
     "of another tenant's file": signed({ ...link, path: other.path }),
     'out of its place': signed({ ...link, path: ['..', other.tenantLocator, '1', ...other.path] }),
   }
@@ -64,13 +64,13 @@ it('a signed address gives its file, and no other one gives any', async () => {
   }
 })
 
-describe('an address in an answer', () => {
+describe('a file URL in a response', () => {
   type Settings = { readonly PUBLIC_ORIGIN: string; readonly ENVIRONMENT: string }
   const { PUBLIC_ORIGIN, ENVIRONMENT } = env as Settings
   const set = (settings: Settings): void => void Object.assign(env, settings)
   afterEach(() => set({ PUBLIC_ORIGIN, ENVIRONMENT }))
 
-  /** Of a medium that is asked for at hosts that are not the service's. */
+  /** Returns URLs of a medium that was requested with hosts that do not belong to the service. */
   async function addresses(): Promise<string[]> {
     const { path } = await uploaded(mine, 'mine')
     const forged: Record<string, string>[] = [
@@ -100,7 +100,7 @@ describe('an address in an answer', () => {
     expect([status, new TextDecoder().decode(bytes)]).toEqual([200, 'mine'])
   }
 
-  it('leads to the configured origin, whatever host the request names', async () => {
+  it('uses the configured origin, no matter which host the request names', async () => {
     set({ PUBLIC_ORIGIN: 'https://policies.example.com:8443/', ENVIRONMENT: 'production' })
     const found = await addresses()
     expect(originsOf(found)).toEqual(['https://policies.example.com:8443'])
@@ -108,7 +108,7 @@ describe('an address in an answer', () => {
     await expectFile(found.at(-1)!)
   })
 
-  it("without one leads to the tenant's host, over https", async () => {
+  it('uses the host of the tenant over https if no origin is configured', async () => {
     set({ PUBLIC_ORIGIN: '', ENVIRONMENT: 'production' })
     const row = await env.CONTROL.prepare('select host_name from tenant where locator = ?')
       .bind(mine.tenantLocator)
@@ -118,7 +118,7 @@ describe('an address in an answer', () => {
     await expectFile(found.at(-1)!)
   })
 
-  it('leads back to the host that was called only where the service is local and has none', async () => {
+  it('uses the host of the request only if the service is local and has no configured origin', async () => {
     set({ PUBLIC_ORIGIN: '', ENVIRONMENT: 'local' })
     expect(originsOf(await addresses()).sort()).toEqual(['http://bindery.test', 'http://evil.example:8787'])
     set({ PUBLIC_ORIGIN: 'http://localhost:8787', ENVIRONMENT: 'local' })

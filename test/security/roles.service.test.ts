@@ -1,4 +1,5 @@
-// Roles that a configuration defines, through HTTP: what a sign-in gives, what a deploy of others changes, what is refused.
+// Roles that a configuration defines, through HTTP: what a sign-in gives, what a deploy with other roles changes, and what is
+// rejected.
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { AccountResponse } from '../../src/access/contract.ts'
 import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
@@ -53,7 +54,7 @@ beforeAll(async () => {
 })
 
 describe('a role with permissions', () => {
-  it('is what its users may, and nothing else', async () => {
+  it('gives its users exactly its permissions', async () => {
     expect(await permissionsOf(motor.token)).toEqual([
       'policies.read',
       'policies.list',
@@ -70,12 +71,12 @@ describe('a role with permissions', () => {
     ])
   })
 
-  it('that names an account type is what that type may', async () => {
+  it('redefines an account type if it has its name', async () => {
     expect(await permissionsOf(await motor.signIn('rita.reader'))).toEqual(['policies.read'])
     expect(await permissionsOf(await motor.signIn('anna.admin'))).toContain('audit.list')
   })
 
-  it('holds after the token is renewed', async () => {
+  it('keeps its permissions when a token is renewed', async () => {
     const { authorizationToken } = await callOk<{ authorizationToken: string }>(
       'POST',
       '/account/renewAuthentication',
@@ -86,7 +87,7 @@ describe('a role with permissions', () => {
 })
 
 describe('a deploy', () => {
-  it('with permissions that do not exist is refused, each by its name and place', async () => {
+  it('with unknown permissions is rejected, and the log gives the name and place of each', async () => {
     const before = await permissionsOf(motor.token)
     const answer = await deploy({
       agent: { permissions: ['policies.read', 'policies.fly', 'flights.*'] },
@@ -100,7 +101,7 @@ describe('a deploy', () => {
     expect(await permissionsOf(motor.token)).toEqual(before)
   })
 
-  it('with the same roles leaves tokens as they are, and with others ends them', async () => {
+  it('with the same roles keeps tokens valid, and with other roles ends them', async () => {
     const before = motor.token
     expect((await deploy(FIRST)).success).toBe(true)
     expect((await callApi('GET', '/auth/permissions', { token: before })).status).toBe(200)
@@ -116,7 +117,7 @@ describe('a deploy', () => {
 
 type Refused = { code: string; message: string }
 
-describe('anyone who has a role that says less than the account type', () => {
+describe('an account whose role permits less than its account type', () => {
   const MANAGER = ['users.write', 'users.token', 'users.custom', 'policies.read']
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
   const later = (ms: number) => vi.spyOn(Date, 'now').mockReturnValue(Date.now() + ms)
@@ -152,7 +153,7 @@ describe('anyone who has a role that says less than the account type', () => {
     mary = await motor.signIn('mary.manager')
   })
 
-  it('makes tokens of what the role says, and of no more', async () => {
+  it('can create tokens with permissions of the role only', async () => {
     const refused = await make(['policies.read', 'invoices.pay'])
     expect([refused.status, refused.body]).toMatchObject([422, lacking('invoices.pay')])
     const { body: token } = await make(['policies.*', 'users.list'])
@@ -167,10 +168,10 @@ describe('anyone who has a role that says less than the account type', () => {
     ])
   })
 
-  it('adds accounts that may no more, and sets passwords of no others', async () => {
+  it('can add accounts and set passwords only if those accounts may do no more', async () => {
     const employee = await add({ username: 'eve' })
     expect([employee.status, employee.body]).toMatchObject([422, lacking('policyholders.read')])
-    // The role makes readers less than the type: so little mary has too.
+    // A role of the configuration limits readers, so mary has all of their permissions.
     const reader = await add({ username: 'ron', type: 'read-only' })
     expect(reader.status).toBe(200)
     const ron = await callOk<{ authorizationToken: string }>('POST', '/account/authenticate', {
@@ -192,7 +193,7 @@ describe('anyone who has a role that says less than the account type', () => {
     expect((await set('ron')).status).toBe(200)
   })
 
-  it('has programs that may no more either, whatever type they have', async () => {
+  it('can create tokens of service accounts with permissions of the role only', async () => {
     const { body: robot } = await add({ username: 'robot', type: 'service' })
     expect(robot).toMatchObject({ service: true, accountType: 'account.tenant.employee' })
     const path = `/auth/users/${robot.id}/tokens`
@@ -200,7 +201,7 @@ describe('anyone who has a role that says less than the account type', () => {
     expect(await permissionsOf((await make(['policies.read'], mary, path)).body)).toEqual(['policies.read'])
   })
 
-  it('has nothing of a user of the archive under whose name the account was added before', async () => {
+  it('gains nothing from a user of an archive with the same user name', async () => {
     const anna = await motor.signIn('anna.admin')
     expect((await add({ username: 'chief', type: 'read-only' }, anna)).status).toBe(200)
     const everything = { ...FIRST, chief: { permissions: ['policies.*', 'users.*', 'audit.*'] } }
@@ -215,7 +216,7 @@ describe('anyone who has a role that says less than the account type', () => {
     mary = await motor.signIn('mary.manager')
   })
 
-  it('loses what a later deploy takes: tokens within 5 s, and anyone who renews at once', async () => {
+  it('loses what a later deploy removes: tokens within 5 s, renewals immediately', async () => {
     const { body: token } = await make(MANAGER)
     expect(await permissionsOf(token)).toEqual([
       'policies.read',
@@ -229,7 +230,7 @@ describe('anyone who has a role that says less than the account type', () => {
     expect(await permissionsOf(token)).toEqual(['policies.read', 'users.custom'])
     expect((await make(['policies.read'], token)).body.message).toContain('users.write or users.token')
     expect((await callApi('POST', '/account/renewAuthentication', { token: mary })).status).toBe(401)
-    // A token that was signed just before, by who had not heard of it: its renewal asks the roles.
+    // A token that was signed just before by an isolate that did not know of the deploy. Renewing it reads the roles.
     const claims = JSON.parse(Buffer.from(mary.split('.')[1]!, 'base64url').toString()) as Record<
       string,
       string
@@ -246,7 +247,7 @@ describe('anyone who has a role that says less than the account type', () => {
       { token: late },
     )
     expect(await permissionsOf(authorizationToken)).toEqual(['policies.read', 'quotes.read', 'users.custom'])
-    // What a role gains, a token has again that lists it: it is never more than that.
+    // A token regains a listed permission when the role does. It never has more than it lists.
     expect(
       (await deploy({ ...FIRST, manager: { permissions: ['policies.*', 'users.write'] } })).success,
     ).toBe(true)
