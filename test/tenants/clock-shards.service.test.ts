@@ -1,4 +1,4 @@
-// A clock over several shards: one time for all of them.
+// The clock of a tenant with several shards: all of them have the same time.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import { noCalls } from '../../src/platform/calls.ts'
@@ -27,7 +27,7 @@ const dueTimes = (tenant: Tenant): Promise<number[][]> =>
     }),
   )
 
-it('what is due in any shard is done, and what is due later waits', async () => {
+it('moving the clock fires timers that are due in any shard, and leaves later ones', async () => {
   const tenant = await makeTenant(3)
   const from = Date.now()
   for (const [shard, hours] of [
@@ -45,7 +45,7 @@ it('what is due in any shard is done, and what is due later waits', async () => 
   expect(tenantNow(moved) - target).toBeLessThan(60_000)
 })
 
-it('two moves at once: the clock goes to the later, and everything until then is done', async () => {
+it('after simultaneous moves, the clock is at the latest target and everything due until then is done', async () => {
   const tenant = await makeTenant(3)
   const from = Date.now()
   for (let hour = 1; hour <= 12; hour += 1)

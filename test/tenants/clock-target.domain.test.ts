@@ -13,23 +13,23 @@ const HOUR_MS = 3_600_000
 const target = (request: unknown, tenant = NOON, real = NOON) =>
   clockTarget(ClockRequest.parse(request), { tenant, zone: BERLIN, real })
 
-describe('the target of a clock', () => {
-  it('is the timestamp, as a number or its digits', () => {
+describe('the target of a clock move', () => {
+  it('is the timestamp, as a number or as digits', () => {
     expect(target({ timestamp: NOON + 1 })).toBe(NOON + 1)
     expect(target({ timestamp: String(NOON) })).toBe(NOON)
   })
 
-  it('is the advance by the calendar of the zone: a day in March may have 23 hours', () => {
+  it('is an advance by the calendar of the time zone: a day in March may have 23 hours', () => {
     expect(target({ advance: { amount: 1, unit: 'day' } })).toBe(NOON + 23 * HOUR_MS)
     expect(target({ advance: { amount: '24', unit: 'hour' } })).toBe(NOON + 24 * HOUR_MS)
     expect(target({ advance: { amount: 10, unit: 'year' } })).toBe(Date.UTC(2036, 2, 28, 11))
   })
 
-  it('never lies in the past of the tenant, though that be the future of others', () => {
+  it('cannot be in the past of the tenant, even if it is in the real future', () => {
     expect(() => target({ timestamp: NOON - 1 }, NOON, (NOON - HOUR_MS) as Instant)).toThrow(/forward only/)
   })
 
-  it('is within 10 years a call, and 100 years of the real time', () => {
+  it('is at most 10 years per call, and 100 years after the real time', () => {
     const beyond = Date.UTC(2036, 2, 28, 11) + 1
     expect(() => target({ timestamp: beyond })).toThrow(/10 years/)
     const late = Date.UTC(2120, 0, 1) as Instant
@@ -37,7 +37,7 @@ describe('the target of a clock', () => {
     expect(() => target({ advance: { amount: 7, unit: 'year' } }, late)).toThrow(/100 years/)
   })
 
-  it('is refused or lies within the limits, whatever is asked for', () => {
+  it('is within the limits for any accepted request', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -65,7 +65,7 @@ describe('the target of a clock', () => {
     )
   })
 
-  it('is asked for in exactly one way', () => {
+  it('needs exactly one of timestamp and advance', () => {
     const both = { timestamp: NOON, advance: { amount: 1, unit: 'day' } }
     for (const request of [{}, { timestamp: null }, both])
       expect(ClockRequest.safeParse(request).error?.issues[0]?.message).toMatch(/exactly one/)

@@ -1,4 +1,4 @@
-// A test tenant's clock moved through HTTP, and what falls due on the way.
+// Moving the clock of a test tenant through HTTP, and the work that falls due on the way.
 import { evictAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -23,7 +23,7 @@ beforeAll(() => prepareDatabases({ tenants: 24 }))
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 const DAY_MS = 86_400_000
-/** Ample for the work of one step: the clock runs on meanwhile. */
+/** More than enough for the work of one step: the clock continues meanwhile. */
 const SOON_MS = 60_000
 
 let motor: Motor
@@ -39,7 +39,7 @@ const tenantOf = async ({ tenantLocator }: Motor): Promise<Tenant> =>
 
 const timeOf = async (of: Motor): Promise<Instant> => tenantNow(await tenantOf(of))
 
-/** Anyone who works here hears of it at once, and not within 5 s. */
+/** The test itself reads the new clock immediately instead of within 5 s. */
 async function move(body: object, of = motor, headers = {}): Promise<Answer<ClockResponse>> {
   const answer = await of.post<ClockResponse>('/test/clock', body, headers)
   forgetTenants()
@@ -60,7 +60,7 @@ const advance = async (amount: number, unit: string, of = motor): Promise<ClockR
   return body
 }
 
-/** A policy of a year from today, issued. */
+/** An issued policy of one year from today. */
 async function policyOf(of: Motor, changes: object = {}): Promise<PolicyResponse> {
   const span = { policyStartTimestamp: undefined, policyEndTimestamp: undefined }
   const created = await of.createPolicy({ ...span, ...changes })
@@ -85,7 +85,7 @@ async function stream(of: Motor, type: string): Promise<Told[]> {
   }
 }
 
-/** What the stream says of ends, without when. */
+/** The end events of the stream, without their times. */
 const ends = async (of: Motor) =>
   (await stream(of, 'policy.end')).map(({ type, data }) => [type, data.reminderName, data.endTimestamp])
 
@@ -101,7 +101,7 @@ const timersOf = async (of: Motor): Promise<Record<string, unknown>[]> =>
   (await (await databaseOf(of)).prepare('select * from timer order by due_at, subject, locator').all())
     .results
 
-/** Documents that wait would have the dispatcher look in a minute. */
+/** Waits for documents, because pending documents make the dispatcher look again in a minute. */
 const papersMade = async (of: Motor): Promise<void> => {
   const waiting = (await databaseOf(of)).prepare('select count(*) as count from document_job')
   for (let turn = 0; turn < 200 && (await waiting.first('count')) !== 0; turn += 1)
@@ -109,7 +109,7 @@ const papersMade = async (of: Motor): Promise<void> => {
 }
 
 describe('the end of a policy', () => {
-  it('is reminded of and told in one jump, each at its time, by the system', async () => {
+  it('is reminded of and announced in one jump, each event at its time and by the system', async () => {
     const policy = await policyOf(motor)
     const end = Number(policy.effectiveContractEndTimestamp) as Instant
     await moveTo((end + DAY_MS) as Instant)
@@ -124,7 +124,7 @@ describe('the end of a policy', () => {
     expect(await timersOf(motor)).toEqual([])
   })
 
-  it('is told the same when the clock goes day by day, and objects are evicted in between', async () => {
+  it('is announced in the same way when the clock moves day by day and objects are evicted', async () => {
     const policy = await policyOf(motor)
     const end = Number(policy.effectiveContractEndTimestamp) as Instant
     let told = 0
@@ -139,13 +139,13 @@ describe('the end of a policy', () => {
     expect(await ends(motor)).toEqual(endsOf(policy))
   })
 
-  it('is not reached a moment before', async () => {
+  it('is not announced before it is reached', async () => {
     const policy = await policyOf(motor)
     await moveTo((Number(policy.effectiveContractEndTimestamp) - 60_000) as Instant)
     expect(await ends(motor)).toEqual(endsOf(policy).slice(0, 2))
   })
 
-  it('is told once, however often its timers fire, in a move or by the dispatcher, even at once', async () => {
+  it('is announced once, even if its timers fire again or simultaneously', async () => {
     const policy = await policyOf(motor)
     const end = Number(policy.effectiveContractEndTimestamp) as Instant
     const kept = await timersOf(motor)
@@ -168,9 +168,9 @@ describe('the end of a policy', () => {
     expect(await ends(motor)).toEqual(endsOf(policy))
   })
 
-  it('is told in order where everything is late: of a policy one after the other', async () => {
+  it('is announced in order for each policy, even if everything is late', async () => {
     const policies = [await policyOf(motor), await policyOf(motor)]
-    // Three years ago, each as long before the others as it was.
+    // Three years earlier, with the intervals unchanged.
     await (await databaseOf(motor)).exec('update timer set due_at = due_at - 94608000000')
     await workOff(env, shardName(await tenantOf(motor), 0))
     const told = await stream(motor, 'policy.end')
@@ -182,13 +182,13 @@ describe('the end of a policy', () => {
       ).toEqual(endsOf(policy))
   })
 
-  it('is not told of a policy that was never issued', async () => {
+  it('is not announced for a policy that was never issued', async () => {
     await motor.createPolicy({ policyStartTimestamp: undefined, policyEndTimestamp: undefined })
     await advance(2, 'year')
     expect(await ends(motor)).toEqual([])
   })
 
-  it('reaches webhooks', async () => {
+  it('is delivered to webhooks', async () => {
     const receiver = await openReceiver()
     await callOk('POST', `/event/${motor.tenantLocator}/webhooks`, {
       token: await motor.signIn('anna.admin'),
@@ -214,7 +214,7 @@ describe('planned invoices', () => {
     return body.invoices.toSorted((a, b) => Number(a.startTimestamp) - Number(b.startTimestamp))
   }
 
-  it('are made on time, and come to exactly what the policy costs', async () => {
+  it('are created on time, and total exactly the price of the policy', async () => {
     const policy = await policyOf(motor, monthly)
     await advance(1, 'year')
     const invoices = await invoicesOf(policy, motor)
@@ -236,7 +236,7 @@ describe('planned invoices', () => {
     )
   })
 
-  it('are the same whether the clock jumps or goes week by week, with restarts', async () => {
+  it('are the same whether the clock jumps or moves week by week with restarts', async () => {
     const walking = await motorTenant(`walk${made}`, motorWithoutLapses())
     const policies = [await policyOf(motor, monthly), await policyOf(walking, monthly)] as const
     const weeks = size(9, 52)
@@ -255,8 +255,8 @@ describe('planned invoices', () => {
   })
 })
 
-describe('the clock', () => {
-  it('is what requests, records and events take for now; tokens go by the real time', async () => {
+describe('the clock of a tenant', () => {
+  it('sets the time of requests, records and events, while tokens use the real time', async () => {
     const before = Date.now()
     await advance(3, 'year')
     const { body: policy } = await motor.createPolicy({
@@ -278,7 +278,7 @@ describe('the clock', () => {
     expect(Number(renewed.expiresTimestamp) - Date.now()).toBeLessThanOrEqual(3_600_000)
   })
 
-  it('of another tenant is untouched, and of this one until it is recreated', async () => {
+  it('does not affect other tenants, and is reset when the tenant is recreated', async () => {
     const other = await motorTenant(`other${made}`, motorWithoutLapses())
     await advance(1, 'year')
     expect(Math.abs((await timeOf(other)) - Date.now())).toBeLessThan(SOON_MS)
@@ -293,7 +293,7 @@ describe('the clock', () => {
     expect(Math.abs((await timeOf(motor)) - Date.now())).toBeLessThan(SOON_MS)
   })
 
-  it('of a production tenant is the real one', async () => {
+  it('cannot be moved in a production tenant (400)', async () => {
     const { name, locator } = await createTenant(env, { name: `live${made}`, type: 'production' })
     await administrator()
     const { authorizationToken } = await callOk<{ authorizationToken: string }>(
@@ -310,7 +310,7 @@ describe('the clock', () => {
     expect((await readTenant(env, { locator }, noCalls()))!.clockOffsetMs).toBe(0)
   })
 
-  it('is never moved back, nor too far, nor by whom the tenant does not know', async () => {
+  it('cannot be moved back, more than 10 years ahead, or by another caller than a user of the tenant', async () => {
     await advance(1, 'day')
     const back = await move({ timestamp: Date.now() + DAY_MS / 2 })
     expect([back.status, back.body]).toMatchObject([400, { code: 'invalidRequest' }])
@@ -325,7 +325,7 @@ describe('the clock', () => {
     expect(status).toBe(403)
   })
 
-  it('moves once for a repeat of the same request by its Idempotency-Key', async () => {
+  it('moves once when the request is repeated with the same Idempotency-Key', async () => {
     const by = { advance: { amount: 1, unit: 'year' } }
     const first = await move(by, motor, { 'idempotency-key': 'once' })
     await workOff(env, shardName(await tenantOf(motor), 0))
@@ -334,7 +334,7 @@ describe('the clock', () => {
     expect((await timeOf(motor)) - Date.now()).toBeLessThan(367 * DAY_MS)
   })
 
-  it('stands where a call ended that had too much to do, and goes on with the next', async () => {
+  it('stops where a call with too much work ended, and continues with the next call', async () => {
     const policies = await Promise.all(Array.from({ length: 4 }, () => policyOf(motor)))
     const { body: locators } = { body: policies.map(policy => policy.locator) }
     const database = await databaseOf(motor)
@@ -373,7 +373,7 @@ describe('the clock', () => {
     expect(last).toBe(target)
   })
 
-  it('is not held up by what fails, tells of it, and has it tried again', async () => {
+  it('is not blocked by a timer that fails: it reports the failure and tries again later', async () => {
     const database = await databaseOf(motor)
     const policy = await policyOf(motor)
     await database.exec(
@@ -386,7 +386,7 @@ describe('the clock', () => {
     expect(left).toMatchObject({ locator: 't', due_at: Number(body.timestamp) + 60_000 })
   })
 
-  it('has the dispatcher look again: what comes next is due sooner', async () => {
+  it('makes the dispatcher set its alarm again, since the next timer is due sooner', async () => {
     const policy = await policyOf(motor)
     const end = Number(policy.effectiveContractEndTimestamp) as Instant
     await moveTo((end - 8 * DAY_MS) as Instant)

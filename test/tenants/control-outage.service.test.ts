@@ -1,4 +1,5 @@
-// The control database does not answer: anyone who was served goes on, and what needs it says so.
+// The control database does not respond: callers that were served before are still served, and requests that need it fail with
+// 503.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Shared, Snapshots } from '../../src/platform/tenancy/snapshots.ts'
@@ -12,13 +13,13 @@ beforeAll(() => prepareDatabases({ tenants: 4 }))
 
 const MINUTE_MS = 60_000
 
-/** Tables of the control database alone. */
+/** Tables of the control database only. */
 const OF_CONTROL =
   /"(?:tenant|shard|administrator|administration_\w+|pool_database|allowed_origin|revocation)"/
 
 type Batch = (this: unknown, statements: { statement: string }[]) => Promise<unknown>
 
-/** Until the returned function is called, the control database answers as one that is not reached. */
+/** Until the returned function is called, the control database behaves as if unreachable. */
 function breakControl(): () => void {
   const sessions = Object.getPrototypeOf(env.CONTROL.withSession()) as { batch: Batch }
   const own = sessions.batch
@@ -32,8 +33,8 @@ function breakControl(): () => void {
   }
 }
 
-describe('while the control database does not answer', () => {
-  it('policies are sold and read for ten minutes; signing in and administration are 503; it is as before afterwards', async () => {
+describe('while the control database is unreachable', () => {
+  it('policies are sold and read for ten minutes, but signing in and administration return 503', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const motor = await motorTenant('outage')
     const adminToken = await administrator()
@@ -62,7 +63,7 @@ describe('while the control database does not answer', () => {
   })
 })
 
-describe('a snapshot', () => {
+describe('a snapshot of a control record', () => {
   const shared: Shared<string> = {
     url: `https://snapshots.invalid/${crypto.randomUUID()}`,
     text: value => value,
@@ -79,7 +80,7 @@ describe('a snapshot', () => {
     reads = 0
   })
 
-  it('is read once for all isolates of a place in 5 s, and by those that are new when nothing can be read', async () => {
+  it('is read once per place in 5 s, and is available to new isolates when the source fails', async () => {
     const [first, second] = [isolate(), isolate()]
     expect(await first.find('k', reading('one'), shared)).toMatchObject({ value: 'one', isStale: false })
     expect(await second.find('k', reading('two'), shared)).toMatchObject({ value: 'one', isStale: false })
@@ -92,21 +93,21 @@ describe('a snapshot', () => {
     expect(await first.find('k', failing, shared)).toMatchObject({ value: 'one', isStale: true })
   })
 
-  it('that another release has kept in a form of its own is none', async () => {
+  it('that another release stored in an unreadable form is ignored', async () => {
     const url = `https://snapshots.invalid/${crypto.randomUUID()}`
     const unreadable: Shared<string> = { ...shared, url, read: () => JSON.parse('{') }
     await isolate().find('k', reading('one'), unreadable)
     expect(await isolate().find('k', reading('two'), unreadable)).toMatchObject({ value: 'two' })
   })
 
-  it('that is older than an hour is none', async () => {
+  it('that is older than an hour is ignored', async () => {
     const one = isolate()
     await one.find('k', reading('one'))
     elapse(60 * MINUTE_MS + 1)
     await expect(one.find('k', failing)).rejects.toThrow('away')
   })
 
-  it('is read again after a change, though the read before has ended only then', async () => {
+  it('is read again after a change, even if an earlier read ends after the change', async () => {
     const one = isolate()
     const slow = Promise.withResolvers<string>()
     const before = one.find('k', () => slow.promise)
@@ -117,7 +118,7 @@ describe('a snapshot', () => {
     expect((await one.find('k', reading('never'))).value).toBe('after')
   })
 
-  it('from before a change of this isolate counts no more, however long the next takes; only if there is none', async () => {
+  it('from before a change in this isolate is used only if no later one can be read', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const one = isolate()
     await one.find('k', reading('before'))
@@ -132,7 +133,7 @@ describe('a snapshot', () => {
     expect(await one.find('k', reading('at last'))).toMatchObject({ value: 'at last', isStale: false })
   })
 
-  it('is read after a change though a read failed before it, by a clock that was ahead', async () => {
+  it('is read again after a change even if a read failed at a later time of a clock that was ahead', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const one = isolate()
     await one.find('k', reading('before'))
@@ -141,12 +142,12 @@ describe('a snapshot', () => {
     elapse(-MINUTE_MS)
     one.forget()
     await one.find('k', reading('changed'))
-    // The time of the failure comes once more.
+    // The time of the failed read is reached again.
     elapse(MINUTE_MS + 1_000)
     expect(await one.find('k', reading('after'))).toMatchObject({ value: 'after', isStale: false })
   })
 
-  it('that is known is not waited for longer than two seconds, and then not at all for 5 s', async () => {
+  it('that is cached is used if a read takes longer than two seconds, and no read is tried for 5 s', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const one = isolate()
     await one.find('k', reading('one'))

@@ -1,4 +1,4 @@
-// The control database is brought back to a former time (docs/operate.md): what it does not know of must not be lost by it.
+// Restoring the control database to an earlier time (docs/operate.md) must not lose what it then does not know of.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import { type Instant, now } from '../../src/kernel/time.ts'
@@ -35,7 +35,7 @@ async function bringBack(rows: Rows): Promise<void> {
 
 const wipe = () => wipeReturned(env, noCalls(), (now() + 60_000) as Instant)
 
-it('a tenant that was made since keeps its data, and is served again when its rows are written again', async () => {
+it('a tenant created after the restored time keeps its data, and is served once its rows are inserted again', async () => {
   const stays = await createTenant(env, { name: 'stays', type: 'test' })
   const gone = await createTenant(env, { name: 'gone', type: 'test' })
   await deleteTenant(env, 'gone')
@@ -56,7 +56,7 @@ it('a tenant that was made since keeps its data, and is served again when its ro
   expect(await readTenant(env, { name: 'stays' }, noCalls())).toEqual(stays)
   expect(await readTenant(env, { name: 'since' }, noCalls())).toBeUndefined()
 
-  // As docs/operate.md says it.
+  // As docs/operate.md describes.
   const fence = (await database.prepare('select * from fence').first())!
   await env.CONTROL.batch([
     env.CONTROL.prepare(

@@ -1,4 +1,4 @@
-// The copy of a tenant's rows and files to another place: everything arrives as it was, wherever a copy was cut off.
+// Copying the rows and files of a tenant to another place: everything arrives unchanged, even if an earlier copy was interrupted.
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -48,14 +48,14 @@ const auxiliary = (database: D1Database, key: string, text: string) =>
     .prepare(`insert into aux_data (locator, key, value, ui_type, updated_at) values (?, ?, ?, '', 1)`)
     .bind(key, key, text)
 
-/** In a table without row ids. Many rows of one policy, whose locators do not rise. */
+/** A row of a table without row ids: many rows of one policy, with locators that do not ascend. */
 const keyed = (database: D1Database, number: number, text: string) =>
   database
     .prepare('insert into keyed (policy_locator, locator, text) values (?, ?, ?)')
     .bind(number % 7, `${(number * 7_919) % 10_007}`, text)
 
-describe('a database', () => {
-  it('arrives with every row and row id, wherever the copy before was cut off', async () => {
+describe('copying a database', () => {
+  it('copies every row with its row id, wherever an earlier copy was interrupted', async () => {
     const [from, to] = [1, 2].map(number => boundDatabase(poolBinding(number))) as [D1Database, D1Database]
     const rows = fc.array(
       fc.record({
@@ -101,7 +101,7 @@ describe('a database', () => {
     )
   })
 
-  it('brings the roles of the tenant, and who has them', async () => {
+  it('copies the roles of the tenant and the accounts that have them', async () => {
     const [from, to] = [1, 2].map(number => boundDatabase(poolBinding(number))) as [D1Database, D1Database]
     await Promise.all([empty(from), empty(to)])
     const TABLES_OF_ROLES = ['role', 'account_role']
@@ -122,7 +122,7 @@ describe('a database', () => {
       await database.batch(TABLES_OF_ROLES.map(table => database.prepare(`delete from ${table}`)))
   })
 
-  it('may be copied once more when its numbers were raised, as by a move that was cut off then', async () => {
+  it('can be repeated after the move raised the numbers of the copy and was interrupted', async () => {
     const [from, to] = [5, 6].map(number => boundDatabase(poolBinding(number))) as [D1Database, D1Database]
     await event(from, 1, 'text', null).run()
     expect(await copyDatabase(from, to)).toBe(1)
@@ -132,7 +132,7 @@ describe('a database', () => {
     expect(await givenOut(copy)).toMatchObject({ lastEvent: 1, nextNumber: LEAP + 1 })
   })
 
-  it('is not copied into tables with other keys', async () => {
+  it('rejects a table whose key is different in the other database', async () => {
     const [from, to] = [5, 6].map(number => boundDatabase(poolBinding(number))) as [D1Database, D1Database]
     await from.prepare('create table unlike (a text primary key not null) without rowid').run()
     await to.prepare('create table unlike (a text primary key not null)').run()
@@ -140,7 +140,7 @@ describe('a database', () => {
     for (const database of [from, to]) await database.prepare('drop table unlike').run()
   })
 
-  it('with rows of several events waits until the other environment has their migration', async () => {
+  it('rejects rows of several events until the other database has their migration', async () => {
     const [from, to] = [5, 6].map(number => boundDatabase(poolBinding(number))) as [D1Database, D1Database]
     for (const database of [from, to]) await database.prepare('delete from event').run()
     await event(from, 1, 'text', null).run()
@@ -151,9 +151,9 @@ describe('a database', () => {
     expect(await copyDatabase(from, to)).toBe(1)
   })
 
-  it('goes in pages that fit a parameter, and long rows one by one', async () => {
+  it('copies pages that fit one parameter, and longer rows one by one', async () => {
     const [from, to] = [3, 4].map(number => boundDatabase(poolBinding(number))) as [D1Database, D1Database]
-    // In JSON each quote is two bytes: as one parameter it would be too long.
+    // In JSON each quote is two bytes, so that the row is too long for one parameter.
     const long = '"'.repeat(1_900_000)
     await auxiliary(from, 'long', long).run()
     await keyed(from, 1, long).run()
@@ -167,8 +167,8 @@ describe('a database', () => {
   })
 })
 
-describe('files', () => {
-  it('arrive with what is noted of them; those that are there are left alone', async () => {
+describe('copying files', () => {
+  it('copies their metadata, and skips files that are already there', async () => {
     const bucket = env.FILES
     for (let at = 0; at < 3; at += 1)
       await bucket.put(`here/${at}`, `file ${at}`, {

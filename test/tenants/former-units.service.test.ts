@@ -1,4 +1,4 @@
-// A tenant whose amounts may be in the minor units of an earlier release: it is as a suspended one until the mark is cleared.
+// A tenant whose amounts may be in the minor units of an earlier release is treated as suspended until the mark is cleared.
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
@@ -30,7 +30,7 @@ beforeEach(async () => {
   tenant = (await readTenant(env, { locator: motor.tenantLocator }, noCalls()))!
 })
 
-/** As the migration marks a tenant that was there before it; no isolate knows it yet. */
+/** Marks the tenant as the migration marks every tenant that existed before it. No isolate has cached it. */
 async function mark(suspension: object | null = null): Promise<void> {
   await env.CONTROL.prepare('update tenant set former_units = true, suspension = ? where locator = ?')
     .bind(suspension && JSON.stringify(suspension), tenant.locator)
@@ -38,14 +38,14 @@ async function mark(suspension: object | null = null): Promise<void> {
   forgetTenants()
 }
 
-/** Isolates hear of it within 5 s. */
+/** Isolates see the change within 5 s. */
 const TRUST = { timeout: 8_000, interval: 100 }
 
 const isMarked = (locator: string): Promise<unknown> =>
   env.CONTROL.prepare('select former_units from tenant where locator = ?').bind(locator).first('former_units')
 
 describe('a tenant whose amounts may be in former units', () => {
-  it('answers every call 503 and says why and what to do, and is served when the mark is cleared', async () => {
+  it('returns 503 with the reason and what to do for every call, until the mark is cleared', async () => {
     const other = await motorTenant(`units-other${made}`)
     const created = await motor.createPolicy()
     const path = `/policy/${created.body.locator}`
@@ -75,7 +75,7 @@ describe('a tenant whose amounts may be in former units', () => {
     expect((await motor.post(`${path}/issue`)).status).toBe(200)
   })
 
-  it('has timers that stand still, and no turn in the tasks of the minute', async () => {
+  it('has no timers fired and no turn in the tasks of the minute', async () => {
     const control = controlDatabase(env, noCalls())
     const turns = async (): Promise<string[]> =>
       (await control.batch([tenantsOfMinuteQuery(control, 0 as Instant, 1)]))[0].map(one => one.tenant.name)
@@ -99,23 +99,23 @@ describe('a tenant whose amounts may be in former units', () => {
     expect(await timers()).toBe(0)
   })
 
-  it('cannot be resumed; one that was suspended besides stays so when the mark is cleared', async () => {
+  it('cannot be resumed, and a separate suspension remains when the mark is cleared', async () => {
     await mark()
     await expect(resumeTenant(env, tenant.name)).rejects.toMatchObject({ code: 'wrongState', status: 409 })
     const { suspension } = await suspendTenant(env, tenant.name, 'it is exported.')
-    // From now on, so that work under way is waited for.
+    // The suspension begins now, so that work in progress can finish.
     expect(suspension!.since).toBeGreaterThan(Date.now() - 60_000)
     await expect(resumeTenant(env, tenant.name)).rejects.toMatchObject({ code: 'wrongState' })
     expect(await acceptUnits(env, tenant.name)).toMatchObject({ suspension: { reason: 'it is exported.' } })
     expect(await resumeTenant(env, tenant.name)).not.toHaveProperty('suspension')
   })
 
-  it('that has moved says where to', async () => {
+  it('that has moved returns 421', async () => {
     await mark({ state: 'moved', reason: 'to https://api.eu2.example.com.', since: 1 })
     await vi.waitFor(async () => expect((await motor.get('/products')).status).toBe(421), TRUST)
   })
 
-  it('is one that an earlier release makes: not a new one, and none that is made again', async () => {
+  it('is marked only if an earlier release created it, not if it is new or recreated', async () => {
     const created = await createTenant(env, { name: `fresh${made}`, type: 'test' })
     expect(await isMarked(created.locator)).toBeNull()
     await mark()

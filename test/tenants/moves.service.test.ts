@@ -1,4 +1,4 @@
-// What wipes and copies of a tenant make of a database whose tables are being moved.
+// Deleting and copying a tenant while a migration moves the tables of its database.
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Instant, now } from '../../src/kernel/time.ts'
@@ -41,7 +41,7 @@ const moveOn = (database: D1Database, left: number) =>
 const stageOf = (database: D1Database) =>
   database.prepare('select stage from migration_move').first<string>('stage')
 
-/** Of the tables of the move, and of those that it makes meanwhile. */
+/** The number of rows in the tables of the move and in those that it creates meanwhile. */
 async function rowsOf(database: D1Database): Promise<Record<string, number>> {
   const { results } = await database
     .prepare(`select name from sqlite_master where type = 'table' and name like 'made_up%' order by name`)
@@ -52,31 +52,34 @@ async function rowsOf(database: D1Database): Promise<Record<string, number>> {
   return Object.fromEntries(results.map(({ name }, at) => [name, counted[at]!]))
 }
 
-describe('a tenant that is deleted', () => {
+describe('deleting a tenant', () => {
   test.each([
     ['copying', 2, 'made_up_moved'],
     ['swapped', 10, 'made_up_left'],
-  ])('while its tables move (%s) leaves no row behind, and the move goes on', async (stage, steps, also) => {
-    const { shards, name } = await createTenant(env, { name: `deleted-${stage}`, type: 'test' })
-    const database = boundDatabase(shards[0]!)
-    await make(database)
-    await fill(database)
-    expect(await moveOn(database, steps)).toBe(false)
-    expect(await stageOf(database)).toBe(stage)
-    await deleteTenant(env, name)
-    const freed: string[] = []
-    for (let run = 0; run < 10 && freed.length === 0; run += 1)
-      freed.push(...(await wipeReturned(env, noCalls(), (now() + 60_000) as Instant)).freed)
-    expect(freed).toEqual(shards)
-    expect(await rowsOf(database)).toEqual({ made_up: 0, [also]: 0 })
-    await database.prepare(`insert into made_up (x, y) values (1, 'of the next tenant')`).run()
-    expect(await moveOn(database, 100)).toBe(true)
-    expect(await rowsOf(database)).toEqual({ made_up: 1 })
-    await database.prepare('delete from made_up').run()
-  })
+  ])(
+    'while its tables move (%s) leaves no rows behind, and the move continues',
+    async (stage, steps, also) => {
+      const { shards, name } = await createTenant(env, { name: `deleted-${stage}`, type: 'test' })
+      const database = boundDatabase(shards[0]!)
+      await make(database)
+      await fill(database)
+      expect(await moveOn(database, steps)).toBe(false)
+      expect(await stageOf(database)).toBe(stage)
+      await deleteTenant(env, name)
+      const freed: string[] = []
+      for (let run = 0; run < 10 && freed.length === 0; run += 1)
+        freed.push(...(await wipeReturned(env, noCalls(), (now() + 60_000) as Instant)).freed)
+      expect(freed).toEqual(shards)
+      expect(await rowsOf(database)).toEqual({ made_up: 0, [also]: 0 })
+      await database.prepare(`insert into made_up (x, y) values (1, 'of the next tenant')`).run()
+      expect(await moveOn(database, 100)).toBe(true)
+      expect(await rowsOf(database)).toEqual({ made_up: 1 })
+      await database.prepare('delete from made_up').run()
+    },
+  )
 })
 
-describe('a tenant that moves to another environment', () => {
+describe('moving a tenant to another environment', () => {
   const [from, to] = [3, 4].map(number => boundDatabase(poolBinding(number))) as [D1Database, D1Database]
   beforeEach(async () => {
     for (const database of [from, to]) await make(database)
@@ -84,13 +87,13 @@ describe('a tenant that moves to another environment', () => {
     expect(await moveOn(from, 2)).toBe(false)
   })
 
-  test('while its tables move brings its rows and leaves the move behind', async () => {
+  test('while its tables move here copies the rows without the state of the move', async () => {
     expect(await copyDatabase(from, to)).toBe(ROWS)
     expect(await rowsOf(to)).toEqual({ made_up: ROWS })
     expect(await moveOn(from, 100)).toBe(true)
   })
 
-  test('whose tables move there brings its rows into the move', async () => {
+  test('while its tables move there copies the rows into the move', async () => {
     await to.prepare(`insert into made_up values (100000, 'y')`).run()
     expect(await moveOn(to, 1)).toBe(false)
     await to.prepare('delete from made_up').run()
@@ -100,7 +103,7 @@ describe('a tenant that moves to another environment', () => {
     expect(await moveOn(from, 100)).toBe(true)
   })
 
-  test('whose tables have moved here and not there waits', async () => {
+  test('rejects the copy while its tables have moved here but not there', async () => {
     expect(await moveOn(from, 100)).toBe(true)
     await expect(copyDatabase(from, to)).rejects.toThrow('made_up is not the same table in both databases')
     await to.prepare(`insert into made_up values (1, 'y')`).run()

@@ -2,20 +2,20 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { checkedTenantName, hostNameOf, testTenantName } from '../../src/access/tenant-names.ts'
 
-test('an administrator has test tenants under its folded name and a suffix', () => {
+test('the test tenant of an administrator is named after the folded user name and a suffix', () => {
   expect(testTenantName('alice', 'motor')).toBe('alice-motor')
   expect(testTenantName('Alice.B@example.org', 'motor')).toBe('alicebexampleorg-motor')
   expect(testTenantName('Zoë', undefined)).toBe('zoe-configeditor')
   expect(testTenantName('管理者', 'x')).toBe('user-x')
 })
 
-test('host names have the environment and the domain', () => {
+test('the host name of a tenant contains the environment and the domain', () => {
   expect(hostNameOf({ ENVIRONMENT: 'local', DOMAIN: 'bindery.test' }, 'alice-motor')).toBe(
     'alice-motor.co.local.bindery.test',
   )
 })
 
-test('whatever the user is called, the name of the test tenant is one that a host can have', () => {
+test('the name of a test tenant is a valid host name for any user name', () => {
   const suffix = fc.stringMatching(/^[a-z0-9-]{0,39}[a-z0-9]$/)
   fc.assert(
     fc.property(fc.string(), suffix, (username, end) => {

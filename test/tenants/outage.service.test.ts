@@ -1,4 +1,4 @@
-// Nothing that falls due is carried out for months, and then all of it: what becomes of it is what the days would have made of it.
+// Nothing due is carried out for months, and then everything together: the result is the same as if it had been done day by day.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { noCalls } from '../../src/platform/calls.ts'
@@ -18,7 +18,7 @@ beforeAll(() => prepareDatabases({ tenants: 12 }))
 const tenantOf = async ({ tenantLocator }: DeployedTenant) =>
   (await readTenant(env, { locator: tenantLocator }, noCalls()))!
 
-/** A policy of a year from today, issued; nothing of it is paid. */
+/** An issued policy of one year from today that is not paid. */
 async function policyOf(motor: Motor): Promise<string> {
   const created = await motor.createPolicy({
     policyStartTimestamp: undefined,
@@ -29,7 +29,7 @@ async function policyOf(motor: Motor): Promise<string> {
   return created.body.locator
 }
 
-/** Time goes by, and no alarm comes. */
+/** Moves the clock of the tenant without any alarm. */
 async function sleep(motor: DeployedTenant, days: number): Promise<void> {
   await env.CONTROL.prepare('update tenant set clock_offset_ms = clock_offset_ms + ? where locator = ?')
     .bind(days * DAY_MS, motor.tenantLocator)
@@ -37,7 +37,7 @@ async function sleep(motor: DeployedTenant, days: number): Promise<void> {
   forgetTenants()
 }
 
-/** Alarms come again, until nothing is due. */
+/** Runs alarms until nothing is due. */
 async function wake(motor: DeployedTenant, most = 20): Promise<void> {
   for (let looks = 0; looks < most; looks += 1) {
     const due = await workOff(env, shardName(await tenantOf(motor), 0))
@@ -55,7 +55,7 @@ const told = async (motor: Motor, since = 'policy.issue'): Promise<string[]> => 
 }
 
 describe('after an outage', () => {
-  it('a policy that was not paid has lapsed as it would have day by day, and is asked for nothing beyond', async () => {
+  it('an unpaid policy ends and is billed as if the clock had moved day by day', async () => {
     const [slept, walked] = [await motorTenant('slept'), await motorTenant('walked')]
     const seen = await Promise.all(
       [slept, walked].map(async motor => {
@@ -63,7 +63,7 @@ describe('after an outage', () => {
         if (motor === slept) {
           await sleep(motor, 400)
           await wake(motor)
-          // What was late is due at the end of the day.
+          // Late bills are due at the end of the day.
           await sleep(motor, 1)
           await wake(motor)
         } else
@@ -95,7 +95,7 @@ describe('after an outage', () => {
     ['lapse', ['products/boat/policy/cancellations.json'], ['policy.lapse']],
     ['cancellation', [], ['policy.cancel', 'invoice.pastDue']],
   ])(
-    'what is past due when the grace period ends is reported after the %s, if it is still owed',
+    'an invoice past due when the grace period ends is reported after the %s, if still owed',
     async (name, without, most) => {
       const path = 'products/boat/policy/policy.json'
       const product = JSON.parse(boatFiles('EUR', false)[path]!) as object
@@ -105,7 +105,8 @@ describe('after an outage', () => {
         ['slept', 'walked'].map(async way => {
           const boats = await boatTenant(`${name}${way}`, 'EUR', { files, without })
           await boats.insured({ yearly: '5200', paymentScheduleName: 'weekly' })
-          // The bill of January 8 is made. That of January 1 is not paid, and its grace period ends when the other is past due.
+          // The bill of January 8 is created. That of January 1 is not paid, and its grace period ends when the other is past
+          // due.
           await boats.until(month(-1, 31))
           if (way === 'slept') {
             await sleep(boats, 10)
@@ -125,7 +126,7 @@ describe('after an outage', () => {
     },
   )
 
-  it('invoices that came late are due at the end of the day, one for each period', async () => {
+  it('late invoices are due at the end of the day, with one for each period', async () => {
     const motor = await motorTenant('late', motorWithoutLapses())
     const policy = await policyOf(motor)
     await sleep(motor, 100)
@@ -137,7 +138,7 @@ describe('after an outage', () => {
     for (const { dueTimestamp } of body.invoices.slice(1)) expect(Number(dueTimestamp)).toBeGreaterThan(at)
   })
 
-  it('events of the calendar come once for each of their times, in order, by the state that the policy had then', async () => {
+  it('scheduled events are emitted once for each of their times, in order, with the state of the policy then', async () => {
     const files = motorWithoutLapses()
     const config = JSON.parse(new TextDecoder().decode(files['config.json'] as Uint8Array)) as object
     const schedule = {
@@ -163,7 +164,7 @@ describe('after an outage', () => {
     expect(times[0]).toBe(Number(seen.originalContractStartTimestamp))
   })
 
-  it('a look sends a bounded number of statements, and the next ones do the rest', async () => {
+  it('a run sends fewer than 1,000 statements, and later runs do the rest', async () => {
     const motor = await motorTenant('many', motorWithoutPapers())
     const tenant = await tenantOf(motor)
     const client = boundDatabase(tenant.shards[0]!)

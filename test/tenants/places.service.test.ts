@@ -1,4 +1,4 @@
-// Where a tenant's data lies, and how a tenant grows over more databases.
+// The places of a tenant's data, and adding databases to a tenant.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
@@ -44,8 +44,8 @@ const refusal = async (work: Promise<unknown>): Promise<Refusal> => {
   throw problem ?? new Error('It was not refused.')
 }
 
-describe('a place', () => {
-  test('a jurisdiction has databases and files of its own', async () => {
+describe('the place of a tenant', () => {
+  test('a jurisdiction has its own databases and files', async () => {
     const tenant = await createTenant(env, { name: 'at-home', type: 'test', place: 'eu' })
     expect(tenant).toMatchObject({ place: 'eu', shards: [EUROPEAN[0]] })
     expect(await readTenant(env, { name: 'at-home' }, noCalls())).toEqual(tenant)
@@ -62,7 +62,7 @@ describe('a place', () => {
     expect(await env.FILES_EU.head(key)).toBeNull()
   })
 
-  test('a location has databases that were made there', async () => {
+  test('a location has databases that were created there', async () => {
     const tenant = await createTenant(env, { name: 'near', type: 'test', place: 'weur' })
     expect(tenant.shards).toEqual([poolBinding(9)])
     expect(tenantFiles(env, tenant)).toBe(env.FILES)
@@ -73,7 +73,7 @@ describe('a place', () => {
     ['us', 'tenantBehind', 'FILES_US'],
     ['fedramp', 'tenantBehind', 'FILES_FEDRAMP'],
   ])(
-    '%s that is not ready is refused, and no database of another place is taken',
+    'creating a tenant in %s is rejected if it is not ready, and uses no database of another place',
     async (place, code, told) => {
       const refused = await refusal(createTenant(env, { name: 'elsewhere', type: 'test', place }))
       expect([refused.code, refused.message]).toEqual([code, expect.stringContaining(told)])
@@ -82,7 +82,7 @@ describe('a place', () => {
   )
 })
 
-describe('where a key of a repeatable request leads', () => {
+describe('the shards of a repeatable request', () => {
   const DAY_MS = 86_400_000
   const at = (1_000 * DAY_MS) as Instant
   const keys = Array.from({ length: 200 }, (_, number) => `caller:${number}`)
@@ -91,7 +91,7 @@ describe('where a key of a repeatable request leads', () => {
     opensAt: times as Instant[],
   })
 
-  test('before growth to one shard, after it to one of all, and for as long as repeats are answered to the earlier too', () => {
+  test('after growth, a key leads to one shard of all, and for 30 days to the earlier shard too', () => {
     const grown = grownAt([0, at, at])
     for (const key of keys) {
       expect(keyedShards(grown, key, (at - 1) as Instant)).toEqual([0])
@@ -103,7 +103,7 @@ describe('where a key of a repeatable request leads', () => {
     expect(new Set(keys.map(key => keyedShards(grown, key, at)[0]))).toEqual(new Set([0, 1, 2]))
   })
 
-  test('after growing twice to where it led each time, the latest first', () => {
+  test('after growing twice, a key leads to its shard after each growth, the latest first', () => {
     const once = grownAt([0, at - DAY_MS])
     const twice = grownAt([0, at - DAY_MS, at, at])
     for (const key of keys) {
@@ -114,11 +114,11 @@ describe('where a key of a repeatable request leads', () => {
 })
 
 describe('shards', () => {
-  test('are added while the tenant works, and take new policyholders when every isolate knows them', async () => {
+  test('are added while the tenant works, and get policyholders once every isolate knows them', async () => {
     const tenant = await createTenant(env, { name: 'growing', type: 'production' })
     const calls = noCalls()
     const grown = await addShards(env, 'growing', 3, calls)
-    // The tenant, the claim, and the fence of each.
+    // The tenant, the claim, and the fence of each new shard.
     expect(calls.d1).toBe(4)
     expect(grown.shards).toHaveLength(3)
     expect(grown.shards[0]).toBe(tenant.shards[0])
@@ -136,7 +136,7 @@ describe('shards', () => {
     expect(await openNewShards(env, 'growing')).toEqual(open)
   })
 
-  test('as many as there are is no change; fewer, and more than a locator tells, are refused', async () => {
+  test('stay the same when their number is requested again; fewer shards, or more than 64, are rejected', async () => {
     const before = await readTenant(env, { name: 'growing' }, noCalls())
     expect(await addShards(env, 'growing', 3)).toEqual(before)
     for (const shards of [2, 0, 65]) {
@@ -149,7 +149,7 @@ describe('shards', () => {
     expect((await refusal(addShards(env, 'nobody', 2))).code).toBe('notFound')
   })
 
-  test('are added all or none, and two who add them at once add them once', async () => {
+  test('are added all or none, and only once by two simultaneous calls', async () => {
     const before = await readTenant(env, { name: 'growing' }, noCalls())
     expect((await refusal(addShards(env, 'growing', 20))).code).toBe('poolEmpty')
     expect(await readTenant(env, { name: 'growing' }, noCalls())).toEqual(before)

@@ -1,4 +1,4 @@
-// What a restore reports as undone, whether the records of policies are in tables with row ids or in tables without.
+// The report of a restore on what it undid, with policy records in tables with row ids and in tables without.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { RestoreOperation } from '../../src/platform/tenancy/control-tables.ts'
@@ -9,10 +9,10 @@ import { boundDatabase, prepareDatabases } from '../support/databases.ts'
 beforeAll(() => prepareDatabases({ tenants: 2 }))
 
 const TO = 1_800_000_000_000
-/** More than a file of what is noted takes. */
+/** More than one file of saved records can contain. */
 const ROWS = 4_500
 
-/** The same columns, keyed by policy and locator. */
+/** Recreates the table with the same columns and a primary key of policy and locator. */
 async function withoutRowIds(database: D1Database, table: string): Promise<void> {
   const text = await database
     .prepare(`select sql from sqlite_master where type = 'table' and name = ?`)
@@ -35,7 +35,7 @@ describe.each([
     },
   ],
 ] as const)('a tenant whose tables are %s', (layout, change) => {
-  test('is told of each payment and document after the time that it is restored to', async () => {
+  test('a restore reports each payment and document after its target time', async () => {
     const tenant = await createTenant(env, { name: layout.replaceAll(' ', '-'), type: 'test' })
     const database = boundDatabase(tenant.shards[0]!)
     await change(database)

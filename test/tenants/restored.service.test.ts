@@ -1,4 +1,4 @@
-// A tenant that was restored, through HTTP: who comes in, what readers of its data are told, and what of the time that is undone stays.
+// A restored tenant through HTTP: who can sign in, what readers of its data see, and what remains of the undone time.
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ExportResponse } from '../../src/reporting/export/contract.ts'
@@ -50,7 +50,7 @@ const changePassword = (token: string, oldPassword: string, password: string) =>
   callOk('PATCH', '/account/v1/accounts/password', { token, body: { oldPassword, password } })
 
 describe('accounts of a restored tenant', () => {
-  it('sign in with the password of then, also one that was changed a moment before the restore', async () => {
+  it('sign in with the password at the restored time, even if it was changed just before the restore', async () => {
     await addCarla()
     const moment = await rememberTenant(motor.tenantLocator)
     await changePassword(await signIn('carla', FORMER), FORMER, LATER)
@@ -58,7 +58,7 @@ describe('accounts of a restored tenant', () => {
     expect(await ping(await signIn('carla', FORMER))).toBe(200)
   })
 
-  it('do not get back access that is revoked after the restore, by a token of the time that is undone', async () => {
+  it('do not regain access that is revoked after the restore by a token of the undone time', async () => {
     const carla = await addCarla()
     const moment = await rememberTenant(motor.tenantLocator)
     await changePassword(await signIn('carla', FORMER), FORMER, LATER)
@@ -96,14 +96,14 @@ describe('what a restore undoes', () => {
       { action: 'accounts.disable', subject: carla, username: 'anna.admin', at: expect.any(Number) },
     ])
     expect(await nameOf(erased)).toBe(former)
-    // Nothing of before, and nothing that is as it was.
+    // Lists nothing from before, and nothing unchanged.
     const again = await restoreTo(motor.tenantLocator, await rememberTenant(motor.tenantLocator))
     expect(again).toMatchObject([{ erasures: [], audit: [], events: [] }])
   })
 })
 
-describe('a migration that was finished in the time that a restore undoes', () => {
-  it('ends soon, and says of its accounts that they are to be sent again', async () => {
+describe('a migration that finished in the time that a restore undoes', () => {
+  it('ends in error soon, and says that its accounts must be sent again', async () => {
     const root = `/migration/${motor.tenantLocator}/migrations`
     const accounts = Array.from({ length: 4 }, (_, at) =>
       generateAccount({ seed: 'restored', policies: 1 }, at),
@@ -126,7 +126,7 @@ describe('a migration that was finished in the time that a restore undoes', () =
     })
     const failures = await callOk('GET', `${path}/failures/list`, { token: admin })
     expect(JSON.stringify(failures)).toContain('send the account again')
-    // They are not taken for accounts that are there already.
+    // They do not count as accounts that already exist.
     const again = await callOk<MigrationResponse>('POST', root, { token: admin, body: accounts })
     expect(await settledMigration(`${root}/${again.locator}`, admin)).toMatchObject({
       migrationState: 'finished',
@@ -147,7 +147,7 @@ describe('an export of a restored tenant', () => {
   const changes = (cursor: string) =>
     callApi<string>('GET', `/export/changes?cursor=${cursor}`, { token: admin })
 
-  it('is made again: a cursor of the time that is undone is refused', async () => {
+  it('must start again: a cursor from before the restore or the undone time returns 409', async () => {
     const before = await newCursor()
     await sold()
     const moment = await rememberTenant(motor.tenantLocator)

@@ -1,5 +1,5 @@
-// How full the databases of a tenant are, and what follows from it. The quota stands for what a database may hold, so that a small one is
-// full.
+// How full the databases of a tenant are, and the consequences. The quota replaces the size limit of a database, so that a small
+// one is full.
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { auxDataRoutes } from '../../src/extension/auxdata/routes.ts'
@@ -29,13 +29,13 @@ beforeEach(async () => {
 const tenantNow = async (): Promise<Tenant> =>
   (await readTenant(env, { locator: motor.tenantLocator }, noCalls()))!
 
-/** The service and this test read the tenant again. */
+/** Makes the service and this test read the tenant again. */
 function forget(): void {
   forgetTenants()
   globalThis.forgetTenants?.()
 }
 
-/** Makes each database of the tenant so full, as far as it is as large as its first. */
+/** Fills each database of the tenant to this share, as far as it is as large as the first. */
 async function fill(share: number): Promise<void> {
   const { shards } = await tenantNow()
   const { meta } = await boundDatabase(shards[0]!).prepare('select 1').run()
@@ -45,7 +45,7 @@ async function fill(share: number): Promise<void> {
   forget()
 }
 
-/** The housekeeping in the tenant's minute. */
+/** Runs the housekeeping in the minute of the tenant. */
 async function measure(minute = 0): Promise<void> {
   const row = await env.CONTROL.prepare('select rowid % 10 as minute from tenant where locator = ?')
     .bind(motor.tenantLocator)
@@ -72,7 +72,7 @@ const rowsOf = async () =>
   ).results
 
 describe('a database', () => {
-  it('is measured each ten minutes, and the operator is warned once an hour from 60 % on', async () => {
+  it('is measured every ten minutes, and the operator is warned once an hour from 60 % on', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     await fill(0.5)
     await measure()
@@ -88,27 +88,27 @@ describe('a database', () => {
     expect(await rowsOf()).toMatchObject([{ bytes: expect.any(Number), closes_at: null }])
   })
 
-  it('is measured by the tick of its minute, also where that comes late', async () => {
+  it('is measured by the tick of its minute, even if the tick is late', async () => {
     await fill(0.5)
     const minute = await env.CONTROL.prepare('select rowid % 10 from tenant where locator = ?')
       .bind(motor.tenantLocator)
       .first<number>('rowid % 10')
     const tick = (minutes: number) =>
       service.scheduled({ scheduledTime: minutes * 60_000 } as ScheduledController, env)
-    // Years ago, so that the clock is in none of these minutes.
+    // Years ago, so that the current time is in none of these minutes.
     await tick(10_000_000 + minute! + 1)
     expect(await rowsOf()).toMatchObject([{ bytes: null }])
     await tick(10_000_000 + minute!)
     expect(await rowsOf()).toMatchObject([{ bytes: expect.any(Number) }])
   })
 
-  it('takes no new policyholders from 80 % on, and serves those that it has', async () => {
+  it('gets no new policyholders from 80 % on (507), but still serves its own', async () => {
     vi.spyOn(console, 'warn').mockImplementation(() => {})
     const first = await newPolicyholder(KEY)
     expect(first.status).toBe(200)
     await fill(0.85)
     await measure()
-    // Every isolate knows before it holds.
+    // Every isolate must know of it before it applies.
     expect((await newPolicyholder()).status).toBe(200)
     elapse(11_000)
     const refused = await newPolicyholder()
@@ -120,7 +120,7 @@ describe('a database', () => {
     expect((await motor.post(`/policy/${created.body.locator}/issue`)).status).toBe(200)
   })
 
-  it('that is nearly full is relieved by another one: new policyholders come into that', async () => {
+  it('that is nearly full is relieved by a new one, which gets the new policyholders', async () => {
     vi.spyOn(console, 'warn').mockImplementation(() => {})
     const before = await newPolicyholder(KEY)
     const { name } = await tenantNow()
@@ -138,7 +138,7 @@ describe('a database', () => {
     expect((await newPolicyholder(KEY)).body).toEqual(before.body)
   })
 
-  it('that is full takes nothing more: what was done is answered as it was, reading, deleting and erasing go on', async () => {
+  it('that is full rejects writes with 507, but repeats, reads, deletions and erasures still work', async () => {
     const created = await motor.createPolicy()
     const path = `/policy/${created.body.locator}`
     const issued = await motor.post(`${path}/issue`, undefined, KEY)
@@ -165,9 +165,9 @@ describe('a database', () => {
     ])
   })
 
-  it('that an object fills is full at once for the isolate that asked the object, before anything is measured', async () => {
-    // This test's own copy of the service is another isolate than that of the objects. It asks the database nothing itself: neither
-    // to issue a policy nor to write auxiliary data.
+  it('that an object fills is full immediately for the isolate that called the object', async () => {
+    // This test's own copy of the service is a different isolate from that of the objects. It does not query the database itself,
+    // neither to issue a policy nor to write auxiliary data.
     const isolate = mounted([...auxDataRoutes, ...policyRoutes])
     const call = async (method: string, path: string, body: object) => {
       const headers = { authorization: motor.token, 'content-type': 'application/json' }
@@ -184,7 +184,7 @@ describe('a database', () => {
     const { shards } = await tenantNow()
     const size = async () => (await boundDatabase(shards[0]!).prepare('select 1').run()).meta.size_after
     const before = await size()
-    // Full with the next page.
+    // The next page makes it full.
     await fill((0.98 * before) / (before + 1))
     for (const policy of policies)
       if ((await size()) === before) expect(await call('POST', `/policy/${policy}/issue`, {})).toBe(200)

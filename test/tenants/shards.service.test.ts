@@ -1,4 +1,4 @@
-// A tenant on 1, 3 and 8 databases answers the same; and one that gets more of them while it works goes on as before.
+// A tenant on 1, 3 and 8 databases returns the same results, and one that gets more databases while it works continues as before.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid, shardOfUuid, type Uuid } from '../../src/kernel/locators.ts'
@@ -17,14 +17,14 @@ import { migratedAccount } from '../support/migrated.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 
-/** Each tenant has one, and grows to so many. */
+/** Each tenant starts with one database and grows to this number. */
 const SIZES = [1, 3, 8] as const
 const HOLDERS = 12
 const PAGE = 5
 
 const DAY_MS = 86_400_000
 
-/** Events that the webhook is sent. */
+/** The event types of the webhook. */
 const TOLD = ['policyholder.create', 'policy.issue', 'custom.policy.welcome']
 
 type Body = Record<string, unknown>
@@ -33,7 +33,7 @@ type Tenancy = Motor & { readonly admin: string; readonly receiver: Receiver; re
 const opened = new Map<number | 'growing', Tenancy>()
 const on = (size: number | 'growing'): Tenancy => opened.get(size)!
 
-/** Has two weeks after its start of cover a custom event of each policy. */
+/** A configuration with a custom event for each policy, two weeks after its start of cover. */
 function configured() {
   const files = motorWithoutLapses()
   const config = JSON.parse(new TextDecoder().decode(files['config.json'] as Uint8Array))
@@ -65,7 +65,7 @@ async function open(suffix: string): Promise<Tenancy> {
 const tenantOf = async ({ tenantName }: Motor): Promise<Tenant> =>
   (await readTenant(env, { name: tenantName }, noCalls()))!
 
-/** New policyholders come into all of them at once; isolates know it 5 s later. */
+/** Opens the new shards to policyholders immediately. Isolates know it 5 s later. */
 async function grow({ tenantName, tenantLocator }: Motor, shards: number): Promise<void> {
   await addShards(env, tenantName, shards)
   await openNewShards(env, tenantName)
@@ -87,7 +87,7 @@ beforeAll(async () => {
   await scheduler.wait(KNOWN_AFTER_MS)
 })
 
-/** All pages of a list, and how many there were. */
+/** All rows of a list, and the number of its pages. */
 async function pages(
   token: string,
   path: string,
@@ -97,7 +97,7 @@ async function pages(
   const rows: Body[] = []
   let next = from
   for (let count = 1; ; count += 1) {
-    // The token of the stream has what the first call asked for.
+    // A paging token of the stream contains the parameters of the first call.
     const again = path.replace('startTimestamp=0&', '')
     const asked = next === undefined ? path : `${again}&pagingToken=${encodeURIComponent(next)}`
     const page = await callOk<Body>('GET', asked, { token })
@@ -116,14 +116,14 @@ const holderNamed = (name: string): Body => ({
 const createHolder = (token: string, name: string, headers: Record<string, string> = {}) =>
   callOk<{ locator: string }>('POST', '/policyholder/create', { token, headers, body: holderNamed(name) })
 
-/** Without times of the run itself. */
+/** The value without the times of the run itself. */
 const timeless = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (name, inner) => (/(At|Millis|Seconds)$/.test(name) ? 'then' : inner))
 
 const inOrder = (rows: Body[]): Body[] =>
   rows.sort((one, other) => Number(one.createdTimestamp) - Number(other.createdTimestamp))
 
-/** What is told of everything that is done with the tenant, in an order that does not depend on where it lies. */
+/** Returns the results of everything that is done with the tenant, in an order that does not depend on its shards. */
 async function journey(tenancy: Tenancy): Promise<{ told: Record<string, unknown>; shards: Set<number> }> {
   const { token, admin, tenantLocator, receiver } = tenancy
   const told: Record<string, unknown> = {}
@@ -170,7 +170,7 @@ async function journey(tenancy: Tenancy): Promise<{ told: Record<string, unknown
   told.policiesOfOne = await ok('GET', `/policies?policyholderLocator=${holders[0]}`)
   told.ofHolder = await ok('GET', `/policyholder/${holders[0]}/policies`)
   told.invoicesOfHolder = await ok('GET', `/policyholder/${holders[0]}/invoices`)
-  // These come in the order of locators, which shards number each for itself.
+  // These lists are in the order of locators, which each shard numbers for itself.
   const snapshots = await ok<{ items: Body[] }>('GET', `/policy/${tenantLocator}/policies/snapshot/list`)
   told.snapshots = inOrder(snapshots.items)
   const quotes = await ok<{ items: Body[] }>('GET', `/policy/${tenantLocator}/quotes/list`)
@@ -180,7 +180,7 @@ async function journey(tenancy: Tenancy): Promise<{ told: Record<string, unknown
       await pages(token, `/eventstream/${view}?startTimestamp=0&pageSize=7`, one => one.events)
     ).rows
 
-  // The end of the quote's cover start and beyond: invoices and custom events come due, in each shard.
+  // Until 20 days after the start of cover: invoices and custom events fall due in each shard.
   told.clock = await ok('POST', '/test/clock', { timestamp: policyStartTimestamp + 20 * DAY_MS })
   told.afterwards = await ok('GET', `/policy/${policy}`)
   const { events } = await ok<{ events: Body[] }>(
@@ -228,8 +228,8 @@ async function journey(tenancy: Tenancy): Promise<{ told: Record<string, unknown
 
 const told = new Map<number, { told: Record<string, unknown>; shards: Set<number> }>()
 
-describe('the same journey on 1, 3 and 8 databases', () => {
-  it.each(SIZES)('%d: everything works, and is spread over them', async size => {
+describe('the same operations on 1, 3 and 8 databases', () => {
+  it.each(SIZES)('work on %d, with records distributed over all of them', async size => {
     const result = await journey(on(size))
     told.set(size, result)
     if (size === 1) expect(result.shards).toEqual(new Set([0]))
@@ -240,7 +240,7 @@ describe('the same journey on 1, 3 and 8 databases', () => {
     expect((result.told.custom as unknown[]).length).toBe(HOLDERS / 3)
   })
 
-  it.each([3, 8])('%d databases tell what one tells', size => {
+  it.each([3, 8])('return the same on %d databases as on one', size => {
     const [one, more] = [told.get(1)!.told, told.get(size)!.told]
     expect(Object.keys(more)).toEqual(Object.keys(one))
     for (const what of Object.keys(one))
@@ -249,7 +249,7 @@ describe('the same journey on 1, 3 and 8 databases', () => {
 })
 
 describe('a tenant that gets more databases while it works', () => {
-  it('goes on with the tokens, keys, webhooks and schedules that it had, in the new ones too', async () => {
+  it('keeps its tokens, keys, webhooks and schedules, which also work in the new ones', async () => {
     const tenancy = on('growing')
     const { token, admin, tenantLocator, receiver, webhook } = tenancy
     const before: string[] = []
@@ -279,7 +279,7 @@ describe('a tenant that gets more databases while it works', () => {
     await grow(tenancy, 3)
     await scheduler.wait(KNOWN_AFTER_MS)
 
-    // A repeat finds what the first try made, wherever its key would lead by now.
+    // A repeat finds the record of the first try, even if its key leads to another shard now.
     await env.CONTROL.prepare('update shard set opens_at = ? where tenant_locator = ? and number > 0')
       .bind(Date.now() - KNOWN_AFTER_MS, tenantLocator)
       .run()
@@ -304,7 +304,7 @@ describe('a tenant that gets more databases while it works', () => {
     }
     for (const policy of policies) expect((await tenancy.post(`/policy/${policy}/issue`)).status).toBe(200)
 
-    // Tokens of before go on, with what came since and nothing twice.
+    // Earlier paging tokens continue, with the new records and without duplicates.
     const { rows } = await pages(
       token,
       '/policyholders?pageSize=3',
@@ -327,7 +327,7 @@ describe('a tenant that gets more databases while it works', () => {
     const whole = await pages(token, '/eventstream/events?startTimestamp=0&pageSize=200', page => page.events)
     expect(stream.map(({ id }) => id)).toEqual(whole.rows.map(({ id }) => id))
 
-    // What is scheduled comes, and what happens is sent, from each of them.
+    // Scheduled events are emitted, and events are delivered, from each shard.
     const { policyStartTimestamp } = plainYear().request.policy as unknown as { policyStartTimestamp: number }
     await callOk('POST', '/test/clock', { token, body: { timestamp: policyStartTimestamp + 20 * DAY_MS } })
     const wanted = before.length + after.length + 2 * policies.length
@@ -340,7 +340,7 @@ describe('a tenant that gets more databases while it works', () => {
     )
     expect(welcome.events.length).toBe(policies.length)
 
-    // A change of what every shard has comes into the new ones too.
+    // A change of something that every shard stores reaches the new ones too.
     await callOk('DELETE', `/event/${tenantLocator}/webhooks/${webhook}`, { token: admin })
     for (const binding of (await tenantOf(tenancy)).shards) {
       const left = await boundDatabase(binding)
@@ -350,7 +350,7 @@ describe('a tenant that gets more databases while it works', () => {
     }
   })
 
-  it('carries a request out once that came again while its first try was still on its way to where its key led before', async () => {
+  it('carries out a repeated request once, even if the first try is still on its way to the former shard', async () => {
     const tenancy = on('growing')
     const tenant = await tenantOf(tenancy)
     const key = Array.from({ length: 50 }, (_, at) => `somebody:late-${at}`).find(

@@ -1,4 +1,4 @@
-// A tenant that is suspended, and the fence that holds anyone who does not know it yet.
+// Suspended tenants, and the fence that stops isolates that do not know of the suspension yet.
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -35,10 +35,10 @@ beforeEach(async () => {
   tenant = (await readTenant(env, { locator: motor.tenantLocator }, noCalls()))!
 })
 
-/** The last minute of a day: there are fewer tenants. */
+/** The last minute of a day, which belongs to no tenant because there are fewer tenants. */
 const NOBODYS_MINUTE = (1_440 * 60_000 - 1) as Instant
 
-/** Isolates hear of it within 5 s. */
+/** Isolates see the change within 5 s. */
 const TRUST = { timeout: 8_000, interval: 100 }
 
 const refusal = async (work: Promise<unknown>): Promise<Refusal> => {
@@ -55,7 +55,7 @@ const fenceOf = (binding: string) => boundDatabase(binding).prepare('select * fr
 const rowsIn = (binding: string, table: string): Promise<number | null> =>
   boundDatabase(binding).prepare(`select count(*) as rows from ${table}`).first<number>('rows')
 
-/** As a batch of an isolate, an object or a run that knows the tenant so. */
+/** Reads as a batch of an isolate, an object or a run with this knowledge of the tenant. */
 const readAs = (known: Tenant) => {
   const database = shardDatabase(env, known, 0, noCalls())
   return database.batch([database.build.all('select count(*) as rows from policy')])
@@ -70,14 +70,15 @@ const writeAs = (known: Tenant) => {
 }
 
 describe('a suspended tenant', () => {
-  it('answers every call 503 with the reason, and goes on where it was when it is resumed', async () => {
+  it('returns 503 with the reason for every call, and continues unchanged when it is resumed', async () => {
     const created = await motor.createPolicy()
     const path = `/policy/${created.body.locator}`
     const adminToken = await motor.signIn('anna.admin')
     await suspendTenant(env, tenant.name, 'the books are being checked.')
     await closeDatabases(env, tenant)
     const message = `The tenant '${tenant.name}' is suspended: the books are being checked.`
-    // The fence tells the isolate, which had read the tenant less than 5 s ago; the others hear of it when they read again.
+    // The fence informs the isolate that read the tenant less than 5 s ago. The other calls see it when they read the tenant
+    // again.
     expect((await motor.get(path)).status).toBe(503)
     const calls = [
       callApi('GET', '/tenant/allowedOrigins', { token: adminToken }),
@@ -97,7 +98,7 @@ describe('a suspended tenant', () => {
     expect((await motor.post(`${path}/issue`)).status).toBe(200)
   })
 
-  it('is read and written by nobody who believes that it serves: the fence costs no round trip and refuses', async () => {
+  it('is protected by the fence from an isolate that still considers it active, without a round trip', async () => {
     await suspendTenant(env, tenant.name, 'for a while.')
     await closeDatabases(env, tenant)
     for (const work of [readAs, writeAs]) {
@@ -111,9 +112,9 @@ describe('a suspended tenant', () => {
     expect(await rowsIn(tenant.shards[0]!, 'aux_data')).toBe(1)
   })
 
-  it('has its transactions refused in the policy’s object, which was told of the tenant before', async () => {
+  it('has its transactions rejected in the object of the policy, which learned of the tenant before', async () => {
     const { body } = await motor.createPolicy()
-    // As a command does in another process: this isolate goes on believing what it read.
+    // As if a command in another process did it: this isolate still uses the tenant that it read.
     await motor.get('/products')
     await env.CONTROL.prepare('update tenant set suspension = ? where locator = ?')
       .bind(JSON.stringify({ state: 'suspended', reason: 'by hand.', since: 1 }), tenant.locator)
@@ -125,7 +126,7 @@ describe('a suspended tenant', () => {
     expect(await rowsIn(tenant.shards[0]!, 'write')).toBe(writes)
   })
 
-  it('has timers and deliveries that stand still, and that go on when the housekeeping has woken it', async () => {
+  it('has no timers fired and no deliveries sent until it is resumed and the housekeeping wakes it', async () => {
     const receiver = await openReceiver()
     await callOk('POST', `/event/${tenant.locator}/webhooks`, {
       token: await motor.signIn('anna.admin'),
@@ -164,7 +165,7 @@ describe('a suspended tenant', () => {
     expect([calls.d1, calls.object]).toEqual([1, 0])
   })
 
-  it('or any other is woken once a day, so that an object whose storage is lost is found', async () => {
+  it('is woken once a day like any other, so that an object that lost its storage is found', async () => {
     const dispatcher = dispatcherObject(env, tenant, 0)
     await runInDurableObject(dispatcher, (_, state) => state.storage.deleteAll())
     await boundDatabase(tenant.shards[0]!)
@@ -186,7 +187,7 @@ describe('a suspended tenant', () => {
     expect(timer).toEqual({ subject: 'm' })
   })
 
-  it('that there is not, or that has moved, cannot be suspended', async () => {
+  it('cannot be suspended or resumed if it does not exist or has moved', async () => {
     expect((await refusal(suspendTenant(env, 'nobody'))).code).toBe('notFound')
     await env.CONTROL.prepare('update tenant set suspension = ? where locator = ?')
       .bind(
@@ -206,7 +207,7 @@ describe('a suspended tenant', () => {
 })
 
 describe('the fence', () => {
-  it('keeps anyone who knew a recreated tenant out of the database that it had', async () => {
+  it('keeps isolates that knew a recreated tenant out of its former database', async () => {
     const before = tenant
     const now = await recreateTenant(env, tenant)
     expect(await fenceOf(before.shards[0]!)).toMatchObject({ state: 'moved', generation: 1 })
@@ -217,7 +218,7 @@ describe('the fence', () => {
     await writeAs(now)
   })
 
-  it('keeps anyone who knew a deleted tenant out of the next one’s data', async () => {
+  it('keeps isolates that knew a deleted tenant out of the data of the next one', async () => {
     const before = tenant
     await deleteTenant(env, tenant.name)
     const later = (Date.now() + 60_000) as Parameters<typeof wipeReturned>[2]
@@ -230,7 +231,7 @@ describe('the fence', () => {
     expect(await fenceOf(before.shards[0]!)).toMatchObject({ tenant_locator: next.locator, state: 'serving' })
   })
 
-  it('is put up at the first call in a database that has none, as one of the release before; for its tenant alone', async () => {
+  it('is created by the first call in a database without one (of an earlier release), only for its own tenant', async () => {
     const remove = () => boundDatabase(tenant.shards[0]!).prepare('delete from fence').run()
     await remove()
     await readAs(tenant)
@@ -249,14 +250,14 @@ describe('the fence', () => {
     expect(await fenceOf(tenant.shards[0]!)).toBeNull()
   })
 
-  it('ends tokens for an isolate that has not heard that they were revoked', async () => {
+  it('rejects revoked tokens in an isolate that does not know of the revocation', async () => {
     await revokeTokens(env, tenant)
     expect((await refusal(readAs(tenant))).code).toBe('unavailable')
     const { status } = await motor.get('/products')
     expect(status).toBe(401)
   })
 
-  it('tells a restored database from what was known of it before', async () => {
+  it('rejects requests of isolates that do not know that the database was restored', async () => {
     await boundDatabase(tenant.shards[0]!).prepare('update fence set restores = 1').run()
     expect((await refusal(writeAs(tenant))).code).toBe('unavailable')
     await env.CONTROL.prepare('update tenant set restores = ? where locator = ?')

@@ -33,7 +33,7 @@ const refusal = async (work: Promise<unknown>): Promise<Refusal> => {
   throw problem ?? new Error('It was not refused.')
 }
 
-/** Leaves a row of a tenant, as every write does. */
+/** Writes a row of the tenant, as every commit does. */
 const writeTo = (binding: string, key: string) =>
   boundDatabase(binding)
     .prepare(`insert into write (key, body_hash, status, subject, at) values (?, '', 200, 'x', 1)`)
@@ -43,20 +43,20 @@ const writeTo = (binding: string, key: string) =>
 const rowsIn = async (binding: string): Promise<number> =>
   (await boundDatabase(binding).prepare('select count(*) as rows from write').first<number>('rows'))!
 
-/** A run at a time when nobody can believe in a tenant that is gone. */
+/** Runs a wipe at a time when no isolate can still consider a deleted tenant active. */
 const wipeLater = (environment: Env = env) =>
   wipeReturned(environment, noCalls(), (now() + 60_000) as Instant)
 
-/** Ends all tenants and wipes until every database is free again. */
+/** Deletes all tenants and wipes until every database is free again. */
 async function startAgain(): Promise<void> {
   for (const { name } of await listTenants(env)) await deleteTenant(env, name)
   while ((await inState('returned')).length > 0) await wipeLater()
 }
 
-test('a new tenant has a database of its own, a host name, and its name to itself', async () => {
+test('a new tenant has its own database, a host name and a unique name', async () => {
   const calls = noCalls()
   const tenant = await createTenant(env, { name: 'acme-motor', type: 'test' }, calls)
-  // The control database, and the fence of its own.
+  // The control database, and the fence in the database of the tenant.
   expect(calls.d1).toBe(2)
   expect(tenant).toMatchObject({
     name: 'acme-motor',
@@ -76,14 +76,14 @@ test('a new tenant has a database of its own, a host name, and its name to itsel
 })
 
 test.each(['', 'Acme', 'acme motor', '-acme', 'acme-', 'a.b', 'ä', `${'a'.repeat(64)}`, "a'--", 'a/b'])(
-  'a tenant cannot be named %j, which no host can be',
+  'a tenant cannot be named %j, which is not a valid host name',
   async name => {
     expect((await refusal(createTenant(env, { name, type: 'test' }))).code).toBe('invalidRequest')
     expect(await inState('claimed')).toEqual([])
   },
 )
 
-test('tenants made at once never share a database, and what the pool cannot give is refused', async () => {
+test('tenants created simultaneously never share a database, and those beyond the pool get poolEmpty', async () => {
   const names = Array.from({ length: 12 }, (_, at) => `tenant-${at}`)
   const outcomes = await Promise.allSettled(names.map(name => createTenant(env, { name, type: 'test' })))
   const made = outcomes.filter(outcome => outcome.status === 'fulfilled').map(({ value }) => value)
@@ -97,7 +97,7 @@ test('tenants made at once never share a database, and what the pool cannot give
   await startAgain()
 })
 
-test('a recreated tenant has a fresh database, and the old one keeps its data until it is wiped', async () => {
+test('a recreated tenant gets a fresh database, and the former one is returned to the pool', async () => {
   const first = await createTenant(env, { name: 'again', type: 'test' })
   await writeTo(first.shards[0]!, 'old')
   const second = await recreateTenant(env, first)
@@ -109,7 +109,7 @@ test('a recreated tenant has a fresh database, and the old one keeps its data un
   await startAgain()
 })
 
-test('a tenant is recreated whole or not at all when the pool is empty', async () => {
+test('recreating a tenant fails without any change when the pool is empty', async () => {
   const tenants = await Promise.all(
     Array.from({ length: 8 }, (_, at) => createTenant(env, { name: `full-${at}`, type: 'test' })),
   )
@@ -119,7 +119,7 @@ test('a tenant is recreated whole or not at all when the pool is empty', async (
   await startAgain()
 })
 
-test('a deleted tenant is not found, and its name makes another tenant', async () => {
+test('a deleted tenant is not found, and its name can be used for a new tenant', async () => {
   const first = await createTenant(env, { name: 'gone', type: 'test' })
   await deleteTenant(env, 'gone')
   expect(await readTenant(env, { name: 'gone' }, noCalls())).toBeUndefined()
@@ -128,13 +128,13 @@ test('a deleted tenant is not found, and its name makes another tenant', async (
   const second = await createTenant(env, { name: 'gone', type: 'production' })
   expect(second).toMatchObject({ generation: 1, versioned: true, type: 'production' })
   expect(second.locator).not.toBe(first.locator)
-  // The old tenant's row is no more: nothing may be claimed for it either.
+  // The row of the old tenant is gone, so nothing can be claimed for it either.
   expect((await refusal(recreateTenant(env, first))).code).toBe('versionConflict')
   expect(await inState('claimed')).toEqual(second.shards)
   await startAgain()
 })
 
-test('a database that waits for a migration is not given to a tenant', async () => {
+test('a tenant is not given a database that waits for a migration', async () => {
   await env.CONTROL.prepare(`update pool_database set migration = '0000_'`).run()
   const { code, message } = await refusal(createTenant(env, { name: 'early', type: 'test' }))
   expect([code, message]).toEqual(['tenantBehind', expect.stringContaining('npm run migrate')])
@@ -143,7 +143,7 @@ test('a database that waits for a migration is not given to a tenant', async () 
   await startAgain()
 })
 
-test('a tenant whose database waits for a migration is known, and not served', async () => {
+test('a tenant whose database waits for a migration is found, but calls return 503', async () => {
   const tenant = await createTenant(env, { name: 'slow', type: 'test' })
   const migrated = (name: string) =>
     env.CONTROL.prepare('update pool_database set migration = ? where binding = ?')
@@ -213,7 +213,7 @@ test('a returned database is not free while a request may still write to it, emp
   expect(await wipeLater()).toEqual({ freed: shards, emptied: [] })
 })
 
-test('a returned database loses the rows of tables without row ids too, in bounded steps', async () => {
+test('wiping a returned database deletes rows of tables without row ids too, in bounded steps', async () => {
   const { shards, name } = await createTenant(env, { name: 'keyed', type: 'test' })
   const database = boundDatabase(shards[0]!)
   await database
@@ -243,7 +243,7 @@ const putFiles = (tenant: Tenant, count: number) =>
 const filesOf = async (tenant: Tenant): Promise<number> =>
   (await env.FILES.list({ prefix: fileKey(tenant, '') })).objects.length
 
-test('the files of a deleted tenant are deleted before its database is free, and nobody else’s', async () => {
+test('the files of a deleted tenant, and of no other, are deleted before its database is free', async () => {
   const stays = await createTenant(env, { name: 'stays', type: 'test' })
   const goes = await createTenant(env, { name: 'goes', type: 'test' })
   await putFiles(stays, 1)
@@ -256,9 +256,9 @@ test('the files of a deleted tenant are deleted before its database is free, and
   await startAgain()
 })
 
-test('a recreated tenant loses the files of its former generation only, many of them in bounded steps', async () => {
+test('recreating a tenant deletes only the files of its former generation, in bounded steps', async () => {
   const first = await createTenant(env, { name: 'again', type: 'test' })
-  // Ten generations on, the names of the files begin with those of the first, but for the slash.
+  // Ten generations later, the names of the files begin with those of the first generation, except for the slash.
   const tenth: Tenant = { ...first, generation: 10 }
   await putFiles(first, 1_001)
   await putFiles(tenth, 1)
@@ -272,10 +272,10 @@ test('a recreated tenant loses the files of its former generation only, many of 
   await startAgain()
 })
 
-test('a run that was held up does not free a database that was claimed and returned again meanwhile', async () => {
+test('a delayed run does not free a database that was claimed and returned again meanwhile', async () => {
   const { shards, name } = await createTenant(env, { name: 'old', type: 'test' })
   await deleteTenant(env, name)
-  // This run has found the database empty; the next batch of the control database frees it.
+  // This run has found the database empty. Its next batch on the control database would free it.
   const heldUp = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
   const binding = afterBatch(boundDatabase(shards[0]!), 2, async () => {
@@ -295,7 +295,7 @@ test('a run that was held up does not free a database that was claimed and retur
   await startAgain()
 })
 
-test('wiping leaves the databases of other tenants alone', async () => {
+test('wiping does not change the databases of other tenants', async () => {
   const stays = await createTenant(env, { name: 'stays', type: 'test' })
   const goes = await createTenant(env, { name: 'goes', type: 'test' })
   await writeTo(stays.shards[0]!, 'kept')
@@ -307,12 +307,12 @@ test('wiping leaves the databases of other tenants alone', async () => {
   await startAgain()
 })
 
-test('a run that overlaps with others does not wipe what a new tenant has written since', async () => {
+test('a delayed run does not wipe data that a new tenant has written since', async () => {
   const { shards, name } = await createTenant(env, { name: 'old', type: 'test' })
   const binding = shards[0]!
   await writeTo(binding, 'old data')
   await deleteTenant(env, name)
-  // This run has seen the old data and is told that nobody has the database; then it is held up.
+  // This run has seen the old data and has read that no tenant has the database. Then it is delayed.
   const heldUp = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
   const control = afterBatch(env.CONTROL, 2, async () => {
@@ -333,7 +333,7 @@ test('a run that overlaps with others does not wipe what a new tenant has writte
   await startAgain()
 })
 
-/** The database, with `pause` between its n-th batch and the answer to it. */
+/** The database, with `pause` between its n-th batch and the response. */
 function afterBatch(client: D1Database, nth: number, pause: () => Promise<void>): D1Database {
   let batches = 0
   const watched = <T extends object>(target: T): T =>

@@ -1,4 +1,4 @@
-// What one tick of the clock asks of databases, where much waits: an invocation may send a thousand statements.
+// The number of statements of one tick when much is waiting: an invocation may send a thousand.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
@@ -12,7 +12,7 @@ const TENANTS = 24
 
 beforeAll(() => prepareDatabases({ tenants: TENANTS }))
 
-/** A tick of the largest cell measures 450 databases, a tenth of them. */
+/** A tick of the largest cell measures 450 databases, which is a tenth of them. */
 const MOST_OF_WIPING = 450
 
 const free = async () =>
@@ -20,7 +20,7 @@ const free = async () =>
     `select count(*) as n from pool_database where state = 'free' and binding in (select binding from pool_database order by binding limit ${TENANTS})`,
   ).first<{ n: number }>())!.n
 
-it('measuring notes all databases with one statement beside one for each', async () => {
+it('measuring needs one statement per database, and one to store the sizes of all', async () => {
   for (let at = 0; at < TENANTS; at += 1) await createTenant(env, { name: `measured${at}`, type: 'test' })
   let measured = 0
   for (let minute = 0; minute < 10; minute += 1) {
@@ -37,7 +37,7 @@ it('measuring notes all databases with one statement beside one for each', async
   expect(noted).toEqual({ n: TENANTS })
 })
 
-it('wiping ends after some databases, and the next ticks wipe the others', async () => {
+it('a wiping run stops after some databases, and later ticks wipe the others', async () => {
   const { results } = await env.CONTROL.prepare('select binding from shard').all<{ binding: string }>()
   for (const { binding } of results) {
     const client = boundDatabase(binding)

@@ -1,4 +1,4 @@
-// A fleet of tenant databases is brought up to the migrations that a deployment announces, by the Worker that serves.
+// The deployed Worker migrates all tenant databases to the migrations that a deployment announces.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
@@ -18,7 +18,7 @@ let releases = 0
 let table = ''
 let newest = ''
 
-/** A release with one more migration. */
+/** Announces a release with one more migration. */
 async function announce(statement = `create table ${table} (x integer)`): Promise<void> {
   const [migration] = await readMigrations({ [`${newest}.sql`]: statement })
   await env.CONTROL.prepare('insert into announced_migration (name, hash, statements) values (?, ?, ?)')
@@ -44,7 +44,7 @@ type Row = { binding: string; state: string; migration: string; problem: string 
 const rows = async (): Promise<Row[]> =>
   (await env.CONTROL.prepare('select * from pool_database order by binding').all<Row>()).results
 
-/** Bindings of the databases that have the newest migration, by what the pool says and by what they have. */
+/** Bindings of the databases with the newest migration, according to the pool. Checks that each has the new table. */
 async function upgraded(): Promise<string[]> {
   const noted = (await rows()).filter(({ migration }) => migration === newest).map(({ binding }) => binding)
   for (const binding of noted)
@@ -52,7 +52,7 @@ async function upgraded(): Promise<string[]> {
   return noted
 }
 
-/** The service with a queue that a test looks into, and with other databases in the place of some. */
+/** The service with a queue that a test can inspect. Some databases can be replaced. */
 function withQueue(databases: Record<string, D1Database> = {}) {
   const queue: Upgrade[] = []
   const sent: string[][] = []
@@ -72,7 +72,7 @@ function withQueue(databases: Record<string, D1Database> = {}) {
       at += minutes * MINUTE_MS
       vi.setSystemTime(at)
     },
-    /** Delivers what lies in the queue, as one batch. */
+    /** Delivers the messages in the queue as one batch. */
     async deliver() {
       const messages = queue.splice(0).map(body => ({ body }))
       await consumeUpgrades({ messages } as unknown as MessageBatch<unknown>, watched)
@@ -81,7 +81,7 @@ function withQueue(databases: Record<string, D1Database> = {}) {
 }
 
 describe('a release with a migration', () => {
-  it('begins with one free database, goes on with ten times what is finished, and leaves no one out', async () => {
+  it('starts with one free database, continues with ten times the finished number, and reaches all', async () => {
     const { tenantLocator } = await motorTenant(`upgraded${releases}`)
     const { binding: used } = (await env.CONTROL.prepare('select binding from shard where tenant_locator = ?')
       .bind(tenantLocator)
@@ -108,13 +108,13 @@ describe('a release with a migration', () => {
     expect(sent.flat()).toHaveLength(DATABASES)
   })
 
-  it('goes by the minute and its queue, without anybody’s help', async () => {
+  it('is carried out by the scheduled run and its queue without further action', async () => {
     await announce()
     await service.scheduled({} as never, env)
     await expect.poll(async () => (await upgraded()).length).toBe(DATABASES)
   })
 
-  it('is no trouble for others where one database cannot be migrated; mended, it follows', async () => {
+  it('does not affect other databases if one fails, and retries the failed one', async () => {
     const broken = poolBinding(3)
     const motor = await motorTenant(`served${releases}`)
     await boundDatabase(broken).prepare(`create table ${table} (y text)`).run()
@@ -139,7 +139,7 @@ describe('a release with a migration', () => {
     expect((await rows()).filter(({ tries, problem }) => tries > 0 || problem !== null)).toEqual([])
   })
 
-  it('that no database can have is stopped after ten', async () => {
+  it('that fails everywhere stops after ten failed databases', async () => {
     await announce('insert into nowhere values (1)')
     const { tick, deliver, sent, pass } = withQueue()
     for (let round = 0; round < DATABASES; round += 1) {
@@ -154,7 +154,7 @@ describe('a release with a migration', () => {
     await env.CONTROL.prepare('delete from announced_migration where name = ?').bind(newest).run()
   })
 
-  it('is given once to a database that two look at, and a lost message costs two minutes', async () => {
+  it('is sent once to a database by simultaneous runs, and again two minutes after a lost message', async () => {
     await announce()
     const [one, other] = [withQueue(), withQueue()]
     await Promise.all([one.tick(), other.tick()])
@@ -169,7 +169,7 @@ describe('a release with a migration', () => {
     expect(await upgraded()).toHaveLength(DATABASES)
   })
 
-  /** A table that every database has, with so many rows in the fifth. */
+  /** Creates a table in every database, with this number of rows in the fifth. */
   async function filledTable(rows: number): Promise<D1Database> {
     await announce(`create table ${table} (x integer primary key, y text)`)
     const { tick, deliver } = withQueue()
@@ -197,7 +197,7 @@ describe('a release with a migration', () => {
       )
       .first()
 
-  it('moves the tables of a large database in several messages, and holds no other up', async () => {
+  it('moves the tables of a large database in several messages, without delaying other databases', async () => {
     const former = newest
     const client = await filledTable(300_000)
     await announce(move())
@@ -205,7 +205,7 @@ describe('a release with a migration', () => {
     await tick()
     await deliver()
     await deliver()
-    // Those of its batch are done; it goes on at once, as do all others.
+    // The others of its batch are done. The large one continues immediately, and so do all other databases.
     expect(sent.map(({ length }) => length)).toEqual([1, 10, 1, DATABASES - 11])
     expect(sent[2]).toEqual([FILLED])
     const filled = async () => (await rows()).find(({ binding }) => binding === FILLED)
@@ -221,7 +221,7 @@ describe('a release with a migration', () => {
     await client.prepare(`drop table ${table}`).run()
   })
 
-  it('goes on with a move where it failed in the middle', async () => {
+  it('resumes an interrupted move where it stopped', async () => {
     const client = await filledTable(30_000)
     await announce(move())
     let batches = 0
@@ -252,7 +252,7 @@ describe('a release with a migration', () => {
     await client.prepare(`drop table ${table}`).run()
   })
 
-  it('waits for those that are under way, however many these are', async () => {
+  it('starts no database while earlier ones are in progress, regardless of their number', async () => {
     await announce()
     const { tick, sent } = withQueue()
     const begun = poolBinding(4)
@@ -264,7 +264,7 @@ describe('a release with a migration', () => {
     await env.CONTROL.prepare('delete from announced_migration where name = ?').bind(newest).run()
   })
 
-  it('reaches what is new last, and what the Worker does not bind yet with the next deployment', async () => {
+  it('includes a new database only once the Worker binds it', async () => {
     await env.CONTROL.prepare(
       `insert into pool_database (binding, state, migration) values ('TENANT_9999', 'free', '')`,
     ).run()
