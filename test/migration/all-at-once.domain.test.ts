@@ -1,4 +1,4 @@
-// An item whose shape does not fit is told what else is wrong with it, and nothing that only its stand-ins break.
+// An item with a malformed value gets all other errors about it too, but none caused only by the stand-in values.
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
@@ -20,7 +20,7 @@ const CONTEXT = {
   callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
 }
 
-/** What is said of each item beyond its shape, each with its place. */
+/** The errors of each item beyond its shape, with their places. */
 function further(wire: Wire): string[] {
   const { request, failures } = readAccount(wire, 'A1', true)
   const failing = readFailing(wire, 'A1', true, request, failures)
@@ -96,7 +96,7 @@ const account = (policies: Wire[], more: object = {}): Wire => ({
 const CAR = 'P1/terms[0]/transactions[0]/car'
 const COV = 'P1/terms[0]/transactions[0]/cov'
 
-it('an amount that does not fit hides nothing of other charges, nor of its own', () => {
+it('a malformed amount hides no error of other charges, nor of its own charge', () => {
   const wire = account([policy([charge('5,00', 'nope', 7), charge(1, 'premium', 9)], { data: { nose: 1 } })])
   expect(further(wire)).toEqual([
     expect.stringMatching(`^${CAR.replaceAll('[', '\\[')}: Field 'nose' is not known`),
@@ -105,7 +105,7 @@ it('an amount that does not fit hides nothing of other charges, nor of its own',
   ])
 })
 
-it('a payment and a disbursement whose amounts do not fit are told the rest', () => {
+it('a payment and a disbursement with malformed amounts get their other errors too', () => {
   const wire = account([policy([charge(1)])], {
     payments: [
       { id: 'M1', paymentTime: 'soon', currency: 'CHF', paymentItems: [{ amount: 'x', invoiceId: 'I9' }] },
@@ -122,7 +122,7 @@ it('a payment and a disbursement whose amounts do not fit are told the rest', ()
   ])
 })
 
-it('an invoice without a start is told the rest', () => {
+it('an invoice without a start gets its other errors too', () => {
   const wire = account([policy([charge(1)])], {
     invoices: [invoice({ startTime: null, currency: 'CHF', timezone: 'Nowhere' })],
   })
@@ -132,7 +132,7 @@ it('an invoice without a start is told the rest', () => {
   ])
 })
 
-it('a segment of an unknown type hides no charge, and an issue time no element', () => {
+it('a malformed issue time hides no error of charges and elements', () => {
   const first = { issuedTime: '31.01.2024' }
   expect(further(account([policy([charge(1, 'nope')], { first, data: { nose: 1 } })]))).toEqual([
     expect.stringContaining(`${CAR}: Field 'nose'`),
@@ -147,7 +147,7 @@ function placesIn(part: Wire): Place[] {
   return Object.keys(part).flatMap(key => [{ holder: part, key }, ...placesIn(part[key])])
 }
 
-it('nothing is told of an account without fault beyond what does not fit, wherever that is', () => {
+it('a valid account with one malformed value gets no other error, wherever the value is', () => {
   fc.assert(
     fc.property(
       madePolicy,
@@ -163,7 +163,7 @@ it('nothing is told of an account without fault beyond what does not fit, wherev
         holder[key] = value
         const { failures } = readAccount(wire, 'A1', true)
         const shapes = failures.filter(one => !isBlocked(one))
-        // A value that fits may break a rule of its own.
+        // A value of valid shape may still break a rule.
         fc.pre(shapes.length > 0)
         expect(further(wire)).toEqual([])
       },
@@ -175,7 +175,7 @@ it('nothing is told of an account without fault beyond what does not fit, wherev
 const isBlocked = ({ problems }: ItemFailure): boolean =>
   problems.every(({ errors }) => errors.every(one => one.startsWith('blocked by ')))
 
-it('a chain of items that hang together is followed once', () => {
+it('a chain of linked items is followed once', () => {
   const looks = (length: number): number => {
     const links = new InvoiceLinks()
     for (let at = length; at > 0; at -= 1) {
@@ -198,7 +198,7 @@ it('a chain of items that hang together is followed once', () => {
   expect(looks(4_000)).toBeLessThan(2.1 * looks(2_000))
 })
 
-it.each([0, 30])('settled invoices that nobody paid are found at once, with a credit of %d each', credit => {
+it.each([0, 30])('unpaid settled invoices are all found in one round, with a credit of %d each', credit => {
   const rounds = (count: number): number => {
     const all = Array.from({ length: count }, (_, at) => at)
     const wire = account(
@@ -231,7 +231,7 @@ it.each([0, 30])('settled invoices that nobody paid are found at once, with a cr
   expect(rounds(40)).toBe(rounds(10))
 })
 
-it('times that are probably seconds or days are warned about, and what is no time is not', () => {
+it('times that are probably seconds or days cause warnings, and malformed times do not', () => {
   const warnings = doubtfulTimes(
     {
       accountData: { id: 'A1', createdAt: 1_767_225_600 },

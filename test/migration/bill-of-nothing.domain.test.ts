@@ -1,11 +1,11 @@
-// Bills of changes that another system made: none, where nothing was to be paid; or parts of those that were planned before.
+// Bills of changes in another system: none where nothing was due, and changed parts of bills that were planned before.
 import { describe, expect, it } from 'vitest'
 import { futureInstallments, totalDueOf } from '../../src/policy/bills/amounts-due.ts'
 import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
 import { chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
 import { BOOK_BEGINS, converted, DAY, type Wire } from './made-book.ts'
 
-/** A year of 120 with a change in it that has no installments. */
+/** One year for 120 with a change that has no installments. */
 const account = (change: object): Wire => {
   const root = (coverage: object): Wire => ({
     id: 'root',
@@ -61,7 +61,7 @@ const account = (change: object): Wire => {
 }
 
 describe('a change without installments', () => {
-  it('bills what it takes back and charges again on an invoice of nothing, settled when it was issued', () => {
+  it('bills what it reverses and charges again on a zero invoice that is settled at issue', () => {
     const { policies, failures, mappings, totals } = converted(
       account({ coverageTerms: { deductible: 300 } }),
     )
@@ -83,7 +83,7 @@ describe('a change without installments', () => {
       ],
     })
     const bill = [...aggregate.installments.values()].at(-1)!
-    // Of 11 months and 30 days of 31, three and 9 days and an hour of 30 were before it.
+    // Of 11 months and 30 of 31 days, three months and 9 days and an hour of 30 were before it.
     expect(billedItemsOf(aggregate)(bill).map(({ amount }) => amount.minor)).toEqual([-12_000, 3_310, 8_690])
     expect(totalDueOf(aggregate, second!).minor).toBe(0)
     expect(futureInstallments(aggregate)).toEqual([])
@@ -93,7 +93,7 @@ describe('a change without installments', () => {
     expect(mappings.filter(one => one.kind === 'invoices').map(one => one.originalId)).toEqual(['I1'])
   })
 
-  it('has no invoice where it charges nothing', () => {
+  it('has no invoice if it charges nothing', () => {
     const { policies, failures } = converted(account({}))
     expect(failures).toEqual([])
     expect(policies[0]!.modifications.size).toBe(2)
@@ -101,7 +101,7 @@ describe('a change without installments', () => {
   })
 })
 
-describe('a change of what is billed in quarters', () => {
+describe('a change of a policy that is billed quarterly', () => {
   const QUARTERS = [0, 91, 182, 273].map((day, at) => ({
     startTime: BOOK_BEGINS + day * DAY,
     dueTime: BOOK_BEGINS + (day + 14) * DAY,
@@ -115,7 +115,7 @@ describe('a change of what is billed in quarters', () => {
     },
   ]
 
-  /** What each bill bills of the change, and of what was there before. */
+  /** The amounts of each bill of the change: those of the change and those that were there before. */
   function billedOf(installments: Wire[], change: object): number[][] {
     const wire = account({ coverageTerms: { deductible: 300 }, ...change })
     const [issuance, changing] = wire.policies[0].terms[0].transactions
@@ -135,8 +135,9 @@ describe('a change of what is billed in quarters', () => {
     return own.map(bill => billedItemsOf(aggregate)(bill).map(({ amount }) => amount.minor))
   }
 
-  // As a live endorsement bills it. Otherwise the next one would refund at once what later bills are still to ask for.
-  it('on the same bills takes back from each what it still asks for', () => {
+  // As a live endorsement bills it. Otherwise the next endorsement would immediately refund amounts that later bills still
+  // charge.
+  it('on the same bills reverses on each bill what the bill still charges', () => {
     expect(billedOf(QUARTERS.slice(1), { charges: parts(-15, [1, 2, 3]) })).toEqual([
       [-6_000, 3_310, 1_190, 3_000],
       [-3_000, 1_500, 3_000],
@@ -144,13 +145,13 @@ describe('a change of what is billed in quarters', () => {
     ])
   })
 
-  it('on a bill of its own, or on none, takes the place of what was there on those that are to come', () => {
+  it('on its own bill, or on none, replaces the charges on bills that are still to come', () => {
     const installment = {
       startTime: BOOK_BEGINS + 100 * DAY,
       dueTime: BOOK_BEGINS + 101 * DAY,
       invoiceId: 'I9',
     }
-    // The nine days before the change are still billed as they were: 3.10 of the second quarter.
+    // The nine days before the change are still billed as before: 3.10 of the second quarter.
     const later = [
       [-2_690, 2_690, 3_000],
       [-3_000, 3_000, 3_000],
@@ -161,7 +162,7 @@ describe('a change of what is billed in quarters', () => {
   })
 })
 
-describe('a change of what is billed once, later', () => {
+describe('a change of a policy that is billed once at a later time', () => {
   const later = (at: number, invoiceId?: string) => ({
     startTime: BOOK_BEGINS + at * DAY,
     dueTime: BOOK_BEGINS + (at + 200) * DAY,
@@ -172,7 +173,7 @@ describe('a change of what is billed once, later', () => {
     { chargeType: 'premium', installmentItems: [{ amount, installmentNumber: 1 }] },
   ]
 
-  /** What each bill bills of each change, in minor units; each change has a bill of its own, or none. */
+  /** The amounts of each bill of each change, in minor units. Each change has its own bill or none. */
   function billedOf(
     changes: { at: number; amount?: number; invoiceId?: string }[],
     invoiceId?: string,
@@ -211,9 +212,9 @@ describe('a change of what is billed once, later', () => {
     )
   }
 
-  // 33.10 of the year of 120.00 lie before the change: its 86.90 are still to be asked for, and the next change gives back no more at once
-  // than what the change's own bill asked for.
-  it('takes its place there, and lies on its own bill with what that asks for', () => {
+  // 33.10 of the 120.00 of the year are before the change. The other 86.90 are still to be billed, and the next change
+  // immediately refunds no more than the bill of this change charged.
+  it('replaces the charges on that later bill, and puts its own amounts on its own bill', () => {
     const place = [-8_690, 8_690, 12_000]
     expect(billedOf([{ at: 100 }])).toEqual([[[12_000]], [[-3_310, 3_310], place]])
     const own = [-3_310, 3_310, -3_000]
@@ -222,11 +223,11 @@ describe('a change of what is billed once, later', () => {
     expect(invoiced).toEqual([[[12_000]], [place, own]])
   })
 
-  it('that was made before leaves it alone', () => {
+  it('leaves the later bill alone if that bill is due before the change', () => {
     expect(billedOf([{ at: 201, amount: -30 }])).toEqual([[[12_000]], [[-12_000, 6_632, 2_368]]])
   })
 
-  it('again and again takes a bounded number of bills', () => {
+  it('creates at most 25 bills for each of 40 changes', () => {
     const changes = Array.from({ length: 40 }, (_, count) => ({ at: 1 + count, amount: 10 }))
     const bills = billedOf(changes).map(one => one.length)
     expect(bills.slice(0, 4)).toEqual([1, 2, 3, 4])

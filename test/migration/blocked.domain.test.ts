@@ -1,10 +1,10 @@
-// What is told of items that rest on one that fails: that they are blocked by it, and not that they break a rule themselves
-// (resources brief 9.2).
+// Errors of items that depend on a failing item: they are blocked by it, and do not break a rule themselves (resources brief
+// 9.2).
 import { expect, it } from 'vitest'
 import { readAccount } from '../../src/servicing/migration/request.ts'
 import { BOOK_BEGINS, converted, DAY, type Wire } from './made-book.ts'
 
-/** A year of 120 that is paid, 40 beside it as credit; 15 are paid out of that, 20 pay another policy's invoice. */
+/** A year for 120 that is paid, and 40 more as credit: 15 of it are paid out, and 20 pay the invoice of another policy. */
 const account = (): Wire => {
   const policy = (id: string, invoiceId: string, amount: number) => ({
     id,
@@ -53,7 +53,7 @@ const account = (): Wire => {
   }
 }
 
-/** What is said first of each item that fails. */
+/** The first error of each failing item. */
 function told(spoil: (wire: Wire) => void): Record<string, string> {
   const wire = account()
   spoil(wire)
@@ -62,20 +62,20 @@ function told(spoil: (wire: Wire) => void): Record<string, string> {
   return Object.fromEntries(all.map(one => [one.originalId, one.problems[0]!.errors[0]!]))
 }
 
-it('nothing fails of the account itself', () => {
+it('the account of these tests has no failures when unchanged', () => {
   expect(told(() => {})).toEqual({})
 })
 
 it.each([
   ['a payment that does not fit', (wire: Wire) => (wire.payments[1].paymentItems[0].amount = 'much')],
   ['a payment that breaks a rule', (wire: Wire) => (wire.payments[1].currency = 'USD')],
-])('what credit pays is blocked by %s, and so is the account of which there are totals', (_, spoil) => {
+])('items that use credit are blocked by %s, and so is an account with totals', (_, spoil) => {
   const { M2, ...others } = told(spoil)
   expect(M2).toMatch(/^'paymentItems\[0\].amount' must be a plain decimal|^currency must be EUR/)
   expect(others).toMatchObject({ I2: 'blocked by M2', D1: 'blocked by M2', A1: 'blocked by M2' })
 })
 
-it('credit without any invoice that holds is blocked by one that fails', () => {
+it('credit is blocked by a failing invoice if no other invoice is valid', () => {
   const others = told(wire => {
     wire.policies = [wire.policies[0]]
     wire.invoices = [wire.invoices[0]]
@@ -91,7 +91,7 @@ it('credit without any invoice that holds is blocked by one that fails', () => {
   })
 })
 
-it('an account that fails is not blocked by itself', () => {
+it('a failing account is not blocked by itself', () => {
   const wire = account()
   wire.accountData.data.nose = 'big'
   const { failures } = converted(wire)
@@ -100,7 +100,7 @@ it('an account that fails is not blocked by itself', () => {
   ])
 })
 
-it('what asks for more than there is says so, where nothing fails', () => {
+it('a disbursement above the credit gets that error if nothing else fails', () => {
   const { D1 } = told(wire => {
     wire.disbursements[0].sources[0].amount = 500
     wire.accounting = undefined

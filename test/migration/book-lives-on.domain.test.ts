@@ -1,5 +1,5 @@
-// Policies of a made-up book, as they are migrated: what they cost is what their own history costs when the service rates it
-// again; and they are changed, renewed, cancelled and reinstated like any other.
+// Migrated policies of a generated book cost the same as when the service rates their history again. They can be endorsed,
+// renewed, cancelled and reinstated like any other policy.
 import { describe, expect, it } from 'vitest'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import { add, type Instant } from '../../src/kernel/time.ts'
@@ -105,7 +105,7 @@ const KINDS: Readonly<Record<string, keyof Sums>> = {
   installment_fee: 'fees',
 }
 
-/** What the transactions say that they charge, added up, in cents. */
+/** The sums of the charges in the transactions, in cents. */
 function charged(transactions: readonly Transaction[]): Sums {
   const sums: Sums = { premium: 0, taxes: 0, commissions: 0, fees: 0 }
   const visit = ({ charges = [], elements = [] }: Element): void => {
@@ -120,7 +120,7 @@ function charged(transactions: readonly Transaction[]): Sums {
 const inEuros = (sums: Sums) =>
   Object.fromEntries(Object.entries(sums).map(([kind, cents]) => [kind, cents / 100]))
 
-/** What holds of every policy, whatever was done to it. */
+/** Checks that hold for every policy after any operation. */
 function holdsTogether(story: Migrated): void {
   const { aggregate } = story.loaded
   modificationsAddUp(story)
@@ -137,8 +137,8 @@ function holdsTogether(story: Migrated): void {
   }
 }
 
-describe('policies of a made-up book', () => {
-  it('cost after each transaction of their history what those up to it charged', async () => {
+describe('migrated policies of a generated book', () => {
+  it('cost after each transaction the sum of the charges so far', async () => {
     let transactions = 0
     let rerated = 0
     for (const story of stories('again', size(24, 2_000))) {
@@ -155,7 +155,7 @@ describe('policies of a made-up book', () => {
         )
         transactions += 1
       }
-      // What was never changed costs as much as when all of it is rated again.
+      // A policy that was never changed costs the same when all of it is rated again.
       if (told.some(one => !['issuance', 'renewal'].includes(one.transactionType))) continue
       const startTimestamp = aggregate.policy.originalStart
       const again = await endorsed(story, { endorsementName: 'tariff_adjustment', startTimestamp })
@@ -166,7 +166,7 @@ describe('policies of a made-up book', () => {
     expect(rerated).toBeGreaterThan(size(5, 200))
   }, 1_200_000)
 
-  it('are changed, renewed, cancelled and reinstated afterwards, and all adds up', async () => {
+  it('can be endorsed, renewed, cancelled and reinstated, and all amounts add up', async () => {
     let lived = 0
     for (const migrated of stories('after', size(14, 1_000))) {
       const { aggregate } = migrated.loaded

@@ -1,5 +1,5 @@
-// All policies of a policyholder, billed and paid, told again as one account: the same policies, invoices, payments and
-// credit. Of a book that the live service wrote, and of one that was migrated before.
+// All policies of a policyholder, billed and paid, exported as one account and migrated again have the same policies, invoices,
+// payments and credit. The book was written by the live service or migrated before.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { planWriteOff } from '../../src/billing/payments.ts'
@@ -34,7 +34,7 @@ const requestOf = (
     disbursements,
   })
 
-/** In minor units. */
+/** The credit of the policies, in minor units. */
 const creditIn = (policies: readonly PolicyAggregate[]): number =>
   policies
     .flatMap(one => [...one.payments.values()])
@@ -59,11 +59,11 @@ function isTheSame(
 const issuedOf = ({ policies }: Book): PolicyAggregate[] =>
   policies.map(one => one.aggregate).filter(one => one.policy.issuedAt !== undefined)
 
-/** Of what is not issued yet no request tells anything, so that no money may have come of it. */
-/** Nor does any tell of charges that come to nothing together, which no invoice bills. */
+/** Charges that total zero are billed on no invoice, and a request cannot express them. */
 const hasSilentBills = ({ policies }: Book): boolean =>
   policies.some(({ aggregate }) => [...aggregate.installments.values()].some(isSilent))
 
+/** Whether a request can express the book. It omits policies that are not issued, so these must have no payments. */
 const isTellable = (book: Book): boolean =>
   !hasSilentBills(book) &&
   told(book.ground, issuedOf(book)) !== undefined &&
@@ -71,7 +71,7 @@ const isTellable = (book: Book): boolean =>
     ({ aggregate }) => aggregate.policy.issuedAt !== undefined || aggregate.payments.size === 0,
   )
 
-/** The request that tells it, if one can. */
+/** The migration request, or undefined if none can express the book. */
 function told(...of: Parameters<typeof requestOf>): ReturnType<typeof requestOf> | undefined {
   try {
     return requestOf(...of)
@@ -81,7 +81,7 @@ function told(...of: Parameters<typeof requestOf>): ReturnType<typeof requestOf>
   }
 }
 
-/** The book with an invoice given up, as a lapse does it. */
+/** The book with one invoice written off, as by a lapse. */
 function givenUp(book: Book, { policy, which }: BookStep): Book {
   const at = policy % (book.policies.length || 1)
   const { aggregate } = book.policies[at] ?? {}
@@ -97,7 +97,7 @@ function givenUp(book: Book, { policy, which }: BookStep): Book {
   }
 }
 
-/** Steps that move money in the place of those that no request tells; in that of discarding a draft an invoice is given up. */
+/** Replaces steps that a request cannot express with steps that move money. Discarding a draft becomes writing off an invoice. */
 const moneySteps = bookSteps.map(all =>
   all.slice(0, size(20, 30)).map(one => ({ ...one, kind: MONEY[one.kind] ?? one.kind, firmly: true })),
 )
@@ -111,14 +111,14 @@ const MONEY: Partial<Record<BookStep['kind'], BookStep['kind']>> = {
 
 describe.each<Example>(['motor', 'home'])(`a paid book on the ${'%s'} example (seed ${SEED})`, example => {
   it(
-    'told again is the same book: changed, billed, overpaid, paid from credit, and given up',
+    'migrated again is the same book: changed, billed, overpaid, paid from credit, and written off',
     async () => {
       const seen = { policies: 0, fromCredit: 0, overpaid: 0, givenUp: 0 }
       await fc.assert(
         fc.asyncProperty(moneySteps, async all => {
           let book = emptyBook(example)
           for (const one of all) {
-            // What was known at a time tells transactions apart.
+            // Transactions are distinguished by the time at which they became known.
             const later = { ...book, now: (book.now + 60_000) as Instant }
             const next = one.kind === 'discard' ? givenUp(later, one) : await afterStep(later, one)
             if (isTellable(next)) book = next
@@ -143,9 +143,9 @@ describe.each<Example>(['motor', 'home'])(`a paid book on the ${'%s'} example (s
   )
 })
 
-describe('a made-up book that was migrated', () => {
+describe('a generated book that was migrated', () => {
   it(
-    'told again is the same book, with joint invoices as those of each policy, and what was paid out',
+    'migrated again is the same book, with joint invoices divided by policy, and with disbursements',
     () => {
       const now = Date.UTC(2026, 9, 1, 12) as Instant
       let seen = 0

@@ -8,13 +8,13 @@ const book = [...accountsOf({ seed: 'test', accounts: ACCOUNTS })].map(({ accoun
 const policies = book.flatMap(account => account.policies)
 const transactions = policies.flatMap(({ terms }) => terms.flatMap(term => term.transactions))
 
-describe('a made-up book', () => {
-  it('has the same account for the same seed and number, whatever else is made', () => {
+describe('a generated book', () => {
+  it('has the same account for the same seed and number, regardless of other accounts', () => {
     expect(generateAccount({ seed: 'test' }, 7)).toEqual(book[7])
     expect(generateAccount({ seed: 'other' }, 7)).not.toEqual(book[7])
   })
 
-  it('has histories of every kind, in the proportions of a real one', () => {
+  it('has all kinds of histories in realistic proportions', () => {
     const between = (value: number, least: number, most: number): void => {
       expect(value).toBeGreaterThan(least)
       expect(value).toBeLessThan(most)
@@ -30,7 +30,7 @@ describe('a made-up book', () => {
     expect(book.some(({ disbursements }) => disbursements.length > 0)).toBe(true)
   })
 
-  it('has control totals that are the sums of what is in it', () => {
+  it('has control totals that equal the sums of its items', () => {
     const controlled = book.filter(({ accounting }) => accounting)
     expect(controlled.length).toBeGreaterThan(ACCOUNTS / 2)
     for (const account of controlled) {
@@ -46,7 +46,7 @@ describe('a made-up book', () => {
     }
   })
 
-  it('is cut into requests below the limits of the service', () => {
+  it('is divided into requests below the size limit of the service', () => {
     const bytes: number[] = []
     for (const { request, text } of requests({ seed: 'test', accounts: 60, accountsOfRequest: 25 }))
       bytes[request] = (bytes[request] ?? 0) + Buffer.byteLength(text) + 1

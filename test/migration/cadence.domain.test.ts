@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { TermMigrationRequest } from '../../src/servicing/migration/contract-request.ts'
 import { derivedCadence } from '../../src/servicing/migration/convert/policy.ts'
 
-/** A term with installments that were due on these days. */
+/** A term with installments due on these days. */
 const term = (...days: string[]): TermMigrationRequest =>
   ({
     transactions: [{ installments: days.map(day => ({ dueTime: Date.parse(`${day}T00:00:00Z`) })) }],
@@ -30,11 +30,11 @@ it.each([
   ['no rhythm', ['2025-01-01', '2025-02-11', '2025-02-20'], undefined],
   ['months with a hole', ['2025-01-01', '2025-02-01', '2025-04-01', '2025-05-01', '2025-06-01'], undefined],
   ['no installments', [], undefined],
-])('due dates of %s', (_, days, types) => {
+])('the cadence derived from due dates of %s', (_, days, types) => {
   expect(derivedCadence([term(...days)])?.types).toEqual(types)
 })
 
-/** A term of several transactions, by the days on which the installments of each were due. */
+/** A term with several transactions, given by the due dates of the installments of each. */
 const transactions = (...each: string[][]): TermMigrationRequest =>
   ({ transactions: each.flatMap(days => term(...days).transactions) }) as unknown as TermMigrationRequest
 
@@ -48,10 +48,10 @@ it.each([
   ],
   ['a transaction for each bill', monthly(2025).map(day => [day]), ['monthly']],
   ['a transaction without bills before', [[], monthly(2025)], ['monthly']],
-])('due dates of %s', (_, each, types) => {
+])('the cadence derived from due dates of several transactions: %s', (_, each, types) => {
   expect(derivedCadence([transactions(...each)])?.types).toEqual(types)
 })
 
-it('goes by the last term that has installments', () => {
+it('the cadence is derived from the last term with installments', () => {
   expect(derivedCadence([term('2024-01-01'), term(...monthly(2025)), term()])?.types).toEqual(['monthly'])
 })

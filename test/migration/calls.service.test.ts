@@ -1,4 +1,4 @@
-// What migrating an account asks of the platform: the same for a large one as for a small one.
+// Round trips of migrating an account: a large account needs as many as a small one.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid, type Uuid } from '../../src/kernel/locators.ts'
@@ -24,16 +24,16 @@ beforeAll(async () => {
   const { tenantLocator } = await motorTenant('calls')
   shard = { tenantLocator: tenantLocator as Uuid, generation: 1, shard: 0 }
   database = openDatabase(boundDatabase(poolBinding(1)), noCalls())
-  // Sequence numbers are leased and the configuration is read once for an isolate.
+  // Leases sequence numbers and reads the configuration, which an isolate does once.
   await migrated('warm', 1, 1)
 })
 
-/** What `generateAccount` and `toldAccount` write: a migration request of one account. */
+/** The output of `generateAccount` and `toldAccount`: a migration request of one account. */
 type Account = {
   readonly accountData: { readonly id: string }
 } & Partial<Record<'policies' | 'invoices' | 'payments' | 'disbursements', readonly unknown[]>>
 
-/** Migrates made-up accounts. */
+/** Migrates generated accounts. */
 const migrated = (seed: string, accounts: number, policies: number, isHalted = (): boolean => false) =>
   migratedAccounts(
     Array.from({ length: accounts }, (_, at) => generateAccount({ seed, policies }, at)),
@@ -41,8 +41,8 @@ const migrated = (seed: string, accounts: number, policies: number, isHalted = (
   )
 
 /**
- * Writes a migration as a request leaves it, but wakes no object, so that nobody else works on it; then works on it as
- * the object's alarm does. What that took.
+ * Writes a migration as a request leaves it but wakes no object, so that nothing else works on it. Then works on it as the alarm
+ * of the object does. Returns the calls that this needed.
  */
 async function migratedAccounts(
   requests: readonly Account[],
@@ -96,12 +96,12 @@ async function migratedAccounts(
   }
   await env.FILES.put(sourceKey(tenant, locator, BODY), body)
   await database.batch(newMigrationQueries(database, migration, rows) as [Query, ...Query[]])
-  // Read within seconds of each other, the tenant costs no look at the control database.
+  // Read again within seconds, the tenant needs no query of the control database.
   await tenantOfShard(env, shard)
   const calls = noCalls()
   const before = await nextNumber(boundDatabase(poolBinding(1)))
   await workOn(env, shard, locator, isHalted, calls)
-  // Numbers are leased a thousand at a time, by an account at most once.
+  // Numbers are leased a thousand at a time, at most once per account.
   const leases = Math.min(
     accounts,
     Math.ceil(((await nextNumber(boundDatabase(poolBinding(1)))) - before) / BLOCK_SIZE),
@@ -114,13 +114,13 @@ async function migratedAccounts(
 }
 
 /**
- * Of an alarm: the migration, its place, the accounts that wait with the version of the configuration, ids that are taken,
- * and the first accounts begun.
+ * Round trips of an alarm: the migration, its place, the waiting accounts with the version of the configuration, ids that are
+ * taken, and starting the first accounts.
  */
 const OF_AN_ALARM = 5
 
-describe('an account that is migrated', () => {
-  it('is one round trip to D1, whether it has one policy or forty', async () => {
+describe('migrating an account', () => {
+  it('needs one round trip to D1, for one policy or for forty', async () => {
     const small = await migrated('small', 1, 1)
     const large = await migrated('large', 1, 40)
     expect(small).toMatchObject({ d1: OF_AN_ALARM + 1 + small.leases, r2: 1, queue: 0 })
@@ -132,7 +132,7 @@ describe('an account that is migrated', () => {
     expect(large.object).toBeLessThanOrEqual(2)
   })
 
-  it('is the same for one that another tenant exported, whose policies are told with their history', async () => {
+  it('needs the same for an exported account whose policies have their history', async () => {
     const from = await motorTenant('exported')
     const policyholderLocator = await from.newPolicyholder()
     for (let at = 0; at < 3; at += 1) {
@@ -160,16 +160,16 @@ describe('an account that is migrated', () => {
     expect(calls.object).toBeLessThanOrEqual(2)
   })
 
-  it('shares with others what an alarm reads, and the batch in which sixteen are recorded', async () => {
+  it('shares the round trips of an alarm among accounts, and records sixteen in one batch', async () => {
     const { d1, r2, queue, leases } = await migrated('many', 40, 1)
     expect({ d1, r2, queue }).toEqual({ d1: OF_AN_ALARM + 3 + leases, r2: 1, queue: 0 })
     expect(leases).toBeLessThanOrEqual(4)
   })
 
-  it('is begun when whatever waited before it has had its turn', async () => {
+  it('starts only after other waiting work had its turn', async () => {
     let begun = 0
     const others: number[] = []
-    // Asked before each account: what is set here comes before that account, or at least before the next one.
+    // Called before each account. A timeout set here fires before that account, or at the latest before the next one.
     await migrated('turns', 12, 1, () => {
       begun += 1
       const own = begun

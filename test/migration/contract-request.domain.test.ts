@@ -1,4 +1,4 @@
-// What requests of migrations are read as: leniently, as client converters write them (resources brief 9.1).
+// Migration requests are parsed leniently, as client converters write them (resources brief 9.1).
 import { describe, expect, it } from 'vitest'
 import {
   AccountMigrationRequest,
@@ -35,8 +35,8 @@ const withRoot = (rootElement: object) => ({
   ],
 })
 
-describe('a request of a migration', () => {
-  it('may leave out lists, plans, preferences and who made it', () => {
+describe('a migration request', () => {
+  it('may omit lists, plans, preferences and its author', () => {
     const read = AccountMigrationRequest.parse({ accountData: { id: 17 } })
     expect(read).toMatchObject({
       accountData: { id: '17', data: {} },
@@ -47,15 +47,18 @@ describe('a request of a migration', () => {
     })
   })
 
-  it.each(['A\0', 'A\ud800', '\udc00A'])('has no id that is stored as another one: %j', id => {
-    const { error } = AccountMigrationRequest.safeParse({ accountData: { id } })
-    expect(error?.issues.map(({ path, message }) => [path.join('.'), message])).toEqual([
-      ['accountData.id', "'accountData.id' must have neither NUL nor half of a surrogate pair."],
-    ])
-    expect(AccountMigrationRequest.parse({ accountData: { id: 'A\u{1f600}' } }).accountData.id).toBe('A😀')
-  })
+  it.each(['A\0', 'A\ud800', '\udc00A'])(
+    'cannot have an id that the database would store differently: %j',
+    id => {
+      const { error } = AccountMigrationRequest.safeParse({ accountData: { id } })
+      expect(error?.issues.map(({ path, message }) => [path.join('.'), message])).toEqual([
+        ['accountData.id', "'accountData.id' must have neither NUL nor half of a surrogate pair."],
+      ])
+      expect(AccountMigrationRequest.parse({ accountData: { id: 'A\u{1f600}' } }).accountData.id).toBe('A😀')
+    },
+  )
 
-  it('has times as ISO 8601 or milliseconds, and amounts as numbers or text', () => {
+  it('accepts times as ISO 8601 or milliseconds, and amounts as numbers or text', () => {
     const charges = [
       {
         chargeType: 'premium',
@@ -80,7 +83,7 @@ describe('a request of a migration', () => {
     ['2026-03-10 09:00:00', Date.UTC(2026, 2, 10, 9)],
     ['1773129600000', 1_773_129_600_000],
     [-1, -1],
-  ])('may have the time %s', (paymentTime, expected) => {
+  ])('accepts the time %s', (paymentTime, expected) => {
     const read = PaymentMigrationRequest.parse({ id: 'M1', paymentTime, paymentItems: [] })
     expect(read.paymentTime).toBe(expected)
   })
@@ -93,14 +96,14 @@ describe('a request of a migration', () => {
     '10.3.2026',
     'now',
     1.5,
-  ])('may not have the time %s, which is none', paymentTime => {
+  ])('rejects the time %s, which does not exist or is malformed', paymentTime => {
     const { error } = PaymentMigrationRequest.safeParse({ id: 'M1', paymentTime, paymentItems: [] })
     expect(error?.issues.map(one => one.message)).toEqual([
       expect.stringMatching(/^'paymentTime' must be a time, as 2026-11-21T12:00:00Z or milliseconds/),
     ])
   })
 
-  it('may nest elements as deep as the limit, and no deeper', () => {
+  it('accepts elements nested up to the limit, and rejects deeper ones', () => {
     expect(AccountMigrationRequest.safeParse(withRoot(element(DEEPEST_ELEMENT))).success).toBe(true)
     const deeper = AccountMigrationRequest.safeParse(withRoot(element(DEEPEST_ELEMENT + 1)))
     expect(deeper.error?.issues[0]?.path.join('.')).toMatch(

@@ -1,5 +1,5 @@
-// What becomes of accounts of another system: whatever their histories, what is charged, billed and in force here is what
-// was said, to the cent (resources brief 9.3, 9.5).
+// Migrated accounts of another system: for any history, the amounts charged and billed and the cover in force equal those of the
+// request, to the cent (resources brief 9.3, 9.5).
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { transientLocators } from '../../src/kernel/locators.ts'
@@ -50,7 +50,7 @@ const priceOf = (policy: PolicyAggregate) =>
 
 describe(`accounts of another system (seed ${SEED})`, () => {
   it(
-    'cost what they were said to cost, and ask for what they were said to ask for',
+    'have exactly the prices and bills of the request',
     () => {
       fc.assert(
         fc.property(fc.array(madePolicy, { minLength: 1, maxLength: 2 }), made => {
@@ -93,7 +93,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
   )
 
   it(
-    'are stored as they are, have one segment at a time, and bill each charge once, to the last cent',
+    'are stored unchanged, have one segment at a time, and bill each charge once to the last cent',
     () => {
       fc.assert(
         fc.property(madePolicy, made => {
@@ -120,7 +120,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
   )
 
   it(
-    'live on: cancelled and reinstated at any time they charge what they cost, and cost again what they did',
+    'can be cancelled and reinstated at any time, with charges that match the difference in price',
     () => {
       fc.assert(
         fc.property(madePolicy, fc.integer({ min: 0, max: 364 }), fc.nat(400), (made, day, later) => {
@@ -163,7 +163,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
   )
 
   it(
-    'cover at every time what the last transaction from then on said',
+    'have at every time the cover of the last transaction up to that time',
     () => {
       fc.assert(
         fc.property(madePolicy, made => {

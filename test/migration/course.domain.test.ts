@@ -1,4 +1,4 @@
-// What goes on by the clock from a migrated policy's last state.
+// The timers that continue a migrated policy from its last state.
 import { expect, it } from 'vitest'
 import type { Database } from '../../src/platform/database.ts'
 import { courseOfPolicies } from '../../src/servicing/migration/run/prepared.ts'
@@ -30,7 +30,7 @@ function timersOf(...later: object[]): { kind: string; dueAt: number }[] {
     ],
   })
   expect(failures).toEqual([])
-  // Without events of schedules it asks nothing of the database.
+  // Without scheduled events, no database is read.
   return courseOfPolicies({} as Database, plainConfiguration, policies, NOW)
     .timers.map(({ kind, dueAt }) => ({ kind, dueAt }))
     .sort((a, b) => a.dueAt - b.dueAt)
@@ -46,7 +46,7 @@ it('a policy in force ends at its natural end', () => {
   expect(timersOf()).toEqual([{ kind: 'policy.end', dueAt: END }])
 })
 
-it('a policy that is cancelled for later ends by its cancellation, and has no natural end', () => {
+it('a policy that is cancelled for a later time ends then, and has no timer of its natural end', () => {
   expect(timersOf(cancellation)).toEqual([{ kind: 'cancellation.effective', dueAt: CANCELLED }])
 })
 

@@ -1,4 +1,4 @@
-// What is migrated in two attempts is what one makes of it: invoices that policies of both share, and payments that come later.
+// Migrating in two attempts gives the same as in one: for invoices shared by policies of both, and for payments that come later.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
@@ -34,7 +34,7 @@ const NOTHING = zero(plainConfiguration.currency)
 const partsOf = ({ locator, children = [] }: ItemMapping): Uuid[] =>
   [locator, ...children.map(one => one.locator)] as Uuid[]
 
-/** What was migrated, as the next attempt finds it. */
+/** The migrated records, as the next attempt finds them. */
 function existingOf({ policies, mappings }: Converted): Existing {
   const invoices = mappings
     .filter(({ kind }) => kind === 'invoices')
@@ -50,7 +50,7 @@ function existingOf({ policies, mappings }: Converted): Existing {
 
 const policiesKnown = new WeakMap<PolicyAggregate, { aggregate: PolicyAggregate; product: typeof product }>()
 
-/** Read once, as rows are. */
+/** The policy as the same object each time, as when its rows are read once. */
 function known(aggregate: PolicyAggregate) {
   const policy = policiesKnown.get(aggregate) ?? { aggregate, product }
   policiesKnown.set(aggregate, policy)
@@ -75,7 +75,7 @@ function further(wire: Wire, existing: Existing): Converted {
   })
 }
 
-/** Of each invoice, of each policy in their order: its status, what it asks for, and what is paid of it. */
+/** For each invoice, by policy in order: its status, its amount due, and the amount paid. */
 function billedOf(policies: readonly PolicyAggregate[], parts: ReadonlyMap<string, readonly Uuid[]>) {
   return Object.fromEntries(
     [...parts]
@@ -102,7 +102,7 @@ const namedBy = (policy: Wire): Set<string> =>
     ),
   )
 
-/** Of each invoice a share in hundredths, in two payments; nothing where that comes to nothing. */
+/** Pays a share of each invoice, in percent, in two payments. Omits payments of zero. */
 function paymentsOf({ policies, mappings }: Converted, shares: readonly number[]): Wire[] {
   return invoicesOf(mappings).flatMap(([id, locators], at) => {
     const total = sum(
@@ -125,7 +125,7 @@ function paymentsOf({ policies, mappings }: Converted, shares: readonly number[]
 }
 
 describe(`an account that is migrated in two attempts (seed ${SEED})`, () => {
-  it('is what one attempt makes of it, to the cent', () => {
+  it('is the same as an account migrated in one attempt, to the cent', () => {
     let shared = 0
     fc.assert(
       fc.property(

@@ -1,4 +1,4 @@
-// Rule 7 in full: payments and installments that name an invoice which was migrated for the account before, in an earlier attempt of the
+// Rule 7 in full: payments and installments of an invoice that was migrated for the account before, in an earlier attempt of the
 // same migration or by another one (resources brief 9.3).
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -59,7 +59,7 @@ async function patched(locator: string, accountLocator: string, body: object): P
   return await settled(locator)
 }
 
-/** What is told of each item, by kind and id. */
+/** The errors of each item, by kind and id. */
 async function told({ locator }: MigrationResponse): Promise<Record<string, string[]>> {
   const { items } = await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)
   return Object.fromEntries(
@@ -88,7 +88,7 @@ async function creditOf(account: string): Promise<number> {
   return body.balances[0]?.amount ?? 0
 }
 
-/** Types of events about policies, other than those of the migration. */
+/** Types of events about policies, without those of the migration. */
 async function eventsAfter(sequence: number): Promise<string[]> {
   const { results } = await boundDatabase(poolBinding(1))
     .prepare(
@@ -104,11 +104,11 @@ const lastEvent = async (): Promise<number> =>
     .prepare('select coalesce(max(sequence), 0) as n from event')
     .first<{ n: number }>())!.n
 
-/** Due in time: nothing comes of its being unpaid. */
+/** Due far in the future, so that it does not become past due while unpaid. */
 const invoice = (id: string, changes: object = {}) =>
   migratedInvoice(id, { dueTime: '2027-02-15T00:00:00+01:00', ...changes })
 
-/** An account with one policy, and an open invoice of 84.40. */
+/** An account with one policy and an open invoice of 84.40. */
 const open = (id: string, changes: object = {}) =>
   migratedAccount(id, {
     invoices: [invoice('I1')],
@@ -120,8 +120,8 @@ const open = (id: string, changes: object = {}) =>
 
 const unreadable = { id: 'P2', productName: 'private_motor', terms: 'lost' }
 
-describe('a payment of an invoice that was migrated by an earlier attempt', () => {
-  it('pays it once it is corrected, beside nothing but the events of the migration', async () => {
+describe('a payment of an invoice that an earlier attempt migrated', () => {
+  it('pays the invoice once it is corrected, with no events except those of the migration', async () => {
     const wrong = migratedPayment('M1', [{ amount: 84.4, invoiceId: 'I-1' }, { amount: 20 }])
     const migration = await sent('', [open('A-1', { payments: [wrong] })])
     expect(await told(migration)).toEqual({
@@ -151,7 +151,7 @@ describe('a payment of an invoice that was migrated by an earlier attempt', () =
     expect(await eventsAfter(from)).toEqual([])
   })
 
-  it('that is too much is refused as it would be with it, and so is one of an invoice that is paid', async () => {
+  it('is rejected if it is too much, or if the invoice is already paid', async () => {
     const lost = (id: string, amount: number) => migratedPayment(id, [{ amount, invoiceId: 'lost' }])
     const migration = await sent('', [open('A-2', { payments: [lost('M1', 1), lost('M2', 1)] })])
     const { accountLocator } = await accountOf(migration)
@@ -162,7 +162,7 @@ describe('a payment of an invoice that was migrated by an earlier attempt', () =
     const over =
       "invoiceId 'I1' was migrated before: payments of 168.80 must not be more than the invoice asks for, 84.40; what is beyond it is an item without invoiceId."
     expect(await told(both)).toEqual({ 'payments M1': [over], 'payments M2': [over] })
-    // One of them is credit: the other pays the invoice, and credit stands with it.
+    // One of them becomes credit: the other pays the invoice, and the credit is recorded with it.
     const done = await patched(migration.locator, accountLocator!, {
       payments: { M2: migratedPayment('M2', [{ amount: 84.4 }]) },
     })
@@ -179,7 +179,7 @@ describe('a payment of an invoice that was migrated by an earlier attempt', () =
 })
 
 describe('further items of an account', () => {
-  it('pay an invoice of before in parts, leave credit with it, and pay that out', async () => {
+  it('can pay an earlier invoice in parts, leave credit with it, and pay that out', async () => {
     const { accountLocator } = await accountOf(await sent('', [open('B-1')]))
     const account = accountLocator!
     const balances = { invoiced: 0, paid: 30, credit: 0, disbursed: 0 }
@@ -209,7 +209,7 @@ describe('further items of an account', () => {
     expect(body.items.map(one => one.amount)).toEqual([4])
   })
 
-  it('of which one brings an invoice by an id of before again are refused with what pays it', async () => {
+  it('cannot contain an invoice with an earlier id: it is rejected with the items that need it', async () => {
     const { accountLocator } = await accountOf(await sent('', [open('B-2')]))
     const again = await more(accountLocator!, {
       policies: [migratedPolicy('P2', 'I1')],
@@ -225,7 +225,7 @@ describe('further items of an account', () => {
     expect((await policyAt(policies.P1!.locator)).invoices[0]!.payments).toEqual([])
   })
 
-  it('are migrated once by their ids, even if two requests bring them at the same time', async () => {
+  it('are migrated once by id, even if simultaneous requests contain them', async () => {
     const { accountLocator } = await accountOf(await sent('', [open('B-4')]))
     const items = {
       policies: [migratedPolicy('P2', 'I2')],
@@ -244,7 +244,7 @@ describe('further items of an account', () => {
     expect(results).toEqual([{ policies: 2, payments: 1 }])
   })
 
-  it('may be credit alone, which stands with the last invoice of the account', async () => {
+  it('can be credit alone, which is recorded with the last invoice of the account', async () => {
     const { accountLocator } = await accountOf(await sent('', [open('B-3')]))
     const done = await more(accountLocator!, { payments: [migratedPayment('M1', [{ amount: 15 }])] })
     expect(done.migrationState).toBe('finished')
@@ -256,7 +256,7 @@ describe('further items of an account', () => {
 })
 
 describe('installments of a policy on an invoice that was migrated before', () => {
-  it('are an invoice of its own beside the others of the same id, and paid as one with them', async () => {
+  it('become a separate invoice under the same id, and the parts are paid like one invoice', async () => {
     const account = open('C-1', { policies: [migratedPolicy('P1', 'I1'), unreadable] })
     const migration = await sent('', [account])
     expect(Object.keys(await told(migration))).toEqual(['policies P2'])
@@ -273,7 +273,7 @@ describe('installments of a policy on an invoice that was migrated before', () =
     const own = (await policyAt(policies.P2!.locator)).invoices
     expect(own).toMatchObject([{ totalDue: 84.4, settlementStatus: 'outstanding' }])
     expect(invoices.I1!.childrenMappings['I1[1]']!.locator).toBe(own[0]!.locator)
-    // 100.00 pay the first part in full, and some of the second.
+    // 100.00 pay the first part in full, and a part of the second.
     const paid = await more(accountLocator!, {
       payments: [migratedPayment('M1', [{ amount: 100, invoiceId: 'I1' }])],
     })
@@ -293,7 +293,7 @@ describe('installments of a policy on an invoice that was migrated before', () =
     )
   })
 
-  it('must be covered where the request says that it is settled, and wait for the payment that covers them', async () => {
+  it('must be paid if the invoice was stated as settled, and wait for a payment that covers them', async () => {
     const account = open('C-2', {
       policies: [migratedPolicy('P1', 'I1'), unreadable],
       invoices: [invoice('I1', { invoiceState: 'settled' })],
@@ -320,7 +320,7 @@ describe('installments of a policy on an invoice that was migrated before', () =
     ])
   })
 
-  it('are given up with an invoice that was discarded, which takes no payments', async () => {
+  it('are written off on a discarded invoice, which accepts no payments', async () => {
     const { accountLocator } = await accountOf(
       await sent('', [open('C-3', { invoices: [invoice('I1', { invoiceState: 'discarded' })] })]),
     )
@@ -339,7 +339,7 @@ describe('installments of a policy on an invoice that was migrated before', () =
     ])
   })
 
-  it('stand or fall together with what pays that invoice in the same request', async () => {
+  it('fail together with a payment of that invoice in the same request', async () => {
     const { accountLocator } = await accountOf(await sent('', [open('C-4')]))
     const wrong = migratedPolicy('P2', 'I1', { productName: 'unknown' })
     const further = await more(accountLocator!, {
@@ -360,8 +360,8 @@ describe('installments of a policy on an invoice that was migrated before', () =
 })
 
 /**
- * Further items as a request leaves them, but of a migration that no object was woken for, so that nobody else works on it. What
- * works on it tells how many round trips to D1 it took.
+ * Writes further items as a request leaves them, but wakes no object for the migration, so that nothing else works on it. `work`
+ * works on it and returns the number of round trips to D1.
  */
 async function left(
   account: string,
@@ -407,25 +407,28 @@ async function left(
     const calls = noCalls()
     const before = await nextNumber(client)
     await workOn({ ...env, [poolBinding(1)]: through } as Env, shard, locator, () => false, calls)
-    // Without the lease that one in some accounts needs: a round trip of its own.
+    // Without the lease of numbers that some accounts need, which is a separate round trip.
     return (await nextNumber(client)) > before ? calls.d1 - 1 : calls.d1
   }
   return { locator, work }
 }
 
-/** The object that worked on it gives up its place. */
+/** Lets the object that worked on the migration give up its place. */
 const ended = async ({ locator, work }: { locator: Uuid; work: () => Promise<number> }): Promise<void> => {
   await work()
   await work()
   expect((await read<MigrationResponse>(locator)).accounts.processing).toBe(0)
 }
 
-/** Of an alarm: the migration, its place, what waits, ids that are taken, and the account begun; then what the account has. */
+/**
+ * Round trips of an alarm: the migration, its place, the waiting accounts, ids that are taken, starting the account, and the
+ * records of the account.
+ */
 const DAY_MS = 24 * 60 * 60 * 1000
 const OF_AN_ALARM = 6
 
-describe('an invoice of before that lives on', () => {
-  it('is read with what it belongs to, in one round trip however many there are', async () => {
+describe('an invoice of an earlier migration that is in use', () => {
+  it('is read with its policy in one round trip, regardless of the number of invoices', async () => {
     const many = Array.from({ length: 12 }, (_, at) => String(at + 1))
     const { accountLocator } = await accountOf(
       await sent('', [
@@ -449,7 +452,7 @@ describe('an invoice of before that lives on', () => {
     }
   })
 
-  it('and is paid while a migration is about to pay it is paid once', async () => {
+  it('is paid once if it is paid while a migration is about to pay it', async () => {
     const first = await sent('', [open('D-2')])
     const { accountLocator } = await accountOf(first)
     const { invoices, policies } = await mappingsOf(first.locator, accountLocator!)
@@ -478,7 +481,7 @@ describe('an invoice of before that lives on', () => {
       { amount: 84.4, fieldValues: { method: ['card'] } },
     ])
     expect(await creditOf(accountLocator!)).toBe(0)
-    // Taken back, it is open again, and is paid by what the other system had.
+    // Once the payment is reversed, the invoice is open again and can be paid by a migrated payment.
     const [live] = (await policyAt(policies.P1!.locator)).invoices[0]!.payments
     await callOk('POST', `/payments/${live!.locator}/reverse`, { token })
     const again = await more(accountLocator!, {
@@ -492,7 +495,7 @@ describe('an invoice of before that lives on', () => {
     expect(times).toEqual(times.toSorted((a, b) => a - b))
   })
 
-  it('and begins a grace period has it settled by a migrated payment, of which nobody is told', async () => {
+  it('has its grace period settled by a migrated payment, without events', async () => {
     const dueAt = Date.now() + 20 * DAY_MS
     const due = invoice('I1', { dueTime: new Date(dueAt).toISOString() })
     const first = await sent('', [open('D-3', { invoices: [due] })])
@@ -511,7 +514,7 @@ describe('an invoice of before that lives on', () => {
     expect(done.migrationState).toBe('finished')
     expect(await graces()).toEqual(['settled'])
     expect(await eventsAfter(from)).toEqual([])
-    // What its object remembers of the policy is read again.
+    // The object of the policy reads the policy again instead of using its memory.
     const pay = `/invoice/${invoices.I1!.locator}/pay`
     expect((await motor.post(pay, { fieldValues: { method: 'card' } })).status).toBe(409)
     await motor.post('/test/clock', { timestamp: Date.UTC(2035, 1, 5) })
@@ -520,14 +523,14 @@ describe('an invoice of before that lives on', () => {
   })
 })
 
-describe('credit of an account of which something waits for its correction', () => {
-  it('pays what falls due meanwhile, and is there for the correction once that payment is reversed', async () => {
+describe('credit of an account with an item that waits for its correction', () => {
+  it('pays invoices that fall due meanwhile, and is available again once that payment is reversed', async () => {
     const disbursement = (amount: number) => ({
       id: 'D1',
       disbursementTime: '2026-05-01T00:00:00+02:00',
       sources: [{ amount }],
     })
-    // Its second installment is due to be billed by the tenant's clock; of its credit of 25.00 too much was paid out.
+    // The clock of the tenant bills its second installment. The disbursement is more than its credit of 25.00.
     const sentTo = migratedAccount('D-4', { disbursements: [disbursement(50)], accounting: undefined })
     const first = await sent('', [sentTo])
     expect(await told(first)).toEqual({

@@ -1,5 +1,5 @@
-// Faults of 25 kinds in one migration: exactly the accounts that have one fail, each told at its path with its rule; once
-// its items are corrected all is there, and comes to what an undisturbed migration comes to.
+// Faults of 25 kinds in one migration: exactly the accounts with a fault fail, each with an error at its path according to the
+// rule. Once the items are corrected, all records exist, and they total the same as after an undisturbed migration.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CheckInvoicesResponse, PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -20,17 +20,17 @@ import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } fro
 import { migratingTenant, settledMigration } from '../support/settled-migration.ts'
 import { size } from '../support/sizes.ts'
 
-/** Accounts with a fault of each kind, and the sound ones between them. */
+/** The number of faulty accounts of each kind, and of valid accounts among them. */
 const OF_EACH = size(2, 20)
 const SOUND = size(10, 100)
-/** Planted into a made-up book, in half of its accounts. */
+/** The number of faults planted into a generated book, in half of its accounts. */
 const PLANTED = size(25, 500)
 /**
- * That book is told as on the day of the move, and a little later: nothing that is planned in it falls due before all is corrected,
- * at whatever hour the test runs. What does is billed by the clock, and paid from the credit that a correction may rest on.
+ * The book is dated the day after tomorrow, so that nothing planned in it falls due before all is corrected, no matter when the
+ * test runs. Otherwise the clock would bill what falls due and pay it from credit that a correction may need.
  */
 const AS_OF = new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 10)
-/** Policies of that book which are changed afterwards. */
+/** The number of policies of that book that are changed afterwards. */
 const SAMPLE = size(3, 20)
 
 let root: string
@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 type List<T> = { listCompleted: boolean; items: T[] }
 
-/** Two policies that have nothing to do with each other; without control totals the sound one is kept. */
+/** Two independent policies. Without control totals, the valid one is kept when the other fails. */
 const account = (id: string): Wire =>
   structuredClone(
     migratedAccount(id, {
@@ -71,7 +71,7 @@ function spoiled(prefix: string): Spoiled[] {
   )
 }
 
-/** Sound accounts lie among them. */
+/** Distributes valid accounts among the faulty ones. */
 const bookOf = (prefix: string, faulty: readonly Spoiled[]): Wire[] => {
   const book = faulty.map(one => one.sent)
   for (let at = 0; at < SOUND; at += 1) book.splice(at * 5, 0, account(`${prefix}-sound-${at}`))
@@ -87,7 +87,7 @@ const settled = (locator: string): Promise<MigrationResponse> =>
 const submitted = async (body: unknown, query = ''): Promise<MigrationResponse> =>
   await settled((await callOk<MigrationResponse>('POST', `${root}${query}`, { token, body })).locator)
 
-/** Pages of twenty, until the list is complete. */
+/** Reads pages of twenty until the list is complete. */
 async function all<T>(path: string): Promise<T[]> {
   const items: T[] = []
   for (;;) {
@@ -106,7 +106,7 @@ const sentences = ({ errors }: ErrorDetailsResponse) =>
     said.map(one => ({ elementType, path: locator, one })),
   )
 
-/** Of each account that fails: that it says what was planted, and beyond that nothing but what waits for it. */
+/** Checks that each failing account reports the planted fault, and otherwise only items that are blocked by it. */
 function assertTold(faulty: readonly Spoiled[], failures: readonly MigrationFailuresResponse[]): void {
   const byId = assertPlantedTold(faulty, failures)
   for (const { id, told } of faulty) {
@@ -120,7 +120,9 @@ function assertTold(faulty: readonly Spoiled[], failures: readonly MigrationFail
   }
 }
 
-/** That exactly these accounts fail, and each says what was planted, at its path; the failures by account. */
+/**
+ * Checks that exactly these accounts fail, and that each reports the planted fault at its path. Returns the failures by account.
+ */
 function assertPlantedTold(
   faulty: readonly Pick<Spoiled, 'id' | 'told'>[],
   failures: readonly MigrationFailuresResponse[],
@@ -145,14 +147,14 @@ const ITEMS = ['policies', 'invoices', 'payments', 'disbursements'] as const
 
 const TOTALS = { originalAccountBalances: { invoiced: 168.8, paid: '129.80', credit: 20, disbursed: 5 } }
 
-/** What is to be sent again; totals that were wrong are made right. */
+/** The items to send again. Wrong totals are replaced by correct ones. */
 function correction({ sound, sent, told }: Spoiled, accountLocator: string): object {
   const accounting = told.item === 'account' && { accounting: TOTALS }
   return { accountLocator, ...correctionOf(sound, sent), ...accounting }
 }
 
-/** What the accounts came to: counts and sums of the records, by the accounts' ids. */
-/** Invoices of first installments: the second of each is the clock's to bill, now or in a while. */
+/** Counts and sums of the records of the accounts whose ids have the prefix. */
+/** Counts only invoices of first installments, because the clock may have billed the second ones by now. */
 async function comesTo(prefix: string): Promise<unknown> {
   const { results } = await boundDatabase(poolBinding(1))
     .prepare(
@@ -174,7 +176,7 @@ async function comesTo(prefix: string): Promise<unknown> {
 }
 
 describe(`${FAULT_KINDS.length} kinds of faults, ${OF_EACH} of each`, () => {
-  it('are of all twelve rules, and of the contract', () => {
+  it('cover all twelve rules and the contract', () => {
     expect(FAULT_KINDS).toHaveLength(25)
     expect(new Set(FAULT_KINDS.map(one => one.kind)).size).toBe(25)
     expect([...new Set(FAULT_KINDS.map(one => one.rule))]).toEqual(
@@ -182,7 +184,7 @@ describe(`${FAULT_KINDS.length} kinds of faults, ${OF_EACH} of each`, () => {
     )
   })
 
-  it('fail their accounts and no other, are told, and gone once they are corrected', async () => {
+  it('fail only their own accounts with an error for each, and are gone after correction', async () => {
     const faulty = spoiled('F')
     const book = bookOf('F', faulty)
     const checked = await submitted(book, '?validateOnly=true')
@@ -203,7 +205,7 @@ describe(`${FAULT_KINDS.length} kinds of faults, ${OF_EACH} of each`, () => {
       list.map(({ accountLocator: _, ...one }) => JSON.stringify(one).replace(/[0-9a-f-]{36}/g, 'it'))
     expect(said(beforehand)).toEqual(said(failures))
 
-    // What does not hang together with a fault is there already.
+    // Items that do not depend on a fault are already migrated.
     const locators = new Map(failures.map(one => [one.accountOriginalId, one.accountLocator]))
     const product = faulty.find(one => one.told.says.includes('unheard_of'))!
     const tree = await callOk<AccountMigrationIdMappingsResponse>(
@@ -248,7 +250,7 @@ describe(`a made-up book with ${PLANTED} faults`, () => {
   const book = { seed: 'B', accounts: 2 * PLANTED, faults: PLANTED, asOf: AS_OF }
   let migration: MigrationResponse
 
-  it('fails where they were planted, and is all there once it is sent again with their corrections', async () => {
+  it('fails exactly at the planted faults, and is complete after their corrections are sent', async () => {
     const made = [...accountsOf(book)]
     const faulty = made.flatMap(({ account: { accountData }, fault }) =>
       fault ? [{ id: accountData.id, told: fault, corrected: fault.corrected }] : [],
@@ -274,7 +276,7 @@ describe(`a made-up book with ${PLANTED} faults`, () => {
     expect(await all<MigrationFailuresResponse>(`${migration.locator}/failures/list`)).toEqual([])
     expect(done).toMatchObject({ migrationState: 'finished', processedAccounts: 2 * PLANTED })
 
-    // Control totals of accounts were held against each; those of the whole book are what its sound accounts come to.
+    // The control totals of each account were checked. Those of the whole book are the totals of its valid accounts.
     const sound = made.map((_, index) => generateAccount(book, index))
     const cents = (parts: readonly { amount: number }[]): number =>
       parts.reduce((sum, { amount }) => sum + Math.round(amount * 100), 0)
@@ -286,7 +288,7 @@ describe(`a made-up book with ${PLANTED} faults`, () => {
     })
   }, 600_000)
 
-  it('is endorsed, renewed, cancelled and reinstated like any policies, and all adds up', async () => {
+  it('can be endorsed, renewed, cancelled and reinstated like any policies, and all amounts add up', async () => {
     const { items } = await callOk<List<AccountMigrationIdMappingsResponse>>(
       'GET',
       `${root}/${migration.locator}/mappings/list?count=100`,
@@ -304,7 +306,7 @@ describe(`a made-up book with ${PLANTED} faults`, () => {
     const sample: string[] = []
     for (const locator of candidates) {
       if (sample.length === SAMPLE) break
-      // While a large book is brought in, the clock may have ended policies of it that were not paid.
+      // During the migration of a large book, the clock may have ended some of its unpaid policies.
       const policy = await callOk<PolicyResponse>('GET', `/policy/${locator}`, { token })
       if (Number(policy.effectiveContractEndTimestamp) > later) sample.push(locator)
     }
@@ -315,10 +317,13 @@ describe(`a made-up book with ${PLANTED} faults`, () => {
 
 const DAY = 86_400_000
 
-/** Its premium is what its transactions changed, its bills are its price, and a cancellation that is taken back changes nothing. */
+/**
+ * Checks that the premium is the sum of the changes, that the bills total the price, and that a reinstated cancellation changes
+ * nothing.
+ */
 async function livesOn(locator: string): Promise<void> {
   const post = <Body>(path: string, body: object = {}) => callOk<Body>('POST', path, { token, body })
-  /** All that is invoiced and planned, in cents. */
+  /** The sum of all invoiced and planned amounts, in cents. */
   const billed = async (): Promise<number> => {
     const { invoices, futureInvoices } = await callOk<CheckInvoicesResponse>(
       'GET',

@@ -1,4 +1,4 @@
-// A credit, which is a negative fee, is given back by a positive charge where cover ends.
+// A credit is a negative fee. It is given back by a positive charge when cover ends.
 import { expect, it } from 'vitest'
 import { isIssued } from '../../src/policy/fold/line.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
@@ -7,7 +7,7 @@ import { policyPriceResponse } from '../../src/rating/price.ts'
 import { BOOK_BEGINS, converted, DAY, plainConfiguration, plainElement, type Wire } from './made-book.ts'
 
 const END = BOOK_BEGINS + 365 * DAY
-/** A fifth of the year is over. */
+/** When a fifth of the year has passed. */
 const CUT = BOOK_BEGINS + 73 * DAY
 
 type Step = { readonly type: string; readonly at: number; readonly premium: number; readonly credit: number }
@@ -55,10 +55,10 @@ function feesAfter(...steps: Step[]) {
   return fees.map(one => [one.name, one.amount, one.reversed])
 }
 
-it('what a gap charges gives back a credit, and is no fee of its own', () => {
+it('a charge in a gap gives back a credit, and does not become a separate fee', () => {
   expect(feesAfter(ISSUED, CANCELLED)).toEqual([['credit', -12, false]])
 })
 
-it('what a reinstatement takes off again is that credit', () => {
+it('a reinstatement restores that credit', () => {
   expect(feesAfter(ISSUED, CANCELLED, REINSTATED)).toEqual([['credit', -60, false]])
 })

@@ -1,9 +1,9 @@
-// Taxes of migrated coverages that come to nothing: listed where they are said to, gone where all of them is given back.
+// Taxes of migrated coverages that total zero: listed if a charge states them, and absent if they are given back in full.
 import { describe, expect, it } from 'vitest'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { BOOK_BEGINS, converted, DAY, plainConfiguration, plainElement, type Wire } from './made-book.ts'
 
-/** A year of 120 with a levy of 12, which a change at its start charges `more` of, in installment items. */
+/** A year for 120 with a levy of 12. A change at its start gives the levy back and charges `more`, as installment items. */
 function account(more: number[]): Wire {
   const charge = (chargeType: string, tag: string | undefined, amounts: number[]) => ({
     chargeType,
@@ -44,7 +44,7 @@ function account(more: number[]): Wire {
   }
 }
 
-/** Taxes of the segment that the change made. */
+/** The taxes of the segment that the change created. */
 function taxesAfter(wire: Wire): unknown {
   const { policies, failures } = converted(wire)
   expect(failures).toEqual([])
@@ -53,18 +53,18 @@ function taxesAfter(wire: Wire): unknown {
   return characteristics.at(-1)!.taxGroups.map(one => [one.name, one.amount])
 }
 
-describe('a tax that a change gives back whole', () => {
-  it('is none of the coverage any more', () => {
+describe('a tax that a change gives back in full', () => {
+  it('is no longer a tax of the coverage', () => {
     const wire = account([])
     wire.policies[0].terms[0].transactions[1].segment.rootElement.elements[0].elements[0].charges.pop()
     expect(taxesAfter(wire)).toEqual([])
   })
 
-  it('is listed with nothing where the coverage is said to be charged it', () => {
+  it('is listed with zero if the change contains an empty charge of it', () => {
     expect(taxesAfter(account([]))).toEqual([['levy', 0]])
   })
 
-  it('is listed with what is charged again', () => {
+  it('is listed with the amount that is charged again', () => {
     expect(taxesAfter(account([3]))).toEqual([['levy', 3]])
   })
 })

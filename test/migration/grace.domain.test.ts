@@ -1,5 +1,6 @@
-// What is unpaid when an account comes: nobody loses cover by the move. A grace period that would be over by now ends its product's
-// days after the move, and what is still to be invoiced is not due before it is asked for.
+// Unpaid invoices at the time of migration: nobody loses cover because of the move. A grace period that would already be over ends
+// after the grace days of its product, counted from the move. An installment that is still to be invoiced is not due before it is
+// billed.
 import { expect, it } from 'vitest'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
@@ -16,11 +17,11 @@ import { attemptAt } from '../support/policy-story.ts'
 import '../../src/transactions/kinds.ts'
 
 const MOVE = Date.UTC(2026, 10, 22, 11) as Instant
-/** The last moments in Berlin of that day, and of the one 30 days later. */
+/** The last moments in Berlin of the day of the move, and of the day 30 days later. */
 const END_OF_DAY = Date.UTC(2026, 10, 22, 23) - 1
 const GRACE_OF_MOVE = (Date.UTC(2026, 11, 22, 23) - 1) as Instant
 
-/** The policy whose invoice is due then, and whose second installment is to be made and due at these times. */
+/** The policy with an invoice due at `dueTime`. `planned` changes when its second installment is generated and due. */
 function migrated(dueTime: string, planned: object = {}): PolicyAggregate {
   const policy = migratedPolicy('P1', 'I1')
   Object.assign(policy.terms[0]!.transactions[0]!.installments[1]!, planned)
@@ -56,30 +57,30 @@ async function after(
   return planned?.aggregate ?? aggregate
 }
 
-/** What the clock finds of the policy's first invoice right after the move. */
+/** The policy after the clock finds its first invoice past due, right after the move. */
 const foundPastDue = (policy: PolicyAggregate): Promise<PolicyAggregate> =>
   after(policy, { action: 'pastDue', invoice: [...policy.invoices.keys()][0]! }, MOVE)
 
 const graceOf = ({ gracePeriods }: PolicyAggregate) => [...gracePeriods.values()][0]!
 
-it('an invoice that was past due for long begins a grace period that ends its days after the move', async () => {
+it('a long past due invoice starts a grace period that ends the grace days after the move', async () => {
   const policy = await foundPastDue(migrated('2026-03-15T00:00:00+01:00'))
   const { locator, state, startAt, endAt } = graceOf(policy)
   expect([state, startAt, endAt]).toEqual(['open', Date.UTC(2026, 2, 14, 23), GRACE_OF_MOVE])
   const ended = await after(policy, { action: 'graceEnd', gracePeriod: locator }, MOVE)
   expect(ended.policy.effectiveEnd).toBe(Date.UTC(2036, 1, 29, 23))
-  // Anyone who does not pay until then loses the cover from then on, and not before.
+  // If the invoice is not paid by then, the cover lapses from that time, not earlier.
   const lapsed = await after(policy, { action: 'graceEnd', gracePeriod: locator }, GRACE_OF_MOVE)
   expect([...lapsed.cancellations.values()].map(one => one.name)).toEqual(['lapse'])
   expect(lapsed.policy.effectiveEnd).toBe(GRACE_OF_MOVE)
 })
 
-it('one that is past due for less than its grace has what is left of that', async () => {
+it('an invoice past due for less than its grace period keeps the rest of it', async () => {
   const { endAt } = graceOf(await foundPastDue(migrated('2026-11-02T00:00:00+01:00')))
   expect(endAt).toBe(Date.UTC(2026, 11, 1, 23))
 })
 
-it('where the policy has ended by now, none begins: there is no cover to lose', async () => {
+it('no grace period starts if the policy has ended by now, as there is no cover to lose', async () => {
   const policy = migrated('2026-03-15T00:00:00+01:00')
   const invoice = [...policy.invoices.keys()][0]!
   const ended = (at: Instant) => after(policy, { action: 'pastDue', invoice }, at)
@@ -87,14 +88,14 @@ it('where the policy has ended by now, none begins: there is no cover to lose', 
   expect((await ended(policy.policy.effectiveEnd)).gracePeriods.size).toBe(0)
 })
 
-it('one whose end nobody set begins its own however late it is found, also when the policy has ended since', async () => {
+it('a grace period whose end was not set starts however late it is found, even after the policy ended', async () => {
   const policy = migrated('2026-11-02T00:00:00+01:00')
   const invoice = [...policy.invoices.keys()][0]!
   const found = await after(policy, { action: 'pastDue', invoice }, policy.policy.effectiveEnd)
   expect(graceOf(found).endAt).toBe(Date.UTC(2026, 11, 1, 23))
 })
 
-it('one that was paid since, and whose payment is reversed, has all of its grace again', async () => {
+it('an invoice that is paid after the move and then reversed gets a full grace period again', async () => {
   const policy = migrated('2026-03-15T00:00:00+01:00')
   const [invoice] = [...policy.invoices.values()]
   const day = (day: number) => Date.UTC(2026, 11, day, 11) as Instant

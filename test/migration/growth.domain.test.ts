@@ -1,4 +1,4 @@
-// What a migrated policy takes grows with its transactions and with its elements, and with nothing beside.
+// The work of migrating a policy grows linearly with its transactions and its elements only.
 import { describe, expect, it } from 'vitest'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import { atOnce, inTurns } from '../../src/kernel/turns.ts'
@@ -9,7 +9,7 @@ import { BOOK_BEGINS, DAY, NOW, plainConfiguration, type Wire } from './made-boo
 
 type Size = { readonly transactions: number; readonly things: number }
 
-/** A policy of which each transaction changes every thing, so that all of its perils are priced again. */
+/** A policy in which each transaction changes every exposure, so that all perils are priced again. */
 function changedPolicy({ transactions, things }: Size): Wire {
   const peril = (id: string, elementType: string, at: number) => ({
     id,
@@ -79,27 +79,27 @@ function workOf(size: Size): number {
   return work
 }
 
-describe('a migrated policy', () => {
+describe('migrating a policy', () => {
   it.each<[string, (factor: number) => Size]>([
     ['transactions', factor => ({ transactions: 20 * factor, things: 3 })],
     ['elements', factor => ({ transactions: 5, things: 3 * factor })],
-  ])('takes twice the work for twice the %s', (_, sized) => {
+  ])('needs twice the work for twice the %s', (_, sized) => {
     const work = size([1, 2, 4], [1, 2, 4, 8]).map(factor => workOf(sized(factor)))
     for (const [at, one] of work.entries()) if (at > 0) expect(one).toBeLessThan(2.2 * work[at - 1]!)
   })
 
-  it('of many transactions and 30 things each reaches the runs of the one before alone', () => {
+  it('processes for each transaction only the runs of the previous one', () => {
     const transactions = size(50, 199)
-    // 91 elements, 60 runs of its own, and 60 that it ends.
+    // 91 elements, 60 new runs, and 60 runs that it ends.
     expect(workOf({ transactions, things: 30 })).toBe(transactions * (91 + 60) + (transactions - 1) * 60)
   })
 
-  it('lets others have their turn after every few transactions', async () => {
+  it('yields to other work after every few transactions', async () => {
     let turns = 0
     await inTurns(conversion({ transactions: 100, things: 3 }), 50, async () => {
       turns += 1
     })
-    // 22 units each: a turn for others after every third.
+    // Each transaction counts 22 units, so that other work gets a turn after every third.
     expect(turns).toBe(33)
   })
 })

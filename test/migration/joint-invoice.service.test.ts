@@ -1,4 +1,4 @@
-// An invoice of several policies that is paid in part: whose share is paid owes nothing, and does not lapse for it.
+// An invoice of several policies that is paid in part: a policy whose share is paid owes nothing and does not lapse.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import { noCalls } from '../../src/platform/calls.ts'
@@ -14,7 +14,7 @@ import { motorTenant } from '../support/motor.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 1 }))
 
-it('settles the shares that are paid, of a made-up book that has such an invoice', async () => {
+it('a joint invoice in a generated book settles the shares of the policies that are paid', async () => {
   const motor = await motorTenant('joint-invoice')
   const token = await motor.signIn('anna.admin')
   const root = `/migration/${motor.tenantLocator}/migrations`

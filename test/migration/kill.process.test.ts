@@ -1,5 +1,5 @@
-// `kill -9` in the middle of migrations of a made-up book, again and again: what they leave in the databases is what
-// undisturbed ones leave, locators and the times of the run itself aside.
+// `kill -9` in the middle of migrations of a generated book, repeatedly: the databases contain the same afterwards as after
+// undisturbed migrations, except for locators and times of the run.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import { afterAll, expect, test } from 'vitest'
@@ -13,23 +13,23 @@ import { type ServiceProcess, startServiceProcess } from '../support/service-pro
 import { measured, size } from '../support/sizes.ts'
 
 const KILLS = 20
-/** In ten requests, of which four run at once. */
+/** In ten requests, four of which run simultaneously. */
 const ACCOUNTS = 10_000
 const OF_A_REQUEST = 1_000
-/** Planted in accounts of their own: migrations end as failed, and so nothing of them is deleted. */
+/** The number of accounts with a planted fault. The migrations end as failed, so that none of their records is deleted. */
 const FAULTS = 50
 const SEED = 'KILL'
-/** The last kill comes at so much of the book at the latest, so that there is something left to do. */
+/** The last kill comes at this share of the book at the latest, so that work is left. */
 const LATEST = 0.97
-/** From then when so many accounts are done until the kill, at most. */
+/** The longest time from reaching the number of accounts to the kill. */
 const MOST_MS = 400
-/** A timer that is being fired is set so far ahead at most. */
+/** A timer that is being fired is postponed by at most this time. */
 const FIRED_WITHIN_MS = 120_000
 
 /**
- * What a run does not decide: who signed in, what was asked, blocks of numbers that are leased, how often one was begun, and
- * whether one was paused before or after it began, and by when what was sent is deleted; nor what is told of times to come, since
- * the book goes on until after the run.
+ * Differences that a run may have: who signed in, the requests, leased blocks of numbers, how often an account was started,
+ * whether a migration was paused before or after it began, when its file is deleted, and events of the future, since the book
+ * continues after the run.
  */
 const LEAVE: Leave = {
   tables: new Set(['account', 'audit', 'd1_migrations', 'migration', 'sequence', 'write']),
@@ -48,12 +48,12 @@ let service: ServiceProcess
 afterAll(() => service?.remove())
 
 /**
- * As of tomorrow, so that what is planned is not due before the end of the test: only what is unpaid is, and is told of
- * at once.
+ * The book is dated tomorrow, so that nothing planned falls due before the end of the test. Only unpaid invoices are due, and
+ * these are reported immediately.
  */
 const AS_OF = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
 
-/** Each a body of a migration. */
+/** The bodies of the migration requests. */
 function book(): Blob[] {
   const bodies: Blob[] = []
   let texts: string[] = []
@@ -78,7 +78,7 @@ function book(): Blob[] {
 
 type Tenant = DeployedExample & { suffix: string }
 
-/** The example's configuration, whose policies do not lapse for what is unpaid: that goes by the day, and prints. */
+/** The configuration of the example without lapses, which depend on the day and would generate documents. */
 function archive(): Uint8Array<ArrayBuffer> {
   const files = unzipSync(zipOf('examples/motor/configuration'))
   const path = 'products/private_motor/policy/policy.json'
@@ -86,7 +86,7 @@ function archive(): Uint8Array<ArrayBuffer> {
   return new Uint8Array(zipSync({ ...files, [path]: strToU8(JSON.stringify(policy)) }))
 }
 
-/** The same for both, whose version has its hash. */
+/** One archive for both tenants, because the version contains its hash. */
 const ARCHIVE = archive()
 
 async function newTenant(suffix: string): Promise<Tenant> {
@@ -96,7 +96,7 @@ async function newTenant(suffix: string): Promise<Tenant> {
 
 type Progress = { readonly done: number; readonly states: readonly string[] }
 
-/** Sends the book; how far it is by now, or undefined while the service does not answer. */
+/** Sends the book. Returns a function that reads the progress, or undefined while the service does not respond. */
 async function begun(
   { hostname, tenantLocator }: Tenant,
   bodies: readonly Blob[],
@@ -105,7 +105,7 @@ async function begun(
   const agent = await signIn(service.origin, { username, password, hostName: hostname })
   const root = `/migration/${tenantLocator}/migrations`
   const locators: string[] = []
-  // They wait for the last one, so that none is done before the first kill.
+  // The migrations are paused until the last one is sent, so that none finishes before the first kill.
   for (const body of bodies) {
     const { locator } = await agent.call<MigrationResponse>('POST', root, body)
     await agent.call('PATCH', `${root}/${locator}/pause`)
@@ -122,7 +122,7 @@ async function begun(
         states: all.map(one => one.migrationState),
       }
     } catch (problem) {
-      // It was killed, and answers again soon.
+      // The service was killed, and will respond again soon.
       if (problem instanceof ApiFailure) throw problem
       return undefined
     }
@@ -143,7 +143,7 @@ async function until(
 const hasEnded = ({ states }: Progress): boolean =>
   states.every(state => !['submitted', 'processing'].includes(state))
 
-/** Until all is told that was due when it was migrated; the service does not run then. */
+/** Waits until everything due at migration is emitted, and leaves the service stopped. */
 async function stopped(tenants: readonly Tenant[]): Promise<void> {
   for (;;) {
     await sleep(5_000)
@@ -157,11 +157,11 @@ async function stopped(tenants: readonly Tenant[]): Promise<void> {
   }
 }
 
-// A start alone takes longer than a test of `npm test` may: what a crash leaves of a batch is tested in run.service.test.ts.
+// Even a start takes longer than a test of `npm test` may. The effects of a crash on a batch are tested in run.service.test.ts.
 test.runIf(size(false, true))(
   `killed ${KILLS} times, migrations end in what undisturbed ones end in`,
   async () => {
-    // Before the service is there: nothing else happens meanwhile, and connections would be closed.
+    // The book is generated before the service starts, because generating it blocks this process and connections would close.
     const bodies = book()
     console.log(`book of seed ${SEED} as of ${AS_OF}: ${bodies.map(one => one.size).join(', ')} bytes`)
     service = await startServiceProcess()
@@ -179,7 +179,7 @@ test.runIf(size(false, true))(
       done.push(now.done)
       await sleep(random.between(0, MOST_MS))
       await service.kill9()
-      // It need not be up for long enough to say so.
+      // The service may be killed again before it reports that it has started.
       void service.start().catch(() => undefined)
     }
     const killed = await until(progress, hasEnded)
@@ -193,7 +193,7 @@ test.runIf(size(false, true))(
     const actual = await databaseContents(service.dataFolder, broken, span, LEAVE)
     const [more, less] = [await lacking(actual, expected), await lacking(expected, actual)]
     expect({ more, less }).toEqual({ more: [], less: [] })
-    // All of the kills were in the midst of it.
+    // All kills happened while the migrations ran.
     expect(done).toHaveLength(KILLS)
     measured('migration: kills that it went on after', KILLS, 'kills')
     measured('migration: rows as of an undisturbed one', actual.rows, 'rows')

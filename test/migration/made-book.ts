@@ -1,4 +1,4 @@
-// Accounts as another system would send them, made up: several terms, changes, gaps and what comes after, bills, payments.
+// Generated accounts as another system would send them: several terms, changes, gaps and later transactions, bills, payments.
 import Big from 'big.js'
 import fc from 'fast-check'
 import { compileScript } from '../../src/extension/plugins/script.ts'
@@ -81,11 +81,11 @@ const compiled = compileConfiguration(
   { compileLiquid: compileTemplate, compileScript },
 )
 
-/** Product `plain`: exposures `thing` with a `yearly` and perils `cover` and `theft`, in euros. */
+/** Product `plain` in euros: exposures `thing` with a field `yearly` and perils `cover` and `theft`. */
 if (!compiled.configuration) throw new Error(JSON.stringify(compiled.findings))
 export const plainConfiguration: Configuration = compiled.configuration
 
-/** The root of a segment of product `plain`: one thing with one cover. */
+/** The root of a segment of product `plain`: one exposure with one peril. */
 export const plainElement = (cover: Wire, thing: Wire = { yearly: 120 }, root: Wire = {}): Wire => ({
   id: 'root',
   elementType: 'plain',
@@ -102,7 +102,7 @@ export const plainElement = (cover: Wire, thing: Wire = { yearly: 120 }, root: W
 
 let sequence = 3_000_000
 
-/** Converted as the service would: with exactly the digits that it asks for. */
+/** Converts the account as the service does, with exactly the number of locators that it needs. */
 export function converted(wire: unknown, more: Partial<ConvertContext> = {}): Converted {
   const request: AccountRequest = AccountMigrationRequest.parse(wire)
   const digits = Array.from({ length: digitsNeeded(request) }, () => sequence++ * 64)
@@ -123,14 +123,14 @@ export type Wire = any
 
 const cents = (minor: number): number => Number(new Big(minor).div(100).toFixed(2))
 
-/** How a transaction is made up: each number picks something. */
+/** A generated transaction. The numbers select its properties. */
 type Deed = {
   kind: 'change' | 'gap' | 'back' | 'bill'
   at: number
-  /** What of the two things and their two perils each is covered, and at which `yearly`. */
+  /** Which perils of the two exposures are covered, and the value of `yearly` of each exposure. */
   cover: number[]
   yearly: number[]
-  /** In cents, by element and kind of charge. */
+  /** In cents, by element and type of charge. */
   amounts: number[]
   shares: number[]
   installments: number
@@ -160,7 +160,7 @@ export const madePolicy: fc.Arbitrary<MadePolicy> = fc.record({
   }),
 })
 
-/** Splits an amount over the installments, whatever its sign. */
+/** Splits an amount of any sign over the installments. */
 function itemsOf(minor: number, { shares, installments }: Pick<Deed, 'shares' | 'installments'>): object[] {
   if (minor === 0) return []
   const items: { amount: number; installmentNumber: number }[] = []
@@ -173,7 +173,7 @@ function itemsOf(minor: number, { shares, installments }: Pick<Deed, 'shares' | 
   return items
 }
 
-/** `covered` are the coverages that the term had before; a gap has others not. */
+/** `covered` contains the coverages that the term had before. A gap adds none. */
 function treeOf(made: Omit<Deed, 'kind'>, covered: Set<string>, isGap: boolean): object {
   let next = 0
   const amount = (): number => made.amounts[next++]!
@@ -203,7 +203,7 @@ function treeOf(made: Omit<Deed, 'kind'>, covered: Set<string>, isGap: boolean):
   return { id: 'root', elementType: 'plain', elements: things, charges: [charge('fee', 'admin')] }
 }
 
-/** The account with these policies, whose invoices are open. */
+/** An account with these policies and open invoices. */
 export function accountOf(policies: readonly MadePolicy[]): Wire {
   const used = new Set<string>()
   return {
@@ -266,7 +266,7 @@ export function accountOf(policies: readonly MadePolicy[]): Wire {
 
 export type NaiveItem = { policy: string; invoice: string | undefined; kind: string; amount: Big }
 
-/** All items of the account, one by one, as the request has them. */
+/** All items of the account, as listed in the request. */
 export function naiveItems(account: Wire): NaiveItem[] {
   const items: NaiveItem[] = []
   for (const policy of account.policies)

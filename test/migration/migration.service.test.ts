@@ -48,8 +48,8 @@ const read = <T>(path: string): Promise<T> => callOk<T>('GET', `${root}/${path}`
 const patch = (path: string, body?: unknown): Promise<Answer<MigrationFailuresResponse>> =>
   callApi('PATCH', `${root}/${path}`, { token, body })
 
-describe('accounts', () => {
-  it('become policyholders, and are told of as they go', async () => {
+describe('accounts sent to a migration', () => {
+  it('become policyholders, and the migration reports progress', async () => {
     const { body: submitted } = await send([
       { accountData: accountData('A-1') },
       { accountData: accountData('A-2') },
@@ -77,7 +77,7 @@ describe('accounts', () => {
     expect(await patch(`${submitted.locator}/pause`)).toMatchObject({ status: 409 })
   })
 
-  it('fail where their id was migrated before, and are migrated once they have another', async () => {
+  it('fail if their id was migrated before, and are migrated once they get another id', async () => {
     await migrated([{ accountData: accountData('B-1') }])
     const again = await migrated([{ accountData: accountData('B-1') }, { accountData: accountData('B-2') }])
     expect(again).toMatchObject({ migrationState: 'failed', processedAccounts: 1 })
@@ -101,7 +101,7 @@ describe('accounts', () => {
     expect((await read<List<MigrationFailuresResponse>>(`${again.locator}/failures/list`)).items).toEqual([])
   })
 
-  it('with a key are migrated once, and with it and another body refused', async () => {
+  it('are migrated once for an idempotency key; the key with another body returns 409', async () => {
     const key = { 'x-idempotency-key': 'once' }
     const first = await send([{ accountData: accountData('C-1') }], '', key)
     const again = await send([{ accountData: accountData('C-1') }], '', key)
@@ -110,9 +110,9 @@ describe('accounts', () => {
     await settled(first.body.locator)
   })
 
-  it('are held to what a policyholder is that is made live, told of everything at once', async () => {
+  it('must satisfy the same rules as a policyholder created live, and get all errors together', async () => {
     const wrong = { nose: 'big', children: 'many', date_of_birth: '1899-01-01', postcode: 'x' }
-    // Required fields are a matter of screens, here as there.
+    // Required fields are enforced by user interfaces only, for both.
     const data: [string, object | undefined][] = [
       ['empty', {}],
       ['absent', undefined],
@@ -137,7 +137,7 @@ describe('accounts', () => {
     expect(told['accounts[3]']).toEqual(["'accountData' must be an object."])
   })
 
-  it('are only checked where that is asked for', async () => {
+  it('are only checked with validateOnly=true', async () => {
     const migration = await migrated([{ accountData: accountData('D-1') }], '?validateOnly=true')
     expect(migration).toMatchObject({ migrationState: 'finished', validateOnly: true })
     const { items } = await read<List<AccountMigrationResponse>>(`${migration.locator}/accounts/list`)
@@ -152,12 +152,12 @@ describe('accounts', () => {
     ['JSON that breaks within an account', '[{"a":}]', 400],
     ['too many', JSON.stringify(Array.from({ length: 1001 }, () => ({}))), 413],
     ['too many items', JSON.stringify([{ invoices: Array.from({ length: 5000 }, () => 0) }]), 413],
-  ])('are refused whole for %s', async (_, body, status) => {
+  ])('are rejected as a whole for %s', async (_, body, status) => {
     expect((await send(body)).status).toBe(status)
   })
 })
 
-describe('an account with a policy', () => {
+describe('a migrated account with a policy', () => {
   let migration: MigrationResponse
   let account: string
   let mappings: AccountMigrationIdMappingsResponse
@@ -176,7 +176,7 @@ describe('an account with a policy', () => {
     policy = (await motor.get(`/policy/${Object.keys(mappings.policies)[0]}`)).body
   })
 
-  it('reads as any policy, with its invoice, payments, credit and disbursement', async () => {
+  it('is read like any other, with its invoice, payments, credit and disbursement', async () => {
     expect(policy).toMatchObject({ policyholderLocator: account, productName: 'private_motor' })
     expect(policy.exposures).toHaveLength(1)
     const { body: price } = await motor.post<PolicyPriceResponse>(`/policy/${policy.locator}/price`)
@@ -202,7 +202,7 @@ describe('an account with a policy', () => {
     expect(JSON.parse(origin.value)).toEqual({ paymentType: 'transfer' })
   })
 
-  it('has its ids in a tree, from either side', async () => {
+  it('has its ids as a tree, by locator or by original id', async () => {
     const [tree] = Object.values(mappings.policies)
     expect(tree!.originalId).toBe('P1')
     expect(Object.values(mappings.invoices)[0]!.originalId).toBe('I1')
@@ -215,7 +215,7 @@ describe('an account with a policy', () => {
     expect(await read(`${migration.locator}/mappings/list?extended=false`)).toEqual([mappings])
   })
 
-  it('takes further items, but none by an id that it had before', async () => {
+  it('accepts further items, but none with an id that was migrated before', async () => {
     const add = async (policy: string, invoice: string) => {
       const { body } = await callApi<MigrationResponse>('POST', `${root}/accounts/${account}`, {
         token,
@@ -236,7 +236,7 @@ describe('an account with a policy', () => {
     ])
   })
 
-  it('is called by its own id where further items of it are told of', async () => {
+  it('is shown with its original id in failures of further items', async () => {
     const body = {
       payments: [migratedPayment('M9', [{ amount: 3 }])],
       accounting: { originalAccountBalances: { paid: 4 } },
@@ -261,7 +261,7 @@ describe('an account with a policy', () => {
     expect(tree.originalAccountId).toBe('E-1')
   })
 
-  it('takes further policies that are billed as the account prefers', async () => {
+  it('accepts further policies, which are billed by the preferences of the account', async () => {
     const preferences = { installmentPreferences: { cadence: 'quarterly', dayOfMonth: null } }
     const { locator } = await migrated([{ accountData: accountData('G-1', { preferences }) }])
     const { items } = await read<List<AccountMigrationResponse>>(`${locator}/accounts/list`)
@@ -279,7 +279,7 @@ describe('an account with a policy', () => {
     expect(further.paymentScheduleName).toBe('quarterly')
   })
 
-  it('is cancelled, reinstated, endorsed and billed on as any policy', async () => {
+  it('can be cancelled, reinstated and billed like any policy', async () => {
     const effectiveTimestamp = Date.UTC(2026, 11, 1)
     const { body: cancellation } = await motor.post<CancellationResponse>(
       `/policies/${policy.locator}/cancellations`,
@@ -301,8 +301,8 @@ describe('an account with a policy', () => {
   })
 })
 
-describe('an account of which something fails', () => {
-  it('keeps what hangs together with nothing that failed, and takes the rest when it is corrected', async () => {
+describe('an account with failing items', () => {
+  it('keeps items that do not depend on a failure, and gets the others when they are corrected', async () => {
     const broken = migratedPolicy('P2', 'I2', { productName: 'unknown' })
     const account = migratedAccount('F-1', {
       policies: [migratedPolicy('P1', 'I1'), broken],
@@ -354,7 +354,7 @@ describe('an account of which something fails', () => {
     ).toEqual(['P1', 'P2'])
   })
 
-  it('is told at once where a correction does not fit, and not tried again for it', async () => {
+  it('reports an invalid correction immediately, without trying the account again', async () => {
     const { id: _, ...nameless } = migratedInvoice('I1')
     const account = { accountData: accountData('S-1'), invoices: [nameless], payments: [{ id: 'M1' }] }
     const { locator } = await migrated([account])
@@ -404,7 +404,7 @@ describe('an account of which something fails', () => {
     expect(left!.invoices.I7!.errors.validationItems[0]!.errors[0]).toContain('the invoice bills nothing')
   })
 
-  it('of which an id stands twice, or is one of before, has every item counted, and no total of a part', async () => {
+  it('counts every item if an id is repeated or taken, and rejects control totals for a part', async () => {
     const twice = {
       accountData: accountData('S-3'),
       policies: [migratedPolicy('P1', 'I1')],
@@ -444,7 +444,7 @@ describe('an account of which something fails', () => {
     ])
   })
 
-  it('is told everything at once: what does not fit, what breaks a rule beside it, and what rests on it', async () => {
+  it('gets malformed values, broken rules and dependent items reported together', async () => {
     const wrong = migratedPolicy('P1', 'I1')
     const [first] = wrong.terms[0]!.transactions
     Object.assign(first!, { createdAt: 'someday' })
@@ -466,7 +466,7 @@ describe('an account of which something fails', () => {
     expect(said(failure!.payments.M1!)).toMatch(/blocked by [\s\S]*M1: currency must be EUR/)
   })
 
-  it('is warned about times without a zone, with the first of each item', async () => {
+  it('gets a warning about times without a zone, at the first one of each item', async () => {
     const payment = { ...migratedPayment('M1', [{ amount: 5 }]), paymentTime: '2026-01-31 10:00' }
     const account = {
       accountData: { ...accountData('S-5'), createdAt: '2026-01-01T00:00:00-05:00' },
@@ -488,7 +488,7 @@ describe('an account of which something fails', () => {
     expect(told.some(one => one.startsWith('S-5'))).toBe(false)
   })
 
-  it('that is completed is not patched, and the answer lists what was named', async () => {
+  it('cannot be patched once it is completed: 409 lists the given items', async () => {
     const { locator } = await migrated([
       { accountData: accountData('S-6') },
       { accountData: { id: 7, data: [] } },
@@ -506,7 +506,7 @@ describe('an account of which something fails', () => {
     ])
   })
 
-  it('is told all that is wrong with it, also where nothing of it can be kept', async () => {
+  it('gets all errors even if none of its items can be kept', async () => {
     const account = {
       accountData: { ...accountData('S-2'), data: { city: 'Berlin' }, billingLevel: 'nobody' },
       policies: [migratedPolicy('P1', 'I1'), migratedPolicy('P2', 'I2', { productName: 'unknown' })],
@@ -527,7 +527,7 @@ describe('an account of which something fails', () => {
 })
 
 describe('the list of migrations', () => {
-  it('has all of them in order, and with `open` those that are not finished', async () => {
+  it('is in order of creation and paged, and can be filtered by `open`', async () => {
     const known = await read<MigrationListResponse>('list?pageSize=1000')
     const finished = await migrated([{ accountData: accountData('L-1') }])
     const failed = await migrated([{ accountData: accountData('L-1') }])
@@ -555,7 +555,7 @@ describe('the list of migrations', () => {
     expect((await callApi('GET', `${root}/list?open=perhaps`, { token })).status).toBe(400)
   })
 
-  it('is read by an index, the open ones by one that has no others', async () => {
+  it('is read from an index, and open migrations from a partial index', async () => {
     const planOf = async (where: string) => {
       const { results } = await boundDatabase(poolBinding(1))
         .prepare(

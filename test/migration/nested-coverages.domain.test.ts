@@ -1,4 +1,4 @@
-// Coverages within coverages: perils of one exposure here, each of which says in which it lies (resources brief 9.5).
+// Coverages within coverages become perils of one exposure, each with the peril that contains it (resources brief 9.5).
 import { describe, expect, it } from 'vitest'
 import { locatorSupply } from '../../src/kernel/locators.ts'
 import { withParents } from '../../src/policy/draft/draft.ts'
@@ -13,7 +13,7 @@ const YEAR = 365 * DAY
 
 type Tree = { [id: string]: Tree }
 
-/** Names of perils begin their ids. */
+/** The id of an element begins with the name of its peril. */
 const elements = (tree: Tree): Wire[] =>
   Object.entries(tree).map(([id, inner]) => ({
     id,
@@ -57,7 +57,7 @@ const NESTED: Tree = { 'cover-1': { 'theft-1': { 'theft-2': {} } }, 'theft-3': {
 const shown = (policy: PolicyAggregate) =>
   policyResponse(storedAggregate(policy), product, { summarizeQuotes: false }).exposures[0]!.perils
 
-/** Peril by peril, the place of its parent in the list. */
+/** For each peril, the index of its parent in the list. */
 const parents = (perils: readonly { locator: string; parentLocator?: string | undefined }[]) =>
   perils.map(one => {
     const at = perils.findIndex(other => other.locator === one.parentLocator)
@@ -65,7 +65,7 @@ const parents = (perils: readonly { locator: string; parentLocator?: string | un
   })
 
 describe('a coverage within a coverage', () => {
-  it('says in which peril it lies, however deep, and in each term in one of that term', () => {
+  it('refers to its parent peril at any depth, and in each term to one of that term', () => {
     const wire = account(
       [transaction('issuance', 0, NESTED), transaction('change', 100, NESTED)],
       [transaction('renewal', 365, { 'cover-1': { 'theft-2': {} }, 'theft-1': {}, 'theft-3': {} })],
@@ -88,7 +88,7 @@ describe('a coverage within a coverage', () => {
       0,
       1,
       undefined,
-      // Listed again: theft-2 lies in the cover itself, theft-1 in none.
+      // In the second term, theft-2 is directly in the cover, and theft-1 in none.
       undefined,
       4,
       undefined,
@@ -97,7 +97,7 @@ describe('a coverage within a coverage', () => {
     expect(perils[5]!.renewalGroup).toBe(perils[2]!.locator)
   })
 
-  it('stays in the same one within a term', () => {
+  it('must stay in the same parent within a term', () => {
     const moved = { 'cover-1': { 'theft-1': {}, 'theft-2': {} }, 'theft-3': {} }
     const wire = account([transaction('issuance', 0, NESTED), transaction('change', 100, moved)])
     expect(converted(wire).failures).toMatchObject([
@@ -116,7 +116,7 @@ describe('a coverage within a coverage', () => {
     ])
   })
 
-  it('that has ended may stand anywhere in its exposure', () => {
+  it('that has ended may be anywhere in its exposure', () => {
     const change = transaction('change', 100, { 'cover-1': { 'theft-1': {} }, 'theft-3': {}, 'theft-2': {} })
     change.segment.rootElement.elements[0].elements[2].ended = true
     const { policies, failures } = converted(account([transaction('issuance', 0, NESTED), change]))
@@ -124,7 +124,7 @@ describe('a coverage within a coverage', () => {
     expect(parents(shown(policies[0]!))).toEqual([undefined, 0, 1, undefined])
   })
 
-  it('lies in the copy of its parent in a copy of the quote', () => {
+  it('refers to the copy of its parent in a copy of the quote', () => {
     const [policy] = converted(account([transaction('issuance', 0, NESTED)])).policies
     const digits = Array.from({ length: 20 }, (_, at) => (at + 9_000_000) * 64)
     const context = { product, now: NOW, timeZone: policy!.policy.timeZone, supply: locatorSupply(0, digits) }
@@ -133,7 +133,7 @@ describe('a coverage within a coverage', () => {
     expect(parents(copied)).toEqual([undefined, 0, 1, undefined])
   })
 
-  it('lies in none where nothing took the place of its parent', () => {
+  it('has no parent if nothing replaces its parent', () => {
     const [policy] = converted(account([transaction('issuance', 0, NESTED)])).policies
     const again = new Map(
       [...policy!.perils.values()].slice(1).map((one): [Peril['locator'], Peril] => [one.locator, one]),

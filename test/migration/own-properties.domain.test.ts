@@ -1,4 +1,5 @@
-// What an export needs beyond the contract: coverages charged again, holdbacks, payments from credit, rests that are given up.
+// Properties that an export needs beyond the contract: coverages charged again, holdbacks, payments from credit, and write-offs
+// of rests.
 import { describe, expect, it } from 'vitest'
 import { toText } from '../../src/kernel/money.ts'
 import { isIssued } from '../../src/policy/fold/line.ts'
@@ -19,7 +20,7 @@ type Change = {
   readonly isGap?: boolean
 }
 
-/** A year that costs 120, with what comes after it; all of it on one invoice. */
+/** A year for 120 with the given changes, all on one invoice. */
 function account(changes: readonly Change[], money: object = {}): Wire {
   const all: Change[] = [{ at: 0, cover: { charges: [premium(120)] } }, ...changes]
   return {
@@ -93,22 +94,22 @@ function migrated(wire: Wire) {
   return { policy: policy!, price: policyPriceResponse(view) }
 }
 
-/** Sentences of all that is wrong. */
+/** The text of all errors. */
 function problems(wire: Wire): string {
   const { error } = AccountMigrationRequest.safeParse(wire)
   return error ? error.message : JSON.stringify(converted(wire).failures)
 }
 
-describe('a coverage that is charged again', () => {
-  it('costs what it cost before until then, and its charges from then on', () => {
+describe('a coverage with chargedAnew', () => {
+  it('costs the former price until the change, and the new charges from then on', () => {
     const { price } = migrated(account([{ at: 73, cover: { chargedAnew: true, charges: [premium(48)] } }]))
-    // Without it, 48 would be a difference to the 96 that the year has left from there on.
+    // Otherwise 48 would be added to the 96 that remain of the year.
     expect(price.grossPremium).toBe(168)
     const [piece] = price.exposurePrices.flatMap(one => one.perilPrices)
     expect(piece!.premium).toBe(168)
   })
 
-  it.each([1, 'yes', {}])('is not said by %j', value => {
+  it.each([1, 'yes', {}])('cannot have the value %j', value => {
     expect(problems(account([{ at: 73, cover: { chargedAnew: value, charges: [] } }]))).toContain(
       'chargedAnew',
     )
@@ -116,13 +117,13 @@ describe('a coverage that is charged again', () => {
 })
 
 describe('a holdback', () => {
-  it('is kept of a coverage that ends, beside what its time before costs', () => {
+  it('of a coverage that ends is kept in addition to the price of the elapsed time', () => {
     const ends = { charges: [premium(-96), holdback(10)] }
     const { price } = migrated(account([{ at: 73, type: 'cancellation', cover: ends, isGap: true }]))
     expect([price.grossPremium, price.holdbacks.map(one => one.amount), price.total]).toEqual([24, [10], 34])
   })
 
-  it('of a coverage that goes on is refused', () => {
+  it('of a coverage that continues is rejected', () => {
     expect(problems(account([{ at: 73, cover: { charges: [holdback(10)] } }]))).toContain(
       "chargeType 'holdback' must stand on a coverage that ends",
     )
@@ -130,7 +131,7 @@ describe('a holdback', () => {
 })
 
 describe('a payment from credit', () => {
-  it('takes what another payment left, and is no money that came in', () => {
+  it('uses what another payment left, and does not count as money received', () => {
     const payments = [
       payment('R1', [{ amount: 50 }]),
       payment('C1', [inPart(30)], { source: 'credit', paymentTime: BOOK_BEGINS + 21 * DAY }),
@@ -150,22 +151,25 @@ describe('a payment from credit', () => {
       'must have invoiceId',
     ],
     [[payment('C1', [inPart(30)], { source: 'thin air' })], 'source'],
-  ])('is refused where there is none, for no invoice, and of another source (%#)', (payments, sentence) => {
-    expect(problems(account([], { payments }))).toContain(sentence)
-  })
+  ])(
+    'is rejected without enough credit, without an invoice, and with an unknown source (%#)',
+    (payments, sentence) => {
+      expect(problems(account([], { payments }))).toContain(sentence)
+    },
+  )
 })
 
-describe('what payments leave of an invoice', () => {
+describe('the unpaid rest of an invoice', () => {
   const payments = [payment('R1', [inPart(70)])]
 
-  it('is written off where it is given up, and owed otherwise', () => {
+  it('is written off with restGivenUp, and is owed otherwise', () => {
     const stateOf = (more: object) =>
       [...migrated(account([], { ...invoice(more), payments })).policy.invoices.values()].map(invoiceStatus)
     expect(stateOf({ restGivenUp: true })).toEqual(['writtenOff'])
     expect(stateOf({})).toEqual(['unfulfilled'])
   })
 
-  it('is given up by true alone', () => {
+  it('is written off only by the value true', () => {
     expect(problems(account([], { ...invoice({ restGivenUp: 'all' }), payments }))).toContain('restGivenUp')
   })
 })
@@ -185,7 +189,7 @@ describe('a lookup field of a migrated policy', () => {
     return JSON.stringify(converted(wire, { configuration }).failures)
   }
 
-  it('takes the choices of a table of another product', () => {
+  it('accepts exactly the values of its table, even if its product does not have that table', () => {
     expect(failuresOf('Kiel')).toBe('[]')
     expect(failuresOf('Oslo')).toContain("'port' must be exactly one of 'Kiel'")
   })

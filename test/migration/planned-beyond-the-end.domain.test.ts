@@ -21,7 +21,7 @@ const transaction = (type: string, at: string, premium: object[]) => ({
   ],
 })
 
-it('stays as it is when the payment schedule changes', async () => {
+it('a bill planned for a time after cancelled cover is not changed by a new payment schedule', async () => {
   const invoices = ['issuance', 'cancellation'].map(id => ({
     id,
     startTime: '2026-06-01',

@@ -1,4 +1,4 @@
-// Faults as they are planted into made-up books: of each kind one is told at its path, and a book without them has none.
+// Faults planted into generated books: one of each kind is reported at its path, and a book without faults has no failures.
 import { expect, it } from 'vitest'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'

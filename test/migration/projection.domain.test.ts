@@ -1,5 +1,5 @@
-// What rows show: how fast a migration is, and what the rest will take, of what was done since it began or last went on; and
-// what ids became.
+// Progress derived from rows: the rate since a migration began or was last resumed, the estimated time left, and the mappings of
+// ids.
 import { expect, it } from 'vitest'
 import { newUuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
@@ -31,25 +31,25 @@ const told = (changes: Partial<Migration>, done: number, afterMs: number) => {
   return [accountsPerSecond, secondsLeft]
 }
 
-it('counts what is done, whatever came of it, by the seconds, and the rest at that rate', () => {
+it('the rate counts all processed accounts per second, and the estimate uses that rate', () => {
   expect(told({}, 100, 8_000)).toEqual([12.5, 72])
   expect(told({}, 999, 30_000)).toEqual([33.3, 1])
   expect(told({ doneBefore: 400 }, 500, 7_000)).toEqual([14.29, 35])
 })
 
-it('has a rate of nothing, and no estimate, while none is done since it went on', () => {
+it('the rate is zero, without an estimate, until an account is processed after a resume', () => {
   expect(told({ doneBefore: 100 }, 100, 5_000)).toEqual([0, undefined])
   expect(told({ doneBefore: 90 }, 100, 0)).toEqual([10_000, 1])
 })
 
 it.each(['submitted', 'paused', 'finished', 'failed', 'error'] as const)(
-  'tells neither while it is %s',
+  'there is no rate and no estimate while the migration is %s',
   state => {
     expect(told({ state, runningSince: null }, 100, 8_000)).toEqual([undefined, undefined])
   },
 )
 
-it('shows every part of an item by its id, also where several of a place have one', () => {
+it('mappings show every part of an item by id, even if several in one place have the same id', () => {
   const account = { accountLocator: newUuid(0), migrationLocator: newUuid(0), originalId: 'A1' }
   const children = [
     { originalId: '1', locator: 'item' },

@@ -1,4 +1,5 @@
-// The twelve rules of migrated accounts (resources brief 9.3): each is told at its path, all at once, and fails nothing else.
+// The twelve rules for migrated accounts (resources brief 9.3): each error is reported at its path, all together, and fails no
+// other item.
 import { describe, expect, it } from 'vitest'
 import { toText } from '../../src/kernel/money.ts'
 import { restDue } from '../../src/policy/bills/amounts-due.ts'
@@ -22,7 +23,7 @@ const root = (amount: number): Wire => ({
   ],
 })
 
-/** A year of 120, changed for 30 more, on two invoices; another policy of 50 on a third; all paid. */
+/** A year for 120, changed for 30 more, on two invoices, and another policy for 50 on a third. All are paid. */
 const account = (): Wire => {
   const policy = (id: string, invoices: string[], amounts: number[]) => ({
     id,
@@ -350,8 +351,8 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
   ],
 ]
 
-describe('an account that is handed over', () => {
-  it('becomes a policyholder, its policies, what is billed and paid of them, and mappings of all ids', () => {
+describe('a migrated account', () => {
+  it('becomes a policyholder with policies, bills, payments, and mappings of all ids', () => {
     const {
       account: holder,
       policies,
@@ -403,12 +404,12 @@ describe('an account that is handed over', () => {
     expect(all).toContainEqual(
       expect.objectContaining({ elementType, locator, error: expect.stringMatching(error) }),
     )
-    // What does not hang together with it is kept.
+    // Items that do not depend on the failing one are kept.
     if (elementType === 'account') expect(converted(wire).policies).toEqual([])
     else expect(all.some(one => ['P2', 'I3', 'Y3'].includes(one.originalId))).toBe(false)
   })
 
-  it('tells all that is wrong at once, and what waits for it', () => {
+  it('gets all errors together, and the items that they block', () => {
     const wire = account()
     first(wire).transactionType = 'x'
     second(wire).segment.rootElement.elements[0].data.yearly = 'much'
@@ -427,7 +428,7 @@ describe('an account that is handed over', () => {
     ).toEqual(['blocked by P1', 'blocked by P1', 'blocked by I1', 'blocked by I2'])
   })
 
-  it('keeps what no invoice asked for as credit, pays a settled invoice from it, and pays out the rest', () => {
+  it('keeps payments without an invoice as credit, settles invoices from it, and disburses the rest', () => {
     const wire = account()
     wire.payments[0].paymentItems = [{ amount: 150 }]
     wire.disbursements = [
@@ -441,7 +442,7 @@ describe('an account that is handed over', () => {
       for (const invoice of policy.invoices.values()) expect(restDue(policy, invoice).minor).toBe(0)
   })
 
-  it('has an invoice of several policies as one of each, paid as one', () => {
+  it('gets one invoice per policy for a joint invoice, paid together', () => {
     const wire = account()
     wire.policies[1].terms[0].transactions[0].installments[0].invoiceId = 'I2'
     wire.invoices.pop()
@@ -459,7 +460,7 @@ describe('an account that is handed over', () => {
     ])
   })
 
-  it('settles the part of such an invoice that is paid in full, while the rest of it is open', () => {
+  it('has the fully paid share of a joint invoice settled while the rest is open', () => {
     const wire = account()
     wire.policies[1].terms[0].transactions[0].installments[0].invoiceId = 'I2'
     wire.invoices.pop()
@@ -475,7 +476,7 @@ describe('an account that is handed over', () => {
     ).toEqual([['paid', 'paid'], ['unfulfilled']])
   })
 
-  it('pays what one policy asks for on such an invoice by what another gives back there', () => {
+  it('pays the charge of one policy on a joint invoice with the refund of another', () => {
     const wire = account()
     const [refund] = wire.policies[1].terms[0].transactions
     refund.installments[0].invoiceId = 'I2'
@@ -492,7 +493,7 @@ describe('an account that is handed over', () => {
     expect(Object.values(totals).map(toText)).toEqual(['120.00', '120.00', '0.00', '0.00'])
   })
 
-  it('is billed on as its preferences say, and as those of the account do where they do not', () => {
+  it('is billed by the preferences of the policy, or else by those of the account', () => {
     const scheduleOf = (own: Wire, ofAccount: Wire, more: object = {}) => {
       const wire = account()
       wire.policies[0].preferences = own && { installmentPreferences: own }
@@ -512,11 +513,11 @@ describe('an account that is handed over', () => {
     ]).toEqual(['upfront', 'monthly', 'monthly', 'monthly', 'monthly', 'upfront', 'upfront', 'upfront'])
   })
 
-  it('is taken with a warning where what is said to have been is still to come', () => {
+  it('is accepted with a warning if a past event has a future time', () => {
     const wire = account()
     const later = NOW + DAY
     Object.assign(wire.invoices[0], { generateTime: later, dueTime: later })
-    // Of a time to come, and nobody says when it was made.
+    // In the future, and without a time of generation.
     Object.assign(wire.invoices[2], { startTime: later, endTime: later + DAY, dueTime: later })
     wire.payments[0].paymentTime = later
     wire.payments.push({ id: 'Y4', paymentTime: BOOK_BEGINS, paymentItems: [{ amount: 3 }] })
@@ -537,7 +538,7 @@ describe('an account that is handed over', () => {
     ])
   })
 
-  it('takes a discarded invoice that bills nothing, and keeps what is said of it', () => {
+  it('accepts a discarded invoice without charges, and keeps its data', () => {
     const wire = account()
     const invoice = { ...wire.invoices[0], id: 'VOID', invoiceState: 'discarded' }
     wire.invoices.push(invoice)
@@ -552,7 +553,7 @@ describe('an account that is handed over', () => {
     expect(converted(wire).failures).toMatchObject([{ kind: 'invoices', originalId: 'VOID' }])
   })
 
-  it('gives up what was discarded, and asks nobody for it again', () => {
+  it('writes off a discarded invoice and does not bill its amount again', () => {
     const wire = account()
     wire.invoices[0].invoiceState = 'discarded'
     wire.payments.shift()

@@ -1,4 +1,4 @@
-// How a migration goes on: paused and resumed, stopped by faults of the system, four at a time.
+// The course of a migration: pausing and resuming, stopping at system failures, and running four at a time.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid, type Uuid } from '../../src/kernel/locators.ts'
@@ -68,7 +68,7 @@ const filesOf = async (migration: string): Promise<string[]> =>
   (await env.FILES.list()).objects.map(({ key }) => key).filter(key => key.includes(migration))
 
 describe('a migration', () => {
-  it('that is paused begins no account, and goes on where it was when it is resumed', async () => {
+  it('that is paused starts no account, and continues where it was when it is resumed', async () => {
     const locator = await submit(book('P', 12))
     expect((await patch(`${locator}/pause`)).status).toBe(200)
     const paused = await read<MigrationResponse>(locator)
@@ -85,7 +85,7 @@ describe('a migration', () => {
     expect(events).toEqual(['migration.pause', 'migration.resume', 'migration.finish'])
   })
 
-  it('whose file cannot be read is in error after three tries, and finishes once it is recovered', async () => {
+  it('is in error after three failures to read its file, and finishes once it is recovered', async () => {
     const locator = await submit(book('R', 1))
     const key = (await filesOf(locator))[0]!
     const bytes = await (await env.FILES.get(key))!.arrayBuffer()
@@ -104,13 +104,13 @@ describe('a migration', () => {
       'migration.recover',
       'migration.finish',
     ])
-    // Deleted at the alarm after the one that finishes it.
+    // The file is deleted by the alarm after the one that finishes the migration.
     for (let tries = 0; tries < 200 && (await filesOf(locator)).length > 0; tries += 1)
       await new Promise(resolve => setTimeout(resolve, 10))
     expect(await filesOf(locator)).toEqual([])
   })
 
-  it('that is cut off at any batch, before it or after, loses nothing and does nothing twice', async () => {
+  it('loses and repeats nothing if any batch fails, before or after it is applied', async () => {
     const locator = await submit(book('K', 6))
     await patch(`${locator}/pause`)
     await patch(`${locator}/resume`)
@@ -132,7 +132,7 @@ describe('a migration', () => {
     expect(items.map(one => [one.processedItems, one.errorItems])).toEqual(Array(6).fill([6, 0]))
   })
 
-  it('waits for its turn while four others run', async () => {
+  it('waits while four others run', async () => {
     const locators = await Promise.all(Array.from({ length: 6 }, (_, at) => submit(book(`T${at}`, 3))))
     let most = 0
     let states: string[] = []
@@ -149,7 +149,7 @@ describe('a migration', () => {
     expect(most).toBeLessThanOrEqual(4)
   })
 
-  it('finds an id that two of its accounts have, also where nothing is written', async () => {
+  it('fails the second of two accounts with the same id, even with validateOnly', async () => {
     const accounts = [...book('W', 1), ...book('V', 30), ...book('W', 1)]
     for (const query of ['?validateOnly=true', '']) {
       const { locator } = await callOk<MigrationResponse>('POST', `${root}${query}`, {
@@ -163,17 +163,17 @@ describe('a migration', () => {
     }
   })
 
-  it('of which an account cuts off the object that works on it gives it up after six times, and goes on', async () => {
+  it('marks an account as an error after it interrupted its object six times, and continues with others', async () => {
     const database = boundDatabase(poolBinding(1))
     const slots = (sql: string) => database.prepare(sql).run()
-    // While four others run none of it is begun.
+    // While four others run, none of its accounts is started.
     await slots(
       `insert or replace into migration_slot select value, 'other ' || value from json_each('[0,1,2,3]')`,
     )
     const sent = await submit(book('C', 2))
     await patch(`${sent}/pause`)
     await slots(`delete from migration_slot where migration_locator like 'other %'`)
-    // Under another locator it is nobody's, until it is recovered.
+    // Under another locator no object works on it until it is recovered.
     const locator = newUuid(0)
     await database.batch([
       database
@@ -190,7 +190,7 @@ describe('a migration', () => {
     for (let times = 0; times < 6; times += 1) {
       const client = faultyDatabase(database, batch => (batch > 4 ? 'before' : undefined))
       const cutOff = { ...env, [binding]: client } as unknown as Env
-      // The first time both are under way, and nothing is recorded of either; from then on it is the one alone.
+      // In the first attempt both accounts are started, and neither is recorded. From then on one is started alone.
       await workOn(cutOff, shard, locator, () => false).catch(() => undefined)
       const { accounts } = await read<MigrationResponse>(locator)
       expect(accounts).toMatchObject(times === 0 ? { processing: 2 } : { processing: 1, pending: 1 })
@@ -206,7 +206,7 @@ describe('a migration', () => {
     expect((await until(locator, 'finished')).processedAccounts).toBe(2)
   })
 
-  it('of which an account cannot be read, or not be recorded, stops at that one and at no other of its portion', async () => {
+  it('stops only at an account that cannot be read or recorded, not at others of its portion', async () => {
     const database = boundDatabase(poolBinding(1))
     const locators = await Promise.all([submit(book('F', 6)), submit(book('G', 6))])
     await Promise.all(locators.map(one => patch(`${one}/pause`)))
@@ -238,7 +238,7 @@ describe('a migration', () => {
     expect([await policiesOf('F'), await policiesOf('G')]).toEqual([6, 6])
   })
 
-  it('lists what is long in pages, in the order in which it was sent', async () => {
+  it('has long lists in pages, in the order of the request', async () => {
     const accounts = book('L', 23).map((account, at) =>
       at % 2 === 0
         ? account
@@ -279,7 +279,7 @@ describe('a migration', () => {
       expect((await callApi('GET', `${root}/${locator}/mappings/list?${query}`, { token })).status).toBe(400)
   })
 
-  it('that rests keeps what was sent for 90 days, and then tells that it is gone', async () => {
+  it('that failed keeps its request for 90 days after its last change, and then rejects corrections', async () => {
     const [account] = book('D', 1)
     const locator = await submit([{ ...account, disbursements: [{ id: 'D1' }], accounting: undefined }])
     await until(locator, 'failed')
@@ -297,7 +297,7 @@ describe('a migration', () => {
     const tooMuch = { disbursementTime: '2026-05-01', sources: [{ amount: 999 }] }
     expect((await correct(tooMuch)).status).toBe(200)
     await until(locator, 'failed')
-    // It has failed again: the days count from here, and the timer of before finds nothing to do.
+    // The new failure restarts the 90 days, and the earlier timer does nothing.
     await days(89)
     expect(await filesOf(locator)).toHaveLength(2)
     await days(2)
@@ -312,7 +312,7 @@ describe('a migration', () => {
 
 type Trees = AccountMigrationIdMappingsResponse['policies']
 
-/** The same trees, by the other side. */
+/** The same trees with the other id as key. */
 const turnedOver = (trees: Trees, by: 'originalId' | 'locator'): Trees =>
   Object.fromEntries(
     Object.values(trees).map(one => [

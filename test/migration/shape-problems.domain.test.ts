@@ -1,8 +1,8 @@
-// Where it is told what of an item does not fit the contract: at the path of original ids, as all else that is wrong.
+// The places of malformed values: paths of original ids, as for all other errors.
 import { expect, it } from 'vitest'
 import { readAccount } from '../../src/servicing/migration/request.ts'
 
-it('tells each problem at its place, whatever the depth, and names the property as it lies in the item', () => {
+it('each malformed value is reported at its place at any depth, with the property path in the item', () => {
   const coverage = { id: 'cov', elementType: 'cover', charges: [{ installmentItems: [{ amount: 'x' }] }] }
   const rootElement = {
     id: 'root',
@@ -65,7 +65,7 @@ it('tells each problem at its place, whatever the depth, and names the property 
   ])
 })
 
-it('takes no item of an id that several have', () => {
+it('items that share an id are all rejected', () => {
   const invoice = { id: 'I1', startTime: 0, endTime: 1, dueTime: 1 }
   const { request, failures } = readAccount(
     { accountData: { id: 'A' }, invoices: [invoice, { ...invoice, dueTime: 2 }, { ...invoice, id: 'I2' }] },

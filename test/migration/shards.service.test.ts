@@ -1,4 +1,4 @@
-// A tenant on three databases: a migration lies in one of them with all that it brings, and ids of accounts are the tenant's.
+// A tenant on three databases: a migration and all its records are in one of them, and ids of accounts are unique in the tenant.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import { shardOfUuid, type Uuid } from '../../src/kernel/locators.ts'
@@ -32,7 +32,7 @@ beforeAll(async () => {
       poolBinding(3),
     ),
   ])
-  // What a configuration is lies in every database of the tenant.
+  // Every database of the tenant stores the versions of the configuration.
   const { results } = await boundDatabase(poolBinding(1)).prepare('select * from configuration_version').all()
   for (const row of results)
     for (const number of [2, 3])
@@ -57,7 +57,7 @@ async function migrated(accounts: readonly object[], query = ''): Promise<Migrat
   }
 }
 
-it('has migrations in each of them, each with its accounts; checking alone takes no id, and an id is migrated once', async () => {
+it('migrations use all shards with their accounts; an id is migrated once, and validateOnly reserves none', async () => {
   const used = new Set<number>()
   for (let round = 0; round < 40 && used.size < 3; round += 1) {
     const accounts = [migratedAccount(`S${round}-0`), migratedAccount(`S${round}-1`)]

@@ -10,8 +10,8 @@ const part = (start: number, end: number, amount: string) => ({
   amount: euros(amount),
 })
 
-describe('a fee of which something is given back', () => {
-  it('where the cover ends keeps its rest up to that time, as a live cancellation leaves it', () => {
+describe('a fee that is given back in part', () => {
+  it('by the end of cover keeps its rest until then, as after a live cancellation', () => {
     expect(shrunk([part(0, 100, '12.50')], euros('7.50'), 40 as Instant, true)).toEqual({
       parts: [part(0, 40, '5.00')],
       removed: [part(40, 100, '7.50')],
@@ -26,14 +26,14 @@ describe('a fee of which something is given back', () => {
     expect(shrunk([part(0, 100, '12.50')], euros('12.50'), 40 as Instant, false).parts).toEqual([])
   })
 
-  it('is taken from its last part first', () => {
+  it('is reduced from its last part first', () => {
     expect(shrunk([part(0, 40, '5.00'), part(60, 100, '4.00')], euros('6.00'), 20 as Instant, true)).toEqual({
       parts: [part(0, 20, '3.00')],
       removed: [part(20, 40, '2.00'), part(60, 100, '4.00')],
     })
   })
 
-  it('of which nothing is said lies before the end of the cover; one that was itself given back is left alone', () => {
+  it('by nothing is still cut at the end of cover, unless its amount is negative', () => {
     expect(shrunk([part(0, 100, '12.50')], euros('0'), 40 as Instant, true)).toEqual({
       parts: [part(0, 40, '12.50')],
       removed: [part(40, 100, '0')],
@@ -44,7 +44,7 @@ describe('a fee of which something is given back', () => {
     })
   })
 
-  it('keeps less of a credit likewise', () => {
+  it('that is negative is reduced in the same way', () => {
     expect(shrunk([part(0, 100, '-12.50')], euros('-7.50'), 40 as Instant, true)).toEqual({
       parts: [part(0, 40, '-5.00')],
       removed: [part(40, 100, '-7.50')],

@@ -6,7 +6,7 @@ import { ElementSplitter, LARGEST_ACCOUNT_BYTES } from '../../src/servicing/migr
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** What a splitter finds in the text when it comes in pieces of that many bytes. */
+/** The elements that a splitter finds in the text when it arrives in pieces of this size. */
 function split(text: string, pieceBytes: number, single = false) {
   const splitter = new ElementSplitter({ single })
   const all = bytes(text)
@@ -27,8 +27,8 @@ function refusalOf(work: () => unknown): Refusal {
   throw new Error('It was taken.')
 }
 
-describe('cutting a list of accounts', () => {
-  it('gives every account as it was sent, wherever its bytes are cut', () => {
+describe('splitting a list of accounts', () => {
+  it('returns every account as it was sent, with any piece boundaries', () => {
     const accounts = fc.array(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 3 })), {
       minLength: 0,
       maxLength: 5,
@@ -53,11 +53,11 @@ describe('cutting a list of accounts', () => {
     )
   })
 
-  it('passes over a byte-order mark and blanks', () => {
+  it('skips a byte-order mark and whitespace', () => {
     expect(split('\uFEFF \n[ {"a":"}]\\""} ]\n', 3).map(one => one.text)).toEqual(['{"a":"}]\\""}'])
   })
 
-  it('takes one object where one is expected', () => {
+  it('accepts a single object where one is expected', () => {
     expect(split(' {"policies":[{"id":"P1"}]} ', 4, true).map(one => one.text)).toEqual([
       '{"policies":[{"id":"P1"}]}',
     ])
@@ -75,13 +75,13 @@ describe('cutting a list of accounts', () => {
     ['[{"a":1}', 'The body ends before its JSON does; send it whole.'],
     ['[{"a":"}]', 'The body ends before its JSON does; send it whole.'],
     ['', 'The body ends before its JSON does; send it whole.'],
-  ])('refuses %s', (text, message) => {
+  ])('rejects %s', (text, message) => {
     const refusal = refusalOf(() => split(text, 2))
     expect(refusal.code).toBe('malformedJson')
     expect(refusal.message).toBe(message)
   })
 
-  it('refuses an account that nests deeper than any body may, and takes one that is as deep', () => {
+  it('rejects an account that is nested too deeply, and accepts one at the limit', () => {
     const nested = (depth: number) => `[{}, {"a":"[[[","b":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}]`
     expect(split(nested(DEEPEST_JSON), 7)).toHaveLength(2)
     const refusal = refusalOf(() => split(nested(DEEPEST_JSON + 1), 7))
@@ -91,7 +91,7 @@ describe('cutting a list of accounts', () => {
     ])
   })
 
-  it('refuses text that is not UTF-8', () => {
+  it('rejects text that is not UTF-8', () => {
     const splitter = new ElementSplitter({ single: false })
     const broken = Uint8Array.from([...bytes('[{"a":"'), 0xff, ...bytes('"}]')])
     expect(refusalOf(() => splitter.push(broken)).message).toBe(
@@ -99,7 +99,7 @@ describe('cutting a list of accounts', () => {
     )
   })
 
-  it('refuses an account that is larger than one may be, before it has come whole', () => {
+  it('rejects an account above the size limit before it has arrived completely', () => {
     const splitter = new ElementSplitter({ single: false })
     splitter.push(bytes('[{"a":"'))
     const piece = new Uint8Array(65_536).fill(0x78)

@@ -1,4 +1,4 @@
-// Fields that the contract requires of a migration and that may be left out here say what is taken in their place.
+// Fields that the contract requires of a migration and that are optional here must document their default.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { loadDocument } from '../../scripts/routes.ts'
 
@@ -25,7 +25,7 @@ const REQUIRED: Readonly<Record<string, string>> = {
   CreditItemMigrationRequest: 'amount',
 }
 
-/** Where nothing can stand in: an item without one of these is refused. */
+/** Fields without a possible default: an item without one of them is rejected. */
 const NEEDED: readonly string[] = [
   'PolicyMigrationRequest.terms',
   'TermMigrationRequest.transactions',
@@ -47,19 +47,19 @@ const isRequired = ({ schema, name }: { schema: string; name: string }): boolean
   schemas[schema]!.required?.includes(name) ?? false
 
 describe('a field of a migration that the contract requires', () => {
-  it('is there', () => {
+  it('exists in the schema', () => {
     const missing = fields.filter(({ schema, name }) => !schemas[schema]?.properties[name])
     expect(missing).toEqual([])
   })
 
-  it('says what is taken in its place where it may be left out', () => {
+  it('documents its default if it is optional', () => {
     const silent = fields
       .filter(one => !isRequired(one))
       .filter(({ schema, name }) => !/[Ll]eft out/.test(schemas[schema]!.properties[name]!.description ?? ''))
     expect(silent.map(({ path }) => path)).toEqual([])
   })
 
-  it('is required where nothing can be taken in its place', () => {
+  it('is required if there is no default', () => {
     const required = fields.filter(isRequired).map(({ path }) => path)
     expect(required).toEqual(expect.arrayContaining([...NEEDED]))
   })

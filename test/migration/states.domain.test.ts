@@ -11,7 +11,7 @@ import {
   outcomeOf,
 } from '../../src/servicing/migration/tables.ts'
 
-/** What each state allows (resources brief 9.2), written down apart from the tables. */
+/** The actions that each state allows (resources brief 9.2), written independently of the tables. */
 const MIGRATION = {
   submitted: ['start', 'pause'],
   processing: ['pause', 'patch', 'finish', 'fail', 'stop'],
@@ -37,8 +37,8 @@ const refusalOf = (work: () => void): string | undefined => {
   }
 }
 
-describe('every state of a migration', () => {
-  it.each(MIGRATION_STATES)('%s allows what is listed and refuses all else', state => {
+describe('the state of a migration', () => {
+  it.each(MIGRATION_STATES)('%s allows exactly the listed actions', state => {
     for (const action of Object.keys(MIGRATION_TRANSITIONS) as MigrationAction[]) {
       const refusal = refusalOf(() => assertMigrationAllows('M', state, action))
       if ((MIGRATION[state] as string[]).includes(action)) expect(refusal).toBeUndefined()
@@ -46,7 +46,7 @@ describe('every state of a migration', () => {
     }
   })
 
-  it.each(ACCOUNT_STATES)('of an account, %s allows what is listed and refuses all else', state => {
+  it.each(ACCOUNT_STATES)('%s of an account allows exactly the listed actions', state => {
     for (const action of Object.keys(ACCOUNT_TRANSITIONS) as AccountAction[]) {
       const refusal = refusalOf(() => assertAccountAllows('A', state, action))
       if ((ACCOUNT[state] as string[]).includes(action)) expect(refusal).toBeUndefined()
@@ -54,7 +54,7 @@ describe('every state of a migration', () => {
     }
   })
 
-  it('follows from those of its accounts: errors of the system first, then failures', () => {
+  it('is derived from those of its accounts: errors of the system first, then failures', () => {
     const counts = { pending: 0, processing: 0, completed: 3, failed: 0, error: 0 }
     expect(outcomeOf(counts)).toBe('finish')
     expect(outcomeOf({ ...counts, failed: 1 })).toBe('fail')

@@ -1,4 +1,4 @@
-// A history that the live service wrote, told again as an account of another system, becomes the same policy.
+// A history that the live service wrote, exported as an account of another system and migrated, becomes the same policy.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
@@ -40,7 +40,7 @@ function isTellable(story: Story): boolean {
   }
 }
 
-/** The migrated policy in the place of the live one; what requests name by the live one's locators, by its own. */
+/** The story with the migrated policy instead of the live one, and with its locators in the requests. */
 function carriedOver(story: Story, aggregate: PolicyAggregate): Story {
   const locators = [...aggregate.modifications.values()]
     .filter(one => one.kind === 'cancellation')
@@ -65,7 +65,8 @@ describe.each<Example>(['motor', 'home'])(`a history on the ${'%s'} example (see
   const tellableStory = async (business: NewBusiness, all: readonly Step[]): Promise<Story> => {
     let story = await beginStory(example, business)
     for (const one of all) {
-      // Shared out by days, which no answer tells: a technical premium, which nobody pays, would be off by a cent.
+      // The home product prorates this by days, which no response states: a technical premium, which is not billed, would differ
+      // by a cent.
       if (one.kind === 'legacyCancel' && example === 'home') continue
       const next = await tell(story, one)
       if (!next.refused && isTellable(next.story)) story = next.story
@@ -74,7 +75,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the ${'%s'} example (see
   }
 
   it(
-    'told again is the same policy, at the same price, billed and planned the same',
+    'becomes the same policy when migrated, with the same price, bills and plans',
     async () => {
       await fc.assert(
         fc.asyncProperty(newBusiness, steps, async (business, all) => {
@@ -92,7 +93,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the ${'%s'} example (see
   )
 
   it(
-    'lives on as the naive model says: priced by its whole history, and by all that comes after',
+    'continues as the naive model says, from its whole history and later transactions',
     async () => {
       await fc.assert(
         fc.asyncProperty(newBusiness, steps, steps, async (business, all, more) => {

@@ -1,5 +1,5 @@
-// One book written twice: through the live interface, and told again as an account of another system to a tenant of the same
-// configuration. Whatever is asked of it then has the same answer, but for locators and times of entry.
+// One book written twice: through the live API, and migrated as an account of another system to a tenant with the same
+// configuration. Every later request has the same response, except for locators and times of entry.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type {
   CheckInvoicesResponse,
@@ -27,13 +27,13 @@ type Side = { motor: Motor; holder: string; policies: string[] }
 
 let live: Side
 let again: Side
-/** The second policy once more, in an account of its own: theft and glass lie within own damage. */
+/** The second policy again in a separate account, with theft and glass nested in own damage. */
 let nested: Side
-/** A policy of which an invoice is given up, which a plan of the product's own says; live, and told again. */
+/** A policy with an invoice that a plugin writes off: live, and migrated. */
 let givenUp: Side
 let givenUpAgain: Side
 
-/** The premiums on an invoice that is written off as it is made; all else on another. */
+/** Bills the premiums on an invoice that is written off when it is created, and everything else on another. */
 const GIVES_UP = `
 exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTimestamp }) => {
   const on = (some, more) => ({
@@ -52,7 +52,7 @@ const ok = <Body>({ motor: { token } }: Pick<Side, 'motor'>, method: string, pat
 const post = <Body>(side: Pick<Side, 'motor'>, path: string, body?: unknown) =>
   ok<Body>(side, 'POST', path, body)
 
-/** Policies with all that befalls policies and their money; each ends in another way. */
+/** Creates policies with all kinds of transactions and payments. Each ends in a different way. */
 async function writtenLive(motor: Motor): Promise<Side> {
   const side = { motor }
   const holder = await motor.newPolicyholder()
@@ -74,14 +74,15 @@ async function writtenLive(motor: Motor): Promise<Side> {
   const pay = (locator: string, more: object = {}) =>
     post<{ locator: string }>(side, `/invoice/${locator}/pay`, { fieldValues: { method: 'card' }, ...more })
 
-  /** Pays what is open, and pays out what is given back: a request has no words for one that settles a part of another. */
+  /** Pays open invoices and pays out refunds, because a request cannot express an invoice that settles a part of another. */
   const payAll = async ({ locator: policy }: PolicyResponse): Promise<void> => {
     const { invoices } = await ok<PolicyResponse>(side, 'GET', `/policy/${policy}`)
     for (const { locator } of invoices.filter(one => one.settlementStatus === 'outstanding'))
       await pay(locator)
   }
 
-  // Changed in its cover: a peril and an exposure go, a vehicle's data and a driver change; billed quarterly on.
+  // A policy with changed cover: a peril and an exposure end, the data of a vehicle and a driver change, and it is billed
+  // quarterly.
   const changed = await issued(many)
   const [first, second, trailer] = changed.exposures
   const reversed = await pay(changed.invoices[0]!.locator)
@@ -114,7 +115,7 @@ async function writtenLive(motor: Motor): Promise<Side> {
   const next = await post<{ locator: string }>(side, `/policy/${changed.locator}/issueNextInvoice`)
   await pay(next.locator, { amount: 10 })
 
-  // Cancelled pro rata and reinstated with a gap; then cancelled again, and reinstated without one.
+  // Cancelled pro rata and reinstated with a gap. Then cancelled again and reinstated without one.
   const gapped = await issued(plain)
   await pay(gapped.invoices[0]!.locator)
   const cancel = (policy: PolicyResponse, effectiveTimestamp: number) =>
@@ -138,8 +139,8 @@ async function writtenLive(motor: Motor): Promise<Side> {
     auxData: [{ key: 'crm', value: 'K-17' }],
   })
 
-  // Renewed and paid, the second term with more than it asks for: the rest is a credit. Then cancelled flat: all of the second
-  // term is given back.
+  // Renewed and paid, the second term with more than its amount due, so that the rest becomes credit. Then cancelled flat, so
+  // that all of the second term is given back.
   const renewed = await issued(two, { paymentScheduleName: 'upfront' })
   const end = Number(renewed.originalContractEndTimestamp)
   await pay(renewed.invoices[0]!.locator)
@@ -152,7 +153,7 @@ async function writtenLive(motor: Motor): Promise<Side> {
   await pay(renewal!.locator, { amount: Number((renewal!.totalDue + 12.34).toFixed(2)) })
   await cancel(renewed, end)
 
-  // Paid from that credit as it is made, and with a new credit that stays.
+  // Paid from that credit when it is created, and with new credit that remains.
   const credited = await issued(plain, { paymentScheduleName: 'upfront' })
   const [{ locator: owed, outstandingAmount, payments }] = credited.invoices as [PolicyInvoiceResponse]
   expect(payments.map(one => [one.source, one.amount])).toEqual([['credit', 12.34]])
@@ -176,7 +177,7 @@ const read = <Body>(side: Side, path: string) => ok<Body>(side, 'GET', path)
 // biome-ignore lint/suspicious/noExplicitAny: requests as they are sent
 type Wire = any
 
-/** The elements of own damage and what is to lie in it, as one tree. */
+/** Nests theft and glass into own damage. */
 function nest(transaction: Wire): void {
   for (const exposure of transaction.segment.rootElement.elements) {
     const outer = exposure.elements.find((one: Wire) => one.elementType === 'own_damage')
@@ -197,7 +198,7 @@ const policiesOf = (from: Side): Promise<LiveBook['policies']> =>
     })),
   )
 
-/** The book as an account, its second policy as another, and what was given up as a third. */
+/** The book as one account, its second policy as another, and the policy with the write-off as a third. */
 async function migratedAgain(from: Side, other: Side, motor: Motor): Promise<Side[]> {
   const policies = await policiesOf(from)
   const { values } = plainYear().request.policyholder
@@ -243,7 +244,7 @@ beforeAll(async () => {
   ;[again, nested, givenUpAgain] = sides as [Side, Side, Side]
 })
 
-/** Without what no request can tell: what underwriting said, how a fee is described, payments that were taken back. */
+/** Removes what a request cannot express: the result of underwriting, the description of fees, and reversed payments. */
 const told = (value: unknown): unknown =>
   comparable(
     JSON.parse(
@@ -254,7 +255,7 @@ const told = (value: unknown): unknown =>
           return (
             (one as PaymentResponse[])
               .filter(payment => !payment.reversedTimestamp)
-              // What came from credit is told by what is left after all others.
+              // Sorts payments from credit first, since the request only implies them.
               .sort((a, b) => (a.source < b.source ? -1 : a.source > b.source ? 1 : 0))
           )
         return one
@@ -269,15 +270,16 @@ async function bothSay(ask: (side: Side, at: number) => Promise<unknown>): Promi
   }
 }
 
-describe('a book that is written live and told again', () => {
-  it('is migrated whole', () => {
+describe('a book that is written live and migrated', () => {
+  it('is migrated completely', () => {
     expect(migration).toMatchObject({ migrationState: 'finished', processedAccounts: 3 })
   })
 
-  it('reads as the same policies, invoices and payments', async () => {
+  it('has the same policies, invoices and payments', async () => {
     await bothSay(async (side, at) => {
       const policy = await read<PolicyResponse>(side, `/policy/${side.policies[at]}`)
-      // A request does not say which bill a change only carried on: the first of a plan is named after its transaction.
+      // A request does not state which bills a change only continued, and the first bill of a plan has the type of its
+      // transaction.
       const typeOf = (type: string): string => (type === 'endorsement' ? 'installment' : type)
       return {
         ...policy,
@@ -289,12 +291,12 @@ describe('a book that is written live and told again', () => {
     })
   })
 
-  it('costs the same, thing by thing', async () => {
+  it('has the same prices in detail', async () => {
     await bothSay((side, at) => post(side, `/policy/${side.policies[at]}/price`))
     await bothSay((side, at) => read(side, `/policy/${side.policies[at]}/price`))
   })
 
-  it('was known as the same whenever a transaction was issued', async () => {
+  it('has the same snapshot at each time of issue', async () => {
     await bothSay(async (side, at) => {
       const { modifications } = await read<PolicyResponse>(side, `/policy/${side.policies[at]}`)
       const snapshots: unknown[] = []
@@ -309,7 +311,7 @@ describe('a book that is written live and told again', () => {
     })
   })
 
-  it('says the same of the same further change before it is made', async () => {
+  it('has the same preview of a further change', async () => {
     const figures = (preview: PolicyPreviewResponse): unknown =>
       JSON.parse(
         JSON.stringify(preview.price, (name, one) =>
@@ -336,7 +338,7 @@ describe('a book that is written live and told again', () => {
     }
   })
 
-  it('has the same credit, auxiliary data and lists', async () => {
+  it('has the same credit, auxiliary data and list of invoices', async () => {
     const credits = async (side: Side) => {
       const { balances, movements } = await read<PolicyholderCreditsResponse>(
         side,
@@ -359,7 +361,7 @@ describe('a book that is written live and told again', () => {
     expect(await dues(again)).toEqual(await dues(live))
   })
 
-  it('lives on: both are endorsed, renewed, cancelled and billed alike', async () => {
+  it('gives the same results when both are endorsed, renewed, cancelled and billed further', async () => {
     const stories = await Promise.all(
       [live, again].map(async side => {
         const policy = await read<PolicyResponse>(side, `/policy/${side.policies[0]}`)
@@ -393,7 +395,7 @@ describe('a book that is written live and told again', () => {
     expect(stories[1]).toEqual(stories[0])
   })
 
-  it('has the same invoices, given up and paid in part', async () => {
+  it('has the same invoices, written off and paid in part', async () => {
     const invoices = async (side: Side) =>
       (await read<PolicyResponse>(side, `/policy/${side.policies[0]}`)).invoices
     const [one, other] = [await invoices(givenUp), await invoices(givenUpAgain)]
@@ -407,7 +409,7 @@ describe('a book that is written live and told again', () => {
     )
   })
 
-  it('is the same policy with coverages within coverages, but for their parents, which changes and renewals keep', async () => {
+  it('has the same policy with nested coverages except for parents, which changes and renewals keep', async () => {
     const policyOf = (side: Side, at: number) => read<PolicyResponse>(side, `/policy/${side.policies[at]}`)
     const parents = ({ exposures }: PolicyResponse) =>
       exposures.flatMap(({ perils }) =>
