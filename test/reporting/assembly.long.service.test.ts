@@ -1,4 +1,4 @@
-// The files of a large report: many steps, uploads of several parts, and each step repeated as after a crash.
+// The files of a large report: many steps, uploads of several parts, and each step repeated as if after a crash.
 import { env } from 'cloudflare:workers'
 import { parse } from 'csv-parse/sync'
 import { parquetReadObjects } from 'hyparquet'
@@ -32,7 +32,7 @@ const layout: Layout = {
   cellsOf: () => [],
 }
 
-/** Texts that spreadsheets, quotes and other alphabets make trouble with. */
+/** Texts that are difficult for spreadsheets, quoting and character sets. */
 const NOTES = [
   '=1+1',
   'a "quoted", text',
@@ -79,11 +79,11 @@ async function assembled(repeats: boolean): Promise<{ files: ReportFile[]; steps
 const bytesOf = async (name: string): Promise<ArrayBuffer> =>
   await (await env.FILES.get(reportKey(place, REPORT, name)))!.arrayBuffer()
 
-it('are the same whatever is repeated, and read by others as they were written', async () => {
+it('files of a large report are the same if steps are repeated, and other libraries read them correctly', async () => {
   const { files, steps } = await assembled(false)
   expect(steps).toBeGreaterThan(2)
   expect(files.map(({ rows }) => rows)).toEqual([PORTIONS * LINES, PORTIONS * LINES, PORTIONS * LINES])
-  // Uploads of several parts.
+  // Large enough for uploads of several parts.
   expect(files.find(({ format }) => format === 'ndjson')!.bytes).toBeGreaterThan(16 * 1_048_576)
   const parquet = await parquetReadObjects({ file: await bytesOf('lines.parquet') })
   const csv = parse(new TextDecoder().decode(await bytesOf('lines.csv')), { columns: true }) as Record<

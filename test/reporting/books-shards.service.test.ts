@@ -1,4 +1,4 @@
-// The books of a tenant of two databases: balances are the sums of what is in both journals, and a period is closed in both.
+// The books of a tenant with two databases: balances are sums over both journals, and a period is closed in both.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { shardOfUuid, type Uuid } from '../../src/kernel/locators.ts'
@@ -22,7 +22,7 @@ const day = (text: string): Instant => dayStart(text, ZONE)!
 
 let motor: Motor
 let token: string
-/** A policy of each shard. */
+/** One policy in each shard. */
 let policies: PolicyResponse[]
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ async function issued(shard: number): Promise<PolicyResponse> {
 const balances = (query: string) => callOk<BalancesResponse>('GET', `/books/balances${query}`, { token })
 const close = (until: string) => callApi<PeriodResponse>('POST', '/books/periods', { token, body: { until } })
 
-/** Rows of the journal of a shard, whose database is the pool's of the next number. */
+/** Journal rows of a shard. Shard N uses database N + 1 of the pool. */
 async function journalOf(shard: number) {
   const { results } = await boundDatabase(poolBinding(shard + 1))
     .prepare(
@@ -60,7 +60,7 @@ async function journalOf(shard: number) {
   return results.map(readJournalRow)
 }
 
-/** Balances in cents by day and account, added up in another way than summaries are. */
+/** Balances in cents by day and account, computed independently of the summaries. */
 async function expectedBalances(): Promise<Record<string, number>> {
   const rows = (await Promise.all([journalOf(0), journalOf(1)])).flat()
   const sums: Record<string, number> = {}
@@ -76,7 +76,7 @@ const shown = ({ items }: BalancesResponse): Record<string, number> =>
   Object.fromEntries(items.map(one => [`${one.day} ${one.account}`, cents(one.balance)]))
 
 describe('the books of two databases', () => {
-  it('have the balances of all that happened: paid, paid too much, reversed, endorsed and cancelled', async () => {
+  it('include every payment, overpayment and endorsement of both databases', async () => {
     const [first, second] = policies as [PolicyResponse, PolicyResponse]
     const pay = (invoice: string, amount?: number) =>
       motor.post<{ locator: string }>(`/invoice/${invoice}/pay`, {
@@ -107,7 +107,7 @@ describe('the books of two databases', () => {
     expect([all!.currency, all!.debit, others]).toEqual(['EUR', all!.credit, []])
   })
 
-  it('refuse times within a day, whose sums they do not have', async () => {
+  it('reject a time within a day, since sums are kept by day', async () => {
     const { status, body } = await callApi<{ message: string }>(
       'GET',
       `/books/balances?to=${day('2035-01-01') + 1}`,
@@ -116,7 +116,7 @@ describe('the books of two databases', () => {
     expect([status, body.message]).toEqual([400, expect.stringMatching(/'to' is within 2035-01-01/)])
   })
 
-  it('are closed by the repeat of a call that closed one of them only', async () => {
+  it('are closed in both databases by repeating a call that closed only one', async () => {
     await callOk('POST', '/test/clock', {
       token,
       body: { advance: { amount: Math.ceil((day('2035-03-10') - Date.now()) / DAY_MS), unit: 'day' } },
@@ -150,7 +150,7 @@ describe('the books of two databases', () => {
     expect(periods.map(one => one.untilTimestamp)).toEqual([String(until)])
   })
 
-  it('say that a backlog is not summed yet, and sum it request by request, each row once', async () => {
+  it('are reported as incomplete while a backlog is summed, which counts each row once', async () => {
     const entries = JSON.stringify([
       ['cash', 100],
       ['credit', -100],

@@ -1,4 +1,4 @@
-// The books on the service: balances, and what is closed.
+// The books through the service: balances and closed periods.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Instant, isoDay, type TimeZone } from '../../src/kernel/time.ts'
 import type { BalancesResponse, BooksResponse, PeriodResponse } from '../../src/reporting/books/contract.ts'
@@ -37,7 +37,7 @@ describe('the books', () => {
     await livedPolicy(motor)
   })
 
-  it('balance for each day and currency, and say where the money is', async () => {
+  it('balance for each day and currency, and show where the money is', async () => {
     const all = await balances('?by=day&by=account')
     expect(all.isComplete).toBe(true)
     for (const [, ofDay] of Map.groupBy(all.items, ({ day, currency }) => `${day} ${currency}`)) {
@@ -55,7 +55,7 @@ describe('the books', () => {
     expect(cash.items[0]).toMatchObject({ product: 'private_motor', credit: 0 })
   })
 
-  it('are the same when summaries are made again, and count no row twice when many ask at once', async () => {
+  it('are the same after summaries are rebuilt, and count no row twice in simultaneous requests', async () => {
     const before = await balances('?by=day&by=account')
     await callOk('POST', '/books/summaries/rebuild', { token })
     const asked = await Promise.all([1, 2, 3, 4, 5].map(() => balances('?by=day&by=account')))
@@ -65,7 +65,7 @@ describe('the books', () => {
     expect(books).toMatchObject({ isSummarized: true, rows: books.summarizedRows })
   })
 
-  it('take nothing more into a period that is closed; reports say both times', async () => {
+  it('accept no entry into a closed period: a late one is booked afterwards, and reports show both times', async () => {
     await callOk('POST', '/test/clock', {
       token,
       body: { advance: { amount: Math.ceil((start - Date.now()) / DAY_MS) + 40, unit: 'day' } },
@@ -96,7 +96,7 @@ describe('the books', () => {
     ['2020-01-01', 409, /closed until .* already/],
     [1_600_000_123_456, 400, /a day begins/],
     ['soon', 400, /give a day such as/],
-  ])('are not closed until %s', async (until, status, message) => {
+  ])('reject closing until %s', async (until, status, message) => {
     const answer = await close(until)
     expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)])
   })
@@ -105,7 +105,7 @@ describe('the books', () => {
     ['?account=premum', /no account 'premum'.*premium/],
     ['?by=peril', /'by\[0\]'|by.*(day|one of)/],
     ['?from=x', /'from' is 'x': give a day/],
-  ])('refuse balances of %s', async (query, message) => {
+  ])('reject balances of %s', async (query, message) => {
     const answer = await callApi<{ message: string }>('GET', `/books/balances${query}`, { token })
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(message)])
   })

@@ -1,4 +1,4 @@
-// Policies that were there before the journal are brought in by the first report.
+// Policies that existed before the journal are brought in by the first report.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { BOOKS, migrateInSteps } from '../../src/platform/database/migrations.ts'
@@ -20,7 +20,7 @@ async function livedPolicy(motor: Motor): Promise<{ locator: string; start: numb
 }
 
 describe('policies from before the journal', () => {
-  it('are brought in as if it had always been kept, also with commits in between', async () => {
+  it('are brought in as if it had always been kept, even if they change meanwhile', async () => {
     await prepareDatabases({ tenants: 1, before: BOOKS })
     const motor = await motorTenant('before')
     const token = await motor.signIn('anna.admin')

@@ -1,5 +1,5 @@
-// An account of an export, told as a migration request and migrated, is the same as of now: whatever its policies went through, as far as it
-// can be told at all; what cannot be told says why.
+// An account that is exported as a migration request and migrated again has the same current state. This holds for any history of
+// its policies that a request can express. For the others the export gives a reason.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CurrencyCode } from '../../src/kernel/money.ts'
@@ -42,13 +42,16 @@ function toldOf(ground: Ground, policies: readonly PolicyRecord[]): ToldAccount 
   return toldAccount({ holder, policies, disbursements: [], auxData: [] })
 }
 
-/** In minor units. */
+/** The credit of the policies, in minor units. */
 const creditIn = (policies: readonly PolicyAggregate[]): number =>
   policies
     .flatMap(one => [...one.payments.values()])
     .reduce((all, payment) => all + creditOf(payment).minor, 0)
 
-/** That which they had, what was paid of invoices of transactions that are not issued, and what policies that are left took of it. */
+/**
+ * The credit of the policies, plus payments of invoices of transactions that are not issued, plus credit used by policies left
+ * behind.
+ */
 const expectedCredit = (
   policies: readonly PolicyAggregate[],
   records: readonly PolicyRecord[],
@@ -70,7 +73,7 @@ const expectedCredit = (
     })
     .reduce((all, one) => all + one, creditIn(policies))
 
-/** Each policy as it is now, though it may have an exact history. */
+/** The request with each policy as of now, even if its history could be migrated exactly. */
 function asNow(told: ToldAccount, records: readonly PolicyRecord[]): object {
   const { policies, ...request } = told.request as { policies: { id: string }[] }
   return {
@@ -82,12 +85,12 @@ function asNow(told: ToldAccount, records: readonly PolicyRecord[]): object {
   }
 }
 
-/** With two, no and three digits. */
+/** Currencies with two, no and three digits. */
 const currencies = fc.constantFrom(...(['USD', 'JPY', 'KWD'] as CurrencyCode[]))
 
 const seen = { history: 0, asNow: 0, left: 0, writtenOff: 0, keptBack: 0 }
 
-/** Why a policy may be left behind. The last is one that lapsed and was renewed from there. */
+/** The reasons for leaving a policy behind. The last is a policy that lapsed and was renewed from there. */
 const LEFT =
   /^it is not issued$|accepted and not issued: issue it or take it back, and export again$|^a term within another$/
 
@@ -120,7 +123,7 @@ function isCarriedOver(ground: Ground, policies: readonly PolicyAggregate[], now
 
 describe.each<Example>(['motor', 'home'])(`on the ${'%s'} example (seed ${SEED})`, example => {
   it(
-    'a policy of any history is the same as of now',
+    'a policy with any history has the same current state',
     async () => {
       await fc.assert(
         fc.asyncProperty(newBusiness, steps, async (business, all) => {
@@ -138,7 +141,7 @@ describe.each<Example>(['motor', 'home'])(`on the ${'%s'} example (seed ${SEED})
     ['billed and paid in any way', bookSteps, false],
     ['lapsed, with write-offs, and kept something back when it was cancelled', lapsingSteps, true],
   ] as const)(
-    'a book that was %s is the same as of now, with its credit',
+    'a book that was %s has the same current state and credit',
     async (_, steps, keepsBack) => {
       await fc.assert(
         fc.asyncProperty(steps, currencies, async (all, currency) => {
@@ -165,7 +168,7 @@ describe.each<Example>(['motor', 'home'])(`on the ${'%s'} example (seed ${SEED})
   )
 })
 
-/** Every second type of cancellation keeps a tenth back, the others 7.00. */
+/** Every second cancellation type holds back a tenth, and the others 7.00. */
 function keeping(book: Book): Book {
   const { product, ...ground } = book.ground
   const types = (product.cancellationTypes ?? []).map((one, at) => ({
@@ -178,10 +181,10 @@ function keeping(book: Book): Book {
   } as Book
 }
 
-it('many policies keep their history, others are as they are now, and few are left behind', () => {
+it('many policies keep their history, others are migrated as of now, and few are left behind', () => {
   const { history, asNow, left, writtenOff, keptBack } = seen
   expect(Math.min(history, asNow, left)).toBeGreaterThan(0)
-  // Few books of so few come so far.
+  // Few of so small a number of books get this far.
   expect(Math.min(writtenOff, keptBack)).toBeGreaterThan(size(-1, 0))
   expect(history + asNow).toBeGreaterThan(2 * left)
 })

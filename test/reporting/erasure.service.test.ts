@@ -1,4 +1,4 @@
-// What an erasure leaves of a person's values in the books: nothing in their tables, and nothing in lines and files of reports.
+// Erased values of a person in the books: their tables contain none, and lines and files of reports are emptied.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { LATEST } from '../../src/kernel/time.ts'
@@ -45,7 +45,7 @@ const status = ({ locator }: { locator: string }): Promise<ReportStatusResponse>
 const lines = ({ locator }: { locator: string }): Promise<ReportLinesResponse> =>
   callOk<ReportLinesResponse>('GET', `/report/${locator}/lines`, { token: holders.token })
 
-/** Keys of all files in which the text is. */
+/** Keys of all report files that contain the text. */
 async function filesWith(text: string): Promise<string[]> {
   const { objects } = await env.FILES.list()
   const found = await Promise.all(
@@ -67,7 +67,7 @@ async function tablesWith(text: string): Promise<string[]> {
 }
 
 describe('after values of a policyholder were overwritten', () => {
-  it('no table of the books has them, lines and files that showed them are gone, and can be made again', async () => {
+  it('tables contain none, and reports that showed them lose lines and files until they are resumed', async () => {
     const shown = await run('bordereau', { columns: ['holder:last_name'] })
     const others = await run('ledger')
     await callOk('GET', '/books/balances', { token: await holders.signIn('anna.admin') })

@@ -1,4 +1,4 @@
-// Records of an export's file that changed are merged into it from a file beside it.
+// Changed records are merged into the file of an export from a second file next to it.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const keyOf = (line: string): string => (JSON.parse(line) as { key: string }).key
 const line = (key: string, text: string): string => JSON.stringify({ key, text })
 
-it('puts the last of each record in its place, and new ones at the end', async () => {
+it('merging replaces each changed record by its last version, and appends new ones', async () => {
   const path = join(folder, 'records.ndjson')
   writeFileSync(path, ['a', 'b', 'c'].map(key => `${line(key, 'old')}\n`).join(''))
   const changed = new ChangedRecords(path)
@@ -32,7 +32,7 @@ it('puts the last of each record in its place, and new ones at the end', async (
   expect(existsSync(`${path}.changes`)).toBe(false)
 })
 
-it('takes whatever a text holds for a part of its line', async () => {
+it('merging keeps line separators within a text as part of its line', async () => {
   const path = join(folder, 'separators.ndjson')
   const text = 'a\u2028b\u2029c\rd'
   writeFileSync(path, `${line('a', text)}\n${JSON.stringify({ key: 'b' })}\r\n`)
@@ -43,7 +43,7 @@ it('takes whatever a text holds for a part of its line', async () => {
   expect(readFileSync(path, 'utf8')).toBe(`${line('a', text)}\n{"key":"b"}\r\n${line('c', text)}\n`)
 })
 
-it('leaves the file alone where nothing changed', async () => {
+it('merging does not change the file if nothing changed', async () => {
   const path = join(folder, 'same.ndjson')
   writeFileSync(path, `${line('a', 'old')}\n`)
   const changed = new ChangedRecords(path)

@@ -1,4 +1,4 @@
-// Data out: everything as it is now, and what changes, while others write.
+// Exporting data: the current records, and changes since a cursor, while others write.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import { newUuid } from '../../src/kernel/locators.ts'
@@ -63,7 +63,7 @@ async function linesOf(path: string): Promise<Line[]> {
     .map(line => JSON.parse(line) as Line)
 }
 
-/** All records of the kind; `between` runs after each page. */
+/** All records of the kind. Calls `between` after each page. */
 async function exported(
   kind: string,
   pageSize: number,
@@ -86,11 +86,11 @@ async function exported(
 const byLocator = (lines: readonly Line[]): Map<string, string> =>
   new Map(lines.map(({ record }) => [String(record.locator), withoutAddresses(record)]))
 
-/** Addresses of files differ from answer to answer. */
+/** Omits URLs of files, which differ between responses. */
 const withoutAddresses = (record: object): string =>
   JSON.stringify(record, (name, value) => (/^url/.test(name) ? undefined : value))
 
-it('gives every record once, in pages of any size', async () => {
+it('an export contains every record once, with any page size', async () => {
   const { kinds } = await callOk<ExportResponse>('GET', '/export', { token })
   for (const { kind, records } of kinds.filter(one => one.kind !== 'events')) {
     const whole = await exported(kind, 1_000)
@@ -111,7 +111,7 @@ it('gives every record once, in pages of any size', async () => {
   expect(events.map(one => one.record.type)).toContain('policy.issue')
 })
 
-it('brings an export that was made while others wrote up to date by what changed since', async () => {
+it('changes since the cursor complete an export made while others wrote', async () => {
   const { cursor } = await callOk<ExportResponse>('GET', '/export', { token })
   let written = 0
   const write = async (): Promise<void> => {
@@ -154,7 +154,7 @@ it('brings an export that was made while others wrote up to date by what changed
   expect(written).toBeGreaterThan(3)
 })
 
-it('names a document by an address at which it is', async () => {
+it('an export contains working URLs of documents', async () => {
   const papers = await motorTenant('export-papers', exampleFiles('motor'))
   const { body } = await papers.createPolicy()
   await papers.post(`/policy/${body.locator}/issue`)
@@ -178,7 +178,7 @@ it('names a document by an address at which it is', async () => {
   }
 })
 
-it('has auxiliary data and quick quotes, and takes no text of a client for the name of a file', async () => {
+it('an export contains auxiliary data and quick quotes, and takes no text of a client for a file name', async () => {
   const value = JSON.stringify({ url: 'file:documents/x/y', urlExpirationTimestamp: '0' })
   const auxData = [
     { key: 'crm', value },
@@ -199,7 +199,7 @@ it('has auxiliary data and quick quotes, and takes no text of a client for the n
   expect(kinds).toContainEqual({ kind: 'quickQuotes', records: 1 })
 })
 
-it('has all that bills and prices a policy', async () => {
+it('an export contains all bills and prices of a policy', async () => {
   const [line] = await exported('policies', 1)
   const { locator } = line!.record
   const shown = async (path: string): Promise<Record<string, object>> =>
@@ -228,7 +228,7 @@ it('has all that bills and prices a policy', async () => {
   expect(line!.record.quotes).toHaveLength(1)
 })
 
-it('answers changes of many policies in parts, also of those that were migrated', async () => {
+it('changes of many policies are returned in parts of at most 50, including migrated ones', async () => {
   const { cursor } = await callOk<ExportResponse>('GET', '/export', { token })
   const accounts = Array.from({ length: 60 }, (_, at) => generateAccount({ seed: 'export', policies: 1 }, at))
   const root = `/migration/${motor.tenantLocator}/migrations`
@@ -249,7 +249,7 @@ it('answers changes of many policies in parts, also of those that were migrated'
     const policies = lines.filter(one => one.kind === 'policy')
     expect(policies.length).toBeLessThanOrEqual(50)
     found.push(...policies.map(one => String(one.record.locator)))
-    // Of each of two databases: what changed, and the records.
+    // For each of the two databases: the changes, and the records.
     expect(roundTrips(answer).d1).toBeLessThanOrEqual(4)
     expect(roundTrips(answer).r2).toBeLessThanOrEqual(1)
     next = last.cursor!
@@ -259,7 +259,7 @@ it('answers changes of many policies in parts, also of those that were migrated'
   expect(new Set(found).size).toBe(60)
 })
 
-it('reads a page of policies in two batches, and any other in one', async () => {
+it('a page of policies is read in two batches, and a page of any other kind in one', async () => {
   for (const { kind, d1 } of [
     ...['policyholders', 'disbursements', 'auxData', 'quickQuotes', 'events', 'journal'].map(kind => ({
       kind,
@@ -273,11 +273,11 @@ it('reads a page of policies in two batches, and any other in one', async () => 
   expect(roundTrips(await callApi('GET', '/export', { token })).d1).toBe(2)
 })
 
-it('gives no value that was overwritten, in records, changes and journal', async () => {
+it('an export contains no overwritten value in records, changes or the journal', async () => {
   const nameIn = (holder: string): string => /"last_name":\["?([^"\]]+)/.exec(holder)![1]!
   const holders = await exported('policyholders', 1_000)
   const all = holders.map(withoutAddresses).join()
-  // Not one that a company, or another person, is called after.
+  // A name that no company and no other person has.
   const { record } = holders.find(one => all.split(nameIn(withoutAddresses(one))).length === 2)!
   const locator = String(record.locator)
   const name = nameIn(withoutAddresses(record))
@@ -293,7 +293,7 @@ it('gives no value that was overwritten, in records, changes and journal', async
   for (const row of await exported('journal', 1_000)) expect(withoutAddresses(row)).not.toContain(name)
 })
 
-it('tells of policies from whose texts values of their policyholder were overwritten, however many there are', async () => {
+it('every policy with a text that contained an overwritten value is listed as changed', async () => {
   const policyholderLocator = await motor.newPolicyholder()
   const holder = await callOk<{ entity: { values: { last_name: string[] } } }>(
     'GET',
@@ -351,7 +351,7 @@ it.each<[path: string, status: number, message: RegExp]>([
   ['/export/changes?cursor=1', 400, /cursor/],
   ['/export/changes?cursor=1.1.1.1', 400, /cursor/],
   ['/export/changes?cursor=0.0_0.0_0.0', 400, /cursor/],
-])('%s is refused', async (path, status, message) => {
+])('%s is rejected', async (path, status, message) => {
   const answer = await callApi<{ message: string }>('GET', path, { token })
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)])
 })

@@ -1,4 +1,4 @@
-// Whatever fails while a report is made, and whenever it is halted, its files are those of a report that nothing disturbed.
+// The files of a report are the same as without disturbance, regardless of what fails and when the work is interrupted.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import type { Uuid } from '../../src/kernel/locators.ts'
@@ -48,7 +48,7 @@ const run = (name: string) =>
 const status = (locator: string) =>
   callOk<ReportStatusResponse>('GET', `/report/${locator}/status`, { token })
 
-/** It begins again, and its own object knows nothing of it. */
+/** Restarts the report without the knowledge of its own object. */
 const beginAgain = (locator: string) =>
   database()
     .prepare(
@@ -63,34 +63,37 @@ const hashesOf = ({ files }: ReportStatusResponse) =>
     .filter(({ format }) => format !== 'manifest')
     .map(({ format, rows, sha256 }) => [format, rows, sha256])
 
-it.each(['ledger', 'conversion'])('the report %s is whole whatever fails', async name => {
-  const whole = await run(name)
-  expect(whole).toMatchObject({ state: 'finished', processed: POLICIES })
-  await beginAgain(whole.locator)
-  for (let at = 0; at < 40; at += 1) {
-    const faulty = {
-      ...env,
-      [poolBinding(1)]: faultyDatabase(database(), batch =>
-        batch === at % 10 ? (at % 2 === 0 ? 'before' : 'after') : undefined,
-      ),
-    } as unknown as Env
-    let asked = 0
-    // In every third try it is halted after some policies, as by a pause.
-    const isHalted = () => at % 3 === 2 && ++asked > 3
-    await workOn(faulty, shard(), whole.locator as Uuid, isHalted).catch(() => undefined)
-    const { state } = await status(whole.locator)
-    if (state === 'error') await callOk('PATCH', `/report/${whole.locator}/resume`, { token })
-    if (state === 'finished' && at < 20) await beginAgain(whole.locator)
-  }
-  for (let tries = 0; tries < 10; tries += 1)
-    await workOn(env, shard(), whole.locator as Uuid, () => false).catch(() => undefined)
-  const now = await status(whole.locator)
-  expect(now).toMatchObject({ state: 'finished', processed: POLICIES, lines: whole.lines })
-  expect(now.totals).toEqual(whole.totals)
-  expect(hashesOf(now)).toEqual(hashesOf(whole))
-})
+it.each(['ledger', 'conversion'])(
+  'the report %s is complete despite failing batches and pauses',
+  async name => {
+    const whole = await run(name)
+    expect(whole).toMatchObject({ state: 'finished', processed: POLICIES })
+    await beginAgain(whole.locator)
+    for (let at = 0; at < 40; at += 1) {
+      const faulty = {
+        ...env,
+        [poolBinding(1)]: faultyDatabase(database(), batch =>
+          batch === at % 10 ? (at % 2 === 0 ? 'before' : 'after') : undefined,
+        ),
+      } as unknown as Env
+      let asked = 0
+      // Every third attempt is interrupted after some policies, as by a pause.
+      const isHalted = () => at % 3 === 2 && ++asked > 3
+      await workOn(faulty, shard(), whole.locator as Uuid, isHalted).catch(() => undefined)
+      const { state } = await status(whole.locator)
+      if (state === 'error') await callOk('PATCH', `/report/${whole.locator}/resume`, { token })
+      if (state === 'finished' && at < 20) await beginAgain(whole.locator)
+    }
+    for (let tries = 0; tries < 10; tries += 1)
+      await workOn(env, shard(), whole.locator as Uuid, () => false).catch(() => undefined)
+    const now = await status(whole.locator)
+    expect(now).toMatchObject({ state: 'finished', processed: POLICIES, lines: whole.lines })
+    expect(now.totals).toEqual(whole.totals)
+    expect(hashesOf(now)).toEqual(hashesOf(whole))
+  },
+)
 
-it('asks the platform for little: two batches that read a portion, one that records it, one file', async () => {
+it('a portion needs two batches to read it, one to record it, and one file', async () => {
   const { locator } = await run('ledger')
   await beginAgain(locator)
   await database().prepare('update books set brought_in_at = 1').run()
@@ -100,13 +103,12 @@ it('asks the platform for little: two batches that read a portion, one that reco
   const { rowsRead } = await status(locator)
   expect(rowsRead).toBeGreaterThan(POLICIES)
   expect(rowsRead).toBeLessThanOrEqual(calls.rowsRead)
-  // Reads: the report, versions, what is brought in, policies, their rows, the end of the shard, disbursements. Writes: the portion, the
-  // shard, the files with the event.
-  // The tenant is looked at again by the clock.
+  // Reads: the report, versions, what is brought in, policies, their rows, the end of the shard, disbursements. Writes: the
+  // portion, the shard, the files with the event. Reading the tenant again depends on the clock and is not counted.
   expect({ d1: d1 - renewed, r2, object, queue }).toEqual({ d1: 10, r2: 7, object: 0, queue: 0 })
 })
 
-it('reads a portion of many perils in several batches, and writes the same', async () => {
+it('a portion with many perils is read in several batches, with the same files', async () => {
   const whole = await run('conversion')
   const batchesOf = async (perils: number) => {
     await database().prepare('update policy set peril_count = ?').bind(perils).run()
@@ -117,11 +119,11 @@ it('reads a portion of many perils in several batches, and writes the same', asy
     return calls.d1 - calls.renewed
   }
   const one = await batchesOf(5)
-  // Six policies of 60 perils: each is a batch, and all are one portion.
+  // Six policies with 60 perils each: one batch per policy, and one portion for all.
   expect(await batchesOf(60)).toBe(one + POLICIES - 1)
 })
 
-it('reads journals of eight policies at a time, since everybody waits for what is read at once', async () => {
+it('journals are read eight policies at a time, so that other requests do not wait long', async () => {
   const calls = noCalls()
   const open = openDatabase(database(), calls)
   const everything = { by: [], products: [] } as never
@@ -134,7 +136,7 @@ it('reads journals of eight policies at a time, since everybody waits for what i
   expect(calls.d1).toBe(1 + read.length)
 })
 
-it('of a schedule is not left out where the databases are interrupted twice: its time comes again', async () => {
+it('a scheduled report is run later if the database is interrupted twice at its time', async () => {
   const made = await callOk<{ locator: string }>('POST', '/reports/schedules', {
     token,
     body: {
@@ -161,12 +163,12 @@ it('of a schedule is not left out where the databases are interrupted twice: its
     await scheduleDue({ subject: made.locator } as Timer, place).catch(() => undefined)
     const { next, report } = (await row())!
     expect([first, next > 1, report !== null]).toEqual([first, report !== null, report !== null])
-    // There is room for the next one.
+    // Makes room for the next report.
     await database().prepare("update report set state = 'finished'").run()
   }
 })
 
-it('is tried again where a part of the service is not there yet, as a binding in an isolate of the code before', async () => {
+it('a report is tried again if a shard is not bound yet in an isolate with earlier code', async () => {
   const { locator } = await run('ledger')
   const { name } = (await readTenant(env, { locator: motor.tenantLocator }, noCalls()))!
   const { shards } = await addShards(env, name, 2)

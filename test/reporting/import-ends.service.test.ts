@@ -1,4 +1,4 @@
-// Policies that ended in other ways than by their term, in another tenant: lapsed, written off, with something held back.
+// Policies that ended in other ways than at the end of their term, in another tenant: lapsed, written off, or with holdbacks.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -14,7 +14,10 @@ import { prepareDatabases } from '../support/databases.ts'
 
 const json = (content: unknown): string => JSON.stringify(content)
 
-/** Boats, which lapse (a product without types of cancellation does), and skiffs, whose cancellations may hold something back. */
+/**
+ * A product 'boat', which lapses because it has no cancellation types, and a product 'skiff', whose cancellations may have
+ * holdbacks.
+ */
 function twoProducts(suffix: string): Promise<Boats> {
   const skiffs = Object.entries(boatFiles('EUR', true))
     .filter(([path]) => path.startsWith('products/boat/'))
@@ -70,7 +73,7 @@ const pay = ({ invoices }: PolicyResponse, changes: object = {}) =>
     ...changes,
   })
 
-/** The locator of the cancellation. */
+/** Returns the locator of the cancellation. */
 const cancel = async ({ locator }: PolicyResponse, name: string): Promise<string> => {
   const made = await from.ok<{ locator: string }>('POST', `/policies/${locator}/cancellations`, {
     name,
@@ -80,7 +83,7 @@ const cancel = async ({ locator }: PolicyResponse, name: string): Promise<string
   return made.locator
 }
 
-/** From its lapse on, by paying what that costs. */
+/** Reinstates the policy from its lapse on by paying the invoice of the reinstatement. */
 async function reinstated({ locator }: PolicyResponse): Promise<void> {
   const [story] = await from.ok<GraceLapseReinstatementResponse[]>(
     'GET',
@@ -137,10 +140,10 @@ const states = async (): Promise<Record<string, (string | undefined)[]>> =>
     ),
   )
 
-describe('an export of policies that lapsed, were written off or kept something back', () => {
+describe('an export of policies that lapsed, were written off or held something back', () => {
   let accounts: ToldAccount[]
 
-  it('has what it should', async () => {
+  it('contains each policy with its history or as of now', async () => {
     expect(await states()).toEqual({
       'lapsed, nothing paid': ['writtenOff', 'writtenOff'],
       'lapsed, 500.00 of 1,320.00 paid': ['writtenOff', 'open'],
@@ -166,7 +169,7 @@ describe('an export of policies that lapsed, were written off or kept something 
     })
   })
 
-  it('gives the same policies as of now in another tenant', async () => {
+  it('migrates to the same policies as of now in another tenant', async () => {
     const migration = await migrate(accounts, target())
     expect([migration.migrationState, migration.accounts.failed]).toEqual(['finished', 0])
     await expectSameNow({ token: tokens.from }, target(), {

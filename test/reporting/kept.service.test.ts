@@ -1,4 +1,4 @@
-// How long a report and an impact are kept, and what becomes of one whose object was lost.
+// How long reports and impacts are kept, and how one whose object was lost continues.
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -31,7 +31,7 @@ beforeAll(async () => {
 const advance = (days: number) =>
   callOk('POST', '/test/clock', { token, body: { advance: { amount: days, unit: 'day' } } })
 
-/** What a report and an impact have in common. */
+/** The operations that reports and impacts have in common. */
 const WORK = {
   report: {
     path: (locator: string) => `/report/${locator}/status`,
@@ -40,7 +40,7 @@ const WORK = {
       const asked = { token, body: { from: 0, to: Date.now() } }
       return (await callOk<ReportStatusResponse>('POST', '/report/ledger?wait=20', asked)).locator
     },
-    /** It runs, and no object knows of it. */
+    /** Marks it as running, although no object knows of it. */
     lose: `update report set state = 'running', shard = 0, after = 0, portions = 0, steps = 0, processed = 0, files = null`,
     fail: `update report set state = 'error'`,
   },
@@ -63,14 +63,14 @@ const WORK = {
   },
 } as const
 
-describe.each(Object.entries(WORK))('of a tenant: %s', (_, { make, path, resume, lose, fail }) => {
+describe.each(Object.entries(WORK))('the %s of a tenant', (_, { make, path, resume, lose, fail }) => {
   const read = (locator: string) =>
     callOk<ReportStatusResponse | ImpactResponse>('GET', path(locator), { token })
   const statusOf = async (locator: string) => (await callApi('GET', path(locator), { token })).status
   const finished = (locator: string) =>
     expect.poll(async () => (await read(locator)).state, { timeout: 20_000 }).toBe('finished')
 
-  it('is removed 30 days after it finished, however long it ran', async () => {
+  it('is removed 30 days after it finished', async () => {
     const locator = await make()
     await finished(locator)
     await advance(29)
@@ -79,7 +79,7 @@ describe.each(Object.entries(WORK))('of a tenant: %s', (_, { make, path, resume,
     expect(await statusOf(locator)).toBe(404)
   })
 
-  it('that stopped and was resumed is removed 30 days after that', async () => {
+  it('is removed 30 days after it finished again if it stopped and was resumed', async () => {
     const locator = await make()
     await finished(locator)
     await client.exec(fail)
@@ -92,7 +92,7 @@ describe.each(Object.entries(WORK))('of a tenant: %s', (_, { make, path, resume,
     expect(await statusOf(locator)).toBe(404)
   })
 
-  it('whose object lost its alarm goes on within a day, and one that outlived its time is removed', async () => {
+  it('continues within a day if its object lost its alarm, and an overdue one is removed', async () => {
     const locator = await make()
     await finished(locator)
     await client.exec(`${lose}; delete from timer`)

@@ -1,4 +1,4 @@
-// `kill -9` at several moments of a report, ten in full: its files are those of one that nothing disturbed.
+// `kill -9` at several moments of a report (ten in a full run): its files are the same as without disturbance.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
@@ -15,7 +15,7 @@ let service: ServiceProcess
 
 afterAll(() => service?.remove())
 
-/** Sends a made-up book, and waits until it is there. */
+/** Submits a generated book and waits until it is migrated. */
 async function migrated(agent: ApiClient): Promise<void> {
   const asOf = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
   const texts = [
@@ -55,7 +55,7 @@ test(`killed ${KILLS} times, a report ends with the files of an undisturbed one`
     if (state === 'running') within += 1
     await service.kill9()
     await service.start()
-    // One that has ended is followed by another.
+    // Starts another report if this one has finished.
     const now = await agent.call<ReportStatusResponse>('GET', `/report/${locator}/status`)
     if (now.state !== 'finished') continue
     expect(hashesOf(now)).toEqual(hashesOf(whole))

@@ -1,4 +1,5 @@
-// Reports over random histories: what they say adds up, however a period is cut, and a report as known at a time is the one made then.
+// Reports over random histories: sums agree wherever a period is divided, and a report as known at a time equals the report made
+// then.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { add, type Instant, LATEST } from '../../src/kernel/time.ts'
@@ -68,7 +69,7 @@ const reported = (aggregate: PolicyAggregate, rows: readonly StoredJournalRow[])
   segments: new Map(),
 })
 
-/** The story, and what it was after each step after which time went on. */
+/** The history, and the state before each step that moves time. */
 async function lived(begun: Book, steps: Parameters<typeof afterStep>[1][]) {
   let book = begun
   const rows: StoredJournalRow[][] = []

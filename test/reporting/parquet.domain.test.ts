@@ -1,4 +1,4 @@
-// Parquet files as warehouses read them: by the reader of the Rust implementation of Arrow, which shares no code with the writer.
+// Parquet files as data warehouses read them: with the Rust implementation of Arrow, which shares no code with the writer.
 import { type Table, tableFromIPC } from 'apache-arrow'
 import { readParquet } from 'parquet-wasm'
 import { describe, expect, it } from 'vitest'
@@ -33,7 +33,7 @@ const lineOf = (at: number): [string, (typeof CURRENCIES)[number], number | null
   at % 2 === 0 ? at * 1_000_003 : -at,
 ]
 
-/** As alarms write it: each row group by a writer that goes on from what the one before left. */
+/** Writes row groups as alarms do: each with a new writer that continues from the state of the previous one. */
 function written(lines: readonly Cell[][], size: number): Uint8Array {
   const pieces: Uint8Array[] = []
   let groups = ''
@@ -48,7 +48,7 @@ function written(lines: readonly Cell[][], size: number): Uint8Array {
 
 const readBack = (bytes: Uint8Array): Table => tableFromIPC(readParquet(bytes).intoIPCStream())
 
-/** Ten-thousandths, from the two's complement of 128 bits. */
+/** Ten-thousandths, from 128-bit two's complement. */
 const decimal = (value: unknown): bigint => {
   const words = [...(value as Uint32Array)].map(BigInt)
   return BigInt.asIntN(
@@ -58,7 +58,7 @@ const decimal = (value: unknown): bigint => {
 }
 
 describe('a Parquet file', () => {
-  it('has the types that warehouses know, and every cell', () => {
+  it('contains every cell with types that data warehouses support', () => {
     const lines = Array.from({ length: LINES }, (_, at) => lineOf(at))
     const table = readBack(written(lines, 1_000))
     expect(table.schema.fields.map(({ name, type }) => `${name}: ${type}`)).toEqual([
@@ -82,7 +82,7 @@ describe('a Parquet file', () => {
     }
   })
 
-  it('is the same whether one writer wrote it or several', () => {
+  it('is the same whether one writer or several wrote it', () => {
     const lines = Array.from({ length: 300 }, (_, at) => lineOf(at))
     const file = new ParquetFile(layout, undefined)
     const first = file.rowGroup(lines.slice(0, 150))
@@ -90,7 +90,7 @@ describe('a Parquet file', () => {
     expect(Buffer.compare(Buffer.from(written(lines, 150)), atOnce)).toBe(0)
   })
 
-  it('without lines is a table of no rows', () => {
+  it('without lines is a table without rows', () => {
     expect(readBack(written([], 10)).numRows).toBe(0)
   })
 })

@@ -1,5 +1,5 @@
-// Reports on the service: a small tenant with policies that were issued, changed, paid and cancelled. Each figure is held against what
-// the interface says of the policies.
+// Reports of the service on a small tenant with policies that were issued, changed, paid and cancelled. Each figure is compared
+// with the policies as the API shows them.
 import { env } from 'cloudflare:workers'
 import { parse } from 'csv-parse/sync'
 import { parquetReadObjects } from 'hyparquet'
@@ -52,7 +52,7 @@ const run = (name: string, body: object = {}): Promise<ReportStatusResponse> =>
 
 const whole = (more: object = {}) => ({ from: start - 400 * DAY_MS, to: start + 400 * DAY_MS, ...more })
 
-/** What has happened by the real time; the policies begin years later. */
+/** A period of the real time, since transactions happen now although the policies start years later. */
 const today = (more: object = {}) => ({ from: Date.now() - DAY_MS, to: Date.now() + DAY_MS, ...more })
 
 const cents = (amount: unknown): number => Math.round(Number(amount) * 100)
@@ -77,7 +77,7 @@ async function until(locator: string, ...states: string[]): Promise<ReportStatus
 }
 
 describe('a report', () => {
-  it('says what was written, charged and taxed, to the cent of the policies', async () => {
+  it('gives written premium, taxes and fees that match the prices of the policies to the cent', async () => {
     const written = await run('writtenPremium', whole())
     expect(written).toMatchObject({ state: 'finished', processed: 5, expected: 5, totalsCompleted: true })
     expect(sumOf(written, 'premium')).toBe(await prices(price => price.grossPremium))
@@ -89,7 +89,7 @@ describe('a report', () => {
     expect(byAccount.fee).toBe(await prices(price => price.grossFees))
   })
 
-  it('says what is earned at every time: with the rest, it is what was written', async () => {
+  it('gives earned and unearned premium that total the written premium at any time', async () => {
     const written = sumOf(await run('writtenPremium', whole()), 'premium')
     let before = 0
     for (const day of [0, 100, 200, 300, 399]) {
@@ -110,7 +110,7 @@ describe('a report', () => {
     expect(sumOf(half, 'earned')).toBeGreaterThan(0.4 * written)
   })
 
-  it('says what invoices ask for, what was paid, and what quotes and terms became', async () => {
+  it('gives receivables, payments, and the states of quotes and terms', async () => {
     const all = await Promise.all(policies.map(policy))
     const open = all
       .flatMap(({ invoices }) => invoices)
@@ -134,7 +134,7 @@ describe('a report', () => {
     ])
   })
 
-  it('says what is in force, and sums numeric fields of exposures', async () => {
+  it('gives the policies in force, and sums numeric fields of exposures', async () => {
     const at = { at: start + 200 * DAY_MS, sums: ['vehicle.vehicle_value'] }
     const [total] = (await run('inForce', at)).totals
     expect(total!.sums).toMatchObject({ policies: 4, exposures: 4, perils: 16 })
@@ -148,13 +148,13 @@ describe('a report', () => {
     expect((await run('inForce', { at: start - 10 * DAY_MS })).totals).toEqual([])
   })
 
-  it('balances: debits are credits, by month and account', async () => {
+  it('balances: debits equal credits by month and account', async () => {
     const ledger = await run('ledger', whole())
     expect(sumOf(ledger, 'debit')).toBe(sumOf(ledger, 'credit'))
     expect(sumOf(ledger, 'debit')).toBeGreaterThan(0)
   })
 
-  it('lists transactions with the columns that are asked for', async () => {
+  it('lists transactions with the requested columns', async () => {
     const columns = ['field:claims_free_years', 'exposures:vehicle', 'sum:vehicle.vehicle_value']
     const report = await run('bordereau', whole({ columns }))
     const { items } = await callOk<ReportLinesResponse>('GET', `/report/${report.locator}/lines`, { token })
@@ -170,7 +170,7 @@ describe('a report', () => {
     expect(Number(cancellation.premium)).toBeLessThan(0)
   })
 
-  it('groups by fields of the policy, and leads from a group to its lines', async () => {
+  it('groups by fields of the policy, and lists the lines of a group', async () => {
     const report = await run('writtenPremium', whole({ by: ['peril', 'field:region_class', 'month'] }))
     const [total] = report.totals
     const query = `group=${encodeURIComponent(JSON.stringify(total!.group))}&pageSize=2`
@@ -190,7 +190,7 @@ describe('a report', () => {
     expect(found.reduce((sum, one) => sum + cents(one.premium), 0)).toBe(cents(total!.sums.premium))
   })
 
-  it('as known at an earlier time is the report that was run then', async () => {
+  it('as known at an earlier time is the same as the report that was run then', async () => {
     const before = await run('writtenPremium', whole())
     const owedBefore = await run('receivables', { at: start + 399 * DAY_MS })
     await new Promise(resolve => setTimeout(resolve, 5))
@@ -209,7 +209,7 @@ describe('a report', () => {
 })
 
 describe('files of a report', () => {
-  it('say the same as its totals, read by other programs', async () => {
+  it('contain the totals of the report when other libraries read them', async () => {
     const report = await run('writtenPremium', whole())
     const file = async (format: string): Promise<ArrayBuffer> => {
       const { url, sha256, bytes } = report.files.find(one => one.format === format)!
@@ -257,7 +257,7 @@ describe('files of a report', () => {
     ])
   })
 
-  it('are there for a report without lines, too', async () => {
+  it('exist for a report without lines too', async () => {
     const report = await run('writtenPremium', { from: 0, to: 1_000 })
     expect(report).toMatchObject({ state: 'finished', lines: 0, totals: [] })
     expect(report.files.map(({ format, rows }) => [format, rows])).toEqual([
@@ -270,7 +270,7 @@ describe('files of a report', () => {
   })
 })
 
-describe('a wrong request', () => {
+describe('an invalid request', () => {
   it.each([
     ['writtenPremum', {}, 404, /Did you mean 'writtenPremium'/],
     ['writtenPremium', { by: ['perils'] }, 400, /Did you mean 'peril'/],
@@ -296,12 +296,12 @@ describe('a wrong request', () => {
       400,
       /at most 6/,
     ],
-  ])('of %s with %j is refused', async (name, body, status, message) => {
+  ])('for %s with %j is rejected', async (name, body, status, message) => {
     const answer = await callApi<{ message: string }>('POST', `/report/${name}`, { token, body })
     expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)])
   })
 
-  it('names no report of nobody, and no line that is not there', async () => {
+  it('for an unknown report returns 404, and for an unknown group or paging token 400', async () => {
     const other = '00000000-0000-4000-8000-000000000000'
     for (const [method, path] of [
       ['GET', `/report/${other}/status`],
@@ -317,8 +317,8 @@ describe('a wrong request', () => {
   })
 })
 
-describe('a report that runs', () => {
-  it('is paused, goes on and is removed with its files', async () => {
+describe('a report run', () => {
+  it('can be paused and resumed, and is deleted with its files', async () => {
     const { locator } = await run('conversion')
     const answer = await callApi<{ message: string }>('PATCH', `/report/${locator}/pause`, { token })
     expect([answer.status, answer.body.message]).toEqual([409, expect.stringMatching(/finished/)])
@@ -340,7 +340,7 @@ describe('a report that runs', () => {
     expect((await callApi('GET', `/report/${locator}/status`, { token })).status).toBe(404)
   })
 
-  it('is one of four', async () => {
+  it('is rejected with 409 while four reports run', async () => {
     const database = boundDatabase(poolBinding(1))
     const made = await Promise.all([1, 2, 3, 4].map(() => run('conversion', whole())))
     const names = made.map(({ locator }) => `'${locator}'`).join(', ')
@@ -350,7 +350,7 @@ describe('a report that runs', () => {
     await database.prepare(`update report set state = 'finished' where locator in (${names})`).run()
   })
 
-  it('is answered the same when it is asked for again under the same key', async () => {
+  it('is returned again when the request is repeated with the same key', async () => {
     const headers = { 'idempotency-key': 'report-1' }
     const once = await callOk<ReportStatusResponse>('POST', '/report/charges?wait=20', {
       token,
@@ -365,7 +365,7 @@ describe('a report that runs', () => {
     expect(again.locator).toBe(once.locator)
   })
 
-  it('tells that it has finished', async () => {
+  it('emits report.finish', async () => {
     const { locator } = await run('charges', whole())
     const { results } = await boundDatabase(poolBinding(1))
       .prepare(`select data from event where type = 'report.finish'`)
@@ -395,8 +395,8 @@ describe('a report that runs', () => {
   })
 })
 
-describe('a schedule', () => {
-  it('runs its report by the calendar, once for times that were missed', async () => {
+describe('a report schedule', () => {
+  it('runs its report at the calendar times, and once for times that were missed', async () => {
     const body = {
       reportName: 'writtenPremium',
       parameters: { period: 'previousDay' },

@@ -1,11 +1,11 @@
-// What became of terms: a policy may end before a renewal that was issued begins.
+// The outcomes of terms: a policy may end before an issued renewal begins.
 import { expect, it } from 'vitest'
 import { LATEST, type TimeZone } from '../../src/kernel/time.ts'
 import { retention } from '../../src/reporting/kinds/business.ts'
 import { month } from '../support/boat-product.ts'
 import { BOOK_CONFIGURATION, Boat } from '../support/twelve-boats.ts'
 
-/** Its terms: outcome, whether it was renewed or cancelled, premium and premium of renewed terms. */
+/** Returns, for each term: outcome, whether it was renewed or cancelled, premium, and premium of renewed terms. */
 function termsOf({ loaded: { aggregate } }: Boat) {
   const policy = { policy: aggregate.policy, records: aggregate, journal: [], segments: new Map() }
   const parameters = {
@@ -29,7 +29,7 @@ function termsOf({ loaded: { aggregate } }: Boat) {
 
 const renewed = async () => (await Boat.made({ months: 6 })).renew(month(5), month(12))
 
-it('a term whose renewal was issued is none when the policy ended before it began', async () => {
+it('a renewed term does not count as renewed if the policy ended before the renewal began', async () => {
   const boat = await renewed()
   await boat.cancel(month(5), month(5))
   expect(termsOf(boat)).toEqual([['cancelled', 0, 1, 50_000, 0]])
@@ -41,7 +41,7 @@ it('a term whose renewal was issued is none when the policy ended before it bega
   ])
 })
 
-it('a term that began is cancelled, and the one before it renewed', async () => {
+it('cancelling in a renewed term counts that term as cancelled and the earlier one as renewed', async () => {
   for (const [from, premium] of [
     [month(6), 0],
     [month(8), 20_000],

@@ -1,4 +1,4 @@
-// When a scheduled report runs, by the clocks of the tenant's zone.
+// The times of scheduled reports in the time zone of the tenant.
 import { expect, test } from 'vitest'
 import type { Instant, TimeZone } from '../../src/kernel/time.ts'
 import type { Calendar } from '../../src/reporting/contract.ts'
@@ -7,7 +7,7 @@ import { nextTime } from '../../src/reporting/schedules.ts'
 type Case = [zone: string, calendar: Partial<Calendar>, after: string, next: string]
 
 test.each<Case>([
-  // The last Sunday of March 2030 is the 31st: the day has 23 hours, and no 02:00.
+  // The last Sunday of March 2030 is the 31st: the day has 23 hours and no 02:00.
   ['Europe/Berlin', { hour: 6 }, '2030-03-31T00:00+01:00', '2030-03-31T06:00+02:00'],
   ['Europe/Berlin', { hour: 23 }, '2030-03-31T00:00+01:00', '2030-03-31T23:00+02:00'],
   ['Europe/Berlin', { hour: 2 }, '2030-03-31T00:00+01:00', '2030-03-31T03:00+02:00'],
@@ -19,14 +19,14 @@ test.each<Case>([
     '2030-03-31T23:00+02:00',
   ],
   ['Europe/Berlin', { every: 'week', day: 7, hour: 23 }, '2030-03-30T00:00+01:00', '2030-03-31T23:00+02:00'],
-  // 27 October 2030 has 25 hours, and 02:00 twice.
+  // 27 October 2030 has 25 hours, and 02:00 occurs twice.
   ['Europe/Berlin', { hour: 2 }, '2030-10-27T00:00+02:00', '2030-10-27T02:00+02:00'],
   ['Europe/Berlin', { hour: 2 }, '2030-10-27T02:00+02:00', '2030-10-28T02:00+01:00'],
   ['Europe/Berlin', { hour: 6 }, '2030-10-27T00:00+02:00', '2030-10-27T06:00+01:00'],
   ['Europe/Berlin', { hour: 23 }, '2030-10-27T00:00+02:00', '2030-10-27T23:00+01:00'],
   ['America/Los_Angeles', { hour: 23 }, '2030-03-10T00:00-08:00', '2030-03-10T23:00-07:00'],
   ['America/Los_Angeles', { hour: 0 }, '2030-11-03T00:00-07:00', '2030-11-04T00:00-08:00'],
-  // Clocks go forward at midnight, and by half an hour.
+  // Clocks are moved forward at midnight, and by half an hour.
   ['America/Santiago', { hour: 0 }, '2030-09-07T12:00-04:00', '2030-09-08T01:00-03:00'],
   ['America/Santiago', { hour: 6 }, '2030-09-07T12:00-04:00', '2030-09-08T06:00-03:00'],
   ['Australia/Lord_Howe', { hour: 9 }, '2030-10-05T12:00+10:30', '2030-10-06T09:00+11:00'],

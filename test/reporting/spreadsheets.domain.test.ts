@@ -1,4 +1,4 @@
-// Files of reports in a spreadsheet: text that clients chose is never a formula there, and amounts stay numbers.
+// Report files in a spreadsheet: text from clients is never a formula, and amounts remain numbers.
 import { expect, test } from 'vitest'
 import type { TimeZone } from '../../src/kernel/time.ts'
 import type { Layout } from '../../src/reporting/columns.ts'
@@ -28,13 +28,13 @@ test.each([
     text.startsWith('\t') ? `"'${text}"` : `'${text}`,
   ]),
   ['\r=1+1', `"'\r'=1+1"`],
-  // Where semicolons separate cells, a spreadsheet ends the cell there, and at the end of a line.
+  // A spreadsheet that uses semicolons as separators ends the cell at a semicolon and at the end of a line.
   ['a;=1+1;b', `"a;'=1+1;b"`],
   ['a\n=1+1;b', `"a\n'=1+1;b"`],
   ['a;\n@SUM(A1)', `"a;'\n'@SUM(A1)"`],
   ['a; b', '"a; b"'],
   ['a-1', 'a-1'],
-])('%j is a text, and the amounts beside it are negative numbers', (text, shown) => {
+])('%j is a text, and the amounts next to it are negative numbers', (text, shown) => {
   const cells = ['100000064', text, 'EUR', -120_050, '-3.5']
   const totals = noTotals()
   addToTotals(totals, cells, layout)

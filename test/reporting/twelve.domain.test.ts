@@ -1,4 +1,4 @@
-// The book of twelve boats: every figure of docs/reports.md is what its report says.
+// The book of twelve boats: each figure in docs/reports.md equals that of its report.
 import { expect, it } from 'vitest'
 import books from '../../docs/books.md?raw'
 import page from '../../docs/reports.md?raw'
@@ -25,7 +25,7 @@ const surroundings = {
 
 const YEAR = { from: month(0), to: month(12) }
 
-/** What the page asks of each report, and what its rows are by. */
+/** The parameters of each report on the page, and the groups of its rows. */
 const ASKED: Record<string, { by: string[]; from?: Instant; to?: Instant; isByBoat?: true }> = {
   writtenPremium: { by: [], isByBoat: true },
   earnedPremium: { by: [], isByBoat: true, from: month(6), to: month(7) },
@@ -94,11 +94,11 @@ const policies: ReportedPolicy[] = boats.map(({ loaded, rows }) => ({
 }))
 const all: ReportedPolicy[] = [...policies, { journal: disbursements, segments: new Map() }]
 
-/** Of the columns that the page shows. */
+/** The figures in the columns that the page shows. */
 const shown = (figures: Figures, columns: readonly string[]): Figures =>
   figures.map(one => Object.fromEntries(columns.map(column => [column, one[column]!])))
 
-it.each(Object.keys(ASKED))('the report %s of twelve boats is what docs/reports.md says', name => {
+it.each(Object.keys(ASKED))('the report %s of twelve boats matches docs/reports.md', name => {
   const table = tableOf(name)
   const columns = Object.keys(table[0]!)
   const figures = ASKED[name]!.isByBoat
@@ -112,11 +112,11 @@ it.each(Object.keys(ASKED))('the report %s of twelve boats is what docs/reports.
   expect(shown(figures, columns)).toEqual(table)
 })
 
-it('every report has its figures on the page', () => {
+it('every report has figures on the page', () => {
   expect(Object.keys(ASKED)).toEqual(REPORT_KINDS.map(({ name }) => name))
 })
 
-it('what was written and paid in another system is none of the period', async () => {
+it('premium written and payments made in another system do not count in the period', async () => {
   const { loaded, rows } = await migratedBoat()
   const migrated: ReportedPolicy = { policy: loaded.aggregate.policy, journal: rows, segments: new Map() }
   const [written] = reported('writtenPremium', [migrated])
@@ -128,10 +128,10 @@ it('what was written and paid in another system is none of the period', async ()
   ])
 })
 
-it('what a cancellation held back in another system is no opening premium', async () => {
+it('an amount that a cancellation in another system held back is not opening premium', async () => {
   const { loaded, rows } = await migratedBoatThatKept40()
   const migrated: ReportedPolicy = { policy: loaded.aggregate.policy, journal: rows, segments: new Map() }
-  // Eight months of 100.00 are written; 40.00 are kept, and the taxes of eight months.
+  // Eight months of 100.00 are written. 40.00 are held back, and the taxes of eight months.
   expect(reported('writtenPremium', [migrated])).toMatchObject([
     { premium: '0.00', heldBack: '0.00', openingPremium: '800.00' },
   ])
@@ -141,7 +141,7 @@ it('what a cancellation held back in another system is no opening premium', asyn
   ])
 })
 
-it('the life of boat 7 is posted as docs/books.md says', () => {
+it('the journal of boat 7 matches docs/books.md', () => {
   const [, rest] = books.split('<!-- entries: 7 -->') as [string, string]
   const lines = rest.trim().split('\n\n')[0]!.split('\n').slice(2)
   const told = lines.map(line =>
