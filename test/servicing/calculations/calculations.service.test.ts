@@ -1,4 +1,4 @@
-// Premium formulas tried out through HTTP: the deployed ones give what they give in a policy, wrong ones say where.
+// Trying premium formulas through HTTP: deployed formulas give the same as in a policy, and errors show their line.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
 import type { CalculationResponse } from '../../../src/servicing/calculations/contract.ts'
@@ -40,7 +40,7 @@ const formulaOf = (example: string, product: string, exposure: string, peril: st
 
 type Groups = { fieldName: string; fieldValues: Record<string, unknown> }[] | undefined
 
-/** Values and groups of a policy request as characteristics: each group under a locator. */
+/** Values and groups of a policy request as characteristics, with each group under a locator. */
 function characteristics(fieldValues: Record<string, unknown> = {}, groups: Groups = []) {
   const values: Record<string, unknown> = { ...fieldValues }
   const byLocator: Record<string, unknown> = {}
@@ -95,7 +95,7 @@ const vehicle = (): WorkedExposure => plainYear().request.policy.exposures[0]!
 
 const ofPlainYear = (calculation: string) => requestFor(plainYear(), vehicle(), 'own_damage', calculation)
 
-describe('a formula on values of the request', () => {
+describe('a premium formula with values of the request', () => {
   const worked = ['motor', 'home'].flatMap(example =>
     workedOf(example).map(one => [`${example}: ${one.name}`, example, one] as const),
   )
@@ -116,7 +116,7 @@ describe('a formula on values of the request', () => {
     expect((taxes / 100).toFixed(2)).toBe(one.expected.grossTaxes)
   })
 
-  it('shows the rate, commissions, taxes and what the formula assigned', async () => {
+  it('returns premiums, commissions, taxes and the assigned variables', async () => {
     const { body } = await check(
       motor.token,
       ofPlainYear(`{% assign value = data.exposure_characteristics.field_values.vehicle_value %}
@@ -161,7 +161,7 @@ describe('a formula on values of the request', () => {
     })
   })
 
-  it('takes amounts of the peril, and a span, from the request', async () => {
+  it('reads the amounts of the peril and the span of the policy from the request', async () => {
     const request = ofPlainYear(
       `{{ data.peril_characteristics.deductible | set_year_premium }}{% assign unlimited = data.peril_characteristics.indemnity_per_event %}`,
     )
@@ -175,7 +175,7 @@ describe('a formula on values of the request', () => {
       },
       perilCharacteristics: { deductible: 300 },
     })
-    // Six whole months of twelve, through the hour that March loses.
+    // Six whole months of twelve, although March has one hour less.
     expect(body).toMatchObject({
       premium: 150,
       monthPremium: 25,
@@ -183,20 +183,20 @@ describe('a formula on values of the request', () => {
     })
   })
 
-  it('that sets nothing costs nothing', async () => {
+  it('that sets nothing has a premium of zero', async () => {
     const { body } = await check(motor.token, ofPlainYear(''))
     expect(body).toMatchObject({ premium: 0, monthPremium: 0, commissions: [], assignedVariables: {} })
     expect(body).not.toHaveProperty('technicalPremium')
   })
 
-  it('tells of untidy forms, with their place', async () => {
+  it('returns a warning with line and column for a doubled pipe', async () => {
     const { status, body } = await check(motor.token, ofPlainYear('{{ 12 | | set_year_premium }}'))
     expect(status).toBe(200)
     expect(body.premium).toBe(12)
     expect(body.warnings).toEqual([{ line: 1, column: expect.any(Number), message: expect.any(String) }])
   })
 
-  it('that gives more than an amount can be is refused, with the peril', async () => {
+  it('is rejected with 422 and the name of the peril if the amount is out of range', async () => {
     const { status, body } = await check(
       motor.token,
       ofPlainYear(`{{ ${'9'.repeat(20)} | set_year_premium }}`),
@@ -205,7 +205,7 @@ describe('a formula on values of the request', () => {
     expect(body.message).toMatch(/^Peril 'own_damage' of 'vehicle': /)
   })
 
-  it('gets no address of a file for what reads like the name of one', async () => {
+  it('returns a variable that looks like a file name as text, not as a URL', async () => {
     const url = 'file:documents/00000000-0000-4000-8000-00000000aa00/policy.pdf'
     const { body } = await check(
       motor.token,
@@ -214,7 +214,7 @@ describe('a formula on values of the request', () => {
     expect(body.assignedVariables).toEqual({ url, urlExpirationTimestamp: '0' })
   })
 
-  it('shows no more of what was assigned than a page', async () => {
+  it('returns the assigned variables abbreviated if they are very large', async () => {
     const { status, body } = await check(
       motor.token,
       ofPlainYear(
@@ -227,7 +227,7 @@ describe('a formula on values of the request', () => {
   })
 })
 
-describe('a formula that is wrong', () => {
+describe('a faulty formula', () => {
   const wrong: [what: string, formula: string, code: string, message: RegExp][] = [
     [
       'does not parse',
@@ -280,7 +280,7 @@ describe('a formula that is wrong', () => {
   })
 })
 
-describe('a request that is wrong', () => {
+describe('a calculation request', () => {
   const request = () => ofPlainYear(OWN_DAMAGE)
   const wrong: [what: string, change: () => object, status: number, message: RegExp][] = [
     ['an unknown product', () => ({ productName: 'boat' }), 400, /There is no product 'boat'/],
@@ -330,13 +330,13 @@ describe('a request that is wrong', () => {
     ],
     ['a negative deductible', () => ({ perilCharacteristics: { deductible: -1 } }), 400, /deductible/],
   ]
-  it.each(wrong)('by %s is refused', async (_what, change, status, message) => {
+  it.each(wrong)('is rejected for %s', async (_what, change, status, message) => {
     const answer = await check(motor.token, { ...request(), ...change() })
     expect(answer.body.message).toMatch(message)
     expect(answer.status).toBe(status)
   })
 
-  it('may leave values out, as a draft may', async () => {
+  it('may omit values, as a draft may', async () => {
     const { status, body } = await check(motor.token, {
       ...request(),
       calculation: '{{ 12 | set_year_premium }}',
@@ -349,7 +349,7 @@ describe('a request that is wrong', () => {
   })
 })
 
-describe('a formula on a peril that there is', () => {
+describe('a premium formula for an existing peril', () => {
   const DAY = 86_400_000
 
   const compared = async (policy: PolicyResponse) => {
@@ -372,7 +372,7 @@ describe('a formula on a peril that there is', () => {
       }
   }
 
-  it('gives what the policy has, of new business, endorsements and renewals', async () => {
+  it('gives the premiums of the policy after new business, endorsements and renewals', async () => {
     const { body: created } = await motor.createPolicy()
     const { locator } = created
     await compared(created)
@@ -395,7 +395,7 @@ describe('a formula on a peril that there is', () => {
     expect(renewed.status).toBe(200)
     const { body: after } = await motor.get(`/policy/${locator}`)
     const later = { ...after, exposures: after.exposures.map(one => ({ ...one, perils: one.perils })) }
-    // What stands before the endorsement is a share of an older price, which no formula gives.
+    // Characteristics before the endorsement have a share of an older price, which no formula gives.
     for (const exposure of later.exposures)
       for (const peril of exposure.perils)
         peril.characteristics = peril.characteristics.filter(
@@ -417,7 +417,7 @@ describe('a formula on a peril that there is', () => {
     expect(operations.slice(4)).toEqual(Array(4).fill({ operation: 'renewal', value: '40000' }))
   })
 
-  it('finds the peril by its displayId or locator, reads the policyholder, and takes the last segment in force', async () => {
+  it('finds the peril by displayId or locator, and reads the policyholder', async () => {
     const { body: draft } = await motor.createPolicy({ finalize: false })
     const peril = draft.exposures[0]!.perils[1]!
     const calculation = `{% assign name = data.policyholder.entity.values.last_name %}{% assign mine = data.policy_characteristics.policy_locator %}{{ 120 | set_year_premium }}`
@@ -430,7 +430,7 @@ describe('a formula on a peril that there is', () => {
     }
   })
 
-  it('is 404 where there is no such peril, or none of this tenant', async () => {
+  it('returns 404 for an unknown peril and for a peril of another tenant', async () => {
     const { body: policy } = await motor.createPolicy({ finalize: false })
     const [first, second] = policy.exposures[0]!.perils
     const of = (perilDisplayId: unknown, more = {}) =>
@@ -446,8 +446,8 @@ describe('a formula on a peril that there is', () => {
   })
 })
 
-describe('a check', () => {
-  it('takes one round trip, and stores nothing', async () => {
+describe('checking a premium formula', () => {
+  it('needs one round trip and stores nothing', async () => {
     const { body: policy } = await motor.createPolicy({ finalize: false })
     await motor.get('/v1/ping/authorized')
     const made = await check(motor.token, ofPlainYear(OWN_DAMAGE))
@@ -462,7 +462,7 @@ describe('a check', () => {
     expect(after).toEqual(policy)
   })
 
-  it('is for those who quote and adjust claims, not for those who only read', async () => {
+  it('requires the permission to check calculations: claims users have it, read-only users do not', async () => {
     const claims = await motor.signIn('cora.claims')
     const reader = await motor.signIn('rita.reader')
     expect((await check(claims, ofPlainYear(OWN_DAMAGE))).status).toBe(200)

@@ -1,4 +1,4 @@
-// The deprecated paths of the contract show the same records as the others.
+// The deprecated paths of the contract show the same records as their successors.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CheckInvoicesResponse } from '../../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
@@ -33,7 +33,7 @@ const get = <Body>(path: string) => callOk<Body>('GET', path, { token: motor.tok
 const under = (area: string, path: string) => `/${area}/${motor.tenantLocator}${path}`
 
 describe('every deprecated path', () => {
-  it('says so in a header, also when it refuses, and no other path does', async () => {
+  it('has a Deprecation header, even in an error, and no other path has one', async () => {
     const answered = await motor.get<Any>(under('policy', '/quotes/list'))
     expect([answered.status, answered.headers.get('deprecation')]).toEqual([200, '@1767225600'])
     const refused = await motor.get<Any>(under('policy', '/transactions/nothing/segments/list'))
@@ -46,15 +46,15 @@ describe('every deprecated path', () => {
     expect(deprecated).toEqual(Array.from({ length: 7 }, () => true))
   })
 
-  it('is of the signed-in tenant only', async () => {
+  it('requires a token of the tenant in the path: 404 for another tenant, 401 without a token', async () => {
     const other = '/policy/00000000-0000-4000-8000-000000000000/quotes/list'
     expect((await motor.get(other)).status).toBe(404)
     expect((await callApi('GET', under('policy', '/quotes/list'))).status).toBe(401)
   })
 })
 
-describe('jobs of invoices', () => {
-  it('of a policy are its invoices and what is planned, with the same amounts', async () => {
+describe('invoice jobs', () => {
+  it('of a policy are its invoices and planned invoices, with the same amounts', async () => {
     const path = under('billing', `/jobs/invoices/policies/${issued.locator}/list`)
     const { listCompleted, items } = await get<InvoiceJobListResponse>(path)
     const { invoices, futureInvoices } = await get<CheckInvoicesResponse>(
@@ -77,7 +77,7 @@ describe('jobs of invoices', () => {
     )
   })
 
-  it('of a quote are those of its plan', async () => {
+  it('of a quote are the installments of its plan', async () => {
     const [quote] = await get<PolicyQuoteResponse[]>(`/policies/${issued.locator}/quotes`)
     const jobs = await get<InvoiceJobListResponse>(
       under('billing', `/jobs/invoices/quotes/${quote!.locator}/list`),
@@ -91,7 +91,7 @@ describe('jobs of invoices', () => {
   })
 })
 
-it('the billing trigger of a policy is its product’s, and is not set otherwise', async () => {
+it('the billing trigger of a policy is that of its product: the other one returns 409', async () => {
   const patch = (billingTrigger: string) =>
     callApi<Any>('PATCH', under('policy', `/policies/${issued.locator}/billingTrigger`), {
       token: motor.token,
@@ -105,7 +105,7 @@ it('the billing trigger of a policy is its product’s, and is not set otherwise
 })
 
 describe('lists of whole records', () => {
-  it('have policies as reading them answers, page by page', async () => {
+  it('contain policies as GET /policy/{locator} returns them, page by page', async () => {
     const path = under('policy', '/policies/snapshot/list')
     const all = await get<PolicySnapshotListResponse>(path)
     expect(all.listCompleted).toBe(true)
@@ -118,7 +118,7 @@ describe('lists of whole records', () => {
     expect((await motor.get(`${path}?offset=-1`)).status).toBe(400)
   })
 
-  it('have quotes of all policies', async () => {
+  it('contain the quotes of all policies', async () => {
     const { listCompleted, items } = await get<QuoteListResponse>(under('policy', '/quotes/list'))
     expect(listCompleted).toBe(true)
     expect(items.map(one => one.policyLocator)).toEqual([issued.locator, draft.locator])
@@ -130,7 +130,7 @@ describe('segments of a transaction', () => {
   const segments = (transaction: string) =>
     get<SegmentListResponse>(under('policy', `/transactions/${transaction}/segments/list`))
 
-  it('are those that its modification made, by the locator of either', async () => {
+  it('are those that its modification created, found by either locator', async () => {
     const [creation] = issued.modifications
     const { items } = await segments(creation!.locator)
     expect(items.map(one => [one.locator, one.type, one.characteristics?.startTimestamp])).toEqual([
@@ -143,7 +143,7 @@ describe('segments of a transaction', () => {
     expect((await motor.get(`${path}${creation!.locator}`)).status).toBe(404)
   })
 
-  it('of a cancellation have the gap that it leaves', async () => {
+  it('of a cancellation include the gap that it leaves', async () => {
     const { body: made } = await motor.createPolicy()
     const { body: policy } = await motor.post(`/policy/${made.locator}/issue`)
     const start = Number(policy.originalContractStartTimestamp)

@@ -20,7 +20,7 @@ const webhook = {
 const messages = (wire: object): string[] =>
   CreateWebhookRequest.safeParse({ ...webhook, ...wire }).error?.issues.map(issue => issue.message) ?? []
 
-test('the stream has the 74 types of the contract and three beside them; newer families are in the catalogue alone', () => {
+test('the stream has the 74 types of the contract and three more; newer types are only in the catalogue', () => {
   const beside = ['cancellation.effective', 'invoice.pastDue', 'invoice.writtenOff']
   const newer = [
     'document.ready',
@@ -44,7 +44,7 @@ test('the stream has the 74 types of the contract and three beside them; newer f
   expect(Event.shape.type.options[0].options).toEqual(streamTypes)
 })
 
-test('a subscription is a type, or all types below a prefix', () => {
+test('a subscription is a type, or a prefix with all types below it', () => {
   expect(matchesEventType('policy.issue', 'policy.issue')).toBe(true)
   expect(matchesEventType('policy.*', 'policy.quote.create')).toBe(true)
   expect(matchesEventType('policy.*', 'policyholder.create')).toBe(false)
@@ -54,7 +54,7 @@ test('a subscription is a type, or all types below a prefix', () => {
   expect(isEventTypePattern('*')).toBe(false)
 })
 
-test('plugins have types of their own, all below custom', () => {
+test("plugins can emit custom types, which all begin with 'custom.'", () => {
   for (const pattern of ['custom.rate.referred', 'custom.*', 'custom.rate.*'])
     expect(isEventTypePattern(pattern)).toBe(true)
   for (const pattern of ['custom', 'custom.', 'custom..a', 'customs.*', 'custom.a.*.b'])
@@ -62,15 +62,15 @@ test('plugins have types of their own, all below custom', () => {
   expect(matchesEventType('custom.*', 'custom.rate.referred')).toBe(true)
 })
 
-test('the stream is read from digits in the query', () => {
+test('the stream query accepts numbers as digits', () => {
   expect(EventStreamQuery.parse({ startTimestamp: '1000', pageSize: '5' })).toEqual({
     startTimestamp: 1000,
     pageSize: 5,
   })
 })
 
-describe('a new webhook', () => {
-  test('signs, and failure handling that says nothing has the documented defaults', () => {
+describe('a request to create a webhook', () => {
+  test('enables signing by default, and empty failure handling has the documented defaults', () => {
     const read = CreateWebhookRequest.parse({ ...webhook, failureHandling: {} })
     const endpoint: WebhookEndpoint = read.endpoint
     const failureHandling: WebhookFailureHandling | undefined = read.failureHandling
@@ -79,7 +79,7 @@ describe('a new webhook', () => {
     expect(CreateWebhookRequest.parse(webhook).failureHandling).toBeUndefined()
   })
 
-  test('may say how failures are handled', () => {
+  test('may specify failure handling', () => {
     const failureHandling = {
       triggers: ['503', 'timeout'],
       retryStrategy: { type: 'exponential', interval: 5 },
@@ -95,12 +95,12 @@ describe('a new webhook', () => {
     })
   })
 
-  test('names its types, though there may be none yet', () => {
+  test('must have eventTypes, which may be empty', () => {
     expect(messages({ eventTypes: null })).toEqual(["'eventTypes' must be a list, not null."])
     expect(messages({ eventTypes: [] })).toEqual([])
   })
 
-  test('is told of every unknown type and trigger, and of a strategy out of bounds', () => {
+  test('is rejected with an error for each unknown type and trigger, and for values out of range', () => {
     expect(
       messages({
         eventTypes: ['policy.issue', 'policy.sold'],
@@ -118,7 +118,7 @@ describe('a new webhook', () => {
   })
 
   test.each(['ftp://example.com', 'example.com', 'https://user:pass@example.com', 'javascript:1'])(
-    'does not go to %s',
+    'cannot have the endpoint %s',
     url => {
       expect(messages({ endpoint: { url } })).toEqual([
         "'endpoint.url' must be an http or https address without user name and password.",
@@ -133,7 +133,7 @@ describe('a new webhook', () => {
     [{ a: ['one\r\ntwo'] }, 'must be one line'],
     [{ a: ['x'.repeat(5_000)] }, 'at most 20 headers'],
     [Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`h${n}`, ['x']])), 'at most 20 headers'],
-  ])('does not send headers like %j', (headers, words) => {
+  ])('cannot have headers like %j', (headers, words) => {
     expect(messages({ endpoint: { ...webhook.endpoint, headers } }).join()).toContain(words)
   })
 })

@@ -27,7 +27,7 @@ const count = async (table: string) =>
   (await client.prepare(`select count(*) as n from ${table}`).first<{ n: number }>())!.n
 
 describe('the dispatcher', () => {
-  it('makes deliveries whose hint was lost', async () => {
+  it('sends deliveries whose hint was lost', async () => {
     const receiver = await openReceiver()
     await makeWebhook(tenant, { url: receiver.url })
     await happen(tenant, [{}])
@@ -35,7 +35,7 @@ describe('the dispatcher', () => {
     expect(await receiver.wait(1)).toHaveLength(1)
   })
 
-  it('tells when the next retry is due', async () => {
+  it('returns when the next retry is due', async () => {
     const receiver = await openReceiver({ status: 500 })
     const retryStrategy = { type: 'linear', interval: 100, attempts: 2 }
     await makeWebhook(tenant, { url: receiver.url, failureHandling: { retryStrategy } })
@@ -46,14 +46,14 @@ describe('the dispatcher', () => {
     expect(due! - Date.now()).toBeGreaterThan(85_000)
   })
 
-  it('has nothing to do for a tenant without writes, or one that was recreated', async () => {
+  it('has no work for a tenant without writes, or with a former generation', async () => {
     expect(await work()).toBeUndefined()
     await happen(tenant, [{}])
     expect(await work()).toBeTypeOf('number')
     expect(await workOff(env, { ...shardName(tenant, 0), generation: 2 })).toBeUndefined()
   })
 
-  it('keeps a timer that no one here knows, and does not spin on it', async () => {
+  it('keeps a timer of an unknown kind, and tries it again at most once a minute', async () => {
     await client.exec(
       `insert into timer (locator, due_at, kind, subject, payload) values ('t', 0, 'of.tomorrow', '', '{}')`,
     )
@@ -63,10 +63,10 @@ describe('the dispatcher', () => {
   })
 })
 
-describe('the record of writes', () => {
+describe('the table of writes', () => {
   const age = (ms: number) => client.prepare('update write set at = at - ?').bind(ms).run()
 
-  it('is purged after 30 days, in bounded steps, until only what is younger is left', async () => {
+  it('is purged after 30 days, in bounded steps, until only younger rows remain', async () => {
     await client.exec(
       `insert into write (key, body_hash, status, subject, at) with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500) select 'old' || i, '', 200, '', 0 from n`,
     )
@@ -80,7 +80,7 @@ describe('the record of writes', () => {
     expect(due! - Date.now()).toBeGreaterThan(KEEP_WRITES_MS - DAY_MS)
   })
 
-  it('is looked at once a day at most, and not at all when it is empty', async () => {
+  it('is checked at most once a day, and not at all when it is empty', async () => {
     await happen(tenant, [])
     await work()
     await age(KEEP_WRITES_MS - 1_000)
@@ -92,11 +92,11 @@ describe('the record of writes', () => {
   })
 })
 
-describe('the alarm', () => {
+describe('the alarm of the dispatcher', () => {
   const object = () => dispatcherObject(env, tenant, 0)
   const alarmOf = () => runInDurableObject(object(), (_, state) => state.storage.getAlarm())
 
-  it('is set for the earliest time asked for', async () => {
+  it('is set to the earliest requested time', async () => {
     const at = Date.now() + 50_000
     await object().arm(shardName(tenant, 0), at)
     await object().arm(shardName(tenant, 0), at + 5_000)
@@ -105,7 +105,7 @@ describe('the alarm', () => {
     expect(await alarmOf()).toBe(at - 5_000)
   })
 
-  it('comes again for who asked for a later time: what they commit may not have been there yet', async () => {
+  it('is set again for a later requested time, since its commit may not have been there before', async () => {
     const at = Date.now() + 50_000
     await object().arm(shardName(tenant, 0), at - 30_000)
     await object().arm(shardName(tenant, 0), at)
@@ -113,7 +113,7 @@ describe('the alarm', () => {
     expect(await alarmOf()).toBe(at)
   })
 
-  it('comes each minute until a look after the time asked for', async () => {
+  it('fires every minute until it has fired after the requested time', async () => {
     const at = Date.now() + 50_000
     const until = Date.now() + 100_000
     expect(await object().arm(shardName(tenant, 0), at, until)).toBe(until)
@@ -130,7 +130,7 @@ describe('the alarm', () => {
     vi.useRealTimers()
   })
 
-  it('is asked for once in minutes by an isolate whose commits go on', async () => {
+  it('is requested once in 150 s by an isolate that keeps committing', async () => {
     const begun = Date.now()
     const calls = noCalls()
     const context = requestOf(tenant, { calls })
@@ -145,7 +145,7 @@ describe('the alarm', () => {
     expect(await runInDurableObject(object(), (_, state) => state.storage.get('lookAt'))).toBe(
       begun + 151_000 + WATCH_MS,
     )
-    // One of an earlier release looks once, and says nothing.
+    // An object of an earlier release returns nothing and fires once only.
     const former = { idFromName: () => undefined, get: () => ({ arm: async () => undefined }) }
     const other = requestOf(await makeTenant(), { env: { ...env, DISPATCHER: former } as never, calls })
     for (const ms of [0, 29_000, 31_000]) {
@@ -156,7 +156,7 @@ describe('the alarm', () => {
     vi.useRealTimers()
   })
 
-  it('takes one round trip in the database where nothing is due', async () => {
+  it('needs one round trip to the database when nothing is due', async () => {
     await happen(tenant, [])
     const calls = noCalls()
     await workOff(env, shardName(tenant, 0), calls)
@@ -164,7 +164,7 @@ describe('the alarm', () => {
     expect(calls.rowsWritten).toBe(0)
   })
 
-  it('is not lost when it is asked for while the dispatcher works', async () => {
+  it('is not lost when it is requested while the dispatcher works', async () => {
     const receiver = await openReceiver({ status: 200, held: true })
     await makeWebhook(tenant, { url: receiver.url })
     await happen(tenant, [{}])
@@ -178,7 +178,7 @@ describe('the alarm', () => {
     await expect.poll(alarmOf).toBe(at)
   })
 
-  it('is put away when nothing waits', async () => {
+  it('is cleared when nothing is waiting', async () => {
     await object().arm(shardName(tenant, 0), Date.now() + 10)
     await expect.poll(alarmOf).toBeNull()
   })
@@ -189,7 +189,7 @@ describe('the alarm', () => {
     await expect.poll(async () => ((await alarmOf()) ?? 0) - Date.now()).toBeGreaterThan(40_000)
   })
 
-  it('does not stop numbers from being leased, each once', async () => {
+  it('does not block leasing numbers, each of which is leased once', async () => {
     const leased = async (count: number) => await ask(noCalls(), () => object().leaseBlock(tenant, 0, count))
     const blocks = await Promise.all(Array.from({ length: 20 }, () => leased(10)))
     const starts = blocks.map(({ next }) => next).sort((a, b) => a - b)

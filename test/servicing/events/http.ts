@@ -22,7 +22,7 @@ export type Client = (
   headers?: Record<string, string>,
 ) => Promise<Answer>
 
-/** Calls the routes, those of events unless told, as an account of the tenant. */
+/** Returns a client that calls the routes (by default those of events) as an account of the tenant. */
 export async function clientOf(
   tenant: Tenant,
   accountType: AccountType = 'account.test.tenant.admin',

@@ -8,13 +8,13 @@ import {
   newerTypesOf,
 } from '../../../src/platform/events/types.ts'
 
-test('every newer name that an event may have is one that the brief spells out', () => {
+test('every newer name of an event is listed in the brief', () => {
   const known = new Set(everyNewerType())
   const given = eventTypes.flatMap(newerTypesOf)
   expect(given.filter(type => !known.has(type))).toEqual([])
 })
 
-test('a row has the newer name of its act, that which the act says where the older type does not tell', () => {
+test('an event row gets the newer name of its type, unless the operation sets a more specific one', () => {
   expect(newerTypeOf({ type: 'endorsement.create' })).toBe('policy.change.create')
   expect(newerTypeOf({ type: 'renewal.quote' })).toBe('policy.renewal.underwrite')
   expect(newerTypeOf({ type: 'policy.quote.update' })).toBeUndefined()
@@ -24,11 +24,11 @@ test('a row has the newer name of its act, that which the act says where the old
   expect(newerTypeOf({ type: 'custom.toString' })).toBeUndefined()
 })
 
-test('a name is not listed as its own newer name', () => {
+test('no event has its own name as its newer name', () => {
   expect(eventTypes.filter(type => EVENT_TYPES[type].newer === type)).toEqual([])
 })
 
-test('subscriptions and filters take newer names as well as older ones', () => {
+test('subscriptions and filters accept newer names as well as older ones', () => {
   for (const pattern of [
     'policy.change.create',
     'policy.account.*',

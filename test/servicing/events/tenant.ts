@@ -26,7 +26,7 @@ atFileStart(() => {
   used = 0
 })
 
-/** A tenant on `shards` databases of the pool that no other tenant of the test file has. */
+/** Creates a tenant on `shards` databases of the pool that no other tenant of the test file has. */
 export async function makeTenant(shards = 1): Promise<Tenant> {
   const locator = newUuid(0)
   const name = `tenant-${locator.slice(0, 8)}`
@@ -50,7 +50,7 @@ export async function makeTenant(shards = 1): Promise<Tenant> {
   return tenant
 }
 
-/** A context as a request of the tenant's administrator has it; `later` is done at once. */
+/** A context as in a request of the administrator of the tenant. `later` does nothing. */
 export const requestOf = (tenant: Tenant, changes: Partial<RequestContext> = {}): RequestContext => ({
   env,
   tenant,
@@ -66,13 +66,13 @@ export const requestOf = (tenant: Tenant, changes: Partial<RequestContext> = {})
 export const databaseOf = (tenant: Tenant, shard = 0): Database =>
   shardDatabase(env, tenant, shard, noCalls())
 
-/** An environment without hints and alarms, so that the test alone decides when anything is worked off. */
+/** An environment without hints and alarms, so that only the test starts due work. */
 const alone = {
   ...env,
   DISPATCHER: { idFromName: () => undefined, get: () => ({ arm: async () => {} }) },
 } as unknown as Env
 
-/** Commits the events in one request, with a hint to `announced` alone; the request's locator. */
+/** Commits the events in one request, with a hint to `announced` only. Returns the locator of the request. */
 export async function happen(
   tenant: Tenant,
   happened: readonly Partial<NewEvent>[],
@@ -96,13 +96,13 @@ export async function happen(
 type WebhookWishes = {
   url: string
   endpoint?: Record<string, unknown>
-  /** `none`: the client gives none. */
+  /** `none`: the client omits it. */
   failureHandling?: Record<string, unknown> | 'none'
   eventTypes?: string[]
   enabled?: boolean
 }
 
-/** A webhook of the tenant, made as a client would; with its secret. */
+/** Creates a webhook of the tenant as a client would. The result includes its secret. */
 export async function makeWebhook(tenant: Tenant, wishes: WebhookWishes): Promise<WebhookResponse> {
   const request = CreateWebhookRequest.parse({
     name: newUuid(0),
@@ -115,7 +115,7 @@ export async function makeWebhook(tenant: Tenant, wishes: WebhookWishes): Promis
   return JSON.parse(answer.text)
 }
 
-/** As an object's, in memory. */
+/** The storage of an object, in memory. */
 export function objectStorage(): ClaimStorage {
   const values = new Map<string, unknown>()
   return {
@@ -125,7 +125,7 @@ export function objectStorage(): ClaimStorage {
   } as ClaimStorage
 }
 
-/** Delivers what is due in the shard, of all webhooks side by side, as their objects do. */
+/** Delivers what is due in the shard for all webhooks concurrently, as their objects do. */
 export async function deliver(tenant: Tenant, shard = 0): Promise<void> {
   const place = { env, tenant, shard, calls: noCalls() }
   const due = await webhooksDue(shardDatabase(env, tenant, shard, place.calls), now())
@@ -133,7 +133,7 @@ export async function deliver(tenant: Tenant, shard = 0): Promise<void> {
 }
 
 /**
- * As `deliver`, by the objects themselves: for what follows a call that wakes them, since an object works for one caller at a
+ * As `deliver`, but by the objects themselves. For tests whose calls wake the objects, since an object works for one caller at a
  * time.
  */
 export async function deliverByObjects(tenant: Tenant, shard = 0): Promise<void> {
@@ -157,7 +157,7 @@ export async function deliveriesIn(tenant: Tenant, shard = 0): Promise<DeliveryR
   return results
 }
 
-/** Lets `ms` pass for everything that waits in the shard: due times move back. */
+/** Lets `ms` pass for everything that waits in the shard by moving due times back. */
 export async function letPass(tenant: Tenant, ms: number, shard = 0): Promise<void> {
   const client = (env as unknown as Record<string, D1Database>)[tenant.shards[shard]!]!
   await client.batch([
@@ -166,7 +166,7 @@ export async function letPass(tenant: Tenant, ms: number, shard = 0): Promise<vo
   ])
 }
 
-/** Waits until no delivery of the shard waits any more. */
+/** Waits until no delivery of the shard is waiting or pending. */
 export async function untilFinished(tenant: Tenant, shard = 0): Promise<void> {
   for (let tries = 0; tries < 300; tries += 1) {
     const rows = await deliveriesIn(tenant, shard)

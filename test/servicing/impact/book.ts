@@ -1,4 +1,4 @@
-// A made-up book, read as the command reads it, and what is done with each of its policies.
+// A generated book, read as the command reads it, and operations on its policies.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import type { Compared } from '../../../src/servicing/impact/comparison.ts'
 import type { Pricing, Risk, Skipped } from '../../../src/servicing/impact/risk.ts'
 import { writeBook } from '../../../tools/generate-book.ts'
 
-/** The day of which made-up books are. */
+/** The day as of which books are generated. */
 export const BOOK_DAY = Date.UTC(2026, 9, 1) as Instant
 
 export function madeUpBook(accounts: number): string {
@@ -39,7 +39,7 @@ export async function policiesOf(folder: string, configuration: Configuration): 
 
 export type Gone = ImpactResult & { readonly all: (Compared | Skipped)[] }
 
-/** Goes through the policies, and keeps what each comes to. */
+/** Compares the policies, and keeps the result of each. */
 export async function impactOf(policies: readonly BookedPolicy[], asked: OfflineImpact): Promise<Gone> {
   const all: (Compared | Skipped)[] = []
   const book = (async function* (): AsyncGenerator<Entry> {
@@ -48,7 +48,7 @@ export async function impactOf(policies: readonly BookedPolicy[], asked: Offline
   return { ...(await offlineImpact(book, asked, one => void all.push(one))), all }
 }
 
-/** The risk as a request of a new policy, as somebody would type it in from the policy. */
+/** The risk as a request for a new policy, as somebody would enter it from the policy. */
 export function asCase(risk: Risk, { term }: Pick<Pricing, 'term'>): PolicyCase {
   const content = ({ values, groups }: FieldData) => ({
     fieldValues: Object.fromEntries(
@@ -78,7 +78,7 @@ export function asCase(risk: Risk, { term }: Pick<Pricing, 'term'>): PolicyCase 
   }
 }
 
-/** The configuration with another product of the same name. */
+/** The configuration with a changed product of the same name. */
 export const withProduct = (
   configuration: Configuration,
   name: string,
@@ -91,7 +91,7 @@ export const withProduct = (
   }
 }
 
-/** The configuration with other cells in a look-up table of a product. */
+/** The configuration with changed values in a look-up table of the motor product. */
 export const withFactors = (
   configuration: Configuration,
   table: string,

@@ -28,8 +28,8 @@ import {
 const BERLIN = 'Europe/Berlin' as TimeZone
 const EUR = 'EUR' as CurrencyCode
 
-describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () => {
-  // Full: the book of 10,000 accounts.
+describe('the impact on a generated book', { timeout: size(60_000, 600_000) }, () => {
+  // In a full run, a book of 10,000 accounts.
   const folder = madeUpBook(size(60, 10_000))
   let motor: Configuration
   let dearer: Configuration
@@ -45,7 +45,7 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
   beforeAll(
     async () => {
       motor = await exampleConfiguration('motor')
-      // A tenth more where least claims are, and less where most are.
+      // Raises the factor of region R1 from 0.86 to 0.97, and lowers that of R6 from 1.29 to 1.05.
       dearer = withFactors(motor, 'region_factor', (key, value) =>
         key === 'R1' ? '0.97' : key === 'R6' ? '1.05' : value,
       )
@@ -55,7 +55,7 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
   )
 
   test.each(['renewal', 'day'] as const)(
-    'at %s: its sums are those of pricing each policy by itself as a new one of the same data',
+    'at %s, its sums equal pricing each policy separately as a new one with the same data',
     async occasion => {
       const { totals, all } = await impactOf(policies, asked(dearer, occasion, motor))
       const sums = { old: 0, new: 0, premium: 0, taxes: 0, fees: 0, policies: 0 }
@@ -81,7 +81,7 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
     },
   )
 
-  test('its parts add up: by field, by cover, by product, and winners and losers', async () => {
+  test('its parts add up: by field, cover and product, and by winners and losers', async () => {
     const { totals } = await impactOf(policies, asked(dearer, 'renewal', motor))
     const { compared } = totals
     expect(compared.losers).toBeGreaterThan(0)
@@ -110,14 +110,14 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
     expect(region.R6!.losers).toBe(0)
   })
 
-  test('against itself nothing changes, and what it is made of keeps its price', async () => {
+  test('comparing a configuration with itself changes nothing', async () => {
     const { totals } = await impactOf(policies, asked(motor, 'renewal', motor))
     expect(totals.compared).toMatchObject({ losers: 0, winners: 0, more: 0, less: 0 })
     expect(totals.old).toEqual(totals.new)
     expect(Object.keys(totals.percents)).toEqual(['0'])
   })
 
-  test('what was recorded is what its configuration gives, for terms in which nothing changed', async () => {
+  test('the recorded price equals that of the configuration for terms without changes', async () => {
     let found = 0
     for (const policy of policies) {
       const present = policy.terms.at(-1)!
@@ -133,7 +133,7 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
       const recorded = recordedPrice(policy, pricing, EUR, BERLIN)!
       const priced = await pricedOffline(motor, asCase(riskAt(policy, pricing.at)!, pricing))
       expect(recorded.premium, policy.locator).toBe(money(priced.price.grossPremium, EUR).minor)
-      // The made-up book rounds the tax of a policy, and the product that of each peril.
+      // The generated book rounds the tax of a policy, the product the tax of each peril.
       expect(Math.abs(recorded.taxes - money(priced.price.grossTaxes, EUR).minor)).toBeLessThanOrEqual(5)
       found += 1
       if (found === 40) break
@@ -141,7 +141,7 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
     expect(found).toBeGreaterThan(10)
   })
 
-  test('of a part that comes to no months its own amounts are known', () => {
+  test('the recorded price of a part of less than a month is its own amount', () => {
     const { currency, exposures, ...policy } = policies[0]!
     const present = policy.terms.at(-1)!
     const instant = { start: present.start, end: (present.start + 100) as Instant }
@@ -153,7 +153,7 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
     expect(recordedPrice(only, { at: present.start, present }, EUR, BERLIN)).toMatchObject({ premium: 1_200 })
   })
 
-  test('in the middle of a change, what was recorded is scaled to the term by its months', async () => {
+  test('the recorded price in the middle of a change is scaled to the term by months', async () => {
     const changed = policies.filter(({ parts, terms, isCancelled }) => {
       const present = terms.at(-1)!
       return !isCancelled && parts.filter(part => part.start >= present.start).length === 2
@@ -167,19 +167,19 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
       ) as Pricing
       const recorded = recordedPrice(policy, pricing, EUR, BERLIN)!
       const again = await pricedOffline(motor, asCase(riskAt(policy, pricing.at)!, { term: pricing.present }))
-      // Rates by age count from the start of what is rated, so that some cents or a birthday lie between the two.
+      // Factors by age count from the start of the rated term, so the two may differ by some cents or by a birthday.
       expect(Math.abs(recorded.premium - money(again.price.grossPremium, EUR).minor)).toBeLessThan(
         0.25 * recorded.premium,
       )
     }
   })
 
-  describe('counts with their reasons what the new configuration does not take', () => {
+  describe('counts what the new configuration does not accept, with reasons', () => {
     const product = 'private_motor'
     const goneWith = (now: Configuration): Promise<Gone> => impactOf(policies, asked(now, 'renewal', motor))
     const priced = (gone: Gone) => gone.all.filter((one): one is Compared => typeof one !== 'string')
 
-    test('a new field that has to have a value', async () => {
+    test('a new required field', async () => {
       const field = { ...motor.products[product]!.fields[0]!, name: 'garage_code', type: 'string' as const }
       delete (field as { values?: unknown }).values
       const gone = await goneWith(
@@ -193,7 +193,7 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
       expect(priced(gone).every(({ old, new: now }) => old !== undefined && now === undefined)).toBe(true)
     })
 
-    test('an option that is gone: those that have it, and no others', async () => {
+    test('a removed option, only for policies that have it', async () => {
       const now = withProduct(motor, product, ({ fields }) => ({
         fields: fields.map(one => (one.name === 'channel' ? { ...one, values: ['direct', 'broker'] } : one)),
       }))
@@ -206,7 +206,7 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
       expect(Object.keys(totals.reasons)[0]).toMatch(/^new: Field 'channel' /)
     })
 
-    test('a field and a peril that are gone are left out, and the rest is priced', async () => {
+    test('removed fields and perils are left out, and the rest is priced', async () => {
       const now = withProduct(motor, product, ({ fields, exposures }) => ({
         fields: fields.filter(({ name }) => name !== 'contact_phone'),
         exposures: exposures.map(one => ({
@@ -225,7 +225,7 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
       expect(before.totals.new.premium - totals.new.premium).toBe(before.totals.covers['vehicle.glass']!.new)
     })
 
-    test('a template that fails, a product that is gone, another currency, and an external rater', async () => {
+    test('a template that fails, a missing product, another currency, and an external rater', async () => {
       const fails = withProduct(motor, product, () => ({
         calculations: { path: 'policy.calculations.liquid', source: '{{ 1 | add_fee: "no_such_fee" }}' },
       }))
@@ -244,7 +244,7 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
       }
     })
 
-    test('and what its underwriting decides', async () => {
+    test('the decisions of its underwriting', async () => {
       const now = withProduct(motor, product, () => ({
         underwriting: {
           path: 'underwriting.guidelines.liquid',
@@ -258,7 +258,7 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
     })
   })
 
-  test('is told the operation, the original start of the policy and its term', async () => {
+  test('passes the operation and the original start of the policy to premium formulas', async () => {
     const source =
       '{% assign months = data.policy.original_contract_start_timestamp | divided_by: 1000000000 %}{% if data.operation == "renewal" %}{{ months | set_year_premium }}{% else %}{{ 1 | set_year_premium }}{% endif %}'
     const now = withProduct(motor, 'private_motor', ({ exposures }) => ({
@@ -277,7 +277,7 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
   })
 })
 
-describe('the totals', () => {
+describe('the totals of an impact', () => {
   const compared = fc
     .record({
       old: fc.integer({ min: 0, max: 500_000 }),
@@ -315,7 +315,7 @@ describe('the totals', () => {
     return totals
   }
 
-  test('do not depend on the order of the policies, nor on a pause in which they are JSON', () => {
+  test('do not depend on the order of the policies or on an interruption', () => {
     fc.assert(
       fc.property(fc.array(compared, { maxLength: 40 }), fc.nat(40), (list, cut) => {
         const whole = totalOf(list)
@@ -329,7 +329,7 @@ describe('the totals', () => {
     )
   })
 
-  test('stay small: a field with a value for each policy has 200 groups, and the rest together', () => {
+  test('stay small: a field with many values has 200 groups, and one for all others', () => {
     const totals = noTotals()
     for (let at = 0; at < 2_000; at += 1)
       addToTotals(totals, {
@@ -351,7 +351,7 @@ describe('the totals', () => {
   })
 })
 
-test('what is refused for the time being is no reason of a policy: the portion is tried again', async () => {
+test('a temporary error is not a reason of a policy but is thrown, so that the portion is retried', async () => {
   const refused = (problem: Refusal) => orReasons(async () => Promise.reject(problem))
   const busy = new Refusal('unavailable', 'The plugin runner is busy; try again.', {}, 1)
   await expect(refused(busy)).rejects.toBe(busy)

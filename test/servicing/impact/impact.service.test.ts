@@ -1,4 +1,4 @@
-// An impact on the service: all policies of a tenant on three databases, priced by what they have and by another configuration.
+// An impact on the service: all policies of a tenant on three databases, priced from their data with another configuration.
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -64,7 +64,7 @@ async function onThreeDatabases(tenant: Motor): Promise<void> {
         .run()
 }
 
-/** New policyholders go to any database: the others of them have no policy. */
+/** New policyholders can be in any database. Those in another one remain without a policy. */
 async function newHolderIn(shard: number): Promise<string> {
   for (let tries = 0; tries < 200; tries += 1) {
     const holder = await motor.newPolicyholder()
@@ -100,7 +100,7 @@ beforeAll(async () => {
     await callOk('POST', `/policy/${locator}/issue`, { token })
     policies.push({ locator, region })
   }
-  // One that is not issued.
+  // One policy is not issued.
   const draft = await motor.newPolicyholder()
   await callOk('POST', '/policy', { token, body: requestIn('R1', draft) })
 })
@@ -131,7 +131,7 @@ async function until(locator: string, ...states: string[]): Promise<ImpactRespon
 
 const cents = (amount: number): number => Math.round(amount * 100)
 
-/** What each policy would be offered for its next year by the changed configuration, asked for one by one. */
+/** The price of the next year of each policy with the changed configuration, from a separate quick quote for each region. */
 async function pricedOneByOne(): Promise<{ total: number; byRegion: Map<string, number> }> {
   const holder = await other.newPolicyholder()
   const byRegion = new Map<string, number>()
@@ -165,7 +165,7 @@ async function rowsOf(locator: string): Promise<string[][]> {
 
 const homeShard = () => ({ tenantLocator: motor.tenantLocator as Uuid, generation: 1, shard: 0 })
 
-/** Lets it be worked on by the test, once its own object has come to an end. */
+/** Marks the impact as running so that the test can work on it, once its own object has finished. */
 async function runAgain(locator: string): Promise<void> {
   const tenant = { locator: motor.tenantLocator, generation: 1 } as Tenant
   await expect
@@ -183,7 +183,7 @@ async function runAgain(locator: string): Promise<void> {
 }
 
 describe('an impact', () => {
-  it('prices every policy in force of all databases; its sums are those of pricing them one by one', async () => {
+  it('prices every policy in force in all databases, with the same sums as pricing them one by one', async () => {
     const { success, impact } = await create()
     expect(success).toBe(true)
     expect(impact).toMatchObject({
@@ -219,7 +219,7 @@ describe('an impact', () => {
     expect(page.body).toContain('id="group-region_class"')
   })
 
-  it('against the version of each policy gives what the policy would pay without the change', async () => {
+  it('against the version of each policy gives the price without the change', async () => {
     const { impact } = await create({ against: 'version', by: 'region_class' }, motorWithoutPapers())
     const { totals, fields } = await until(impact!.locator, 'finished')
     expect(fields).toEqual(['region_class'])
@@ -227,7 +227,7 @@ describe('an impact', () => {
     expect(totals.old).toEqual(totals.new)
   })
 
-  it('writes nothing to policies, and no events', async () => {
+  it('writes nothing to policies and emits no events', async () => {
     const contents = async () => {
       const rows: unknown[] = []
       for (const number of [1, 3, 4])
@@ -247,7 +247,7 @@ describe('an impact', () => {
     expect(await contents()).toBe(before)
   })
 
-  it('that is paused prices no further policy, and goes on where it was when it is resumed', async () => {
+  it('stops pricing policies when it is paused, and continues where it was when it is resumed', async () => {
     const { impact } = await create()
     const { locator } = impact!
     expect((await patch(`${locator}/pause`)).status).toBe(200)
@@ -262,7 +262,7 @@ describe('an impact', () => {
     expect(await rowsOf(locator)).toHaveLength(POLICIES + 1)
   })
 
-  it('that is halted within a portion records nothing of it, so that no attempt at it differs from another', async () => {
+  it('that is interrupted within a portion records nothing of the portion', async () => {
     const { impact } = await create()
     const { locator } = impact!
     await patch(`${locator}/pause`)
@@ -276,7 +276,7 @@ describe('an impact', () => {
     expect(await rowsOf(locator)).toHaveLength(POLICIES + 1)
   })
 
-  it('that is cut off at any batch, before it or after, or halted at any policy, counts each policy once', async () => {
+  it('counts each policy once despite failures before or after any batch and pauses at any policy', async () => {
     const whole = (await until((await create()).impact!.locator, 'finished')).totals
     const { impact } = await create()
     const { locator } = impact!
@@ -293,7 +293,7 @@ describe('an impact', () => {
         ),
       } as unknown as Env
       let asked = 0
-      // In every third try it is halted after some policies, as by a pause.
+      // Every third attempt is interrupted after some policies, as by a pause.
       const isHalted = () => at % 3 === 2 && ++asked > 3
       await workOn(faulty, shard, locator as Uuid, isHalted).catch(() => undefined)
       if ((await read(locator)).state === 'error') await patch(`${locator}/resume`)
@@ -306,7 +306,7 @@ describe('an impact', () => {
     expect(rows).toHaveLength(POLICIES + 1)
   })
 
-  it('asks of the platform as much for a portion of a hundred thousand policies as for one of fourteen', async () => {
+  it('needs a fixed number of round trips per portion, regardless of the number of policies', async () => {
     const whole = await until((await create()).impact!.locator, 'finished')
     const { impact } = await create()
     const { locator } = impact!
@@ -319,17 +319,17 @@ describe('an impact', () => {
       .bind(JSON.stringify(noTotals()), locator)
       .run()
     const counts: { d1: number; r2: number; object: number }[] = []
-    // Alarms of one portion each, as far as they are: the other calls are of the alarm.
+    // Alarms of one portion each, as far as they go: the other calls belong to the alarm.
     for (let alarm = 0; alarm < 20 && (await read(locator)).state === 'running'; alarm += 1) {
       const calls = noCalls()
       let asked = 0
       await workOn(env, homeShard(), locator as Uuid, () => ++asked > 1_000, calls)
-      // The tenant is looked at again by the clock.
+      // Reading the tenant again depends on the clock and is not counted.
       counts.push({ d1: calls.d1 - calls.renewed, r2: calls.r2, object: calls.object })
     }
     expect((await until(locator, 'finished')).totals).toEqual(whole.totals)
-    // Three databases with a portion each. An alarm reads the tenant and the impact (and its configuration, once); a portion is the list of
-    // policies, their records, a file and a commit; the end of a database is an empty list and a commit.
+    // Three databases with one portion each. An alarm reads the tenant and the impact (and its configuration once). A portion
+    // needs the list of policies, their records, a file and a commit. The end of a database needs an empty list and a commit.
     const [d1, r2] = [
       counts.reduce((sum, one) => sum + one.d1, 0),
       counts.reduce((sum, one) => sum + one.r2, 0),
@@ -338,7 +338,7 @@ describe('an impact', () => {
     expect(counts.every(({ object }) => object === 0)).toBe(true)
   })
 
-  it('counts what the configuration does not take with its reason', async () => {
+  it('counts policies that the configuration does not accept, with the reason', async () => {
     const path = 'products/private_motor/policy/policy.json'
     const files = {
       ...changed,
@@ -353,7 +353,7 @@ describe('an impact', () => {
     ])
   })
 
-  it('of an archive with mistakes is not made, and the answer says what is wrong', async () => {
+  it('is not created from an archive with errors, and the response contains the log', async () => {
     const answer = await create(
       {},
       { ...changed, 'config.json': '{"timezone": "Europe/Berln", "currency": "EUR"}' },
@@ -361,7 +361,7 @@ describe('an impact', () => {
     expect(answer).toEqual({ success: false, logfile: expect.stringContaining('unknownTimeZone') })
   })
 
-  it('is refused for wrong fields, forms and locators', async () => {
+  it('is rejected for invalid fields and forms, and returns 404 for unknown locators', async () => {
     for (const [fields, says] of [
       [{ by: 'region_clas' }, "Did you mean 'region_class'?"],
       [{ by: 'broker_code' }, "'broker_code' may have values of one person alone"],
@@ -380,7 +380,7 @@ describe('an impact', () => {
       expect((await callApi('GET', path, { token })).status).toBe(404)
   })
 
-  it('runs alone, is listed, and is removed with its files, of whatever state', async () => {
+  it('runs one at a time (409), is listed, and is deleted with its files in any state', async () => {
     const { impact } = await create()
     const { locator } = impact!
     await patch(`${locator}/pause`)
@@ -399,7 +399,7 @@ describe('an impact', () => {
     expect((await remove(locator)).status).toBe(404)
   })
 
-  it('is for those who may', async () => {
+  it('returns 403 without the permission', async () => {
     const { status } = await callApi('GET', '/impacts', { token: motor.token })
     expect(status).toBe(403)
   })

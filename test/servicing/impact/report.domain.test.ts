@@ -48,7 +48,7 @@ const compared = (locator: string, old: number, now: number, group: string): Com
   reasons: [],
 })
 
-describe('the page of an impact', () => {
+describe('the HTML page of an impact', () => {
   const totals = noTotals()
   for (let at = 0; at < 200; at += 1)
     addToTotals(totals, compared(`P${at}`, 10_000, 10_000 + (at - 60) * 25, at % 3 === 0 ? 'R1' : '<script>'))
@@ -58,7 +58,7 @@ describe('the page of an impact', () => {
   })
   const page = impactPage(totals, HEAD, new Map([['region', 'Region <i>of</i> risk']]))
 
-  test('is one file: nothing in it is loaded or run, and texts of others are texts', () => {
+  test('is a single file that loads and runs nothing, and escapes texts', () => {
     expect(page).not.toMatch(/<script|<link|<img|<iframe|\son\w+=|url\(|@import/)
     expect(page.match(/https?:\/\/[^"' ]+/g)?.filter(one => one !== 'http://www.w3.org/2000/svg')).toEqual([])
     expect(page).toContain("default-src 'none'")
@@ -67,7 +67,7 @@ describe('the page of an impact', () => {
     expect(page).toContain('new: Field &#60;b&#62;x&#60;/b&#62; must have a value.')
   })
 
-  test('has totals, the distribution, covers, groups, single policies and refusals', () => {
+  test('shows totals, the distribution, covers, groups, single policies and rejections', () => {
     for (const title of [
       'Totals',
       'Distribution',
@@ -82,7 +82,7 @@ describe('the page of an impact', () => {
     expect(page).toContain('>P199<')
   })
 
-  test('each tag is closed by its own kind', () => {
+  test('has balanced tags', () => {
     const open: string[] = []
     for (const [, slash, name, rest] of page.matchAll(/<(\/?)([a-z]+[0-9]?)([^<>]*)>/g)) {
       if (['meta', 'rect', 'line'].includes(name!) || rest!.endsWith('/')) continue
@@ -92,13 +92,13 @@ describe('the page of an impact', () => {
     expect(open).toEqual([])
   })
 
-  test('of a book without policies is a page all the same', () => {
+  test('exists for a book without policies too', () => {
     expect(impactPage(noTotals(), HEAD, new Map())).toContain('Every policy has both prices.')
   })
 })
 
-describe('charts', () => {
-  test('the bins hold every policy, lie side by side, and those that pay the same are apart', () => {
+describe('charts of an impact', () => {
+  test('bins are adjacent and contain every policy, with unchanged prices in their own bin', () => {
     const percents = fc.dictionary(
       fc.integer({ min: -2_000, max: 4_000 }).map(String),
       fc.integer({ min: 1, max: 50 }),
@@ -119,7 +119,7 @@ describe('charts', () => {
     )
   })
 
-  test('are pictures that stand alone', () => {
+  test('are self-contained SVG images', () => {
     for (const picture of [
       histogram('h', binsOf({ '-20': 3, '0': 5, '31': 8 })),
       changeBars('b', 'By <region>', [
@@ -134,10 +134,10 @@ describe('charts', () => {
   })
 })
 
-describe('rows for spreadsheets', () => {
+describe('CSV rows of an impact', () => {
   const fields = [{ id: 'region' }]
 
-  test('have both prices and what lies between, and days of the zone', () => {
+  test('contain both prices with their difference, and days in the time zone', () => {
     expect(csvHead(fields)).toBe(
       'locator,product,term_start,term_end,region,old_premium,old_taxes,old_fees,old_total,new_premium,new_taxes,new_fees,new_total,change,percent,decision,reasons,left_out,notes\r\n',
     )
@@ -146,7 +146,7 @@ describe('rows for spreadsheets', () => {
     )
   })
 
-  test('a missing price leaves cells empty; commas are quoted, and no text becomes a formula', () => {
+  test('leave a missing price empty, quote commas, and turn no text into a formula', () => {
     const { new: _, ...refused } = compared('=P1', 10_000, 0, '@SUM(A1), "x"')
     const row = csvRow({ ...refused, reasons: ['new: no', 'new: never'] }, fields, EUR, BERLIN)
     expect(row).toBe(
@@ -155,7 +155,7 @@ describe('rows for spreadsheets', () => {
   })
 })
 
-describe('numbers and groups', () => {
+describe('numbers and groups of an impact', () => {
   test.each([
     ['0', '0'],
     ['7', '7'],
@@ -165,9 +165,9 @@ describe('numbers and groups', () => {
     ['0.75', '0.7 to below 0.8'],
     ['-23', '-30 to below -20'],
     ['many', 'many'],
-  ])('%s lies in the band %s', (value, expected) => expect(band(value)).toBe(expected))
+  ])('%s is in the band %s', (value, expected) => expect(band(value)).toBe(expected))
 
-  test('every number lies within its band, and bands are in order', () => {
+  test('every number is within its band, and bands are in order', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1_000_000, max: 1_000_000 }), cents => {
         const value = cents / 100
@@ -184,13 +184,13 @@ describe('numbers and groups', () => {
     ])
   })
 
-  test('quantiles are of the policies, not of the values', () => {
+  test('quantiles are over policies, not over distinct values', () => {
     const counts = { '-10': 1, '0': 8, '50': 1 }
     expect([0.01, 0.1, 0.5, 0.9, 0.99].map(share => quantile(counts, share))).toEqual([-10, -10, 0, 0, 50])
     expect(quantile({}, 0.5)).toBeUndefined()
   })
 
-  test('amounts and changes', () => {
+  test('amounts and changes are formatted with separators, signs and percent', () => {
     expect(amountText(-123_456_789, EUR)).toBe('-1,234,567.89')
     expect(amountText(500, 'JPY' as CurrencyCode, true)).toBe('+500')
     expect([changeText(0, 5), changeText(100, 100), changeText(200, 150)]).toEqual([
@@ -201,7 +201,7 @@ describe('numbers and groups', () => {
   })
 })
 
-describe('when a policy is priced', () => {
+describe('the time and term at which a policy is priced', () => {
   const at = (day: string): Instant => Date.parse(`${day}T00:00:00+01:00`) as Instant
   const span = (start: string, end: string): Span => ({ start: at(start), end: at(end) })
   const policyOf = (terms: Span[], isCancelled = false): BookedPolicy => ({
@@ -220,7 +220,7 @@ describe('when a policy is priced', () => {
   })
   const year = policyOf([span('2026-02-01', '2027-02-01')])
 
-  test('at renewal: by its last day, for a term as long as the last one', () => {
+  test('at renewal, a policy is priced on its last day for a term of the same length', () => {
     const pricing = pricingOf(year, { occasion: 'renewal', day: at('2026-12-01') }, BERLIN) as Pricing
     expect(pricing.at).toBe(at('2027-02-01') - 1)
     expect(pricing.term).toEqual(span('2027-02-01', '2028-02-01'))
@@ -231,7 +231,7 @@ describe('when a policy is priced', () => {
     })
   })
 
-  test('on a day: by that day, for a term that begins there; odd terms keep their length', () => {
+  test('on a day, a policy is priced for a term from that day, and an irregular term keeps its length', () => {
     const odd = policyOf([span('2026-12-01', '2026-12-18')])
     expect(pricingOf(odd, { occasion: 'day', day: at('2026-12-05') }, BERLIN)).toEqual({
       at: at('2026-12-05'),
@@ -240,7 +240,7 @@ describe('when a policy is priced', () => {
     })
   })
 
-  test('not without cover on the day, and not at renewal if it is cancelled', () => {
+  test('a policy without cover on the day is not priced, nor a cancelled one at renewal', () => {
     expect(pricingOf(year, { occasion: 'renewal', day: at('2027-02-01') }, BERLIN)).toBe('notInForce')
     expect(pricingOf(year, { occasion: 'day', day: at('2026-01-31') }, BERLIN)).toBe('notInForce')
     const cancelled = policyOf([span('2026-02-01', '2027-02-01')], true)
@@ -250,7 +250,7 @@ describe('when a policy is priced', () => {
     })
   })
 
-  test('terms are told by the renewals that were issued', () => {
+  test('terms are derived from issued renewals', () => {
     const renewal = {
       name: 'modification.policy.renew',
       effectiveTimestamp: '200',

@@ -1,4 +1,4 @@
-// Notes of staff on records: who wrote what when, and that they go with the policyholder.
+// Notes of staff on records: who wrote what and when. They are deleted with the values of the policyholder.
 import { beforeAll, expect, it } from 'vitest'
 import { EVERY_EVENT } from '../../../src/platform/events/rows.ts'
 import type { NoteListResponse, NoteResponse } from '../../../src/servicing/notes/contract.ts'
@@ -29,7 +29,7 @@ async function policyOf(holder: string) {
   return { policy: body.locator, quote: quotes[0]!.locator }
 }
 
-it('are on a policy, its quotes and its policyholder, with who and when, oldest first', async () => {
+it('notes on a policy, its quotes and its policyholder are listed oldest first, with author and time', async () => {
   const holder = await motor.newPolicyholder()
   const { policy, quote } = await policyOf(holder)
   const first = await write({ recordType: 'policy', recordLocator: policy, text: 'Called: moves in May.' })
@@ -69,7 +69,7 @@ it('are on a policy, its quotes and its policyholder, with who and when, oldest 
   expect(JSON.stringify(body)).not.toContain('moves in May')
 })
 
-it('are written once for a key, and deleted by their author alone', async () => {
+it('a note is written once for a key, and can be deleted only by its author', async () => {
   const { policy } = await policyOf(await motor.newPolicyholder())
   const body = { recordType: 'policy', recordLocator: policy, text: 'Once.' }
   const key = { 'Idempotency-Key': 'note-once' }
@@ -86,7 +86,7 @@ it('are written once for a key, and deleted by their author alone', async () => 
   expect((await callApi('DELETE', at, { token })).status).toBe(404)
 })
 
-it('are deleted once, and told so once, when two delete one at the same time', async () => {
+it('simultaneous deletions of a note succeed once and emit one event', async () => {
   const holder = await motor.newPolicyholder()
   const { body } = await write({ recordType: 'policyholder', recordLocator: holder, text: 'Twice.' })
   const remove = () => callApi('DELETE', `/notes/${body.locator}`, { token })
@@ -101,7 +101,7 @@ it('are deleted once, and told so once, when two delete one at the same time', a
   expect(told).toBe(1)
 })
 
-it('are refused where something is wrong, and told what', async () => {
+it('an invalid note returns 400, and an unknown record 404', async () => {
   const holder = await motor.newPolicyholder()
   const { policy } = await policyOf(holder)
   const on = (changes: object) => ({ recordType: 'policy', recordLocator: policy, text: 'x', ...changes })
@@ -123,7 +123,7 @@ it('are refused where something is wrong, and told what', async () => {
   expect((await callApi('GET', '/notes?policyLocator=123', { token })).status).toBe(404)
 })
 
-it('are at most 1,000 of a policyholder', async () => {
+it('a policyholder can have at most 1,000 notes', async () => {
   const holder = await motor.newPolicyholder()
   await boundDatabase(poolBinding(1))
     .prepare(
@@ -143,7 +143,7 @@ it('are at most 1,000 of a policyholder', async () => {
     .run()
 })
 
-it('are exported, and go with the values of their policyholder', async () => {
+it('notes are exported, and are deleted when values of their policyholder are erased', async () => {
   const holder = await motor.newPolicyholder()
   const { policy } = await policyOf(holder)
   await write({ recordType: 'policy', recordLocator: policy, text: 'Knows Ms Erased.' })

@@ -1,4 +1,4 @@
-// One search over policyholders and policies: by words, by locators, within the rights of the caller.
+// A search over policyholders and policies by words and locators, within the permissions of the caller.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../../src/policyholders/contract.ts'
@@ -23,7 +23,7 @@ const policies = {} as Record<Name, PolicyResponse>
 const ask = (text: string, rest = '', token = motor.token): Promise<Answer<SearchResponse>> =>
   callApi('GET', `/search?text=${encodeURIComponent(text)}${rest}`, { token })
 
-/** Names of those found, newest first; policies by their plates. */
+/** The names of the results, newest first. Policies are named by their policyholder. */
 async function found(
   text: string,
   rest = '',
@@ -75,7 +75,7 @@ beforeAll(async () => {
 }, 60_000)
 
 describe('GET /search', () => {
-  it('finds policyholders by what a value begins with, and their policies, newest first', async () => {
+  it('finds policyholders by the start of a value, and their policies, newest first', async () => {
     expect(await found('lindn')).toEqual({
       people: ['georg', 'greta'],
       plates: ['georg', 'greta'],
@@ -85,19 +85,19 @@ describe('GET /search', () => {
     expect((await found('ga')).people).toEqual([])
   })
 
-  it('needs a value for each of several words, whichever field has it', async () => {
+  it('requires a value for each word, in any field', async () => {
     expect((await found('lindner greta')).people).toEqual(['greta'])
     expect((await found('Berlin Lind')).people).toEqual(['greta'])
     expect((await found('berlin')).people).toEqual(['gärtner', 'greta'])
     expect((await found('lindner ida')).people).toEqual([])
   })
 
-  it('finds policies by fields of their own, whole values with blanks too', async () => {
+  it('finds policies by their own fields, including values with blanks', async () => {
     expect(await found('b-gl 1985')).toEqual({ people: [], plates: ['greta'], hasMore: false })
     expect((await found('k-li')).plates).toEqual(['georg'])
   })
 
-  it('finds the policy of a record by its locator, and a policyholder by its own', async () => {
+  it('finds the policy of a record by locator, and a policyholder by its own', async () => {
     const policy = policies.georg
     const quotes = await callOk<{ locator: string }[]>('GET', `/policies/${policy.locator}/quotes`, {
       token: motor.token,
@@ -113,7 +113,7 @@ describe('GET /search', () => {
     expect(await found(holders.greta)).toEqual({ people: ['greta'], plates: ['greta'], hasMore: false })
   })
 
-  it('shows as many as it is asked for, and says whether there are more', async () => {
+  it('returns at most count results, and says whether there are more', async () => {
     expect(await found('lindner', '&count=1')).toEqual({
       people: ['georg'],
       plates: ['georg'],
@@ -121,12 +121,12 @@ describe('GET /search', () => {
     })
   })
 
-  it('takes one round trip where nothing fits, and two where something does', async () => {
+  it('needs one round trip without matches, and two with some', async () => {
     expect(roundTrips(await ask('nobody'))).toEqual({ d1: 1, object: 0, r2: 0, queue: 0 })
     expect(roundTrips(await ask('lindner'))).toEqual({ d1: 2, object: 0, r2: 0, queue: 0 })
   })
 
-  it('looks at 2,000 values at most, however many begin so, and says so', async () => {
+  it('reads at most 2,000 matching values, and then reports that there are more', async () => {
     const database = boundDatabase(poolBinding(1))
     await database
       .prepare(
@@ -140,14 +140,14 @@ describe('GET /search', () => {
     await database.prepare(`delete from policyholder_term where policyholder_locator like 'nobody%'`).run()
   })
 
-  it('sees nothing of other tenants', async () => {
+  it('finds nothing of other tenants', async () => {
     const { body } = await ask('lindner', '', other.token)
     expect(body).toEqual({ policyholders: [], policies: [], hasMore: false })
     const byLocator = await ask(policies.greta.locator, '', other.token)
     expect(byLocator.body.policies).toEqual([])
   })
 
-  it('answers wrong input with 400, and takes what has a meaning in queries as text', async () => {
+  it('returns 400 for invalid input, and treats characters with a meaning in queries as text', async () => {
     for (const query of [
       '',
       '?text=',
@@ -167,7 +167,7 @@ describe('GET /search', () => {
   })
 })
 
-describe('a caller who may list only one of the two', () => {
+describe('GET /search with the permission for only one of policyholders and policies', () => {
   const tokenWith = async (...permissions: string[]): Promise<string> => {
     const admin = await motor.signIn('anna.admin')
     const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
@@ -177,7 +177,7 @@ describe('a caller who may list only one of the two', () => {
     })
   }
 
-  it('finds no policyholders, nor policies by their values, without the permission for them', async () => {
+  it('finds no policyholders, and no policies by values of policyholders, without policyholders.list', async () => {
     const token = await tokenWith('policies.list')
     const { body } = await ask('lindner', '', token)
     expect([body.policyholders, body.policies]).toEqual([[], []])
@@ -187,7 +187,7 @@ describe('a caller who may list only one of the two', () => {
     expect((await ask(holders.greta, '', token)).body.policies).toEqual([])
   })
 
-  it('finds no policies without the permission for them', async () => {
+  it('finds no policies without policies.list', async () => {
     const { body } = await ask('lindner', '', await tokenWith('policyholders.list'))
     expect([body.policyholders.length, body.policies]).toEqual([2, []])
   })

@@ -8,15 +8,15 @@ import { DATA_BEGIN, DATA_PAGE, withDataReference } from '../../../tools/templat
 
 const PAGE = readFileSync(DATA_PAGE, 'utf8')
 
-test('docs/template-data.md tells of the tree of today; npm run docs:template-data writes it', () => {
+test('docs/template-data.md matches the current tree; npm run docs:template-data writes it', () => {
   expect(PAGE).toBe(withDataReference(PAGE))
   expect(() => withDataReference('nothing')).toThrow(DATA_BEGIN)
 })
 
-test('every name that a template or a plugin can read is on the page', () => {
+test('every name that a template or plugin can read is on the page', () => {
   const trees = [templateTree(), ...PLUGIN_FUNCTIONS.map(name => PLUGIN_INPUTS[name]())]
   const paths = trees.flatMap(tree => [...pathsOf(tree, 'data')].map(([path]) => path))
-  // A record that was told before is named there; its members are below the first.
+  // A record that occurs again is only named there. Its members are listed at its first occurrence.
   const names = new Set(
     paths.map(
       path =>
@@ -34,7 +34,7 @@ test('every name that a template or a plugin can read is on the page', () => {
   expect(paths.length).toBeGreaterThan(1_000)
 })
 
-test('says who sees what only some see', () => {
+test('the page states which templates can read a name that not all can read', () => {
   const lines = PAGE.split('\n')
   const premium = lines.find(line => line.startsWith('- `data.peril_characteristics.premium`'))
   expect(premium).toContain('Only in tax scripts')

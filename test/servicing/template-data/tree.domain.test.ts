@@ -1,4 +1,4 @@
-// The tree of what templates read, held against the data that they are given.
+// The tree of template data, compared with the data that templates get.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { draftOffline } from '../../../cli/offline/price.ts'
@@ -22,7 +22,7 @@ const readerOf = (path: string): TemplateReader => {
   return path.endsWith('policy.calculations.liquid') ? 'fees' : 'underwriting'
 }
 
-/** Paths of data that the tree lacks, or has as something else. */
+/** Paths in the data that the tree lacks or has with another type. */
 function unlisted(
   value: unknown,
   node: DataNode | undefined,
@@ -54,52 +54,49 @@ const CASES = [
   ['home', 'examples/home/worked.json'],
 ] as const
 
-test.each(CASES)(
-  'every path of the data that templates of %s are given is in the tree',
-  async (example, file) => {
-    const configuration = exampleConfiguration(example)
-    const [product] = Object.values(configuration.products)
-    const tree = templateTree(product, configuration.policyholderFields)
-    const missing = new Set<string>()
-    const seen = new Set<string>()
-    for (const { request } of JSON.parse(readFileSync(file, 'utf8')) as {
-      request: { policyholder: { values: unknown }; policy: object }
-    }[]) {
-      const asked = {
-        name: undefined,
-        policy: request.policy as Record<string, unknown>,
-        values: request.policyholder.values,
-      }
-      const { draft, quote, ground, rating } = await draftOffline(configuration, asked)
-      const watched: RatingContext = {
-        ...rating,
-        template: source => {
-          const template = rating.template(source)
-          const render: typeof template.render = (data, environment) => {
-            const reader = readerOf(source.path)
-            seen.add(reader)
-            for (const path of unlisted(data, tree, 'data', reader)) missing.add(`${reader}: ${path}`)
-            return template.render(data, environment)
-          }
-          return { ...template, render }
-        },
-      }
-      const priced = await priceQuote(draft, quote, watched)
-      await underwriteQuote(priced, quote, watched)
-      const subject = {
-        subject: 'quote',
-        subjectLocator: String(quote.locator),
-        modificationLocator: undefined,
-      } as const
-      const data = documentData({ ...ground, aggregate: priced }, subject)
-      for (const path of unlisted(data, tree, 'data', 'policyDocument')) missing.add(`document: ${path}`)
+test.each(CASES)('every path in the data for templates of %s is in the tree', async (example, file) => {
+  const configuration = exampleConfiguration(example)
+  const [product] = Object.values(configuration.products)
+  const tree = templateTree(product, configuration.policyholderFields)
+  const missing = new Set<string>()
+  const seen = new Set<string>()
+  for (const { request } of JSON.parse(readFileSync(file, 'utf8')) as {
+    request: { policyholder: { values: unknown }; policy: object }
+  }[]) {
+    const asked = {
+      name: undefined,
+      policy: request.policy as Record<string, unknown>,
+      values: request.policyholder.values,
     }
-    expect([...missing]).toEqual([])
-    expect([...seen].sort()).toEqual(['fees', 'premium', 'tax', 'underwriting'])
-  },
-)
+    const { draft, quote, ground, rating } = await draftOffline(configuration, asked)
+    const watched: RatingContext = {
+      ...rating,
+      template: source => {
+        const template = rating.template(source)
+        const render: typeof template.render = (data, environment) => {
+          const reader = readerOf(source.path)
+          seen.add(reader)
+          for (const path of unlisted(data, tree, 'data', reader)) missing.add(`${reader}: ${path}`)
+          return template.render(data, environment)
+        }
+        return { ...template, render }
+      },
+    }
+    const priced = await priceQuote(draft, quote, watched)
+    await underwriteQuote(priced, quote, watched)
+    const subject = {
+      subject: 'quote',
+      subjectLocator: String(quote.locator),
+      modificationLocator: undefined,
+    } as const
+    const data = documentData({ ...ground, aggregate: priced }, subject)
+    for (const path of unlisted(data, tree, 'data', 'policyDocument')) missing.add(`document: ${path}`)
+  }
+  expect([...missing]).toEqual([])
+  expect([...seen].sort()).toEqual(['fees', 'premium', 'tax', 'underwriting'])
+})
 
-test('every path has a description, and one of a field its type, its values and whether it may be absent', () => {
+test('every path has a description, and a path of a field its type, values and optionality', () => {
   const { products, policyholderFields } = exampleConfiguration('motor')
   const trees = [templateTree(), templateTree(products.private_motor, policyholderFields)]
   const inputs = Object.values(PLUGIN_INPUTS).map(make => make())
@@ -127,7 +124,7 @@ test('every path has a description, and one of a field its type, its values and 
   ).toBeDefined()
 })
 
-test('each source sees its own: premiums are there for taxes, and records for the documents about them', () => {
+test('each kind of template sees its own data: premiums in tax scripts, records in their documents', () => {
   const tree = templateTree()
   const peril = memberOf(tree, 'peril_characteristics', 'premium')!
   expect(memberOf(peril, 'premium', 'premium')).toBeUndefined()
@@ -139,7 +136,7 @@ test('each source sees its own: premiums are there for taxes, and records for th
   for (const reader of TEMPLATE_READERS) expect(visible(reader)).toContain('policy')
 })
 
-test('inputs of plugins have the names of the interface, and the policy as it is shown', () => {
+test('plugin inputs use the names of the API, and show the policy as the API does', () => {
   const rates = new Map(pathsOf(PLUGIN_INPUTS.getPerilRates(), 'data'))
   expect(
     rates.get('data.policy.exposures[].perils[].characteristics[].coverageStartTimestamp'),
@@ -150,7 +147,7 @@ test('inputs of plugins have the names of the interface, and the policy as it is
   expect(rates.get('data.policy.characteristics[].field_values')).toBeUndefined()
 })
 
-test('fees and underwriting may find an endorsement or renewal, of which documents are sure', () => {
+test('an endorsement or renewal is optional for fees and underwriting, but not for its documents', () => {
   const tree = templateTree()
   for (const name of ['endorsement', 'renewal']) {
     const optionalFor = (reader: TemplateReader) => memberOf(tree, name, reader)?.isOptional ?? false

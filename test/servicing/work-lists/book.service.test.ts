@@ -1,4 +1,4 @@
-// Work lists of a book: a page costs what a page is, however many policies there are, and no list scans a table.
+// Work lists of a large book: the cost of a page does not depend on the number of policies, and no list scans a table.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import {
@@ -25,7 +25,7 @@ beforeAll(async () => {
 const uuid = (kind: number, shard: number): string =>
   `printf('${kind}0000000-0000-8000-8000-%010d${shard.toString(16).padStart(2, '0')}', n)`
 
-/** Policies with records of every list, of which each tenth is open. The first `from` are there already. */
+/** Inserts policies with records of every list. One in ten is open. The first `from` already exist. */
 async function insert(from: number, to: number, binding = poolBinding(1), shard = 0): Promise<void> {
   const database = boundDatabase(binding)
   const now = Date.now()
@@ -41,7 +41,7 @@ async function insert(from: number, to: number, binding = poolBinding(1), shard 
       `${policy}, '00000000-0000-8000-8000-000000000000', 'private_motor', 1, 1, ${times}, case n % 2 when 0 then 1 end, 1, 2,
        ${now} + 1000 + (n % 10) * ${40 * DAY} + n, 'EUR', 'Europe/Berlin', 'upfront', 0, 0`,
     ],
-    // Of the policies that are not issued: every other one.
+    // Quotes of the policies that are not issued, which are every other one.
     [
       'quote',
       `locator, policy_locator, name, state, selected, created_at, updated_at, contract_start, contract_end, payment_schedule_name, underwriting`,
@@ -102,7 +102,7 @@ async function readAll(list: string, pageSize: number): Promise<WorkItemResponse
   return found
 }
 
-/** The statements that this sends. */
+/** The statements that `work` sends. */
 async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   type Preparing = { prepare(text: string): D1PreparedStatement }
   const session = Object.getPrototypeOf(env.CONTROL.withSession()) as Preparing
@@ -120,7 +120,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   return sent.filter(text => text.includes('indexed by'))
 }
 
-it('a page reads as many rows of 24,000 policies as of 12,000, in one round trip', async () => {
+it('a page reads the same number of rows of 24,000 policies as of 12,000, in one round trip', async () => {
   const few: Record<string, number> = {}
   await page('referred')
   for (const list of WORK_LISTS) few[list] = rowsRead(await page(list))
@@ -130,13 +130,13 @@ it('a page reads as many rows of 24,000 policies as of 12,000, in one round trip
     expect([list, answer.body.items.length, answer.body.listCompleted]).toEqual([list, PAGE, false])
     expect([list, roundTrips(answer).d1]).toEqual([list, 1])
     expect([list, rowsRead(answer)]).toEqual([list, few[list]])
-    // Of each record its index, its row, its policy with the state and the premium; lists of two kinds read a page of each. Lists
-    // that pass records over look where the next 500 end.
+    // For each record: its index, its row, and its policy with the state and the premium. Lists of two kinds read a page of each.
+    // Lists that skip records look for the end of the next 500.
     expect([list, rowsRead(answer) <= (PAGE + 1) * 2 * 8 + 2 * 500]).toEqual([list, true])
   }
 })
 
-it('no list scans a table or sorts more than a page of each kind', async () => {
+it('no list scans a table or sorts more than one page of each kind', async () => {
   const sent = await statementsOf(async () => {
     for (const list of WORK_LISTS) {
       const { body } = await page(list)
@@ -159,7 +159,7 @@ it('no list scans a table or sorts more than a page of each kind', async () => {
       text,
     ).toEqual([])
     const details = results.map(({ detail }) => detail)
-    // Only what the branches of a list found is sorted; nothing gets an index for the occasion.
+    // Only the results of the branches of a list are sorted, and SQLite creates no automatic index.
     expect(details.filter(detail => detail.includes('TEMP B-TREE')).length, text).toBeLessThanOrEqual(1)
     expect(
       details.filter(detail => detail.includes('AUTOMATIC')),
@@ -168,7 +168,7 @@ it('no list scans a table or sorts more than a page of each kind', async () => {
   }
 })
 
-it('counts end at 1,000, and cost no more for a larger book', async () => {
+it('counts stop at 1,000, and cost no more for a larger book', async () => {
   type Counts = { workList: string; count: number; hasMore: boolean }[]
   const counted = () => callApi<Counts>('GET', '/workLists', { token: motor.token })
   const before = await counted()
@@ -182,7 +182,7 @@ it('counts end at 1,000, and cost no more for a larger book', async () => {
   expect(rowsRead(await counted())).toBe(rowsRead(before))
 })
 
-it('a choice that few records fit is looked for in steps, and each record is found once', async () => {
+it('a filter that matches few records is searched in steps, and finds each record once', async () => {
   const database = boundDatabase(poolBinding(1))
   const rare = [3, 103, 20_003, 31_983].map(n => 9_000_000_000_000 + n * 64)
   await database
@@ -203,7 +203,7 @@ it('a choice that few records fit is looked for in steps, and each record is fou
   expect(pages).toBeLessThanOrEqual(4)
 })
 
-it('quotes that nobody decided on before another was issued do not hold up the list', async () => {
+it('undecided quotes of a policy issued by another quote do not slow down the list', async () => {
   const database = boundDatabase(poolBinding(1))
   await database
     .prepare(`update policy set issued_at = 1 where product_name = 'private_motor' and locator in
@@ -215,7 +215,7 @@ it('quotes that nobody decided on before another was issued do not hold up the l
   expect(all.map(({ productName }) => productName)).toEqual(['rare', 'rare', 'rare', 'rare'])
 })
 
-it('lists of several databases are one list in order, each record once', async () => {
+it('lists of several databases are merged in order, with each record once', async () => {
   await env.CONTROL.batch([
     env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, 1, ?)').bind(
       motor.tenantLocator,

@@ -1,4 +1,4 @@
-// Work lists: which records they have, through HTTP and the tenant's clock.
+// The contents of work lists, through HTTP and the clock of the tenant.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../../src/policyholders/contract.ts'
@@ -76,7 +76,7 @@ const REFER = {
   cancellation_reason: 'Many claims.',
 }
 
-describe('a record is in the list of its work, and leaves it when the work is done', () => {
+describe('a work list contains, until the work is done,', () => {
   it('quotes that underwriting leaves to a person', async () => {
     const policy = await created({ fieldValues: REFER })
     const [quote] = await quotesOf(policy)
@@ -178,7 +178,7 @@ describe('a record is in the list of its work, and leaves it when the work is do
     expect(await count('expiring')).toBe(1)
   })
 
-  it('documents that could not be made', async () => {
+  it('documents that failed to render', async () => {
     const policy = await issued(span(365))
     const locator = `${policy.modifications[0]!.locator.slice(0, 24)}0000000000${policy.modifications[0]!.locator.slice(34)}`
     await boundDatabase(poolBinding(1))
@@ -195,7 +195,7 @@ describe('a record is in the list of its work, and leaves it when the work is do
     expect(await items('failedDocuments')).toEqual([])
   })
 
-  it('what is not paid: past due, in grace, lapsed, reinstated', async () => {
+  it('unpaid items: invoices past due, policies in grace, and lapsed ones until they are reinstated', async () => {
     const policy = await issued({ ...span(365), paymentScheduleName: 'upfront' })
     const other = await issued({ ...span(365), paymentScheduleName: 'upfront' })
     const invoice = policy.invoices[0]!
@@ -232,7 +232,7 @@ describe('a record is in the list of its work, and leaves it when the work is do
     expect(await ofPolicy('reinstatable', other)).toEqual([])
   })
 
-  it('of a policy that lapsed, was reinstated and lapsed again, the last lapse alone, until it is withdrawn', async () => {
+  it('only the last of several lapses of a policy, until the policy is withdrawn', async () => {
     const { token } = await deployExample(lapsingLong(), 'again')
     const get = <T>(path: string) => callOk<T>('GET', path, { token })
     const post = <T>(path: string, body?: object) => callOk<T>('POST', path, { token, body })
@@ -280,7 +280,7 @@ describe('a record is in the list of its work, and leaves it when the work is do
   })
 })
 
-/** The home example, whose policies can be reinstated for longer than it takes them to lapse again. */
+/** The home example with a reinstatement period longer than the time in which its policies lapse again. */
 function lapsingLong(): ArchiveFiles {
   const path = 'products/homeowners/policy/policy.json'
   const files = exampleFiles('home')
@@ -289,8 +289,8 @@ function lapsingLong(): ArchiveFiles {
   return { ...files, [path]: JSON.stringify(product) }
 }
 
-describe('bad input', () => {
-  it('is refused, and told what to send', async () => {
+describe('an invalid work list request', () => {
+  it('is rejected with what to send', async () => {
     for (const [path, status, advice] of [
       ['lost', 404, /no work list 'lost'/],
       ['quoted?days=3', 400, /'days' is of the lists expiring and reinstatable/],
@@ -306,7 +306,7 @@ describe('bad input', () => {
     }
   })
 
-  it('needs a token', async () => {
+  it('returns 401 without a token', async () => {
     expect((await callApi('GET', '/workLists')).status).toBe(401)
     expect((await callApi('GET', '/workLists/quoted')).status).toBe(401)
   })

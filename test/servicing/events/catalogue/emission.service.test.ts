@@ -1,5 +1,5 @@
-// Every operation that tells of anything, performed: what it emits is what the catalogue says, and nothing that the
-// catalogue says is left out. (That no other operation of any test emits anything is held after every test file.)
+// Performs every operation that emits events: each emits everything that the catalogue lists for it, and nothing else. (A check
+// after every test file asserts that no other operation emits events.)
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -39,7 +39,7 @@ import { readApi } from '../../../support/openapi.ts'
 const DAY_MS = 86_400_000
 const FOLDER = 'products/private_motor/policy'
 
-/** The motor example with a document that is made on issue, and one that cannot be. */
+/** The motor example with one document that is generated on issue, and one that fails. */
 function motorFiles(): ArchiveFiles {
   const files: ArchiveFiles = exampleFiles('motor')
   const json = (path: string, change: (value: Record<string, unknown>) => void) => {
@@ -191,7 +191,7 @@ async function ends(send: Send, issue: (more?: object) => Promise<PolicyResponse
   await send('PATCH', `/cancellations/${again.locator}/reinstate`, {})
   await send('POST', `/policy/${(await issue()).locator}/cancel`, { coverageEndTimestamp: now })
   await send('POST', `/policy/${(await issue()).locator}/withdraw`)
-  // The end of its cover comes when the clock moves.
+  // Its cover ends when the clock moves.
   const later = await issue()
   await send('POST', `/policies/${later.locator}/cancellations`, {
     ...request(now + 20 * DAY_MS),
@@ -204,7 +204,7 @@ async function money(send: Send, issue: (more?: object) => Promise<PolicyRespons
   const card = { fieldValues: { method: 'card' } }
   const { locator } = await send<{ locator: string }>('POST', `/invoice/${invoice!.locator}/pay`, card)
   await send('POST', `/payments/${locator}/reverse`)
-  // Paid, it ends by itself when the clock moves.
+  // It is paid, so that it expires at the end of its term when the clock moves.
   const [paid] = (await issue({ paymentScheduleName: 'upfront' })).invoices
   await send('POST', `/invoice/${paid!.locator}/pay`, card)
 }
@@ -283,7 +283,7 @@ function feesWithOneMore(files: ArchiveFiles): object[] {
   return [...fees, { name: 'reminder_fee', displayName: 'Reminder', proration: 'flat' }]
 }
 
-/** The home example knows no cancellations: its policies lapse the legacy way. */
+/** The home example has no cancellation types: its policies lapse in the legacy way. */
 async function homeStory() {
   const { token } = await deployExample('home', 'emission-home')
   const send = sender(token)
@@ -367,28 +367,28 @@ beforeAll(async () => {
 }, 120_000)
 
 describe('every cause of the catalogue', () => {
-  it('is an operation that there is, or the clock', async () => {
+  it('is an existing operation or the clock', async () => {
     const { operations } = await readApi()
     const known = new Set(operations.map(({ method, path }) => `${method} ${path}`))
     expect(Object.keys(CAUSES).filter(cause => !cause.startsWith('clock ') && !known.has(cause))).toEqual([])
   })
 
   it.each(Object.keys(CAUSES).filter(cause => !cause.startsWith('clock ')))(
-    '%s emits what it says',
+    '%s emits every type that the catalogue lists for it',
     cause => {
       const seen = new Set(emittedBy(cause).map(({ type }) => type))
       expect(CAUSES[cause]!.does.filter(type => !seen.has(type))).toEqual([])
     },
   )
 
-  it('the clock emits what is said of all that is due', () => {
+  it('the clock emits every type that the catalogue lists for due work', () => {
     const seen = new Set(emittedBy('clock').map(({ type }) => type))
     const due = Object.entries(CAUSES).filter(([cause]) => cause.startsWith('clock '))
     expect([...new Set(due.flatMap(([, { does }]) => does))].filter(type => !seen.has(type))).toEqual([])
   })
 })
 
-it('events of one call are in the order of what it does', () => {
+it('events of one call are in the order of the catalogue', () => {
   const calls = Map.groupBy(
     events.filter(({ cause }) => cause !== 'clock'),
     event => event.requestId,
@@ -402,7 +402,7 @@ it('events of one call are in the order of what it does', () => {
   expect(calls.size).toBeGreaterThan(60)
 })
 
-it('events are attributed to who called, and those of the clock to the system', () => {
+it('events are attributed to their caller, and those of the clock to the system', () => {
   const clock = events.filter(({ cause }) => cause === 'clock')
   expect(new Set(clock.map(({ username }) => username))).toEqual(new Set(['system']))
   const referrals = emittedBy('POST /quotes/{quoteLocator}/underwriting')
@@ -411,12 +411,12 @@ it('events are attributed to who called, and those of the clock to the system', 
   expect(issued!.username).toBe('alice.agent')
 })
 
-it('every type that is emitted has a cause, and no other has', () => {
+it('every emitted type has a cause, and no other type has one', () => {
   const caused = new Set(Object.values(CAUSES).flatMap(({ does, mayFollow = [] }) => [...does, ...mayFollow]))
   expect(eventTypes.filter(type => caused.has(type) === (EVENT_TYPES[type].isForeign ?? false))).toEqual([])
 })
 
-it('data is as the contract of its type says', () => {
+it('the data of every event satisfies the contract of its type', () => {
   const contracts = new Map<EventType, ReturnType<typeof dataContract>>()
   for (const { type, data } of events) {
     if (!isEventType(type)) continue
@@ -428,7 +428,7 @@ it('data is as the contract of its type says', () => {
   expect(contracts.size).toBeGreaterThan(50)
 })
 
-it('no event holds a value of a policyholder or of a field', () => {
+it('no event contains a value of a policyholder or of a field', () => {
   const { policyholder, policy } = plainYear().request
   const values = [...Object.values(policyholder.values), ...Object.values(policy.fieldValues as object)]
     .flat()

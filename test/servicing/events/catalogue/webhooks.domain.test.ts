@@ -1,4 +1,5 @@
-// The section `webhooks` of the document against what is posted: each row of the stream, by each of its names.
+// The `webhooks` section of the OpenAPI document compared with the bodies that are posted: each row of the stream under each of
+// its names.
 import { describe, expect, test } from 'vitest'
 import { EVENT_TYPES, eventTypes } from '../../../../src/platform/events/catalogue.ts'
 import { isStreamed, newerTypesOf } from '../../../../src/platform/events/types.ts'
@@ -20,14 +21,14 @@ const row = {
 const emitted = eventTypes.filter(type => !EVENT_TYPES[type].isForeign)
 const pairs = emitted.flatMap(type => newerTypesOf(type).map(newerType => ({ type, newerType })))
 
-test('every name of the document is there once', () => {
+test('every event name is in the document exactly once', () => {
   const names = notifications.map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
   expect(new Set(names)).toEqual(new Set([...emitted, ...pairs.map(one => one.newerType), 'custom.*']))
 })
 
 test.each(emitted.filter(isStreamed))(
-  'by its older name %s comes as the document says, with the data of the stream',
+  'under its older name, %s is posted as documented, with the data of the stream',
   type => {
     const data = exampleData(type)
     const body = webhookEvent({ ...row, type, newerType: EVENT_TYPES[type].newer ?? null, data }, [type])
@@ -37,7 +38,7 @@ test.each(emitted.filter(isStreamed))(
 )
 
 test.each(emitted.filter(type => !isStreamed(type)))(
-  '%s, which the stream does not have, comes as the events interface answers it',
+  '%s, which is not in the stream, is posted as the events interface returns it',
   type => {
     const event = { ...row, type, newerType: null, data: exampleData(type) }
     for (const eventTypes of [[type], ['login.*']]) {
@@ -48,17 +49,20 @@ test.each(emitted.filter(type => !isStreamed(type)))(
   },
 )
 
-describe('by its newer name', () => {
-  test.each(pairs)('$type comes as $newerType: as the events interface answers it', ({ type, newerType }) => {
-    const event = { ...row, type, newerType, data: exampleData(type) }
-    const body = webhookEvent(event, [newerType])
-    expect(body).toMatchObject(eventResponse(event))
-    expect(body).toMatchObject({ type: newerType, timestamp: '2026-03-01T00:00:00.000Z', sequence: 7 })
-    // Nothing beside what the document says.
-    expect(schemaOf(newerType).parse(body)).toEqual(body)
-  })
+describe('an event under its newer name', () => {
+  test.each(pairs)(
+    '$type is posted as $newerType, as the events interface returns it',
+    ({ type, newerType }) => {
+      const event = { ...row, type, newerType, data: exampleData(type) }
+      const body = webhookEvent(event, [newerType])
+      expect(body).toMatchObject(eventResponse(event))
+      expect(body).toMatchObject({ type: newerType, timestamp: '2026-03-01T00:00:00.000Z', sequence: 7 })
+      // The strict schema rejects properties that are not documented.
+      expect(schemaOf(newerType).parse(body)).toEqual(body)
+    },
+  )
 
-  test('an event whose older name matches too comes by that', () => {
+  test('is posted under its older name if the webhook lists that too', () => {
     const event = {
       ...row,
       type: 'endorsement.issue',
@@ -68,7 +72,7 @@ describe('by its newer name', () => {
     const typeFor = (...types: string[]) => webhookEvent(event, types).type
     expect(typeFor('policy.change.*', 'endorsement.*')).toBe('endorsement.issue')
     expect(typeFor('policy.*')).toBe('policy.change.issue')
-    // Types that were changed after the event happened.
+    // The types of the webhook were changed after the event happened.
     expect(typeFor('login.*')).toBe('endorsement.issue')
   })
 })

@@ -27,7 +27,7 @@ beforeAll(() => prepareDatabases({ tenants: 24 }))
 const retrying = { retryStrategy: { type: 'linear', interval: 60, attempts: 3 } }
 
 describe('a delivery', () => {
-  it('arrives once, in order, with the body that older webhooks read', async () => {
+  it('arrives once, in order, with the properties that older webhooks read', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver()
     await makeWebhook(tenant, { url: receiver.url, endpoint: { headers: { 'x-kind': ['a', 'b'] } } })
@@ -66,7 +66,7 @@ describe('a delivery', () => {
     ])
   })
 
-  it('is signed so that a receiver who knows the secret can check both signatures', async () => {
+  it('has both signatures, which a receiver with the secret can verify', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver()
     const { endpoint } = await makeWebhook(tenant, { url: receiver.url, endpoint: { tag: 'first' } })
@@ -84,7 +84,7 @@ describe('a delivery', () => {
     expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60)
   })
 
-  it('goes unsigned, but with its id, to an endpoint without hmacEnabled', async () => {
+  it('has no signature but an id if hmacEnabled is false', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver()
     const made = await makeWebhook(tenant, { url: receiver.url, endpoint: { hmacEnabled: false } })
@@ -97,7 +97,7 @@ describe('a delivery', () => {
     expect(headers['socotra-signature']).toBeUndefined()
   })
 
-  it('is made for enabled webhooks only, by exact type or by prefix', async () => {
+  it('is created only for enabled webhooks with a matching type or prefix', async () => {
     const tenant = await makeTenant()
     const [exact, prefix, none, disabled] = await Promise.all([1, 2, 3, 4].map(() => openReceiver()))
     await makeWebhook(tenant, { url: exact!.url, eventTypes: ['policy.create', 'payment.pay'] })
@@ -121,7 +121,7 @@ describe('a delivery', () => {
 })
 
 describe('a failed delivery', () => {
-  it('is tried again by the strategy, under the same id, until it succeeds', async () => {
+  it('is retried as the strategy says, with the same id, until it succeeds', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver(
       { status: 500 },
@@ -148,7 +148,7 @@ describe('a failed delivery', () => {
     expect(new Set(ids).size).toBe(1)
   })
 
-  it('is final without a strategy, and when its trigger is not named', async () => {
+  it('is final without a retry strategy, and if no trigger matches', async () => {
     const tenant = await makeTenant()
     const [plain, other] = await Promise.all([openReceiver({ status: 503 }), openReceiver({ status: 404 })])
     await makeWebhook(tenant, { url: plain.url })
@@ -162,7 +162,7 @@ describe('a failed delivery', () => {
     ])
   })
 
-  it('suspends the webhook in every shard after the last attempt, and what waits is not sent', async () => {
+  it('suspends the webhook in every shard after the last attempt, and skips pending deliveries', async () => {
     const tenant = await makeTenant(2)
     const receiver = await openReceiver({ status: 500 })
     const { locator } = await makeWebhook(tenant, {
@@ -191,7 +191,7 @@ describe('a failed delivery', () => {
     }
   })
 
-  it('of 410 suspends at once, and ends the deliveries behind it', async () => {
+  it('with status 410 suspends the webhook immediately, and skips the deliveries after it', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver({ status: 410 })
     const { locator } = await makeWebhook(tenant, { url: receiver.url, failureHandling: retrying })
@@ -204,7 +204,7 @@ describe('a failed delivery', () => {
       { state: 'skipped', attempts: 1, outcome: '410' },
       { state: 'skipped', attempts: 0, outcome: 'suspended' },
     ])
-    // docs/operate.md tells operators to watch for it.
+    // docs/operate.md says that operators should watch for this line.
     const lines = warn.mock.calls.map(([line]) => JSON.parse(String(line)))
     expect(lines.filter(({ at }) => at === 'webhook suspended')).toEqual([
       { at: 'webhook suspended', tenant: tenant.name, webhook: locator },
@@ -212,7 +212,7 @@ describe('a failed delivery', () => {
     warn.mockRestore()
   })
 
-  it('is a timeout when no answer comes, and unreachable when no one listens', async () => {
+  it('is a timeout without a response, and unreachable without a listener', async () => {
     const hanging = await openReceiver({ status: 200, hang: true })
     const endpoint = { headers: {}, secureSsl: true, hmacEnabled: false }
     const headers = { headers: {}, values: [] }
@@ -224,8 +224,8 @@ describe('a failed delivery', () => {
   })
 })
 
-describe('whatever happens in between', () => {
-  it('hints that come twice or at the same time deliver once', async () => {
+describe('delivery despite disturbances', () => {
+  it('happens once for repeated and simultaneous hints', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver({ status: 200, delayMs: 50 })
     await makeWebhook(tenant, { url: receiver.url })
@@ -240,14 +240,14 @@ describe('whatever happens in between', () => {
     expect(new Set(ids).size).toBe(10)
   })
 
-  it('a crash while a delivery is under way costs the time of its claim, not the event, and holds up no other line', async () => {
+  it('is repeated after a crash once the claim expires, while other lines continue', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver({ status: 200, held: true }, { status: 200 })
     const { locator } = await makeWebhook(tenant, { url: receiver.url })
     const storage = objectStorage()
     const run = () => deliverTo({ env, tenant, shard: 0, calls: noCalls() }, locator as Uuid, storage)
     await happen(tenant, [{}])
-    // The object ends while nobody has answered: what it had begun is in its storage alone.
+    // The object ends before the response. Only its storage shows which deliveries it had begun.
     const crashed = run()
     await receiver.wait(1)
     const left = await storage.get<[number, number][]>('underWay')
@@ -273,7 +273,7 @@ describe('whatever happens in between', () => {
     ])
   })
 
-  it('a result that comes after its claim ended does not undo what the next attempt recorded', async () => {
+  it('ignores a result that arrives after the claim expired and another attempt was recorded', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver({ status: 500, held: true }, { status: 200 })
     await makeWebhook(tenant, { url: receiver.url })
@@ -287,7 +287,7 @@ describe('whatever happens in between', () => {
     expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'sent', attempts: 1, outcome: '200' }])
   })
 
-  it('slow endpoints delay no other, of this tenant or another, not even for events that come meanwhile', async () => {
+  it('to slow endpoints does not delay other endpoints of any tenant, nor later events', async () => {
     const [tenant, other] = await Promise.all([makeTenant(), makeTenant()])
     const slow = await Promise.all(Array.from({ length: 8 }, () => openReceiver({ status: 200, held: true })))
     const [quick, others] = await Promise.all([openReceiver(), openReceiver()])
@@ -315,7 +315,7 @@ describe('whatever happens in between', () => {
     await untilFinished(tenant)
   })
 
-  it('a slow answer holds up its own line, and no other', async () => {
+  it('delays only its own line when the response is slow', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver({ status: 200, held: true }, { status: 200 })
     await makeWebhook(tenant, { url: receiver.url })
@@ -333,7 +333,7 @@ describe('whatever happens in between', () => {
     expect(await receiver.received()).toHaveLength(30)
   })
 
-  it('300 deliveries to one webhook all arrive in one call', async () => {
+  it('sends 300 deliveries of one webhook in one call', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver()
     await makeWebhook(tenant, { url: receiver.url })
@@ -348,8 +348,8 @@ describe('whatever happens in between', () => {
   })
 })
 
-describe('round trips', () => {
-  /** Delivers what is due for the webhook; what that took. */
+describe('round trips of deliveries', () => {
+  /** Delivers what is due for the webhook. Returns the calls and the duration. */
   const delivering = async (tenant: Tenant, webhook: string): Promise<Calls & { durationMs: number }> => {
     const calls = noCalls()
     const begun = now()
@@ -361,7 +361,7 @@ describe('round trips', () => {
       policyLocator: (100_000_001 + (at % policies)) as PolicyLocator,
     }))
 
-  it('of a batch of the queue are one for all hints of a shard, and a call of each webhook with something due', async () => {
+  it('are two per queue batch for all hints of a shard, and one object call per webhook with due deliveries', async () => {
     const tenant = await makeTenant()
     const receivers = await Promise.all([1, 2].map(() => openReceiver()))
     for (const { url } of receivers) await makeWebhook(tenant, { url })
@@ -381,13 +381,14 @@ describe('round trips', () => {
       body: shardName(tenant, 0),
     }))
     await consumeAnnouncements(createMessageBatch('q', hints), { ...env, METRICS } as unknown as Env)
-    // One of the two is the tenant, which an isolate reads every 5 s; the other finds what is due, which these hints leave open.
+    // One of the two reads the tenant, which an isolate does every 5 s. The other finds the due deliveries, which these hints do
+    // not name.
     expect(told).toEqual([{ what: ['queue', 'announcements', '200'], d1: 2, object: 2, r2: 0, queue: 0 }])
     await untilFinished(tenant)
     for (const receiver of receivers) expect(await receiver.received()).toHaveLength(6)
   })
 
-  it('of the hint of a commit are none in the database: it names the webhooks that have something due', async () => {
+  it('are none for the hint of a commit, which names the webhooks with due deliveries', async () => {
     const tenant = await makeTenant()
     const receivers = await Promise.all([1, 2].map(() => openReceiver()))
     const webhooks = []
@@ -412,19 +413,19 @@ describe('round trips', () => {
       body: { ...hint, webhooks: [webhook] },
     }))
     await consumeAnnouncements(createMessageBatch('q', halves), { ...env, METRICS } as unknown as Env)
-    // The one is the tenant, which an isolate reads every 5 s.
+    // This one reads the tenant, which an isolate does every 5 s.
     expect(told).toEqual([[1, 2]])
     await untilFinished(tenant)
     for (const receiver of receivers) expect(await receiver.received()).toHaveLength(6)
 
-    // Events that wait for others of their policy call for nobody: they come up when those end.
+    // Events behind others of their policy send no hint: they are delivered when those end.
     expect(await commits(1)).toHaveLength(1)
     expect(await commits(1)).toEqual([])
     await deliver(tenant)
     for (const receiver of receivers) expect(await receiver.received()).toHaveLength(10)
   })
 
-  it('and rows of a delivery: one round trip reads, and one writes', async () => {
+  it('are one read and one write for the deliveries of a line, with two rows written per event', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver()
     const { locator } = await makeWebhook(tenant, { url: receiver.url })
@@ -435,20 +436,20 @@ describe('round trips', () => {
     expect(await delivering(tenant, locator)).toMatchObject({ d1: 2, rowsWritten: 6 })
   })
 
-  it('of what a claim takes are two: one reads, one records all of it and finds that there is no more', async () => {
+  it('are two for all deliveries of a claim: one to read, and one to record the results', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver()
     const { locator } = await makeWebhook(tenant, { url: receiver.url })
     await happen(tenant, events(20, 3))
     const { d1, durationMs } = await delivering(tenant, locator)
     expect(await receiver.received()).toHaveLength(60)
-    // A result does not wait longer than this, and neither does a look for more.
+    // A result is recorded within this time, and more deliveries are looked for within it too.
     const late = Math.floor(durationMs / RECORD_WITHIN_MS)
     expect(d1).toBeGreaterThanOrEqual(2)
     expect(d1).toBeLessThanOrEqual(2 + 2 * late)
   })
 
-  it('read and write no more rows for a webhook that was sent hundreds before', async () => {
+  it('do not read or write more rows for a webhook with hundreds of earlier deliveries', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver()
     const { locator } = await makeWebhook(tenant, { url: receiver.url })

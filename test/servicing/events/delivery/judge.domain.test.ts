@@ -34,15 +34,15 @@ const linear: RetryStrategy = { type: 'linear', interval: 10, attempts: 3 }
 const exponential: RetryStrategy = { type: 'exponential', interval: 10, attempts: 10 }
 const MIDDLE = 0.5
 
-describe('an attempt', () => {
-  it('succeeds with any 2xx, and with nothing else', () => {
+describe('a delivery attempt', () => {
+  it('succeeds with a 2xx status only', () => {
     for (const status of [200, 201, 204, 299])
       expect(judge(answered(status), 1, handling(), MIDDLE)).toEqual({ state: 'sent' })
     for (const status of [199, 300, 304, 400, 500])
       expect(judge(answered(status), 1, handling(), MIDDLE).state).toBe('failed')
   })
 
-  it('without a strategy is the only one', () => {
+  it('without a retry strategy is the only one', () => {
     expect(judge(answered(503), 1, handling(), MIDDLE)).toEqual({
       state: 'failed',
       handled: true,
@@ -55,7 +55,7 @@ describe('an attempt', () => {
     })
   })
 
-  it('that fails for a reason not named in the triggers is final and suspends nothing', () => {
+  it('that fails for a reason without a trigger is final and does not suspend the webhook', () => {
     const only503 = handling({ triggers: ['503'], retryStrategy: linear, suspend: true })
     expect(judge(answered(500), 1, only503, MIDDLE)).toEqual({
       state: 'failed',
@@ -70,13 +70,13 @@ describe('an attempt', () => {
     ).toBe('pending')
   })
 
-  it('that finds no one listening counts as a timeout, one that was refused does not', () => {
+  it('counts as a timeout if the endpoint is unreachable, but not if its address is forbidden', () => {
     const retried = handling({ retryStrategy: linear })
     expect(judge({ kind: 'unreachable' }, 1, retried, MIDDLE).state).toBe('pending')
     expect(judge({ kind: 'addressRefused' }, 1, retried, MIDDLE).state).toBe('failed')
   })
 
-  it('that is told 410 suspends at once, whatever the triggers', () => {
+  it('with status 410 suspends the webhook immediately, with any triggers', () => {
     expect(judge(answered(410), 1, handling({ triggers: [], retryStrategy: linear }), MIDDLE)).toEqual({
       state: 'failed',
       handled: true,
@@ -85,11 +85,11 @@ describe('an attempt', () => {
   })
 })
 
-describe('the next attempt', () => {
+describe('the next delivery attempt', () => {
   const waits = (retryStrategy: RetryStrategy, attempts: number[]) =>
     attempts.map(attempt => judge(answered(500), attempt, handling({ retryStrategy }), MIDDLE))
 
-  it('comes after interval·n when linear, and not after the last', () => {
+  it('is interval·n later if linear, and there is none after the last', () => {
     expect(waits(linear, [1, 2, 3])).toEqual([
       { state: 'pending', delayMs: 10_000 },
       { state: 'pending', delayMs: 20_000 },
@@ -97,7 +97,7 @@ describe('the next attempt', () => {
     ])
   })
 
-  it('comes after interval·2^(n−1) when exponential', () => {
+  it('is interval·2^(n−1) later if exponential', () => {
     expect(waits(exponential, [1, 2, 3, 9])).toEqual([
       { state: 'pending', delayMs: 10_000 },
       { state: 'pending', delayMs: 20_000 },
@@ -106,7 +106,7 @@ describe('the next attempt', () => {
     ])
   })
 
-  it('waits as long as Retry-After asks, up to a day', () => {
+  it('waits for Retry-After, up to a day', () => {
     const retried = handling({ retryStrategy: linear })
     expect(judge(answered(503, 60_000), 1, retried, MIDDLE)).toEqual({ state: 'pending', delayMs: 60_000 })
     expect(judge(answered(503, 1_000), 1, retried, MIDDLE)).toEqual({ state: 'pending', delayMs: 10_000 })
@@ -116,7 +116,7 @@ describe('the next attempt', () => {
     })
   })
 
-  it('is spread by at most a tenth and never later than a day', () => {
+  it('varies by at most a tenth, and is at most a day later', () => {
     const strategy = fc.record({
       type: fc.constantFrom('linear' as const, 'exponential' as const),
       interval: fc.integer({ min: 1, max: 86_400 }),
@@ -140,7 +140,7 @@ describe('the next attempt', () => {
   })
 })
 
-it('without failure handling an event is tried 15 times, over most of a day', () => {
+it('without failure handling, an event is tried 15 times over most of a day', () => {
   const verdicts = Array.from({ length: 15 }, (_, at) =>
     judge(answered(503), at + 1, OWN_FAILURE_HANDLING, MIDDLE),
   )
@@ -151,13 +151,13 @@ it('without failure handling an event is tried 15 times, over most of a day', ()
   expect(judge(answered(410), 1, OWN_FAILURE_HANDLING, MIDDLE)).toMatchObject({ suspend: true })
 })
 
-it('Retry-After is read as seconds or as an HTTP date, and anything else is ignored', () => {
+it('Retry-After is parsed as seconds or as an HTTP date, and ignored otherwise', () => {
   const at = Date.parse('2026-11-01T10:00:00Z')
   expect(retryAfterMs('120', at)).toBe(120_000)
   expect(retryAfterMs('Sun, 01 Nov 2026 10:01:00 GMT', at)).toBe(60_000)
   expect(retryAfterMs('Sun, 01 Nov 2026 09:00:00 GMT', at)).toBe(0)
   for (const text of [null, '', 'soon', '-5', '1.5', '1e3']) expect(retryAfterMs(text, at)).toBeUndefined()
-  // However long: the wait is then the longest that is allowed.
+  // The wait is at most the longest delay, no matter how long the header asks for.
   for (const text of ['999999999', '9999999999', '9'.repeat(400)])
     expect(judge(answered(503, retryAfterMs(text, at)), 1, OWN_FAILURE_HANDLING, MIDDLE)).toMatchObject({
       state: 'pending',
@@ -192,12 +192,12 @@ describe('a line of deliveries', () => {
       sendBefore,
     }) as unknown as Sender
 
-  // Another call may post the same delivery from then on.
+  // From then on another call may post the same delivery.
   it.each([
     ['once the time of its claim is nearly over', -1, false],
     ['once its webhook is suspended', 60_000, true],
   ])(
-    'is not begun %s: its first is given back as it was, the others were never taken',
+    'is not started %s: its first delivery is released unchanged, and the others were never claimed',
     async (_, ms, isOver) => {
       const fetched = vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response())
       try {
@@ -219,7 +219,7 @@ describe('a line of deliveries', () => {
   )
 })
 
-it('what an endpoint sends back is kept without the secrets that it was sent, whatever header had them', async () => {
+it('the stored excerpt of a response masks all secrets that were sent, in any header', async () => {
   const value = 'plain words of a secret'
   const endpoint = {
     url: 'https://hooks.example.com/',
@@ -242,7 +242,7 @@ it('what an endpoint sends back is kept without the secrets that it was sent, wh
   }
 })
 
-it('reports no connection, a refused address and a missing secret as a timeout, and a status unchanged', () => {
+it('an unreachable endpoint, a refused address and a missing secret trigger as a timeout, and a status as itself', () => {
   const outcomes = ['unreachable', 'addressRefused', 'secretMissing', 'timeout', '503']
   expect(outcomes.map(triggerOf)).toEqual(['timeout', 'timeout', 'timeout', 'timeout', '503'])
 })

@@ -27,7 +27,7 @@ const setTime = (name: string, at: number) =>
     .run()
 
 describe('an event in the events interface', () => {
-  it('has the newer name, who caused it, the request and its time, and the data of both names', async () => {
+  it('has the newer name, its cause and time, and the data of both names', async () => {
     const before = tenantNow(tenant)
     const request = await happen(tenant, [
       {
@@ -129,13 +129,13 @@ describe('an event in the events interface', () => {
       'custom.rate.referred',
       { policyLocator: '5', why: 'age' },
     ],
-  ] as const)('of %s says what its newer name promises', async (type, data, newer, promised) => {
+  ] as const)('of type %s has the data of its newer name', async (type, data, newer, promised) => {
     await happen(tenant, [{ type, data }])
     const { body } = await call('GET', `${base}/list`)
     expect(body.events[0]).toMatchObject({ type: newer, data: { ...data, ...promised } })
   })
 
-  it('of an invoice names account, policies and the time of its making', async () => {
+  it('of an invoice has the account, the policies and the time of creation', async () => {
     await happen(tenant, [
       {
         type: 'invoice.issue',
@@ -157,7 +157,7 @@ describe('an event in the events interface', () => {
     })
   })
 
-  it('that there is none of is 404, and so is another tenant’s', async () => {
+  it('that does not exist, or belongs to another tenant, returns 404', async () => {
     await happen(tenant, [{ data: { name: 'a' } }])
     const [{ locator }] = (await call('GET', `${base}/list`)).body.events
     const strangers = await makeTenant()
@@ -175,8 +175,8 @@ describe('an event in the events interface', () => {
   })
 })
 
-describe('events of a request', () => {
-  it('are those that it caused and no others, in their order, over all shards', async () => {
+describe('GET /event/{tenantLocator}/events/request/{locator}', () => {
+  it('returns the events that the request caused, in order, from all shards', async () => {
     const wide = await makeTenant(2)
     const client = await clientOf(wide)
     const first = await happen(wide, [{ data: { name: 'a' } }, { data: { name: 'b' } }], 1)
@@ -186,7 +186,7 @@ describe('events of a request', () => {
     expect(new Set(body.map(({ requestId }: { requestId: string }) => requestId))).toEqual(new Set([first]))
   })
 
-  it('that caused none are not found, and neither are those of another tenant', async () => {
+  it('returns 404 for a request without events, and for one of another tenant', async () => {
     const request = await happen(await makeTenant(), [{ data: { name: 'a' } }])
     for (const one of [crypto.randomUUID(), request, 'nonsense']) {
       const { status, body } = await call('GET', `${base}/request/${one}`)
@@ -197,7 +197,7 @@ describe('events of a request', () => {
 })
 
 describe('the list of events', () => {
-  it('is read to its end by the token alone, which the last page has too', async () => {
+  it('is read to its end by paging token, which the last page has too', async () => {
     await happen(
       tenant,
       ['a', 'b', 'c'].map(name => ({ data: { name } })),
@@ -211,7 +211,7 @@ describe('the list of events', () => {
     expect(namesOf((await call('GET', pageAfter(third.pagingToken))).body)).toEqual(['d'])
   })
 
-  it('refuses anything beside a token, and a token of the stream', async () => {
+  it('rejects other parameters next to a paging token, and a paging token of the stream', async () => {
     await happen(tenant, [{ data: { name: 'a' } }])
     const { pagingToken } = (await call('GET', `${base}/list`)).body
     for (const more of [
@@ -229,7 +229,7 @@ describe('the list of events', () => {
     expect((await call('GET', `/eventstream/events?pagingToken=${pagingToken}`)).status).toBe(400)
   })
 
-  it('of a type is found by its older name and by its newer, each once and in order', async () => {
+  it('filters by an older or a newer type, with each event once and in order', async () => {
     await happen(tenant, [
       { type: 'policy.reinstatement.issue', data: { name: 'a' } },
       { type: 'policy.create', data: { name: 'b' } },
@@ -252,7 +252,7 @@ describe('the list of events', () => {
     }
   })
 
-  it('begins with startTimestamp and ends before endTimestamp, however the times are written', async () => {
+  it('starts at startTimestamp and ends before endTimestamp, in any notation of time', async () => {
     for (const name of ['a', 'b', 'c', 'd']) await happen(tenant, [{ data: { name } }])
     const start = Date.parse('2026-03-01T00:00:00Z')
     for (const [at, name] of ['a', 'b', 'c', 'd'].entries()) await setTime(name, start + at * 1_000)
@@ -269,7 +269,7 @@ describe('the list of events', () => {
       expect((await call('GET', `${base}/list?startTimestamp=${wrong}`)).status, wrong).toBe(400)
   })
 
-  it('has 100 of a page unless told, and 1,000 at most', async () => {
+  it('has pages of 100 events by default, and of at most 1,000', async () => {
     await happen(
       tenant,
       Array.from({ length: 1_100 }, (_, n) => ({ data: { name: String(n) } })),
@@ -279,7 +279,7 @@ describe('the list of events', () => {
   })
 })
 
-it('the catalogue of types is for everyone to read', async () => {
+it('the catalogue of types is public', async () => {
   const { status, body } = await call('GET', '/event/events', undefined, { authorization: '' })
   expect(status).toBe(200)
   expect(body.find(({ type }: { type: string }) => type === 'endorsement.quote')).toMatchObject({

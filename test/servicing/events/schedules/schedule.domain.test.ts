@@ -1,4 +1,4 @@
-// When custom events come by the calendar, worked out by hand.
+// The times of scheduled custom events, calculated by hand.
 import { expect, test } from 'vitest'
 import type { Instant, TimeZone } from '../../../../src/kernel/time.ts'
 import { type Course, type EventSchedule, isTimeOf, nextTime } from '../../../../src/product/custom-events.ts'
@@ -28,14 +28,14 @@ function times(some: Partial<EventSchedule>, of: Course, since: string, most = 1
   return found
 }
 
-test('without a cadence it comes once for each anchor', () => {
+test('without a cadence there is one time for each anchor', () => {
   expect(times({}, course(['2027-01-01T00:00:00Z', '2028-01-01T00:00:00Z']), '2020-01-01')).toEqual([
     '2027-01-01T00:00:00.000Z',
     '2028-01-01T00:00:00.000Z',
   ])
 })
 
-test('an offset lies after the anchor or before it', () => {
+test('an offset moves the time after or before the anchor', () => {
   const end = course(['2027-12-31T23:00:00Z'])
   expect(times({ anchor: 'policyEnd', offset: { amount: -2, unit: 'month' } }, end, '2020-01-01')).toEqual([
     '2027-10-31T23:00:00.000Z',
@@ -62,12 +62,12 @@ test.each([
   ])
 })
 
-test('it is aligned in the zone of the tenant', () => {
+test('times are aligned in the time zone of the tenant', () => {
   const berlin = course(['2027-03-03T12:00:00Z'], '2040-01-01', 'Europe/Berlin')
   expect(times({ alignment: 'monthStart' }, berlin, '2020-01-01')).toEqual(['2027-03-31T22:00:00.000Z'])
 })
 
-test('a cadence goes on by the calendar until the policy ends, which is not included', () => {
+test('a cadence continues by the calendar until the end of the policy, which is excluded', () => {
   const monthly = { cadence: { intervalDuration: 1, durationBasis: 'month' } } as const
   const year = course(['2027-01-31T00:00:00Z'], '2027-05-31T00:00:00Z')
   expect(times(monthly, year, '2020-01-01')).toEqual(
@@ -77,7 +77,7 @@ test('a cadence goes on by the calendar until the policy ends, which is not incl
   expect(times(monthly, year, '2027-04-30')).toEqual([])
 })
 
-test('a limit counts the first time too', () => {
+test('a limit includes the first time', () => {
   const thrice = { cadence: { intervalDuration: 2, durationBasis: 'week', limit: 3 } } as const
   expect(times(thrice, course(['2027-01-01T00:00:00Z']), '2020-01-01')).toEqual(
     ['2027-01-01', '2027-01-15', '2027-01-29'].map(day => `${day}T00:00:00.000Z`),
@@ -85,7 +85,7 @@ test('a limit counts the first time too', () => {
   expect(times(thrice, course(['2027-01-01T00:00:00Z']), '2027-01-29')).toEqual([])
 })
 
-test('what is counted from the end goes on beyond it', () => {
+test('times anchored at the policy end continue after it', () => {
   const after = {
     anchor: 'policyEnd',
     cadence: { intervalDuration: 1, durationBasis: 'month', limit: 3 },
@@ -93,7 +93,7 @@ test('what is counted from the end goes on beyond it', () => {
   expect(times(after, course(['2027-01-01T00:00:00Z'], '2027-01-01T00:00:00Z'), '2020-01-01')).toHaveLength(3)
 })
 
-test('days keep their hour when clocks change', () => {
+test('daily times keep their local hour when clocks change', () => {
   const daily = { cadence: { intervalDuration: 1, durationBasis: 'day' } } as const
   const berlin = course(['2027-03-26T08:00:00Z'], '2027-03-30T00:00:00Z', 'Europe/Berlin')
   expect(times(daily, berlin, '2027-03-25')).toEqual(
@@ -104,7 +104,7 @@ test('days keep their hour when clocks change', () => {
 })
 
 test.each(['day', 'week', 'month', 'year'] as const)(
-  'by the %s, the next time is the same however long ago the schedule began',
+  'by the %s, the next time does not depend on how long ago the schedule began',
   durationBasis => {
     const some = { cadence: { intervalDuration: 3, durationBasis } }
     const long = course(['1990-10-31T23:30:00Z'], '2120-01-01', 'America/New_York')

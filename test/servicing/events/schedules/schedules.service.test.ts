@@ -1,4 +1,4 @@
-// Custom events that come by the calendar, through HTTP and the tenant's clock (resources brief 8.3).
+// Custom events on a schedule, through HTTP and the clock of the tenant (resources brief 8.3).
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Uuid } from '../../../../src/kernel/locators.ts'
@@ -89,7 +89,7 @@ const later = (from: string | number, amount: number, unit: 'day' | 'month' | 'y
   add(Number(from) as Instant, amount, unit, BERLIN)
 
 describe('scheduled events of a policy', () => {
-  it('come at their times, each once, and the list says when they come next', async () => {
+  it('are emitted once at each of their times, and the list shows the next time', async () => {
     const tenant = await tenantWith()
     const policy = await issued(tenant)
     const start = policy.originalContractStartTimestamp
@@ -103,7 +103,7 @@ describe('scheduled events of a policy', () => {
     expect((await scheduleOf(tenant, 'custom.policy.winback')).nextTimestamp).toBe(
       new Date(later(end, 1, 'month')).toISOString(),
     )
-    // That of the day of the issue is told, though its time has passed.
+    // The time of the day of issue is included, although it has passed.
     await advance(tenant, 1)
     expect(await told(tenant, 'custom.policy.welcome')).toEqual([
       {
@@ -127,7 +127,7 @@ describe('scheduled events of a policy', () => {
     expect((await scheduleOf(tenant, 'custom.policy.winback')).nextTimestamp).toBeUndefined()
   })
 
-  it('follow the policy when a transaction moves what they are counted from', async () => {
+  it('follow a renewal or a cancellation that moves their anchor', async () => {
     const tenant = await tenantWith()
     const policy = await issued(tenant)
     const end = Number(policy.originalContractEndTimestamp)
@@ -150,13 +150,13 @@ describe('scheduled events of a policy', () => {
       String(later(soon, 1, 'month')),
       String(later(soon, 2, 'month')),
     ])
-    // The policy was cancelled when they would have come: neither of the first term nor of the second.
+    // The policy was cancelled at these times, in both the first and the second term.
     expect(await told(tenant, 'custom.policy.survey')).toEqual([])
-    // It recurs no more after the end of the policy.
+    // The event does not recur after the end of the policy.
     expect(await told(tenant, 'custom.policy.anniversary')).toHaveLength(1)
   })
 
-  it('come again for each segment that an endorsement begins', async () => {
+  it('are emitted for each segment that an endorsement begins', async () => {
     const tenant = await tenantWith()
     const policy = await issued(tenant)
     const from = later(policy.originalContractStartTimestamp, 3, 'month')
@@ -174,8 +174,8 @@ describe('scheduled events of a policy', () => {
   })
 })
 
-describe('a schedule', () => {
-  it('that is deleted tells nothing more, whatever moves its times', async () => {
+describe('an event schedule', () => {
+  it('that was deleted emits nothing more, even if its times move', async () => {
     const tenant = await tenantWith()
     const policy = await issued(tenant)
     const { locator } = await scheduleOf(tenant, 'custom.policy.winback')
@@ -193,7 +193,7 @@ describe('a schedule', () => {
     expect((await listed(tenant)).items.map(one => one.type)).not.toContain('custom.policy.winback')
   })
 
-  it('that cannot be told is tried a few times, then waits in the list of the failed until it is resumed', async () => {
+  it('that fails repeatedly is listed as failed until it is resumed', async () => {
     const tenant = await tenantWith()
     const policy = await issued(tenant)
     const schedule = await scheduleOf(tenant, 'custom.policy.survey')
@@ -221,7 +221,7 @@ describe('a schedule', () => {
       if (turn < MOST_TRIES) await expect(fired).rejects.toThrow('away')
       else await fired
     }
-    // The dispatcher removes a timer whose owner is done.
+    // The dispatcher removes a timer once its handler returns.
     await database.prepare('delete from timer where locator = ?').bind(timer.locator).run()
     expect((await listed(tenant)).items.map(one => one.type)).not.toContain('custom.policy.survey')
     expect((await listed(tenant, '', 'failed-list')).items).toEqual([
@@ -235,7 +235,7 @@ describe('a schedule', () => {
     ])
     await advance(tenant, 3, 'month')
     expect(await told(tenant, 'custom.policy.survey')).toEqual([])
-    // Two at once: one of them resumes it.
+    // Two simultaneous calls: one of them resumes it.
     const both = await afterBatches(1, resume, resume)
     expect([both?.acted.status, both?.sent.status]).toEqual([200, 409])
     await advance(tenant, 1)
@@ -248,7 +248,7 @@ describe('a schedule', () => {
     expect((await listed(tenant, '', 'failed-list')).items).toEqual([])
   })
 
-  it('is listed page by page, and by its policy; another tenant’s is not there', async () => {
+  it('is listed page by page and by policy, and deleting an unknown one returns 404', async () => {
     const tenant = await tenantWith(EVENTS.slice(0, 2))
     const first = await issued(tenant)
     await issued(tenant)

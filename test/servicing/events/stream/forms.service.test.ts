@@ -1,4 +1,5 @@
-// A tenant's database gets rows of several events after the release that reads them: before and after, readers and webhooks get the same.
+// The migration to rows of several events reaches a database after the release that reads them. Readers and webhooks get the same
+// before and after it.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import { noCalls } from '../../../../src/platform/calls.ts'
@@ -30,7 +31,7 @@ type Event = {
 const read = <T>(path: string): Promise<T> => callOk<T>('GET', path, { token: admin })
 
 beforeAll(async () => {
-  // What happens before the migration is not journalled.
+  // Nothing before the migration is journalled.
   leaveOutJournal()
   await prepareDatabases({ tenants: 1, before: SHARED_EVENT_ROWS })
   motor = await motorTenant('forms')
@@ -49,7 +50,7 @@ beforeAll(async () => {
   webhook = made.locator
 })
 
-/** A policy from its quote to its cancellation. */
+/** Creates a policy and takes it from its quote to its cancellation. */
 async function live(): Promise<void> {
   const { body: drafted } = await motor.createPolicy({ finalize: false })
   await motor.post(`/policy/${drafted.locator}/finalize`)
@@ -74,7 +75,7 @@ async function live(): Promise<void> {
   expect(cancelled.status).toBe(200)
 }
 
-/** All pages, and the token that goes on behind them. */
+/** All pages, and the paging token after the last one. */
 async function follow(
   first: string,
   next: (token: string) => string,
@@ -93,7 +94,7 @@ const streamAfter = (token: string): string => `${STREAM}?pagingToken=${token}`
 const listAt = (query: string): string => `/event/${motor.tenantLocator}/events/list?${query}`
 const listAfter = (token: string): string => listAt(`pagingToken=${token}`)
 
-/** All that tells of events: both streams, each type by itself, and each event and request by its locator. */
+/** Everything that shows events: both streams, each type separately, each event by locator, and the events of each request. */
 async function told(size: number) {
   const stream = await follow(`${STREAM}?startTimestamp=0&pageSize=${size}`, streamAfter)
   const list = await follow(listAt(`startTimestamp=0&pageSize=${size}`), listAfter)
@@ -116,7 +117,7 @@ async function told(size: number) {
 const rows = async (): Promise<number> =>
   Number(await boundDatabase(binding).prepare('select count(*) as n from event').first('n'))
 
-/** Without what differs from life to life. */
+/** The events without what differs between two runs. */
 const shown = (events: readonly object[]): unknown =>
   comparable(
     events.map(event =>
@@ -126,7 +127,7 @@ const shown = (events: readonly object[]): unknown =>
     ),
   )
 
-it('the stream, lists by type, events by locator and request, and deliveries are the same in both forms', async () => {
+it('streams, lists, single events and deliveries are the same before and after events share rows', async () => {
   await motor.createPolicy({ finalize: false })
   const start = (await follow(listAt('startTimestamp=0'), listAfter)).events.length
   const postsBefore = (await receiver.wait(1)).length
@@ -135,7 +136,7 @@ it('the stream, lists by type, events by locator and request, and deliveries are
   const posts = await receiver.wait(before.deliveries.length)
   const count = before.list.events.length
   expect(count - start).toBeGreaterThan(20)
-  // A row for each event.
+  // One row for each event.
   const rowsBefore = await rows()
   expect(rowsBefore).toBe(count)
   expect(before.ofRequests.flat()).toEqual(before.list.events)

@@ -4,7 +4,7 @@ import { mergeShards, type Positions } from '../../../../src/servicing/events/st
 
 type Entry = { sequence: number; at: number; name: string; isShown?: boolean }
 
-/** Commits in the order they happen: to which shard, and how far its clock moved since its last commit. */
+/** Commits in order: the shard of each, and how far its clock moved since its last commit. */
 const history = fc.array(
   fc.record({
     shard: fc.integer({ min: 0, max: 3 }),
@@ -15,7 +15,7 @@ const history = fc.array(
   { maxLength: 60 },
 )
 
-it('oldest first, and each shard in its own order', () => {
+it('shards are merged oldest first, each in its own order', () => {
   const entry = (name: string, sequence: number, at: number): Entry => ({ name, sequence, at })
   const { events, positions } = mergeShards(
     [[entry('a', 5, 10), entry('c', 6, 30), entry('e', 9, 50)], [], [entry('b', 2, 20), entry('d', 3, 40)]],
@@ -26,7 +26,7 @@ it('oldest first, and each shard in its own order', () => {
   expect(positions).toEqual([6, 7, 3])
 })
 
-it('newest first is oldest first the other way round, also where shards have events of one time', () => {
+it('newest first is the exact reverse of oldest first, even with events at the same time', () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 6 }), { maxLength: 4 }),
@@ -50,7 +50,7 @@ it('newest first is oldest first the other way round, also where shards have eve
   )
 })
 
-it('a reader who follows the positions gets every event that its view shows once, and passes over every other once', () => {
+it('a reader that follows the positions gets each shown event once and skips each other event once', () => {
   fc.assert(
     fc.property(history, fc.integer({ min: 1, max: 5 }), (commits, most) => {
       const shards: Entry[][] = [[], [], [], []]
@@ -83,7 +83,7 @@ it('a reader who follows the positions gets every event that its view shows once
       expect([...read].sort()).toEqual(shown.flat().sort())
       for (const [shard, names] of shown.entries())
         expect(read.filter(name => name.startsWith(`${shard}:`))).toEqual(names)
-      // Nothing is read again.
+      // Nothing is read twice.
       expect(positions.map((position, shard) => position - shards[shard]!.length)).toEqual([0, 0, 0, 0])
     }),
     { seed: 20261102 },

@@ -1,4 +1,4 @@
-// Events of one commit share a row where they may; readers never see it.
+// Events of one commit share a row where they can, and readers do not notice it.
 import fc from 'fast-check'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newUuid, type PolicyLocator, type Uuid } from '../../../../src/kernel/locators.ts'
@@ -34,7 +34,7 @@ const HOLDERS = [newUuid(0), newUuid(0)]
 
 type Written = NewEvent & { readonly requestId: Uuid; readonly at: number }
 
-/** Commits the events; `joins`: as in a database that gets rows of several events. */
+/** Commits the events. `joins`: as in a database that has rows of several events. */
 async function happen(happened: readonly NewEvent[], joins: boolean, at = now(), requestId = newUuid(0)) {
   const tenant = { clockOffsetMs: -now(), ...(joins && { sharesEventRows: true }) }
   const caller = { accountLocator: newUuid(0), username: 'anna' }
@@ -95,7 +95,7 @@ const anEvent: fc.Arbitrary<NewEvent> = fc.oneof(
     }),
   },
 )
-/** Commits of one policy each, as most are, and others. */
+/** Commits of one policy, as most are, and mixed ones. */
 const aCommit = fc.record({
   events: fc.oneof(
     fc.array(anEvent, { minLength: 1, maxLength: 8 }),
@@ -116,7 +116,7 @@ const shown = (event: Written) => ({
   requestId: event.requestId,
 })
 
-/** What is read with pages of that size, until one is empty. */
+/** Reads pages of this size until one is empty. */
 async function read(view: View, filter: StreamFilter, size: number) {
   const found: object[] = []
   for (let position = 0; ; ) {
@@ -128,8 +128,8 @@ async function read(view: View, filter: StreamFilter, size: number) {
   }
 }
 
-describe('events of commits, in rows of one and of several', () => {
-  it('are read as they were written, once and in order, with pages of any size and by any filter', async () => {
+describe('events in rows of one and of several', () => {
+  it('are read as written, once and in order, with any page size and filter', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(aCommit, { minLength: 1, maxLength: 12 }),
@@ -202,7 +202,7 @@ describe('events of commits, in rows of one and of several', () => {
             one => one.type === 'invoice.issue' && one.at >= 1_001 && one.at < 1_005,
           )
 
-          // What SQL takes apart is what is taken apart here, in every column.
+          // SQL and the code split a row into the same columns.
           const inSql = results.map(row => ({ ...row, data: JSON.parse(String(row.data)) }))
           expect((await read('events', {}, size)).map(row => Object.values(row))).toEqual(
             inSql.map(row => Object.values(row)),
@@ -236,7 +236,7 @@ describe('events of commits, in rows of one and of several', () => {
     )
   })
 
-  it('go on behind numbers that were given once, also when the last rows are gone', async () => {
+  it('never reuse a sequence number, even after the last rows are deleted', async () => {
     const last = async () => Number(await client.prepare(`select max(sequence) as n from event`).first('n'))
     const some = (count: number): NewEvent[] =>
       Array.from({ length: count }, () => ({ type: 'policy.create', data: {}, policyLocator: POLICIES[0]! }))
@@ -251,7 +251,7 @@ describe('events of commits, in rows of one and of several', () => {
     expect(await last()).toBe(first + 5)
   })
 
-  it('are at most 64 in a row, and time never goes back along them', async () => {
+  it('are at most 64 per row, and their times never decrease', async () => {
     await client.exec('delete from event')
     const many = Array.from(
       { length: 3 * MOST_IN_ROW + 1 },
@@ -275,7 +275,7 @@ describe('events of commits, in rows of one and of several', () => {
 })
 
 describe('a long stream', () => {
-  /** Rows that were read for the page. */
+  /** The number of rows that reading the page needs. */
   async function readFor(view: View, position: number, filter: StreamFilter): Promise<number> {
     const calls = noCalls()
     const { rows } = await eventsAfter(openDatabase(client, calls), view, position, filter, 50)
@@ -283,7 +283,7 @@ describe('a long stream', () => {
     return calls.rowsRead
   }
 
-  it('is read by its pages alone, also by type and time', async () => {
+  it('is read without scanning, also by type and time', async () => {
     await client.exec('delete from event')
     const first = await happen(
       (['policy.create', 'policy.quote.update', 'policy.create', 'invoice.issue'] as const).map(type => ({
@@ -295,7 +295,7 @@ describe('a long stream', () => {
       1_000 as ReturnType<typeof now>,
     )
     expect(first).toHaveLength(4)
-    // Ten thousand commits more like that, and as many of one event that share nothing.
+    // Ten thousand more commits like this one, and as many single events, which do not share rows.
     await client.exec(
       `insert into event (sequence, locator, request_id, type, newer_type, at, data, account_locator, username, policyholder_locator, policy_locator) with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000) select sequence + 5 * i - k.value, substr(locator, 1, 24) || printf('%08x', i * 2 + k.value) || '0000', request_id, iif(k.value, type, 'policy.create'), iif(k.value, newer_type, null), at + i, iif(k.value, data, '{}'), account_locator, username, policyholder_locator, policy_locator from n cross join (select 0 as value union all select 1) k cross join (select * from event) where true`,
     )

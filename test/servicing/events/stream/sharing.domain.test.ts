@@ -1,4 +1,4 @@
-// Which events of a commit share a row.
+// The events of a commit that share a row.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { newUuid, type PolicyLocator } from '../../../../src/kernel/locators.ts'
@@ -27,10 +27,10 @@ const anEvent: fc.Arbitrary<NewEvent> = fc.record(
   { requiredKeys: ['type', 'data'] },
 )
 
-/** What an erasure may have to change. */
+/** Whether an erasure may have to change the event. */
 const hasText = (type: string): boolean => type.startsWith('custom.') || type === 'document.failed'
 
-test('rows have all events in order; those that an erasure may change, and of other policies, are apart', () => {
+test('rows keep the order of events, and separate policies and events that an erasure may change', () => {
   fc.assert(
     fc.property(fc.array(anEvent, { maxLength: 200 }), happened => {
       const rows = sharingRows(happened)
@@ -48,7 +48,7 @@ test('rows have all events in order; those that an erasure may change, and of ot
   )
 })
 
-test('a row has what its events have in common once, and its list of types is the same in any order of events', () => {
+test('a row stores common data once, and its list of types does not depend on the order of events', () => {
   const of = (type: NewEvent['type'], data: Record<string, string>): NewEvent => ({
     type,
     data: { policyLocator: '100000001', policyholderLocator: anna, ...data },

@@ -1,4 +1,4 @@
-// How events are found without indexes of times, newer names and requests.
+// Finding events without indexes on times, newer names and requests.
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -43,13 +43,13 @@ const eventOf = (sequence: number, at: number, request = newUuid(0)) => ({
   policyLocator: null,
 })
 
-describe('the first event from a time on', () => {
-  /** Gaps between sequences, and steps of the time that goes by between events. */
+describe('the first event at or after a time', () => {
+  /** The gaps between sequence numbers, and the times between events. */
   const stream = fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 3 })), {
     maxLength: 40,
   })
 
-  it('is found by halving the stream, whatever gaps it has and however many events share a time', async () => {
+  it('is found by binary search, with any gaps and any number of events at the same time', async () => {
     await fc.assert(
       fc.asyncProperty(stream, fc.integer({ min: -1, max: 130 }), async (steps, time) => {
         await client.exec('delete from event')
@@ -71,7 +71,7 @@ describe('the first event from a time on', () => {
     )
   })
 
-  it('reads a few rows of a long stream', async () => {
+  it('is found in 20,000 events with fewer than 200 rows read', async () => {
     await client.exec(
       `insert into event (sequence, locator, request_id, type, at, data, account_locator, username) with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) select i, 'e' || i, 'r' || i, 'policy.create', i, '{}', '', '' from n`,
     )
@@ -86,13 +86,13 @@ describe('the first event from a time on', () => {
 })
 
 describe('events of a request', () => {
-  it('are those whose locators begin as its id, and those of earlier releases', async () => {
+  it('are those with locators that begin with its id, and those of earlier releases', async () => {
     const [request, other] = [newUuid(0), newUuid(0)]
     const rows = [
       eventOf(1, 1, request),
       { ...eventOf(2, 2, request), locator: eventLocators(request, 1, 0)[0]! },
       { ...eventOf(3, 3, other), locator: eventLocators(other, 1, 0)[0]! },
-      // Of another request whose id begins the same.
+      // An event of another request whose id begins in the same way.
       { ...eventOf(4, 4, other), locator: eventLocators(request, 1, 0)[0]! },
     ]
     await database.batch(putRows(database, events, rows) as [Query, ...Query[]])
@@ -100,7 +100,7 @@ describe('events of a request', () => {
     expect(found.map(one => one.at)).toEqual([1, 2])
   })
 
-  it('have locators that no other commit of it gives, in their order', () => {
+  it('have unique locators in ascending bounds over many commits', () => {
     const request = newUuid(0)
     const all = Array.from({ length: 200 }, () => eventLocators(request, 100, 3)).flat()
     expect(new Set(all).size).toBe(20_000)

@@ -24,7 +24,7 @@ const named = (...names: string[]) => names.map(name => ({ data: { name } }))
 const namesOf = (body: { events: { data: { name: string } }[] }) => body.events.map(({ data }) => data.name)
 const pageAfter = (token: string) => `${STREAM}?pagingToken=${encodeURIComponent(token)}`
 
-/** Sets the time of an event and of none before it: what a clock would have done. */
+/** Sets the time of one event, as if the clock had been different. */
 const happenedAt = (of: Tenant, name: string, at: number, shard = 0) =>
   (env as unknown as Record<string, D1Database>)
     [of.shards[shard]!]!.prepare(`update event set at = ? where data ->> 'name' = ?`)
@@ -32,7 +32,7 @@ const happenedAt = (of: Tenant, name: string, at: number, shard = 0) =>
     .run()
 
 describe('the event stream', () => {
-  it('has the events oldest first, each with its text timestamp, and the username in attributedEvents only', async () => {
+  it('returns events oldest first, with the username in attributedEvents only', async () => {
     await happen(tenant, [
       { type: 'policy.create', data: { policyLocator: '100000001' } },
       { type: 'policy.issue' },
@@ -54,11 +54,11 @@ describe('the event stream', () => {
     expect(attributed.body.events).toEqual(
       plain.body.events.map((event: object) => ({ ...event, username: 'alice' })),
     )
-    // One round trip; that of the tenant was made for the call before.
+    // One round trip. The tenant was read for the previous call.
     expect(attributed.calls).toContain('d1;desc="1"')
   })
 
-  it('has the data of each event as it was written, whatever it says and however it is named', async () => {
+  it('returns the data of events unchanged, with any texts and property names', async () => {
     const data = { 2: 'two', name: 'Zoë "Q." \\ / \n\u2028 \ud83d\ude97 \ud800', __proto: '}', '"': ']}' }
     await happen(tenant, [{ data }, { data: {} }])
     const { body } = await call('GET', `${STREAM}?startTimestamp=0`)
@@ -67,7 +67,7 @@ describe('the event stream', () => {
     expect(attributed.events.map((event: { data: object }) => event.data)).toEqual([data, {}])
   })
 
-  it('goes on after the token alone, with the filter and page size of the first call, for ever', async () => {
+  it('continues after a paging token, with the filter and page size of the first call, indefinitely', async () => {
     await happen(tenant, named('a', 'b', 'c'))
     await happen(tenant, [{ type: 'policyholder.create', data: { name: 'x' } }])
     const first = await call('GET', `${STREAM}?eventType=policy.create&pageSize=2`)
@@ -85,7 +85,7 @@ describe('the event stream', () => {
     ])
   })
 
-  it('filters from the start inclusive to the end exclusive', async () => {
+  it('filters from startTimestamp (inclusive) to endTimestamp (exclusive)', async () => {
     for (const name of ['a', 'b', 'c', 'd']) await happen(tenant, named(name))
     for (const [at, name] of ['a', 'b', 'c', 'd'].entries()) await happenedAt(tenant, name, 1_000 + at)
     const names = async (query: string) => namesOf((await call('GET', `${STREAM}?${query}`)).body)
@@ -97,7 +97,7 @@ describe('the event stream', () => {
     expect(await names('startTimestamp=0&eventType=policy.issue')).toEqual([])
   })
 
-  it('never goes back in time, even when a machine with a slow clock commits', async () => {
+  it('never goes back in time, even if a machine with a slow clock commits', async () => {
     await happen(tenant, named('a'))
     const ahead = Date.now() + 5_000
     await happenedAt(tenant, 'a', ahead)
@@ -107,7 +107,7 @@ describe('the event stream', () => {
     expect(new Set(body.events.map(({ timestamp }: { timestamp: string }) => timestamp)).size).toBe(1)
   })
 
-  it('wants a filter or a token, and not both', async () => {
+  it('needs either a filter or a paging token, but not both', async () => {
     await happen(tenant, named('a'))
     const bare = await call('GET', STREAM)
     expect(bare).toMatchObject({ status: 400, body: { code: 'invalidParameter' } })
@@ -123,7 +123,7 @@ describe('the event stream', () => {
     expect((await call('GET', `${STREAM}?startTimestamp=0&pageSize=0`)).status).toBe(400)
   })
 
-  it('knows the types of the catalogue, by their full names only', async () => {
+  it('filters by full type names of the catalogue only', async () => {
     await happen(tenant, named('a'))
     expect(namesOf((await call('GET', `${STREAM}?eventType=policy.create`)).body)).toEqual(['a'])
     expect((await call('GET', `${STREAM}?eventType=claim.open`)).body.events).toEqual([])
@@ -134,7 +134,7 @@ describe('the event stream', () => {
     }
   })
 
-  it('shows the closed list of the contract, three types beside it and those of plugins, and leaves out newer families', async () => {
+  it('shows types of the contract, three more and those of plugins, but rejects newer families', async () => {
     const streamed = [...streamTypes, 'custom.rate.referred'] as const
     for (const type of [...eventTypes, 'custom.rate.referred'] as const)
       await happen(tenant, [{ type, data: { name: type } }])
@@ -155,7 +155,7 @@ describe('the event stream', () => {
     }
   })
 
-  it('passes over long runs of other events: no page in between is empty, and no reader reads a run twice', async () => {
+  it('skips long runs of other events without empty pages and without reading a run twice', async () => {
     const other = Array.from({ length: 2_000 }, () => ({ type: 'document.ready' as const }))
     await happen(tenant, [...named('a', 'b'), ...other, ...named('c'), ...other])
     const first = await call('GET', `${STREAM}?startTimestamp=0&pageSize=2`)
@@ -171,7 +171,7 @@ describe('the event stream', () => {
     expect(namesOf((await call('GET', pageAfter(third.body.pagingToken))).body)).toEqual(['d'])
   })
 
-  it('tells anyone who read before a restore the time to read from, and goes on with the tokens since', async () => {
+  it('returns 409 with a new start time to a token from before a restore, and accepts later tokens', async () => {
     for (const name of ['kept', 'undone']) await happen(tenant, named(name))
     await happenedAt(tenant, 'kept', 1_000)
     const early = (await call('GET', `${STREAM}?startTimestamp=0&pageSize=1`)).body.pagingToken
@@ -199,7 +199,7 @@ describe('the event stream', () => {
     expect((await call('GET', pageAfter(again.body.pagingToken))).status).toBe(200)
   })
 
-  it('refuses a token that was changed, is of another tenant, or of no one', async () => {
+  it('rejects a paging token that is altered, malformed or of another tenant', async () => {
     await happen(tenant, named('a'))
     const { body } = await call('GET', `${STREAM}?startTimestamp=0`)
     const token: string = body.pagingToken
@@ -225,20 +225,20 @@ describe('the event stream', () => {
     expect((await call('GET', pageAfter(token))).status).toBe(200)
   })
 
-  it('has pages of 100 unless told, and of 1,000 at most', async () => {
+  it('has pages of 100 events by default, and of at most 1,000', async () => {
     await happen(tenant, named(...Array.from({ length: 1_100 }, (_, n) => String(n))))
     expect((await call('GET', `${STREAM}?startTimestamp=0`)).body.events).toHaveLength(100)
     expect((await call('GET', `${STREAM}?startTimestamp=0&pageSize=5000`)).body.events).toHaveLength(1_000)
   })
 
-  it('of another tenant is another one', async () => {
+  it('shows no events of another tenant', async () => {
     await happen(tenant, named('a'))
     const stranger = await clientOf(await makeTenant())
     expect((await stranger('GET', `${STREAM}?startTimestamp=0`)).body.events).toEqual([])
   })
 })
 
-describe('a reader who follows the tokens while fifty others commit', () => {
+describe('a reader that follows the paging tokens during fifty simultaneous commits', () => {
   it.each([1, 3])(
     'gets every event once and in the order of commits, in a tenant of %i shards',
     async shards => {
@@ -287,7 +287,7 @@ describe('a reader who follows the tokens while fifty others commit', () => {
   )
 })
 
-it('an event tells in its id which shard holds it', async () => {
+it('the id of an event contains the number of its shard', async () => {
   const wide = await makeTenant(2)
   await happen(wide, named('a'), 1)
   const { body } = await (await clientOf(wide))('GET', `${STREAM}?startTimestamp=0`)

@@ -10,7 +10,7 @@ const reading = {
   restores: 0,
 } as never
 
-test('a token is read years later, after the keys were changed, as long as the old one is kept', () => {
+test('a paging token can be read as long as its key is kept, even after newer keys are added', () => {
   const token = writeToken('the first key', 'stream', tenant, reading)
   expect(readToken('the first key', 'stream', tenant, token)).toEqual(reading)
   expect(readToken('a newer key, the first key', 'stream', tenant, token)).toEqual(reading)
@@ -18,12 +18,12 @@ test('a token is read years later, after the keys were changed, as long as the o
   expect(() => readToken('a newer key', 'stream', tenant, token)).toThrow("'pagingToken'")
 })
 
-test('a new token is sealed with the newest key', () => {
+test('a new paging token is sealed with the newest key', () => {
   const token = writeToken('newest, the first key', 'stream', tenant, reading)
   expect(readToken('newest', 'stream', tenant, token)).toEqual(reading)
 })
 
-test('a token fits its tenant, its generation and its view alone', () => {
+test('a paging token is valid only for its tenant, generation and view', () => {
   const token = writeToken('a key', 'stream', tenant, reading)
   for (const [view, other] of [
     ['events', tenant],

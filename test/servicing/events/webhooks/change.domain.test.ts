@@ -47,7 +47,7 @@ const messageOf = (refused: () => unknown): string => {
 
 const refusal = (before: Webhook, wire: object): string => messageOf(() => changed(before, wire))
 
-describe('removals come first, then additions', () => {
+describe('a change of a webhook removes first and then adds', () => {
   const types = ['policy.create', 'policy.issue', 'payment.pay', 'policy.*', 'login.success'] as const
   const some = fc.uniqueArray(fc.constantFrom(...types))
   const triggers = ['400', '4xx', '5xx', '503', 'timeout'] as const
@@ -56,7 +56,7 @@ describe('removals come first, then additions', () => {
     ...new Set([...before.filter(one => !less.includes(one)), ...more]),
   ]
 
-  it('of types of events and of triggers: what is in both lists is there, once', () => {
+  it('event types and triggers: one in both lists remains, once', () => {
     const property = fc.property(
       some,
       some,
@@ -81,7 +81,7 @@ describe('removals come first, then additions', () => {
     fc.assert(property, { seed: 20261122 })
   })
 
-  it('of headers, whatever their letters; values that are added take the place of those there', () => {
+  it('headers, regardless of case: an added header replaces the values of an existing one', () => {
     const { headers } = changed(webhook(), {
       endpoint: {
         removeHeaders: ['x-desk', 'AUTHORIZATION', 'X-None'],
@@ -97,7 +97,7 @@ describe('removals come first, then additions', () => {
     })
   })
 
-  it('of the failure handling, the alert endpoint and the strategy', () => {
+  it('the failure handling, the alert endpoint and the retry strategy', () => {
     const failureHandling = {
       triggers: ['503'],
       retryStrategy: { type: 'linear' as const, interval: 9, attempts: 9 },
@@ -143,8 +143,8 @@ describe('removals come first, then additions', () => {
   })
 })
 
-describe('what a change leaves out', () => {
-  it('stays, and every change is a version', () => {
+describe('what a change of a webhook omits', () => {
+  it('stays unchanged, and every change increases the version', () => {
     const before = webhook()
     expect(changed(before, {})).toEqual({ ...before, version: 2 })
     expect(
@@ -158,7 +158,7 @@ describe('what a change leaves out', () => {
     })
   })
 
-  it('of failure handling that was never given is the service’s own', () => {
+  it('is the default if failure handling was never given', () => {
     expect(changed(webhook(), { failureHandling: { removeTriggers: ['4xx'] } }).failureHandling).toEqual({
       ...OWN_FAILURE_HANDLING,
       triggers: ['5xx', 'timeout'],
@@ -166,8 +166,8 @@ describe('what a change leaves out', () => {
   })
 })
 
-describe('a new secret', () => {
-  it('lets the old one sign beside it for a day, and so those before it', () => {
+describe('a new secret of a webhook', () => {
+  it('keeps each earlier secret signing for one day', () => {
     const second = changed(webhook(), { endpoint: { secret: 'second' } })
     expect(second.endpoint).toMatchObject({
       secret: 'second',
@@ -186,12 +186,12 @@ describe('a new secret', () => {
     ])
   })
 
-  it('that is the one there, or its mask, replaces nothing', () => {
+  it('that equals the current one or its mask changes nothing', () => {
     for (const secret of ['earlier', '********'])
       expect(changed(webhook(), { endpoint: { secret } }).endpoint).toEqual(webhook().endpoint)
   })
 
-  it('is made for an endpoint that is to sign and has none', () => {
+  it('is generated for an endpoint that is to sign and has none', () => {
     const { secret: _, ...endpoint } = webhook().endpoint
     const unsigned = webhook({ endpoint: { ...endpoint, hmacEnabled: false } })
     expect(changed(unsigned, { endpoint: { hmacEnabled: true } }).endpoint.secret).toBe('made')
@@ -199,8 +199,8 @@ describe('a new secret', () => {
   })
 })
 
-describe('a change is refused', () => {
-  it('for an alert endpoint without an address, and masks that stand for nothing', () => {
+describe('a change of a webhook is rejected', () => {
+  it('for an alert endpoint without a URL, and for a mask without a stored value', () => {
     expect(refusal(webhook(), { failureHandling: { alertEndpoint: { tag: 't' } } })).toBe(
       "'failureHandling.alertEndpoint.url' is missing: there is no such endpoint to change.",
     )
@@ -215,7 +215,7 @@ describe('a change is refused', () => {
     })
   })
 
-  it('for more headers in all than may be', () => {
+  it('for too many headers in total', () => {
     const addHeaders = Object.fromEntries(Array.from({ length: 19 }, (_, at) => [`x-${at}`, ['1']]))
     expect(refusal(webhook(), { endpoint: { addHeaders } })).toBe(
       "'endpoint.addHeaders': all headers must be at most 20 headers of 4096 characters in all.",
@@ -223,7 +223,7 @@ describe('a change is refused', () => {
   })
 })
 
-describe('a new webhook that is copied from an answer', () => {
+describe('a new webhook copied from a response', () => {
   const { locator, createdAt } = webhook()
   const url = 'https://hooks.example.com/in'
   const made = (wire: object): Webhook =>
@@ -240,7 +240,7 @@ describe('a new webhook that is copied from an answer', () => {
       'failureHandling.alertEndpoint.secret',
       { failureHandling: { alertEndpoint: { url, secret: '********' } } },
     ],
-  ])('is refused for a mask in %s, which stands for nothing', (path, wire) => {
+  ])('is rejected for a mask in %s, since there is no stored value', (path, wire) => {
     expect(messageOf(() => made(wire))).toBe(
       `'${path}' is ********, which stands for a value that is kept, and none is; send the value.`,
     )

@@ -46,8 +46,8 @@ const clientIn = (of: Tenant, shard: number) =>
 
 const types = (received: readonly Received[]): string[] => received.map(({ body }) => JSON.parse(body).type)
 
-describe('PATCH of a webhook', () => {
-  it('changes what it names, removals first, and answers the whole', async () => {
+describe('PATCH /event/{tenantLocator}/webhooks/{webhookLocator}', () => {
+  it('changes the given properties, removals first, and returns the webhook', async () => {
     const before = await made()
     const { status, body } = await call('PATCH', `${path}/${before.locator}`, {
       name: 'front desk',
@@ -108,7 +108,7 @@ describe('PATCH of a webhook', () => {
     })
   })
 
-  it('tells a secret that it makes in its answer only, and masks headers that look secret', async () => {
+  it('returns a generated secret only in its response, and masks headers that look secret', async () => {
     const { locator } = await made({ endpoint: { url: 'https://a.example.com/', hmacEnabled: false } })
     const { body } = await call('PATCH', `${path}/${locator}`, {
       endpoint: {
@@ -124,7 +124,7 @@ describe('PATCH of a webhook', () => {
     expect((await call('GET', `${path}/${locator}`)).body.endpoint.secret).toBe('********')
   })
 
-  it('tells a secret that it makes to a repeat under its key as well, until the webhook is changed again', async () => {
+  it('returns a generated secret to a repeat with the same key until the webhook is changed again', async () => {
     const { locator } = await made({ endpoint: { url: 'https://a.example.com/', hmacEnabled: false } })
     const key = { 'idempotency-key': newUuid(0) }
     const patch = (body: object, headers = {}) => call('PATCH', `${path}/${locator}`, body, headers)
@@ -146,7 +146,7 @@ describe('PATCH of a webhook', () => {
     }
   })
 
-  it('refuses what a creation would, and a name that is taken', async () => {
+  it('rejects what creating a webhook would reject, and a taken name', async () => {
     await made({ name: 'first' })
     const { locator } = await made({ name: 'second' })
     const patch = (body: unknown) => call('PATCH', `${path}/${locator}`, body)
@@ -165,7 +165,7 @@ describe('PATCH of a webhook', () => {
     expect((await call('PATCH', `${path}/${newUuid(0)}`, {})).status).toBe(404)
   })
 
-  it('of many at once loses none of them', async () => {
+  it('keeps all of several simultaneous changes', async () => {
     const { locator } = await made({ eventTypes: [] })
     const more = ['policy.create', 'policy.issue', 'payment.pay']
     const answers = await Promise.all(
@@ -176,7 +176,7 @@ describe('PATCH of a webhook', () => {
     expect([...body.eventTypes].sort()).toEqual([...more].sort())
   })
 
-  it('is audited, as are creation and deletion, without values', async () => {
+  it('is recorded in the audit trail without values, as are creation and deletion', async () => {
     const { locator } = await made()
     await call('PATCH', `${path}/${locator}`, { name: 'other', endpoint: { secret: 'a new secret' } })
     await call('DELETE', `${path}/${locator}`)
@@ -192,8 +192,8 @@ describe('PATCH of a webhook', () => {
   })
 })
 
-describe('secrets', () => {
-  it('sign side by side for a day after a change, as the library of the Standard Webhooks verifies', async () => {
+describe('secrets of webhooks', () => {
+  it('sign together for a day after a change, as the Standard Webhooks library verifies', async () => {
     const receiver = await openReceiver()
     const { locator, endpoint } = await made({ endpoint: { url: receiver.url } })
     const secret = `whsec_${Buffer.from('another secret of enough bytes').toString('base64')}`
@@ -206,7 +206,7 @@ describe('secrets', () => {
     expect(() => new Webhook(`whsec_${btoa('not this one at all, no')}`).verify(body, headers)).toThrow()
   })
 
-  it('and headers and addresses lie sealed in the database, for their webhook alone', async () => {
+  it('are sealed in the database with headers and URLs, and can be opened for their own webhook only', async () => {
     const secret = 'a secret of the client'
     const endpoint = { url: 'https://a.example.com/?key=hidden', secret, headers: { 'x-a': ['plain'] } }
     const { locator } = await made({ endpoint, failureHandling: { alertEndpoint: endpoint } })
@@ -251,7 +251,7 @@ describe('a suspended webhook', () => {
     return { receiver, locator }
   }
 
-  it('counts what it misses, and sends it in order when it goes on with replay', async () => {
+  it('counts the events that it misses, and sends them in order when it is resumed with replay', async () => {
     const { receiver, locator } = await outage()
     expect((await call('GET', `${path}/${locator}`)).body).toMatchObject({
       suspended: true,
@@ -278,7 +278,7 @@ describe('a suspended webhook', () => {
     })
   })
 
-  it('goes on without what it missed when nobody asks for it, which can still be sent again', async () => {
+  it('continues without the missed events when it is resumed without replay, and can redeliver them', async () => {
     const { receiver, locator } = await outage()
     await call('PATCH', `${path}/${locator}/unsuspend`)
     await happen(tenant, [{ type: 'policy.cancel', policyLocator: 100_000_001 as never }])
@@ -301,7 +301,7 @@ describe('a suspended webhook', () => {
     ])
   })
 
-  it('diverts what it misses with divert, and sends that on replay', async () => {
+  it('diverts the events that it misses if divert is set, and sends them on replay', async () => {
     const { receiver, locator } = await outage({ divert: true })
     const listed = await call('GET', `${path}/${locator}/diverted`)
     expect(listed.body.map(({ failureTrigger }: { failureTrigger: string }) => failureTrigger)).toEqual([
@@ -319,7 +319,7 @@ describe('a suspended webhook', () => {
     expect((await call('GET', `${path}/${locator}/diverted`)).body).toEqual([])
   })
 
-  it('tells the alert endpoint once, signed with that endpoint’s secret', async () => {
+  it('alerts its alert endpoint once, signed with the secret of that endpoint', async () => {
     const alerts = await openReceiver()
     const { locator } = await outage({ alertEndpoint: { url: alerts.url, secret: 'alert secret' } })
     const [alert, ...more] = await alerts.wait(1)
@@ -337,7 +337,7 @@ describe('a suspended webhook', () => {
     expect(new Webhook(Buffer.from('alert secret'), { format: 'raw' }).verify(body, headers)).toBeTruthy()
   })
 
-  it('tells the alert endpoint once of failures at the same moment, in one shard and in two', async () => {
+  it('alerts its alert endpoint once for simultaneous failures in one shard and in two', async () => {
     const wide = await makeTenant(2)
     const client = await clientOf(wide)
     const [receiver, alerts] = [await openReceiver({ status: 500, held: true }), await openReceiver()]
@@ -352,14 +352,14 @@ describe('a suspended webhook', () => {
     const delivering = [deliver(wide), deliver(wide, 1)]
     await receiver.wait(3)
     await receiver.answer({ status: 500 })
-    // Alerts are awaited before a delivery ends.
+    // A delivery awaits its alert before it ends.
     await Promise.all(delivering)
     expect((await alerts.received()).map(({ body }) => JSON.parse(body).suspended)).toEqual([true])
   })
 })
 
-describe('in a tenant of several shards', () => {
-  it('changes, suspension and replay reach every shard, also by the timer after a crash', async () => {
+describe('webhooks in a tenant of several shards', () => {
+  it('are changed, suspended and replayed in every shard, by a timer after a crash', async () => {
     const wide = await makeTenant(3)
     const client = await clientOf(wide)
     const receiver = await openReceiver({ status: 410 }, { status: 200 })
@@ -372,7 +372,7 @@ describe('in a tenant of several shards', () => {
       suspended: true,
       skippedEvents: 4,
     })
-    // Home goes on, and the copies stay behind, as after a crash.
+    // The home shard is updated, and the copies are not, as after a crash.
     const before = await clientIn(wide, 1).prepare('select * from webhook').all()
     await client('PATCH', `${base}/${body.locator}/unsuspend?replay=true`)
     await receiver.wait(5)
@@ -392,7 +392,7 @@ describe('in a tenant of several shards', () => {
   })
 })
 
-it('the list is an array, and with extended=true in items that end', async () => {
+it('GET /webhooks/list returns an array, or pages of items with extended=true', async () => {
   for (const name of ['one', 'two', 'three']) await made({ name })
   const names = (items: { name: string }[]) => items.map(({ name }) => name)
   const page = await call('GET', `${path}/list?extended=true&count=2`)

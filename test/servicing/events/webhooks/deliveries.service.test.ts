@@ -32,7 +32,7 @@ beforeEach(async () => {
   path = `/event/${tenant.locator}/webhooks`
 })
 
-/** A webhook with a receiver that behaves so, and the calls below its path. */
+/** Creates a webhook with a receiver that behaves in this way. Returns functions for the paths below its own. */
 async function hook(behaviours: Behaviour[], changes: Record<string, unknown> = {}) {
   const receiver = await openReceiver(...behaviours)
   const { body } = await call('POST', path, {
@@ -56,8 +56,8 @@ const clientIn = (of: Tenant, shard = 0) => (env as unknown as Record<string, D1
 const retrying = { triggers: ['5xx'], retryStrategy: { type: 'linear', interval: 60, attempts: 3 } }
 const diverting = { triggers: ['5xx'], divert: true }
 
-describe('events of one policy', () => {
-  it('wait for one another, and those of other policies do not', async () => {
+describe('deliveries of events of one policy', () => {
+  it('wait for earlier ones of the policy, but not for those of other policies', async () => {
     const { receiver } = await hook([{ status: 500 }, { status: 200 }], { failureHandling: retrying })
     await happen(tenant, [
       { ...policy(1), type: 'policy.create' },
@@ -85,7 +85,7 @@ describe('events of one policy', () => {
     ])
   })
 
-  it('go on after one that is given up', async () => {
+  it('continue after one that failed permanently', async () => {
     const { receiver } = await hook([{ status: 404 }, { status: 200 }], { failureHandling: retrying })
     await happen(tenant, [
       { ...policy(1), type: 'policy.create' },
@@ -96,7 +96,7 @@ describe('events of one policy', () => {
     expect((await deliveriesIn(tenant)).map(({ state }) => state)).toEqual(['failed', 'sent'])
   })
 
-  it('that were claimed with one that failed are not sent before it', async () => {
+  it('claimed together with a failed one are not sent before it', async () => {
     const { receiver } = await hook([{ status: 200 }, { status: 500 }, { status: 200 }], {
       failureHandling: retrying,
     })
@@ -113,8 +113,8 @@ describe('events of one policy', () => {
   })
 })
 
-describe('a body', () => {
-  it('is that of the name which the types matched: of a newer one what the events interface answers', async () => {
+describe('the body of a delivery', () => {
+  it('uses the name that the webhook lists: under a newer name it is as in the events interface', async () => {
     const older = await hook([], { eventTypes: ['endorsement.create'] })
     const newer = await hook([], { eventTypes: ['policy.change.*'] })
     const both = await hook([], { eventTypes: ['policy.change.*', 'endorsement.create', 'policy.*'] })
@@ -141,14 +141,14 @@ describe('a body', () => {
     const event = (await call('GET', `/event/${tenant.locator}/events/${id}`)).body
     expect(event.data).toEqual({ ...data, transactionLocator: '100000065' })
     expect(await bodiesOf(newer)).toEqual([{ ...event, id, transactionId, sequence, username }])
-    // One event for both of its names.
+    // One delivery although both names match.
     expect(await bodiesOf(both)).toEqual([one])
     const listed = async (one: typeof older) => (await call('GET', one.at('/deliveries/list'))).body.items
     expect(await listed(older)).toMatchObject([{ eventLocator: id, eventType: 'endorsement.create' }])
     expect(await listed(newer)).toMatchObject([{ eventLocator: id, eventType: 'policy.change.create' }])
   })
 
-  it('is the same when it is sent again, by hand or out of what was diverted', async () => {
+  it('is the same when the event is redelivered or resent from the diverted ones', async () => {
     const { receiver, at } = await hook([{ status: 500 }, { status: 200 }], {
       eventTypes: ['policy.change.*', 'billing.*'],
       failureHandling: diverting,
@@ -180,7 +180,7 @@ describe('a body', () => {
 })
 
 describe('the deliveries of a webhook', () => {
-  it('are listed with their attempts: time, status, duration and the beginning of the answer', async () => {
+  it('are listed with their attempts: time, status, duration and start of the response', async () => {
     const { at } = await hook([{ status: 500 }, { status: 200 }], { failureHandling: retrying })
     const request = await happen(tenant, [policy(1), { ...policy(1), type: 'policy.issue' }])
     await deliver(tenant)
@@ -217,7 +217,7 @@ describe('the deliveries of a webhook', () => {
     expect((await list('?to=2020-01-01')).items).toEqual([])
   })
 
-  it('come in pages from every shard, each once', async () => {
+  it('are listed in pages over all shards, each once, in either order', async () => {
     const wide = await makeTenant(2)
     const client = await clientOf(wide)
     const receiver = await openReceiver()
@@ -259,7 +259,7 @@ describe('the deliveries of a webhook', () => {
     expect(results[0]!.detail).toMatch(/^SEARCH delivery USING/)
   })
 
-  it('keep at most 4 KiB of an answer, and none of the secrets that it repeats', async () => {
+  it('keep at most 4 KiB of a response, with secrets masked', async () => {
     const { at, receiver, secret } = await hook([])
     await receiver.answer({ status: 200, body: `${secret} ${'x'.repeat(10_000)}` })
     await happen(tenant, [{}])
@@ -270,7 +270,7 @@ describe('the deliveries of a webhook', () => {
     expect(attempts[0].excerpt.length).toBeGreaterThan(4_000)
   })
 
-  it('show no part of a secret, neither where an answer is cut off nor of a header with several values', async () => {
+  it('show no part of a secret at the cut of a response, nor any value of a secret header', async () => {
     const keys = ['first-key-of-two', 'second-key-of-two']
     const { receiver, locator, secret, at } = await hook([])
     const endpoint = { addHeaders: { 'X-Api-Key': keys }, secret: `${secret.slice(0, -4)}AAA=` }
@@ -284,7 +284,7 @@ describe('the deliveries of a webhook', () => {
     expect(excerpt.trimEnd().length).toBeLessThanOrEqual(30)
   })
 
-  it('are purged 30 days after they ended, diverted events never', async () => {
+  it('are purged 30 days after they ended, except diverted ones', async () => {
     await hook([{ status: 500 }], { failureHandling: diverting })
     await hook([{ status: 200 }])
     await happen(tenant, [{}])
@@ -300,8 +300,8 @@ describe('the deliveries of a webhook', () => {
   })
 })
 
-describe('redeliver', () => {
-  it('sends events of the webhook’s types, also from before it was made, to it alone', async () => {
+describe('POST /webhooks/{webhookLocator}/redeliver', () => {
+  it('sends events of the types of the webhook, even older than the webhook, to it only', async () => {
     await happen(tenant, [{ ...policy(1), type: 'policy.create' }, { type: 'login.success' }])
     const [asked, other] = [await hook([]), await hook([])]
     await happen(tenant, [{ ...policy(1), type: 'policy.issue' }])
@@ -317,7 +317,7 @@ describe('redeliver', () => {
     expect(ids[0]).toBe(ids[2])
   })
 
-  it('takes names of events, and refuses those that are none of the webhook’s', async () => {
+  it('accepts event locators, and rejects those that do not match the types of the webhook', async () => {
     const { at, receiver } = await hook([])
     await happen(tenant, [{}, { type: 'policyholder.create' }])
     await deliver(tenant)
@@ -336,7 +336,7 @@ describe('redeliver', () => {
     expect(await redeliver({ from: 0 })).toMatchObject({ status: 409, body: { code: 'wrongState' } })
   })
 
-  it('lets one that waits for its next attempt go at once', async () => {
+  it('sends a delivery that waits for its next attempt immediately', async () => {
     const { at, receiver } = await hook([{ status: 500 }, { status: 200 }])
     await happen(tenant, [policy(1)])
     await deliver(tenant)
@@ -347,10 +347,10 @@ describe('redeliver', () => {
   })
 })
 
-describe('redeliver while an attempt is under way, or ended and is not recorded yet', () => {
+describe('redeliver while an attempt is in progress or not recorded yet', () => {
   const types = ['policy.create', 'policy.finalize', 'policy.issue'] as const
 
-  /** Three events of a line, claimed for the first time; `ask` has some of them sent again. */
+  /** Three events of a line, claimed for the first time. `ask` requests redelivery of some of them. */
   async function claimedLine() {
     const { receiver, locator } = await hook([])
     await happen(
@@ -384,7 +384,7 @@ describe('redeliver while an attempt is under way, or ended and is not recorded 
     return { receiver, claim, claimed, ask, record }
   }
 
-  it('sends those asked for once more, in their order, and no other', async () => {
+  it('sends the requested events again in their order, and no others', async () => {
     const { receiver, claim, ask, record } = await claimedLine()
     await ask(0, 2)
     await record(claim, 'sent', 'sent', 'sent')
@@ -398,20 +398,23 @@ describe('redeliver while an attempt is under way, or ended and is not recorded 
     expect((await deliveriesIn(tenant)).map(({ state }) => state)).toEqual(['sent', 'sent', 'sent'])
   })
 
-  it.each(['failed', 'pending'] as const)('sends it at once also where that attempt %s', async state => {
-    const { receiver, claim, ask, record } = await claimedLine()
-    await ask(1)
-    await record(claim, 'sent', state)
-    expect(await deliveriesIn(tenant)).toMatchObject([
-      { state: 'sent' },
-      { state: 'pending', attempts: state === 'failed' ? 0 : 1, outcome: '500' },
-      { state: 'waiting', attempts: 0 },
-    ])
-    await deliver(tenant)
-    expect(await typesOf(receiver)).toEqual(['policy.finalize', 'policy.issue'])
-  })
+  it.each(['failed', 'pending'] as const)(
+    'sends the event immediately, even if that attempt %s',
+    async state => {
+      const { receiver, claim, ask, record } = await claimedLine()
+      await ask(1)
+      await record(claim, 'sent', state)
+      expect(await deliveriesIn(tenant)).toMatchObject([
+        { state: 'sent' },
+        { state: 'pending', attempts: state === 'failed' ? 0 : 1, outcome: '500' },
+        { state: 'waiting', attempts: 0 },
+      ])
+      await deliver(tenant)
+      expect(await typesOf(receiver)).toEqual(['policy.finalize', 'policy.issue'])
+    },
+  )
 
-  it('is over with the attempt that began after it, whatever comes of the earlier one when', async () => {
+  it('ends with the attempt that began after it, regardless of the earlier one', async () => {
     const { claim, claimed, ask, record } = await claimedLine()
     await ask(0)
     const later = await claimed()
@@ -424,7 +427,7 @@ describe('redeliver while an attempt is under way, or ended and is not recorded 
 })
 
 describe('a test event', () => {
-  it('goes to the webhook alone, signed, whatever its state, and to no stream', async () => {
+  it('is sent signed to its webhook only, even a disabled one, and is in no stream', async () => {
     const { at, receiver, secret, locator } = await hook([])
     const other = await hook([])
     await call('PATCH', at(), { enabled: false })
@@ -451,7 +454,7 @@ describe('a test event', () => {
     expect((await call('GET', '/eventstream/events?startTimestamp=0')).body.events).toEqual([])
   })
 
-  it('tells how it failed', async () => {
+  it('reports why it failed', async () => {
     const { at } = await hook([{ status: 302, headers: { location: '/elsewhere' } }])
     expect((await call('POST', at('/test'))).body).toMatchObject({ delivered: false, status: 302 })
     await call('PATCH', at(), { endpoint: { url: 'http://127.0.0.1:9/' } })
@@ -465,7 +468,7 @@ describe('a test event', () => {
 })
 
 describe('diverted events', () => {
-  it('are listed, read, sent again and taken off the list when they were taken', async () => {
+  it('can be listed, read, resent and discarded, and leave the list once they are delivered', async () => {
     const { at, receiver } = await hook(
       [{ status: 503 }, { status: 503 }, { status: 500 }, { status: 200 }],
       {
@@ -509,7 +512,7 @@ describe('diverted events', () => {
     ])
   })
 
-  it('are sent again many at once, by name, by time or all', async () => {
+  it('can be resent together by locator, by time or all', async () => {
     const { at, receiver } = await hook(
       [...Array.from({ length: 3 }, () => ({ status: 503 })), { status: 200 }],
       {
@@ -534,7 +537,7 @@ describe('diverted events', () => {
     expect((await call('GET', at('/diverted'))).body).toEqual([])
   })
 
-  it('are those of anyone who has the permission, and of the tenant', async () => {
+  it('require diverted-events.list, and belong to their tenant', async () => {
     const { at } = await hook([{ status: 503 }], { failureHandling: diverting })
     await happen(tenant, [{}])
     await deliver(tenant)

@@ -1,4 +1,4 @@
-// An endorsement from its application to its issue, as webhooks of its names read it, through HTTP and the queue.
+// An endorsement from application to issue, as webhooks with newer and older names receive it, through HTTP and the queue.
 import { beforeAll, expect, it } from 'vitest'
 import type { EventResponse } from '../../../../src/servicing/events/stream/contract.ts'
 import type { WebhookResponse } from '../../../../src/servicing/events/webhooks/contract.ts'
@@ -10,7 +10,7 @@ import { openReceiver } from '../../../support/receiver.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 1 }))
 
-it('is told to webhooks by whichever names they know, each event once and in order', async () => {
+it('webhooks receive the events of an endorsement once and in order under the names that they list', async () => {
   const tenant = await motorTenant('endorsed')
   const { tenantLocator, post, get } = tenant
   const policy = (await tenant.createPolicy()).body

@@ -1,4 +1,4 @@
-// Failed deliveries of all webhooks, as one list.
+// The list of failed deliveries of all webhooks.
 import { beforeAll, expect, it } from 'vitest'
 import type { FailedDeliveryListResponse } from '../../../../src/servicing/events/webhooks/contract.ts'
 import { boundDatabase, prepareDatabases } from '../../../support/databases.ts'
@@ -11,7 +11,7 @@ beforeAll(() => prepareDatabases({ tenants: 2 }))
 
 const GIVES_UP = { triggers: ['5xx'] }
 
-it('are what was given up and what is put aside, until it is sent again', async () => {
+it('failed and diverted deliveries are listed until they are resent successfully', async () => {
   const tenant = await makeTenant()
   const call = await clientOf(tenant)
   const at = `/event/${tenant.locator}`
@@ -67,7 +67,7 @@ it('are what was given up and what is put aside, until it is sent again', async 
   expect((await call('GET', `${at}/deliveries/list?pagingToken=AAAA`)).status).toBe(400)
 })
 
-it('are not read from a database that waits for their index', async () => {
+it('listing failed deliveries returns 503 until the database has their index', async () => {
   const tenant = await makeTenant()
   const call = await clientOf(tenant)
   await boundDatabase(tenant.shards[0]!).prepare('drop index delivery_failed').run()

@@ -36,7 +36,7 @@ const rowsIn = async (of: Tenant, shard: number): Promise<Record<string, unknown
 }
 
 describe('creating a webhook', () => {
-  it('tells the secret in this answer and never again', async () => {
+  it('returns the secret in this response and never again', async () => {
     const made = await call('POST', path, wish())
     expect(made).toMatchObject({
       status: 200,
@@ -61,7 +61,7 @@ describe('creating a webhook', () => {
     expect(listed.body).toEqual([read.body])
   })
 
-  it('keeps settings of failure handling, and the secret that the client gives', async () => {
+  it('keeps the given failure handling and secret', async () => {
     const failureHandling = {
       triggers: ['503', '3xx'],
       retryStrategy: { type: 'exponential', interval: 5, attempts: 4 },
@@ -82,7 +82,7 @@ describe('creating a webhook', () => {
     expect(body.failureHandling.alertEndpoint.secret).toBeUndefined()
   })
 
-  it('refuses unknown types of events, naming each', async () => {
+  it('rejects unknown event types, and names each', async () => {
     const { status, body } = await call(
       'POST',
       path,
@@ -95,7 +95,7 @@ describe('creating a webhook', () => {
     ])
   })
 
-  it('refuses addresses inside the network, reserved headers and secrets that cannot sign', async () => {
+  it('rejects internal addresses, reserved headers and secrets that cannot sign', async () => {
     const endpoints = [
       { url: 'http://169.254.169.254/latest' },
       { url: 'https://a.example.com/', headers: { Host: ['x'] } },
@@ -111,13 +111,13 @@ describe('creating a webhook', () => {
     expect(await rowsIn(tenant, 0)).toEqual([])
   })
 
-  it('refuses a name that is taken, also when two ask at the same time', async () => {
+  it('rejects a taken name, also in simultaneous requests', async () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => call('POST', path, wish())))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409])
     expect(await call('POST', path, wish())).toMatchObject({ status: 409, body: { code: 'alreadyExists' } })
   })
 
-  it('again under the same Idempotency-Key answers the same, with the secret', async () => {
+  it('returns the original response, with the secret, when it is repeated with the same Idempotency-Key', async () => {
     const key = { 'idempotency-key': newUuid(0) }
     const first = await call('POST', path, wish(), key)
     const again = await call('POST', path, wish(), key)
@@ -132,7 +132,7 @@ describe('creating a webhook', () => {
 })
 
 describe('a webhook', () => {
-  it('of another tenant, or an unknown one, is not there', async () => {
+  it('of another tenant, or an unknown one, returns 404', async () => {
     const { body } = await call('POST', path, wish())
     const other = await makeTenant()
     const stranger = await clientOf(other)
@@ -143,13 +143,13 @@ describe('a webhook', () => {
     expect((await call('GET', `${path}/nonsense`)).status).toBe(404)
   })
 
-  it('may be seen and changed by administrators only', async () => {
+  it('can be read and changed by administrators only', async () => {
     const employee = await clientOf(tenant, 'account.tenant.employee')
     expect((await employee('POST', path, wish())).status).toBe(403)
     expect((await employee('GET', `${path}/list`)).status).toBe(403)
   })
 
-  it('that is deleted gets nothing more, and is not there', async () => {
+  it('that was deleted receives nothing more and returns 404', async () => {
     const receiver = await openReceiver()
     const { body } = await call('POST', path, wish({ endpoint: { url: receiver.url } }))
     await happen(tenant, [{}])
@@ -183,8 +183,8 @@ describe('a webhook', () => {
   })
 })
 
-describe('in a tenant of several shards', () => {
-  it('every shard makes deliveries of its own events, and stops when the webhook is deleted', async () => {
+describe('webhooks in a tenant of several shards', () => {
+  it('every shard delivers its own events, and stops when the webhook is deleted', async () => {
     const wide = await makeTenant(3)
     const client = await clientOf(wide)
     const receiver = await openReceiver()
@@ -200,7 +200,7 @@ describe('in a tenant of several shards', () => {
     for (const shard of [0, 1, 2]) expect(await rowsIn(wide, shard)).toEqual([])
   })
 
-  it('a copy that was cut off is made by the dispatcher', async () => {
+  it('the dispatcher completes a copy to a shard that was interrupted', async () => {
     const wide = await makeTenant(2)
     const client = await clientOf(wide)
     const { body } = await client('POST', `/event/${wide.locator}/webhooks`, wish())
@@ -213,7 +213,7 @@ describe('in a tenant of several shards', () => {
   })
 })
 
-it('an event that is committed twice under one key is delivered once', async () => {
+it('an event that is committed twice with one key is delivered once', async () => {
   const receiver = await openReceiver()
   await call('POST', path, wish({ endpoint: { url: receiver.url } }))
   const idempotency = { key: 'alice:1', bodyHash: 'x' }
