@@ -1,4 +1,5 @@
-// What the OpenAPI document says of each property, parameter, value and operation: all of it, and nothing that only repeats a name.
+// Descriptions of all properties, parameters, values and operations in the OpenAPI document: all exist, and none only repeats a
+// name.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { loadDocument } from '../../scripts/routes.ts'
 import { CAUSES } from '../../src/servicing/events/stream/causes.ts'
@@ -25,7 +26,7 @@ const operations = () =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
   )
 
-/** Every schema with properties: those of the document by their names, those within operations by the operation's. */
+/** Every schema with properties: named schemas by name, schemas within operations by operation. */
 function allSchemas(): Record<string, Schema> {
   const within = [...Object.entries(document.paths), ...Object.entries(document.webhooks ?? {})].flatMap(
     ([path, methods]) =>
@@ -38,7 +39,7 @@ function allSchemas(): Record<string, Schema> {
   return { ...document.components.schemas, ...Object.fromEntries(within) }
 }
 
-/** Words that say nothing of their own. */
+/** Words without meaning of their own. */
 const EMPTY = /^(?:the|a|an|of|for|in|on|at|by|to|is|it|its|this|that|with|and|or|as|identifies|value|s)$/
 
 const wordsOf = (text: string): string[] =>
@@ -50,7 +51,7 @@ const wordsOf = (text: string): string[] =>
 
 const singular = (word: string): string => word.replace(/(?<=..)s$/, '')
 
-/** Whether the words have nothing that the name does not say. */
+/** Whether the description contains only words of the name. */
 function repeats(description: string, name: string): boolean {
   const named = new Set(wordsOf(name).map(singular))
   return wordsOf(description).every(word => EMPTY.test(word) || named.has(singular(word)))
@@ -59,7 +60,7 @@ function repeats(description: string, name: string): boolean {
 const nameOf = ({ schema, parents, name }: Place): string => [schema, ...parents, name].join('.')
 
 describe('every property', () => {
-  test('has a description that says more than its unit', () => {
+  test('has a description that contains more than its unit', () => {
     const missing: string[] = []
     let seen = 0
     eachProperty(allSchemas(), (property, place) => {
@@ -80,7 +81,7 @@ describe('every property', () => {
     expect(repeats('The policy that it belongs to.', 'policyLocator')).toBe(false)
   })
 
-  test('that is an amount with a currency or a time says its unit', () => {
+  test('that is an amount with a currency, or a time, states its unit', () => {
     const without: string[] = []
     eachProperty(allSchemas(), ({ description = '', type, format }, place, siblings) => {
       const isAmount = type === 'number' && `${place.name}Currency` in siblings
@@ -106,7 +107,7 @@ test('every parameter has a description that does not repeat its name', () => {
   expect(wrong).toEqual([])
 })
 
-test('every value of a list of values has a meaning', () => {
+test('every value of an enumeration has a description', () => {
   const missing = new Set<string>()
   let seen = 0
   eachEnum(document, ({ enum: values = [], 'x-enumDescriptions': meanings = {} }) => {
@@ -119,7 +120,7 @@ test('every value of a list of values has a meaning', () => {
   expect(seen).toBeGreaterThan(500)
 })
 
-test('every operation says what it needs, and what it emits where it changes something', () => {
+test('every operation states the permissions that it needs, and every write the events that it emits', () => {
   for (const { method, path, operation } of operations()) {
     const { description = '' } = operation
     expect(description, `${method} ${path}`).toMatch(/Needs (?:no token|any valid token|a token of )/)
@@ -132,15 +133,15 @@ test('every operation says what it needs, and what it emits where it changes som
   expect(eventsOf('post', '/notes')).toBe('Emits `note.create`, as far as it gets there.')
 })
 
-test('every error code says what to do about it', () => {
+test('every error code has a remedy', () => {
   const errors = document['x-error-codes']!
   expect(errors.length).toBeGreaterThan(50)
   for (const { code, remedy } of errors) expect(remedy, code).toMatch(/^[A-Z][^[]{10,}\.$/)
 })
 
-test('no words are left over', () => {
+test('every description in the lists of words is used', () => {
   const used = nothingUsed()
-  // As the routes make it, before any words.
+  // As the routes create it, without descriptions.
   const bare = JSON.parse(JSON.stringify(document)) as Described
   const known = new Set<string>([...Object.values(WORDS), ...Object.values(PARAMETERS)])
   const strip = (schemas: Record<string, Schema>): void =>
@@ -166,10 +167,10 @@ test('no words are left over', () => {
   ).toEqual([])
 })
 
-describe('words', () => {
+describe('descriptions', () => {
   const place = { schema: 'Worksheet', parents: ['taxes'], name: 'name' }
 
-  test('of the longest key that fits are taken', () => {
+  test('are taken from the longest key that matches the place', () => {
     expect(keysOf(place)).toEqual(['Worksheet.taxes.name', 'taxes.name', 'Worksheet.name', 'name'])
     const schemas: Record<string, Schema> = {
       A: {
