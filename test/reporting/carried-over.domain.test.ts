@@ -123,7 +123,7 @@ function isCarriedOver(ground: Ground, policies: readonly PolicyAggregate[], now
 
 describe.each<Example>(['motor', 'home'])(`on the ${'%s'} example (seed ${SEED})`, example => {
   it(
-    'a policy with any history has the same current state',
+    'a policy with any history has the same current state after an export and a migration',
     async () => {
       await fc.assert(
         fc.asyncProperty(newBusiness, steps, async (business, all) => {
@@ -141,7 +141,7 @@ describe.each<Example>(['motor', 'home'])(`on the ${'%s'} example (seed ${SEED})
     ['billed and paid in any way', bookSteps, false],
     ['lapsed, with write-offs, and kept something back when it was cancelled', lapsingSteps, true],
   ] as const)(
-    'a book that was %s has the same current state and credit',
+    'a book that was %s has the same current state and credit after an export and a migration',
     async (_, steps, keepsBack) => {
       await fc.assert(
         fc.asyncProperty(steps, currencies, async (all, currency) => {
