@@ -1,4 +1,5 @@
-// Invoices that ask for less than the product’s threshold, 2.00 here, are carried forward (brief 4.4). A year from March 1, 2030, monthly.
+// Invoices below the product's threshold, here 2.00, are carried forward (brief 4.4). The term is a year from March 1, 2030,
+// billed monthly.
 import { expect, it } from 'vitest'
 import { decideInvoicing } from '../../src/billing/billing.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
@@ -14,7 +15,7 @@ const files = {
 
 const told = (boat: BoatInUtc) => boat.billed.map(([, minor, , status]) => [minor, status])
 
-it('an invoice of just the threshold is asked for', async () => {
+it('does not carry forward an invoice of exactly the threshold', async () => {
   const boat = await BoatInUtc.issued({ yearly: '24', files })
   await boat.makeNext(1)
   expect(told(boat)).toEqual([
@@ -23,7 +24,7 @@ it('an invoice of just the threshold is asked for', async () => {
   ])
 })
 
-it('the third takes over the first with the second, and the fourth is carried forward again', async () => {
+it('adds two carried-forward invoices to the third, and carries the fourth forward again', async () => {
   const boat = await BoatInUtc.issued({ yearly: '8', files })
   await boat.makeNext(3)
   expect(told(boat)).toEqual([
@@ -34,7 +35,7 @@ it('the third takes over the first with the second, and the fourth is carried fo
   ])
 })
 
-it('bills that are made at once after an outage are carried forward as if each were made in its time', async () => {
+it('carries forward bills made together after an outage as if each had been made on time', async () => {
   const boat = await BoatInUtc.issued({ yearly: '8', files })
   boat.now = utc('2030-06-25')
   await boat.record(await decideInvoicing(boat.loaded, boat.attempt))
@@ -47,8 +48,8 @@ it('bills that are made at once after an outage are carried forward as if each w
   ])
 })
 
-it('the last of the plan is asked for, however little it is', async () => {
-  // Eleven months of 1.10 each: five pairs, and one that has none to join.
+it('does not carry forward the last invoice of the plan, even below the threshold', async () => {
+  // Eleven months of 1.10 each make five pairs and one invoice without a later one to join.
   const boat = await BoatInUtc.issued({ yearly: '13.2', end: '2031-02-01', files })
   await boat.makeNext(10)
   expect(told(boat).slice(-3)).toEqual([

@@ -1,4 +1,4 @@
-// Invoices that ask for too little are carried forward, and small totals are not spread (brief 4.4, 5.6).
+// Invoices below the threshold are carried forward, and totals of 5 or less are not divided (brief 4.4, 5.6).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, dayStart, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
@@ -43,8 +43,8 @@ const itemsOf = async ({ locator }: PolicyInvoiceResponse): Promise<number[]> =>
   return financialTransactions.map(one => one.amount)
 }
 
-describe('an invoice below the product’s threshold', () => {
-  it('is carried forward, and the next asks for its items too', async () => {
+describe('An invoice below the product’s threshold', () => {
+  it('is settled as carried forward, cannot be paid (409), and has its items billed by the next invoice', async () => {
     const policy = await issued('18')
     await next(policy)
     const third = await next(policy)
@@ -68,11 +68,11 @@ describe('an invoice below the product’s threshold', () => {
     expect(await plain.ok('POST', `/invoice/${invoices[1]!.locator}/pay`, {})).toMatchObject({ amount: 3 })
   })
 
-  it('may be carried several times, and is asked for by the last at the latest, to the cent', async () => {
+  it('can be carried forward several times, and the last of the plan bills the rest to the cent', async () => {
     const policy = await issued('6.05')
     for (let count = 1; count < 12; count++) await next(policy)
     const invoices = await invoicesOf(policy)
-    // Twelfths of 50 cents, and what rounding leaves with the last.
+    // Twelfths of 50 cents; the last one has the cents that rounding leaves.
     expect(told(invoices)).toEqual([
       [0.5, 'carriedForward'],
       [1, 'carriedForward'],
@@ -90,7 +90,7 @@ describe('an invoice below the product’s threshold', () => {
     expect((await plain.call('POST', `/policy/${policy.locator}/issueNextInvoice`)).status).toBe(409)
   })
 
-  it('of a renewal that is taken back is void, and no preview shows it again', async () => {
+  it('is invalidated with its renewal, and later previews leave it out', async () => {
     const policy = await issued('18')
     const { locator } = await plain.ok<RenewalResponse>('POST', `/policies/${policy.locator}/renewals`, {
       renewalEndTimestamp: month(24),
@@ -107,14 +107,14 @@ describe('an invoice below the product’s threshold', () => {
     expect(invoices.filter(one => Number(one.startTimestamp) >= month(12))).toEqual([])
   })
 
-  it('comes with the refund when the policy is cancelled before it is asked for', async () => {
+  it('is billed by the invoice of a cancellation, less what the cancellation gives back', async () => {
     const policy = await issued('18')
     await plain.ok('POST', `/policies/${policy.locator}/cancellations`, {
       name: 'wish',
       effectiveTimestamp: month(1),
       issue: true,
     })
-    // 1.50 was carried forward, 16.50 of the year is not had: 1.50 is left to pay.
+    // 1.50 was carried forward and 16.50 of the year is cancelled, so 1.50 remains to be paid.
     expect(told(await invoicesOf(policy))).toEqual([
       [1.5, 'carriedForward'],
       [1.5, undefined],
@@ -122,7 +122,7 @@ describe('an invoice below the product’s threshold', () => {
   })
 })
 
-it('a total of 5 or less is asked for at once', async () => {
+it('a policy of 5.00 gets a single invoice, and one of 5.01 is divided by its schedule', async () => {
   expect(told(await invoicesOf(await issued('5')))).toEqual([[5, undefined]])
   expect(told(await invoicesOf(await issued('5.01')))).toEqual([[0.42, 'carriedForward']])
 })

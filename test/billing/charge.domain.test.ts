@@ -57,8 +57,8 @@ const fee = (digit: number, amountMinor: number): Fee => ({
   end,
 })
 
-describe('charges', () => {
-  test('a priced peril is charged its premium, taxes and commissions, not its technical premium, and no zeros', () => {
+describe('Charges', () => {
+  test('a priced peril is charged its premium, taxes and commissions, but no technical premium and no zero amounts', () => {
     const charges = perilCharges(run, 'collision')
     expect(charges.map(({ type, amount }) => [type, toText(amount)])).toEqual([
       ['premium', '1200.00'],
@@ -79,17 +79,17 @@ describe('charges', () => {
     expect(charges[2]).toMatchObject({ commissionRecipient: 'agency' })
   })
 
-  test('every charge has an id of its own, the same each time', () => {
+  test('every charge has a unique id, which stays the same when the charges are computed again', () => {
     const ids = perilCharges(run, 'collision').map(charge => charge.id)
     expect(new Set(ids).size).toBe(ids.length)
     expect(perilCharges({ ...run }, 'collision').map(charge => charge.id)).toEqual(ids)
   })
 
-  test('a peril without a price is not charged', () => {
+  test('a peril without a price has no charges', () => {
     expect(perilCharges({ ...run, price: undefined }, 'collision')).toEqual([])
   })
 
-  test('fees are charged over their span', () => {
+  test('a fee is charged over its span, and a fee of zero is not charged', () => {
     expect(feeCharges([fee(3, 2_500), fee(4, 0)])).toEqual([
       {
         id: `${uuid(3)}/fee`,
@@ -104,7 +104,7 @@ describe('charges', () => {
     ])
   })
 
-  test('commissions are not for the policyholder to pay', () => {
+  test('premiums, taxes and fees are payable by the policyholder, and commissions are not', () => {
     expect([...perilCharges(run, 'collision'), ...feeCharges([fee(3, 100)])].map(isPayable)).toEqual([
       true,
       true,
@@ -114,12 +114,12 @@ describe('charges', () => {
     ])
   })
 
-  test('commissions of one recipient are a line each', () => {
+  test('two commissions of the same recipient are separate lines', () => {
     const [, , first, second] = perilCharges(run, 'collision')
     expect(lineOfCharge(second!)).not.toBe(lineOfCharge(first!))
   })
 
-  test('what was paid is paid of what is asked for: nothing of what is given back, nor of commissions', () => {
+  test('payments reduce the charges owed in proportion, but not amounts given back or commissions', () => {
     const charges = [
       chargeOf('premium', 6_000, { start, end }),
       chargeOf('tax', 2_000, { start, end }),
@@ -139,7 +139,7 @@ describe('charges', () => {
     ])
   })
 
-  test('rests of one charge are one, from the first start to the last end; those that cancel out are none', () => {
+  test('rests of one charge are joined from the first start to the last end, and dropped when they cancel out', () => {
     const middle = local('2024-11-15', 'UTC')
     const rest = (minor: number, from = start, to = end) => ({
       ...chargeOf('premium', minor, { start, end }, { id: 'one' }),
@@ -150,7 +150,7 @@ describe('charges', () => {
     expect(joined(rest(300, middle), rest(-300))).toEqual([])
   })
 
-  test('a fee of an installment is given back by the change that reversed it', () => {
+  test('a fee of an installment is given back by the modification that reversed it', () => {
     const installment = (digit: number, by: Uuid) =>
       ({
         modificationLocator: uuid(8),

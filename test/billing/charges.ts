@@ -10,7 +10,7 @@ const RUN = '1d9cf5b5-3d8e-4f0c-9d3f-6a51a1a0a000' as Uuid
 const PERIL = '2d9cf5b5-3d8e-4f0c-9d3f-6a51a1a0a000' as Uuid
 const FEE = '3d9cf5b5-3d8e-4f0c-9d3f-6a51a1a0a000' as Uuid
 
-/** A charge over the span, of an amount in minor units. */
+/** Builds a charge over a span, with an amount in minor units. */
 export function chargeOf(
   type: Charge['type'],
   amountMinor: number,

@@ -1,5 +1,5 @@
-// A dearer cover in the place of a cheaper one that a bill already made had charged for the whole year (brief 4.5): each
-// planned bill asks for the dearer and gives back the cheaper one for its own time. Then the policy is cancelled as of Oct 15.
+// A more expensive cover replaces a cheaper one that an existing bill charged for the whole year (brief 4.5). Each planned bill
+// asks for the new cover and gives back the old one for its own time. Then the policy is cancelled as of Oct 15.
 import { describe, expect, it } from 'vitest'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
@@ -14,7 +14,7 @@ const STARTS = ['2030-10-01', '2030-11-01', '2030-12-01', '2031-01-01', '2031-02
 const MONTHS = STARTS.slice(1).map((end, at) => ({ start: STARTS[at]!, end, locator: `bill ${at}` as Uuid }))
 const END = utc('2030-10-15')
 
-/** What the bills from October on had of a cover, a month of it costing that much. */
+/** The charges of a cover on the bills from October on, with its price for a month. */
 const restsOf = (id: string, monthly: number): Charge[] =>
   MONTHS.map(({ start, end, locator }) => ({
     ...chargeOf('premium', monthly, { start: utc('2030-07-01'), end: STARTS.at(-1)! }, { id }),
@@ -37,7 +37,7 @@ const planOf = (freesAfter?: Instant): Installment[] => {
   ]
 }
 
-/** Of the dearer cover, 14 of October's 31 days stay; the cheaper one had ended before. */
+/** The more expensive cover keeps 14 of October's 31 days. The cheaper one had already ended. */
 const charges = (dearer: number, cheaper: number): Charge[] => [
   {
     ...chargeOf('premium', Math.round((dearer * 14) / 31) - 5 * dearer, { start: END, end: STARTS.at(-1)! }),
@@ -57,16 +57,16 @@ const amounts = (plan: readonly Installment[], all: readonly Charge[]): number[]
     return [ofLine('dearer'), ofLine('cheaper')]
   })
 
-describe('a planned bill that gave back for its own time what a bill already made had charged', () => {
-  it('shrunk to Oct 15, gives back only for the time until then; the rest is given back at once', () => {
-    // 200.00 a month in the place of 100.00: the bill of the year charged 454.84 for the time after Oct 15.
+describe('A planned bill that gives back, for its own time, what an existing bill charged', () => {
+  it('gives back only the time until Oct 15 when a cancellation shortens it, and the rest immediately', () => {
+    // 200.00 a month replaces 100.00. The bill of the year had charged 454.84 for the time after Oct 15.
     expect(amounts(planOf(END), charges(20_000, 10_000))).toEqual([
       [0, -45_484],
       [9_032, -4_516],
     ])
   })
 
-  it('has 90.32 left in October, of 300.00 a month', () => {
+  it('asks for 90.32 in October when the new cover costs 300.00 a month', () => {
     const [, [dearer, cheaper]] = amounts(planOf(END), charges(30_000, 10_000)) as [
       number[],
       [number, number],
@@ -74,18 +74,18 @@ describe('a planned bill that gave back for its own time what a bill already mad
     expect(dearer + cheaper).toBe(13_548 - 4_516)
   })
 
-  it('keeps what it billed by a plan of an earlier release', () => {
+  it('gives back its whole month when an earlier release planned it without freesAfter', () => {
     expect(amounts(planOf(), charges(20_000, 10_000))).toEqual([
       [0, -40_000],
       [9_032, -10_000],
     ])
   })
 
-  it('gives back all of it at once where no bill is left', () => {
+  it('gives back the whole amount immediately when no planned bill is left', () => {
     expect(amounts(planOf(END).slice(0, 1), charges(20_000, 10_000))).toEqual([[9_032, -50_000]])
   })
 
-  it('gives back there what is of the time until then, or of a fee', () => {
+  it('gives back on the bill itself a rest for earlier time, and a rest of a fee', () => {
     const september = { start: utc('2030-09-01'), end: utc('2030-10-01') }
     const [october] = restsOf('cheaper/reversal/premium', -10_000)
     expect(amounts(planOf(END), [{ ...october!, rest: september }])).toEqual([
@@ -99,7 +99,7 @@ describe('a planned bill that gave back for its own time what a bill already mad
     ])
   })
 
-  it('gives back nothing at once of what it asks for, or of what the cancellation changes', () => {
+  it('keeps what it asks for, and gives nothing back immediately that the cancellation itself changes', () => {
     expect(amounts(planOf(END), restsOf('cheaper/premium', 10_000))).toEqual([
       [0, 0],
       [0, 50_000],
@@ -112,7 +112,7 @@ describe('a planned bill that gave back for its own time what a bill already mad
     ])
   })
 
-  it('says from when on it gives back at once, in every plan of a cancellation', async () => {
+  it('gets freesAfter, the time of the cancellation, in every plan of a cancellation', async () => {
     const boat = await BoatInUtc.issued()
     await boat.cancel('2030-10-15')
     const last = futureInstallments(boat.aggregate).at(-1)!
@@ -121,21 +121,21 @@ describe('a planned bill that gave back for its own time what a bill already mad
   })
 })
 
-describe('a planned bill that bears differences', () => {
+describe('A planned bill that keeps differences', () => {
   const bearing = planOf(END).map(one => ({
     ...one,
     replans: { ...one.replans!, keepsDifferences: true as const },
   }))
   const [october, ...later] = restsOf('cheaper/reversal/premium', -10_000)
 
-  it('gives back at once what it had for time of its own', () => {
+  it('gives back immediately what it had for time after the cancellation', () => {
     expect(amounts(bearing, [october!, ...later])).toEqual([
       [0, -45_484],
       [0, -4_516],
     ])
   })
 
-  it('also where a change charged a part of it again', () => {
+  it('gives back immediately only the net amount when a change charges a part of it again', () => {
     const again = restsOf('cheaper/change/premium', 2_000).map(one => ({ ...one, keptUntil: STARTS[0]! }))
     expect(amounts(bearing, [october!, ...later, ...again])).toEqual([
       [0, -45_484 + 9_097],
@@ -143,7 +143,7 @@ describe('a planned bill that bears differences', () => {
     ])
   })
 
-  it('keeps what it gives back where it asks for the same peril in that time', () => {
+  it('keeps what it gives back when it also asks for the same peril in that time', () => {
     expect(amounts(bearing, [october!, ...later, ...restsOf('cheaper/tax/levy', 500)])).toEqual([
       [0, 0],
       [0, -50_000 + 2_500],
@@ -151,7 +151,7 @@ describe('a planned bill that bears differences', () => {
   })
 })
 
-describe('cover of before a reinstatement, whose later part is cancelled,', () => {
+describe('Cover from before a reinstatement, when its later part is cancelled', () => {
   const NOVEMBER = STARTS[1]!
   const bills = restsOf('cover/premium', 10_000).slice(0, 2)
   const cancelled: Charge = {
@@ -174,11 +174,11 @@ describe('cover of before a reinstatement, whose later part is cancelled,', () =
     return totalsDue(plan, [cancelled, ...bills], EUR).map(one => one.minor)
   }
 
-  it('stays on its own bill', () => {
+  it('remains on its own bill', () => {
     expect(asked(true)).toEqual([0, 10_000, 0])
   })
 
-  it('is asked for at once by a plan of an earlier release', () => {
+  it('is billed immediately by a plan of an earlier release, without keepsCover', () => {
     expect(asked()).toEqual([10_000, 0, 0])
   })
 })

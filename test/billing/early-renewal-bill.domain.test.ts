@@ -1,6 +1,6 @@
-// A renewal's first bill is made when it is issued, while bills of the term before are still planned. A cancellation after the
-// renewal gives back at once what that bill charged for time after the date; a planned bill gives only what it bills for its own
-// time (brief 4.5). A boat's two years from March 1, 2035 in UTC.
+// The first bill of a renewal is created when the renewal is issued, while bills of the previous term are still planned. A later
+// cancellation gives back immediately what that bill charged for time after the cancellation. A planned bill gives back only what
+// it bills for its own time (brief 4.5). A boat's two years from March 1, 2035 in UTC.
 import { expect, it } from 'vitest'
 import { BoatInUtc } from '../support/boat-in-utc.ts'
 import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
@@ -20,7 +20,7 @@ function addsUp({ loaded }: BoatInUtc): void {
   chargesAreBilledOnce(loaded)
 }
 
-it('cancelled in the month that the bill is for: 15 of its 31 days come back at once, and no bill of before changes', async () => {
+it("cancelling in the month of the renewal's first bill gives back 15 of 31 days and changes no earlier bill", async () => {
   const boat = await renewed()
   const before = boat.planned.slice(0, 11)
   await boat.cancel('2036-03-17')
@@ -33,7 +33,7 @@ it('cancelled in the month that the bill is for: 15 of its 31 days come back at 
   addsUp(boat)
 })
 
-it('what stays of a flat fee lies on the last planned bill all the same', async () => {
+it('the part of a flat fee that a cancellation leaves is added to the last planned bill', async () => {
   const boat = await renewed({ reminder: 24 })
   await boat.cancel('2036-03-17')
   expect(billed(boat).slice(-1)).toEqual([['cancellation', -5_323]])
@@ -44,7 +44,7 @@ it('what stays of a flat fee lies on the last planned bill all the same', async 
   addsUp(boat)
 })
 
-it('reinstated, asks again for what came back', async () => {
+it('reinstating after such a cancellation bills again what it gave back, and restores the plan', async () => {
   const boat = await renewed({ reminder: 24 })
   const plan = boat.planned
   const cancellation = await boat.cancel('2036-03-17')

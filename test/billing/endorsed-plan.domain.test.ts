@@ -1,4 +1,4 @@
-// What an endorsement makes of planned bills (brief 4.5): each for what is in force in its time, and none below zero. A boat's
+// How an endorsement changes planned bills (brief 4.5): each bills what is in force in its time, and none is negative. A boat's
 // year from March 1, 2030 in UTC.
 import { describe, expect, it } from 'vitest'
 import { BoatInUtc, type BoatTerms, utc } from '../support/boat-in-utc.ts'
@@ -7,7 +7,7 @@ import '../../src/transactions/kinds.ts'
 
 const times = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value)
 
-/** The end of its policies may be moved. */
+/** Issues a policy whose end an endorsement may move. */
 const movable = (terms: BoatTerms = {}): Promise<BoatInUtc> => {
   const features = { 'property.endorsement.policy.end.enabled': true }
   const files = { 'config.json': JSON.stringify({ timezone: 'UTC', currency: 'EUR', features }) }
@@ -22,8 +22,8 @@ function addsUp({ loaded }: BoatInUtc): void {
   chargesAreBilledOnce(loaded)
 }
 
-describe('an endorsement', () => {
-  it('leaves bills of nothing apart: a later one charges each month for itself', async () => {
+describe('An endorsement', () => {
+  it('to a premium of zero leaves no bills after it, and the next one plans a bill for each month again', async () => {
     const boat = await BoatInUtc.issued()
     await boat.endorse('2030-07-01', '0')
     expect(boat.amounts).toEqual(times(3, '100.00'))
@@ -33,24 +33,25 @@ describe('an endorsement', () => {
     addsUp(boat)
   })
 
-  it('lays what its first bill cannot bear on the bill before', async () => {
+  it('moves an amount that would make its first bill negative to the bill before', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'fortnightly' })
     await boat.endorse('2030-04-26', '0')
-    // In force are 183.33 until then, and the bill of April 26 is the fifth.
+    // 183.33 is in force until then, and the bill of April 26 is the fifth.
     expect(boat.amounts).toEqual(['46.03', '46.03', '45.24'])
     expect(boat.billed).toHaveLength(1)
     addsUp(boat)
   })
 
-  it('and leaves the bills after it in their order', async () => {
+  it('that leaves a difference on the bill before keeps the later bills in their order', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'fortnightly' })
     await boat.endorse('2030-09-14', '12')
-    // In force are 643.33 until then, 1.09 less than fourteen bills, and 5.54 after: 0.46 for two weeks, and 0.05 for the last day.
+    // 643.33 is in force until then, 1.09 less than fourteen bills, and 5.54 after it: 0.46 for two weeks and 0.05 for the last
+    // day.
     expect(boat.amounts).toEqual([...times(12, '46.03'), '45.37', ...times(11, '0.46'), '0.05'])
     addsUp(boat)
   })
 
-  it('gives back at once what the bill of a whole renewed term charged, and by month what is planned', async () => {
+  it('gives back immediately what one bill charged for the whole renewed term, and adjusts planned bills by month', async () => {
     const boat = await BoatInUtc.issued()
     await boat.renew('2032-03-01', { newPaymentScheduleName: 'upfront' })
     await boat.endorse('2030-07-01', '600')
@@ -64,11 +65,12 @@ describe('an endorsement', () => {
   })
 })
 
-describe('an endorsement that moves the end', () => {
-  it('to an earlier one leaves no bill beyond it: the last one has what they had of a flat fee', async () => {
+describe('An endorsement that moves the end', () => {
+  it('earlier leaves no bill after it, and adds their shares of a flat fee to the last bill', async () => {
     const boat = await movable({ yearly: '1000', fees: { reminder: 24 } })
     await boat.endorse('2030-08-20', undefined, { newPolicyEndTimestamp: utc('2030-09-01') })
-    // In force are 467.74 and, from Aug 20 on, 32.59: 0.35 more than six months of 83.33. August has that, and 12.00 of the fee.
+    // 467.74 is in force before Aug 20, and 32.59 from then on: 0.35 more than six months of 83.33. The bill of August has this
+    // difference and 12.00 of the fee.
     expect(boat.planned).toEqual([
       ...['2030-04-01', '2030-05-01', '2030-06-01', '2030-07-01'].map(due => [due, 8_533]),
       ['2030-08-01', 8_533 + 1_200 + 35],
@@ -76,7 +78,7 @@ describe('an endorsement that moves the end', () => {
     addsUp(boat)
   })
 
-  it('to a later one, when a part of the new time has passed, asks for that part at once', async () => {
+  it('later bills the added time that has already passed immediately', async () => {
     const boat = await movable()
     boat.now = utc('2031-04-10')
     await boat.endorse('2031-02-01', undefined, { newPolicyEndTimestamp: utc('2031-06-01') })

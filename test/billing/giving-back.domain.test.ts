@@ -1,5 +1,5 @@
-// What a transaction takes back (brief 4.5): planned bills shrink, refunds settle what is open, and no more goes out of a
-// policy than came in. Figures of a year from March 1, 2030 in UTC.
+// What a transaction takes back (brief 4.5): planned bills shrink, refunds settle open invoices, and a policy never pays out more
+// than it received. The term is a year from March 1, 2030 in UTC.
 import { describe, expect, it } from 'vitest'
 import { decideInvoicing } from '../../src/billing/billing.ts'
 import type { CancellationLocator } from '../../src/kernel/locators.ts'
@@ -30,8 +30,8 @@ function addsUp({ loaded }: BoatInUtc): void {
 
 const hundreds = (count: number): string[] => Array.from({ length: count }, () => '100.00')
 
-describe('a monthly policy that is cancelled as of Oct 15 in March', () => {
-  it('is billed to October, which shrinks; no invoice gives back', async () => {
+describe('Cancelling a monthly policy as of Oct 15 in March', () => {
+  it('bills up to a smaller October bill, and creates no refund', async () => {
     const boat = await BoatInUtc.issued()
     const cancellation = await boat.cancel('2030-10-15')
     expect(boat.billed).toEqual([['newBusiness', 10_000, 10_000, 'unfulfilled']])
@@ -48,38 +48,38 @@ describe('a monthly policy that is cancelled as of Oct 15 in March', () => {
     expect(cancellationOf(boat, cancellation).invoiceLocator).toBeUndefined()
   })
 
-  it('with a tax and a proratable fee: October has the rest of each', async () => {
+  it('leaves October with the remaining premium, tax and proratable fee', async () => {
     const boat = await BoatInUtc.issued({ isTaxed: true, fees: { mooring: 60 } })
     await boat.cancel('2030-10-15')
     expect(boat.amounts.at(-1)).toBe((45.16 + 4.52 + 2.26).toFixed(2))
     addsUp(boat)
   })
 
-  it('with a flat fee: October bills what the bills after it would have', async () => {
+  it('adds to October the parts of a flat fee that the later bills would have billed', async () => {
     const boat = await BoatInUtc.issued({ fees: { reminder: 24 } })
     await boat.cancel('2030-10-15')
     expect(boat.amounts).toEqual([...Array.from({ length: 6 }, () => '102.00'), '55.16'])
     addsUp(boat)
   })
 
-  it('of 1,000.00, keeps the bills before to the cent', async () => {
+  it('keeps the earlier bills to the cent, for a premium of 1,000.00', async () => {
     const boat = await BoatInUtc.issued({ yearly: '1000' })
     await boat.cancel('2030-10-15')
-    // In force are 620.97; March to September billed 83.33 each.
+    // 620.97 is in force; March to September billed 83.33 each.
     expect(boat.amounts).toEqual([...Array.from({ length: 6 }, () => '83.33'), '37.66'])
     addsUp(boat)
   })
 })
 
-describe('a cancellation', () => {
-  it('between two bills leaves those before as they are, and what rounds lies on the last', async () => {
+describe('A cancellation', () => {
+  it('between two bills keeps the earlier bills, and adds the cents of rounding to the last one', async () => {
     const boat = await BoatInUtc.issued({ yearly: '1000', fees: { reminder: 24 } })
     await boat.cancel('2030-10-01')
     expect(boat.planned.at(-1)).toEqual(['2030-09-01', 8_333 + 200 + 1_000 + 2])
     addsUp(boat)
   })
 
-  it('gives back at once what bills already made charged for the time after it', async () => {
+  it('gives back immediately what existing bills charged for the time after it', async () => {
     const boat = await BoatInUtc.issued()
     await boat.makeNext(3)
     const cancellation = await boat.cancel('2030-04-16')
@@ -89,7 +89,7 @@ describe('a cancellation', () => {
     addsUp(boat)
   })
 
-  it('gives a fee that was billed at once back at once, beside the bills that are planned', async () => {
+  it('gives back immediately a fee that was billed separately, while planned bills shrink for the premium', async () => {
     const boat = await BoatInUtc.issued()
     await boat.changeFees({
       newFees: [
@@ -111,7 +111,7 @@ describe('a cancellation', () => {
     addsUp(boat)
   })
 
-  it('of a two-week plan lays the difference on the last bill that remains, down to nothing and on', async () => {
+  it('of a fortnightly plan leaves no planned bill of zero or less', async () => {
     for (const date of ['2030-04-02', '2030-06-08', '2030-10-15', '2031-02-25']) {
       const boat = await BoatInUtc.issued({ schedule: 'fortnightly' })
       await boat.cancel(date)
@@ -120,10 +120,10 @@ describe('a cancellation', () => {
     }
   })
 
-  it('of a two-week plan that was endorsed leaves what the endorsement left on the last bill there', async () => {
+  it('keeps a difference that an endorsement left on the last bill of a fortnightly plan', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'fortnightly' })
     await boat.endorse('2030-04-26', '2400')
-    // In force until then are 183.33, and four bills ask for 46.03 each: the last of the year has 0.79 less.
+    // 183.33 is in force until then, and four bills ask for 46.03 each, so the last bill of the year has 0.79 less.
     expect(boat.amounts.slice(0, 4)).toEqual(['46.03', '46.03', '46.03', '91.59'])
     await boat.cancel('2030-09-01')
     expect(boat.billed).toEqual([['newBusiness', 4_603, 4_603, 'unfulfilled']])
@@ -136,31 +136,27 @@ describe('a cancellation', () => {
   })
 
   it.each([
-    // The bill of the last day has a premium, and nothing of the tax.
+    // The bill of the last day has premium, but no tax.
     {
       terms: { schedule: 'weekly', yearly: '702', isTaxed: true },
       endorsed: ['2030-03-29'],
       at: '2030-07-19',
     },
-    // The second endorsement, before the first, made a piece that ends long before the last bill.
+    // The second endorsement, which is effective before the first, created a piece that ends long before the last bill.
     {
       terms: { schedule: 'fortnightly', yearly: '1899' },
       endorsed: ['2030-10-15', '2030-05-10', '2030-08-02'],
       at: '2030-11-09',
     },
-  ])(
-    'of a policy that was endorsed from $endorsed gives nothing back at once',
-    async ({ terms, endorsed, at }) => {
-      const boat = await BoatInUtc.issued(terms)
-      for (const [index, date] of endorsed.entries())
-        await boat.endorse(date, ['1031', '1810', '1399'][index]!)
-      await boat.cancel(at)
-      expect(boat.billed.map(([type]) => type)).not.toContain('cancellation')
-      addsUp(boat)
-    },
-  )
+  ])('gives nothing back immediately after endorsements from $endorsed', async ({ terms, endorsed, at }) => {
+    const boat = await BoatInUtc.issued(terms)
+    for (const [index, date] of endorsed.entries()) await boat.endorse(date, ['1031', '1810', '1399'][index]!)
+    await boat.cancel(at)
+    expect(boat.billed.map(([type]) => type)).not.toContain('cancellation')
+    addsUp(boat)
+  })
 
-  it('by an endorsement that ends the policy earlier leaves it there too', async () => {
+  it('leaves such a difference on the bills also where a further endorsement ends the policy earlier', async () => {
     const features = { 'property.endorsement.policy.end.enabled': true }
     const boat = await BoatInUtc.issued({
       schedule: 'fortnightly',
@@ -172,7 +168,7 @@ describe('a cancellation', () => {
     addsUp(boat)
   })
 
-  it('of a two-week plan that was endorsed gave that back at once in earlier releases, which stays so', async () => {
+  it('gives that difference back immediately in a plan of an earlier release', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'fortnightly' })
     await boat.endorse('2030-04-26', '2400')
     await boat.cancel('2030-09-01')
@@ -194,7 +190,7 @@ describe('a cancellation', () => {
     expect(billedBy(true)).toEqual([0, 1_361])
   })
 
-  it('at the start of a renewed term gives back at once what was billed of it, fees too', async () => {
+  it('at the start of a renewed term gives back immediately what was billed for it, including fees', async () => {
     const boat = await BoatInUtc.issued({ fees: { reminder: 24 } })
     await boat.renew('2032-03-01')
     expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['renewal', 10_200])
@@ -205,7 +201,7 @@ describe('a cancellation', () => {
     addsUp(boat)
   })
 
-  it('repeated for an earlier day shrinks what the first left', async () => {
+  it('to an earlier date shortens what the first cancellation left', async () => {
     const boat = await BoatInUtc.issued()
     await boat.cancel('2030-10-15')
     await boat.cancel('2030-06-16')
@@ -213,7 +209,7 @@ describe('a cancellation', () => {
     addsUp(boat)
   })
 
-  it('of nothing that is billed yet makes no invoice: a withdrawal before the first is asked for', async () => {
+  it('that withdraws the policy leaves no planned bills, and offsets the first invoice with its refund', async () => {
     const boat = await BoatInUtc.issued()
     await boat.withdraw()
     expect(boat.planned).toEqual([])
@@ -224,7 +220,7 @@ describe('a cancellation', () => {
   })
 })
 
-describe('an endorsement', () => {
+describe('An endorsement', () => {
   it('from 1,200.00 to 600.00 as of Jul 15 changes each planned bill by its share', async () => {
     const boat = await BoatInUtc.issued()
     await boat.endorse('2030-07-15', '600')
@@ -235,7 +231,7 @@ describe('an endorsement', () => {
     addsUp(boat)
   })
 
-  it('takes back the former charge on each bill as far as that bill had it, and the rest where it begins', async () => {
+  it("reverses the former charge on each bill by that bill's amount, and the rest on the bill where it begins", async () => {
     const boat = await BoatInUtc.issued()
     await boat.endorse('2030-07-15', '600')
     const [july, august] = futureInstallments(boat.aggregate).slice(3)
@@ -245,7 +241,7 @@ describe('an endorsement', () => {
         charge.keptUntil === undefined,
         amount.minor,
       ])
-    // All of the 1,200.00 is taken back, and 445.16 charged again: seven bills after July gave 100.00 each, July the rest.
+    // All of the 1,200.00 is taken back and 445.16 charged again. Seven bills after July gave back 100.00 each, and July the rest.
     expect(itemsOn(july!)).toEqual([
       [false, false, -50_000],
       [true, false, 44_516],
@@ -259,7 +255,7 @@ describe('an endorsement', () => {
     ])
   })
 
-  it('at the start of a bill, with four made, changes the eight planned ones and nothing else', async () => {
+  it('at the start of a bill changes the eight planned bills and none of the four existing ones', async () => {
     const boat = await BoatInUtc.issued({ start: '2030-01-01', end: '2031-01-01' })
     await boat.makeNext(3)
     const made = boat.billed
@@ -269,12 +265,12 @@ describe('an endorsement', () => {
     addsUp(boat)
   })
 
-  // Until May 10 229.03 are in force, and 400.00 are billed to June 30. What is charged from then on, 483.93 or 1,935.71,
-  // is spread over 22 of 31 days of May and nine months.
+  // 229.03 is in force until May 10, and 400.00 is billed to June 30. The new charge, 483.93 or 1,935.71, is spread over 22 of the
+  // 31 days of May and nine months.
   it.each([
     ['600', -17_097 + 3_537 + 4_984, '49.84'],
     ['2400', -17_097 + 14_148 + 19_936, '199.36'],
-  ])('to %s within time that is billed comes at once for that time: %i', async (yearly, atOnce, monthly) => {
+  ])('to %s a year within billed time bills that time immediately: %i', async (yearly, atOnce, monthly) => {
     const boat = await BoatInUtc.issued()
     await boat.makeNext(3)
     await boat.endorse('2030-05-10', yearly)
@@ -284,7 +280,7 @@ describe('an endorsement', () => {
     addsUp(boat)
   })
 
-  it('that changes nothing makes no invoice', async () => {
+  it('without a change creates no invoice and keeps the plan', async () => {
     const boat = await BoatInUtc.issued()
     const plan = futureInstallments(boat.aggregate)
     await boat.endorse('2030-07-15')
@@ -293,10 +289,10 @@ describe('an endorsement', () => {
     expect(boat.amounts).toEqual(hundreds(11))
   })
 
-  it('of 1,000.00 leaves the bill that contains it what is in force before, and no cents behind', async () => {
+  it('leaves the bill that contains it what is in force before it, and loses no cents of 1,000.00', async () => {
     const boat = await BoatInUtc.issued({ yearly: '1000' })
     await boat.endorse('2030-07-15', '600')
-    // 370.97 are in force before; 333.32 are billed by then. The rest and 27.24 lie on July.
+    // 370.97 is in force before it, and 333.32 is billed by then. July has the rest and 27.24.
     expect(boat.amounts).toEqual([
       ...Array.from({ length: 3 }, () => '83.33'),
       (37.65 + 27.24).toFixed(2),
@@ -306,8 +302,8 @@ describe('an endorsement', () => {
   })
 })
 
-describe('a fee that is reversed', () => {
-  it('leaves planned bills first; only what was billed of it is given back', async () => {
+describe('Reversing a fee', () => {
+  it('removes it from planned bills, and gives back only what was billed of it', async () => {
     const boat = await BoatInUtc.issued({ fees: { reminder: 24 } })
     await boat.makeNext(1)
     const [fee] = boat.aggregate.fees.keys()
@@ -317,7 +313,7 @@ describe('a fee that is reversed', () => {
     addsUp(boat)
   })
 
-  it('leaves bills as they are that have nothing of it: those of the first of two terms', async () => {
+  it('of the second term does not change the bills of the first', async () => {
     const boat = await BoatInUtc.issued({ fees: { reminder: 24 } })
     await boat.renew('2032-03-01')
     const first = futureInstallments(boat.aggregate).slice(0, 11)
@@ -328,7 +324,7 @@ describe('a fee that is reversed', () => {
     addsUp(boat)
   })
 
-  it('while another one is added leaves planned bills all the same; the new one is billed at once', async () => {
+  it('while adding another removes it from planned bills, and bills the new fee immediately', async () => {
     const boat = await BoatInUtc.issued({ fees: { reminder: 24 } })
     const [fee] = boat.aggregate.fees.keys()
     const { originalStart, originalEnd } = boat.aggregate.policy
@@ -345,40 +341,37 @@ describe('a fee that is reversed', () => {
   })
 })
 
-describe('a refund', () => {
+describe('A refund', () => {
   it.each([
     [false, 120_000, 60_000],
     [true, 132_000, 66_000],
-  ])(
-    'of a year that was never paid settles half of its invoice (taxed: %s)',
-    async (isTaxed, whole, half) => {
-      const boat = await BoatInUtc.issued({ schedule: 'upfront', isTaxed })
-      await boat.cancel('2030-09-01')
-      expect(boat.billed).toEqual([
-        ['newBusiness', whole, half, 'unfulfilled'],
-        ['cancellation', -half, 0, 'paid'],
-      ])
-      expect(boat.limit).toBe(0)
-      const [first, refund] = boat.invoices
-      const [out, into] = [...boat.aggregate.payments.values()]
-      expect(out).toMatchObject({
-        source: 'offset',
-        invoiceLocator: refund!.locator,
-        offsetInvoiceLocator: first!.locator,
-      })
-      expect(into).toMatchObject({
-        source: 'offset',
-        invoiceLocator: first!.locator,
-        offsetInvoiceLocator: refund!.locator,
-      })
-      expect([out!.amount.minor, into!.amount.minor]).toEqual([-half, half])
-      const told = boat.events.filter(one => one.type === 'payment.pay').map(one => one.data.source)
-      expect(told).toEqual(['offset', 'offset'])
-      await expect(boat.reverse(into!.locator)).rejects.toMatchObject({ code: 'wrongState' })
-    },
-  )
+  ])('of an unpaid year settles half of its invoice (taxed: %s)', async (isTaxed, whole, half) => {
+    const boat = await BoatInUtc.issued({ schedule: 'upfront', isTaxed })
+    await boat.cancel('2030-09-01')
+    expect(boat.billed).toEqual([
+      ['newBusiness', whole, half, 'unfulfilled'],
+      ['cancellation', -half, 0, 'paid'],
+    ])
+    expect(boat.limit).toBe(0)
+    const [first, refund] = boat.invoices
+    const [out, into] = [...boat.aggregate.payments.values()]
+    expect(out).toMatchObject({
+      source: 'offset',
+      invoiceLocator: refund!.locator,
+      offsetInvoiceLocator: first!.locator,
+    })
+    expect(into).toMatchObject({
+      source: 'offset',
+      invoiceLocator: first!.locator,
+      offsetInvoiceLocator: refund!.locator,
+    })
+    expect([out!.amount.minor, into!.amount.minor]).toEqual([-half, half])
+    const told = boat.events.filter(one => one.type === 'payment.pay').map(one => one.data.source)
+    expect(told).toEqual(['offset', 'offset'])
+    await expect(boat.reverse(into!.locator)).rejects.toMatchObject({ code: 'wrongState' })
+  })
 
-  it('goes out up to what was paid in; the rest is written off', async () => {
+  it('can be paid out up to what was paid in, and its rest is written off', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
     const payment = await boat.pay(boat.invoices[0]!)
     await boat.cancel('2030-09-01')
@@ -388,7 +381,7 @@ describe('a refund', () => {
     await boat.pay(boat.invoices[0]!, { amount: '100.00' })
     expect(boat.limit).toBe(10_000)
     await boat.withdraw()
-    // Of the rest of 500.00, the refund of 600.00 settles all, and 100.00 are left of it.
+    // 500.00 of the invoice remains. The refund of 600.00 settles it, and 100.00 of the refund is left.
     expect(boat.billed.at(-1)).toEqual(['cancellation', -60_000, -10_000, 'unfulfilled'])
     await expect(boat.pay(boat.invoices.at(-1)!, { amount: '-100.01' })).rejects.toMatchObject({
       code: 'invalidRequest',
@@ -397,7 +390,7 @@ describe('a refund', () => {
     expect([boat.limit, boat.billed.at(-1)![3]]).toEqual([0, 'paid'])
   })
 
-  it('of which nothing can go out is refused and written off', async () => {
+  it('is written off and its payment rejected when nothing was paid in', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
     boat.writeOff(boat.invoices[0]!)
     await boat.cancel('2030-09-01')
@@ -407,7 +400,7 @@ describe('a refund', () => {
     expect(boat.loaded.credit.minor).toBe(0)
   })
 
-  it('of a written-off invoice that was paid in part pays out that part, and no more', async () => {
+  it('of a written-off invoice that was paid in part pays out that part only', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
     await boat.pay(boat.invoices[0]!, { amount: '500.00' })
     boat.writeOff(boat.invoices[0]!)
@@ -423,7 +416,7 @@ describe('a refund', () => {
     expect(boat.limit).toBe(50_000)
   })
 
-  it('that went out before the payment bounced leaves nothing to go out, not less', async () => {
+  it('paid out before its payment bounced leaves a limit of 0, not a negative one', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
     const payment = await boat.pay(boat.invoices[0]!)
     await boat.cancel('2030-09-01')
@@ -433,7 +426,7 @@ describe('a refund', () => {
     expect(boat.limit).toBe(0)
   })
 
-  it('is paid out as asked for, down to the last cent that may go out; its rest stays owed', async () => {
+  it('can be paid out in parts to the last permitted cent, and its rest remains owed', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
     await boat.pay(boat.invoices[0]!, { amount: '500.00' })
     boat.writeOff(boat.invoices[0]!)
@@ -447,7 +440,7 @@ describe('a refund', () => {
   })
 })
 
-describe('a reinstatement', () => {
+describe('A reinstatement', () => {
   const amountOf = ({ loaded }: BoatInUtc, locator: string) =>
     reinstatementResponse(
       loaded.aggregate,
@@ -460,7 +453,7 @@ describe('a reinstatement', () => {
     { fees: { reminder: 24 } },
     { fees: { mooring: 60 }, isTaxed: true, yearly: '1000' },
   ])(
-    'at the time of the cancellation restores the plan and its dates, and asks for nothing (%j)',
+    'at the time of the cancellation restores the plan and its dates, and creates no invoice (%j)',
     async terms => {
       const boat = await BoatInUtc.issued(terms)
       const plan = boat.planned
@@ -479,7 +472,7 @@ describe('a reinstatement', () => {
     },
   )
 
-  it('asks at once for what a bill lost that was made since', async () => {
+  it('bills immediately what a bill created since the cancellation lacks', async () => {
     const boat = await BoatInUtc.issued()
     const cancellation = await boat.cancel('2030-10-15')
     await boat.advance('2030-09-25')
@@ -492,12 +485,12 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
-  it('asks at once for what would be past due, and makes what should be made as bills of their own', async () => {
+  it('bills immediately what is already due, and creates separate bills for installments to be issued now', async () => {
     const boat = await BoatInUtc.issued()
     const cancellation = await boat.cancel('2030-10-15')
     await boat.advance('2030-12-24')
     await boat.reinstate(cancellation)
-    // October lacks 54.84; November and December were due. January is made ten days ahead.
+    // October lacks 54.84, and November and December were due. January's bill is created ten days ahead.
     expect(boat.billed.slice(-2).map(([type, minor]) => [type, minor])).toEqual([
       ['reinstatement', 25_484],
       ['installment', 10_000],
@@ -506,7 +499,7 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
-  it('settles first a refund that was not paid out, once it is issued', async () => {
+  it('first settles a refund that was not paid out, once the reinstatement is issued', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
     await boat.pay(boat.invoices[0]!)
     const cancellation = await boat.cancel('2030-09-01')
@@ -522,23 +515,23 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
-  it('with a gap brings back the bills from it on, without the share of the gap', async () => {
+  it('with a gap restores the bills after the gap, without the share of the gap', async () => {
     const boat = await BoatInUtc.issued()
     const cancellation = await boat.cancel('2030-10-15')
     await boat.reinstate(cancellation, '2030-12-01')
-    // Of the 454.84 that went, 3 of 4.5 months come back.
+    // Of the 454.84 cancelled, 3 of 4.5 months come back.
     expect(boat.amounts).toEqual([...hundreds(6), '45.16', '101.08', '101.08', '101.07'])
     expect(boat.billed).toHaveLength(1)
     addsUp(boat)
   })
 
-  it('with a gap takes the holdback back from the first bill that returns, not at once', async () => {
+  it('with a gap deducts the holdback from the first bill that returns, not immediately', async () => {
     const cancellationTypes = [{ name: 'sold', title: 'Sold', holdback: { percent: 10 } }]
     const files = { 'products/boat/policy/cancellations.json': JSON.stringify({ cancellationTypes }) }
     const boat = await BoatInUtc.issued({ files })
     await boat.pay(boat.invoices[0]!)
     const cancellation = await boat.cancel('2030-10-15')
-    // 45.48 of the 454.84 are held back.
+    // 45.48 of the 454.84 is held back.
     expect(boat.amounts).toEqual([...hundreds(6), '90.64'])
     await boat.reinstate(cancellation, '2030-12-01')
     expect(boat.amounts).toEqual([...hundreds(6), '90.64', '55.60', '101.08', '101.07'])
@@ -546,11 +539,11 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
-  describe('with a gap, of which less comes back than was held back,', () => {
+  describe('with a gap, when less comes back than was held back,', () => {
     const cancellationTypes = [{ name: 'sold', title: 'Sold', holdback: { percent: 90 } }]
     const files = { 'products/boat/policy/cancellations.json': JSON.stringify({ cancellationTypes }) }
 
-    /** 409.36 of the 454.84 are held back, and lie on October. 303.23 come back: 106.13 less than was held back. */
+    /** 409.36 of the 454.84 is held back and billed in October. 303.23 comes back, which is 106.13 less than was held back. */
     async function cancelled(): Promise<[BoatInUtc, CancellationLocator]> {
       const boat = await BoatInUtc.issued({ files })
       await boat.pay(boat.invoices[0]!)
@@ -559,7 +552,7 @@ describe('a reinstatement', () => {
       return [boat, cancellation]
     }
 
-    it('takes the rest off the last bill that is planned', async () => {
+    it('deducts the rest from the last planned bill', async () => {
       const [boat, cancellation] = await cancelled()
       await boat.reinstate(cancellation, '2030-12-01')
       expect(boat.amounts).toEqual([...hundreds(6), '348.39'])
@@ -572,7 +565,7 @@ describe('a reinstatement', () => {
     })
 
     it.each(['weekly', 'fortnightly', 'quarterly'])(
-      'and of another payment schedule since: %s',
+      'leaves no negative bill after a change of the payment schedule: %s',
       async schedule => {
         const [boat, cancellation] = await cancelled()
         await boat.reschedule(schedule)
@@ -585,7 +578,7 @@ describe('a reinstatement', () => {
       },
     )
 
-    it('gives back at once what no planned bill can bear', async () => {
+    it('gives back immediately what no planned bill can bear', async () => {
       const [boat, cancellation] = await cancelled()
       await boat.advance('2030-10-01')
       await boat.reinstate(cancellation, '2030-12-01')
@@ -594,7 +587,7 @@ describe('a reinstatement', () => {
       addsUp(boat)
     })
 
-    it('and is not issued, gives the bills back as they were when it is invalidated', async () => {
+    it('restores the bills when it is invalidated before issue', async () => {
       const [boat, cancellation] = await cancelled()
       const plan = boat.planned
       const reinstatement = await boat.reinstate(cancellation, '2030-12-01', false)
@@ -605,20 +598,20 @@ describe('a reinstatement', () => {
     })
   })
 
-  it('with a gap, after another payment schedule, spreads what comes back by the months of the bills that do', async () => {
+  it('with a gap spreads what comes back by the months of its bills, after a change of the payment schedule', async () => {
     for (const schedule of ['upfront', 'weekly']) {
       const boat = await BoatInUtc.issued()
       const cancellation = await boat.cancel('2030-10-15')
       await boat.reschedule(schedule)
       const kept = boat.planned.length
       await boat.reinstate(cancellation, '2030-12-01')
-      // 303.23, whatever days the three months have.
+      // 303.23, although the three months differ in length.
       expect(boat.planned.slice(kept).map(one => one[1])).toEqual([10_108, 10_108, 10_107])
       addsUp(boat)
     }
   })
 
-  it('with a gap, of months under a renewal by weeks, asks for the same each month: 800.00 in eight', async () => {
+  it('with a gap bills equal months although the next term is billed fortnightly: 800.00 in eight', async () => {
     const boat = await BoatInUtc.issued({ start: '2035-03-01', end: '2036-03-01' })
     await boat.renew('2037-03-01', { newPaymentScheduleName: 'fortnightly' })
     const cancellation = await boat.cancel('2035-06-01')
@@ -627,7 +620,7 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
-  it('of what is cancelled for the same time again leaves the bills as after the first cancellation', async () => {
+  it('followed by a cancellation for the same time leaves the bills that the first cancellation left', async () => {
     const boat = await BoatInUtc.issued()
     for (const date of ['2030-10-15', '2030-10-01']) {
       const plan = boat.planned
@@ -651,7 +644,7 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
-  it('with a gap, and endorsed for a time before it, asks each bill for its own time, and for none of the gap', async () => {
+  it("with a gap, then endorsed from before it, bills each bill's own time and nothing for the gap", async () => {
     const boat = await BoatInUtc.issued()
     await boat.reinstate(await boat.cancel('2030-10-15'), '2030-12-16')
     await boat.endorse('2030-09-01', '2400')
@@ -669,7 +662,7 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
-  it('with a gap, and endorsed with another payment schedule, asks for none of the gap and gives nothing back at once', async () => {
+  it('with a gap, then endorsed with another schedule, bills nothing for the gap and refunds nothing immediately', async () => {
     for (const [schedule, plan] of [
       [
         'monthly',
@@ -698,17 +691,17 @@ describe('a reinstatement', () => {
     }
   })
 
-  it('with a gap, and cancelled in the time that came back, leaves the bills of before as they are', async () => {
+  it('with a gap, then cancelled in the time that came back, keeps the bills before the gap', async () => {
     const boat = await BoatInUtc.issued()
     await boat.reinstate(await boat.cancel('2030-10-15'), '2030-12-01')
     await boat.cancel('2031-01-16')
-    // 303.23 for three months, of which one and 15 of 31 days stay: 149.98.
+    // 303.23 is for three months, of which one month and 15 of 31 days remain: 149.98.
     expect(boat.amounts).toEqual([...hundreds(6), '45.16', '101.08', '48.90'])
     expect(boat.billed).toHaveLength(1)
     addsUp(boat)
   })
 
-  it('of what is endorsed at that time leaves the bill of before as it is', async () => {
+  it('followed by an endorsement at the same time keeps the bill before it', async () => {
     const boat = await BoatInUtc.issued()
     await boat.reinstate(await boat.cancel('2030-10-15'))
     await boat.endorse('2030-10-15', '2400')
@@ -718,7 +711,7 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
-  it('of the first of two cancellations, and then of the second, restores each bill on its date', async () => {
+  it('of two cancellations, one after the other, restores each bill on its date', async () => {
     const boat = await BoatInUtc.issued()
     const plan = boat.planned
     const first = await boat.cancel('2030-10-15')
@@ -726,7 +719,7 @@ describe('a reinstatement', () => {
     await boat.reinstate(first)
     expect(boat.planned.slice(4)).toEqual([['2030-08-01', 4_516], ['2030-10-01', 5_484], ...plan.slice(7)])
     await boat.reinstate(second)
-    // October is on two bills of that day: what each of the two had taken.
+    // October has two bills of that day, each with what one of the cancellations had taken.
     expect(boat.planned).toEqual([
       ...plan.slice(0, 6),
       ['2030-10-01', 5_484],
@@ -739,7 +732,7 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
-  it('of cover that two reinstatements brought back brings all of it back, from the time of the cancellation on', async () => {
+  it('restores all cover from the time of the cancellation when two earlier reinstatements had restored it', async () => {
     const boat = await BoatInUtc.issued()
     const first = await boat.cancel('2030-10-15')
     const second = await boat.cancel('2030-08-15')
@@ -755,7 +748,7 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
-  it('twice restores the plan twice', async () => {
+  it('restores the plan each time when a policy is cancelled and reinstated twice', async () => {
     const boat = await BoatInUtc.issued({ fees: { reminder: 24, mooring: 60 }, yearly: '1000' })
     const plan = boat.planned
     for (const date of ['2030-10-15', '2030-07-20']) {
@@ -766,7 +759,7 @@ describe('a reinstatement', () => {
   })
 })
 
-describe('another payment schedule', () => {
+describe('Changing the payment schedule', () => {
   const quarters = [['2030-06-01', 30_000] as const]
   const billedAtOnce = [
     ['newBusiness', 10_000],
@@ -774,7 +767,7 @@ describe('another payment schedule', () => {
   ]
   const billedBy = (boat: BoatInUtc) => boat.billed.map(([type, minor]) => [type, minor])
 
-  it('of a policy that is cancelled later bills each quarter for what is in force then', async () => {
+  it('of a policy that ends early bills each quarter for what is in force in it', async () => {
     const boat = await BoatInUtc.issued()
     await boat.cancel('2030-10-15')
     await boat.reschedule('quarterly')
@@ -783,7 +776,7 @@ describe('another payment schedule', () => {
     addsUp(boat)
   })
 
-  it('of a policy that gets cheaper later bills each quarter for what is in force then', async () => {
+  it('of a policy that becomes cheaper later bills each quarter for what is in force in it', async () => {
     const boat = await BoatInUtc.issued()
     await boat.endorse('2030-07-15', '600')
     await boat.reschedule('quarterly')
@@ -793,7 +786,7 @@ describe('another payment schedule', () => {
     addsUp(boat)
   })
 
-  it('again and again keeps no more rests of a charge than there are bills', async () => {
+  it('repeatedly keeps at most one rest of a charge for each bill', async () => {
     const boat = await BoatInUtc.issued()
     await boat.endorse('2030-07-15', '600')
     const before = boat.planned.reduce((sum, one) => sum + one[1], 0)
@@ -807,7 +800,7 @@ describe('another payment schedule', () => {
     addsUp(boat)
   })
 
-  it('with an endorsement after another one bills the months as they were', async () => {
+  it('with an endorsement before an existing one still bills each month for what is in force in it', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'quarterly' })
     await boat.endorse('2030-09-01', '1800')
     await boat.endorse('2030-06-01', undefined, { newPaymentScheduleName: 'monthly' })
@@ -815,7 +808,7 @@ describe('another payment schedule', () => {
     addsUp(boat)
   })
 
-  it('gives back at once what a bill of the next term charges too much, and asks for nothing before its time', async () => {
+  it('gives back immediately what a bill of the next term overcharges, and bills nothing early', async () => {
     const boat = await BoatInUtc.issued()
     await boat.renew('2032-03-01')
     await boat.endorse('2030-07-01', '600', { newPaymentScheduleName: 'monthly' })
@@ -830,7 +823,7 @@ describe('another payment schedule', () => {
   })
 })
 
-it('bills that an accepted change kept back are due by the end of the day on which the next change has them made', async () => {
+it('bills that an accepted change held back are due at the end of the day on which the next change creates them', async () => {
   const boat = await BoatInUtc.issued()
   await boat.endorse('2030-03-15', '1400', { state: 'accepted', newPaymentScheduleName: 'upfront' })
   await boat.advance('2030-06-10')

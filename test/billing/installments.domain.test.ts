@@ -36,8 +36,8 @@ function plan(options: {
   }))
 }
 
-describe('planning installments', () => {
-  test('each is due at the end of the day that its period starts on, and issued the payment terms before', () => {
+describe('Planning installments', () => {
+  test('an installment is due at the end of the day its period starts, and issued the payment terms earlier', () => {
     const quarterly = plan({
       from: '2024-05-15T09:30',
       to: '2025-05-15T09:30',
@@ -52,7 +52,7 @@ describe('planning installments', () => {
     ])
   })
 
-  test('periods that have started are one installment, due at the end of today', () => {
+  test('periods that have started are combined into one installment, due at the end of today', () => {
     const monthly = plan({
       from: '2024-01-31',
       to: '2025-01-31',
@@ -85,7 +85,7 @@ describe('planning installments', () => {
     ])
   })
 
-  test('coverage wholly in the past is one installment', () => {
+  test('coverage entirely in the past is one installment', () => {
     const monthly = plan({ from: '2020-01-01', to: '2021-01-01', now: '2024-01-01', schedule: 'monthly' })
     expect(monthly).toHaveLength(1)
     expect(monthly[0]).toMatchObject({
@@ -95,7 +95,7 @@ describe('planning installments', () => {
     })
   })
 
-  test('an invoice whose time to issue has passed is issued now', () => {
+  test('an invoice whose issue time has passed is issued now', () => {
     const weekly = plan({
       from: '2024-03-01',
       to: '2024-04-01',
@@ -112,7 +112,7 @@ describe('planning installments', () => {
     ])
   })
 
-  test('without payment terms an invoice is made as the day begins on which it is due', () => {
+  test('without payment terms an invoice is issued at the beginning of the day on which it is due', () => {
     const monthly = plan({
       from: '2024-01-31T15:00',
       to: '2024-04-30T15:00',
@@ -127,19 +127,19 @@ describe('planning installments', () => {
     ])
   })
 
-  test('a total schedule is one installment over the coverage', () => {
+  test('the schedule `total` has one installment over the whole coverage', () => {
     expect(
       plan({ from: '2024-05-15', to: '2025-05-15', now: '2024-05-01', schedule: 'total' }),
     ).toMatchObject([{ number: 1, start: '2024-05-15', end: '2025-05-15', dueAt: '2024-05-15T23:59:59.999' }])
   })
 
-  test('5.00 are one installment, a cent more is spread', () => {
+  test('a total of 5.00 is one installment, and a total of 5.01 is divided', () => {
     const count = (premium: number) =>
       plan({ from: '2024-05-15', to: '2025-05-15', now: '2024-05-01', schedule: 'monthly', premium }).length
     expect([500, 501].map(count)).toEqual([1, 12])
   })
 
-  test('with nothing to pay but commissions there is one installment', () => {
+  test('charges that are only commissions have one installment', () => {
     const coverage = { start: local('2024-05-15', BERLIN), end: local('2025-05-15', BERLIN) }
     const free = planInstallments({
       charges: [chargeOf('commission', 500, coverage)],
@@ -152,7 +152,7 @@ describe('planning installments', () => {
     expect(free).toMatchObject([{ number: 1, ...coverage }])
   })
 
-  test('is due at the end of the day where clocks go forward at its midnight', () => {
+  test('an installment is due at the end of the day even where clocks go forward at its midnight', () => {
     const zone = 'America/Sao_Paulo' as TimeZone
     const coverage = { start: local('2018-10-04T12:00', zone), end: local('2018-12-04T12:00', zone) }
     const monthly = planInstallments({
@@ -169,7 +169,7 @@ describe('planning installments', () => {
     ])
   })
 
-  test('in every zone: installments tile the coverage, are due one after the other, never in the past, and the first is issued now', () => {
+  test('in every zone installments tile the coverage, the first is issued now, and due times rise from today on', () => {
     const scenario = fc.constantFrom(...ZONES).chain(zone =>
       fc.record({
         zone: fc.constant(zone),

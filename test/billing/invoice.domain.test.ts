@@ -52,8 +52,8 @@ function invoices(premium: number): Invoice[] {
   )
 }
 
-describe('an invoice', () => {
-  test('is new as unfulfilled and outstanding, over the span and due time of its installment', () => {
+describe('An invoice', () => {
+  test('starts unfulfilled and outstanding, with the span and due time of its installment', () => {
     const [first] = invoices(120_000)
     expect(first).toMatchObject({
       ...identity,
@@ -68,18 +68,18 @@ describe('an invoice', () => {
     expect(isOutstanding(first!)).toBe(true)
   })
 
-  test('is named after the transaction when it is the first, and an installment later', () => {
+  test('has the type of its transaction if it is the first, and `installment` otherwise', () => {
     expect(invoices(120_000).map(invoice => invoice.type)).toEqual(['newBusiness', 'installment'])
   })
 
-  test('with nothing due is settled as it is made', () => {
+  test('that totals zero is settled when it is created', () => {
     const [only, ...more] = invoices(0)
     expect(more).toEqual([])
     expect(only!.statuses.map(entry => entry.status)).toEqual(['unfulfilled', 'zeroDue'])
     expect(isOutstanding(only!)).toBe(false)
   })
 
-  test('that is outstanding can be invalidated, once', () => {
+  test('can be invalidated once while it is outstanding', () => {
     const [first] = invoices(120_000)
     expect(allowedActions(INVOICE_TRANSITIONS, invoiceStatus(first!))).toEqual([
       'pay',
@@ -99,7 +99,7 @@ describe('an invoice', () => {
     )
   })
 
-  test('is answered with its total in major units and, when settled, how', () => {
+  test('is returned with its total in major units and, when settled, its settlement type', () => {
     const surroundings = {
       totalDue: money('600.00', EUR),
       outstanding: money('250.00', EUR),

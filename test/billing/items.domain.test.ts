@@ -32,13 +32,13 @@ const planOf = (
 
 const totals = (plan: Installment[], charges: Charge[]): string[] => totalsDue(plan, charges, EUR).map(toText)
 
-describe('charges on installments', () => {
-  test('whole periods bill the same, and the last one the rest', () => {
+describe('Charges on installments', () => {
+  test('whole periods bill equal amounts, and the last bills the rest', () => {
     const charges = [chargeOf('premium', 100_000, YEAR)]
     expect(totals(planOf(charges, 'monthly'), charges)).toEqual([...new Array(11).fill('83.33'), '83.37'])
   })
 
-  test('fees and taxes are spread like premium, commissions are itemised outside the total', () => {
+  test('fees and taxes are spread like premium, and commissions are itemised outside the total', () => {
     const charges = [
       chargeOf('premium', 120_000, YEAR),
       chargeOf('tax', 12_000, YEAR),
@@ -56,7 +56,7 @@ describe('charges on installments', () => {
     expect(totals(plan, charges)).toEqual(['336.00', '336.00', '336.00', '336.00'])
   })
 
-  test('a last period cut to half bills half of a whole one', () => {
+  test('a last period of half a month bills half as much as a whole one', () => {
     const coverage = span('2023-01-01', '2023-04-16')
     const charges = [chargeOf('premium', 70_000, coverage)]
     expect(totals(planOf(charges, 'monthly', { coverage }), charges)).toEqual([
@@ -67,13 +67,13 @@ describe('charges on installments', () => {
     ])
   })
 
-  test('an installment that takes in past periods bills each of them', () => {
+  test('an installment that combines past periods bills each of them', () => {
     const charges = [chargeOf('premium', 120_000, YEAR)]
     const plan = planOf(charges, 'monthly', { now: at('2023-08-01') })
     expect(totals(plan, charges)).toEqual(['300.00', ...new Array(9).fill('100.00')])
   })
 
-  test('a charge for a part of the coverage lies on the periods that it covers, whole ones alike', () => {
+  test('a charge for part of the coverage is billed by the periods it covers, in equal amounts for whole ones', () => {
     const charges = [chargeOf('premium', 80_000, span('2023-07-15', '2024-03-15'))]
     expect(totals(planOf(charges, 'monthly'), charges)).toEqual([
       '0.00',
@@ -95,7 +95,7 @@ describe('charges on installments', () => {
     expect(totals(planOf(charges, 'semiannually'), charges)).toEqual(['50.00', '0.00'])
   })
 
-  test('in every zone and currency: items add up to their charge, none has the other sign, and totals add up to premium, taxes and fees', () => {
+  test('in every zone and currency items keep the sign of their charge and add up to it, and to the totals', () => {
     const type = fc.constantFrom<Charge['type'][]>('premium', 'tax', 'fee', 'commission')
     const amount = fc.oneof(
       fc.integer({ min: 1, max: 60 }),
@@ -109,7 +109,7 @@ describe('charges on installments', () => {
         schedule: fc.constantFrom(...SCHEDULES),
         currency: fc.constantFrom('EUR', 'JPY', 'BHD').map(code => code as CurrencyCode),
         sinceStartMs: fc.integer({ min: -40_000_000_000, max: 100_000_000_000 }),
-        // Most charges cover the whole term; some a part of it, given in thousandths.
+        // Most charges cover the whole term. Some cover a part of it, given in thousandths.
         charges: fc.array(
           fc.record({
             type,

@@ -1,5 +1,5 @@
-// Amounts near the largest that is kept: what a policy, a policyholder and the books of a tenant come to is read all the same, and
-// what would not add up exactly is refused where it is written.
+// Amounts near the largest that Bindery stores. The sums of a policy, a policyholder and a tenant's books can still be read, and
+// writes that would not add up exactly are rejected.
 import { beforeAll, expect, it } from 'vitest'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -38,7 +38,7 @@ const statuses = async ({ locator, policyholderLocator }: PolicyResponse): Promi
 
 const ALL_READ = [200, 200, 200, 200, 200]
 
-it('fees and renewals that come to more than the largest amount can be read, cancelled, and no more be added than adds up', async () => {
+it('a policy whose fees and terms exceed the largest amount stays readable, and the ninth fee is rejected with 422', async () => {
   const policy = await plain.issue(YEAR, '5000000000000')
   await plain.ok('POST', `/policies/${policy.locator}/renewals`, {
     renewalEndTimestamp: Date.UTC(2029, 0, 1),
@@ -61,7 +61,7 @@ it('fees and renewals that come to more than the largest amount can be read, can
   expect(await statuses(policy)).toEqual(ALL_READ)
 })
 
-it('an endorsement that charges too much is refused, and changes nothing', async () => {
+it('an endorsement that charges too much is rejected with 422 and changes nothing', async () => {
   const policy = await plain.issue(
     YEAR,
     '1',
@@ -81,7 +81,7 @@ it('an endorsement that charges too much is refused, and changes nothing', async
   expect(await plain.ok('GET', `/policy/${policy.locator}`)).toMatchObject({ exposures: { length: 2 } })
 })
 
-it('credit beyond the largest amount is refused, by whichever policies and however stale, and what is there can be read', async () => {
+it('concurrent payments beyond the largest credit are rejected with 422, and all policies stay readable', async () => {
   const policies = [
     await plain.issue(YEAR, '10'),
     await plain.issue(YEAR, '10'),

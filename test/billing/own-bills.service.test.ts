@@ -1,5 +1,5 @@
-// Bills that a product plans by its own plugin, through HTTP: the whole of every charge is on its installments, fees of
-// installments are asked for with them and with nothing else, and no cent is lost or made (brief 3.3, 4.3, 5.6).
+// Bills that a plugin of the product plans, through HTTP. Every charge is billed in full by the installments, installment fees are
+// billed with their installments only, and no cent is lost or added (brief 3.3, 4.3, 5.6).
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { InstallmentsInput } from '../../src/extension/plugins/contract.ts'
 import type { PluginLogPageResponse } from '../../src/extension/plugins/contract-log.ts'
@@ -29,7 +29,7 @@ const BERLIN = 'Europe/Berlin' as TimeZone
 
 beforeAll(() => prepareDatabases({ tenants: 18 }))
 
-/** Plans as the plugin of the motor example does, 2.00 with each installment but the first, and keeps what it was given. */
+/** Plans like the plugin of the motor example, with a fee of 2.00 on each installment but the first, and stores its input. */
 const RECORDED = `
 const { createInstallments } = require('./motor.js')
 exports.createInstallments = data => {
@@ -48,7 +48,7 @@ const motorScripts = (): Record<string, string> => {
 }
 
 let made = 0
-/** Boats whose bills the script plans. */
+/** Creates a tenant with boats whose bills the script plans. */
 const boats = (script = RECORDED): Promise<Boats> => {
   made += 1
   return boatTenant(`ownbills${made}`, 'EUR', { files: { ...motorScripts(), ...ownBillsFiles(script) } })
@@ -86,7 +86,7 @@ const totals = (invoices: PolicyInvoiceResponse[]): [string, number, string][] =
 const total = async (of: Boats, { locator }: PolicyResponse): Promise<number> =>
   (await of.ok<PolicyPriceResponse>('POST', `/policy/${locator}/price`)).total
 
-/** What creates a policy of the year. */
+/** The request that creates a policy for the year. */
 const boat = (policyholderLocator: string, yearly: string, more: object = {}) => ({
   productName: 'boat',
   policyholderLocator,
@@ -96,7 +96,7 @@ const boat = (policyholderLocator: string, yearly: string, more: object = {}) =>
   ...more,
 })
 
-/** Of 1,200 a year by the month, on 10 June: six invoices are made, July to December are planned. */
+/** Returns a policy of 1,200 a year, billed monthly, on June 10: six invoices exist, July to December are planned. */
 async function inJune(of: Boats): Promise<PolicyResponse> {
   const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
   await of.until(month(5, 10))
@@ -115,7 +115,7 @@ const dearer = (policy: PolicyResponse, yearly: string, more: object = {}) => ({
 
 const FEE: Item = ['installment_fee', 2]
 
-describe('new business', () => {
+describe('New business', () => {
   it('is billed by the plugin, with a fee on each installment but the first', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
@@ -168,7 +168,7 @@ describe('new business', () => {
     expect([last.grossFees, last.fees]).toEqual([0, []])
   })
 
-  it('is shown as it is planned until it is billed; a small amount is one installment', async () => {
+  it('shows the plugin’s plan when quoted and accepted, and plans a small amount as one installment', async () => {
     const of = await boats()
     const { policyholderLocator } = await of.insured({ yearly: '1', paymentScheduleName: 'upfront' })
     const shown = async (yearly: string): Promise<Asked[]> => {
@@ -192,8 +192,8 @@ describe('new business', () => {
   })
 })
 
-describe('a later transaction takes the place of what is planned', () => {
-  it('an endorsement bills its own charges with what is left, and the fees of what it replaces are gone', async () => {
+describe('A later transaction that replaces planned bills', () => {
+  it('by an endorsement bills its own charges with the rests, and drops the fees of the replaced installments', async () => {
     const of = await boats()
     const policy = await inJune(of)
     const quoted = await of.ok<EndorsementResponse>(
@@ -248,12 +248,12 @@ describe('a later transaction takes the place of what is planned', () => {
       ['endorsement', 200, 'outstanding'],
       ...Array.from({ length: 5 }, () => ['installment', 202, 'outstanding']),
     ])
-    // Ten fees were asked for beside what the policy costs.
+    // Ten fees were billed in addition to the price of the policy.
     const invoiced = last.invoices.reduce((sum, one) => sum + one.totalDue, 0)
     expect([await total(of, policy), invoiced]).toEqual([1800, 1820])
   })
 
-  it('what an endorsement takes back is of the characteristics that it replaced, as the rest of that charge is', async () => {
+  it('gives an endorsement’s reversal the characteristics that it replaced, like the rest of that charge', async () => {
     const of = await boats()
     const policy = await inJune(of)
     const issued = dearer(policy, '2400', { state: 'issued' })
@@ -275,7 +275,7 @@ describe('a later transaction takes the place of what is planned', () => {
     expect(charges.map(one => [Number(one.amount), ...spanOf(one.perilCharacteristicsLocator)])).toEqual(
       spans,
     )
-    // The rest and its reversal are of one line; a script that pairs them by their characteristics finds both.
+    // The rest and its reversal belong to one line, so a script that pairs them by their characteristics finds both.
     expect(charges[0]!.perilCharacteristicsLocator).toBe(charges[3]!.perilCharacteristicsLocator)
     const { financialTransactions } = (await check(of, policy)).invoices.at(-1)!
     const reversals = financialTransactions.filter(one => one.amount < 0)
@@ -284,7 +284,7 @@ describe('a later transaction takes the place of what is planned', () => {
     ])
   })
 
-  it('an endorsement that is taken back leaves the plan as it was, fees and all', async () => {
+  it('restores the plan with its fees when the endorsement is invalidated', async () => {
     const of = await boats()
     const policy = await inJune(of)
     const before = (await check(of, policy)).futureInvoices
@@ -302,7 +302,7 @@ describe('a later transaction takes the place of what is planned', () => {
       200,
       'invalidated',
     ])
-    // One that charges nothing changes nothing that is planned, and the plugin is not asked.
+    // An endorsement without charges leaves the plan unchanged, and the plugin is not called.
     const nothing = await of.ok<EndorsementResponse>('POST', `/policies/${policy.locator}/endorsements`, {
       endorsementName: 'change',
       startTimestamp: month(6),
@@ -312,7 +312,7 @@ describe('a later transaction takes the place of what is planned', () => {
     expect((await check(of, policy)).futureInvoices).toEqual(before)
   })
 
-  it('another schedule after the end of the policy covers the time of what is still to be billed', async () => {
+  it('after the end of the policy gives the plugin the coverage of what is still to be billed', async () => {
     const of = await boats(`
 exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTimestamp, policy }) => {
   socotraApi.setAuxData(policy.locator, 'given', JSON.stringify({ coverageStartTimestamp, coverageEndTimestamp }))
@@ -338,7 +338,7 @@ exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTime
     expect(futureInvoices.map(items)).toEqual([[['premium', 300]]])
   })
 
-  it('another schedule, by itself and with an endorsement, is planned by the plugin, which is told of the old one', async () => {
+  it('passes the plugin both the old and the new payment schedule, with and without an endorsement', async () => {
     const of = await boats()
     const policy = await inJune(of)
     await of.ok('POST', `/policy/${policy.locator}/paymentSchedule`, { newPaymentScheduleName: 'quarterly' })
@@ -375,7 +375,7 @@ exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTime
     expect(await total(of, policy)).toBe(1500)
   })
 
-  it('a cancellation gives back what was paid beyond it, not the fees; its reinstatement is billed by the month', async () => {
+  it('by a cancellation refunds the time after it without the fees, and its reinstatement is billed by month', async () => {
     const of = await boats()
     const policy = await inJune(of)
     const preview = await of.ok<PolicyPreviewResponse>('POST', `/policies/${policy.locator}/preview`, {
@@ -419,7 +419,8 @@ exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTime
       'PATCH',
       `/reinstatements/${reinstated.locator}/accept`,
     )
-    // April to June at once; July is to be invoiced on 21 June, whether the reinstatement is issued by then or not.
+    // April to June are billed immediately. July is due to be invoiced on June 21, whether or not the reinstatement is issued by
+    // then.
     expect(accepted.reinstatementPaymentAmount).toBe(300)
     const future = (await check(of, policy)).futureInvoices
     expect(future.map(asked)).toEqual(
@@ -433,12 +434,12 @@ exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTime
       ['reinstatement', 300, 'outstanding'],
       ...Array.from({ length: 6 }, () => ['installment', 102, 'outstanding']),
     ])
-    // Eleven fees: five with the invoices before the cancellation, six after it.
+    // Eleven fees: five with invoices before the cancellation, six after it.
     const invoiced = last.invoices.reduce((sum, one) => sum + one.totalDue, 0)
     expect([await total(of, policy), invoiced]).toEqual([1200, 1222])
   })
 
-  it('what a plugin splits is billed by the other: each is asked once, and a cancellation comes to what both say', async () => {
+  it('calls the proration plugin and the billing plugin once each for a cancellation, and bills what both return', async () => {
     made += 1
     const files: Record<string, string> = {
       ...motorScripts(),
@@ -448,7 +449,7 @@ exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTime
     const policyFile = JSON.parse(files[path]!) as { plugins: object }
     const getProrationResult = { path: 'main/prorater.js', enabled: true }
     files[path] = JSON.stringify({ ...policyFile, plugins: { ...policyFile.plugins, getProrationResult } })
-    // Half of what is split stays with the part before, whenever that ends.
+    // Half of each split amount stays with the earlier part, wherever the split is.
     files['scripts/main/prorater.js'] = `exports.getProrationResult = data => {
       console.log('split')
       return { items: data.items.map(({ id, amount }) => ({ id, proratedAmount: Number(amount) / 2 })) }
@@ -483,7 +484,7 @@ exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTime
     expect((await called()).slice(before.length).sort()).toEqual(['createInstallments', 'getProrationResult'])
   })
 
-  it('a legacy cancellation leaves nothing to be paid and no fees; a renewal is planned apart from what is open', async () => {
+  it('by a legacy cancellation leaves no plan and no fees, and a renewal is planned separately from open bills', async () => {
     const of = await boats()
     const policy = await inJune(of)
     const renewed = await of.ok<{ plannedInvoices: FutureInvoiceResponse[]; locator: string }>(
@@ -513,7 +514,7 @@ exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTime
   })
 })
 
-/** Does as the premium of the first charge says, in whole euros; a policy of another is billed on one invoice. */
+/** Answers by the premium of the first charge, in whole euros. Any other premium is billed by one invoice. */
 const WAYWARD = `
 const DAY = 86400000
 exports.createInstallments = data => {
@@ -542,7 +543,10 @@ exports.createInstallments = data => {
   }
 }`
 
-/** Bills nine cents too much, to be given back in autumn; later, as a generator that rounds each installment, new charges alone. */
+/**
+ * Bills nine cents too much, to be given back in autumn. Later calls plan only new charges, like a generator that rounds each
+ * installment.
+ */
 const OVERBILLING = `
 const DAY = 86400000
 exports.createInstallments = ({ operation, charges, coverageStartTimestamp }) => {
@@ -557,7 +561,7 @@ exports.createInstallments = ({ operation, charges, coverageStartTimestamp }) =>
   return { installments: [at(0, [{ chargeId, amount: 1200.09 }]), at(250, [{ chargeId, amount: -0.09 }])] }
 }`
 
-it('gives back what was billed too much, though an answer leaves it out', async () => {
+it('gives back an overcharge of nine cents although the plugin’s next answer leaves it out', async () => {
   const of = await boats(OVERBILLING)
   const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'upfront' })
   await of.until(month(1))
@@ -569,8 +573,8 @@ it('gives back what was billed too much, though an answer leaves it out', async 
   expect(await total(of, policy)).toBe(1800)
 })
 
-describe('an answer that does not hold', () => {
-  it('is refused with what is wrong with it, and nothing is kept', async () => {
+describe('An invalid answer of the plugin', () => {
+  it('is rejected with 422 and the fault, and the policy is not finalized', async () => {
     const of = await boats(WAYWARD)
     const { policyholderLocator } = await of.insured({ yearly: '500', paymentScheduleName: 'upfront' })
     const refused = async (yearly: string): Promise<string> => {
@@ -605,7 +609,7 @@ describe('an answer that does not hold', () => {
     expect(await refused('8')).toBe(`${answered}the answer must be an object, not text.`)
   })
 
-  it('refuses the endorsement whose first installment has no items, which stays an application', async () => {
+  it('rejects with 422 an endorsement whose first installment has no items, which remains an application', async () => {
     const of = await boats(WAYWARD)
     const policy = await of.insured({ yearly: '500', paymentScheduleName: 'upfront' })
     const application = await of.ok<EndorsementResponse>(
@@ -629,13 +633,13 @@ describe('an answer that does not hold', () => {
   })
 })
 
-describe('a plan', () => {
-  it('issues at once what is to be issued in the past, and writes off what it says', async () => {
+describe('A plugin’s plan', () => {
+  it('issues past installments immediately, and writes off installments as marked', async () => {
     const of = await boats(WAYWARD)
     await of.until(month(0, 5))
     const policy = await of.insured({ yearly: '100', paymentScheduleName: 'upfront' })
     const { invoices, futureInvoices } = await check(of, policy)
-    // Due 50 and 10 days before the start, 10 days after it, and 40.
+    // Due 50 and 10 days before the start, and 10 and 40 days after it.
     expect(totals(invoices as PolicyInvoiceResponse[])).toEqual([
       ['newBusiness', 10, 'outstanding'],
       ['installment', 20, 'outstanding'],
@@ -653,7 +657,7 @@ describe('a plan', () => {
     ])
   })
 
-  it('may have its first invoice made later, with a fee; one written off later is shown so', async () => {
+  it('can issue its first invoice later, with a fee, and shows which planned installment will be written off', async () => {
     const of = await boats(WAYWARD)
     const policy = await of.insured({ yearly: '200', paymentScheduleName: 'upfront' })
     const written = await of.insured({ yearly: '300', paymentScheduleName: 'upfront' })
@@ -688,7 +692,7 @@ describe('a plan', () => {
     })
   })
 
-  it('may ask for a fee alone; its invoice may be made before its time, and a withdrawal drops what is not made', async () => {
+  it('can bill only a fee and be invoiced early, and a withdrawal drops what is not invoiced', async () => {
     const of = await boats(WAYWARD)
     const policy = await of.insured({ yearly: '400', paymentScheduleName: 'upfront' })
     const other = await of.insured({ yearly: '400', paymentScheduleName: 'upfront' })
@@ -703,8 +707,8 @@ describe('a plan', () => {
   })
 })
 
-describe('a fee of an installment', () => {
-  it('is given back by hand once it is invoiced, and once only', async () => {
+describe('An installment fee', () => {
+  it('can be reversed once after it was invoiced, and not before (409)', async () => {
     const of = await boats()
     const policy = await inJune(of)
     const { invoices, futureInvoices } = await check(of, policy)
@@ -739,7 +743,7 @@ describe('a fee of an installment', () => {
   })
 })
 
-describe('a policy of 60 vehicles, rated and billed by the plugins of the motor example', () => {
+describe('A policy of 60 vehicles with the rating and billing plugins of the motor example', () => {
   it('is billed to the cent, and endorsed by one call to its object', async () => {
     const plugins = ['getPerilRates', 'getUnderwritingResult', 'createInstallments']
     const motor = await motorTenant('ownbills-fleet', pluginRated(plugins, {}, motorWithoutPapers()))
@@ -754,7 +758,7 @@ describe('a policy of 60 vehicles, rated and billed by the plugins of the motor 
     const { locator, exposures } = created.body
     expect((await motor.post(`/policy/${locator}/issue`)).status).toBe(200)
     const cents = (amount: number): number => Math.round(amount * 100)
-    /** All that is invoiced and planned, and what of it are fees of installments. */
+    /** The total of everything invoiced and planned, and the part of it that is installment fees. */
     const billed = async (): Promise<[number, number]> => {
       const { body } = await motor.get<CheckInvoicesResponse>(`/policy/${locator}/checkInvoices`)
       const payable = [...body.invoices, ...body.futureInvoices]

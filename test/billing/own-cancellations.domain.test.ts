@@ -1,5 +1,5 @@
-// A cancellation whose bills a plugin plans (brief 4.2, 4.3): the plugin is given what is taken back and what is kept of it as
-// charges of their own. Figures of a year from March 1, 2030 in UTC, by a plugin that pairs what cancels out.
+// A cancellation whose bills a plugin plans (brief 4.2, 4.3). The plugin gets what is taken back and what is kept as separate
+// charges. The term is a year from March 1, 2030 in UTC; the plugin pairs charges that cancel out.
 import { describe, expect, it } from 'vitest'
 import type { InstallmentsInput } from '../../src/extension/plugins/contract.ts'
 import { chargesOf, planOf } from '../../src/policy/bills/amounts-due.ts'
@@ -30,7 +30,7 @@ async function planning(terms: BoatTerms = {}): Promise<{ boat: BoatInUtc; given
   return { boat, given }
 }
 
-/** March to August are made; September to February are planned. */
+/** March to August are invoiced, and September to February are planned. */
 async function inAugust(terms: BoatTerms = {}): Promise<{ boat: BoatInUtc; given: Given }> {
   const started = await planning(terms)
   await started.boat.advance('2030-08-15')
@@ -55,13 +55,13 @@ const shown = ({ input }: Given) =>
     day(one.coverageEndTimestamp),
   ])
 
-/** What was made after the first six invoices, in minor units. */
+/** The invoices after the first six, in minor units. */
 const madeSince = (boat: BoatInUtc) => boat.billed.slice(6).map(([type, minor]) => [type, minor])
 
 const hundreds = (count: number): string[] => Array.from({ length: count }, () => '100.00')
 
-describe('a cancellation that a plugin bills', () => {
-  it('is given the whole charges that are taken back and what is kept of each, over the time of each', async () => {
+describe('A cancellation that a plugin bills', () => {
+  it('passes the plugin each charge taken back in full and each part kept, with their spans', async () => {
     const { boat, given } = await inAugust({ isTaxed: true, fees: { mooring: 60 } })
     await boat.cancel('2030-10-15')
     expect(shown(given)).toEqual([
@@ -76,7 +76,7 @@ describe('a cancellation that a plugin bills', () => {
       ['mooring', false, '30.00', '2030-09-01', '2031-03-01'],
     ])
     const { charges } = given.input!
-    // What is taken back is of the same characteristics and the same tax as what is left of it; what is kept is not.
+    // A reversal has the characteristics and tax of the rest that it reverses; the kept part has others.
     for (const [reversal, rest, kept] of [
       [0, 6, 2],
       [1, 7, 3],
@@ -88,7 +88,7 @@ describe('a cancellation that a plugin bills', () => {
       expect(charges[reversal]!.taxLocator).toBe(charges[rest]!.taxLocator)
     }
     expect(new Set(charges.map(one => one.chargeId)).size).toBe(9)
-    // 100.00 a month with 10.00 and 5.00; October to the 15th has 45.16, 4.52 and 2.26. Nothing goes out.
+    // 100.00 a month with 10.00 of tax and 5.00 of fee. October to the 15th has 45.16, 4.52 and 2.26. Nothing is paid out.
     expect(boat.planned).toEqual([
       ['2030-09-01', 11_500],
       ['2030-10-01', 5_194],
@@ -97,28 +97,28 @@ describe('a cancellation that a plugin bills', () => {
     addsUp(boat)
   })
 
-  it('gives back at once what was billed beyond its time', async () => {
+  it('gives back immediately what was billed for the time after it', async () => {
     const { boat } = await inAugust()
     await boat.cancel('2030-06-16')
-    // In force are 3.5 months; six were billed, and no bill of the time after is left.
+    // 3.5 months are in force and six were billed, so no bill after the cancellation is left.
     expect([boat.planned, madeSince(boat)]).toEqual([[], [['cancellation', -25_000]]])
     addsUp(boat)
   })
 
-  it('reinstated without a gap, asks for what it took back on its dates', async () => {
+  it('without a gap before its reinstatement bills again on the original dates', async () => {
     const { boat } = await inAugust({ isTaxed: true, fees: { mooring: 60 } })
     await boat.reinstate(await boat.cancel('2030-10-15'))
     expect(boat.amounts).toEqual(Array.from({ length: 6 }, () => '115.00'))
     addsUp(boat)
   })
 
-  it('reinstated with a gap, leaves the gap without bills, and is cancelled and reinstated again', async () => {
+  it('with a gap before its reinstatement bills nothing for the gap, and can be repeated', async () => {
     const { boat } = await inAugust()
     await boat.reinstate(await boat.cancel('2030-10-01'), '2030-11-01')
     expect(boat.amounts).toEqual(hundreds(5))
     addsUp(boat)
     const within = await boat.cancel('2030-12-16')
-    // December has 15 of its 31 days.
+    // 15 of the 31 days of December.
     expect(boat.planned).toEqual([
       ['2030-09-01', 10_000],
       ['2030-11-01', 10_000],
@@ -130,7 +130,7 @@ describe('a cancellation that a plugin bills', () => {
     addsUp(boat)
   })
 
-  it('earlier than one that was reinstated with a gap, takes back what that one kept and what came back', async () => {
+  it('before an earlier gap takes back both the cover kept before it and the cover restored after it', async () => {
     const { boat, given } = await inAugust()
     await boat.reinstate(await boat.cancel('2030-10-01'), '2030-11-01')
     const earlier = await boat.cancel('2030-09-16')
@@ -146,7 +146,7 @@ describe('a cancellation that a plugin bills', () => {
     addsUp(boat)
   })
 
-  it('reinstated, is endorsed, rescheduled and renewed as ever', async () => {
+  it('that was reinstated allows an endorsement, a new schedule, a renewal and another cancellation', async () => {
     const { boat } = await inAugust({ isTaxed: true, fees: { mooring: 60 } })
     await boat.reinstate(await boat.cancel('2030-10-15'))
     await boat.endorse('2030-12-01', '2400')
@@ -162,7 +162,7 @@ describe('a cancellation that a plugin bills', () => {
     addsUp(boat)
   })
 
-  it('before an endorsement takes back both parts of a cover that it split, each of its characteristics', async () => {
+  it('before an endorsement takes back both parts of the split cover, each with its own characteristics', async () => {
     const { boat, given } = await inAugust()
     await boat.endorse('2030-09-01', '2400')
     await boat.cancel('2030-06-16')
@@ -175,7 +175,7 @@ describe('a cancellation that a plugin bills', () => {
     addsUp(boat)
   })
 
-  it('withdrawn: all of it is taken back', async () => {
+  it('by withdrawal takes back everything', async () => {
     const { boat, given } = await inAugust({ fees: { mooring: 60 } })
     await boat.withdraw()
     expect(shown(given).filter(([, isNew]) => isNew)).toEqual([
@@ -186,7 +186,7 @@ describe('a cancellation that a plugin bills', () => {
     addsUp(boat)
   })
 
-  it('of an earlier release has one charge, which its plan names, and its invoice stays as it is', async () => {
+  it('of an earlier release keeps its single net charge, and its invoice does not change', async () => {
     const { boat } = await inAugust()
     await boat.cancel('2030-06-16')
     const cancellation = [...boat.aggregate.modifications.values()].at(-1)!

@@ -1,5 +1,6 @@
-// When invoices are due whose installments a plugin planned (brief 4.2): as it said, however late they are made. But what a
-// change kept back, or what is made again, is never past due when it is made. A year from March 1, 2030 in UTC by the month.
+// Due times of invoices whose installments a plugin planned (brief 4.2): as the plugin said, however late they are created.
+// Invoices that a change held back, or that are created again, are never past due at creation. A year from March 1, 2030 in UTC,
+// billed monthly.
 import { expect, it } from 'vitest'
 import { decideInvoicing } from '../../src/billing/billing.ts'
 import { planVoidInvoices } from '../../src/billing/payments.ts'
@@ -17,7 +18,7 @@ const planned = (): Promise<BoatInUtc> =>
     plugins: now => ({ createInstallments: (input: InstallmentsInput) => pairingBills(input, now) }),
   })
 
-/** The due days of what an outage until the morning of May 10 had kept back. */
+/** The due days of the invoices created after an outage that ended on the morning of May 10. */
 async function madeOnMay10(boat: BoatInUtc): Promise<string[]> {
   boat.now = (utc('2030-05-10') + 9 * 3_600_000) as Instant
   await boat.record(await decideInvoicing(boat.loaded, boat.attempt))
@@ -26,11 +27,11 @@ async function madeOnMay10(boat: BoatInUtc): Promise<string[]> {
     .map(one => new Date(one.dueAt).toISOString().slice(0, 10))
 }
 
-it('invoices that an outage kept back are due when the plugin said', async () => {
+it('invoices delayed by an outage are due when the plugin said', async () => {
   expect(await madeOnMay10(await planned())).toEqual(['2030-04-01', '2030-05-01'])
 })
 
-it('invoices that a change kept back, which then came to nothing, are due by the end of the day', async () => {
+it('invoices that a change held back until it was invalidated are due at the end of the day', async () => {
   const boat = await planned()
   await boat.endorse('2030-03-15', '1400', { state: 'accepted' })
   const [endorsement] = boat.aggregate.endorsements.keys()
@@ -41,7 +42,7 @@ it('invoices that a change kept back, which then came to nothing, are due by the
   expect(await madeOnMay10(boat)).toEqual(['2030-05-10', '2030-05-10'])
 })
 
-it('an invoice that is made again because the first one is void is due by the end of the day', async () => {
+it('an invoice created again because the first is void is due at the end of the day', async () => {
   const boat = await planned()
   await boat.advance('2030-04-02')
   const [, april] = boat.invoices

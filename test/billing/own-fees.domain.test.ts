@@ -1,5 +1,5 @@
-// A fee that is reversed where a plugin planned the bills: they stay as they are, and the fee is given back at once. A year
-// from March 1, 2030 in UTC by the month.
+// Reversing a fee when a plugin planned the bills: they do not change, and the fee is given back immediately. A year from March 1,
+// 2030 in UTC, billed monthly.
 import { expect, it } from 'vitest'
 import type { InstallmentsInput } from '../../src/extension/plugins/contract.ts'
 import { futureInstallments } from '../../src/policy/bills/amounts-due.ts'
@@ -9,7 +9,7 @@ import { ownBillsFiles } from '../support/own-bills.ts'
 import { pairingBills } from '../support/pairing-bills.ts'
 import '../../src/transactions/kinds.ts'
 
-it('the bills of a plugin keep a fee that is reversed, and it is given back at once', async () => {
+it('reversing a fee leaves the bills of a plugin unchanged and gives the fee back immediately', async () => {
   const { 'scripts/main/installments.js': script, 'products/boat/policy/policy.json': policy } =
     ownBillsFiles('exports.createInstallments = () => ({})')
   const boat = await BoatInUtc.issued({

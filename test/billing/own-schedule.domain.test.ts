@@ -1,5 +1,5 @@
-// Another payment schedule where a plugin plans the bills, and what is planned comes to nothing of every charge. Figures of a year
-// from March 1, 2030 in UTC.
+// Changing the payment schedule when a plugin plans the bills and the planned amounts of every charge total zero. A year from
+// March 1, 2030 in UTC.
 import { expect, it } from 'vitest'
 import type { InstallmentsInput } from '../../src/extension/plugins/contract.ts'
 import { openInstallments } from '../../src/policy/bills/amounts-due.ts'
@@ -8,7 +8,7 @@ import { billsWhatStands, chargesAreBilledOnce } from '../support/money-checks.t
 import { ownBillsFiles } from '../support/own-bills.ts'
 import '../../src/transactions/kinds.ts'
 
-/** All at once; then 100.00 more in June, which are given back in September. */
+/** Bills everything immediately, then 100.00 more in June, and gives that back in September. */
 function upAndDown({ charges: [charge] }: InstallmentsInput): unknown {
   const { chargeId, amount } = charge!
   const parts = [
@@ -47,7 +47,7 @@ it.each([
     'by an endorsement',
     (boat: BoatInUtc) => boat.endorse('2030-03-01', undefined, { newPaymentScheduleName: 'quarterly' }),
   ],
-])('another schedule %s leaves nothing to bill, and is not refused', async (_, change) => {
+])('changing the payment schedule %s succeeds with nothing left to bill', async (_, change) => {
   const boat = await planned()
   await change(boat)
   expect([boat.aggregate.policy.paymentScheduleName, boat.planned]).toEqual(['quarterly', []])

@@ -1,4 +1,4 @@
-// What a plugin may answer to createInstallments, and what it is told of anything else.
+// Answers that a plugin may return for createInstallments, and the messages for all others.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type PlanRequest, planFromAnswer } from '../../src/billing/plugin-plan.ts'
@@ -41,7 +41,7 @@ const ASKED: PlanRequest = {
 
 type Answer = Record<string, unknown>
 
-/** An installment of a month of the year; all of every charge is on it, unless told. */
+/** An installment for a month of the year, by default with the whole of every charge. */
 const installment = (month: number, more: Answer = {}): Answer => {
   const start = add(YEAR.start, month, 'month', BERLIN)
   return {
@@ -77,8 +77,8 @@ const refusal = (installments: Answer[], asked: Partial<PlanRequest> = {}): stri
 const saying = (told: string): string =>
   `Plugin createInstallments (main/installments.js) returned something that is not allowed: ${told}.`
 
-describe('an answer that holds', () => {
-  it('may leave out what was billed too much of a charge, which the first installment asked for gives back', () => {
+describe('A valid answer of createInstallments', () => {
+  it('can leave out an overcharge, which the first invoiced installment then gives back', () => {
     const over = chargeOf('premium', -9, YEAR, { id: 'o' })
     const asked = { charges: [premium, tax, commission, over], overbilled: new Set(['o']) }
     const only = (...invoiceItems: Answer[]) => ({ invoiceItems })
@@ -99,7 +99,7 @@ describe('an answer that holds', () => {
     expect(refusal([installment(0)], { ...asked, overbilled: new Set() })).toBe(refused)
   })
 
-  it('may have fractions of a millisecond, as parts of a span have: they are rounded down', () => {
+  it('can have fractions of a millisecond in times given as numbers, which are rounded down', () => {
     const day = YEAR.start + (YEAR.end - YEAR.start) / 365 + 1 / 3
     const [one] = answered([
       installment(0, { startTimestamp: day, issueTimestamp: day, dueTimestamp: day + 1 / 3 }),
@@ -111,7 +111,7 @@ describe('an answer that holds', () => {
     expect(refusal([installment(0, { dueTimestamp: '1893452400000.5' })])).toContain(told)
   })
 
-  it('is a plan in the order of issueTimestamp, with what it says of each charge', () => {
+  it('becomes a plan in the order of issueTimestamp, with the given items and fees', () => {
     const parts = (p: number, t: string, c: number) => ({
       invoiceItems: [
         { chargeId: 'p', amount: p },
@@ -165,26 +165,26 @@ describe('an answer that holds', () => {
     ])
   })
 
-  it('issues at once what is to be issued in the past, due by the end of today where it was due', () => {
+  it('issues past installments now, with past due times moved to the end of today', () => {
     const [one] = answered([installment(0)], { now: at('2030-06-15') })
     expect([one!.issueAt, one!.dueAt]).toEqual([at('2030-06-15'), endOfDay(at('2030-06-15'), BERLIN)])
     const [other] = answered([installment(5)], { now: at('2030-05-30') })
     expect([other!.issueAt, other!.dueAt]).toEqual([at('2030-05-30'), at('2030-06-01')])
   })
 
-  it('issues now what is billed at once, also years before the cover begins', () => {
+  it('issues now an installment with the present as its issue time, even years before cover begins', () => {
     const now = at('2026-11-30')
     const [one] = answered([installment(0, { issueTimestamp: now, dueTimestamp: now })], { now })
     expect(one).toMatchObject({ issueAt: now, dueAt: endOfDay(now, BERLIN) })
   })
 
-  it('is not past due as it is made: what is due at the moment of its issue is due by the end of that day', () => {
+  it('moves a due time at the moment of issue to the end of that day', () => {
     const now = at('2030-06-15')
     const [one] = answered([installment(0, { dueTimestamp: now })], { now })
     expect(one!.dueAt).toBe(endOfDay(now, BERLIN))
   })
 
-  it('may name a charge twice, be off by less than a digit, and have installments for nothing, which are left out', () => {
+  it('can list a charge twice, have tiny float errors, and include empty installments, which are dropped', () => {
     const [one, ...others] = answered([
       installment(0, {
         invoiceItems: [
@@ -202,7 +202,7 @@ describe('an answer that holds', () => {
     expect(others).toEqual([])
   })
 
-  it('may owe a charge and give it back elsewhere, as long as it comes to the whole', () => {
+  it('can bill more than a charge and give it back elsewhere, if the sum is the whole charge', () => {
     const rest = installment(0).invoiceItems as Answer[]
     const plan = answered([
       installment(0, { invoiceItems: [...rest, { chargeId: 'p', amount: 10 }] }),
@@ -212,7 +212,7 @@ describe('an answer that holds', () => {
   })
 })
 
-describe('an answer that does not hold is refused', () => {
+describe('An invalid answer of createInstallments is rejected', () => {
   const whole = installment(0).invoiceItems as Answer[]
   const wrong: [what: string, told: string, answer: Answer[], asked?: Partial<PlanRequest>][] = [
     [
@@ -287,7 +287,7 @@ describe('an answer that does not hold is refused', () => {
     expect(refusal(answer, asked)).toBe(saying(told))
   })
 
-  it('with the first five of its problems', () => {
+  it('with its first five problems and the number of others', () => {
     const answer = [
       installment(0, {
         invoiceItems: Array.from({ length: 7 }, (_, at) => ({ chargeId: `x${at}`, amount: 1 })),
@@ -297,7 +297,7 @@ describe('an answer that does not hold is refused', () => {
   })
 })
 
-it('every charge lies on the plan as it was answered, whole, in currencies of all digits', () => {
+it('in currencies of 0, 2 and 3 digits every charge is billed in full as answered, and any difference is rejected', () => {
   const currencies = ['EUR', 'JPY', 'BHD'] as CurrencyCode[]
   const parts = fc.array(fc.integer({ min: -5_000, max: 90_000 }), { minLength: 1, maxLength: 6 })
   fc.assert(

@@ -1,5 +1,5 @@
-// Another payment schedule for an issued policy, through HTTP: what is not invoiced yet lies on the new periods, what
-// the change itself charges too, and no minor unit is lost or made (brief 0.11, 4.2, 10.2).
+// Changing the payment schedule of an issued policy, through HTTP. What is not invoiced yet, and what the change itself charges,
+// is spread over the new periods, and no minor unit is lost or added (brief 0.11, 4.2, 10.2).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, endOfDay, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type {
@@ -25,7 +25,7 @@ const boats = (currency?: string, options?: { taxed: boolean }): Promise<Boats> 
 
 const invoicedAt = (dueAt: Instant): Instant => add(dueAt, -10, 'day', BERLIN)
 
-/** The first day of a period, and what is asked for it. */
+/** The first day of a period, and the amount billed for it. */
 type Asked = [start: string, amount: number]
 
 const day = (timestamp: string): string =>
@@ -37,7 +37,7 @@ const standing = ({ invoices }: PolicyResponse): PolicyInvoiceResponse[] =>
 const asked = (invoices: PolicyInvoiceResponse[]): Asked[] =>
   invoices.map(one => [day(one.startTimestamp), one.totalDue])
 
-/** In ten thousandths, so that currencies of three digits add up too. */
+/** In ten-thousandths, so that currencies of three digits also add up. */
 const whole = (amount: number): number => Math.round(amount * 10_000)
 const sum = (amounts: number[]): number => amounts.reduce((total, one) => total + whole(one), 0) / 10_000
 
@@ -60,7 +60,7 @@ const dearer = (policy: PolicyResponse, yearly: string) => ({
 const totalOf = async (of: Boats, policy: PolicyResponse): Promise<number> =>
   (await of.ok<PolicyPriceResponse>('POST', `/policy/${policy.locator}/price`)).total
 
-/** At the end of the policy everything is invoiced, and comes to what the policy costs. */
+/** Checks that at the end of the policy everything is invoiced and totals the price of the policy. */
 async function addsUp(of: Boats, policy: PolicyResponse): Promise<PolicyResponse> {
   const last = await of.read(policy)
   expect(sum(standing(last).map(one => one.totalDue))).toBe(await totalOf(of, policy))
@@ -68,8 +68,8 @@ async function addsUp(of: Boats, policy: PolicyResponse): Promise<PolicyResponse
   return last
 }
 
-describe('an endorsement with another payment schedule', () => {
-  it('shows what it plans, and makes exactly those invoices, each on its day', async () => {
+describe('An endorsement with a new payment schedule', () => {
+  it('shows its planned invoices when quoted, and later issues exactly those on their days', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     await of.until(month(5, 10))
@@ -118,7 +118,7 @@ describe('an endorsement with another payment schedule', () => {
     }
   })
 
-  it('to one payment of what is left asks for it at once', async () => {
+  it('to a single payment bills everything left immediately', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     await of.until(month(6, 5))
@@ -136,7 +136,7 @@ describe('an endorsement with another payment schedule', () => {
     expect(asked(standing(await addsUp(of, policy))).at(-1)).toEqual(['2030-07-05', 500])
   })
 
-  it('at a new price spreads the difference with what was open, over the new periods', async () => {
+  it('and a new price spreads the difference and the open amount over the new periods', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'quarterly' })
     await of.until(month(5, 10))
@@ -146,7 +146,7 @@ describe('an endorsement with another payment schedule', () => {
       newPaymentScheduleName: 'monthly',
       state: 'quoted',
     })
-    // Half a year more at 600 a year is 300, with the 600 of two quarters: six months of 150.
+    // Half a year at 600 a year more is 300. With the 600 of two quarters that is six months of 150.
     expect(planOf(quoted)).toEqual(
       [7, 8, 9, 10, 11, 12].map(one => [`2030-${String(one).padStart(2, '0')}-01`, 150]),
     )
@@ -157,7 +157,7 @@ describe('an endorsement with another payment schedule', () => {
     expect(asked(standing(await addsUp(of, policy))).slice(2)).toEqual(planOf(quoted))
   })
 
-  it('where everything is invoiced makes no empty invoice, and spreads what it charges itself', async () => {
+  it('creates no empty invoice when everything is invoiced, and spreads what it charges itself', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'annually' })
     await of.until(month(6))
@@ -183,7 +183,7 @@ describe('an endorsement with another payment schedule', () => {
     expect(standing(await addsUp(of, policy)).map(one => one.totalDue)).toEqual([1200, 5, 5, 5, 5, 5, 5])
   })
 
-  it('that gives back more than is open refunds at once; one that gives back less makes what follows cheaper', async () => {
+  it('refunds immediately what exceeds the open amount, and otherwise reduces later bills', async () => {
     const of = await boats()
     const paid = await of.insured({ yearly: '1200', paymentScheduleName: 'annually' })
     const open = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
@@ -194,7 +194,7 @@ describe('an endorsement with another payment schedule', () => {
       totalDue: -300,
       dueTimestamp: String(endOfDay(month(6), BERLIN)),
     })
-    // July is invoiced: 50 of it come back, and five months cost 50 instead of 100.
+    // July is invoiced: 50 of it comes back, and five months cost 50 instead of 100.
     const cheaper = await endorse(of, open, { ...dearer(open, '600'), ...changes })
     expect(cheaper.invoice).toMatchObject({ totalDue: -50 })
     await of.until(month(12))
@@ -206,7 +206,7 @@ describe('an endorsement with another payment schedule', () => {
     ])
   })
 
-  it.each(['quarterly', 'monthly', 'upfront'])('makes no bills of 0.00 for free months: %s', async name => {
+  it.each(['quarterly', 'monthly', 'upfront'])('creates no bills of 0.00 for free months: %s', async name => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     await of.until(month(5, 10))
@@ -222,7 +222,7 @@ describe('an endorsement with another payment schedule', () => {
     expect(standing(await addsUp(of, policy)).map(one => one.totalDue)).toEqual(Array(6).fill(100))
   })
 
-  it('for the past asks for past periods at once, as one', async () => {
+  it('from a past date bills all past periods together immediately', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'annually' })
     await of.until(month(8, 20))
@@ -242,7 +242,7 @@ describe('an endorsement with another payment schedule', () => {
     ])
   })
 
-  it('within a period prorates the first, by the calendar of the policy', async () => {
+  it("within a period prorates the first bill by the policy's calendar", async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'annually' })
     await of.until(month(6, 16))
@@ -252,7 +252,7 @@ describe('an endorsement with another payment schedule', () => {
       newPaymentScheduleName: 'monthly',
       state: 'quoted',
     })
-    // 5 + 16/31 months at 55.00 more are 303.39: 16/31 of July, five whole months, the remainder on the last.
+    // 5 + 16/31 months at 55.00 more are 303.39: 16/31 of July, five whole months, and the remainder on the last.
     expect(planOf(quoted)).toEqual([
       ['2030-07-16', 28.39],
       ...[8, 9, 10, 11, 12].map((one): Asked => [`2030-${String(one).padStart(2, '0')}-01`, 55]),
@@ -260,13 +260,13 @@ describe('an endorsement with another payment schedule', () => {
   })
 
   it.each([
-    // Twelfths of 1,000 with 10% tax are 83 + 8. Left are 502 + 52; half a year at 1,000 more is 500 + 50: 1,104. What
-    // is taken back of the old year, kept of it, and charged again are split each by itself.
+    // Twelfths of 1,000 with 10% tax are 83 + 8. 502 + 52 is left, and half a year at 1,000 more is 500 + 50: 1,104. The old
+    // year's reversal, its kept part and the new charge are each split separately.
     ['JPY', '1000', '2000', 91, [6, 83, 19]],
-    // Twelfths of 100 are 8.333 + 0.833. Left are 50.002 + 5.002, and half a year at 0.005 more is 0.003: 55.007.
+    // Twelfths of 100 are 8.333 + 0.833. 50.002 + 5.002 is left, and half a year at 0.005 more is 0.003: 55.007.
     ['BHD', '100', '100.005', 9.166, [0.3, 4.185, 0.302]],
   ] as const)(
-    'adds up in %s, with the days before and after whole fortnights on their own',
+    'adds up in %s, with separate bills for the days before and after whole fortnights',
     async (currency, yearly, newPrice, before, [first, each, last]) => {
       const of = await boats(currency, { taxed: true })
       const policy = await of.insured({ yearly, paymentScheduleName: 'monthly' })
@@ -294,11 +294,11 @@ describe('an endorsement with another payment schedule', () => {
   )
 })
 
-describe('an endorsement that names no schedule', () => {
+describe('An endorsement without a new payment schedule', () => {
   it.each([
     ['dearer', '1800', 150],
     ['cheaper', '600', 50],
-  ])('but makes the rest of the year %s is billed with what is still to be paid', async (_, yearly, each) => {
+  ])('that makes the rest of the year %s changes each open bill', async (_, yearly, each) => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     await of.until(month(5, 10))
@@ -311,7 +311,7 @@ describe('an endorsement that names no schedule', () => {
       (one): Asked => [`2030-${String(one).padStart(2, '0')}-01`, each],
     )
     expect(planOf(quoted)).toEqual(months)
-    // The rest of what was planned, all of it back, and what takes its place.
+    // The rest of the planned charge, its full reversal, and the charge that replaces it.
     const [first] = quoted.plannedInvoices!
     const parts = first!.financialTransactions.map(one => [
       day(one.startTimestamp),
@@ -323,14 +323,14 @@ describe('an endorsement that names no schedule', () => {
       ['2030-07-01', '2031-01-01', Number(yearly) / 12],
       ['2030-01-01', '2031-01-01', 100],
     ])
-    // Each is invoiced when it would have been: nothing is asked for or given back at once.
+    // Each is invoiced on its original date. Nothing is billed or given back immediately.
     const { invoice } = await step(of, quoted, 'issue')
     expect(invoice).toBeUndefined()
     await of.until(month(12))
     expect(asked(standing(await addsUp(of, policy)).slice(6))).toEqual(months)
   })
 
-  it('within a month that is invoiced asks at once for the difference over its days', async () => {
+  it('within an invoiced month bills the difference for the rest of its days immediately', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     await of.until(month(6, 16))
@@ -348,7 +348,7 @@ describe('an endorsement that names no schedule', () => {
     ])
   })
 
-  it('and changes no price leaves the plan as it is', async () => {
+  it('or a change of price leaves the plan unchanged', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     await of.until(month(5, 10))
@@ -360,8 +360,8 @@ describe('an endorsement that names no schedule', () => {
   })
 })
 
-describe('an endorsement with another schedule that is taken back', () => {
-  it('leaves the old plan as it was: what fell due meanwhile is invoiced at once', async () => {
+describe('An endorsement with a new payment schedule that is invalidated', () => {
+  it('restores the old plan, and installments that fell due meanwhile are invoiced immediately', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     await of.until(month(5, 10))
@@ -392,8 +392,8 @@ describe('an endorsement with another schedule that is taken back', () => {
   })
 })
 
-describe('a cancellation', () => {
-  it('that takes such an endorsement back asks at once for what fell due meanwhile', async () => {
+describe('A cancellation', () => {
+  it('that invalidates such an endorsement leads to immediate invoices for what fell due meanwhile', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     await of.until(month(5, 10))
@@ -418,8 +418,8 @@ describe('a cancellation', () => {
   })
 })
 
-describe('a cancellation after another schedule', () => {
-  it('takes over what is planned from its time on, and gives back what was invoiced for later', async () => {
+describe('A cancellation after a change of the payment schedule', () => {
+  it('replaces what is planned from its time on, and gives back what was invoiced for later time', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'annually' })
     const other = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
@@ -443,13 +443,13 @@ describe('a cancellation after another schedule', () => {
       ['2030-09-01', 10],
     ])
     expect(await totalOf(of, policy)).toBe(930)
-    // July was invoiced; the rest of its quarter was asked for at once, and the last quarter is not asked for.
+    // July was invoiced, the rest of its quarter was billed immediately, and the last quarter is not billed.
     expect(asked(standing(await of.read(other))).slice(7)).toEqual([['2030-07-01', 200]])
     expect(await totalOf(of, other)).toBe(900)
   })
 })
 
-describe('an endorsement of bills of another schedule than the policy has by now', () => {
+describe("An endorsement of bills planned under another schedule than the policy's present one", () => {
   const planned = async (of: Boats, policy: PolicyResponse): Promise<Asked[]> =>
     (
       await of.ok<{ futureInvoices: FutureInvoiceResponse[] }>(
@@ -458,7 +458,7 @@ describe('an endorsement of bills of another schedule than the policy has by now
       )
     ).futureInvoices.map(one => [day(one.startTimestamp), payable(one)])
 
-  it('changes each bill by its own share, and corrects the invoice of the renewal by its difference alone', async () => {
+  it("changes each bill by its own share, and corrects the renewal's invoice by its difference only", async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     await of.ok('POST', `/policies/${policy.locator}/renewals`, {
@@ -480,7 +480,7 @@ describe('an endorsement of bills of another schedule than the policy has by now
     await addsUp(of, policy)
   })
 
-  it('bills nothing twice where the renewal is billed and the term before it is not', async () => {
+  it('bills nothing twice when the renewal is invoiced and the previous term is not', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     await of.ok('POST', `/policies/${policy.locator}/renewals`, {
@@ -496,7 +496,7 @@ describe('an endorsement of bills of another schedule than the policy has by now
     expect((await planned(of, policy)).at(-1)).toEqual(['2030-12-01', 50])
   })
 
-  it('leaves quarters whole under a renewal by weeks, and weeks alike under one by months', async () => {
+  it('keeps quarters whole under a weekly renewal, and weeks equal under a monthly one', async () => {
     const of = await boats()
     const quarters = await of.insured({ yearly: '1200', paymentScheduleName: 'quarterly' })
     const weeks = await of.insured({ yearly: '1200', paymentScheduleName: 'weekly' })
@@ -528,13 +528,13 @@ describe('an endorsement of bills of another schedule than the policy has by now
   })
 })
 
-describe('POST paymentSchedule', () => {
+describe('POST /policy/{locator}/paymentSchedule', () => {
   const change = (of: Boats, policy: PolicyResponse, newPaymentScheduleName: string) =>
     of.call<{ message: string }>('POST', `/policy/${policy.locator}/paymentSchedule`, {
       newPaymentScheduleName,
     })
 
-  it('plans again what is not invoiced, from now on, again and again, and shows no modification', async () => {
+  it('replans what is not invoiced, any number of times, and adds no visible modification', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     await of.until(month(2, 10))
@@ -543,7 +543,7 @@ describe('POST paymentSchedule', () => {
     const changed = await of.read(policy)
     expect(changed.paymentScheduleName).toBe('semiannually')
     expect(changed.modifications.map(one => one.number)).toEqual([0])
-    // 900 are left; the first half year has begun, and three of its months are open.
+    // 900 is left. The first half year has begun, and three of its months are open.
     expect(asked(standing(changed)).slice(3)).toEqual([['2030-03-10', 300]])
     expect(standing(changed).at(-1)!.invoiceType).toBe('installment')
     await of.until(month(5, 10))
@@ -563,7 +563,7 @@ describe('POST paymentSchedule', () => {
     ).toEqual(['semiannually', 'weekly', 'upfront'])
   })
 
-  it('across a renewal keeps each term on its own calendar', async () => {
+  it('keeps each term on its own calendar across a renewal', async () => {
     const of = await boats()
     const policy = await of.insured({
       yearly: '1200',
@@ -585,7 +585,7 @@ describe('POST paymentSchedule', () => {
     ])
   })
 
-  it('refuses what it cannot do, and does nothing twice', async () => {
+  it('returns 400, 404 or 409 when it cannot change the schedule, and does nothing when it is the same', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     const unknown = await change(of, policy, 'daily')
@@ -607,8 +607,8 @@ describe('POST paymentSchedule', () => {
   })
 })
 
-describe('a snapshot', () => {
-  it('shows the schedule and the invoices of its time, through changes that were taken back', async () => {
+describe('POST /policies/{locator}/snapshot', () => {
+  it('shows the schedule and invoices of its time, even those of a change that was invalidated', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     const kept: [at: Instant, PolicyResponse][] = []

@@ -1,4 +1,4 @@
-// Plans of more billing periods than one plan may have are refused on every path that would make one, whole.
+// Every request that would create a plan with more billing periods than one plan may have is rejected as a whole.
 import { beforeAll, expect, it } from 'vitest'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { LARGEST_PLAN_PERIODS } from '../../src/policy/records/invoice.ts'
@@ -9,7 +9,7 @@ import { month, NEW_YEAR } from '../support/boat-product.ts'
 import { prepareDatabases } from '../support/databases.ts'
 
 const WEEKLY = { paymentScheduleName: 'weekly' }
-/** More than 1,565 weeks, and 30 years. */
+/** More than 1,565 weeks; 30 years. */
 const LONG = month(12 * 30)
 const BEYOND_REASON = Date.UTC(9999, 0, 1)
 
@@ -43,7 +43,7 @@ const issued = async (changes: object): Promise<PolicyResponse> => {
   return await of.ok('POST', `/policy/${locator}/issue`)
 }
 
-it('creating a policy, and finalizing or updating a draft', async () => {
+it('creating, finalizing or updating a policy with too many billing periods returns 413', async () => {
   await refused('POST', '/policy', boat(WEEKLY))
   await refused(
     'POST',
@@ -59,7 +59,7 @@ it('creating a policy, and finalizing or updating a draft', async () => {
   expect((await of.ok<PolicyResponse>('POST', `${path}/issue`)).invoices).toHaveLength(1)
 })
 
-it('quoting a quote that was changed so', async () => {
+it('quoting a quote with too many billing periods returns 413 and leaves it a draft', async () => {
   const draft = await of.ok<PolicyResponse>('POST', '/policy', boat({ finalize: false }))
   const quotes = await of.ok<PolicyQuoteResponse[]>('GET', `/policies/${draft.locator}/quotes`)
   const path = `/quotes/${quotes[0]!.locator}`
@@ -68,7 +68,7 @@ it('quoting a quote that was changed so', async () => {
   expect(await of.ok('GET', path)).toMatchObject({ state: 'draft', paymentScheduleName: 'weekly' })
 })
 
-it('quoting a renewal or an endorsement, and changing the schedule', async () => {
+it('renewals, endorsements and schedule changes with too many billing periods return 413', async () => {
   const policy = await issued({ paymentScheduleName: 'semiannually' })
   const path = `/policies/${policy.locator}`
   for (const state of ['quoted', 'accepted', 'issued']) {

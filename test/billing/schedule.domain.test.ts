@@ -12,8 +12,8 @@ const starts = (from: string, to: string, type: PaymentScheduleType, zone = 'Eur
     localText(period.start, zone),
   )
 
-describe('billing periods', () => {
-  test('a monthly policy from the 31st is billed at the month ends and on the 31st again', () => {
+describe('Billing periods', () => {
+  test('monthly periods from the 31st begin at shorter month ends, and on the 31st again where there is one', () => {
     expect(starts('2024-01-31', '2024-07-31', 'monthly')).toEqual([
       '2024-01-31T00:00:00',
       '2024-02-29T00:00:00',
@@ -24,7 +24,7 @@ describe('billing periods', () => {
     ])
   })
 
-  test('an annual policy from February 29 comes back to it', () => {
+  test('annual periods from February 29 begin on that day again in leap years', () => {
     expect(starts('2024-02-29', '2029-02-28', 'annually').map(start => start.slice(0, 10))).toEqual([
       '2024-02-29',
       '2025-02-28',
@@ -52,11 +52,11 @@ describe('billing periods', () => {
     ['monthly', 12],
     ['every_two_weeks', 27],
     ['every_week', 53],
-  ] as const)('a year has, %s, %i periods', (type, count) => {
+  ] as const)('the schedule %s divides a year into %i periods', (type, count) => {
     expect(starts('2023-05-15', '2024-05-15', type)).toHaveLength(count)
   })
 
-  test('a last period that coverage cuts keeps the length of the whole one', () => {
+  test('a last period that is cut keeps the length of the whole period in wholeMs', () => {
     const day = 86_400_000
     const periods = billingPeriods(
       { start: local('2023-01-10', 'UTC'), end: local('2023-02-20', 'UTC') },
@@ -69,17 +69,17 @@ describe('billing periods', () => {
     ])
   })
 
-  test('a plan of more periods than the limit is refused by name', () => {
+  test('a plan with more than 1200 periods is rejected, and the message names the limit', () => {
     expect(starts('2000-01-01', '2100-01-01', 'monthly')).toHaveLength(LARGEST_PLAN_PERIODS)
     expect(() => starts('2000-01-01', '2100-01-02', 'monthly')).toThrow(/more than 1200 billing periods/)
     expect(starts('2000-01-01', '9999-01-01', 'total')).toHaveLength(1)
   })
 
-  test('coverage without a length is refused', () => {
+  test('coverage without a length throws a RangeError', () => {
     expect(() => starts('2024-01-01', '2024-01-01', 'monthly')).toThrow(RangeError)
   })
 
-  test('periods tile the coverage in every zone, only the last is cut, and whole ones are as many as the calendar has', () => {
+  test('in every zone periods tile the coverage, only the last is cut, and their number matches the calendar', () => {
     const scenario = fc
       .constantFrom(...ZONES)
       .chain(zone => fc.tuple(fc.constant(zone), anyCoverage(zone), fc.constantFrom(...SCHEDULES)))
@@ -102,7 +102,7 @@ describe('billing periods', () => {
   })
 })
 
-describe('billing periods of terms from a time on', () => {
+describe('Billing periods of several terms from a given time', () => {
   const zone = 'Europe/Berlin' as TimeZone
   const year = (of: number) => ({ start: local(`${of}-01-01`, zone), end: local(`${of + 1}-01-01`, zone) })
   const spans = (type: PaymentScheduleType, from: string): string[][] =>
@@ -112,14 +112,14 @@ describe('billing periods of terms from a time on', () => {
       ),
     )
 
-  test('a quarter that is cut has the rest of its month and its other months', () => {
+  test('a quarter that is cut consists of the rest of its month and its other months', () => {
     expect(spans('quarterly', '2024-07-16')).toEqual([
       ['2024-07-16/2024-08-01', '2024-08-01/2024-09-01', '2024-09-01/2024-10-01'],
       ['2024-10-01/2024-11-01', '2024-11-01/2024-12-01', '2024-12-01/2025-01-01'],
     ])
   })
 
-  test('each term has its own, and one payment is one for each term', () => {
+  test('each term has its own periods, and the schedule total has one for each term', () => {
     expect(spans('total', '2023-12-01')).toEqual([['2023-12-01/2024-01-01'], ['2024-01-01/2025-01-01']])
     expect(spans('every_two_weeks', '2023-12-30').map(period => period[0])).toEqual([
       '2023-12-30/2023-12-31',
@@ -128,7 +128,7 @@ describe('billing periods of terms from a time on', () => {
     ])
   })
 
-  test('terms that together have more periods than the limit are refused', () => {
+  test('terms that together exceed 1200 periods are rejected', () => {
     const terms = Array.from({ length: 101 }, (_, at) => year(2000 + at))
     expect(periodsFrom(terms, 'monthly', zone, local('2001-01-01', zone))).toHaveLength(LARGEST_PLAN_PERIODS)
     expect(() => periodsFrom(terms, 'monthly', zone, local('2000-12-31', zone))).toThrow(
@@ -136,7 +136,7 @@ describe('billing periods of terms from a time on', () => {
     )
   })
 
-  test('tile what is left of the coverage, on the boundaries of the schedule', () => {
+  test('periods tile the rest of the coverage on the boundaries of the schedule', () => {
     const scenario = fc
       .constantFrom(...ZONES)
       .chain(in_ => fc.tuple(fc.constant(in_), anyCoverage(in_), fc.constantFrom(...SCHEDULES), fc.nat(999)))
@@ -156,7 +156,7 @@ describe('billing periods of terms from a time on', () => {
   })
 })
 
-/** Counted another way: by the calendar's own difference, then mended where clamping makes it one short. */
+/** Counts in another way: by the difference that the calendar gives, corrected where clamping makes it one too small. */
 function wholePeriodsByCalendar(
   coverage: { start: number; end: number },
   type: PaymentScheduleType,

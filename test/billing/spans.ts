@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill'
 import type { Instant, Span, TimeZone } from '../../src/kernel/time.ts'
 import type { PaymentScheduleType } from '../../src/product/configuration.ts'
 
-/** Zones whose clocks change at midnight, by half an hour, skip a day, or lie far from UTC, and plain ones. */
+/** Zones whose clocks change at midnight or by half an hour, that skip a day or are far from UTC, and plain ones. */
 export const ZONES = [
   'UTC',
   'Europe/Berlin',
@@ -33,11 +33,11 @@ export const SCHEDULES: PaymentScheduleType[] = [
 export const local = (text: string, zone: string): Instant =>
   Temporal.PlainDateTime.from(text).toZonedDateTime(zone).epochMilliseconds as Instant
 
-/** An instant as local time, minutes for zero seconds: `2024-01-31T10:00:00`. */
+/** An instant as local time, without fractions of zero: `2024-01-31T10:00:00`. */
 export const localText = (at: Instant, zone: string): string =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDateTime().toString()
 
-/** Coverage from 2005 to 2035, of seconds to three years, with ends on and off the period boundaries. */
+/** Coverage of seconds to three years between 2005 and 2035, with ends on and off the period boundaries. */
 export const anyCoverage = (zone: TimeZone): fc.Arbitrary<Span> =>
   fc
     .record({

@@ -9,25 +9,25 @@ const split = (amount: string, currency: string, weights: bigint[]): string[] =>
   splitBy(weights)(money(amount, currency as CurrencyCode)).map(toText)
 const eleven = (part: string): string[] => new Array<string>(11).fill(part)
 
-describe('splitting an amount over installments', () => {
-  test('the last part takes what rounding left over', () => {
+describe('Splitting an amount over installments', () => {
+  test('the last part includes what rounding down left over', () => {
     expect(split('100.00', 'EUR', twelve)).toEqual([...eleven('8.33'), '8.37'])
   })
 
-  test('the last part gives what rounding up took', () => {
+  test('the last part is reduced by what rounding up added', () => {
     expect(split('200.00', 'EUR', twelve)).toEqual([...eleven('16.67'), '16.63'])
   })
 
-  test('parts are whole minor units in currencies with none and with three', () => {
+  test('parts are whole minor units in currencies with no digits and with three', () => {
     expect(split('10000', 'JPY', twelve)).toEqual([...eleven('833'), '837'])
     expect(split('10.000', 'BHD', twelve)).toEqual([...eleven('0.833'), '0.837'])
   })
 
-  test('an amount too small for the parts is all on the last one', () => {
+  test('an amount too small to divide is entirely on the last part', () => {
     expect(split('0.07', 'EUR', twelve)).toEqual([...eleven('0.00'), '0.07'])
   })
 
-  test('where rounding up leaves just nothing, the last part is nothing', () => {
+  test('the last part is zero when rounding up leaves nothing', () => {
     expect(split('0.11', 'EUR', twelve)).toEqual([...eleven('0.01'), '0.00'])
     expect(split('0.01', 'EUR', [1n, 1n])).toEqual(['0.01', '0.00'])
   })
@@ -36,21 +36,21 @@ describe('splitting an amount over installments', () => {
     expect(split('-200.00', 'EUR', twelve)).toEqual([...eleven('-16.67'), '-16.63'])
   })
 
-  test('the remainder is on the last part that has a weight', () => {
+  test('the remainder is on the last part with a weight', () => {
     expect(split('1.00', 'EUR', [0n, 1n, 1n, 1n, 0n])).toEqual(['0.00', '0.33', '0.33', '0.34', '0.00'])
   })
 
-  test('a part of a period is charged by its share', () => {
+  test('a part of a period gets its share', () => {
     expect(split('123.00', 'EUR', [31n, 31n, 15n])).toEqual(['49.52', '49.52', '23.96'])
   })
 
-  test('weights that are negative or all zero are refused', () => {
+  test('weights that are negative or all zero throw a RangeError', () => {
     expect(() => split('1.00', 'EUR', [1n, -1n])).toThrow(RangeError)
     expect(() => split('1.00', 'EUR', [0n])).toThrow(RangeError)
     expect(() => split('1.00', 'EUR', [])).toThrow(RangeError)
   })
 
-  test('parts add up, keep the sign, and are equal for equal weights and zero without one', () => {
+  test('parts add up, keep the sign, are equal for equal weights, and are zero for weight zero', () => {
     const currency = fc.constantFrom('EUR', 'JPY', 'BHD').map(code => code as CurrencyCode)
     const minor = fc.oneof(
       fc.integer({ min: -2_000, max: 2_000 }),
@@ -77,7 +77,7 @@ describe('splitting an amount over installments', () => {
     )
   })
 
-  test('no part but the last is a whole minor unit away from its exact share', () => {
+  test('every part but the last is less than one minor unit away from its exact share', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 1_000_000 }),

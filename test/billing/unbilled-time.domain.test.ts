@@ -1,4 +1,4 @@
-// Time that cost nothing has no bill. When it begins to cost something it is billed like new time, each period at its own date
+// Time that cost nothing has no bill. When it begins to cost something it is billed like new time, each period on its own date
 // (brief 4.2, 4.5). A boat's year from March 1, 2035 in UTC.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -25,8 +25,8 @@ function addsUp({ loaded }: BoatInUtc): void {
 const SPRING = ['2035-04-01', '2035-05-01', '2035-06-01']
 const WINTER = ['2035-10-01', '2035-11-01', '2035-12-01', '2036-01-01', '2036-02-01']
 
-describe('time that cost nothing and begins to cost something', () => {
-  it('is billed by the month, each at its own date', async () => {
+describe('Free time that an endorsement gives a price', () => {
+  it('is billed monthly, each month on its own date', async () => {
     const boat = await boatOf()
     await boat.endorse('2035-07-01', '0')
     expect(boat.planned).toEqual(each(10_000, ...SPRING))
@@ -36,7 +36,7 @@ describe('time that cost nothing and begins to cost something', () => {
     addsUp(boat)
   })
 
-  it('is billed so on a policy that was free from its start, and in its renewed term', async () => {
+  it('is billed monthly too when the policy was free from its start, and in its renewed term', async () => {
     const boat = await boatOf({ yearly: '0', isTaxed: true })
     await boat.renew('2037-03-01')
     expect(boat.billed.map(([type, minor, , status]) => [type, minor, status])).toEqual([
@@ -51,11 +51,12 @@ describe('time that cost nothing and begins to cost something', () => {
     addsUp(boat)
   })
 
-  it('is billed by the quarter, of the first one what is left from October 15 on', async () => {
+  it('is billed quarterly, beginning with the rest of the quarter from October 15', async () => {
     const boat = await boatOf({ schedule: 'quarterly' })
     await boat.endorse('2035-07-01', '0')
     await boat.endorse('2035-10-15', '1200')
-    // February 2036 has 29 days. In force are 451.72: four months and 15 of 29 days. The rest of the quarter weighs 17 of 31 days and a month.
+    // February 2036 has 29 days. 451.72 is in force: four months and 15 of 29 days. The rest of the quarter weighs 17/31 of a
+    // month plus one month.
     expect(boat.planned).toEqual([
       ['2035-06-01', 10_000],
       ['2035-10-15', 15_378],
@@ -64,7 +65,7 @@ describe('time that cost nothing and begins to cost something', () => {
     addsUp(boat)
   })
 
-  it('is billed at once in a period that has begun: the rest of its quarter, or with one payment all of it', async () => {
+  it('is billed immediately for a period that has begun: the rest of the quarter, or of the term', async () => {
     const boat = await boatOf({ schedule: 'quarterly' })
     await boat.endorse('2035-07-01', '0')
     await boat.advance('2035-09-20')
@@ -80,19 +81,19 @@ describe('time that cost nothing and begins to cost something', () => {
     addsUp(upfront)
   })
 
-  it('has a small price on one bill', async () => {
+  it('is billed by one installment when the price is small', async () => {
     const boat = await boatOf({ yearly: '0' })
     await boat.endorse('2035-10-01', '12')
     expect(boat.planned).toEqual([['2035-10-01', 500]])
     addsUp(boat)
   })
 
-  it('is billed between bills that are planned, which change by their own share', async () => {
+  it('is billed between existing planned bills, which change by their own share', async () => {
     const boat = await boatOf()
     await boat.endorse('2035-07-01', '0')
     await boat.endorse('2035-10-01', '1200')
     await boat.endorse('2035-08-15', '600')
-    // In force are 76.67 until October: a month and 16 of 30 days, spread over 17 of 31 days of August and over September.
+    // 76.67 is in force until October: a month and 16 of 30 days, spread over 17 of the 31 days of August and over September.
     expect(boat.planned).toEqual([
       ...each(10_000, ...SPRING),
       ['2035-08-15', 2_715],
@@ -103,7 +104,7 @@ describe('time that cost nothing and begins to cost something', () => {
     addsUp(boat)
   })
 
-  it('is billed at once as far as it has begun', async () => {
+  it('is billed immediately for the time that has passed', async () => {
     const boat = await boatOf()
     await boat.endorse('2035-07-01', '0')
     await boat.advance('2035-09-15')
@@ -113,7 +114,7 @@ describe('time that cost nothing and begins to cost something', () => {
     addsUp(boat)
   })
 
-  it('is given back from its planned bills by a cancellation, and comes back with its reinstatement', async () => {
+  it('is given back from its planned bills by a cancellation, and billed again by the reinstatement', async () => {
     const boat = await boatOf({ yearly: '0' })
     await boat.endorse('2035-10-01', '1200')
     const cancellation = await boat.cancel('2035-12-16')
@@ -124,8 +125,8 @@ describe('time that cost nothing and begins to cost something', () => {
   })
 })
 
-describe('time that was billed', () => {
-  it('and given back is no free time while it costs something: an increase is billed at once', async () => {
+describe('Time that was billed', () => {
+  it('and partly given back is not free time: an increase is billed immediately', async () => {
     const boat = await boatOf({ schedule: 'upfront' })
     await boat.endorse('2035-10-01', '2400')
     expect(billed(boat)).toEqual([
@@ -136,7 +137,7 @@ describe('time that was billed', () => {
     addsUp(boat)
   })
 
-  it('is corrected at once also when all that was charged for it was given back', async () => {
+  it('is corrected immediately even when its whole charge was given back', async () => {
     const boat = await boatOf({ schedule: 'upfront' })
     await boat.endorse('2035-10-01', '0')
     await boat.endorse('2035-12-01', '1200')
@@ -168,7 +169,7 @@ const move: fc.Arbitrary<Move> = fc.record({
   schedule: fc.constantFrom('monthly', 'quarterly', 'upfront', 'fortnightly'),
 })
 
-/** Mostly another price; what is refused at its time changes nothing. */
+/** Makes a change, mostly of the price. Changes that are rejected in the present state have no effect. */
 async function make(boat: BoatInUtc, { day, what, yearly, schedule }: Move): Promise<void> {
   const [cancellation] = [...boat.aggregate.cancellations.values()].filter(one => one.state === 'issued')
   try {
@@ -185,7 +186,7 @@ async function make(boat: BoatInUtc, { day, what, yearly, schedule }: Move): Pro
 }
 
 it(
-  'all bills add up to the price and none changes, whatever is free when and however that changes',
+  'all bills add up to the price and no invoice changes, for any order of free time and changes',
   async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -1,11 +1,11 @@
-// Invoices of a transaction that comes to nothing (brief 1.3, 1.4): they become void, those that were settled without money too,
-// and their payments are taken back.
+// Invoices of a transaction that is taken back (brief 1.3, 1.4). They become void, including those settled without money, and
+// their payments are reversed.
 import { describe, expect, it } from 'vitest'
 import { planVoidInvoices } from '../../src/billing/payments.ts'
 import { invoiceStatus } from '../../src/policy/records/invoice.ts'
 import { BoatInUtc } from '../support/boat-in-utc.ts'
 
-/** Status of each invoice once all are void, and what is told of it. */
+/** The status of each invoice once all are void, and the events that report it. */
 function voided({ aggregate, invoices, now }: BoatInUtc) {
   const planned = planVoidInvoices(aggregate, invoices, now)
   return {
@@ -14,7 +14,7 @@ function voided({ aggregate, invoices, now }: BoatInUtc) {
   }
 }
 
-/** A year of 1,200.00, of which 500.00 were paid and the rest was written off, then withdrawn. */
+/** Returns a withdrawn policy of 1,200.00 a year, of which 500.00 was paid and the rest written off. */
 async function withdrawn(): Promise<BoatInUtc> {
   const boat = await BoatInUtc.issued({ schedule: 'upfront' })
   await boat.pay(boat.invoices[0]!, { amount: '500.00' })
@@ -23,14 +23,14 @@ async function withdrawn(): Promise<BoatInUtc> {
   return boat
 }
 
-/** What is told of the first invoice. */
+/** The events for the first invoice. */
 const THE_YEAR = [
   ['payment.reverse', '500.00'],
   ['invoice.invalidate', '1200.00'],
 ]
 
-describe('an invoice that was written off, of a transaction that comes to nothing,', () => {
-  it('is void where it asked for money, of which 500.00 were paid, and where it is a refund of which nothing went out', async () => {
+describe('A written-off invoice of a transaction that is taken back', () => {
+  it('is invalidated, with its payment of 500.00 reversed, like a refund that was not paid out', async () => {
     const boat = await withdrawn()
     boat.writeOff(boat.invoices.at(-1)!)
     expect(voided(boat)).toEqual({
@@ -39,7 +39,7 @@ describe('an invoice that was written off, of a transaction that comes to nothin
     })
   })
 
-  it('is void where it is a refund that went out in part: the 500.00 come back', async () => {
+  it('is invalidated with the payout of 500.00 reversed when it is a refund', async () => {
     const boat = await withdrawn()
     await boat.pay(boat.invoices.at(-1)!)
     expect(boat.billed.at(-1)).toEqual(['cancellation', -120_000, 0, 'writtenOff'])

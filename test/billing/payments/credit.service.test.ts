@@ -1,4 +1,4 @@
-// Payments of a part and beyond what is asked for, and what a policyholder has left of them, through HTTP.
+// Partial payments, overpayments and the resulting credit of a policyholder, through HTTP.
 import { evictAllDurableObjects } from 'cloudflare:test'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type {
@@ -24,7 +24,7 @@ beforeEach(async () => {
   holder = await motor.newPolicyholder()
 })
 
-/** A policy of the holder, billed by one invoice of 811.19. */
+/** A policy of the holder with one invoice of 811.19. */
 const accepted = async (changes: object = {}): Promise<PolicyResponse> => {
   const { status, body } = await motor.createPolicy({ policyholderLocator: holder, ...changes })
   expect(status, JSON.stringify(body)).toBe(200)
@@ -60,8 +60,8 @@ const credits = async (query = ''): Promise<PolicyholderCreditsResponse> => {
 
 const balance = async (): Promise<number> => (await credits()).balances[0]?.amount ?? 0
 
-describe('a part of what is due', () => {
-  it('leaves the invoice outstanding with its payment, until the rest is paid', async () => {
+describe('A partial payment', () => {
+  it('leaves the invoice outstanding until the rest is paid', async () => {
     const [due] = (await accepted()).invoices
     const first = await paid(due!, 300)
     expect(first).toMatchObject({ amount: 300 })
@@ -77,7 +77,7 @@ describe('a part of what is due', () => {
     expect(await invoice(due!)).toMatchObject({ settlementType: 'paid', payments: [first, second] })
   })
 
-  it('that is reversed leaves the rest due as it was; of a paid invoice it opens the invoice again', async () => {
+  it('restores the amount due when it is reversed, and reopens an invoice that was paid', async () => {
     const [due] = (await accepted()).invoices
     const first = await paid(due!, '300.00' as never)
     const second = await paid(due!, 500)
@@ -91,7 +91,7 @@ describe('a part of what is due', () => {
     expect(await invoice(due!)).toMatchObject({ settlementStatus: 'outstanding', outstandingAmount: 500 })
   })
 
-  it('counts in what a cancellation would leave to pay', async () => {
+  it('counts towards the balance after a cancellation', async () => {
     const { locator, invoices, originalContractStartTimestamp } = await accepted()
     await motor.post(`/policy/${locator}/issue`)
     await paid(invoices[0]!, 300)
@@ -105,7 +105,7 @@ describe('a part of what is due', () => {
     [-5, 'amount -5.00 must be above zero: the invoice asks for 811.19 EUR.'],
     ['10.005', 'amount 10.005 has more decimal places than EUR has.'],
     ['ten', 'must be a plain decimal number'],
-  ])('of %s is refused', async (amount, message) => {
+  ])('of %s is rejected with 400', async (amount, message) => {
     const [due] = (await accepted()).invoices
     const { status, body } = await pay(due!, amount)
     expect(status).toBe(400)
@@ -113,7 +113,7 @@ describe('a part of what is due', () => {
     expect((await invoice(due!)).payments).toEqual([])
   })
 
-  it('of a refund is negative, and never more than the refund', async () => {
+  it('of a refund is negative and at most the refund', async () => {
     const { locator, invoices } = await accepted()
     await paid(invoices[0]!)
     await motor.post(`/policy/${locator}/issue`)
@@ -130,8 +130,8 @@ describe('a part of what is due', () => {
   })
 })
 
-describe('more than is due', () => {
-  it("is the policyholder's credit, which pays the next invoices of all its policies as they are made", async () => {
+describe('A policyholder’s credit', () => {
+  it('comes from an overpayment and pays the next invoices of all the policyholder’s policies', async () => {
     const first = await accepted()
     const over = await paid(first.invoices[0]!, 1_000)
     expect(over).toMatchObject({ amount: 1_000, creditedAmount: 188.81, creditedAmountCurrency: 'EUR' })
@@ -172,7 +172,7 @@ describe('more than is due', () => {
     expect((await accepted()).invoices[0]!.payments).toEqual([])
   })
 
-  it('pays several invoices that are made at once by their due time, and one made before its time', async () => {
+  it('pays several invoices created together in order of their due time, and one issued early', async () => {
     await paid((await accepted()).invoices[0]!, 811.19 + 70)
     const monthly = await accepted({ paymentScheduleName: 'monthly' })
     const [first] = monthly.invoices
@@ -189,7 +189,7 @@ describe('more than is due', () => {
     })
   })
 
-  it('can be used for an invoice that is there, as far as it goes', async () => {
+  it('can pay an existing invoice up to its balance, and beyond it is rejected with 409', async () => {
     const open = (await accepted()).invoices[0]!
     const other = (await accepted()).invoices[0]!
     await paid(other, 1_000)
@@ -205,7 +205,7 @@ describe('more than is due', () => {
     expect((await pay(open, undefined, { source: 'credit' })).status).toBe(409)
   })
 
-  it('grows by a refund that is not paid out', async () => {
+  it('grows by a refund that is credited instead of paid out', async () => {
     const policy = await accepted()
     await paid(policy.invoices[0]!)
     await motor.post(`/policy/${policy.locator}/issue`)
@@ -224,7 +224,7 @@ describe('more than is due', () => {
     expect(refused.status).toBe(409)
   })
 
-  it('is not taken back while it is used elsewhere, and is there again when that is taken back', async () => {
+  it('cannot be withdrawn while it is in use (409), and returns when that use is undone', async () => {
     const over = await paid((await accepted()).invoices[0]!, 1_000)
     const second = await accepted()
     const refused = await reverse(over)
@@ -238,7 +238,7 @@ describe('more than is due', () => {
     expect(await balance()).toBe(0)
   })
 
-  it('is used once only when two policies are billed at the same time by what they remember', async () => {
+  it('is used only once when three policies are finalized concurrently', async () => {
     const drafts = await Promise.all([1, 2, 3].map(() => accepted({ finalize: false })))
     await paid((await accepted()).invoices[0]!, 1_000)
     const finalized = await Promise.all(
@@ -250,7 +250,7 @@ describe('more than is due', () => {
     expect(await balance()).toBe(0)
   })
 
-  it('pays for many policies at once: all it asks for while there is enough, then a part, then nothing', async () => {
+  it('pays ten concurrent policies in full while it lasts, then one in part, then none', async () => {
     const policies = 10
     await paid((await accepted()).invoices[0]!, 811.19 * (1 + 6) + 100)
     const created = await Promise.all(
@@ -265,7 +265,7 @@ describe('more than is due', () => {
     expect(movements.filter(one => one.type === 'use')).toHaveLength(7)
   })
 
-  it('is read in pages, in one round trip', async () => {
+  it('is listed in pages, in one round trip', async () => {
     for (let at = 0; at < 3; at += 1) await paid((await accepted()).invoices[0]!, 900)
     const first = await credits('?pageSize=2')
     expect(first.movements).toHaveLength(2)
@@ -279,7 +279,7 @@ describe('more than is due', () => {
     expect((await motor.get('/policyholder/00000000-0000-4000-8000-000000000000/credits')).status).toBe(404)
   })
 
-  it('costs no round trip more', async () => {
+  it('adds no round trips to writes', async () => {
     await paid((await accepted()).invoices[0]!, 1_000)
     await motor.get('/v1/ping/authorized')
     expect(roundTrips(await motor.createPolicy({ policyholderLocator: holder }))).toMatchObject({ d1: 2 })

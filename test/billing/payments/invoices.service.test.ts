@@ -1,4 +1,4 @@
-// Invoices read with their items and beside what is planned, and made before their time, through HTTP (brief 3.5).
+// Reading invoices with their items and the plan, and issuing invoices early, through HTTP (brief 3.5).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../../src/kernel/time.ts'
 import type {
@@ -48,11 +48,11 @@ const pay = async ({ locator }: { locator: string }, more: object = {}): Promise
   return answer.body
 }
 
-/** What the items ask for. */
+/** The amount due according to the items. */
 const dueOf = (items: readonly FinancialTransactionResponse[]): number =>
   items.filter(one => one.type !== 'commission').reduce((total, { amount }) => total + cents(amount), 0)
 
-/** Locators of all peril characteristics of the policy, and what peril each is of. */
+/** The locators of all peril characteristics of the policy, with the name of the peril. */
 const characteristicsOf = (policy: PolicyResponse): Map<string, string> =>
   new Map(
     policy.exposures.flatMap(exposure =>
@@ -71,8 +71,8 @@ function isAboutCharacteristics(
     expect(known.get(perilCharacteristicsLocator!)).toBe(perilName)
 }
 
-describe('the items of an invoice', () => {
-  it('add up to it, and name what they are for', async () => {
+describe('The items of an invoice', () => {
+  it('add up to its total, and name the perils, taxes and fees that they are for', async () => {
     const policy = await issued()
     const [invoice] = policy.invoices
     const { status, body } = await motor.get<GetInvoiceFinancialTransactionsResponse>(
@@ -95,14 +95,14 @@ describe('the items of an invoice', () => {
     expect((await motor.get('/invoice/nonsense/financialTransactions')).status).toBe(404)
   })
 
-  it('of a bill that a cancellation shrinks are those that were planned, and what is taken back of them', async () => {
+  it('on a bill that a cancellation shrinks are the planned items and what the cancellation takes back', async () => {
     const policy = await issued({ paymentScheduleName: 'quarterly' })
     await motor.post(`/policy/${policy.locator}/cancel`, {
       coverageEndTimestamp: add(Number(policy.originalContractStartTimestamp) as Instant, 4, 'month', BERLIN),
     })
     const now = await read(policy)
     const { invoices, futureInvoices } = await check(policy)
-    // The quarter that begins before the end of coverage shrinks to a month; nothing is given back.
+    // The quarter that begins before the end of coverage shrinks to a month, and nothing is given back.
     expect(invoices).toHaveLength(1)
     const monthsIn = (count: number): string =>
       String(add(Number(policy.originalContractStartTimestamp) as Instant, count, 'month', BERLIN))
@@ -118,8 +118,8 @@ describe('the items of an invoice', () => {
   })
 })
 
-describe('checkInvoices', () => {
-  it('has all invoices with their items and all that is planned, to the cent of the price', async () => {
+describe('GET /policy/{locator}/checkInvoices', () => {
+  it('lists all invoices and planned invoices with their items, which add up to the price to the cent', async () => {
     const policy = await issued({ paymentScheduleName: 'monthly' })
     const checked = await check(policy)
     expect(checked.policyLocator).toBe(policy.locator)
@@ -140,8 +140,8 @@ describe('checkInvoices', () => {
   })
 })
 
-describe('issueNextInvoice', () => {
-  it('makes the earliest planned invoice now, due when it was planned to be; 409 when none is planned', async () => {
+describe('POST /policy/{locator}/issueNextInvoice', () => {
+  it('issues the earliest planned invoice with its planned due time, and returns 409 when none is planned', async () => {
     const policy = await issued({ paymentScheduleName: 'semiannually' })
     const [planned] = (await check(policy)).futureInvoices
     const { status, body: next } = await motor.post<PolicyInvoiceResponse>(
@@ -168,7 +168,7 @@ describe('issueNextInvoice', () => {
     expect(told.map(one => one.type)).toEqual(['invoice.issue', 'policy.invoice'])
   })
 
-  it('is not made for a second time by the clock; and nothing is made of a quote that was taken back', async () => {
+  it('leaves nothing for the timer to issue again, and nothing is issued for an invalidated quote', async () => {
     const other = await motorTenant('nextclock')
     const create = async (): Promise<PolicyResponse> =>
       (await other.createPolicy({ paymentScheduleName: 'monthly' })).body
@@ -186,8 +186,8 @@ describe('issueNextInvoice', () => {
   })
 })
 
-describe('the invoices of a policyholder', () => {
-  it('are those of all its policies, oldest first, in one round trip', async () => {
+describe('GET /policyholder/{locator}/invoices', () => {
+  it('lists the invoices of all policies, oldest first, in one round trip', async () => {
     const policyholderLocator = await motor.newPolicyholder()
     const first = await issued({ policyholderLocator })
     const second = await issued({ policyholderLocator, paymentScheduleName: 'monthly' })
@@ -210,8 +210,8 @@ describe('the invoices of a policyholder', () => {
   })
 })
 
-describe('a snapshot', () => {
-  it('has invoices and payments as they were then', async () => {
+describe('POST /policies/{locator}/snapshot', () => {
+  it('returns invoices and payments as they were at the given time', async () => {
     const policy = await issued()
     const [invoice] = policy.invoices
     const kept: { at: number; answer: PolicyResponse }[] = []
@@ -242,7 +242,7 @@ describe('a snapshot', () => {
   })
 })
 
-it('a bill of a product without payment terms is made on the day that it is due, before its time', async () => {
+it('without payment terms an invoice is issued on its due day, before its due time', async () => {
   const tenant = await plainTenant('no-terms', {
     timezone: 'Asia/Kolkata',
     paymentSchedules: [{ type: 'monthly', name: 'monthly', displayName: 'Monthly' }],

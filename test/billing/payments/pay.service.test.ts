@@ -1,4 +1,4 @@
-// Paying invoices and taking payments back, through HTTP (brief 4.4).
+// Paying invoices and reversing payments, through HTTP (brief 4.4).
 
 import { evictAllDurableObjects } from 'cloudflare:test'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -27,7 +27,7 @@ beforeAll(async () => {
   motor = await motorTenant('pays')
 })
 
-/** Finalized, and billed by one invoice of 811.19, due at the end of 1 January 2027. */
+/** A finalized policy with one invoice of 811.19, due at the end of January 1, 2027. */
 const accepted = async (changes: object = {}): Promise<PolicyResponse> => {
   const { status, body } = await motor.createPolicy(changes)
   expect(status, JSON.stringify(body)).toBe(200)
@@ -56,8 +56,8 @@ const eventsOf = async (policy: { locator: string }, ...types: string[]): Promis
   return body.events.filter(one => one.data.policyLocator === policy.locator && types.includes(one.type))
 }
 
-describe('paying an invoice', () => {
-  it('settles it in full when no amount is said, before its policy is issued as well as after', async () => {
+describe('POST /invoice/{locator}/pay', () => {
+  it('settles the invoice in full without an amount, whether or not its policy is issued', async () => {
     const policy = await accepted()
     const [due] = policy.invoices
     expect(due).toMatchObject({
@@ -95,7 +95,7 @@ describe('paying an invoice', () => {
     ])
   })
 
-  it('a second time is 409, unless it is the same request repeated', async () => {
+  it('returns 409 for a second payment, and the original response for a repeat with the same key', async () => {
     const [due] = (await accepted()).invoices
     const headers = { 'idempotency-key': 'once' }
     const first = await pay(due!, byCard, headers)
@@ -109,7 +109,7 @@ describe('paying an invoice', () => {
     expect((await invoice(due!)).payments).toHaveLength(1)
   })
 
-  it('holds its field values against payment.json, required ones included', async () => {
+  it('validates the field values against payment.json, including required fields', async () => {
     const [due] = (await accepted()).invoices
     const refused = await motor.post<{ paymentFieldErrors: { errors: object[] }; code: string }>(
       `/invoice/${due!.locator}/pay`,
@@ -138,7 +138,7 @@ describe('paying an invoice', () => {
     })
   })
 
-  it('pays a refund by a negative amount', async () => {
+  it('pays a refund with a negative amount', async () => {
     const policy = await issued()
     expect((await pay(policy.invoices[0]!)).status).toBe(200)
     await motor.post(`/policy/${policy.locator}/withdraw`)
@@ -150,10 +150,10 @@ describe('paying an invoice', () => {
     expect(await invoice(refund)).toMatchObject({ settlementType: 'paid', payments: [{ amount: -811.19 }] })
   })
 
-  it('of an unknown, void or settled invoice is 404 or 409', async () => {
+  it('returns 404 for an unknown invoice, and 409 for an invalidated one', async () => {
     expect((await pay({ locator: '00000000-0000-4000-8000-000000000000' })).status).toBe(404)
     expect((await pay({ locator: 'nonsense' })).status).toBe(404)
-    // As that of an invoice or payment of a policy that there is not.
+    // The locators of an invoice and a payment of a policy that does not exist.
     const made = uuidOfPolicy((1_000_000_000_000 * 64) as PolicyLocator)
     for (const answer of [await pay({ locator: made }), await reverse({ locator: made })]) {
       expect([answer.status, answer.body]).toMatchObject([404, { message: expect.stringContaining(made) }])
@@ -166,7 +166,7 @@ describe('paying an invoice', () => {
     expect(body.message).toContain('is invalidated and cannot be paid; it allows no action.')
   })
 
-  it('is one call to the object, which reads at most once and writes once', async () => {
+  it('makes one call to the policy’s object, which reads at most once and writes once', async () => {
     const [due] = (await accepted()).invoices
     await motor.get('/v1/ping/authorized')
     const warm = await pay(due!)
@@ -178,7 +178,7 @@ describe('paying an invoice', () => {
     expect(roundTrips(await reverse(warm.body))).toEqual({ d1: 2, object: 1, r2: 0, queue: 0 })
   })
 
-  it('of an invoice from an earlier release, whose locator names no policy, takes a look-up more', async () => {
+  it('takes one more look-up for an invoice of an earlier release, whose locator does not name its policy', async () => {
     const [due] = (await accepted()).invoices
     const older = orderedUuid(shardOfUuid(due!.locator as Uuid))
     leaveOutPolicy(due!.policyLocator)
@@ -191,14 +191,14 @@ describe('paying an invoice', () => {
     expect(await invoice({ locator: older })).toMatchObject({ settlementType: 'paid' })
   })
 
-  it('is for those who may', async () => {
+  it('returns 401 without a token', async () => {
     const [due] = (await accepted()).invoices
     expect((await callApi('POST', `/invoice/${due!.locator}/pay`, { body: byCard })).status).toBe(401)
   })
 })
 
-describe('reversing a payment', () => {
-  it('opens its invoice again, and is told of; a second time is 409', async () => {
+describe('POST /payments/{locator}/reverse', () => {
+  it('reopens the invoice and emits payment.reverse, and returns 409 the second time', async () => {
     const policy = await issued()
     const [due] = policy.invoices
     const { body: payment } = await pay(due!)
@@ -224,7 +224,7 @@ describe('reversing a payment', () => {
     expect((await invoice(due!)).payments).toHaveLength(2)
   })
 
-  it('gives an invoice whose due time is past until the end of the day', async () => {
+  it('moves a due time that has passed to the end of the day', async () => {
     const past = await motorTenant('pastdue')
     const created = await past.createPolicy({
       policyStartTimestamp: add(Date.now() as Instant, 1, 'day', BERLIN),
@@ -248,7 +248,7 @@ describe('reversing a payment', () => {
   })
 })
 
-describe('what is paid for a transaction that comes to nothing', () => {
+describe('A payment for a transaction that is taken back', () => {
   let policy: PolicyResponse
 
   const patch = async <Body = PolicyResponse>(path: string, body?: object): Promise<Body> => {
@@ -257,7 +257,7 @@ describe('what is paid for a transaction that comes to nothing', () => {
     return answer.body
   }
 
-  /** The policy's last invoice, paid. */
+  /** Pays the policy's last invoice and returns it. */
   const paidLast = async (): Promise<PolicyInvoiceResponse> => {
     const last = (await read(policy)).invoices.at(-1)!
     const { status, body } = await pay(last)
@@ -281,7 +281,7 @@ describe('what is paid for a transaction that comes to nothing', () => {
       policy = await issued()
     })
 
-    it('is given back when a renewal is invalidated', async () => {
+    it('is reversed when a renewal is invalidated', async () => {
       const { body: renewal } = await motor.post<{ locator: string }>(
         `/policies/${policy.locator}/renewals`,
         {
@@ -295,7 +295,7 @@ describe('what is paid for a transaction that comes to nothing', () => {
       await isGivenBack(paid)
     })
 
-    it('is given back when a reinstatement is invalidated', async () => {
+    it('is reversed when a reinstatement is invalidated', async () => {
       const { body: cancellation } = await motor.post<{ locator: string }>(
         `/policies/${policy.locator}/cancellations`,
         {
@@ -322,14 +322,14 @@ describe('what is paid for a transaction that comes to nothing', () => {
       policy = await accepted()
     })
 
-    it('is given back when the quote is invalidated', async () => {
+    it('is reversed when the quote is invalidated', async () => {
       const paid = await paidLast()
       const { body: quotes } = await motor.get<{ locator: string }[]>(`/policies/${policy.locator}/quotes`)
       await patch(`/quotes/${quotes[0]!.locator}/invalidate`)
       await isGivenBack(paid)
     })
 
-    it('is given back when the policy is discarded', async () => {
+    it('is reversed when the policy is discarded', async () => {
       const paid = await paidLast()
       expect((await motor.post(`/policy/${policy.locator}/discard`)).status).toBe(200)
       await isGivenBack(paid)

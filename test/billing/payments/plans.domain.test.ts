@@ -1,4 +1,4 @@
-// What the rules of payments leave to see beside their transitions.
+// Rules of payments in addition to the state transitions.
 import '../../../src/transactions/kinds.ts'
 import { describe, expect, it } from 'vitest'
 import { newUuid } from '../../../src/kernel/locators.ts'
@@ -23,8 +23,8 @@ const pay = (loaded: Loaded, amount: string) =>
     attempt(),
   )
 
-describe('a payment of an invoice that was given up', () => {
-  it('can be reversed, and the invoice stays written off', async () => {
+describe('A payment of an invoice that was written off', () => {
+  it('can be reversed, and the invoice remains written off', async () => {
     const loaded = await finalized(INSURABLE)
     const { planned, payment } = await pay(loaded, '11.19')
     const { aggregate } = planned
@@ -39,8 +39,8 @@ describe('a payment of an invoice that was given up', () => {
   })
 })
 
-describe('an invoice whose payment is reversed', () => {
-  it('is due when it was, unless that is past; then by the end of the day', async () => {
+describe('An invoice whose payment is reversed', () => {
+  it('keeps its due time unless that has passed, and is then due at the end of the day', async () => {
     const loaded = await finalized(INSURABLE)
     const { timeZone } = loaded.aggregate.policy
     const invoice = { ...firstOf(loaded), statuses: [{ at: STORY_BEGINS, status: 'paid' as const }] }
@@ -53,8 +53,8 @@ describe('an invoice whose payment is reversed', () => {
   })
 })
 
-describe('a policy', () => {
-  it('takes no more payments than its limit', async () => {
+describe('A policy', () => {
+  it('rejects a payment beyond its limit of 5000 payments', async () => {
     const loaded = await finalized(INSURABLE)
     const one = (await pay(loaded, '0.01')).planned.aggregate.payments.values().next().value as Payment
     const many = Array.from({ length: POLICY_LIMITS.payments }, () => ({ ...one, locator: newUuid(0) }))

@@ -1,4 +1,4 @@
-// Refunds through HTTP (brief 4.5): what settles what, what may go out, and what is said beforehand.
+// Refunds through HTTP (brief 4.5): which invoices offset each other, how much may be paid out, and what previews say.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../../src/kernel/time.ts'
 import type { PaymentResponse, PolicyInvoiceResponse } from '../../../src/policy/contract/billing.ts'
@@ -34,8 +34,8 @@ const cancellationValueOf = async (policy: PolicyResponse, at: number): Promise<
     )
   ).body
 
-describe('a refund of what was never paid', () => {
-  it('settles the invoice, and nothing of it can go out', async () => {
+describe('A refund of an unpaid invoice', () => {
+  it('settles that invoice in part, and cannot itself be paid out', async () => {
     const policy = await issued()
     const value = await cancellationValueOf(policy, halfway(policy))
     const cancelled = await motor.post<PolicyResponse>(`/policy/${policy.locator}/cancel`, {
@@ -58,15 +58,15 @@ describe('a refund of what was never paid', () => {
   })
 })
 
-describe('a refund beyond what was paid in', () => {
-  it('is refused where nothing may go out, and is written off; a reversed payment opens its invoice again', async () => {
+describe('A refund beyond what was paid in', () => {
+  it('cannot exceed the refund, and a reversed payment leaves its rest to settle the reopened invoice', async () => {
     const policy = await issued()
     const paid = (await pay(policy.invoices[0]!)).body
     await motor.post(`/policy/${policy.locator}/withdraw`)
     const refund = (await read(policy)).invoices.at(-1)!
     expect((await pay(refund, { amount: -811.2 })).status).toBe(400)
     await pay(refund, { amount: -800 })
-    // The payment bounces: its invoice is open again, and what is left of the refund settles a part of it.
+    // The payment bounces. Its invoice is open again, and the rest of the refund settles a part of it.
     expect((await motor.post(`/payments/${paid.locator}/reverse`)).status).toBe(200)
     expect((await read(policy)).invoices).toMatchObject([
       { settlementStatus: 'outstanding', outstandingAmount: 800 },
@@ -74,7 +74,7 @@ describe('a refund beyond what was paid in', () => {
     ])
   })
 
-  it('credits no more than was paid in', async () => {
+  it('is credited only up to what was paid in', async () => {
     const policyholderLocator = await motor.newPolicyholder()
     const policy = await issued({ policyholderLocator, paymentScheduleName: 'monthly' })
     expect((await pay(policy.invoices[0]!)).status).toBe(200)
@@ -86,8 +86,8 @@ describe('a refund beyond what was paid in', () => {
   })
 })
 
-describe('a refund of an accepted change that comes to nothing', () => {
-  it('is taken back with what of it went out, although its rest was written off', async () => {
+describe('A refund of an accepted change that is invalidated', () => {
+  it('is invalidated with its payout, although its rest was written off', async () => {
     const boats = await boatTenant('void-refund')
     const policy = await boats.insured({ yearly: '1200', paymentScheduleName: 'upfront' })
     await boats.ok('POST', `/invoice/${policy.invoices[0]!.locator}/pay`, { fieldValues: {}, amount: 300 })
@@ -113,7 +113,7 @@ describe('a refund of an accepted change that comes to nothing', () => {
   })
 })
 
-it('a repeat of a payout that took all that may go out leaves the rest of the refund outstanding', async () => {
+it('repeating a payout with the same key pays nothing more and leaves the rest of the refund outstanding', async () => {
   const boats = await boatTenant('repeated-refund')
   const policy = await boats.insured({ yearly: '2400', paymentScheduleName: 'upfront' })
   await boats.ok('POST', `/invoice/${policy.invoices[0]!.locator}/pay`, { fieldValues: {}, amount: 300 })
@@ -140,8 +140,8 @@ it('a repeat of a payout that took all that may go out leaves the rest of the re
   expect(await boats.read(policy)).toEqual(after)
 })
 
-describe('a refund of an accepted change that was written off whole', () => {
-  it('is void once the change is invalidated: what stands is what the policy costs', async () => {
+describe('A refund of an accepted change that was written off in full', () => {
+  it('is invalidated with the change, so that the whole price is outstanding again', async () => {
     const boats = await boatTenant('void-written-off')
     const policy = await boats.insured({ yearly: '1200', paymentScheduleName: 'upfront' })
     const change = await boats.ok<EndorsementResponse>('POST', `/policies/${policy.locator}/endorsements`, {
@@ -160,8 +160,8 @@ describe('a refund of an accepted change that was written off whole', () => {
   })
 })
 
-describe('a policy that is cancelled at its inception', () => {
-  it('has the value zero, and can be withdrawn, which bills nothing', async () => {
+describe('A policy cancelled at its inception', () => {
+  it('has a cancellation value of zero, and a withdrawal of it creates no invoice', async () => {
     const policy = await issued()
     const start = Number(policy.originalContractStartTimestamp)
     await motor.post(`/policy/${policy.locator}/cancel`, { coverageEndTimestamp: start })
