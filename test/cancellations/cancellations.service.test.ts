@@ -50,7 +50,7 @@ const draft = (policy: PolicyResponse, effectiveTimestamp: number, more: object 
     ...more,
   })
 
-/** What all invoices that are not void, and the premium in force with taxes and fees, come to. */
+/** The total of all invoices that are not void, and the price in force. */
 async function balances(policy: PolicyResponse): Promise<{ billed: number; inForce: number }> {
   const { invoices } = await read(policy)
   const standing = invoices.filter(invoice => invoice.settlementType !== 'invalidated')
@@ -60,7 +60,7 @@ async function balances(policy: PolicyResponse): Promise<{ billed: number; inFor
   }
 }
 
-/** Premium in force by the segments that are issued and not replaced. */
+/** The premium in force, from the segments that are issued and not replaced. */
 const currentPremium = (policy: PolicyResponse): number =>
   policy.exposures
     .flatMap(exposure => exposure.perils.flatMap(peril => peril.characteristics))
@@ -78,8 +78,8 @@ function addsUp(policy: PolicyResponse): void {
   expect(total).toBe(currentPremium(policy))
 }
 
-describe('a cancellation', () => {
-  it('halfway takes back half of every premium, tax and proratable fee, and refunds it', async () => {
+describe('A cancellation', () => {
+  it('after half a year gives back half of every premium, tax and proratable fee, as its preview showed', async () => {
     const policy = await issued()
     const before = await priceOf(policy)
     const at = later(policy, 6)
@@ -125,7 +125,7 @@ describe('a cancellation', () => {
     })
   })
 
-  it('takes the part of the months that are left: 30 days into a year is one month', async () => {
+  it('after 100 days keeps the premium of the months passed, as the calendar counts them', async () => {
     const policy = await issued()
     const at = later(policy, 100, 'day')
     const before = await priceOf(policy)
@@ -138,7 +138,7 @@ describe('a cancellation', () => {
     }
   })
 
-  it('repeated earlier takes more; repeated later is refused with the dates that are allowed', async () => {
+  it('can be repeated for an earlier date, and a later one is rejected with 400 and the latest allowed date', async () => {
     const policy = await issued()
     await draft(policy, later(policy, 9), { issue: true })
     const refused = await draft(policy, later(policy, 10), { issue: true })
@@ -152,7 +152,7 @@ describe('a cancellation', () => {
     expect(billed).toBe(inForce)
   })
 
-  it('of a policy billed monthly drops what was planned after it', async () => {
+  it('of a monthly policy drops the installments planned after it', async () => {
     const policy = await issued({ paymentScheduleName: 'monthly' })
     await draft(policy, startOf(policy) + 1, { issue: true })
     const { invoices } = await read(policy)
@@ -161,7 +161,7 @@ describe('a cancellation', () => {
     expect(billed).toBe(inForce)
   })
 
-  it('draft can be changed and rescinded; a rescinded one does nothing', async () => {
+  it('can be changed and rescinded while it is a draft, and a rescinded one cannot be issued (409)', async () => {
     const policy = await issued()
     const { body } = await draft(policy, later(policy, 6))
     const changed = await patch<CancellationResponse>(`/cancellations/${body.locator}`, {
@@ -176,7 +176,7 @@ describe('a cancellation', () => {
     expect((await read(policy)).cancellation).toBeUndefined()
   })
 
-  it('of an unknown name, outside the contract or of a policy that is not issued is refused', async () => {
+  it('returns 400 for an unknown name or a time outside the contract, and 409 for a policy that is not issued', async () => {
     const policy = await issued()
     expect((await draft(policy, later(policy, 6), { name: 'whim' })).body).toMatchObject({
       message: expect.stringMatching(/it has 'customer_request', 'insurer_notice', 'lapse'\.$/),
@@ -188,7 +188,7 @@ describe('a cancellation', () => {
     expect((await motor.get('/cancellations/100000001')).status).toBe(404)
   })
 
-  it('in one step, the legacy way, comes to what its value said, and is listed', async () => {
+  it('in one step by POST /policy/{locator}/cancel matches its cancellationValue, and is listed', async () => {
     const policy = await issued()
     const at = later(policy, 6)
     const { body: value } = await motor.get<CancellationValueResponse>(
@@ -208,8 +208,8 @@ describe('a cancellation', () => {
   })
 })
 
-describe('a withdrawal', () => {
-  it('leaves zero, and nothing to be done', async () => {
+describe('POST /policy/{locator}/withdraw', () => {
+  it('reduces the policy to zero, and rejects a further cancellation or withdrawal with 409', async () => {
     const policy = await issued()
     const answer = await motor.post(`/policy/${policy.locator}/withdraw`)
     const { body } = answer
@@ -225,7 +225,7 @@ describe('a withdrawal', () => {
   })
 })
 
-describe('a reinstatement', () => {
+describe('A reinstatement', () => {
   const cancelledAt = async (at: (policy: PolicyResponse) => number) => {
     const policy = await issued()
     const before = await priceOf(policy)
@@ -233,7 +233,7 @@ describe('a reinstatement', () => {
     return { policy, before, cancellation: body }
   }
 
-  it('at the cancellation’s time restores every figure', async () => {
+  it('at the time of the cancellation restores every amount', async () => {
     const { policy, before, cancellation } = await cancelledAt(one => later(one, 100, 'day'))
     const { body } = await patch<ReinstatementResponse>(`/cancellations/${cancellation.locator}/reinstate`, {
       issue: true,
@@ -252,7 +252,7 @@ describe('a reinstatement', () => {
     expect(billed).toBe(inForce)
   })
 
-  it('step by step: accepted it is billed and shown, not in force; taken back, its invoice is void', async () => {
+  it('is billed but not in force while accepted, and its invoice is void when it is invalidated', async () => {
     const { policy, cancellation } = await cancelledAt(one => later(one, 6))
     const { body: begun } = await patch<ReinstatementResponse>(
       `/cancellations/${cancellation.locator}/reinstate`,
@@ -287,7 +287,7 @@ describe('a reinstatement', () => {
     expect(billed).toBe(inForce)
   })
 
-  it('later than the cancellation leaves a gap, and charges for the months that are left', async () => {
+  it('later than the cancellation leaves a gap, and charges for the remaining months', async () => {
     const { policy, before, cancellation } = await cancelledAt(one => later(one, 6))
     const at = later(policy, 9)
     await patch(`/cancellations/${cancellation.locator}/reinstate`, { effectiveTimestamp: at, issue: true })
@@ -309,7 +309,7 @@ describe('a reinstatement', () => {
     expect(billed).toBe(inForce)
   })
 
-  it('accepted stands in the way of another cancellation, unless that takes it back', async () => {
+  it('blocks another cancellation while it is accepted (409), unless that may invalidate it', async () => {
     const { policy, cancellation } = await cancelledAt(one => later(one, 6))
     const { body } = await patch<ReinstatementResponse>(
       `/cancellations/${cancellation.locator}/reinstate`,
@@ -327,7 +327,7 @@ describe('a reinstatement', () => {
     expect(billed).toBe(inForce)
   })
 
-  it('of what is not cancelled, before its time, after the former end, or twice is refused', async () => {
+  it('returns 400 outside the cancelled time, and 409 for a draft or a reinstated cancellation', async () => {
     const { policy, cancellation } = await cancelledAt(one => later(one, 6))
     const early = await patch(`/cancellations/${cancellation.locator}/reinstate`, {
       effectiveTimestamp: later(policy, 5),
@@ -347,7 +347,7 @@ describe('a reinstatement', () => {
   })
 })
 
-it('events tell of each step', async () => {
+it('each step of a cancellation and its reinstatement emits an event', async () => {
   const policy = await issued()
   const { body } = await draft(policy, later(policy, 6))
   await patch(`/cancellations/${body.locator}/issue`)
@@ -372,7 +372,7 @@ it('events tell of each step', async () => {
   ])
 })
 
-it('issuing a cancellation is a look-up and at most two D1 round trips, and a repeat does nothing', async () => {
+it('issuing a cancellation takes one look-up and at most two D1 round trips, and a repeat changes nothing', async () => {
   const policy = await issued()
   const { body } = await draft(policy, later(policy, 6))
   await motor.get('/v1/ping/authorized')

@@ -5,7 +5,7 @@ import {
   CancellationUpdateRequest,
 } from '../../src/transactions/cancellations/contract.ts'
 
-test('a cancellation is created from its time and name alone, as a draft', () => {
+test('a cancellation needs only a time and a name, and is created as a draft', () => {
   expect(
     CancellationCreateRequest.parse({ effectiveTimestamp: '1630274400000', name: 'nonPayment' }),
   ).toEqual({
@@ -15,7 +15,7 @@ test('a cancellation is created from its time and name alone, as a draft', () =>
   })
 })
 
-test('a cancellation without a time and a name is refused for both', () => {
+test('a cancellation without a time and a name is rejected with a message for each', () => {
   const { error } = CancellationCreateRequest.safeParse({ conflictHandling: 'ignore' })
   expect(error!.issues.map(issue => issue.message)).toEqual([
     "'effectiveTimestamp' is missing; it must be a time in milliseconds since 1970-01-01T00:00Z, as an integer or its digits.",
@@ -24,13 +24,13 @@ test('a cancellation without a time and a name is refused for both', () => {
   ])
 })
 
-test('an update of a draft leaves what it does not name', () => {
+test('an update of a draft leaves out fields that are missing or null', () => {
   expect(CancellationUpdateRequest.parse({ name: null, cancellationCategory: 'insured' })).toEqual({
     cancellationCategory: 'insured',
   })
 })
 
-test('a draft is answered without price, invoice and reinstatements', () => {
+test('a draft is returned without price, invoice and reinstatements', () => {
   const draft = {
     locator: '100000128',
     name: 'nonPayment',

@@ -1,4 +1,4 @@
-// When cover ends by a cancellation, it is told once, at that time (brief 9).
+// A cancellation emits cancellation.effective once, at the time when cover ends (brief 9).
 import { beforeAll, expect, it } from 'vitest'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
@@ -46,12 +46,12 @@ async function told(policy: PolicyResponse, type = 'cancellation.effective'): Pr
   return events.map(({ data }) => data).filter(data => data.policyLocator === policy.locator)
 }
 
-it('at its time and not before; at once where that has passed', async () => {
+it('cancellation.effective is emitted when the cancellation takes effect, or immediately if that has passed', async () => {
   const soon = Date.now() + 10 * DAY_MS
   const [kept, late, brought, moved] = [await issued(), await issued(), await issued(), await issued()]
   const first = await cancel(kept, soon)
   const past = await cancel(late, Date.now())
-  // Reinstated, the cover goes on; cancelled again for the same time, it ends there once.
+  // After a reinstatement cover continues. Cancelled again for the same time, it ends there once.
   await reinstate(await cancel(brought, soon))
   await reinstate(await cancel(moved, soon))
   const again = await cancel(moved, soon)
@@ -75,7 +75,7 @@ it('at its time and not before; at once where that has passed', async () => {
   expect(await told(moved)).toMatchObject([{ cancellationLocator: again.locator }])
 })
 
-it('by the cancellation for a later time, once the one for an earlier time is reinstated: its end is no natural one', async () => {
+it('after an earlier cancellation is reinstated the later one emits its event, and not policy.end', async () => {
   const later = Date.now() + 420 * DAY_MS
   const { body } = await motor.createPolicy({
     policyStartTimestamp: Date.now(),
@@ -92,7 +92,7 @@ it('by the cancellation for a later time, once the one for an earlier time is re
   expect(await told(policy, 'policy.end.reminder')).toEqual([])
 })
 
-it('late, when the cancellation for an earlier time is reinstated only after the time of the other; once, however often', async () => {
+it('reinstating after the later cancellation’s time emits its event once, immediately', async () => {
   const at = (days: number): number => start + days * DAY_MS
   const start = Date.now() + 500 * DAY_MS
   await send('POST', '/test/clock', { timestamp: start })
@@ -109,7 +109,7 @@ it('late, when the cancellation for an earlier time is reinstated only after the
   const chain = [await cancel(thrice, at(100)), await cancel(thrice, at(80)), await cancel(thrice, at(50))]
   await send('POST', '/test/clock', { timestamp: at(120) })
   for (const one of [policy, withGap, thrice]) expect(await told(one)).toHaveLength(1)
-  // The cover that comes back ended at the time of the first, 20 days ago.
+  // The cover that comes back ended at the time of the first cancellation, 20 days ago.
   await reinstate(second)
   await send('PATCH', `/cancellations/${otherSecond.locator}/reinstate`, {
     issue: true,
@@ -123,7 +123,7 @@ it('late, when the cancellation for an earlier time is reinstated only after the
     otherSecond.locator,
     other.locator,
   ])
-  // Cancelled again for the past and reinstated again, it has ended by the first already.
+  // Cancelled for the past and reinstated again, the cover has already ended by the first cancellation.
   await reinstate(await cancel(policy, at(40)))
   expect((await told(policy)).map(one => one.effectiveTimestamp)).toEqual(
     [50, 100, 40].map(days => String(at(days))),
@@ -133,7 +133,7 @@ it('late, when the cancellation for an earlier time is reinstated only after the
   expect((await told(thrice)).map(one => one.effectiveTimestamp)).toEqual(
     [50, 80, 100].map(days => String(at(days))),
   )
-  // Each is told after the reinstatement that brought it back.
+  // Each is reported after the reinstatement that restored its cover.
   const { events } = await send<{ events: (Told & { type: string })[] }>(
     'GET',
     `/eventstream/events?startTimestamp=${start}&pageSize=1000`,

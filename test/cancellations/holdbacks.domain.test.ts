@@ -1,4 +1,4 @@
-// What a cancellation holds back of what it returns (brief 3.2), by its type's configuration.
+// How much of a return a cancellation holds back (brief 3.2), by the configuration of its type.
 import { describe, expect, it } from 'vitest'
 import type { CancellationLocator } from '../../src/kernel/locators.ts'
 import { type CurrencyCode, fromMinor, toNumber } from '../../src/kernel/money.ts'
@@ -31,7 +31,7 @@ const priceOf = (boat: BoatInUtc) => policyPriceResponse(viewOf(boat))
 const cancellationOf = ({ aggregate, loaded }: BoatInUtc, locator: CancellationLocator) =>
   cancellationResponse(aggregate, aggregate.cancellations.get(locator)!, loaded.product)
 
-describe('a cancellation after half a year, of 600.00 and 60.00 of tax,', () => {
+describe('A cancellation after half a year, returning 600.00 and 60.00 of tax,', () => {
   it.each([
     ['a tenth', { percent: 10 }, 60],
     ['an amount', { amount: 50 }, 50],
@@ -55,7 +55,7 @@ describe('a cancellation after half a year, of 600.00 and 60.00 of tax,', () => 
     )
   })
 
-  it('holds back nothing any more once the policy is withdrawn', async () => {
+  it('no longer holds anything back once the policy is withdrawn', async () => {
     const boat = await boatWith({ percent: 10 })
     await boat.pay(boat.invoices[0]!)
     await boat.cancel('2030-09-01')
@@ -64,7 +64,7 @@ describe('a cancellation after half a year, of 600.00 and 60.00 of tax,', () => 
   })
 })
 
-it('a held-back commission is no part of what the policyholder pays', () => {
+it('a commission that is held back does not count in what the policyholder pays', () => {
   const euro = (minor: number) => fromMinor(minor, 'EUR' as CurrencyCode)
   const held = [
     { type: 'premium', perilRunLocator: 'run', amount: euro(1_000) },
@@ -73,7 +73,7 @@ it('a held-back commission is no part of what the policyholder pays', () => {
   expect(holdbackTotal(held, 'EUR' as CurrencyCode)).toEqual(euro(1_000))
 })
 
-it('what is held back of a peril is a charge for its premium, each tax and each commission', async () => {
+it('a peril’s holdbacks are charged separately for its premium, each tax and each commission', async () => {
   const euro = (minor: number) => fromMinor(minor, 'EUR' as CurrencyCode)
   const boat = await boatWith({ percent: 10 })
   await boat.cancel('2030-09-01')

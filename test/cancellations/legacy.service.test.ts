@@ -1,4 +1,5 @@
-// Cancellations in one step (brief 1.7): listed among the others, taken back by the current interface, and mixed with it.
+// Cancellations in one step (brief 1.7): listed with the others, reinstated by the current interface, and mixed with its
+// cancellations.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
 import { type Migration, readMigrations } from '../../src/platform/database/migrations.ts'
@@ -16,7 +17,7 @@ import { roundTrips } from '../support/motor.ts'
 const DAY = 86_400_000
 
 let of: Boats
-/** Its product has a cancellation type of its own by the name `cancel`. */
+/** A tenant whose product has its own cancellation type named `cancel`. */
 let named: Boats
 
 beforeAll(async () => {
@@ -64,7 +65,7 @@ async function cancelled(policy: PolicyResponse, at: Instant, tenant = of): Prom
   return (await listed(policy, tenant)).at(-1)!
 }
 
-/** A cancellation by the current interface. */
+/** Cancels a policy by the current interface. */
 const ended = (policy: PolicyResponse, effectiveTimestamp: Instant): Promise<CancellationResponse> =>
   of.ok('POST', `/policies/${policy.locator}/cancellations`, {
     name: 'sold',
@@ -97,8 +98,8 @@ async function isBilledWhole(policy: PolicyResponse, tenant = of): Promise<void>
   expect(cents).toBe(Math.round((await priceOf(policy, tenant)).total * 100))
 }
 
-describe('a legacy cancellation', () => {
-  it('is listed, and reinstated step by step to the cent; another one after it too', async () => {
+describe('A legacy cancellation', () => {
+  it('is listed, and can be reinstated step by step to the cent, also a second time', async () => {
     const policy = await insured()
     const before = await priceOf(policy)
     const answer = await cancel(policy, month(6))
@@ -114,7 +115,7 @@ describe('a legacy cancellation', () => {
       issuedTimestamp: expect.any(String),
       policyLocator: policy.locator,
       invoiceLocator: answer.body.invoices.at(-1)!.locator,
-      // Half of 1,200.00, of its tax of 10% and of the mooring's 120.00, and a reminder that lies after it.
+      // Half of 1,200.00, of its tax of 10% and of the mooring fee of 120.00, and a reminder fee that lies after it.
       price: {
         totalChange: -727.25,
         grossPremiumChange: -600,
@@ -160,7 +161,7 @@ describe('a legacy cancellation', () => {
     await isBilledWhole(policy)
   })
 
-  it('repeated with earlier times is listed each time; all are taken back from the last to the first', async () => {
+  it('can be repeated for earlier times, and each is reinstated from the last to the first', async () => {
     const policy = await insured()
     const { total } = await priceOf(policy)
     const times = [9, 6, 2].map(count => month(count))
@@ -173,7 +174,7 @@ describe('a legacy cancellation', () => {
     await isBilledWhole(policy)
   })
 
-  it('is one event policy.cancel; the end of its cover names it', async () => {
+  it('emits policy.cancel once, and cancellation.effective when its cover ends', async () => {
     const policy = await insured()
     const { locator } = await cancelled(policy, month(0))
     await of.until(month(0, 2))
@@ -188,7 +189,7 @@ describe('a legacy cancellation', () => {
     expect(own[1]!.data).toMatchObject({ cancellationLocator: locator, cancellationName: 'cancel' })
   })
 
-  it('goes by the product’s type of its name: its deadline, but no holdback', async () => {
+  it('uses the product’s cancellation type named cancel for the deadline, but not for a holdback', async () => {
     const policy = await insured(named)
     const cancellation = await cancelled(policy, month(6), named)
     expect(cancellation).toMatchObject({ name: 'cancel', price: { totalChange: -667.25, holdbacks: [] } })
@@ -197,7 +198,7 @@ describe('a legacy cancellation', () => {
     expect(Math.round(left / DAY)).toBe(10)
   })
 
-  it('and one by the current interface stand side by side, whichever comes first', async () => {
+  it('can precede or follow a cancellation by the current interface', async () => {
     for (const [first, second] of [
       [cancelled, ended],
       [ended, cancelled],
@@ -224,7 +225,7 @@ describe('a legacy cancellation', () => {
     }
   })
 
-  it('of a time before cancellations were recorded is listed once the database is migrated', async () => {
+  it('from before cancellations were recorded is listed after the database migration', async () => {
     const database = boundDatabase(poolBinding(1))
     const policy = await insured()
     const recorded = await cancelled(policy, month(6))
