@@ -1,5 +1,5 @@
-// PDFs by Browser Run: what it is asked for, what becomes of its answers, and what a real browser makes of it. The other
-// side is a server that answers as the API is documented (test/support/browser-run-server.ts).
+// PDFs by Browser Run: the request, the handling of its answers, and the output of a real browser. The other side is a server that
+// answers as the API documents (test/support/browser-run-server.ts).
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ConversionError, pageOf } from '../../packages/pdf/page.ts'
@@ -24,7 +24,7 @@ beforeEach(() => {
   server.refusals.length = 0
 })
 
-/** Each makes a browser show the address, in whatever it is told to load nothing. */
+/** Each makes a browser load the address, even when it may load nothing. */
 const REFRESHES = [
   '<meta http-equiv="refresh" content="0;url=ADDRESS">',
   '<META/HTTP-EQUIV = "ref&#114;esh" CONTENT="0;ADDRESS"/>',
@@ -47,10 +47,10 @@ const BINDING = {
 const rendered = async (html: string, layout: Parameters<typeof pageOf>[0] = {}): Promise<Uint8Array> =>
   (await browserRenderer(BINDING).render(html, pageOf(layout), new Map(), 0 as Instant)).bytes
 
-describe('what the browser is asked for', () => {
+describe('The request to the browser', () => {
   const request = browserRequest(HTML, pageOf({ marginTop: '25.4mm', orientation: 'landscape' }))
 
-  test('is a page of the layout, without scripts, and kept in no cache', () => {
+  test('sets the layout of the page, disables scripts and is not cached', () => {
     expect(request).toMatchObject({
       setJavaScriptEnabled: false,
       cacheTTL: 0,
@@ -70,7 +70,7 @@ describe('what the browser is asked for', () => {
     })
   })
 
-  test('has header and footer apart from the text, with its styles and the numbers of pages', () => {
+  test('passes header and footer as separate templates, with the document’s styles and page numbers', () => {
     expect(request.html).not.toContain('bindery-')
     expect(request.html).not.toContain('above')
     expect(request.pdfOptions.headerTemplate).toContain(
@@ -87,7 +87,7 @@ describe('what the browser is asked for', () => {
     '<HTML><body>text',
     '<p>text',
     '<header>text</header>',
-  ])('may load nothing, told before anything else: %s', html => {
+  ])('begins with a policy that allows no loads: %s', html => {
     const page = browserRequest(html, pageOf()).html
     const policy = page.indexOf('<meta http-equiv="Content-Security-Policy"')
     expect(policy).toBeGreaterThanOrEqual(0)
@@ -96,7 +96,7 @@ describe('what the browser is asked for', () => {
   })
 })
 
-test('the browser is told nothing by the document but what it is about', () => {
+test('the request keeps meta elements about the document and replaces those that instruct the browser', () => {
   const about = '<meta charset="utf-8"><meta name=author content=\'B &amp; S\'/>'
   const shown = browserRequest(`${about}<!-- <meta http-equiv="x-ua-compatible"> -->text`, pageOf()).html
   expect(shown.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, '')).toBe(
@@ -104,15 +104,15 @@ test('the browser is told nothing by the document but what it is about', () => {
   )
 })
 
-test('style sheets that never end are not looked for again and again', () => {
+test('style elements that never end are scanned in linear time', () => {
   const taken = processorClock()
   const { pdfOptions } = browserRequest(`<style>p {}</style>${'<style'.repeat(40_000)}`, pageOf())
   expect(pdfOptions.headerTemplate).toMatch(/^<style>p {}<\/style><div/)
   expect(taken()).toBeLessThan(1_000)
 })
 
-describe('what the browser answers', () => {
-  test.each([400, 413])('%i is the fault of the document, and said with its message', async status => {
+describe('An answer of the browser', () => {
+  test.each([400, 413])('with %i is a ConversionError with its message', async status => {
     server.refusals.push({ status, message: 'html is too large' })
     const problem = await rendered(HTML).catch(one => one)
     expect(problem).toBeInstanceOf(ConversionError)
@@ -120,7 +120,7 @@ describe('what the browser answers', () => {
     expect(server.asked).toHaveLength(1)
   })
 
-  test('422 is the fault of the document, but for a time-out and a crash, which are tried again', async () => {
+  test('with 422 is a ConversionError, except for timeouts and crashes, which can be retried', async () => {
     server.refusals.push({ status: 422, message: 'Invalid page content' })
     await expect(rendered(HTML)).rejects.toBeInstanceOf(ConversionError)
     for (const message of ['Navigation timeout of 30000 ms exceeded', 'Timed out', 'Page crashed!']) {
@@ -131,14 +131,14 @@ describe('what the browser answers', () => {
     }
   })
 
-  test('500 is to be tried again', async () => {
+  test('with 500 is an error that can be retried', async () => {
     server.refusals.push({ status: 500, message: 'internal' })
     const problem = await rendered(HTML).catch(one => one)
     expect(problem).not.toBeInstanceOf(ConversionError)
     expect(String(problem)).toContain('500: internal')
   })
 
-  test('that it is busy is borne three times, as long as it says, then put off', async () => {
+  test('with 429 or 503 is retried three times after Retry-After, and then postponed', async () => {
     const busy = { status: 429, message: 'Rate limit exceeded', headers: { 'Retry-After': '0' } }
     server.refusals.push(busy, { ...busy, status: 503 }, busy, busy)
     const problem = await rendered(HTML).catch(one => one)
@@ -147,7 +147,7 @@ describe('what the browser answers', () => {
     expect(server.asked).toHaveLength(4)
   })
 
-  test('a PDF says that it was made when its document was asked for, and nothing in it moves', async () => {
+  test('has its PDF dates set to the time of the request, and no byte of the PDF moves', async () => {
     const printed = (time: string) =>
       `%PDF-1.4\n/CreationDate (D:${time}+00'00')\n/ModDate (D:${time}+00'00')>>\xff\n(CreationDate)`
     const bytes = Buffer.from(printed('20261122083000'), 'latin1')
@@ -157,7 +157,7 @@ describe('what the browser answers', () => {
     expect(Buffer.from(made.bytes).toString('latin1')).toBe(printed('20261121120000'))
   })
 
-  test('something that is no PDF is no document', async () => {
+  test('that is not a PDF is rejected', async () => {
     const odd = { quickAction: async () => new Response('<html>sign in</html>') } as unknown as Binding
     await expect(browserRenderer(odd).render(HTML, pageOf(), new Map(), 0 as Instant)).rejects.toThrow(
       'no PDF',
@@ -165,7 +165,7 @@ describe('what the browser answers', () => {
   })
 })
 
-describe.runIf(BROWSER !== undefined && hasPoppler)('what a browser prints', () => {
+describe.runIf(BROWSER !== undefined && hasPoppler)('A PDF printed by a browser', () => {
   test('has text, styles, header, footer and page numbers on every page', async () => {
     server.refusals.push({ status: 429, message: 'Rate limit exceeded', headers: { 'Retry-After': '0' } })
     const pdf = await rendered(HTML)
@@ -174,7 +174,7 @@ describe.runIf(BROWSER !== undefined && hasPoppler)('what a browser prints', () 
     expect(coloursOf(first!)).toContain('#ff0000')
   })
 
-  test('has the page and the margins of the layout, as the renderer within the service', async () => {
+  test('has the page size and margins of the layout, like the built-in renderer', async () => {
     const box = '<style>body { margin: 0 }</style><div style="height:100pt;background:#0000ff">&nbsp;</div>'
     const layout = { marginLeft: '30mm', marginTop: '15mm', orientation: 'landscape' as const }
     const [theirs, ours] = [
@@ -191,7 +191,7 @@ describe.runIf(BROWSER !== undefined && hasPoppler)('what a browser prints', () 
     expect(Math.abs(y - ourY)).toBeLessThanOrEqual(1)
   })
 
-  test('shows images of the document, and nothing from elsewhere', async () => {
+  test('shows the document’s images and loads nothing from elsewhere', async () => {
     let calls = 0
     const { createServer } = await import('node:http')
     const elsewhere = createServer((_, response) => {

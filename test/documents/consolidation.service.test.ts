@@ -1,4 +1,4 @@
-// Documents of a transaction put together as one PDF, as the plugin getPostIssuanceResult says, through HTTP.
+// Documents of a transaction merged into one PDF as the plugin getPostIssuanceResult asks, through HTTP.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PluginLogPageResponse } from '../../src/extension/plugins/contract-log.ts'
 import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
@@ -15,7 +15,7 @@ import { fileAt, pdfTextAt, whenMade } from './waiting.ts'
 
 const FOLDER = 'products/private_motor/policy'
 
-/** Asks for what auxiliary data of `global` says, in which documents are named by their files. */
+/** Returns what the auxiliary data of `global` says, with documents named by their files. */
 const SCRIPT = `
 exports.getPostIssuanceResult = data => {
   console.log(JSON.stringify(data))
@@ -142,8 +142,8 @@ async function upload({ locator }: { locator: string }, content: string, name: s
   expect((await callApi('POST', path, { token: motor.token, body: form })).status).toBe(200)
 }
 
-describe('getPostIssuanceResult', () => {
-  it('makes one PDF of documents in its order, which takes their place once it is there', async () => {
+describe('The plugin getPostIssuanceResult', () => {
+  it('merges documents into one PDF in its order, which replaces its sources once it is ready', async () => {
     await say(packet(['terms.pdf', 'own.pdf', 'schedule.pdf'], { deleteSourceDocuments: true }))
     const { body: draft } = await motor.createPolicy()
     await upload(draft, pdfOf('A letter of the broker'), 'own.pdf')
@@ -182,7 +182,7 @@ describe('getPostIssuanceResult', () => {
     expect((await fileAt(documentNamed(policy, 'offer.pdf').url!)).status).toBe(200)
   })
 
-  it('is given the transaction with its documents before any is made, without those of invoices', async () => {
+  it('receives the transaction and its documents before they are generated, without those of invoices', async () => {
     await sayText('nothing')
     const { body: draft } = await motor.createPolicy()
     const { body: policy } = await issue(draft)
@@ -211,7 +211,7 @@ describe('getPostIssuanceResult', () => {
     expect(told((await made(policy)).documents)).toHaveLength(4)
   })
 
-  it('keeps sources that it does not say to delete, and those that another one still needs', async () => {
+  it('deletes only the sources it names, and none that another consolidated document needs', async () => {
     await say(
       packet(['schedule.pdf', 'terms.pdf'], { fileName: 'first', deleteSourceDocuments: true }),
       packet(['offer.pdf', 'terms.pdf'], { fileName: 'c:\\temp\\second.html' }),
@@ -235,7 +235,7 @@ describe('getPostIssuanceResult', () => {
       ])
   })
 
-  it('makes pages of HTML, whether made or uploaded', async () => {
+  it('can merge pages of HTML, both generated and uploaded', async () => {
     await say(packet(['terms.pdf', 'card.html', 'own.html'], { deleteSourceDocuments: true }))
     const { body: draft } = await motor.createPolicy()
     await upload(draft, '<p>A note of the broker</p>', 'own.html')
@@ -251,7 +251,7 @@ describe('getPostIssuanceResult', () => {
       ])
   })
 
-  it('consolidates the documents of an endorsement, on it and on the policy', async () => {
+  it('can merge the documents of an endorsement, on the endorsement and on the policy', async () => {
     await sayText('{}')
     const { body: draft } = await motor.createPolicy()
     const { body: policy } = await issue(draft)
@@ -279,7 +279,7 @@ describe('getPostIssuanceResult', () => {
     expect(given.operation).toBe('endorsement')
   })
 
-  it('consolidates the documents of a cancellation on its record', async () => {
+  it('can merge the documents of a cancellation on its record', async () => {
     await sayText('{}')
     const { body: draft } = await motor.createPolicy()
     const { body: policy } = await issue(draft)
@@ -329,7 +329,7 @@ describe('getPostIssuanceResult', () => {
     ],
     ['that answers a list', '[]', /the answer must be an object, not a list\.$/],
   ]
-  it.each(wrong)('%s refuses the issue, of which nothing is kept', async (_, said, message) => {
+  it.each(wrong)('%s causes a 422, and the policy is not issued', async (_, said, message) => {
     const { body: draft } = await motor.createPolicy()
     await sayText(said)
     const refused = await issue<{ code: string; message: string }>(draft)
@@ -343,8 +343,8 @@ describe('getPostIssuanceResult', () => {
   })
 })
 
-describe('a consolidated document', () => {
-  it('fails with a source that cannot be made, says so, and deletes nothing', async () => {
+describe('A consolidated document', () => {
+  it('fails with dataError when a source cannot be generated, names it, and deletes nothing', async () => {
     await deploy([...PAPERS, { fileName: 'broken.pdf', template: '{{ 1 | divided_by: 0 }}' }])
     await say(packet(['schedule.pdf', 'broken.pdf'], { deleteSourceDocuments: true }))
     const { body: draft } = await motor.createPolicy()
@@ -363,7 +363,7 @@ describe('a consolidated document', () => {
     )
   })
 
-  it('leaves out a source that its template wants none of, and is none without any', async () => {
+  it('leaves out a source whose template asks for no document, and is dropped when no source is left', async () => {
     await deploy([...PAPERS, { fileName: 'none.pdf', template: '{{ nil | render_static_document }}' }])
     await say(
       packet(['none.pdf', 'terms.pdf'], { fileName: 'some.pdf' }),
@@ -383,7 +383,7 @@ describe('a consolidated document', () => {
     if (text !== undefined) expect(text).toBe(`Terms of ${policy.locator}`)
   })
 
-  it('fails with an uploaded file that is broken, by name', async () => {
+  it('fails with conversionError when an uploaded file is broken, and names the file', async () => {
     await deploy()
     await say(packet(['own.pdf', 'terms.pdf'], { deleteSourceDocuments: true }))
     const { body: draft } = await motor.createPolicy()
@@ -397,7 +397,7 @@ describe('a consolidated document', () => {
     expect(told(policy.documents)).toContain('own.pdf ready')
   })
 
-  it('fails where its parts are more than 25 MiB together', async () => {
+  it('fails when its parts exceed 25 MiB in total', async () => {
     await say(packet(['terms.pdf', 'one.pdf', 'two.pdf']))
     const { body: draft } = await motor.createPolicy()
     const large = pdfOf('Large') + ' '.repeat(13 * 1024 * 1024)
@@ -409,7 +409,7 @@ describe('a consolidated document', () => {
     })
   })
 
-  it('fails where more than 20 of its parts are HTML', async () => {
+  it('fails when more than 20 of its parts are HTML', async () => {
     const names = Array.from({ length: 21 }, (_, at) => `own${at + 1}.html`)
     await say(packet(['terms.pdf', ...names]))
     const { body: draft } = await motor.createPolicy()
@@ -422,7 +422,7 @@ describe('a consolidated document', () => {
     })
   })
 
-  it('that the plugin fails to ask for holds up no lapse: the log tells of it', async () => {
+  it('is skipped when the plugin fails during a lapse, which succeeds and logs the failure', async () => {
     const span = { policyStartTimestamp: undefined, policyEndTimestamp: undefined }
     await sayText('{}')
     const { body: draft } = await motor.createPolicy({ ...span, paymentScheduleName: 'upfront' })
@@ -438,12 +438,12 @@ describe('a consolidated document', () => {
   })
 })
 
-it('issuing costs no more round trips with a plugin that asks for nothing stored', async () => {
+it('a plugin that reads nothing stored adds no round trips to the issue', async () => {
   const asking = withPlugins({ getPostIssuanceResult: 'exports.getPostIssuanceResult = () => ({})' })
   const spent: unknown[] = []
   for (const files of [motorWithoutPapers(), asking]) {
     const tenant = await motorTenant(`packets-cost${spent.length}`, files)
-    // The first one leases locators.
+    // The first issue leases locators.
     await tenant.post(`/policy/${(await tenant.createPolicy()).body.locator}/issue`)
     const { body } = await tenant.createPolicy()
     spent.push(roundTrips(await tenant.post(`/policy/${body.locator}/issue`)))

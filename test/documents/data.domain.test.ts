@@ -1,4 +1,4 @@
-// What a document about a transaction that is not issued yet shows of the policy: it as it will be then.
+// A document about a transaction that is not issued yet shows the policy as it will be after the issue.
 import { expect, it } from 'vitest'
 import { add, type Instant } from '../../src/kernel/time.ts'
 import { type PolicyDocument, reinstatementOf } from '../../src/policy/records/transactions.ts'
@@ -25,14 +25,14 @@ const shownIn = ({ loaded }: ClockedPolicy, subject: Subject): Shown =>
 const months = (policy: ClockedPolicy, count: number): Instant =>
   add(policy.loaded.aggregate.policy.originalStart, count, 'month', policy.loaded.aggregate.policy.timeZone)
 
-/** The newest of the endorsements and renewals, as the owner of a document. */
+/** The newest endorsement or renewal, as the owner of a document. */
 function transactionIn({ loaded }: ClockedPolicy): Subject {
   const { kind, locator, modificationLocator } = [...loaded.aggregate.endorsements.values()].at(-1)!
   return { subject: kind, subjectLocator: String(locator), modificationLocator }
 }
 
 it.each(['quoted', 'accepted'] as const)(
-  'of a %s renewal: the end and the payment schedule of the new term',
+  'a document of a %s renewal shows the end and payment schedule of the new term',
   async state => {
     const policy = await ClockedPolicy.issued('motor', 'annually')
     const request = RenewalCreateRequest.parse({
@@ -59,7 +59,7 @@ it.each(['quoted', 'accepted'] as const)(
   },
 )
 
-it('of a quoted endorsement: the payment schedule that it brings', async () => {
+it('a document of a quoted endorsement shows its new payment schedule', async () => {
   const policy = await ClockedPolicy.issued('motor', 'annually')
   const request = EndorsementCreateRequest.parse({
     endorsementName: 'change_of_contact',
@@ -75,7 +75,7 @@ it('of a quoted endorsement: the payment schedule that it brings', async () => {
   })
 })
 
-it('of an accepted reinstatement: the cover that is back, and no cancellation', async () => {
+it('a document of an accepted reinstatement shows the restored cover and no cancellation', async () => {
   const policy = await ClockedPolicy.issued('motor', 'annually')
   const { planned: cancelled, cancellation } = await decideCancellation(
     policy.loaded,

@@ -1,4 +1,4 @@
-// Documents of policies through HTTP: made at their triggers, stored, linked; failures on the record.
+// Documents of policies through HTTP: generated at their triggers, stored and linked, with failures on the record.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { now } from '../../src/kernel/time.ts'
@@ -42,8 +42,8 @@ async function issued(changes: object = {}): Promise<PolicyResponse> {
 const names = (documents: readonly PolicyDocumentResponse[]): string[] =>
   documents.map(({ fileName, state }) => `${fileName} ${state}`)
 
-describe('new business', () => {
-  it('makes the documents of quote, acceptance and issue, each once', async () => {
+describe('New business', () => {
+  it('generates the documents of quote, acceptance and issue once each', async () => {
     const policy = await issued()
     expect(names(policy.documents)).toEqual([
       'offer.pdf ready',
@@ -53,14 +53,14 @@ describe('new business', () => {
     ])
   })
 
-  it('makes a document for every invoice, called after its displayId', async () => {
+  it('generates a document for every invoice, named by the invoice’s displayId', async () => {
     const policy = await issued()
     expect(policy.invoices.length).toBeGreaterThan(0)
     for (const invoice of policy.invoices)
       expect(names(invoice.documents)).toEqual([`invoice_${invoice.displayId}.pdf ready`])
   })
 
-  it('answers the transaction before its documents are made, with drafts that have no address', async () => {
+  it('returns before its documents are generated, with drafts that have no URL', async () => {
     const { body } = await motor.createPolicy()
     const { body: answer } = await motor.post<PolicyResponse>(`/policy/${body.locator}/issue`)
     const drafts = answer.documents.filter(one => one.state === 'draft')
@@ -68,7 +68,7 @@ describe('new business', () => {
     for (const draft of drafts) expect(draft).not.toHaveProperty('url')
   })
 
-  it('a quote has the offer as soon as it is quoted', async () => {
+  it('generates the offer as soon as a quote is quoted', async () => {
     const { body: policy } = await motor.createPolicy({ finalize: false })
     const [quote] = await read<PolicyQuoteResponse[]>(`/policies/${policy.locator}/quotes`)
     expect(quote!.documents).toEqual([])
@@ -80,7 +80,7 @@ describe('new business', () => {
     expect(names(quoted.documents)).toEqual(['offer.pdf ready'])
   })
 
-  it('what an acceptance made goes when the acceptance is taken back, and comes again with the next', async () => {
+  it('removes the documents of an acceptance when it is invalidated, and adds them again with the next', async () => {
     const { body: policy } = await motor.createPolicy()
     const [quote] = await read<PolicyQuoteResponse[]>(`/policies/${policy.locator}/quotes`)
     const patch = (action: string) =>
@@ -94,8 +94,8 @@ describe('new business', () => {
   })
 })
 
-describe('endorsements and renewals', () => {
-  it('an endorsement has its document, and the policy too once it is issued', async () => {
+describe('Documents of endorsements and renewals', () => {
+  it('of an endorsement are on the endorsement, and on the policy once it is issued', async () => {
     const policy = await issued()
     const { body: endorsement } = await motor.post<EndorsementResponse>(
       `/policies/${policy.locator}/endorsements`,
@@ -114,7 +114,7 @@ describe('endorsements and renewals', () => {
     expect((await made(policy.locator)).documents.map(one => one.fileName)).toContain('endorsement.pdf')
   })
 
-  it('a renewal has its offer when it is quoted and its schedule when it is issued', async () => {
+  it('of a renewal are an offer when it is quoted and a schedule when it is issued', async () => {
     const policy = await issued()
     const end = Number(policy.effectiveContractEndTimestamp)
     const { body: renewal } = await motor.post<RenewalResponse>(`/policies/${policy.locator}/renewals`, {
@@ -138,8 +138,8 @@ describe('endorsements and renewals', () => {
   })
 })
 
-describe('cancellations and reinstatements', () => {
-  it('have the documents of their type, at the step that these name', async () => {
+describe('Documents of cancellations and reinstatements', () => {
+  it('are those of their type, generated at the configured step', async () => {
     const policy = await issued()
     const { body: cancellation } = await motor.post<CancellationResponse>(
       `/policies/${policy.locator}/cancellations`,
@@ -174,7 +174,7 @@ describe('cancellations and reinstatements', () => {
     expect(names(issuedAgain.documents)).toEqual(['reinstatement.pdf ready'])
   })
 
-  it('a legacy cancellation has the document of the template of its name, on the policy too', async () => {
+  it('of a legacy cancellation use the cancellation template, and are on the policy too', async () => {
     const policy = await issued()
     await motor.post(`/policy/${policy.locator}/cancel`, {
       coverageEndTimestamp: Number(policy.originalContractStartTimestamp) + 3 * MONTH_MS,
@@ -186,8 +186,8 @@ describe('cancellations and reinstatements', () => {
   })
 })
 
-describe('the file', () => {
-  it('is the PDF, at an address that holds for 30 minutes, whole, in part, and not when it is known', async () => {
+describe('The file of a document', () => {
+  it('is a PDF at a URL valid for 30 minutes, with support for ranges and If-None-Match', async () => {
     const { documents } = await issued()
     const schedule = documents.find(one => one.fileName === 'schedule.pdf')!
     const life = Number(schedule.urlExpirationTimestamp) - now()
@@ -203,7 +203,7 @@ describe('the file', () => {
     expect([known.status, known.bytes.length]).toEqual([304, 0])
   })
 
-  it('is found at no address that was changed', async () => {
+  it('is not found at a URL that was changed or has expired', async () => {
     const { documents } = await issued()
     const token = documents[0]!.url!.split('/files/')[1]!
     const link = readLinkToken(env.TOKEN_SECRET, token, now())!
@@ -214,14 +214,14 @@ describe('the file', () => {
     expect((await fileAt(`http://bindery.test/files/${expired}`)).status).toBe(404)
   })
 
-  it('has the static document where the template names one', async () => {
+  it('is the static document when the template names one', async () => {
     const { documents } = await issued()
     const conditions = documents.find(one => one.fileName === 'general_conditions.pdf')!
     const { bytes } = await fileAt(conditions.url!)
     expect(new TextDecoder().decode(bytes.slice(0, 5))).toBe('%PDF-')
   })
 
-  it('of type html is a page of its own, with what the policy says', async () => {
+  it('is a separate page with the policy’s data for type html', async () => {
     const policy = await issued()
     const card = policy.documents.find(one => one.fileName === 'insurance_card.html')!
     const { headers, bytes } = await fileAt(card.url!)
@@ -231,7 +231,7 @@ describe('the file', () => {
     expect(html).not.toContain('bindery-')
   })
 
-  it('a repeat of the request is answered with addresses that are new', async () => {
+  it('has new URLs when the request is repeated with the same key', async () => {
     const { body: created } = await motor.createPolicy()
     const path = `/policy/${created.locator}/issue`
     const key = { 'idempotency-key': `issue-${created.locator}` }
@@ -243,7 +243,7 @@ describe('the file', () => {
   })
 })
 
-it('events tell of every document', async () => {
+it('every document that is generated emits document.ready', async () => {
   const policy = await issued()
   const { events } = await read<{ events: { type: string; data: Record<string, string> }[] }>(
     `/event/${motor.tenantLocator}/events/list?pageSize=1000&type=document.ready`,

@@ -1,5 +1,5 @@
-// The papers of the examples as a customer gets them: each template's PDF against its text and its pages in golden/
-// (golden-pages.ts says how they are renewed). Numbers of records, which differ from run to run, stand there as #.
+// The documents of the examples as a customer receives them: each template's PDF is compared with its text and pages in golden/
+// (see golden-pages.ts for how to renew them). Numbers of records, which differ from run to run, appear there as #.
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { callOk } from '../support/api.ts'
@@ -17,7 +17,7 @@ beforeAll(async () => {
   await prepareDatabases({ tenants: 7 })
 })
 
-/** A test that is tried again needs a tenant whose clock was not moved. */
+/** A test that is retried needs a tenant whose clock was not moved. */
 let tries = 0
 
 type Written = {
@@ -27,13 +27,13 @@ type Written = {
   read(): Promise<PolicyResponse>
 }
 
-/** The first worked policy of the example, issued. */
+/** Issues the first worked policy of the example. */
 async function written(example: string): Promise<Written> {
   tries += 1
   const { token } = await deployExample(example, `paper${tries}`)
   const { request } = yearsOnOf(example)
   const post = <T>(path: string, body?: unknown): Promise<T> => callOk('POST', path, { token, body })
-  // Whatever the papers say of today is the same in every run.
+  // Dates of today in the documents are the same in every run.
   await post('/test/clock', { timestamp: Date.UTC(2026 + YEARS_ON, 11, 15, 9) })
   const holder = await post<{ locator: string }>('/policyholder/create', {
     completed: true,
@@ -63,14 +63,14 @@ async function matchesGolden(
   const { bytes } = await fileAt(document!.url!)
   const reader = `http://127.0.0.1:${inject('pdfReaderPort')}/golden/${name}`
   const answer = await fetch(reader, { method: 'POST', body: bytes })
-  // Said once by the reader: its tools are not installed.
+  // The reader reports once that its tools are not installed.
   if (answer.status === 501) return
   const { text, goldenText, differences } = (await answer.json()) as GoldenComparison
   expect(text, name).toBe(goldenText)
   expect(differences, name).toEqual([])
 }
 
-/** Renews the policy for another year, up to the state, and gives the renewal's papers. */
+/** Renews the policy for another year up to the given state, and returns the documents of the renewal. */
 async function renewed({ policy, post, get }: Written, state: string): Promise<PolicyResponse['documents']> {
   type Renewal = Pick<PolicyResponse, 'locator' | 'documents'>
   const { locator } = await post<Renewal>(`/policies/${policy.locator}/renewals`, {
@@ -81,8 +81,8 @@ async function renewed({ policy, post, get }: Written, state: string): Promise<P
   return (await whenMade(read, renewal => renewal.documents)).documents
 }
 
-describe('motor', () => {
-  it('has schedule, invoice, endorsement and cancellation', async () => {
+describe('The motor example', () => {
+  it('has schedule, invoice, endorsement and cancellation documents that match the golden pages', async () => {
     const { policy, post, read } = await written('motor')
     const start = Number(policy.originalContractStartTimestamp)
     await post(`/policies/${policy.locator}/endorsements`, {
@@ -101,7 +101,7 @@ describe('motor', () => {
     await matchesGolden('motor_refund', cancelled.invoices.at(-1)!.documents, /^invoice/)
   })
 
-  it('has a reminder of what is still owed', async () => {
+  it('has a reminder of the outstanding amount after a partial payment', async () => {
     const { policy, post, get, read } = await written('motor')
     const [invoice] = policy.invoices
     await post(`/invoice/${invoice!.locator}/pay`, { amount: 300, fieldValues: { method: 'card' } })
@@ -115,7 +115,7 @@ describe('motor', () => {
     await matchesGolden('motor_reminder', await whenMade(reminders, list => list), /^gracePeriod/)
   })
 
-  it('has an endorsement of the term that it begins in, though the policy is renewed already', async () => {
+  it('shows in an endorsement only the term it begins in when the policy is already renewed', async () => {
     const papers = await written('motor')
     await renewed(papers, 'issued')
     const { locator } = await papers.post<{ locator: string }>(
@@ -133,18 +133,18 @@ describe('motor', () => {
   })
 })
 
-describe('what a renewal offers and confirms', () => {
-  it('is the new term alone, before it is issued too', async () => {
+describe('A renewal document', () => {
+  it('shows only the new term, even before the renewal is issued', async () => {
     await matchesGolden('motor_renewal_offer', await renewed(await written('motor'), 'quoted'), /^renewal/)
   })
 
-  it('is the same once it is issued', async () => {
+  it('shows the same once the renewal is issued', async () => {
     await matchesGolden('home_renewal', await renewed(await written('home'), 'issued'), /^renewal/)
   })
 })
 
-describe('home', () => {
-  it('has declarations, invoice and cancellation', async () => {
+describe('The home example', () => {
+  it('has declarations, invoice and cancellation documents that match the golden pages', async () => {
     const { policy, post, read } = await written('home')
     const { documents, invoices } = await read()
     await matchesGolden('home_declarations', documents, /^declarations/)

@@ -1,4 +1,4 @@
-// What goes wrong with a document stays with the document: its record says what, and the transaction stands.
+// A failure of a document is recorded on the document and says what went wrong. The transaction stands.
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import monoFont from 'dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'
@@ -25,7 +25,7 @@ import { fileAt, pdfTextAt, whenMade } from './waiting.ts'
 
 const FOLDER = 'products/private_motor/policy'
 
-/** The motor example with a document of each of these templates when a policy is issued; nothing else makes any. */
+/** Deploys the motor example with one document for each of these templates when a policy is issued, and no others. */
 async function tenantWith(suffix: string, templates: Record<string, string>): Promise<Motor> {
   const files: Record<string, string | Uint8Array> = exampleFiles('motor')
   const policy = JSON.parse(new TextDecoder().decode(files[`${FOLDER}/policy.json`] as Uint8Array))
@@ -62,8 +62,8 @@ beforeAll(async () => {
   await prepareDatabases({ tenants: 4 })
 })
 
-describe('templates that fail', () => {
-  it('are told apart, each on its document, and hurt neither the transaction nor each other', async () => {
+describe('Templates that fail', () => {
+  it('are each recorded on their own document, and affect neither the transaction nor other documents', async () => {
     const motor = await tenantWith('failing', {
       good: '<p>{{ data.policy.display_id }}</p>',
       endless: '{% for i in (1..1000000) %}{% for j in (1..1000000) %}x{% endfor %}{% endfor %}',
@@ -136,7 +136,7 @@ describe('templates that fail', () => {
   })
 })
 
-describe('whatever happens in between', () => {
+describe('Interrupted generation of documents', () => {
   let motor: Motor
   let tenant: Tenant
 
@@ -160,14 +160,14 @@ describe('whatever happens in between', () => {
   const run = (text: string) =>
     (env as unknown as Record<string, D1Database>)[tenant.shards[0]!]!.prepare(text).run()
 
-  /** A policy whose documents nobody was told of: they are as when the message was lost. */
+  /** A policy whose documents were never announced, as when the message is lost. */
   async function untold(): Promise<PolicyResponse> {
     const policy = await made(motor, await issued(motor))
     await run(`update document set state = 'draft' where policy_locator = ${policy.locator}`)
     await run(
       `insert into document_job (policy_locator, attempts, due_at, lease_until) values (${policy.locator}, 0, ${now() - 1}, 0)`,
     )
-    // The policy's object remembers them as made; another instance would not.
+    // The policy's object remembers the documents as ready; a new instance would not.
     await run(`update policy set version = version + 1 where locator = ${policy.locator}`)
     return policy
   }
@@ -183,12 +183,12 @@ describe('whatever happens in between', () => {
     policyLocator: Number(locator) as PolicyLocator,
   })
 
-  it('no job is left when all documents are made', async () => {
+  it('leaves no job once all documents are ready', async () => {
     await made(motor, await issued(motor))
     expect(await jobs()).toEqual([])
   })
 
-  it('a lost message is made good by the dispatcher', async () => {
+  it('is repaired by the dispatcher when a message is lost', async () => {
     const policy = await untold()
     await workOff(env, shardName(tenant, 0))
     const { documents } = await made(motor, policy)
@@ -196,7 +196,7 @@ describe('whatever happens in between', () => {
     expect(await jobs()).toEqual([])
   })
 
-  it('a message that comes twice makes nothing twice', async () => {
+  it('generates nothing twice when a message arrives twice', async () => {
     const policy = await untold()
     await Promise.all([
       consumeDocumentHints(batchOf(hintOf(policy), hintOf(policy)), env),
@@ -209,11 +209,11 @@ describe('whatever happens in between', () => {
     expect(body.events.filter(one => one.data.policyLocator === policy.locator)).toHaveLength(4)
   })
 
-  it('a try that is cut off costs the rest of its turn, and is counted when the next begins', async () => {
+  it('costs the rest of the turn when an attempt is cut off, and the next turn counts the attempt', async () => {
     const policy = await untold()
     const dispatcher = dispatcherObject(env, tenant, 0)
     const waiting = { policyLocator: hintOf(policy).policyLocator }
-    // A consumer begins, and is gone.
+    // A consumer begins and disappears.
     expect(await ask(noCalls(), () => dispatcher.beginDocuments(waiting, false))).toBe(true)
     await run(`update document_job set due_at = 0`)
     await runDurableObjectAlarm(dispatcher)
@@ -230,7 +230,7 @@ describe('whatever happens in between', () => {
     expect(await jobs()).toEqual([])
   })
 
-  it('a dispatcher of an earlier release, or none, leaves the row to decide', async () => {
+  it('follows the lease in the row when the dispatcher is of an earlier release or missing', async () => {
     const policy = await untold()
     const without = {
       ...env,
@@ -251,18 +251,18 @@ describe('whatever happens in between', () => {
     expect(await jobs()).toEqual([])
   })
 
-  it('a message of nobody, or of a tenant that is gone, is passed over', async () => {
+  it('passes over a malformed message, and one for an earlier generation of the tenant', async () => {
     const hint = hintOf(await issued(motor))
     await consumeDocumentHints(batchOf({ ...hint, generation: 99 }, { nonsense: true } as never), env)
   })
 
-  it('a file that cannot be stored is tried again, later and later, and given up in the end', async () => {
+  it('retries a file that cannot be stored with growing delays, and fails the document after five tries', async () => {
     const policy = await untold()
     const broken = {
       ...env,
       FILES: { get: (key: string) => env.FILES.get(key), put: () => Promise.reject(new Error('R2 is away')) },
     } as unknown as Env
-    // The hint of the change comes first; the dispatcher repeats it.
+    // The hint of the change comes first, and the dispatcher repeats it.
     const again = { ...hintOf(policy), again: true }
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       await consumeDocumentHints(batchOf(attempt === 1 ? hintOf(policy) : again), broken)
@@ -281,7 +281,7 @@ describe('whatever happens in between', () => {
     expect((await read(motor, policy)).documents[1]!.state).toBe('ready')
   })
 
-  it('a refusal to read snippets is none of the template: it is thrown, so that the document is made later', async () => {
+  it('rethrows a refused read of snippets, which is no fault of the template, so that the document is retried', async () => {
     const context = { env, tenant, calls: noCalls() }
     const renderingWhere = (problem: Refusal) =>
       documentResources(context, {
@@ -304,7 +304,7 @@ describe('whatever happens in between', () => {
     })
   })
 
-  /** The service where Browser Run answers at that path. */
+  /** The environment of the service with Browser Run answering at the path. */
   const withBrowser = (path: string): Env =>
     ({
       ...env,
@@ -317,7 +317,7 @@ describe('whatever happens in between', () => {
       },
     }) as unknown as Env
 
-  it.runIf(inject('hasBrowser'))('where Browser Run is bound it makes the PDFs', async () => {
+  it.runIf(inject('hasBrowser'))('uses Browser Run for PDFs where it is bound', async () => {
     const policy = await untold()
     await consumeDocumentHints(batchOf(hintOf(policy)), withBrowser('/pdf'))
     const { documents } = await read(motor, policy)
@@ -328,7 +328,7 @@ describe('whatever happens in between', () => {
     if (text !== undefined) expect(text).toBe('x')
   })
 
-  it('where Browser Run is busy documents wait, and are tried again', async () => {
+  it('leaves documents as drafts while Browser Run is busy, and retries them', async () => {
     const policy = await untold()
     await consumeDocumentHints(batchOf(hintOf(policy)), withBrowser('/busy'))
     expect((await read(motor, policy)).documents.map(one => one.state)).toContain('draft')
@@ -338,7 +338,7 @@ describe('whatever happens in between', () => {
     expect(documents.map(one => one.state)).toEqual(['ready', 'ready'])
   })
 
-  it('what it shows is the policy as it was when it was asked for', async () => {
+  it('shows the policy as it was when the document was requested', async () => {
     const policy = await issued(motor)
     const { documents } = await made(motor, policy)
     const html = documents.find(one => one.fileName === 'page.html')!

@@ -1,6 +1,6 @@
-// The papers of the examples as they were last found good: golden/NAME.txt their text, golden/NAME.1.png … their pages.
-// `BINDERY_GOLDEN=write npx vitest run test/documents/examples` writes them again; look at what changed before committing.
-// Runs on Node, within the server that reads PDFs (test/support/pdf-reader-server.ts).
+// The documents of the examples as last approved: golden/NAME.txt is the text, and golden/NAME.1.png … are the pages.
+// `BINDERY_GOLDEN=write npx vitest run test/documents/examples` writes them again; look at the changes before committing. Runs on
+// Node, in the server that reads PDFs (test/support/pdf-reader-server.ts).
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
@@ -10,7 +10,7 @@ const FOLDER = 'test/documents/golden'
 
 export type GoldenComparison = { text: string; goldenText: string; differences: string[] }
 
-/** How the PDF differs from the golden one of the name: its text, without numbers of records, and its pages. */
+/** Compares a PDF with the golden one of that name: its text, without numbers of records, and its pages. */
 export function comparedWithGolden(name: string, pdf: Buffer): GoldenComparison {
   if (!/^\w+$/.test(name)) throw new Error(`'${name}' is no name of a golden PDF.`)
   const text = textOf(pdf)
@@ -35,7 +35,7 @@ export function comparedWithGolden(name: string, pdf: Buffer): GoldenComparison 
 
 const pageFile = (name: string, at: number): string => `${FOLDER}/${name}.${at + 1}.png`
 
-/** Lines with something in them, blanks as one, and numbers of records, which differ from run to run, as #. */
+/** Lines that are not blank, with single spaces, and with numbers of records, which differ from run to run, as #. */
 const textOf = (pdf: Buffer): string =>
   execFileSync('pdftotext', ['-layout', '-', '-'], { input: pdf, encoding: 'utf8' })
     .split(/[\n\f]/)
@@ -44,7 +44,7 @@ const textOf = (pdf: Buffer): string =>
     .join('\n')
     .replace(/\b1\d{8}\b/g, '#')
 
-/** Sixteen greys, two dots a byte: a page of text is some 20 KB. */
+/** Sixteen shades of grey, two pixels per byte: a page of text takes about 20 KB. */
 const greyOf = (red: number, green: number, blue: number): number =>
   Math.round((red * 0.3 + green * 0.59 + blue * 0.11) / 17)
 
@@ -86,7 +86,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, check])
 }
 
-/** Reads what `pngOf` writes. */
+/** Reads the PNG files that `pngOf` writes. */
 function pictureOf(png: Buffer): Picture {
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)]
   const data = png.subarray(41, 41 + png.readUInt32BE(33))

@@ -1,4 +1,4 @@
-// What becomes of files whose documents are no more, through HTTP: they go with their records, and not before.
+// Files of documents that no longer exist, through HTTP: they are deleted with their records, and not earlier.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid, type PolicyLocator, type Uuid } from '../../src/kernel/locators.ts'
@@ -23,7 +23,7 @@ import { fileAt, whenMade } from './waiting.ts'
 const PDF = '%PDF-1.4\n%%EOF\n'
 const FOLDER = 'products/private_motor/policy'
 
-/** A document of every step, each a line of HTML. */
+/** The motor example with a document at every step, each one line of HTML. */
 function withLines(): ArchiveFiles {
   const files = motorWithoutPapers()
   const policy = JSON.parse(files[`${FOLDER}/policy.json`] as string) as object
@@ -50,7 +50,7 @@ beforeAll(async () => {
 
 type Problem = { code: string }
 
-/** Locators of the documents whose files are stored. */
+/** The locators of the documents whose files are stored. */
 async function storedFiles(): Promise<string[]> {
   const { objects } = await env.FILES.list({ prefix: `${motor.tenantLocator}/` })
   return objects.flatMap(({ key }) => /\/documents\/([0-9a-f-]{36})$/.exec(key)?.[1] ?? [])
@@ -69,7 +69,7 @@ async function anHourOn(): Promise<void> {
   expect([body.completed, body.failed]).toEqual([true, 0])
 }
 
-/** What is not recorded by then never will be: an hour of real time. */
+/** Moves real time forward by an hour: a document that is not recorded by then never will be. */
 async function recordedByNow(): Promise<void> {
   const real = Date.now
   Date.now = () => real() + RECORDED_WITHIN_MS
@@ -80,7 +80,7 @@ async function recordedByNow(): Promise<void> {
   }
 }
 
-/** Has the store fail once: before it does what is asked of it, or after. */
+/** Makes the store fail once, before or after it carries out the call. */
 function failsOnce(name: 'put' | 'delete', when: 'before' | 'after'): void {
   const files = Object.getPrototypeOf(env.FILES) as Record<string, (...given: unknown[]) => Promise<unknown>>
   const own = files[name]!
@@ -107,7 +107,7 @@ const upload = <Body = PolicyResponse>(
 
 const draft = async (): Promise<string> => (await motor.createPolicy({ finalize: false })).body.locator
 
-/** Expects these files, and no others, to be there since `work`: what goes, goes after the answer. */
+/** Expects exactly these files to be left by `work`. Files are deleted after the response. */
 async function expectLeft(work: () => Promise<readonly string[]>): Promise<readonly string[]> {
   const before = new Set(await storedFiles())
   const left = await work()
@@ -124,8 +124,8 @@ const made = (policy: string): Promise<PolicyDocumentResponse[]> =>
     documents => documents,
   )
 
-describe('the file of a rendering that was asked for', () => {
-  it('goes within the hour, and not before its address ends', async () => {
+describe('The file of a rendering by renderPolicyDocument', () => {
+  it('is deleted within the hour, but not before its URL expires', async () => {
     const policyLocator = await draft()
     const [document] = await expectLeft(async () => {
       const before = new Set(await storedFiles())
@@ -141,8 +141,8 @@ describe('the file of a rendering that was asked for', () => {
   })
 })
 
-describe('the file of an upload', () => {
-  it('stays once, for a repeat of the request and for a repeat after it was removed', async () => {
+describe('The file of an upload', () => {
+  it('is stored once for repeated requests, and deleted again when a removed upload is repeated', async () => {
     const policy = await draft()
     const [documentLocator] = await expectLeft(async () => {
       await upload(policy, PDF, `once-${policy}`)
@@ -158,7 +158,7 @@ describe('the file of an upload', () => {
     await expect.poll(storedFiles).not.toContain(documentLocator)
   })
 
-  it('does not stay where the upload is refused, whether it has a key or not', async () => {
+  it('is deleted when the upload is rejected, with or without an idempotency key', async () => {
     const policy = await draft()
     await upload(policy, PDF, `other-${policy}`)
     const discarded = await draft()
@@ -178,7 +178,7 @@ describe('the file of an upload', () => {
     })
   })
 
-  it('goes later where it cannot be deleted at once', async () => {
+  it('is deleted later when it cannot be deleted immediately', async () => {
     const discarded = await draft()
     await motor.post(`/policy/${discarded}/discard`)
     const before = new Set(await storedFiles())
@@ -190,21 +190,21 @@ describe('the file of an upload', () => {
     expect(await storedFiles()).not.toContain(left)
   })
 
-  it('goes later where it was stored and the answer of the store was lost', async () => {
+  it('is deleted later when it was stored but the store’s response was lost', async () => {
     const policy = await draft()
     const before = new Set(await storedFiles())
     failsOnce('put', 'after')
     expect((await upload(policy, PDF)).status).toBe(503)
     const [left] = (await storedFiles()).filter(one => !before.has(one))
     expect(left).toBeDefined()
-    // However far the tenant's clock is moved: a request that is under way may record it yet.
+    // Moving the tenant's clock is not enough: a request in progress may still record the file.
     await anHourOn()
     expect(await storedFiles()).toContain(left)
     await recordedByNow()
     expect(await storedFiles()).not.toContain(left)
   })
 
-  it('is looked at later where nobody knows whether it was recorded, and stays if it was', async () => {
+  it('is kept or deleted later, when it is clear whether its document was recorded', async () => {
     const policy = await draft()
     const tenant = (await findTenant(env, { locator: motor.tenantLocator as Uuid }, noCalls()))!
     const waiting: Promise<unknown>[] = []
@@ -252,8 +252,8 @@ describe('the file of an upload', () => {
   })
 })
 
-describe('the file of a document that was made', () => {
-  it('goes with an acceptance that is taken back, once addresses given for it have expired', async () => {
+describe('The file of a generated document', () => {
+  it('is deleted with an invalidated acceptance, once its URLs have expired', async () => {
     const { body } = await motor.createPolicy()
     const documents = await made(body.locator)
     expect(documents.map(one => one.fileName)).toEqual(['quote.html', 'accept.html'])
@@ -268,7 +268,7 @@ describe('the file of a document that was made', () => {
     expect((await fileAt(quoted.url!)).status).toBe(200)
   })
 
-  it('stays with a discarded quote, which still shows it, as does a snapshot from before', async () => {
+  it('is kept with a discarded quote, which still shows it, as do earlier snapshots', async () => {
     const { body: policy } = await motor.createPolicy()
     const [quoted] = await made(policy.locator)
     const asOfTimestamp = policy.updatedTimestamp

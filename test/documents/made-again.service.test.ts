@@ -1,4 +1,4 @@
-// Documents of a policy listed with their records, and made again after their template was repaired.
+// Listing the documents of a policy with their records, and generating them again after their template was repaired.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../src/kernel/locators.ts'
 import type { RecordDocumentResponse } from '../../src/policy/contract/documents.ts'
@@ -12,7 +12,7 @@ import { fileAt, whenMade } from './waiting.ts'
 
 const FOLDER = 'products/private_motor/policy'
 
-/** The motor example with a document of each of these templates when a policy is issued; nothing else makes any. */
+/** The motor example with one document for each of these templates when a policy is issued, and no others. */
 function filesWith(templates: Record<string, string>): ArchiveFiles {
   const files: Record<string, string | Uint8Array> = exampleFiles('motor')
   const policy = JSON.parse(new TextDecoder().decode(files[`${FOLDER}/policy.json`] as Uint8Array))
@@ -64,8 +64,8 @@ beforeAll(async () => {
   policy = (await motor.post(`/policy/${body.locator}/issue`)).body
 }, 60_000)
 
-describe('documents of a policy', () => {
-  it('are listed with their records, in one round trip', async () => {
+describe('The documents of a policy', () => {
+  it('are listed with their records in one round trip', async () => {
     const list = await settled()
     const own = { recordType: 'policy', recordLocator: policy.locator }
     expect(list.map(one => [one.displayName, one.state])).toEqual([
@@ -83,7 +83,7 @@ describe('documents of a policy', () => {
     expect((await listed(`?recordLocator=${policy.locator}`)).length).toBe(3)
   })
 
-  it('fail again while the template is as it was, and are made once it is repaired', async () => {
+  it('fail again while their template is broken, and are generated once it is repaired', async () => {
     const before = named(await settled(), 'broken')
     const again = await motor.post<RecordDocumentResponse[]>(path('/makeAgain'))
     expect([again.status, again.body.map(one => one.state)]).toEqual([200, ['ready', 'ready', 'draft']])
@@ -107,7 +107,7 @@ describe('documents of a policy', () => {
     expect(of).toEqual(['document.failed', 'document.failed', 'document.ready'])
   })
 
-  it('are made again by name though they are there, and keep their locator', async () => {
+  it('can be generated again by locator although they are ready, and keep their locator', async () => {
     await repairWith({ ...TEMPLATES, schedule: '<p>New layout</p>' })
     const { locator } = named(await settled(), 'schedule')
     const answer = await motor.post<RecordDocumentResponse[]>(path('/makeAgain'), {
@@ -118,7 +118,7 @@ describe('documents of a policy', () => {
     expect(await textOf(named(await settled(), 'schedule'))).toContain('New layout')
   })
 
-  it('are left as they are when nothing failed, however often it is asked', async () => {
+  it('are unchanged by makeAgain when none failed', async () => {
     const list = await settled()
     const key = { 'idempotency-key': 'again' }
     const once = await motor.post<RecordDocumentResponse[]>(path('/makeAgain'), {}, key)
@@ -129,7 +129,7 @@ describe('documents of a policy', () => {
     expect(states(twice.body)).toEqual(states(list))
   })
 
-  it('are refused where they cannot be made', async () => {
+  it('cannot be generated again when uploaded (409), unknown (404) or badly requested (400)', async () => {
     const refusal = async (body: object) => {
       const answer = await motor.post<{ code: string }>(path('/makeAgain'), body)
       return [answer.status, answer.body.code]

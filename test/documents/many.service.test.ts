@@ -1,4 +1,4 @@
-// A thousand documents wait: all are made, a bounded number at a time, and nothing waits for them.
+// A thousand documents wait: all are generated, a bounded number at a time, and no request waits for them.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import { noCalls } from '../../src/platform/calls.ts'
@@ -10,7 +10,7 @@ import { measured, size } from '../support/sizes.ts'
 
 const FOLDER = 'products/private_motor/policy'
 
-/** Documents of one policy, and policies: 1,000 in the full run. */
+/** Documents of each policy, and the number of policies: 1,000 documents in the full run. */
 const EACH = 20
 const POLICIES = size(5, 50)
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   motor = await motorTenant('many', files)
 })
 
-it('all are made, and the transactions that caused them take as many round trips as without', {
+it('all documents are generated, and the transactions that request them take no additional round trips', {
   timeout: 600_000,
 }, async () => {
   const start = performance.now()

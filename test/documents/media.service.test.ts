@@ -1,4 +1,4 @@
-// Media through HTTP: uploaded, named by fields, shown with addresses wherever they are named.
+// Media through HTTP: uploaded, named by fields, and shown with URLs wherever they are named.
 import { env, exports } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { PaymentResponse, PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
@@ -36,7 +36,7 @@ const upload = async (
   return await callApi<Media>('POST', `/media/${query}`, { token, body: form, headers })
 }
 
-/** The plain policy's exposures, its vehicle with these photographs. */
+/** The exposures of the plain policy, with these photographs for the vehicle. */
 const withPhotos = (photos: string[]) => {
   const { exposures } = plainYear().request.policy as {
     exposures: { exposureName: string; fieldValues: object }[]
@@ -49,7 +49,7 @@ const withPhotos = (photos: string[]) => {
 }
 
 describe('POST /media and GET /media/{locator}', () => {
-  it('answers with what the bytes are and an address where they are', async () => {
+  it('return the media type of the content and a URL of the file', async () => {
     const { status, body } = await upload(PNG, { type: 'text/html' })
     expect(status).toBe(200)
     expect(body).toMatchObject({ fileName: 'front.png', mimeType: 'image/png' })
@@ -60,12 +60,12 @@ describe('POST /media and GET /media/{locator}', () => {
     expect((await fileAt(again.body.url)).bytes).toEqual(PNG)
   })
 
-  it('takes the name of the part, and the client at its word for what has no mark', async () => {
+  it('use the file name of the form part, and the client’s media type where the content has no signature', async () => {
     const { body } = await upload('a,b\n1,2\n', { query: '', name: '..\\list.csv', type: 'text/csv' })
     expect(body).toMatchObject({ fileName: 'list.csv', mimeType: 'text/csv' })
   })
 
-  it('shows names as they end: nothing turns the direction of their text', async () => {
+  it('remove characters that change the text direction from file names', async () => {
     const turned = '\u2066bill\u2069\u202egnp.exe'
     for (const given of [{ query: '', name: turned }, { query: `?fileName=${encodeURIComponent(turned)}` }])
       expect((await upload(PNG, given)).body).toMatchObject({
@@ -74,7 +74,7 @@ describe('POST /media and GET /media/{locator}', () => {
       })
   })
 
-  it('takes the type from the name where the part has none, or one that says nothing', async () => {
+  it('derive the media type from the file name when the part has none or a generic one', async () => {
     const boundary = 'the-boundary'
     const sent = async (query: string, name: string, type: string) => {
       const lines = [
@@ -105,7 +105,7 @@ describe('POST /media and GET /media/{locator}', () => {
     expect(await sent('', 'list', unknown)).toBe(unknown)
   })
 
-  it('keeps the ending of a name that is too long, and cuts within no character', async () => {
+  it('shorten a long file name but keep its extension, and never cut within a character', async () => {
     for (const [given, kept] of [
       [`${'a'.repeat(1_000)}.png`, `${'a'.repeat(196)}.png`],
       [`${'a'.repeat(195)}\u{1f697}${'b'.repeat(50)}.png`, `${'a'.repeat(195)}.png`],
@@ -116,7 +116,7 @@ describe('POST /media and GET /media/{locator}', () => {
     }
   })
 
-  it('the file is saved under its name, whichever letters that has', async () => {
+  it('offer the file for saving under its name, in any script', async () => {
     for (const [name, disposition] of [
       ['front.png', 'attachment; filename="front.png"'],
       ['photo (1).png', 'attachment; filename="photo (1).png"'],
@@ -130,7 +130,7 @@ describe('POST /media and GET /media/{locator}', () => {
     }
   })
 
-  it('a condition that is no list of tags is ignored or refused, and no fault', async () => {
+  it('ignore a malformed If-None-Match and return 400 for a malformed If-Match', async () => {
     const { body } = await upload()
     const tag = (await fileAt(body.url)).headers.get('etag')!
     const statusOf = async (headers: Record<string, string>) => (await fileAt(body.url, headers)).status
@@ -149,7 +149,7 @@ describe('POST /media and GET /media/{locator}', () => {
     ])
   })
 
-  it('of conditions a writer’s comes first, with every other that is sent beside it', async () => {
+  it('evaluate If-Match before If-None-Match, and If-Unmodified-Since before If-Modified-Since', async () => {
     const { body } = await upload()
     const tag = (await fileAt(body.url)).headers.get('etag')!
     const statusOf = async (headers: Record<string, string>) => (await fileAt(body.url, headers)).status
@@ -165,13 +165,13 @@ describe('POST /media and GET /media/{locator}', () => {
       expect(await statusOf({ ...known, 'if-match': '*', 'if-unmodified-since': past })).toBe(304)
       expect(await statusOf({ ...known, 'if-unmodified-since': later, range: 'bytes=0-1' })).toBe(304)
     }
-    // Each date counts only where its tag is not sent.
+    // Each date counts only when the corresponding tag is not sent.
     expect(await statusOf({ 'if-match': tag, 'if-unmodified-since': past })).toBe(200)
     expect(await statusOf({ 'if-none-match': '"x"', 'if-modified-since': later })).toBe(200)
     expect(await statusOf({ 'if-match': '"x"', 'if-none-match': '"x"' })).toBe(412)
   })
 
-  it('a range is beyond the file only where it is: a store that fails is no end of a download', async () => {
+  it('return 416 only for a range beyond the file, and 503 when the store fails', async () => {
     const { body } = await upload()
     const statusOf = async (range: string) => (await fileAt(body.url, { range })).status
     const ranges = ['bytes=0-4', 'bytes=10-', 'bytes=-1', 'bytes=11-', 'bytes=-0']
@@ -186,7 +186,7 @@ describe('POST /media and GET /media/{locator}', () => {
     }
   })
 
-  it('a range is of GET alone: HEAD says what the whole file is', async () => {
+  it('ignore Range for HEAD, which describes the whole file', async () => {
     const { body } = await upload()
     for (const range of ['bytes=0-4', 'bytes=100-']) {
       const request = new Request(body.url, { method: 'HEAD', headers: { range } })
@@ -199,28 +199,28 @@ describe('POST /media and GET /media/{locator}', () => {
     }
   })
 
-  it('a repeat with the same key is the same medium', async () => {
+  it('return the same medium when the request is repeated with the same key', async () => {
     const headers = { 'idempotency-key': 'front-of-the-car' }
     const [first, again] = [await upload(PNG, { headers }), await upload(PNG, { headers })]
     expect(again.body.locator).toBe(first.body.locator)
   })
 
-  it('an empty file is refused, one too large too, an unknown locator is not found', async () => {
+  it('return 400 for an empty file, 413 for a large one and 404 for an unknown locator', async () => {
     expect((await upload('')).status).toBe(400)
     expect((await upload(new Uint8Array(25 * 1024 * 1024 + 1))).status).toBe(413)
     expect((await motor.get(`/media/${crypto.randomUUID()}`)).status).toBe(404)
     expect((await motor.get('/media/nothing')).status).toBe(404)
   })
 
-  it("is not another tenant's", async () => {
+  it('return 404 for a medium of another tenant', async () => {
     const { body } = await upload()
     const other = await motorTenant('mediaother', exampleFiles('motor'))
     expect((await other.get(`/media/${body.locator}`)).status).toBe(404)
   })
 })
 
-describe('media fields', () => {
-  it('show what they name, with an address, in every answer', async () => {
+describe('Media fields of policies', () => {
+  it('show the named media with URLs in every response', async () => {
     const { body: medium } = await upload()
     const created = await motor.createPolicy({ ...withPhotos([medium.locator]) })
     expect(created.status).toBe(200)
@@ -237,7 +237,7 @@ describe('media fields', () => {
     ).toBe(true)
   })
 
-  it('two policies may name the same medium', async () => {
+  it('of two policies can name the same medium', async () => {
     const { body: medium } = await upload()
     for (let count = 0; count < 2; count += 1) {
       const { body } = await motor.createPolicy(withPhotos([medium.locator]))
@@ -246,7 +246,7 @@ describe('media fields', () => {
     }
   })
 
-  it('an endorsement adds one', async () => {
+  it('can be extended by an endorsement, whose modification shows only its own new media', async () => {
     const { body: created } = await motor.createPolicy()
     const { body: policy } = await motor.post(`/policy/${created.locator}/issue`)
     const { body: medium } = await upload()
@@ -284,12 +284,12 @@ describe('media fields', () => {
     ])
   })
 
-  it('a locator that nobody uploaded is refused, and nothing is written', async () => {
+  it('reject a locator that was not uploaded with 400', async () => {
     const { status, body } = await motor.createPolicy(withPhotos([crypto.randomUUID()]))
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('POST /media')])
   })
 
-  it('cost a read of their own only when they are new', async () => {
+  it('cost a separate read only when they are new', async () => {
     const { body: medium } = await upload()
     const { body: created } = await motor.createPolicy({ finalize: false, ...withPhotos([medium.locator]) })
     await motor.get('/v1/ping/authorized')
@@ -298,7 +298,7 @@ describe('media fields', () => {
   })
 })
 
-describe('media fields of payments', () => {
+describe('Media fields of payments', () => {
   let token: string
   let policy: PolicyResponse
 
@@ -309,7 +309,7 @@ describe('media fields of payments', () => {
     })
   const get = <Body>(path: string) => callOk<Body>('GET', path, { token })
 
-  // The home example's payments may name a scanned receipt.
+  // Payments of the home example may name a scanned receipt.
   beforeAll(async () => {
     token = (await deployExample('home', 'mediapayments')).token
     const { request } = workedOf('home')[0]!
@@ -324,7 +324,7 @@ describe('media fields of payments', () => {
     policy = await callOk<PolicyResponse>('POST', `/policy/${created.locator}/issue`, { token })
   })
 
-  it('refuse what nobody uploaded to this tenant, and nothing is paid', async () => {
+  it('reject with 400 media that were not uploaded to this tenant, and nothing is paid', async () => {
     const { body: elsewhere } = await upload()
     for (const locator of [crypto.randomUUID(), elsewhere.locator]) {
       const { status, body } = await pay<{ message: string }>(locator)
@@ -337,7 +337,7 @@ describe('media fields of payments', () => {
     expect([invoice.settlementStatus, invoice.payments]).toEqual(['outstanding', []])
   })
 
-  it('show what they name wherever the payment is shown, and still when it is reversed', async () => {
+  it('show the named media wherever the payment is shown, even after its reversal', async () => {
     const { body: receipt } = await upload(PNG, { token })
     const paid = await pay(receipt.locator.toUpperCase())
     expect(paid.status, JSON.stringify(paid.body)).toBe(200)

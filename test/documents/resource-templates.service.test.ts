@@ -1,5 +1,5 @@
-// Documents whose template is a resource alone: in no file of the configuration, but brought by it for a new tenant, or uploaded
-// before the deploy that names it.
+// Documents whose template is only a resource: not in a file of the configuration, but provided by the archive's resources for a
+// new tenant, or uploaded before the deploy that names it.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import type { Uuid } from '../../src/kernel/locators.ts'
@@ -21,7 +21,7 @@ const AT = 'bootstrap/resources'
 const OPTIONS = { timezone: 'UTC' }
 const YEAR_2035 = { start: Date.UTC(2035, 0, 1), end: Date.UTC(2036, 0, 1) }
 
-/** With a document of each template. */
+/** A policy.json with one document for each template. */
 const documentsOf = (...templateNames: string[]): ArchiveFiles => {
   const policy = JSON.parse(plainFiles(OPTIONS)[POLICY] as string)
   const documents = templateNames.map(templateName => ({
@@ -46,7 +46,7 @@ const sent = async <Body>(path: string, fields: Record<string, string>, files: A
     body: deployForm(archiveOf({ ...plainFiles(OPTIONS), ...files }), fields),
   })
 
-/** Who uploads resources too. */
+/** Users who may also upload resources. */
 const USERS: ArchiveFiles = {
   'security/test_users.json': JSON.stringify([
     { username: 'alice', name: 'Alice', password: 'password', roles: ['admin'] },
@@ -56,13 +56,13 @@ const USERS: ArchiveFiles = {
 const deploy = (suffix: string, files: ArchiveFiles) =>
   sent<DeployAnswer>('/configuration/deployTest', { tenantNameSuffix: suffix }, files)
 
-/** D1 round trips of a deploy. */
+/** The D1 round trips of a deploy. */
 async function tripsOf(tenantNameSuffix: string, files: ArchiveFiles): Promise<number> {
   const archive = { ...plainFiles(OPTIONS), ...files }
   return callsOf(await deployed('/configuration/deployTest', { tenantNameSuffix }, archive), 'd1')
 }
 
-/** What the document of an issued policy says, or how it failed. */
+/** The text of the document of an issued policy, or its failure. */
 async function paperOf(plain: Plain, fileName: string): Promise<string> {
   const { locator } = await plain.issue(YEAR_2035, '100')
   const { documents } = await whenMade(
@@ -77,7 +77,7 @@ async function paperOf(plain: Plain, fileName: string): Promise<string> {
 
 beforeAll(() => prepareDatabases({ tenants: 2 }))
 
-it('is accepted for a new tenant where the archive brings the template, and made of it', async () => {
+it('a new tenant can name a template that its archive provides as a resource, and documents use it', async () => {
   const refused = await deploy('brought', { ...documentsOf('letter', 'lettre'), ...BROUGHT })
   expect(refused.success).toBe(false)
   expect(refused.logfile.match(/^ERROR.*/gm)).toEqual([
@@ -90,7 +90,7 @@ it('is accepted for a new tenant where the archive brings the template, and made
   expect(await paperOf(plain, 'letter.html')).toBe('Letter of plain')
 })
 
-it('is accepted once the tenant has the template, and refused before: in a deploy, and where an archive is looked at', async () => {
+it('deploy and validate reject a missing template until the tenant has it as a resource', async () => {
   const plain = await plainTenant('uploaded', OPTIONS, USERS)
   const files = { ...documentsOf('letter'), ...USERS }
   const { tenantName } = plain
@@ -110,7 +110,7 @@ it('is accepted once the tenant has the template, and refused before: in a deplo
   expect(ofTemplates(await validate({ tenantName }))).toEqual([])
   const { success, logfile } = await deploy('uploaded', files)
   expect([success, logfile.includes('missingTemplate')]).toEqual([true, false])
-  // One read more than an archive that has all its templates.
+  // One read more than for an archive that has all its templates.
   expect([await tripsOf('uploaded', USERS), await tripsOf('uploaded', files)]).toEqual([4, 5])
   expect(await paperOf(plain, 'letter.html')).toMatch(/^dataError: .*none is in force as a resource/)
   await plain.ok('POST', `${base}/groups`, {

@@ -1,6 +1,6 @@
-// Documents of policies and what a tenant's resources give to them: templates of a configuration in both dialects, the
-// snippets that they may include, tables and static documents in force on the right day; and the same through the path by
-// which authors try templates out.
+// Documents of policies with a tenant's resources: templates of a configuration in both dialects, the snippets that they may
+// include, and tables and static documents in force on the right day. renderPolicyDocument, which authors use to try out
+// templates, gives the same results.
 import { env } from 'cloudflare:workers'
 import monoFont from 'dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000
 const START = Number(plainYear().request.policy.policyStartTimestamp)
 const YEAR_MS = Number(plainYear().request.policy.policyEndTimestamp) - START
 
-/** Of the configuration: by file name, its text and what policy.json says of its document. */
+/** Templates of the configuration: by file name, the text and the properties of its document in policy.json. */
 const TEMPLATES = {
   'card.vm': [
     '## a card\n#macro(line $label $value)$label: $value;#end\n#line("From", $date.format("yyyy-MM-dd", $data.policy.original_contract_start_timestamp)) #parse("foot")',
@@ -43,7 +43,7 @@ const TEMPLATES = {
   'bill.template.liquid': ['Bill {{ data.invoice.display_id }}', { scope: 'invoice', trigger: 'generated' }],
 } as const
 
-/** Halfway from now to the policy's start, whichever comes first. */
+/** Halfway between now and the policy's start, in either order. */
 const BETWEEN = Math.round((Date.now() + START) / 2)
 
 let motor: Motor
@@ -153,7 +153,7 @@ const group = (name: string, start: number, resourceNames: string[]) =>
     body: { name, selectionStartTime: new Date(start).toISOString(), resourceNames },
   })
 
-/** An issued policy from then on, its documents made. */
+/** Issues a policy from that time, and returns it once its documents are generated. */
 async function issuedFrom(start: number, region = 'R3'): Promise<PolicyResponse> {
   const { body } = await motor.createPolicy({
     fieldValues: { ...(plainYear().request.policy.fieldValues as object), region_class: region },
@@ -167,7 +167,7 @@ async function issuedFrom(start: number, region = 'R3'): Promise<PolicyResponse>
   )
 }
 
-/** What the document says, or how it failed. */
+/** The text of the document, or its failure. */
 async function textOf({ documents }: Pick<PolicyResponse, 'documents'>, name: string): Promise<string> {
   const { state, failureMessage, url } = documents.find(one => one.fileName.startsWith(`${name}.`))!
   if (state !== 'ready') return `${state}: ${failureMessage}`
@@ -183,13 +183,13 @@ const tried = async (request: object) => {
   return { status: answer.status, body: answer.body, calls: roundTrips(answer) }
 }
 
-describe('documents of a configuration', () => {
+describe('Documents of a configuration', () => {
   let policy: PolicyResponse
   beforeAll(async () => {
     policy = await issuedFrom(START)
   })
 
-  it('are made of its Velocity templates, with the snippets in force; the invoice by its fixed name too', async () => {
+  it('render Velocity templates with the snippets in force, including the invoice template of fixed name', async () => {
     const from = new Date(START + 2 * 3_600_000).toISOString().slice(0, 10)
     expect(await textOf(policy, 'card')).toBe(`From: ${from}; the foot`)
     const [invoice] = policy.invoices
@@ -197,19 +197,19 @@ describe('documents of a configuration', () => {
     expect([paper!.state, paper!.fileName]).toEqual(['ready', `invoice_${invoice!.displayId}.pdf`])
   })
 
-  it('include no snippet that their templateSnippets do not list, by whatever name it is asked for', async () => {
+  it('cannot include a snippet that is missing from templateSnippets, even by a computed name', async () => {
     expect(await textOf(policy, 'sly')).toBe(
       `renderError: products/private_motor/policy/sly.vm:2:3: The snippet 'hidden' is not in the document's templateSnippets. Add it there, or correct the name.`,
     )
   })
 
-  it('read tables as they are in force when their transaction takes effect, and names by their selectionTimeBasis', async () => {
+  it('read tables in force when their transaction takes effect, and snippets by selectionTimeBasis', async () => {
     expect(await textOf(policy, 'rate')).toBe('7.5')
     expect(await textOf(await issuedFrom(START + 20 * DAY_MS), 'rate')).toBe('9.25')
     expect(await textOf(policy, 'rate_now')).toBe('stamp of today')
   })
 
-  it('are what static documents are: a page of HTML here, the resource in force before the configuration’s', async () => {
+  it('render HTML static documents, and prefer a resource in force to the configuration’s file', async () => {
     expect(await textOf(policy, 'terms')).toBe('<p>conditions of the configuration</p>')
     await upload('documents', 'conditions_1', 'conditions', '<p>conditions in force</p>', 'text/html')
     await upload('documents', 'conditions_2', 'conditions', 'a,b', 'text/csv')
@@ -221,7 +221,7 @@ describe('documents of a configuration', () => {
     )
   })
 
-  it('are those of the policy’s jurisdiction: template, snippet and static document, else those for every one', async () => {
+  it('use the template, snippet and static document of the policy’s jurisdiction, or else the general ones', async () => {
     expect(await textOf(policy, 'placed')).toBe('placed in R3: where R3')
     expect(await textOf(policy, 'wording')).toBe('<p>wording of R3</p>')
     const elsewhere = await issuedFrom(START, 'R1')
@@ -229,7 +229,7 @@ describe('documents of a configuration', () => {
     expect(await textOf(elsewhere, 'wording')).toBe('<p>wording of all</p>')
   })
 
-  it('are of the type of the static document that they are, unless another is said', async () => {
+  it('take their type from a prerendered static document, and fail when another type is configured', async () => {
     const plain = policy.documents.filter(({ fileName }) => fileName.startsWith('plain_'))
     expect(plain.map(({ fileName, type, state }) => `${fileName} ${type} ${state}`)).toEqual([
       'plain_undefined.html html ready',
@@ -239,12 +239,12 @@ describe('documents of a configuration', () => {
     expect(await textOf(policy, 'plain_pdf')).toContain("'wording' is html, and the document pdf.")
   })
 
-  it('include a snippet for the time that config.json says of it, and others for their own', async () => {
+  it('select a snippet by its selectionTimeBasis in config.json, and others by the document’s', async () => {
     const [now, then] = Date.now() < START ? ['first', 'second'] : ['second', 'first']
     expect(await textOf(policy, 'sealed')).toBe(`${now} seal, ${then} mark`)
   })
 
-  it('have the families of their customFonts, and those of scope invoice are every invoice’s', async () => {
+  it('embed the fonts of their customFonts, and are on every invoice with scope invoice', async () => {
     const face = `@font-face{font-family:"brand";src:url(data:font/sfnt;base64,${Buffer.from(monoFont).toString('base64')})}`
     expect(await textOf(policy, 'branded')).toBe(
       `<head><style>${face}</style></head><p style="font-family: brand">x</p>`,
@@ -254,12 +254,12 @@ describe('documents of a configuration', () => {
     expect(await textOf(invoice!, 'bill')).toBe(`Bill ${invoice!.displayId}`)
   })
 
-  it('look for no head again and again where none ends', async () => {
+  it('are rendered in linear time when a template has many unclosed head elements', async () => {
     const { body } = await tried({ policyLocator: policy.locator, templateName: 'heads' })
     expect(body).toMatch(/^<style>@font-face\{.*\}<\/style><head <head /)
   }, 15_000)
 
-  it('show as resources the scope and trigger that the newest configuration says of their documents', async () => {
+  it('show their scope and trigger of the newest configuration on the resource of their template', async () => {
     await upload('templates/liquid', 'billed_1', 'bill', 'Bill')
     await upload('templates/liquid', 'branded_1', 'branded', 'x')
     const shown = async (name: string) => {
@@ -278,7 +278,7 @@ describe('documents of a configuration', () => {
     expect(explained.body).toMatchObject({ staticName: 'placed', rendering: 'dynamic' })
   })
 
-  it('are tried out as they are made: the same template, snippets and tables on the same day', async () => {
+  it('render the same in renderPolicyDocument, with the template, snippets and tables of the same day', async () => {
     const { locator } = policy
     const later = await issuedFrom(START + 20 * DAY_MS)
     const of = (templateName: string, policyLocator = locator) => tried({ policyLocator, templateName })
@@ -291,7 +291,7 @@ describe('documents of a configuration', () => {
     expect([(await of('rate')).body, (await of('rate', later.locator)).body]).toEqual(['7.5', 'rate: 1'])
   })
 
-  it('are tried out as texts of either dialect, which cost the policy and the names they use', async () => {
+  it('can be tried out as texts of both dialects, with reads only for the policy and named resources', async () => {
     const { locator: policyLocator } = policy
     const velocity = (template: string) => tried({ policyLocator, template, templateFormat: 'velocity' })
     expect(await velocity('$data.policy.locator')).toMatchObject({
@@ -317,7 +317,7 @@ describe('documents of a configuration', () => {
   })
 })
 
-it('names of all documents that are made together are read in one round trip', async () => {
+it('the names of all documents generated together are read in one round trip', async () => {
   const tenant = (await findTenant(env, { name: motor.tenantName }, noCalls()))!
   const calls = noCalls()
   const resources = documentResources({ env, tenant, calls })

@@ -13,7 +13,7 @@ const policy = (number: number): WaitingPolicy => ({ policyLocator: number as Po
 const locator = (number: number) => number as PolicyLocator
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, nth) => from + nth)
 
-/** Of whom nobody was told; counts the looks. */
+/** Finds policies that were never announced, and counts the searches. */
 function untold(...found: WaitingPolicy[]) {
   const looks = { count: 0 }
   return {
@@ -25,8 +25,8 @@ function untold(...found: WaitingPolicy[]) {
   }
 }
 
-describe('the turns of a shard', () => {
-  it('are sixteen at a time; those that came meanwhile follow one by one, in their order, without a look', async () => {
+describe('The document turns of a shard', () => {
+  it('are at most sixteen at a time, and waiting policies follow in order without a search', async () => {
     const turns = new DocumentTurns()
     const { look, looks } = untold()
     const begun = range(0, 20).map(nth => turns.begin(policy(nth), false, at(0)))
@@ -37,7 +37,7 @@ describe('the turns of a shard', () => {
     expect(looks.count).toBe(0)
   })
 
-  it('are one for a policy; a hint that comes meanwhile is repeated when it ends', async () => {
+  it('are one at a time for a policy, and a hint that arrives meanwhile is repeated at the end', async () => {
     const turns = new DocumentTurns()
     const { look } = untold()
     expect(turns.begin(policy(1), false, at(0))).toBe(true)
@@ -49,7 +49,7 @@ describe('the turns of a shard', () => {
     expect(await turns.end(locator(1), at(30), look)).toBeUndefined()
   })
 
-  it('end by themselves where a crash cut them off', () => {
+  it('expire by themselves after a crash', () => {
     const turns = new DocumentTurns()
     for (const nth of range(0, MADE_AT_ONCE)) turns.begin(policy(nth), false, at(0))
     expect(turns.begin(policy(99), false, at(TURN_MS - 1))).toBe(false)
@@ -57,7 +57,7 @@ describe('the turns of a shard', () => {
     expect(turns.begin(policy(99), false, at(TURN_MS))).toBe(true)
   })
 
-  it('go on to those of whom nobody was told, once somebody kept hints back: a look a second at most', async () => {
+  it('search for unannounced policies at most once a second while hints are being withheld', async () => {
     const turns = new DocumentTurns()
     const { look, looks } = untold(policy(50), policy(51), policy(1))
     turns.begin(policy(1), true, at(0))
@@ -71,7 +71,7 @@ describe('the turns of a shard', () => {
     expect(looks.count).toBe(1)
     expect(await turns.end(locator(1), at(1_020), look)).toEqual(policy(50))
     expect(looks.count).toBe(2)
-    // A minute later all were told of again.
+    // A minute later all were announced again.
     const later = untold(policy(60))
     for (const nth of range(0, 3)) await turns.end(locator(90 + nth), at(1_100), later.look)
     expect(await turns.end(locator(2), at(61_000), later.look)).toBeUndefined()

@@ -1,4 +1,4 @@
-// Documents of all tenants are made by the consumers of one queue: a tenant with very many leaves room for the others.
+// The consumers of one queue generate the documents of all tenants: a tenant with very many leaves room for the others.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { PolicyLocator } from '../../src/kernel/locators.ts'
@@ -23,7 +23,7 @@ afterEach(() => void vi.restoreAllMocks())
 
 const LEASE_MS = 300_000
 
-describe('a shard in which a hundred policies wait', () => {
+describe('A shard with a hundred waiting policies', () => {
   const at = Date.now() as Instant
   const until = (at + LEASE_MS) as Instant
   let database: Database
@@ -42,18 +42,18 @@ describe('a shard in which a hundred policies wait', () => {
   })
   const claim = (nth: number) => claimJob(database, nth as PolicyLocator, at, until)
 
-  it('has sixteen of them made at a time, each of which names another one that waits', async () => {
+  it('has at most sixteen in progress, and each claim names another one that waits', async () => {
     const claimed = []
     for (let nth = 0; nth < MADE_AT_ONCE; nth += 1) claimed.push(await claim(nth))
     expect(claimed.map(job => job?.attempts)).toEqual(Array(MADE_AT_ONCE).fill(0))
     expect(await claim(99)).toBeUndefined()
-    // Each names the next of those that waited then, none of those that are at work.
+    // Each names the next one that was waiting then, and none that is in progress.
     const next = claimed.map(job => Number(job?.next))
     expect(next.every((named, nth) => named > nth)).toBe(true)
     expect(new Set(next).size).toBe(MADE_AT_ONCE)
   })
 
-  it('has no place taken by what waits for another try', async () => {
+  it('gives no seat to a policy that waits for its next attempt', async () => {
     await postponeJob(database, 3 as PolicyLocator, (at + 60_000) as Instant, 1)
     expect(await claim(3)).toBeUndefined()
     const again = await claim(50)
@@ -63,7 +63,7 @@ describe('a shard in which a hundred policies wait', () => {
     expect(await claim(50)).toMatchObject({ attempts: 1 })
   })
 
-  it('goes on with what a crash left behind', async () => {
+  it('resumes the work of a crashed consumer once its lease has expired', async () => {
     const later = (until + 1) as Instant
     expect(await claimJob(database, 0 as PolicyLocator, later, (later + LEASE_MS) as Instant)).toMatchObject({
       attempts: 1,
@@ -71,7 +71,7 @@ describe('a shard in which a hundred policies wait', () => {
   })
 })
 
-/** Holds back what is sent to the queue of documents, in its order. */
+/** Holds back the messages sent to the documents queue, in order. */
 function heldQueue() {
   const hints: DocumentHint[] = []
   const queues = Object.getPrototypeOf(env.DOCUMENTS) as Queue
@@ -91,7 +91,7 @@ function heldQueue() {
   return hints
 }
 
-it('a tenant that sells a lot keeps another’s documents waiting for a round, and has all its own made', async () => {
+it('a busy tenant delays another’s documents by at most one minute’s hints, and gets all its own', async () => {
   const [heavy, quiet] = [
     await motorTenant('heavy', exampleFiles('motor')),
     await motorTenant('quiet', exampleFiles('motor')),
@@ -101,7 +101,7 @@ it('a tenant that sells a lot keeps another’s documents waiting for a round, a
     const { body } = await motor.createPolicy()
     await motor.post(`/policy/${body.locator}/issue`)
   }
-  // Two changes of each policy want documents.
+  // Two changes of each policy request documents.
   for (let count = 0; count < MOST_HINTS_A_MINUTE / 2 + 4; count += 1) await sell(heavy)
   await sell(quiet)
   const isQuiet = ({ tenantLocator }: DocumentHint): boolean => tenantLocator === quiet.tenantLocator
@@ -115,18 +115,18 @@ it('a tenant that sells a lot keeps another’s documents waiting for a round, a
     await consumeDocumentHints({ messages: [{ body }] } as unknown as MessageBatch<unknown>, env)
   }
   expect(before).toBe(MOST_HINTS_A_MINUTE)
-  // Nobody hinted of the last policies but those that were made before them.
+  // The last policies had no hints of their own; those generated before them passed the turn on.
   const left = await boundDatabase('TENANT_001').prepare('select count(*) as n from document_job').first('n')
   expect(left).toBe(0)
 })
 
-it('documents of a sale take two round trips in the database: one reads what is in force, one records them', async () => {
+it('the documents of a sale take two D1 round trips: one reads what is in force, one records them', async () => {
   const motor = await motorTenant('few', exampleFiles('motor'))
   const hints = heldQueue()
   const figures: number[][] = []
   const METRICS = { writeDataPoint: ({ doubles }: { doubles: number[] }) => figures.push(doubles.slice(1)) }
   const counting = { ...env, METRICS } as unknown as Env
-  /** Sells a policy; what the two messages take that come of it. */
+  /** Sells a policy, and returns the cost of the two messages that result. */
   const sell = async () => {
     const { body } = await motor.createPolicy()
     await motor.post(`/policy/${body.locator}/issue`)
@@ -141,14 +141,14 @@ it('documents of a sale take two round trips in the database: one reads what is 
   }
   await sell()
   expect(await sell()).toEqual([
-    // Its turn, what the policy's object remembers, before and after, what was made, and the end of the turn.
+    // Its turn, the policy as its object remembers it, before and after, the generated documents, and the end of the turn.
     { d1: 2, object: 5, r2: 6, queue: 0, rowsWritten: 12 },
-    // All were made.
+    // All documents were generated.
     { d1: 0, object: 3, r2: 0, queue: 0, rowsWritten: 0 },
   ])
 })
 
-it('what a policy wants while its documents are made is recorded with them', async () => {
+it('documents requested while others of the policy are generated are recorded together with them', async () => {
   const motor = await motorTenant('quick', exampleFiles('motor'))
   const hints = heldQueue()
   const { body: policy } = await motor.createPolicy()
@@ -176,7 +176,7 @@ it('what a policy wants while its documents are made is recorded with them', asy
   expect(await boundDatabase(shards[0]!).prepare('select version from policy').first('version')).toBe(3)
 })
 
-it('a policyholder who was changed a moment before does not hold them up', async () => {
+it('a policyholder changed just before does not delay the documents', async () => {
   const motor = await motorTenant('moved', exampleFiles('motor'))
   const hints = heldQueue()
   const consume = async () => {

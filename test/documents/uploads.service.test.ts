@@ -43,8 +43,8 @@ const upload = <Body = PolicyResponse>(
   return callApi('POST', `/policy/${policy}/addDocument${query}`, { token: motor.token, body: form, headers })
 }
 
-describe('addDocument', () => {
-  it('adds a PDF, with its words in the query, and causes no transaction', async () => {
+describe('POST /policy/{locator}/addDocument', () => {
+  it('adds a PDF with its names in the query, and creates no transaction', async () => {
     const policy = await draft()
     const before = (await motor.get<PolicyResponse>(`/policy/${policy}`)).body
     const { status, body } = await upload(policy, PDF)
@@ -57,7 +57,7 @@ describe('addDocument', () => {
     expect([headers.get('content-type'), new TextDecoder().decode(bytes)]).toEqual(['application/pdf', PDF])
   })
 
-  it('is repeated under its Idempotency-Key, and refused with another name of the file', async () => {
+  it('returns 409 when the idempotency key is repeated with another file name', async () => {
     const policy = await draft()
     const headers = { 'idempotency-key': 'one-file-only' }
     for (const [name, status] of [
@@ -69,12 +69,12 @@ describe('addDocument', () => {
     expect((await motor.get<PolicyResponse>(`/policy/${policy}`)).body.documents).toHaveLength(1)
   })
 
-  it('costs the timer, the file and the write, where the policy was read before', async () => {
+  it('costs two D1 round trips, one call to the object and one to R2 when the policy was read before', async () => {
     const policy = await draft()
     expect(roundTrips(await upload(policy, PDF))).toMatchObject({ d1: 2, object: 1, r2: 1 })
   })
 
-  it('adds HTML, with its words in the form, whatever its name says', async () => {
+  it('adds HTML with its names in the form, and derives the extension from the content', async () => {
     const { body } = await upload(await draft(), HTML, {
       query: '',
       fields: { displayName: 'Page', documentType: 'html' },
@@ -83,13 +83,13 @@ describe('addDocument', () => {
     expect(body.documents).toMatchObject([{ displayName: 'Page', fileName: 'page.html', type: 'html' }])
   })
 
-  it('adds HTML with blanks, a declaration and comments before its first tag', async () => {
+  it('recognizes HTML after blanks, a declaration and comments', async () => {
     const before = '\n<?xml version="1.0"?> <!-- <p> --><!---->\n<!-- a\n--> '
     const { body } = await upload(await draft(), `${before}<html><p>Terms</p></html>`)
     expect(body.documents).toMatchObject([{ type: 'html' }])
   })
 
-  it('cuts a name that is too long, and within no character', async () => {
+  it('shortens a long file name without cutting a character', async () => {
     const { status, body } = await upload(await draft(), PDF, { name: `${'a'.repeat(199)}\u{1f697}.pdf` })
     expect([status, body.documents[0]?.fileName]).toEqual([200, `${'a'.repeat(196)}.pdf`])
   })
@@ -103,19 +103,19 @@ describe('addDocument', () => {
     ['HTML that is said to be a PDF', HTML, { query: '?displayName=x&documentType=pdf' }, 'the file is html'],
     ['a file without a name for people', PDF, { query: '?documentType=x' }, 'Say the displayName'],
     ['a file without its kind', PDF, { query: '?displayName=x' }, 'Say the documentType'],
-  ])('refuses %s', async (_, content, options, message) => {
+  ])('rejects %s with 400', async (_, content, options, message) => {
     const { status, body } = await upload<Problem>(await draft(), content, options)
     expect([status, body.message]).toEqual([400, expect.stringContaining(message)])
   })
 
-  it('refuses a file over 25 MiB and an unknown policy', async () => {
+  it('rejects a file over 25 MiB with 413, and an unknown policy with 404', async () => {
     const large = new Uint8Array(25 * 1024 * 1024 + 1)
     large.set(new TextEncoder().encode(PDF))
     expect((await upload(await draft(), large)).status).toBe(413)
     expect((await upload('100000000064', PDF)).status).toBe(404)
   })
 
-  it('a repeat with the same key adds it once', async () => {
+  it('adds the document once when the request is repeated with the same key', async () => {
     const policy = await draft()
     const headers = { 'idempotency-key': `terms-${policy}` }
     const first = await upload(policy, PDF, { headers })
@@ -129,7 +129,7 @@ describe('addDocument', () => {
     expect(new TextDecoder().decode(bytes)).toBe(PDF)
   })
 
-  it('an issued policy takes documents too, a discarded one does not', async () => {
+  it('accepts documents on an issued policy, but not on a discarded one (409)', async () => {
     const { body } = await motor.createPolicy()
     await motor.post(`/policy/${body.locator}/issue`)
     expect((await upload(body.locator, PDF)).status).toBe(200)
@@ -139,11 +139,11 @@ describe('addDocument', () => {
   })
 })
 
-describe('removeDocument', () => {
+describe('POST /policy/{locator}/removeDocument', () => {
   const remove = <Body = PolicyResponse>(policy: string, documentLocator: string) =>
     motor.post<Body>(`/policy/${policy}/removeDocument`, { documentLocator })
 
-  it('takes an uploaded document away, and its file', async () => {
+  it('removes an uploaded document and its file', async () => {
     const policy = await draft()
     const { body } = await upload(policy, PDF)
     const [document] = body.documents
@@ -152,7 +152,7 @@ describe('removeDocument', () => {
     expect((await fileAt(document!.url!)).status).toBe(404)
   })
 
-  it('refuses what was made by the service, what is not there, and everything once the policy is issued', async () => {
+  it('rejects generated and unknown documents, and any document once the policy is issued', async () => {
     const { body: policy } = await motor.createPolicy()
     const { locator } = (await upload(policy.locator, PDF)).body.documents.at(-1)!
     const { body } = await motor.get<PolicyResponse>(`/policy/${policy.locator}`)
@@ -165,7 +165,7 @@ describe('removeDocument', () => {
   })
 })
 
-describe('renderPolicyDocument', () => {
+describe('POST /document/renderPolicyDocument', () => {
   const render = async (request: object) => {
     const response = await callApi<string>('POST', '/document/renderPolicyDocument', {
       token: motor.token,
@@ -178,7 +178,7 @@ describe('renderPolicyDocument', () => {
   const ask = <Body>(policyLocator: string, request: object, headers: Record<string, string> = {}) =>
     motor.post<Body>('/document/renderPolicyDocument', { policyLocator, ...request }, headers)
 
-  it('answers with the address of the file, which works without a token and is no document of the policy', async () => {
+  it('returns a URL of the file that needs no token, and adds no document to the policy', async () => {
     const { body: policy } = await motor.createPolicy({ finalize: false })
     const before = Date.now()
     const answer = await ask<RenderedDocumentResponse>(policy.locator, { templateName: 'schedule' })
@@ -201,7 +201,7 @@ describe('renderPolicyDocument', () => {
     expect((await motor.get<PolicyResponse>(`/policy/${policy.locator}`)).body.documents).toEqual([])
   })
 
-  it('costs the file and its timer beside what the file itself costs', async () => {
+  it('adds one D1 and one R2 round trip when it stores the file instead of returning it', async () => {
     const { body: policy } = await motor.createPolicy({ finalize: false })
     const request = { template: 'x', type: 'html' }
     await ask(policy.locator, request)
@@ -210,7 +210,7 @@ describe('renderPolicyDocument', () => {
     expect(named).toEqual({ ...file, d1: file.d1! + 1, r2: file.r2! + 1 })
   })
 
-  it('stores the file of a repeat with the same key in the same place', async () => {
+  it('stores the file in the same place when the request is repeated with the same key', async () => {
     const { body: policy } = await motor.createPolicy({ finalize: false })
     const place = async (key: string): Promise<string> => {
       const { body } = await ask<RenderedDocumentResponse>(
@@ -250,7 +250,7 @@ describe('renderPolicyDocument', () => {
     expect([answer.status, answer.type, answer.body.slice(0, 5)]).toEqual([200, 'application/pdf', '%PDF-'])
   })
 
-  it('renders a text over an invoice as HTML, with exact figures', async () => {
+  it('renders a text over an invoice as HTML, with exact amounts', async () => {
     const { body: created } = await motor.createPolicy()
     const { body } = await motor.post(`/policy/${created.locator}/issue`)
     const [invoice] = (
@@ -270,7 +270,7 @@ describe('renderPolicyDocument', () => {
     expect(answer.body).toBe(`${invoice!.totalDue} ${invoice!.totalDue} ${invoice!.displayId}`)
   })
 
-  it('shows what an endorsement changes, field by field', async () => {
+  it('shows the fields that an endorsement changes', async () => {
     const { body: created } = await motor.createPolicy()
     const { body: policy } = await motor.post(`/policy/${created.locator}/issue`)
     const { body: endorsement } = await motor.post<{ locator: string }>(
@@ -295,7 +295,7 @@ describe('renderPolicyDocument', () => {
     )
   })
 
-  it('shows what a renewal changes, and no exposure that goes on as it was', async () => {
+  it('shows what a renewal changes, without exposures that continue unchanged', async () => {
     const { body: created } = await motor.createPolicy()
     const { body: policy } = await motor.post(`/policy/${created.locator}/issue`)
     const { body: renewal } = await motor.post<{ locator: string }>(`/policies/${policy.locator}/renewals`, {
@@ -314,7 +314,7 @@ describe('renderPolicyDocument', () => {
     expect(answer.body).toBe(`claims_free_years ${fieldValues.claims_free_years![0]}>3 updated 0`)
   })
 
-  it('shows which perils an endorsement adds, ends and changes, below their exposure', async () => {
+  it('shows the perils that an endorsement adds, ends and changes, below their exposure', async () => {
     const { body: created } = await motor.createPolicy()
     const { body: policy } = await motor.post(`/policy/${created.locator}/issue`)
     const [exposure] = policy.exposures
@@ -352,7 +352,7 @@ describe('renderPolicyDocument', () => {
     )
   })
 
-  it('takes the policy by its display id and a transaction by its type, as published clients name them', async () => {
+  it('accepts a policy’s display id and a transaction type, the names of published clients', async () => {
     const { body } = await motor.createPolicy()
     const template = '{{ data.policy.display_id }}'
     const named = await render({ policyDisplayId: body.displayId, template, type: 'html' })
@@ -376,7 +376,7 @@ describe('renderPolicyDocument', () => {
     expect((await render({ policyDisplayId: body.displayId, template, transactionType })).status).toBe(400)
   })
 
-  it('answers 422 with the line of what fails, and 404 for what is not there', async () => {
+  it('returns 422 with the line of the failure, 404 for unknown records and 400 for a bad request', async () => {
     const { body } = await motor.createPolicy()
     const of = (request: object) => render({ policyLocator: body.locator, ...request })
     const failing = await of({ template: 'x\n{{ 1 | divided_by: 0 }}' })

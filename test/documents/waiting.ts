@@ -1,14 +1,14 @@
-// Documents are made after the answer: tests ask until they are there.
+// Documents are generated after the response, so tests poll until they are there.
 import { exports } from 'cloudflare:workers'
 import { inject } from 'vitest'
 import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
 import { noteExchange } from '../support/exchanges/note.ts'
 
-/** In ms. Whatever no message tells of is found within a minute. */
+/** Milliseconds. Documents without a message are found within a minute. */
 const MOST_WAIT_MS = 90_000
 const BETWEEN_MS = 100
 
-/** What `read` gives once none of its documents waits. */
+/** Returns the value of `read` once none of its documents is a draft. */
 export async function whenMade<T>(
   read: () => Promise<T>,
   documents: (value: T) => readonly PolicyDocumentResponse[],
@@ -23,7 +23,7 @@ export async function whenMade<T>(
   }
 }
 
-/** What is at an address of a file. */
+/** The response at a file's URL. */
 export async function fileAt(
   url: string,
   headers: Record<string, string> = {},
@@ -38,7 +38,7 @@ export async function fileAt(
   }
 }
 
-/** The text of the PDF at that address, line by line; undefined where the tool is missing. */
+/** The text of the PDF at the URL, line by line; undefined if the tool is missing. */
 export async function pdfTextAt(url: string): Promise<string | undefined> {
   const { bytes } = await fileAt(url)
   const answer = await fetch(`http://127.0.0.1:${inject('pdfReaderPort')}/`, { method: 'POST', body: bytes })

@@ -1,4 +1,4 @@
-// When documents are made that do not say it, and which ones a renewal has, through HTTP.
+// When documents without a `generatingEvent` are generated, and which documents a renewal has, through HTTP.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
 import { callApi } from '../support/api.ts'
@@ -17,7 +17,7 @@ const line = (fileName: string, more: object = {}) => ({
   ...more,
 })
 
-/** Documents of the policy and of an endorsement, one of each without `generatingEvent`; no renewals.json. */
+/** Documents of the policy and of an endorsement, one of each without `generatingEvent`, and no renewals.json. */
 function withoutRenewals(): ArchiveFiles {
   const { [`${FOLDER}/renewals.json`]: _, ...files } = motorWithoutPapers()
   const changed = (name: string, change: (value: never) => object): [string, string] => [
@@ -69,7 +69,7 @@ type Transaction = { locator: string; state: string; documents: PolicyDocumentRe
 const names = ({ documents }: { documents: PolicyDocumentResponse[] }): string[] =>
   documents.map(one => one.fileName.replace('.html', ''))
 
-/** What the transaction has at each step. */
+/** The transaction's documents after each step. */
 async function stepped(path: string, locator: string): Promise<Record<string, string[]>> {
   const at: Record<string, string[]> = {}
   for (const step of ['quote', 'accept', 'issue']) {
@@ -83,15 +83,15 @@ async function stepped(path: string, locator: string): Promise<Record<string, st
   return at
 }
 
-describe('a document that does not say when it is made', () => {
-  it('is made at issuance for new business', async () => {
+describe('A document without a generatingEvent', () => {
+  it('is generated at issue for new business', async () => {
     const before = (await motor.get<Transaction>(`/policy/${policy}`)).body
     expect(names(before)).not.toContain('unsaid')
     const { body } = await motor.post<Transaction>(`/policy/${policy}/issue`)
     expect(names(body)).toEqual(expect.arrayContaining(['unsaid', 'schedule']))
   })
 
-  it('is made at acceptance for an endorsement', async () => {
+  it('is generated at acceptance for an endorsement', async () => {
     const { body } = await motor.post<Transaction>(`/policies/${policy}/endorsements`, {
       endorsementName: 'change_of_contact',
       startTimestamp: start + 30 * DAY_MS,
@@ -105,8 +105,8 @@ describe('a document that does not say when it is made', () => {
   })
 })
 
-describe('a renewal of a product without renewals.json', () => {
-  it("has the product's own documents, at acceptance where they do not say when, and none of invoices", async () => {
+describe('A renewal of a product without renewals.json', () => {
+  it('has the product’s own documents, at acceptance by default, and none with scope invoice', async () => {
     const { body } = await motor.post<Transaction>(`/policies/${policy}/renewals`, {
       renewalEndTimestamp: end + 366 * DAY_MS,
     })
