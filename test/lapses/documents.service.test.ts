@@ -1,5 +1,5 @@
-// The papers of an unpaid policy, through HTTP: those that are made when its grace period begins, when it lapses and
-// when it is back, and those that people upload to its reinstatement (brief 0.6, 1.7, 5.1).
+// Documents of an unpaid policy, through HTTP: those generated when its grace period begins, when it lapses and when it is
+// reinstated, and those that people upload to its reinstatement (brief 0.6, 1.7, 5.1).
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -42,7 +42,7 @@ async function moveTo(timestamp: number): Promise<void> {
   expect([body.completed, body.failed]).toEqual([true, 0])
 }
 
-/** Issued, with one invoice that is not paid. */
+/** Issues a policy with one unpaid invoice. */
 async function unpaid(): Promise<PolicyResponse> {
   const { policy, policyholder } = workedOf('home')[0]!.request
   const holder = await post<PolicyholderResponse>('/policyholder/create', {
@@ -59,7 +59,7 @@ async function unpaid(): Promise<PolicyResponse> {
   return (await post<PolicyResponse>(`/policy/${created.body.locator}/issue`)).body
 }
 
-/** A lapsed policy, and the reinstatement that was begun. */
+/** Returns a lapsed policy and a reinstatement that was opened for it. */
 async function reinstating(): Promise<{ policy: PolicyResponse; path: string; locator: string }> {
   const policy = await unpaid()
   await moveTo(Number(policy.invoices[0]!.dueTimestamp) + 20 * DAY_MS)
@@ -70,27 +70,27 @@ async function reinstating(): Promise<{ policy: PolicyResponse; path: string; lo
 const lapseOf = async ({ locator }: PolicyResponse): Promise<LapseResponse> =>
   (await get<GraceLapseReinstatementResponse[]>(`/policy/${locator}/graceLapseReinstatements`))[0]!.lapse!
 
-/** Invoiced from the lapse on. */
+/** Invoices a reinstatement from the time of the lapse. */
 async function invoiced(policy: PolicyResponse, path: string): Promise<LapseReinstatementResponse> {
   const { lapseTimestamp: reinstatementTimestamp } = await lapseOf(policy)
   return (await post<LapseReinstatementResponse>(`${path}/invoice`, { reinstatementTimestamp })).body
 }
 
-/** Paid for, and so issued. */
+/** Invoices and pays a reinstatement, which issues it. */
 async function issued(policy: PolicyResponse, path: string): Promise<void> {
   const { invoiceLocator } = await invoiced(policy, path)
   const paid = await post(`/invoice/${invoiceLocator}/pay`, { fieldValues: { method: 'card' } })
   expect(paid.status).toBe(200)
 }
 
-/** `record` once its document is made. */
+/** Returns the record once its document is generated. */
 const made = <T>(path: string, documentOf: (record: T) => PolicyDocumentResponse | undefined): Promise<T> =>
   whenMade(
     () => get<T>(path),
     record => [documentOf(record) ?? []].flat(),
   )
 
-/** Whether there is a PDF at the document's address, with these words where they can be read. */
+/** Expects a PDF at the document's URL, with these words where its text can be read. */
 async function expectPdf(document: PolicyDocumentResponse | undefined, words: string): Promise<void> {
   const { status, headers, bytes } = await fileAt(document!.url!)
   expect([status, headers.get('content-type')]).toEqual([200, 'application/pdf'])
@@ -99,8 +99,8 @@ async function expectPdf(document: PolicyDocumentResponse | undefined, words: st
   if (text !== undefined) expect(text).toContain(words)
 }
 
-describe('papers that the service makes', () => {
-  it('tell of grace, lapse and reinstatement when each happens', async () => {
+describe('Generated documents', () => {
+  it('are created for the grace period, the lapse and the reinstatement when each happens', async () => {
     const policy = await unpaid()
     const [invoice] = policy.invoices
     await moveTo(Number(invoice!.dueTimestamp) + 60_000)
@@ -154,7 +154,7 @@ describe('papers that the service makes', () => {
     ]).toEqual([grace.document!.locator, lapse.document!.locator, back.reinstatementDocument!.locator])
   })
 
-  it('tell of a cancellation that is a lapse without a type', async () => {
+  it('of a lapse by cancellation without a type use the lapse template, or else the cancellation template', async () => {
     const folder = 'products/homeowners/policy'
     const types = { cancellationTypes: [{ name: 'request', title: 'On request', documents: [] }] }
     const files: ArchiveFiles = {
@@ -181,7 +181,7 @@ describe('papers that the service makes', () => {
     await expectPdf(general.documents[0], `Cancelled ${general.locator}`)
   })
 
-  it('see the reinstatement as `data.reinstatement`', async () => {
+  it('receive the reinstatement as `data.reinstatement`', async () => {
     const { policy, path, locator } = await reinstating()
     const { invoiceLocator, reinstatementTimestamp } = await invoiced(policy, path)
     const { status, body } = await callApi<string>('POST', '/document/renderPolicyDocument', {
@@ -199,7 +199,7 @@ describe('papers that the service makes', () => {
     expect([status, body]).toEqual([200, `${locator} invoiced ${invoiceLocator} 0 0`])
   })
 
-  it('can be tried out over a grace period and a lapse, by their own templates or another text', async () => {
+  it('can be previewed for a grace period and a lapse, with their own templates or a given text', async () => {
     const { policy } = await reinstating()
     const [story] = await get<GraceLapseReinstatementResponse[]>(
       `/policy/${policy.locator}/graceLapseReinstatements`,
@@ -267,8 +267,8 @@ const upload = <Body = LapseReinstatementResponse>(
 const remove = <Body = LapseReinstatementResponse>(path: string, documentLocator: string) =>
   post<Body>(`${path}/removeDocument`, { documentLocator })
 
-describe('papers that are uploaded to a reinstatement', () => {
-  it('stand on it in order, with files, and change nothing else', async () => {
+describe('Documents uploaded to a reinstatement', () => {
+  it('are listed in order with their files, and change nothing else', async () => {
     const { policy, path } = await reinstating()
     const before = await get<LapseReinstatementResponse>(path)
     const first = await upload(path, PDF)
@@ -301,7 +301,7 @@ describe('papers that are uploaded to a reinstatement', () => {
     expect(documents.filter(one => answered.some(({ locator }) => locator === one.locator))).toEqual([])
   })
 
-  it('are added once for a repeat of the request', async () => {
+  it('are added once when the request is repeated with the same key', async () => {
     const { path } = await reinstating()
     const headers = { 'idempotency-key': 'statement' }
     const first = await upload(path, PDF, { headers })
@@ -313,13 +313,13 @@ describe('papers that are uploaded to a reinstatement', () => {
     expect(new TextDecoder().decode((await fileAt(first.body.uploadedDocuments[0]!.url!)).bytes)).toBe(PDF)
   })
 
-  it('cost a look-up, the timer, the file and the write', async () => {
+  it('cost three D1 round trips, one call to the object and one to R2', async () => {
     const { path } = await reinstating()
     const added = await upload(path, PDF)
     expect(roundTrips(added)).toMatchObject({ d1: 3, object: 1, r2: 1 })
   })
 
-  it('are refused with what is wrong, and nothing is added', async () => {
+  it('are rejected when invalid, too large, not permitted or of an unknown reinstatement', async () => {
     const { policy, path } = await reinstating()
     const large = new Uint8Array(25 * 1024 * 1024 + 1)
     large.set(new TextEncoder().encode(PDF))
@@ -339,7 +339,7 @@ describe('papers that are uploaded to a reinstatement', () => {
     expect((await get<LapseReinstatementResponse>(path)).uploadedDocuments).toEqual([])
   })
 
-  it('are removed with their files, until the reinstatement is issued', async () => {
+  it('can be removed with their files until the reinstatement is issued, and then not (409)', async () => {
     const { policy, path, locator } = await reinstating()
     await upload(path, HTML)
     const [gone, kept] = (await upload(path, PDF)).body.uploadedDocuments
@@ -380,7 +380,7 @@ describe('papers that are uploaded to a reinstatement', () => {
     expect([more.status, more.body.uploadedDocuments.length]).toEqual([200, 2])
   })
 
-  it('are no longer added to one that is closed, and may still be removed', async () => {
+  it('cannot be added to a closed reinstatement (409), but can still be removed', async () => {
     const { path, locator } = await reinstating()
     const { uploadedDocuments } = (await upload(path, PDF)).body
     await post(`${path}/close`)

@@ -1,5 +1,5 @@
-// When grace ends for an invoice that is unpaid again, as the product's plugin says (brief 5.6, getPostPaymentReversal): a
-// boat's year from March 1, 2030 in UTC, billed at once.
+// The end of grace that a product's plugin sets for an invoice that is unpaid again (brief 5.6, getPostPaymentReversal). A boat's
+// year from March 1, 2030 in UTC, billed upfront.
 import { describe, expect, it } from 'vitest'
 import { planReversal, planVoidInvoices } from '../../src/billing/payments.ts'
 import type { PostPaymentReversalInput } from '../../src/extension/plugins/contract.ts'
@@ -12,7 +12,7 @@ import { attemptAt } from '../support/policy-story.ts'
 
 const payments = ({ aggregate }: BoatInUtc): Payment[] => [...aggregate.payments.values()]
 
-/** What the plugin is asked when the plan is recorded, and the end of grace of each invoice then. */
+/** The plugin's input when the plan is recorded, and the end of grace of each invoice then. */
 async function graceEnds({ loaded, aggregate: before, now }: BoatInUtc, plan: Planned, endAt?: Instant) {
   const asked: PostPaymentReversalInput[] = []
   const product = {
@@ -30,8 +30,8 @@ async function graceEnds({ loaded, aggregate: before, now }: BoatInUtc, plan: Pl
   return { asked, ends: [...aggregate.invoices.values()].map(one => one.graceEndAt) }
 }
 
-describe('the end of grace by a plugin', () => {
-  it('of an offset that is taken back: is asked for the invoice, which is unpaid again, not for the refund', async () => {
+describe('The end of grace set by a plugin', () => {
+  it('is requested for the unpaid invoice of a reversed offset, not for the refund', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
     await boat.cancel('2030-09-01')
     const [out, into] = payments(boat)
@@ -44,7 +44,7 @@ describe('the end of grace by a plugin', () => {
     expect(ends).toEqual([utc('2030-04-01'), undefined])
   })
 
-  it('is not before the invoice is due again; it may be the time of the reversal, not an earlier one', async () => {
+  it('is never before the invoice’s new due time, and one before the reversal is rejected', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
     await boat.pay(boat.invoices[0]!)
     const plan = planReversal(boat.aggregate, payments(boat)[0]!, boat.now)
@@ -55,7 +55,7 @@ describe('the end of grace by a plugin', () => {
     await expect(graceEnds(boat, plan, (boat.now - 1) as Instant)).rejects.toThrow('lies before the reversal')
   })
 
-  it('is kept on no invoice that is void', async () => {
+  it('is not set on a void invoice', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
     await boat.pay(boat.invoices[0]!)
     const plan = planVoidInvoices(boat.aggregate, boat.invoices, boat.now)

@@ -1,4 +1,4 @@
-// Grace periods of the motor example, by the clock: 30 days, in Berlin (brief 1.5).
+// Grace periods of the motor example over time: 30 days, in Berlin (brief 1.5).
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { endOfDay, type Instant, type TimeZone } from '../../src/kernel/time.ts'
@@ -40,20 +40,20 @@ const refusalOf = (promise: Promise<unknown>): Promise<Refusal> =>
     },
   )
 
-it('days of grace from the end of a day last to the end of a day, also where its last hour comes twice', () => {
+it('grace that starts at the end of a day lasts to the end of a day, even where its last hour is repeated', () => {
   const zone = 'America/Santiago' as TimeZone
   const at = (text: string): Instant => Date.parse(text) as Instant
-  // On April 7, 2035 clocks go back from midnight to 23:00: the day ends at 04:00 UTC.
+  // On April 7, 2035 clocks go back from midnight to 23:00, so the day ends at 04:00 UTC.
   const due = endOfDay(at('2035-03-08T12:00:00Z'), zone)
   expect(endOfGrace(due, 30, zone)).toBe(at('2035-04-08T03:59:59.999Z'))
   expect(endOfGrace(due, 29, zone)).toBe(at('2035-04-07T02:59:59.999Z'))
   expect(endOfGrace(due, 31, zone)).toBe(at('2035-04-09T03:59:59.999Z'))
-  // A plugin's due time at noon stays at noon.
+  // A due time at noon, set by a plugin, stays at noon.
   expect(endOfGrace(at('2035-03-08T15:00:00Z'), 31, zone)).toBe(at('2035-04-08T16:00:00Z'))
 })
 
-describe('a grace period', () => {
-  it('begins at the due time of an unpaid invoice, and not a moment before', async () => {
+describe('A grace period', () => {
+  it('begins exactly at the due time of an unpaid invoice', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance((endOf(policy, '2027-01-01') - 1) as Instant)
     expect(policy.graces).toEqual([])
@@ -85,7 +85,7 @@ describe('a grace period', () => {
     expect(policy.tell()).toEqual(['invoice.pastDue', 'policy.gracePeriod'])
   })
 
-  it('lasts its days by the calendar: the clocks that go forward in it do not shorten it', async () => {
+  it('lasts its calendar days even when clocks go forward in it', async () => {
     const policy = await ClockedPolicy.issued('motor', 'monthly')
     for (const [at, date] of ['2027-01-01', '2027-02-01'].entries()) {
       await policy.advance((endOf(policy, date) - 1) as Instant)
@@ -104,7 +104,7 @@ describe('a grace period', () => {
     expect(policy.graces).toEqual([])
   })
 
-  it('is settled by payment, in full and not in part, and nothing lapses', async () => {
+  it('is settled by full payment but not by a partial one, and nothing lapses', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance('2027-01-20')
     await policy.pay(policy.invoices[0]!, '100')
@@ -118,7 +118,7 @@ describe('a grace period', () => {
     expect(policy.graces).toHaveLength(1)
   })
 
-  it('is joined by a second invoice that becomes past due, and settled when both are paid', async () => {
+  it('includes a second invoice that becomes past due, and is settled when both are paid', async () => {
     const policy = await ClockedPolicy.issued('motor', 'monthly', { lapse: { gracePeriodDays: 45 } })
     await policy.advance('2027-02-05')
     expect(onlyGrace(policy).endAt).toBe(endOf(policy, '2027-02-15'))
@@ -133,7 +133,7 @@ describe('a grace period', () => {
     ])
   })
 
-  it('begins again after a payment was reversed, at the end of that day', async () => {
+  it('begins again at the end of the day on which a payment is reversed', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance('2027-01-20')
     const payment = await policy.pay(policy.invoices[0]!)
@@ -147,7 +147,7 @@ describe('a grace period', () => {
     ])
   })
 
-  it('does not begin over a refund that is not paid out, which nobody is told is past due', async () => {
+  it('does not begin for an unpaid refund, which is not reported as past due either', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.pay(policy.invoices[0]!)
     await policy.advance('2027-03-01')
@@ -159,7 +159,7 @@ describe('a grace period', () => {
     expect([policy.graces, policy.tell()]).toEqual([[], []])
   })
 
-  it('begins with the issue of a policy whose invoice was past due before it', async () => {
+  it('begins at the issue of a policy whose invoice was already past due', async () => {
     const policy = await ClockedPolicy.finalized('motor', 'upfront')
     expect(policy.told).toEqual([['newBusiness', 81_119, 'unfulfilled']])
     await policy.advance('2027-01-10')
@@ -169,7 +169,7 @@ describe('a grace period', () => {
     expect(onlyGrace(policy).startAt).toBe(policy.day('2027-01-10'))
   })
 
-  it('does not begin for a product without grace, nor on a withdrawn or cancelled policy', async () => {
+  it('does not begin for a product without grace, or for a withdrawn or cancelled policy', async () => {
     const plain = await ClockedPolicy.issued('motor', 'upfront', { lapse: {} })
     const gone = await ClockedPolicy.issued('motor', 'upfront')
     const cancelled = await ClockedPolicy.issued('motor', 'upfront')
@@ -186,7 +186,7 @@ describe('a grace period', () => {
     }
   })
 
-  it('lasts its days from the upgrade that brings it, where they would be over already', async () => {
+  it('counts its days from the upgrade that introduces it if they would be over already', async () => {
     const grace = { lapse: { gracePeriodDays: 30 } }
     const late = await ClockedPolicy.issued('motor', 'monthly', { lapse: {} })
     await late.advance('2027-06-10')
@@ -197,7 +197,7 @@ describe('a grace period', () => {
     expect(onlyGrace(late).endAt).toBe(endOf(late, '2027-07-10'))
     await late.advance('2027-07-11')
     expect(cancellationsOf(late).map(one => one.effectiveAt)).toEqual([endOf(late, '2027-07-10')])
-    // What is left of the days counts on.
+    // Otherwise the rest of the days counts on.
     const recent = await ClockedPolicy.issued('motor', 'upfront', { lapse: {} })
     await recent.advance('2027-01-20')
     await recent.upgrade(grace)
@@ -211,8 +211,8 @@ describe('a grace period', () => {
   })
 })
 
-describe('the end of a grace period', () => {
-  it('cancels the policy from then on by `lapse`: what is left unpaid is what was covered', async () => {
+describe('The end of a grace period', () => {
+  it('cancels the policy from then on by `lapse`, so that the covered time remains unpaid', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance('2027-01-20')
     policy.tell()
@@ -240,14 +240,14 @@ describe('the end of a grace period', () => {
       'payment.pay',
       'payment.pay',
     ])
-    // Of 811.19, 12.50 is a fee that stays whole; eleven of twelve months of the other 798.69 are 732.13.
+    // 12.50 of the 811.19 is a fee that is not prorated. Eleven of twelve months of the other 798.69 are 732.13.
     expect(policy.told).toEqual([
       ['newBusiness', 81_119, 'unfulfilled'],
       ['cancellation', -73_213, 'paid'],
     ])
   })
 
-  it('cancels from another time where the grace period says so, until that is taken back', async () => {
+  it('cancels from another time that the grace period sets, until that is reset', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance('2027-01-20')
     await update(policy, { cancelEffectiveAt: policy.day('2027-01-10') })
@@ -268,7 +268,7 @@ describe('the end of a grace period', () => {
     ])
   })
 
-  it('comes later when it is moved, and at once when it is moved to the past', async () => {
+  it('can be moved later, and takes effect immediately when moved to the past', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance('2027-01-20')
     await update(policy, { endAt: policy.day('2027-03-01') })
@@ -286,7 +286,7 @@ describe('the end of a grace period', () => {
     expect(cancellationsOf(policy)).toHaveLength(1)
   })
 
-  it('changes nothing when the policy has ended before it', async () => {
+  it('settles the grace period without a cancellation when the policy has ended before it', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance('2027-01-20')
     const legacy = { action: 'legacy' as const, coverageEndAt: policy.day('2027-01-25') }
@@ -300,7 +300,7 @@ describe('the end of a grace period', () => {
     expect([onlyGrace(expired).state, cancellationsOf(expired)]).toEqual(['settled', []])
   })
 
-  it('changes nothing when the policy ends as it does, or was to be taken off risk before its end', async () => {
+  it('settles it without a cancellation when it is at or after the end of the policy', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance('2027-01-20')
     const { effectiveEnd } = policy.loaded.aggregate.policy
@@ -314,7 +314,7 @@ describe('the end of a grace period', () => {
     expect([onlyGrace(beyond).state, cancellationsOf(beyond)]).toEqual(['settled', []])
   })
 
-  it('comes again after a reinstatement, when what was past due still is not paid', async () => {
+  it('comes again after a reinstatement when the invoice is still unpaid', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance('2027-02-10')
     const cancellation = cancellationsOf(policy)[0]!.locator
@@ -333,7 +333,7 @@ describe('the end of a grace period', () => {
     expect(cancellationsOf(policy).map(one => one.name)).toEqual(['lapse', 'lapse'])
   })
 
-  it('cannot be moved before its start or without saying to what; settled, not at all', async () => {
+  it('rejects an update without terms, outside the policy’s time, or after the grace period is settled', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance('2027-01-20')
     for (const terms of [

@@ -1,4 +1,4 @@
-// From an unpaid invoice to grace, lapse and back, through HTTP and the tenant's clock (brief 1.5, 1.7).
+// From an unpaid invoice to grace, lapse and reinstatement, through HTTP and the tenant's clock (brief 1.5, 1.7).
 import { evictAllDurableObjects } from 'cloudflare:test'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { add, endOfDay, type Instant, type TimeZone } from '../../src/kernel/time.ts'
@@ -54,7 +54,7 @@ async function motor(): Promise<Tenant> {
   }
 }
 
-/** The home example: without cancellations.json. */
+/** Deploys the home example, which has no cancellations.json. */
 async function home(): Promise<Tenant> {
   const { token, signIn } = await deployExample('home', `lapsing${made}`)
   const { policy, policyholder } = workedOf('home')[0]!.request
@@ -82,7 +82,7 @@ async function moveTo(tenant: Tenant, timestamp: number): Promise<void> {
   expect([status, body.completed, body.failed]).toEqual([200, true, 0])
 }
 
-/** Its documents are made meanwhile, and their addresses are new in every answer. */
+/** Leaves out documents: they are generated meanwhile, and their URLs differ in every response. */
 const withoutPaper = (one: object | undefined) => ({
   ...one,
   document: undefined,
@@ -123,15 +123,15 @@ async function told(tenant: Tenant, ...types: string[]): Promise<Told[]> {
   return body.events.filter(event => types.some(type => event.type.startsWith(type)))
 }
 
-/** How many invoices are planned. */
+/** The number of planned invoices. */
 const plannedFor = async (tenant: Tenant, { locator }: { locator: string }): Promise<number> =>
   (await tenant.get<CheckInvoicesResponse>(`/policy/${locator}/checkInvoices`)).body.futureInvoices.length
 
 const billed = (policy: PolicyResponse) =>
   policy.invoices.map(one => [one.invoiceType, one.totalDue, one.settlementType ?? one.settlementStatus])
 
-describe('an unpaid invoice', () => {
-  it('begins a grace period that its payment settles, whatever was evicted in between', async () => {
+describe('An unpaid invoice', () => {
+  it('begins a grace period that its payment settles, even after the objects were evicted', async () => {
     const tenant = await motor()
     const policy = await tenant.issued('upfront')
     const [invoice] = policy.invoices
@@ -169,7 +169,7 @@ describe('an unpaid invoice', () => {
     expect(events.map(one => [one.type, one.username])).toEqual([['policy.gracePeriod', 'system']])
   })
 
-  it('cancels the policy by `lapse` at the end of grace where its product has cancellations', async () => {
+  it('cancels the policy by `lapse` at the end of grace when its product has cancellations', async () => {
     const tenant = await motor()
     const policy = await tenant.issued('upfront')
     await moveTo(tenant, minuteAfter(policy.invoices[0]!.dueTimestamp))
@@ -211,7 +211,7 @@ describe('an unpaid invoice', () => {
     expect(status).toBe(409)
   })
 
-  it('leads to the lapse that a person moves the end to, once for a repeat of the request', async () => {
+  it('lapses the policy when its grace end is moved to the past, once even if the request is repeated', async () => {
     const tenant = await motor()
     const policy = await tenant.issued('upfront')
     const start = Number(policy.invoices[0]!.dueTimestamp)
@@ -254,8 +254,8 @@ describe('an unpaid invoice', () => {
   })
 })
 
-describe('a legacy lapse', () => {
-  it('is told, billed, invoiced back and paid for, as GET showed it at every moment', async () => {
+describe('A legacy lapse', () => {
+  it('is reported, billed and reinstated by payment, and snapshots show the policy as it was at each step', async () => {
     const tenant = await home()
     const policy = await tenant.issued('monthly')
     const known: [at: string, answer: PolicyResponse][] = []
@@ -316,7 +316,7 @@ describe('a legacy lapse', () => {
       'if-match': seen,
     })
     expect(invoiced.headers.get('etag')).toBe((await tenant.get(path)).headers.get('etag'))
-    // The look-up of its policy, a block of locators where the last is used up, and the write.
+    // One look-up of its policy, one block of locators if the last is used up, and one write.
     expect(roundTrips(invoiced)).toMatchObject({ object: 1 })
     expect(roundTrips(invoiced).d1).toBeLessThanOrEqual(3)
     expect(invoiced.body).toMatchObject({
@@ -354,7 +354,7 @@ describe('a legacy lapse', () => {
         .slice(1)
         .reduce((a, b) => a + b),
     ).toBe(0)
-    // Ten of twelve months are to come; the third was invoiced ahead before the lapse, and is at once again.
+    // Ten of twelve months are to come. The third was invoiced before the lapse, and is invoiced again immediately.
     expect(await plannedFor(tenant, policy)).toBe(9)
     expect(back.invoices.at(-1)).toMatchObject({
       invoiceType: 'installment',
@@ -394,7 +394,7 @@ describe('a legacy lapse', () => {
     expect(story!.reinstatements.map(withoutPaper)).toEqual([withoutPaper(issued)])
   })
 
-  it('refuses with what to do: unknown records, other times, what is not lapsed, who may only read', async () => {
+  it('rejects unknown records (404), invalid times (400), wrong states (409) and missing permissions (403)', async () => {
     const tenant = await home()
     const policy = await tenant.issued('full_pay')
     const nothing = '0b6a3f0e-5a0c-4b0e-8f0e-000000000000'

@@ -1,6 +1,6 @@
-// Legacy lapses of the home example, whose product has no cancellations.json, and the way back: 15 days of grace, 30 to
-// be reinstated, in New York (brief 1.7). A plain year with monthly payments comes to 1,301.90: eleven invoices of
-// 108.49 and a last of 108.51, in each 100.68 of premium, 2.89 of taxes and 4.92 of fees.
+// Legacy lapses of the home example, whose product has no cancellations.json, and their reinstatement: 15 days of grace and 30
+// days to reinstate, in New York (brief 1.7). A plain year with monthly payments costs 1,301.90: eleven invoices of 108.49 and a
+// last one of 108.51, each with 100.68 of premium, 2.89 of taxes and 4.92 of fees.
 import '../../src/transactions/kinds.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -63,20 +63,20 @@ const payAll = async (policy: ClockedPolicy): Promise<void> => {
   for (const invoice of policy.invoices) if (isOutstanding(invoice)) await policy.pay(invoice)
 }
 
-/** What was paid for cover, refunds taken off, in major units. */
+/** The money received for cover, less refunds, in major units. */
 const moneyIn = ({ loaded }: ClockedPolicy): number => {
   const { payments, policy } = loaded.aggregate
   const standing = [...payments.values()].filter(one => paymentState(one) === 'posted')
   return Number(toText(sum(standing.map(applied), policy.currency)))
 }
 
-/** Premium, taxes and fees of all that is issued. */
+/** The premium, taxes and fees of everything issued. */
 const priceOf = ({ loaded }: ClockedPolicy): number => {
   const { aggregate, product } = loaded
   return policyPriceResponse(policyView(aggregate, selectedQuote(aggregate), product, isIssued)).total
 }
 
-/** January to March paid, April not: lapsed at the end of 16 April. */
+/** Returns a policy with January to March paid and April unpaid, which lapsed at the end of April 16. */
 async function lapsedInApril(): Promise<ClockedPolicy> {
   const policy = await ClockedPolicy.issued('home', 'monthly')
   for (const date of ['2027-01-01', '2027-02-01', '2027-03-01']) {
@@ -89,8 +89,8 @@ async function lapsedInApril(): Promise<ClockedPolicy> {
   return policy
 }
 
-describe('a legacy lapse', () => {
-  it('takes the policy off risk, and gives up what was covered and not paid for', async () => {
+describe('A legacy lapse', () => {
+  it('takes the policy off risk, and writes off the cover that was not paid for', async () => {
     const policy = await lapsedInApril()
     const at = endOf(policy, '2027-04-16')
     expect(onlyLapse(policy)).toMatchObject({
@@ -111,7 +111,7 @@ describe('a legacy lapse', () => {
       'policy.invoice',
       'invoice.writtenOff',
     ])
-    // May was invoiced three weeks ahead. What is lost is what 106 days cost, 402.79, less 325.47 that was paid.
+    // May was invoiced three weeks ahead. The loss is the price of 106 days, 402.79, less the 325.47 that was paid.
     expect(policy.told).toEqual([
       ['newBusiness', 10_849, 'paid'],
       ['installment', 10_849, 'paid'],
@@ -126,7 +126,7 @@ describe('a legacy lapse', () => {
     expect(policy.graces).toHaveLength(1)
   })
 
-  it('at an earlier time than the end of its grace has its reinstatement period from that time on', async () => {
+  it('before the end of grace starts its reinstatement period at the time of the lapse', async () => {
     const policy = await ClockedPolicy.issued('home', 'monthly')
     await policy.advance('2027-01-10')
     const cancelEffectiveAt = policy.day('2027-01-05')
@@ -157,7 +157,7 @@ describe('a legacy lapse', () => {
     expect(moneyIn(policy)).toBe(priceOf(policy))
   })
 
-  it('keeps what was paid of a part of a lost invoice, which counts for the cover that was had and for the way back', async () => {
+  it('keeps a partial payment of a lost invoice for the cover until the lapse and for a reinstatement', async () => {
     const policy = await ClockedPolicy.issued('home', 'full_pay')
     await policy.pay(policy.invoices[0]!, '100')
     await policy.advance('2027-01-20')
@@ -176,7 +176,7 @@ describe('a legacy lapse', () => {
     expect([policy.loaded.credit.minor, moneyIn(policy), priceOf(policy)]).toEqual([0, 1277.9, 1277.9])
   })
 
-  it('gives up in the books what was paid of a lost invoice and bounces later: no bill asks for it', async () => {
+  it('writes off in the books a partial payment that bounces after the lapse, and no bill asks for it', async () => {
     const policy = await ClockedPolicy.issued('home', 'full_pay')
     const payment = await policy.pay(policy.invoices[0]!, '100')
     await policy.advance('2027-01-20')
@@ -191,7 +191,7 @@ describe('a legacy lapse', () => {
     journalHolds(policy.posted, policy.loaded.aggregate, times)
   })
 
-  it('asks on the way back for what was paid of a lost invoice and bounced since, once', async () => {
+  it('lets the reinstatement bill a bounced payment of a lost invoice, once', async () => {
     const policy = await ClockedPolicy.issued('home', 'full_pay')
     const payment = await policy.pay(policy.invoices[0]!, '100')
     await policy.advance('2027-01-20')
@@ -225,7 +225,7 @@ describe('a legacy lapse', () => {
     expect(policy.loaded.credit.minor).toBe(0)
   })
 
-  it('takes back what is accepted and not issued', async () => {
+  it('invalidates an accepted endorsement', async () => {
     const policy = await ClockedPolicy.issued('home', 'full_pay')
     await policy.record(await dearer(policy, 'accepted'))
     await policy.advance('2027-02-01')
@@ -235,8 +235,8 @@ describe('a legacy lapse', () => {
   })
 })
 
-describe('a lapsed policy', () => {
-  it('keeps its version of the configuration, and the end that it lapsed at', async () => {
+describe('A lapsed policy', () => {
+  it('cannot be upgraded, and an endorsement cannot move its end', async () => {
     const policy = await lapsedInApril()
     const { configuration } = policy.loaded
     const upgrade = async () =>
@@ -261,7 +261,7 @@ describe('a lapsed policy', () => {
     expect((await refusalOf(extended)).message).toContain('is lapsed, so an endorsement cannot move its end')
   })
 
-  it('gets another payment schedule once it is back, over the payments that are to come', async () => {
+  it('can change its payment schedule after reinstatement, which spreads the payments to come', async () => {
     const policy = await lapsedInApril()
     const reinstatement = await policy.decide({ action: 'open' })
     await policy.decide({ action: 'invoice', reinstatement, effectiveAt: onlyLapse(policy).lapsedAt })
@@ -282,7 +282,7 @@ describe('a lapsed policy', () => {
   })
 })
 
-/** More cover, priced at once. */
+/** Adds cover that is priced immediately. */
 async function dearer(policy: ClockedPolicy, state: 'issued' | 'accepted' = 'issued') {
   const { aggregate, product } = policy.loaded
   const exposure = [...aggregate.exposures.values()].find(one => one.name === 'personal_property')!
@@ -296,8 +296,8 @@ async function dearer(policy: ClockedPolicy, state: 'issued' | 'accepted' = 'iss
   return (await decideEndorsement(policy.loaded, { action: 'create', request }, policy.attempt)).planned
 }
 
-describe('the way back', () => {
-  it('costs what would have been paid up to it; the payments after it go on as they were', async () => {
+describe('Reinstating after a legacy lapse', () => {
+  it('costs what would have been paid up to it, and later payments are unchanged', async () => {
     const policy = await lapsedInApril()
     const reinstatement = await policy.decide({ action: 'open' })
     const { lapsedAt } = onlyLapse(policy)
@@ -344,18 +344,18 @@ describe('the way back', () => {
     expect(policy.graces).toHaveLength(1)
   })
 
-  it('later leaves a gap, which is taken off the first payment', async () => {
+  it('at a later time leaves a gap, which is deducted from the first payment', async () => {
     const policy = await lapsedInApril()
     const reinstatement = await policy.decide({ action: 'open' })
     const effectiveAt = policy.day('2027-04-27')
-    // The gap of ten days: 857.46 − 824.87 of premium, with its taxes and the fee that is prorated 34.18.
+    // The gap of ten days: 857.46 − 824.87 of premium, 34.18 with its taxes and the prorated fee.
     expect(await amountDue(policy, reinstatement, effectiveAt)).toEqual({
       grossPremiumDue: 68.09,
       grossTaxesDue: 1.95,
       grossFeesDue: 4.27,
       totalDue: 74.31,
     })
-    // From the tenth of May on it is what April and May ask for, less a gap of 24 days.
+    // From May 10 on it is the amounts of April and May, less a gap of 24 days.
     expect((await amountDue(policy, reinstatement, policy.day('2027-05-10'))).totalDue).toBe(134.94)
     await policy.decide({ action: 'invoice', reinstatement, effectiveAt })
     await payAll(policy)
@@ -370,19 +370,19 @@ describe('the way back', () => {
     expect([moneyIn(policy), priceOf(policy)]).toEqual([1267.72, 1267.72])
   })
 
-  it('on the day on which a payment is due asks for that one at once, and for the next on its date', async () => {
+  it('on the due day of a payment bills that payment immediately, and the next one on its date', async () => {
     const policy = await lapsedInApril()
     const reinstatement = await policy.decide({ action: 'open' })
     const dueFrom = async (date: string): Promise<number> =>
       (await amountDue(policy, reinstatement, policy.day(date))).totalDue
-    // Both days ask for April and May, less what a gap of 15 and of 16 ÷ 31 of a month costs.
+    // Both days ask for April and May, less the price of a gap of 15/31 and 16/31 of a month.
     expect([await dueFrom('2027-05-01'), await dueFrom('2027-05-02')]).toEqual([165.7, 162.26])
     await policy.decide({ action: 'invoice', reinstatement, effectiveAt: policy.day('2027-05-01') })
     await payAll(policy)
     expect(futureInstallments(policy.loaded.aggregate)[0]!.dueAt).toBe(endOf(policy, '2027-06-01'))
   })
 
-  it('that is paid late has the payments of the time until then due by the end of that day', async () => {
+  it('paid late, makes the payments of the time until then due at the end of that day', async () => {
     const policy = await lapsedInApril()
     const reinstatement = await policy.decide({ action: 'open' })
     await policy.decide({ action: 'invoice', reinstatement, effectiveAt: onlyLapse(policy).lapsedAt })
@@ -392,7 +392,7 @@ describe('the way back', () => {
     expect(may).toMatchObject({ createdAt: policy.now, dueAt: endOf(policy, '2027-05-10') })
   })
 
-  it('is one at a time, and closed with its void invoice when it is not paid', async () => {
+  it('allows one open reinstatement at a time, which is closed with its void invoice when it is not paid', async () => {
     const policy = await lapsedInApril()
     const first = await policy.decide({ action: 'open' })
     expect((await refusalOf(policy.decide({ action: 'open' }))).message).toContain(`${first}, which is open`)
@@ -413,7 +413,7 @@ describe('the way back', () => {
     expect(late.message).toContain('The reinstatement period ended')
   })
 
-  it('lies within the reinstatement period, and is open only to a policy that is lapsed', async () => {
+  it('is possible within the reinstatement period only, and only for a lapsed policy', async () => {
     const policy = await lapsedInApril()
     const reinstatement = await policy.decide({ action: 'open' })
     const { lapsedAt, reinstatementPeriodEndAt } = onlyLapse(policy)
@@ -433,7 +433,7 @@ describe('the way back', () => {
     expect((await refusalOf(never.decide({ action: 'open' }))).message).toContain('reinstatementPeriodDays')
   })
 
-  it('is closed by a withdrawal, and open no more', async () => {
+  it('ends with a withdrawal, which closes the reinstatement, and cannot be opened again', async () => {
     const policy = await lapsedInApril()
     const reinstatement = await policy.decide({ action: 'open' })
     await policy.decide({ action: 'invoice', reinstatement, effectiveAt: policy.now })
@@ -456,7 +456,7 @@ describe('the way back', () => {
     expect((await refusalOf(decided)).message).toContain(reinstatement)
   })
 
-  it('sets a refund that was not paid out off against what is to be paid again', async () => {
+  it('offsets a refund that was not paid out against the new invoice', async () => {
     const policy = await ClockedPolicy.issued('home', 'full_pay')
     await payAll(policy)
     await policy.record(await dearer(policy))
@@ -473,7 +473,7 @@ describe('the way back', () => {
     expect(moneyIn(policy)).toBe(priceOf(policy))
   })
 
-  it('is closed when the refund that it counts on is paid out, and then asks for all of it', async () => {
+  it('is closed when the refund it counts on is paid out, and the next one bills the full amount', async () => {
     const policy = await ClockedPolicy.issued('home', 'full_pay')
     await payAll(policy)
     await policy.record(await dearer(policy))
@@ -511,12 +511,12 @@ const SEED = 20_261_121
 describe(`random stories of unpaid invoices (seed ${SEED})`, () => {
   const story = fc.record({
     schedule: fc.constantFrom('full_pay', 'monthly', 'every_two_weeks', 'every_week'),
-    /** How many invoices are paid in time before the policyholder stops. */
+    /** The number of invoices paid in time before the policyholder stops. */
     paid: fc.nat({ max: 9 }),
-    /** Paid of the first that is not paid in full, in cents. */
+    /** The part paid of the first invoice that is not paid in full, in cents. */
     part: fc.constantFrom(undefined, 1, 999),
     dearerFirst: fc.boolean(),
-    /** Thousandths of the reinstatement period. */
+    /** In thousandths of the reinstatement period. */
     effective: fc.nat({ max: 1_000 }),
     opened: fc.nat({ max: 990 }),
     refundPaid: fc.boolean(),
@@ -526,7 +526,7 @@ describe(`random stories of unpaid invoices (seed ${SEED})`, () => {
     byPlugin: fc.boolean(),
   })
 
-  it('pay for exactly the cover there was, whatever lapsed and came back', async () => {
+  it('receive exactly the price of the cover provided, through any lapses and reinstatements', async () => {
     await fc.assert(
       fc.asyncProperty(story, async one => {
         const policy = one.byPlugin
@@ -565,7 +565,7 @@ describe(`random stories of unpaid invoices (seed ${SEED})`, () => {
           await payAll(policy)
           await policy.advance(add(policy.now, 7, 'day', zone))
         }
-        // A plugin may have invoices made after the end.
+        // A plugin may issue invoices after the end.
         const last = add(policy.loaded.aggregate.policy.originalEnd, one.byPlugin ? 4 : 0, 'month', zone)
         while (policy.now < last) {
           await payAll(policy)
@@ -597,7 +597,7 @@ describe(`random stories of unpaid invoices (seed ${SEED})`, () => {
       { createInstallments: scatteredBills },
     )
 
-  /** Fees of the installments that an invoice asked for, by themselves or with another, in cents. */
+  /** The fees of installments that were invoiced, separately or together with others, in cents. */
   function feesAsked({ loaded: { aggregate } }: ClockedPolicy): number {
     const invoiced = new Set(standingInvoices(aggregate).map(one => installmentOf(aggregate, one).locator))
     const isAsked = ({ locator }: PlannedInstallment): boolean =>
@@ -607,7 +607,7 @@ describe(`random stories of unpaid invoices (seed ${SEED})`, () => {
     return fees.reduce((total, fee) => total + fee.amount.minor, 0)
   }
 
-  /** Of invoices that nobody was to be asked for, in cents. */
+  /** The total of invoices that the plan writes off, in cents. */
   function writtenOffByPlan(policy: ClockedPolicy): number {
     const { aggregate } = policy.loaded
     return standingInvoices(aggregate)
@@ -615,7 +615,7 @@ describe(`random stories of unpaid invoices (seed ${SEED})`, () => {
       .reduce((total, one) => total + policy.due(one), 0)
   }
 
-  /** What the last lapse gave up, in cents. */
+  /** The amount that the last lapse wrote off, in cents. */
   function givenUp(policy: ClockedPolicy): number {
     const { modificationLocator } = [...policy.loaded.aggregate.lapses.values()].at(-1)!
     const invoice = policy.invoices.find(one => one.policyModificationLocator === modificationLocator)!

@@ -1,5 +1,5 @@
-// A year of 1,200.00 of which 500.00 were paid, lapsed and then withdrawn (brief 1.7, 4.5), through HTTP and the tenant's
-// clock. Writing off settles what is open and turns nothing into credit; what was paid in is all that can go out.
+// A year of 1,200.00 with 500.00 paid, which lapses and is then withdrawn (brief 1.7, 4.5), through HTTP and the tenant's clock. A
+// write-off settles what is open and creates no credit. At most what was paid in can be paid out.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
 import type {
@@ -53,7 +53,7 @@ const creditOf = async ({ policyholderLocator }: PolicyResponse): Promise<number
     await boats.ok<PolicyholderCreditsResponse>('GET', `/policyholder/${policyholderLocator}/credits`)
   ).balances.map(one => one.amount)
 
-/** Insured and paid in part, and then not in time: lapsed 15 days after the due day, January 1. */
+/** Returns a policy that was paid in part and lapsed 15 days after its due day, January 1. */
 async function lapsed(): Promise<{ policy: PolicyResponse; payment: PaymentResponse }> {
   const policy = await boats.insured({ yearly: '1200', paymentScheduleName: 'upfront' })
   const { body: payment } = await pay(policy.invoices[0]!, { amount: 500 })
@@ -63,11 +63,11 @@ async function lapsed(): Promise<{ policy: PolicyResponse; payment: PaymentRespo
   return { policy, payment }
 }
 
-describe('a year of 1,200.00 of which 500.00 were paid, lapsed and withdrawn', () => {
-  it('pays out and credits 500.00 together, and nothing beyond', async () => {
+describe('A year of 1,200.00 with 500.00 paid, lapsed and withdrawn,', () => {
+  it('pays out and credits 500.00 in total and no more', async () => {
     const { policy } = await lapsed()
     const first = ['newBusiness', 1_200, 'writtenOff', [500]]
-    // Sixteen days of January were covered: 51.61. Of what was paid, 448.39 are given back.
+    // Sixteen days of January were covered: 51.61. The other 448.39 of the payment is given back.
     expect((await boats.read(policy)).invoices.map(shown)).toEqual([
       first,
       ['cancellation', -448.39, -448.39, []],
@@ -98,7 +98,7 @@ describe('a year of 1,200.00 of which 500.00 were paid, lapsed and withdrawn', (
     ])
   })
 
-  it('pays nothing out when the 500.00 bounce before: both refunds are written off', async () => {
+  it('pays nothing out when the payment bounced before, and writes off both refunds', async () => {
     const { policy, payment } = await lapsed()
     await boats.ok('POST', `/policy/${policy.locator}/withdraw`)
     await boats.ok('POST', `/payments/${payment.locator}/reverse`)

@@ -13,7 +13,7 @@ import { prorating, prorations } from '../support/prorater.ts'
 const priceOf = ({ loaded: { aggregate, product } }: ClockedPolicy) =>
   policyPriceResponse(policyView(aggregate, selectedQuote(aggregate), product, isIssued))
 
-/** The home example's plain year, 1,277.90 and not paid: lapsed in January, when its grace was over. */
+/** The home example's plain year of 1,277.90, unpaid, which lapsed in January at the end of grace. */
 async function lapsed(): Promise<ClockedPolicy> {
   const policy = await ClockedPolicy.issued('home', 'full_pay', { plugins: prorating('half') })
   expect(priceOf(policy)).toMatchObject({ grossPremium: 1208.19, grossTaxes: 34.71, total: 1277.9 })
@@ -22,8 +22,8 @@ async function lapsed(): Promise<ClockedPolicy> {
   return policy
 }
 
-describe('a legacy lapse by a plugin', () => {
-  it('leaves what it says, and is told as a cancellation that is a lapse', async () => {
+describe('A legacy lapse with a proration plugin', () => {
+  it('keeps what the plugin says, and reports a cancellation of type lapse to it', async () => {
     const from = prorations.length
     const policy = await lapsed()
     // One half of each peril and tax, rounded half-up; the fee is flat.
@@ -33,7 +33,7 @@ describe('a legacy lapse by a plugin', () => {
     expect(input).toMatchObject({ operation: 'cancellation', cancellationType: 'lapse' })
   })
 
-  it('is taken back whole at its time; later without the half that lies before', async () => {
+  it('is reinstated in full at its own time, and later without the half before', async () => {
     const policy = await lapsed()
     const reinstatement = await policy.decide({ action: 'open' })
     const [lapse] = policy.loaded.aggregate.lapses.values()
@@ -47,7 +47,7 @@ describe('a legacy lapse by a plugin', () => {
     await policy.decide({ action: 'invoice', reinstatement, effectiveAt: at })
     expect(policy.due(policy.invoices.at(-1)!)).toBe(Math.round(asked.totalDue * 100))
     for (const invoice of policy.invoices) if (isOutstanding(invoice)) await policy.pay(invoice)
-    // Nothing was paid before: what is asked for is all that it costs, 604.10 and half of the other 604.09.
+    // Nothing was paid before, so the whole price is due: 604.10 and half of the other 604.09.
     expect(priceOf(policy)).toMatchObject({ grossPremium: 906.13, total: asked.totalDue })
   })
 })
