@@ -16,14 +16,14 @@ const NOTHING = {
   endExposures: [],
 }
 
-test('an endorsement is created from its name alone', () => {
+test('an endorsement needs only its name', () => {
   expect(EndorsementCreateRequest.parse({ endorsementName: 'generic' })).toEqual({
     endorsementName: 'generic',
     ...NOTHING,
   })
 })
 
-test('a creation goes as far as issued, and no further', () => {
+test('an endorsement can be created in any state up to issued, and not in another', () => {
   expect(EndorsementCreateRequest.parse({ endorsementName: 'generic', state: 'issued' }).state).toBe('issued')
   const { error } = EndorsementCreateRequest.safeParse({ endorsementName: 'generic', state: 'discarded' })
   expect(error!.issues.map(issue => issue.message)).toEqual([
@@ -31,7 +31,7 @@ test('a creation goes as far as issued, and no further', () => {
   ])
 })
 
-test('changes of an exposure name what they add, update and end', () => {
+test('an update of an exposure can add, update and end perils', () => {
   const { updateExposures } = EndorsementUpdateRequest.parse({
     updateExposures: [
       {
@@ -51,12 +51,12 @@ test('changes of an exposure name what they add, update and end', () => {
   })
 })
 
-test('whether to reprice is told apart from not saying it', () => {
+test('reprice is false when sent as false, and undefined when sent as null', () => {
   expect(EndorsementUpdateRequest.parse({ reprice: 'false' }).reprice).toBe(false)
   expect(EndorsementUpdateRequest.parse({ reprice: null }).reprice).toBeUndefined()
 })
 
-test('the answer repeats the changes of the request', () => {
+test('the response repeats the changes of the request', () => {
   const fieldGroup = { fieldName: 'drivers', fieldValues: { name: ['Ann'] } }
   const endorsement = {
     locator: '100000192',
@@ -92,11 +92,11 @@ test('the answer repeats the changes of the request', () => {
   expect(EndorsementResponse.parse(endorsement)).toEqual(endorsement)
 })
 
-describe('an action', () => {
+describe('An action on an endorsement', () => {
   const messages = (wire: unknown): string[] =>
     EndorsementActionRequest.safeParse(wire).error?.issues.map(issue => issue.message) ?? []
 
-  test('stands by itself', () => {
+  test('needs no changes', () => {
     expect(EndorsementActionRequest.parse({ action: 'quote', endorsementUpdate: null })).toEqual({
       action: 'quote',
     })
@@ -106,7 +106,7 @@ describe('an action', () => {
     })
   })
 
-  test('is an update when it is left out and there are changes', () => {
+  test('is an update when it is left out or empty and there are changes', () => {
     const update = { ...NOTHING, startTimestamp: 5 }
     for (const action of [undefined, null, '', 'update'])
       expect(EndorsementActionRequest.parse({ action, endorsementUpdate: { startTimestamp: 5 } })).toEqual({
@@ -115,7 +115,7 @@ describe('an action', () => {
       })
   })
 
-  test('is refused when it and its changes do not go together', () => {
+  test('is rejected when its changes are missing, or come with an action other than update', () => {
     expect(messages({})).toEqual(['The request must have an action, or changes as endorsementUpdate.'])
     expect(messages({ action: 'update' })).toEqual([
       "'endorsementUpdate' must hold the changes when the action is update.",

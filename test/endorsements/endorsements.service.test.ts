@@ -1,5 +1,5 @@
-// Endorsements through HTTP: what is split, what is rated again, and that every cent is where it belongs
-// (brief 1.4, 2.2, 2.5).
+// Endorsements through HTTP: which segments are split, what is rated again, and that all amounts add up to the cent (brief 1.4,
+// 2.2, 2.5).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
@@ -95,7 +95,7 @@ async function addsUp(policy: PolicyResponse): Promise<void> {
 }
 
 it.each(['endorsement', 'renewal'] as const)(
-  'an update of an application of %s ends once what is ended twice, and takes additions back',
+  'updating an application of %s removes duplicate endings, and ending an addition takes it back',
   async kind => {
     const policy = await issued()
     const exposure = plainYear().request.policy.exposures[0]!
@@ -146,8 +146,8 @@ it.each(['endorsement', 'renewal'] as const)(
   },
 )
 
-describe('an endorsement in one step', () => {
-  it('that rates what changed: the year is split, the later half costs what the new value costs', async () => {
+describe('An endorsement in one step', () => {
+  it('that reprices changes splits the year, and its later half is priced by the new value', async () => {
     const policy = await issued()
     const before = perilOf(policy, 'own_damage').characteristics[0]!
     const at = later(policy, 6)
@@ -175,7 +175,7 @@ describe('an endorsement in one step', () => {
     await addsUp(policy)
   })
 
-  it('that rates nothing splits every peril, and no cent moves', async () => {
+  it('that never reprices splits every peril without changing any amount', async () => {
     const policy = await issued()
     const before = await priceOf(policy)
     await apply(policy, 'never', {
@@ -190,7 +190,7 @@ describe('an endorsement in one step', () => {
     await addsUp(policy)
   })
 
-  it('that adds a vehicle charges it from then on; that ends one gives back the rest', async () => {
+  it('that adds a vehicle charges it from then on, and one that ends it gives back the rest', async () => {
     const policy = await issued()
     const before = await priceOf(policy)
     const copy = policy.exposures[0]!.characteristics[0]!.fieldValues
@@ -220,7 +220,7 @@ describe('an endorsement in one step', () => {
     await addsUp(policy)
   })
 
-  it('before a later one changes the later part too: four segments (brief 2.2)', async () => {
+  it('before a later one changes the later part too, which makes four segments (brief 2.2)', async () => {
     const policy = await issued()
     await apply(policy, 'all', { startTimestamp: later(policy, 2), state: 'issued', ...dearer(policy) })
     await apply(policy, 'all', {
@@ -251,7 +251,7 @@ describe('an endorsement in one step', () => {
     await addsUp(policy)
   })
 
-  it('at the start of the contract replaces it whole', async () => {
+  it('from the start of the contract replaces the whole segment', async () => {
     const policy = await issued()
     await apply(policy, 'all', { startTimestamp: startOf(policy), state: 'issued', ...dearer(policy) })
     const now = await read(policy)
@@ -260,8 +260,8 @@ describe('an endorsement in one step', () => {
   })
 })
 
-describe('an endorsement step by step', () => {
-  it('preview, quote and record are the same price; accepted it is billed and shown, issued it counts', async () => {
+describe('An endorsement step by step', () => {
+  it('has the same price in preview, quote and issue, is billed when accepted, and counts when issued', async () => {
     const policy = await issued()
     const before = await priceOf(policy)
     const { body: applied } = await apply(policy, 'always', {
@@ -299,7 +299,7 @@ describe('an endorsement step by step', () => {
     await addsUp(policy)
   })
 
-  it('invalidated, its invoice is void and nothing of it is left in force', async () => {
+  it('has a void invoice and changes nothing in force once it is invalidated', async () => {
     const policy = await issued()
     const before = await priceOf(policy)
     const { body } = await apply(policy, 'always', {
@@ -316,7 +316,7 @@ describe('an endorsement step by step', () => {
     await addsUp(policy)
   })
 
-  it('accepted stands in the way of another, unless that takes it back', async () => {
+  it('blocks another one with 409 while it is accepted, unless that may invalidate it', async () => {
     const policy = await issued()
     const { body: first } = await apply(policy, 'never', {
       startTimestamp: later(policy, 6),
@@ -343,7 +343,7 @@ describe('an endorsement step by step', () => {
     await addsUp(policy)
   })
 
-  it('goes all the way from application to what one action names, as step by step', async () => {
+  it('can take several steps by one action, with the same events and price as step by step', async () => {
     const [atOnce, stepwise] = [await issued(), await issued()]
     const pathTo = async (policy: PolicyResponse) => {
       const { body } = await apply(policy, 'always', { startTimestamp: later(policy, 6), ...dearer(policy) })
@@ -371,7 +371,7 @@ describe('an endorsement step by step', () => {
     await addsUp(atOnce)
   })
 
-  it('updated before it is quoted, discarded for good', async () => {
+  it('can be updated before it is quoted, and rejects actions with 409 once it is discarded', async () => {
     const policy = await issued()
     const { body } = await apply(policy, 'never', { startTimestamp: later(policy, 6) })
     const path = `/endorsements/${body.locator}`
@@ -387,8 +387,8 @@ describe('an endorsement step by step', () => {
   })
 })
 
-describe('cancelled and reinstated after endorsements', () => {
-  it('every figure comes back', async () => {
+describe('Cancelling and reinstating an endorsed policy', () => {
+  it('restores every amount', async () => {
     const policy = await issued()
     await apply(policy, 'always', { startTimestamp: later(policy, 4), state: 'issued', ...dearer(policy) })
     const before = await priceOf(policy)
@@ -408,8 +408,8 @@ describe('cancelled and reinstated after endorsements', () => {
   })
 })
 
-describe('bad endorsements are refused with what to do', () => {
-  it('names, dates, locators and values', async () => {
+describe('An invalid endorsement', () => {
+  it('is rejected with 400 for its names, times, locators or values, and says what is allowed', async () => {
     const policy = await issued()
     const tries: [object, RegExp][] = [
       [{ endorsementName: 'whim' }, /has no endorsement 'whim'/],
@@ -437,7 +437,7 @@ describe('bad endorsements are refused with what to do', () => {
   })
 
   it.each(['application', 'issued'])(
-    'what changes nothing because it cannot be read, up to %s',
+    'with changes that cannot be applied is rejected with 400 when created as %s, even unpriced',
     async state => {
       const policy = await issued()
       const exposureLocator = policy.exposures[0]!.locator
@@ -469,7 +469,7 @@ describe('bad endorsements are refused with what to do', () => {
   )
 })
 
-it('updates of an application about one exposure all hold, as if they had come at once', async () => {
+it('several updates of an application for one exposure all apply, as if sent together', async () => {
   const parts = (policy: PolicyResponse) => {
     const exposureLocator = policy.exposures[0]!.locator
     const { locator: perilLocator } = perilOf(policy, 'own_damage')
@@ -514,7 +514,7 @@ it('updates of an application about one exposure all hold, as if they had come a
   await addsUp(policy)
 })
 
-it('a peril that has ended is neither changed nor ended again (400)', async () => {
+it('changing or ending a peril that has already ended returns 400', async () => {
   const policy = await issued()
   const exposureLocator = policy.exposures[0]!.locator
   const { locator } = perilOf(policy, 'glass')
@@ -543,7 +543,7 @@ it('a peril that has ended is neither changed nor ended again (400)', async () =
   await addsUp(policy)
 })
 
-it('endorsing is at most two D1 round trips, and a repeat does nothing', async () => {
+it('issuing an endorsement takes at most two D1 round trips, and a repeat changes nothing', async () => {
   const policy = await issued()
   await motor.get('/v1/ping/authorized')
   const body = {
@@ -560,7 +560,7 @@ it('endorsing is at most two D1 round trips, and a repeat does nothing', async (
   expect((await read(policy)).modifications).toHaveLength(2)
 })
 
-it('an exposure that is changed and ended by the same endorsement, in whatever order, only ends', async () => {
+it('an exposure that one endorsement both changes and ends is ended', async () => {
   const policy = await issued()
   const exposureLocator = policy.exposures[0]!.locator
   const changing = {

@@ -1,5 +1,5 @@
-// Endorsing one vehicle costs the same on a fleet of a thousand as on one of ten: rows are read and written for what
-// changes (docs/design.md, section 1). Where a part of the policy is not enough, the whole of it is read.
+// Endorsing one vehicle costs the same for a fleet of a thousand as for one of ten: rows are read and written for what changes
+// (docs/design.md, section 1). Where a part of the policy is not enough, the whole policy is read.
 import { evictAllDurableObjects } from 'cloudflare:test'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
@@ -20,7 +20,7 @@ const PERILS = `${PRODUCT}/exposures/vehicle/perils`
 const files = motorWithoutPapers()
 const glass = new TextDecoder().decode(files[`${PERILS}/glass.json`] as Uint8Array)
 
-/** The motor example with a fifth peril for vehicles, and endorsements that rate nothing, what changed, or all. */
+/** The motor example with a fifth peril for vehicles, and endorsements that reprice nothing, what changed, or everything. */
 const FILES = {
   ...files,
   [`${PERILS}/contents.json`]: glass.replaceAll('glass', 'contents').replaceAll('Glass', 'Contents'),
@@ -37,7 +37,7 @@ const FILES = {
 
 let motor: Motor
 let few: PolicyResponse
-/** Of more perils than a policy that is always read whole has. */
+/** With more perils than a policy that is always read whole. */
 let many: PolicyResponse
 
 const vehicle = () => {
@@ -63,7 +63,7 @@ const later = (policy: PolicyResponse, months: number): Instant =>
 
 type Rows = { read: number; written: number }
 
-/** Rows that an answer's request read and wrote, by its Server-Timing header. */
+/** The rows that a request read and wrote, from the Server-Timing header of its response. */
 function rowsOf({ headers }: { headers: Headers }): Rows {
   const [, read, written] = /rows;desc="(\d+) read, (\d+) written"/.exec(headers.get('server-timing')!)!
   return { read: Number(read), written: Number(written) }
@@ -72,7 +72,7 @@ function rowsOf({ headers }: { headers: Headers }): Rows {
 const patch = <Body = EndorsementResponse>(path: string, body: unknown) =>
   callApi<Body>('PATCH', path, { token: motor.token, body })
 
-/** Every step of an endorsement that changes one vehicle: what it answered, and the rows that it took. */
+/** Takes every step of an endorsement that changes one vehicle, and returns the responses and the rows read and written. */
 async function endorsedInSteps(policy: PolicyResponse, at: Instant, value: string) {
   await evictAllDurableObjects()
   const created = await motor.post<EndorsementResponse>(`/policies/${policy.locator}/endorsements`, {
@@ -96,7 +96,7 @@ const cents = (amount: number): number => Math.round(amount * 100)
 const sumOf = <T>(list: readonly T[], amount: (one: T) => number | undefined): number =>
   list.reduce((sum, one) => sum + cents(amount(one) ?? 0), 0)
 
-/** Every figure of the policy against every other: what is in force, what changed it, and what was billed for it. */
+/** Checks that the amounts in force, the changes and the bills of the policy add up. */
 async function addsUp({ locator }: PolicyResponse): Promise<PolicyResponse> {
   const { body: policy } = await motor.get(`/policy/${locator}`)
   const { body: price } = await motor.post<PolicyPriceResponse>(`/policy/${locator}/price`)
@@ -127,7 +127,7 @@ const dearer = (policy: PolicyResponse, at: number, value: string) => ({
   ],
 })
 
-describe('endorsing one vehicle of a fleet', () => {
+describe('Endorsing one vehicle of a fleet', () => {
   it('reads and writes at most three times the rows with 1,000 vehicles as with 10, in every step', async () => {
     const small = await endorsedInSteps(few, later(few, 6), '49000')
     const thousand = await fleet(1_000)
@@ -137,11 +137,11 @@ describe('endorsing one vehicle of a fleet', () => {
       expect(rows.written).toBeLessThanOrEqual(3 * small.rows[at]!.written)
     }
     expect(large.answers.at(-1)!.invoice!.totalDue).toBe(small.answers.at(-1)!.invoice!.totalDue)
-    // Reading the large one whole takes most of this file's time.
+    // Reading all of the large policy takes most of this file's time.
     await addsUp(size(few, thousand))
   })
 
-  it('adding one and ending one is at most 200 rows, and every figure is right', async () => {
+  it('by adding one and ending one reads fewer than 200 rows, and all amounts add up', async () => {
     const at = later(many, 3)
     const added = await apply(many, {
       endorsementName: 'never',
@@ -159,13 +159,13 @@ describe('endorsing one vehicle of a fleet', () => {
       .find(one => one.locator === ended)!
       .perils[0]!.characteristics.filter(one => one.issuedTimestamp && !one.replacedTimestamp)
     expect(left.at(-1)!.coverageEndTimestamp).toBe(String(at))
-    // Added, it is endorsed like the others: a later step finds it by the endorsement.
+    // The added vehicle is endorsed like the others: later steps find it by the endorsement.
     const own = { ...policy, exposures: policy.exposures.slice(60) }
     await endorsedInSteps({ ...own, exposures: Array(5).fill(own.exposures[0]) }, later(many, 4), '30000')
     await addsUp(many)
   })
 
-  it('its price before it is quoted, which takes the whole policy, is what its steps record', async () => {
+  it('has the same price before it is quoted, computed from the whole policy, as in its steps', async () => {
     const { body } = await apply(many, {
       endorsementName: 'always',
       startTimestamp: later(many, 2),
@@ -185,8 +185,8 @@ describe('endorsing one vehicle of a fleet', () => {
   })
 })
 
-describe('where a part of the policy is not enough, the whole of it is read', () => {
-  it('for what rates all vehicles again', async () => {
+describe('The whole policy is read', () => {
+  it('when an endorsement reprices all vehicles', async () => {
     const all = await apply(many, { endorsementName: 'all', startTimestamp: later(many, 8), state: 'issued' })
     expect(all.status).toBe(200)
     expect(rowsOf(all).read).toBeGreaterThan(600)
@@ -201,7 +201,7 @@ describe('where a part of the policy is not enough, the whole of it is read', ()
     expect(policy.modifications.at(-1)!.exposureModifications).toHaveLength(60)
   })
 
-  it('where another endorsement stands in the way', async () => {
+  it('when another endorsement conflicts', async () => {
     const { body: first } = await apply(many, {
       endorsementName: 'always',
       startTimestamp: later(many, 10),
@@ -222,7 +222,7 @@ describe('where a part of the policy is not enough, the whole of it is read', ()
     expect(policy.invoices.filter(one => one.settlementType === 'invalidated')).toHaveLength(1)
   })
 
-  it('where a value that others are found by too goes away', async () => {
+  it('when a search value that others have too is removed', async () => {
     const plate = (value: string) => ({
       updateExposures: [
         { exposureLocator: many.exposures[40]!.locator, fieldValues: { registration_plate: value } },
@@ -245,7 +245,7 @@ describe('where a part of the policy is not enough, the whole of it is read', ()
     expect(await found('B-GL 1985')).toEqual(before)
   })
 
-  it('and a vehicle too many is refused, though most of them were not read', async () => {
+  it('to enforce the limit of 2000 exposures with 413', async () => {
     const refused = await apply(many, {
       endorsementName: 'never',
       startTimestamp: later(many, 11),
@@ -254,7 +254,7 @@ describe('where a part of the policy is not enough, the whole of it is read', ()
     expect(refused.status).toBe(413)
     expect(refused.body.message).toContain('2001 exposures; the limit is 2000')
   })
-  it('for guidelines that read all vehicles, or what they cost together', async () => {
+  it('when guidelines read all vehicles or their total premium', async () => {
     const reader = await motorTenant('readers', {
       ...FILES,
       [`${PRODUCT}/underwriting.guidelines.liquid`]: `

@@ -51,8 +51,8 @@ const dearer = (policy: PolicyResponse) => ({
 
 type Event = { type: string; data: Record<string, string> }
 
-describe('an endorsement the legacy way', () => {
-  it('is previewed without a trace, then issued in one step for what the preview said', async () => {
+describe('POST /policy/{locator}/endorse', () => {
+  it('issues an endorsement for the previewed price, and the preview changes nothing', async () => {
     const policy = await issued()
     const request = {
       endorsementName: 'always',
@@ -79,7 +79,7 @@ describe('an endorsement the legacy way', () => {
     expect(body.invoices.at(-1)!.totalDue).toBe(asked.body.totalChange)
   })
 
-  it('is an endorsement like any other, told of step by step', async () => {
+  it('creates a usual endorsement, with an event for each step', async () => {
     const policy = await issued()
     await endorse(policy, {
       endorsementName: 'always',
@@ -106,7 +106,7 @@ describe('an endorsement the legacy way', () => {
     expect(own.find(one => one.type === 'policy.endorse')!.data.modificationLocator).toBe(modification)
   })
 
-  it('without changes, and with the end that the policy has anyway', async () => {
+  it('accepts no changes, and the present end as the new end', async () => {
     const policy = await issued()
     const { status, body } = await endorse(policy, {
       endorsementName: 'always',
@@ -116,14 +116,14 @@ describe('an endorsement the legacy way', () => {
     expect([status, body.modifications.at(-1)!.premiumChange]).toEqual([200, 0])
   })
 
-  it('of a type that asks whether to rate again needs the answer', async () => {
+  it('needs reprice for an endorsement type with reprice input', async () => {
     const policy = await issued()
     const request = { endorsementName: 'input', updatePolicy: dearer(policy) }
     expect((await endorse(policy, request)).status).toBe(400)
     expect((await endorse(policy, { ...request, reprice: true })).status).toBe(200)
   })
 
-  it('is one commit, and a repeat with its key answers the first answer', async () => {
+  it('makes one call to the object, and returns the original response for a repeat with the same key', async () => {
     const policy = await issued()
     const request = { endorsementName: 'always', startTimestamp: halfWay(policy) }
     const headers = { 'idempotency-key': 'legacy-once' }
@@ -135,8 +135,8 @@ describe('an endorsement the legacy way', () => {
   })
 })
 
-describe('one that cannot be', () => {
-  it('is refused with what to do, and leaves nothing', async () => {
+describe('An invalid legacy endorsement', () => {
+  it('is rejected with 400, 404 or 409 and changes nothing', async () => {
     const policy = await issued()
     const bad: [object, number, RegExp][] = [
       [{}, 400, /endorsementName/],
@@ -160,7 +160,7 @@ describe('one that cannot be', () => {
     expect((await motor.post('/policy/64/endorse', { endorsementName: 'always' })).status).toBe(404)
   })
 
-  it('where a quoted endorsement stands in the way, naming it', async () => {
+  it('is rejected with 409 while a quoted endorsement conflicts, and the message names it', async () => {
     const policy = await issued()
     const { body: quoted } = await motor.post<EndorsementResponse>(
       `/policies/${policy.locator}/endorsements`,

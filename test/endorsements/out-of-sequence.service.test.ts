@@ -1,4 +1,5 @@
-// Endorsements among what others left of exposures: what was taken back, and what ends later (brief 2.1, 2.2).
+// Endorsements that precede, follow or replace others: some were invalidated, and some exposures and perils end later (brief 2.1,
+// 2.2).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -12,7 +13,7 @@ import { type Motor, motorTenant } from '../support/motor.ts'
 const VEHICLE = 'products/private_motor/policy/exposures/vehicle'
 const PERILS = `${VEHICLE}/perils`
 
-/** The file with an optional group. */
+/** The file with an optional group of fields. */
 function withExtras(path: string): string {
   const text = new TextDecoder().decode(motorWithoutPapers()[path] as Uint8Array)
   const file: { fields: object[] } = JSON.parse(text)
@@ -78,7 +79,7 @@ async function inForce({ locator }: PolicyResponse, exposure: number, peril: str
     .map(one => [Number(one.coverageStartTimestamp), Number(one.coverageEndTimestamp), one.premium])
 }
 
-it('what is rated again is rated with the data in force, not with those of an endorsement that was taken back', async () => {
+it('repricing uses the data in force, without those of an invalidated endorsement', async () => {
   const policy = await issued()
   await apply(policy, 'always', { startTimestamp: months(policy, 0), ...worth(policy, '24000') })
   const taken = await apply(policy, 'always', {
@@ -97,7 +98,7 @@ it('what is rated again is rated with the data in force, not with those of an en
   ])
 })
 
-it('a peril that is added to a vehicle which leaves later is covered until it leaves', async () => {
+it('a peril added to a vehicle that ends later is covered until the vehicle ends', async () => {
   const policy = await issued()
   const copy = policy.exposures[0]!.characteristics[0]!.fieldValues
   await apply(policy, 'always', {
@@ -120,11 +121,11 @@ it('a peril that is added to a vehicle which leaves later is covered until it le
   expect(await inForce(policy, 1, 'own_damage')).toEqual([[months(policy, 3), months(policy, 9), 120]])
 })
 
-describe('a group of fields that a later endorsement removes', () => {
+describe('A field group that a later endorsement removes', () => {
   const EXTRAS = [{ fieldName: 'extras', fieldValues: { kind: 'radio' } }]
   const CLAIM = { claim_month: '2026-05-01', kind: 'glass', amount: '300' }
 
-  /** Of the policy, the vehicle and its theft: from which month on which contents are in force. */
+  /** Field groups of the policy, the vehicle and its theft peril: the month from which they are in force, and their contents. */
   async function contents(policy: PolicyResponse) {
     const { body } = await motor.get(`/policy/${policy.locator}`)
     const vehicle = body.exposures[0]!
@@ -170,7 +171,7 @@ describe('a group of fields that a later endorsement removes', () => {
     }
   }
 
-  /** A policy with a claim and extras of the vehicle and its theft, all of which go after six months. */
+  /** A policy with a claim and extras of the vehicle and its theft peril, all of which end after six months. */
   async function removedLater() {
     const plain = await issued()
     const vehicle = plain.exposures[0]!.locator
@@ -213,7 +214,7 @@ describe('a group of fields that a later endorsement removes', () => {
     return { policy: plain, vehicle, theft, values, groups, removal }
   }
 
-  it('is changed by an earlier one until it goes', async () => {
+  it('can be changed by an earlier one until it is removed', async () => {
     const { policy, vehicle, theft, groups } = await removedLater()
     const update = (fieldGroupLocator: string) => ({
       updateFieldGroups: [{ fieldGroupLocator, fieldName: 'extras', fieldValues: { kind: 'roof' } }],
@@ -247,7 +248,7 @@ describe('a group of fields that a later endorsement removes', () => {
     })
   })
 
-  it('goes earlier by an earlier one', async () => {
+  it('can be removed earlier by an earlier one', async () => {
     const { policy, removal } = await removedLater()
     await apply(policy, 'always', { startTimestamp: months(policy, 3), ...removal })
     const { claims, vehicle, theft } = await contents(policy)
@@ -267,7 +268,7 @@ describe('a group of fields that a later endorsement removes', () => {
     ])
   })
 
-  it('stays gone where an earlier one sends all values back as they were read', async () => {
+  it('is still removed when an earlier one sends all values back as they were read', async () => {
     const { policy, vehicle, theft, values } = await removedLater()
     await apply(policy, 'always', {
       startTimestamp: months(policy, 3),

@@ -1,4 +1,4 @@
-// An endorsement that moves the policy's end (brief 2.5, 10.10). A year from March 1, 2030 in UTC, at 1,200.00.
+// Endorsements that move the policy's end (brief 2.5, 10.10). A year from March 1, 2030 in UTC, at 1,200.00.
 import { expect, it } from 'vitest'
 import { isIssued, lineOf, segmentsInForce } from '../../src/policy/fold/line.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
@@ -14,7 +14,7 @@ const files = { 'config.json': JSON.stringify({ timezone: 'UTC', currency: 'EUR'
 
 const hull = { exposureName: 'hull', fieldValues: { yearly: '1200' }, perils: [{ name: 'sinking' }] }
 
-it('to where its renewal begins takes back the renewal, and leaves the first term as it was', async () => {
+it('moving the end to the start of the renewal takes back the renewal and leaves the first term unchanged', async () => {
   const boat = await BoatInUtc.issued({ files })
   await boat.renew('2032-03-01')
   expect(priceOf(boat).grossPremium).toBe(2_400)
@@ -26,7 +26,7 @@ it('to where its renewal begins takes back the renewal, and leaves the first ter
   expect(boat.amounts.map(Number).reduce((sum, one) => sum + one, 0)).toBe(1_100)
 })
 
-it('to an earlier end, with a change of one of two exposures, leaves each its part', async () => {
+it('moving the end earlier while changing one exposure leaves each exposure its share', async () => {
   const boat = await BoatInUtc.issued({ files })
   await boat.endorse('2030-03-01', undefined, { addExposures: [hull, hull] })
   const [, second] = boat.aggregate.exposures.keys()
@@ -34,6 +34,6 @@ it('to an earlier end, with a change of one of two exposures, leaves each its pa
     newPolicyEndTimestamp: utc('2030-12-01'),
     updateExposures: [{ exposureLocator: second, fieldValues: { yearly: '2400' } }],
   })
-  // Half a year of 1,200.00 and a quarter of 2,400.00; three quarters of 1,200.00 the others.
+  // Half a year of 1,200.00 and a quarter of 2,400.00; the others three quarters of 1,200.00.
   expect(priceOf(boat).exposurePrices.map(one => one.grossPremium)).toEqual([900, 1_200, 900])
 })

@@ -1,6 +1,6 @@
-// A new end of the policy by an endorsement, through HTTP (brief 1.4, 2.5, 3.2, 3.3, 10.10): a year of 1200 with
-// 19% tax, 600 technical premium, 120 commission, a fee of 12 that is prorated and one of 12.50 that is not. What
-// is rated from 2036 on is a tenth dearer, and a vehicle worth more than 40,000 twice as dear.
+// Endorsements that move the policy's end, through HTTP (brief 1.4, 2.5, 3.2, 3.3, 10.10). A year costs 1200 with 19% tax, 600
+// technical premium, 120 commission, a prorated fee of 12 and a flat one of 12.50. Rates from 2036 on are a tenth higher, and a
+// vehicle worth more than 40,000 costs twice as much.
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, dayStart, type Instant, startOfDay, type TimeZone } from '../../src/kernel/time.ts'
@@ -106,7 +106,7 @@ const ownDamage = (policy: PolicyResponse): Segment[] =>
     .filter(one => one.issuedTimestamp && !one.replacedTimestamp)
     .sort((a, b) => Number(a.coverageStartTimestamp) - Number(b.coverageStartTimestamp))
 
-/** Day, day, premium and technical premium of each segment of own damage in force. */
+/** The start, end, premium and technical premium of each segment of own damage in force. */
 const pieces = (policy: PolicyResponse) =>
   ownDamage(policy).map(one => [
     Number(one.coverageStartTimestamp),
@@ -121,7 +121,7 @@ const segmentsInForce = (policy: PolicyResponse) =>
     .map(one => [Number(one.startTimestamp), Number(one.endTimestamp)])
     .sort((a, b) => a[0]! - b[0]!)
 
-/** Changes add up to what is in force and, of a policy that is paid at once, to what is invoiced. */
+/** Checks that changes add up to what is in force, and invoices and planned bills to the price. */
 async function addsUp(policy: PolicyResponse): Promise<void> {
   const now = await read(policy)
   const price = await priceOf(policy)
@@ -138,7 +138,7 @@ async function addsUp(policy: PolicyResponse): Promise<void> {
   expect(due.reduce((sum, amount) => sum + cents(amount), 0)).toBe(cents(price.total))
 }
 
-/** Start and total of each planned bill. */
+/** The start and total of each planned bill. */
 async function planned({ locator }: PolicyResponse): Promise<[start: number, amount: number][]> {
   const { body } = await motor.get<CheckInvoicesResponse>(`/policy/${locator}/checkInvoices`)
   return body.futureInvoices.map(one => {
@@ -147,8 +147,8 @@ async function planned({ locator }: PolicyResponse): Promise<[start: number, amo
   })
 }
 
-describe('an earlier end', () => {
-  it('leaves 900 of 1200 for nine of twelve months: taxes, commission, technical premium and fee alike', async () => {
+describe('An earlier end', () => {
+  it('after nine of twelve months leaves 900 of 1200, and taxes, commission and prorated fee alike', async () => {
     const policy = await issued()
     expect(await priceOf(policy)).toMatchObject({
       grossPremium: 1200,
@@ -188,7 +188,7 @@ describe('an earlier end', () => {
     await addsUp(policy)
   })
 
-  it('costs what a policy written to that end costs', async () => {
+  it('costs as much as a policy issued with that end', async () => {
     const policy = await issued()
     await endAt(policy, '2035-04-01', '2035-10-01')
     const written = await issued({ policyEndTimestamp: day('2035-10-01') })
@@ -196,7 +196,7 @@ describe('an earlier end', () => {
     expect([shortened.grossPremium, shortened.grossTaxes]).toEqual([short.grossPremium, short.grossTaxes])
   })
 
-  it('leaves what stays in force of bills planned for later to the last that remains', async () => {
+  it('moves what remains in force of later planned bills to the last remaining bill', async () => {
     const policy = await issued({ paymentScheduleName: 'monthly' })
     const { body: quoted } = await apply(policy, 'never', {
       startTimestamp: day('2035-04-01'),
@@ -206,8 +206,8 @@ describe('an earlier end', () => {
     const { body: endorsement } = await patch(`/endorsements/${quoted.locator}`, { action: 'issue' })
     const planned = quoted.plannedInvoices!.flatMap(one => one.financialTransactions)
     const payable = planned.filter(one => one.type !== 'commission')
-    // Planned from October on: three months of 100 with their tax, 1 of the one fee, and of the other 1.04, 1.04
-    // and what rounding left to the last. Less what the three months cost, 3.14 lie on September.
+    // Planned from October on: three months of 100 with tax, 1 a month of one fee, and 1.04, 1.04 and the rounded rest of the
+    // other. Less the price of the three months, 3.14 remains and is added to September.
     expect(3 * 119 + 3 * 1 + 1.04 + 1.04 + 1.06 - 360).toBeCloseTo(3.14, 9)
     expect(payable.reduce((sum, one) => sum + cents(one.amount), 0)).toBe(6 * 12104 + 314)
     expect(quoted.plannedInvoices).toHaveLength(6)
@@ -218,7 +218,7 @@ describe('an earlier end', () => {
     expect(endorsement.invoice).toBeUndefined()
   })
 
-  it('ends the last bill where the policy now ends, and a later end has a bill from there on', async () => {
+  it('ends the last bill at the new end, and a later end adds bills from there on', async () => {
     const policy = await issued({ paymentScheduleName: 'monthly' })
     const spans = async (): Promise<[start: number, end: number][]> => {
       const { body } = await motor.get<CheckInvoicesResponse>(`/policy/${policy.locator}/checkInvoices`)
@@ -234,7 +234,7 @@ describe('an earlier end', () => {
     ])
   })
 
-  it('ends terms that were renewed beyond it, and the next renewal starts there with every peril', async () => {
+  it('ends renewed terms beyond it, and the next renewal starts there with every peril', async () => {
     const policy = await issued()
     await motor.post(`/policy/${policy.locator}/issueRenewal`, { renewalEndTimestamp: day('2037-01-01') })
     expect((await priceOf(policy)).total).toBe(3047.8)
@@ -259,7 +259,7 @@ describe('an earlier end', () => {
     await addsUp(policy)
   })
 
-  it('drops what was endorsed beyond it: a vehicle that came later is covered no more', async () => {
+  it('drops a vehicle that was added after it', async () => {
     const policy = await issued()
     const copy = policy.exposures[0]!.characteristics[0]!.fieldValues
     await apply(policy, 'never', {
@@ -285,7 +285,7 @@ describe('an earlier end', () => {
     await addsUp(policy)
   })
 
-  it('rated again where its type says so, and where the data changes too', async () => {
+  it('is priced again with the new data where the endorsement type reprices', async () => {
     const policy = await issued()
     await endAt(policy, '2035-04-01', '2035-10-01', 'always', dearer(policy))
     expect(pieces(await read(policy))).toEqual([
@@ -304,8 +304,8 @@ describe('an earlier end', () => {
   })
 })
 
-describe('a later end', () => {
-  it('charges the month rate for the months that come: 1500 for fifteen months, and no more fees', async () => {
+describe('A later end', () => {
+  it('charges the monthly rate for the added months: 1500 for fifteen months, and no more fees', async () => {
     const policy = await issued()
     const endorsement = await endAt(policy, '2035-07-01', '2036-04-01')
     const now = await read(policy)
@@ -336,13 +336,13 @@ describe('a later end', () => {
       premiumChange: 300,
       policyEndTimestamp: String(day('2036-04-01')),
     })
-    // The second year by the schedule begins on that day, and is billed then: 300 and 19 % tax.
+    // The second year by the schedule begins on that day and is billed then: 300 and 19% tax.
     expect(endorsement.invoice).toBeUndefined()
     expect(await planned(policy)).toEqual([[day('2036-01-01'), 357]])
     await addsUp(policy)
   })
 
-  it('is rated again by itself where its type rates what changes, and with all after it where it rates all', async () => {
+  it('prices only the added time when its type reprices changes, and everything from it on when all', async () => {
     const policy = await issued()
     await endAt(policy, '2035-07-01', '2036-04-01', 'always')
     expect(pieces(await read(policy)).slice(1)).toEqual([
@@ -356,7 +356,7 @@ describe('a later end', () => {
     await addsUp(other)
   })
 
-  it('is rated with the new data where that is rated again, from the endorsement on', async () => {
+  it('with new data that are repriced is priced by them from the endorsement on', async () => {
     const policy = await issued()
     await endAt(policy, '2035-07-01', '2036-04-01', 'always', dearer(policy))
     const now = await read(policy)
@@ -368,12 +368,12 @@ describe('a later end', () => {
     await addsUp(policy)
     const last = now.modifications.at(-1)!.exposureModifications.flatMap(one => one.perilModifications)
     const rated = last.find(one => one.newPerilCharacteristicsLocator === ownDamage(now)[1]!.locator)!
-    // 1800 against the 600 that the second half of the year cost.
+    // 1800 instead of the 600 that the second half of the year cost.
     expect(rated.premiumChange).toBe(1200)
     expect(rated.replacedPerilCharacteristicsLocator).toBeDefined()
   })
 
-  it('with other data and no rating costs the old months what they cost, and the new ones the month rate', async () => {
+  it('with new data that are not repriced keeps the old amounts, and adds months at the monthly rate', async () => {
     const policy = await issued()
     await endAt(policy, '2035-07-01', '2036-04-01', 'never', dearer(policy))
     expect((await priceOf(policy)).grossPremium).toBe(1500)
@@ -385,7 +385,7 @@ describe('a later end', () => {
     await addsUp(policy)
   })
 
-  it('then an earlier one, back where it was: every figure is what it was', async () => {
+  it('followed by an endorsement back to the former end restores every amount', async () => {
     const policy = await issued()
     const before = await priceOf(policy)
     await endAt(policy, '2035-07-01', '2036-04-01')
@@ -401,7 +401,7 @@ describe('a later end', () => {
     await addsUp(policy)
   })
 
-  it('of a policy that was shortened, extended again and renewed, with one run of each peril at a time', async () => {
+  it('after an earlier one leaves one run of each peril at a time, even after a renewal', async () => {
     const policy = await issued()
     await endAt(policy, '2035-04-01', '2035-10-01')
     await endAt(policy, '2035-05-01', '2036-01-01')
@@ -416,7 +416,7 @@ describe('a later end', () => {
   })
 })
 
-describe('a new end, step by step', () => {
+describe('A moved end, step by step,', () => {
   for (const [which, to, change] of [
     ['earlier', '2035-10-01', -360],
     ['later', '2036-04-01', 357],
@@ -461,7 +461,7 @@ describe('a new end, step by step', () => {
       await addsUp(policy)
     })
 
-  it('taken back, it gives the installments back that it had taken over', async () => {
+  it('restores the installments it replaced when it is invalidated', async () => {
     const policy = await issued({ paymentScheduleName: 'monthly' })
     const plan = async (): Promise<[due: string, minor: number][]> => {
       const { body } = await motor.get<CheckInvoicesResponse>(`/policy/${policy.locator}/checkInvoices`)
@@ -487,7 +487,7 @@ describe('a new end, step by step', () => {
     expect(await plan()).toEqual(shortened)
   })
 
-  it('is known to a snapshot from then on, and not before', async () => {
+  it('is shown by snapshots from then on, and not by earlier ones', async () => {
     const policy = await issued()
     const before = await read(policy)
     await new Promise(done => setTimeout(done, 5))
@@ -501,7 +501,7 @@ describe('a new end, step by step', () => {
   })
 })
 
-it('installments whose time passed while it was accepted are invoiced once it is taken back', async () => {
+it('installments that came due while an endorsement was accepted are invoiced once it is invalidated', async () => {
   const own = await motorTenant('policyendrelease', FILES)
   const begins = startOfDay(Date.now() as Instant, BERLIN)
   const month = (count: number): Instant => add(begins, count, 'month', BERLIN)
@@ -544,7 +544,7 @@ it('installments whose time passed while it was accepted are invoiced once it is
   expect(await billedMonths()).toEqual([0, 1, 2, 3, 4, 5])
 })
 
-describe('the end of the policy is told', () => {
+describe('The event policy.end', () => {
   type Event = { type: string; data: Record<string, string> }
   const endsOf = async (of: Motor, { locator }: PolicyResponse): Promise<string[]> => {
     const { body } = await of.get<{ events: Event[] }>('/eventstream/events?startTimestamp=0&pageSize=1000')
@@ -553,7 +553,7 @@ describe('the end of the policy is told', () => {
       .map(one => one.data.endTimestamp!)
   }
 
-  it('at the new end and not at the old one; at once where the new end is past already', async () => {
+  it('is emitted at the new end and not at the old one, and immediately when the new end has passed', async () => {
     const own = await motorTenant('policyendclock', FILES)
     const issuedThere = async (changes: object): Promise<PolicyResponse> => {
       const { body } = await own.createPolicy(changes)
@@ -590,7 +590,7 @@ describe('the end of the policy is told', () => {
     expect(await endsOf(own, past)).toEqual([String(month(2))])
   })
 
-  it('at once where a policy is issued, renewed or reinstated for time that has passed', async () => {
+  it('is emitted for a policy issued, renewed or reinstated for time that has passed', async () => {
     const own = await motorTenant('policyendpast', FILES)
     const begins = add(startOfDay(Date.now() as Instant, BERLIN), -3, 'month', BERLIN)
     const month = (count: number): Instant => add(begins, count, 'month', BERLIN)
@@ -628,13 +628,13 @@ describe('the end of the policy is told', () => {
     expect((await callApi('PATCH', path, { token: own.token, body: { issue: true } })).status).toBe(200)
     await moveTo(month(14))
     expect(await endsOf(own, over)).toEqual([String(month(-3))])
-    // The timer of the former end had not gone off when the renewal moved it.
+    // The timer of the former end had not fired when the renewal moved it.
     expect((await endsOf(own, renewed)).at(-1)).toBe(String(month(-1)))
     expect(await endsOf(own, cancelled)).toEqual([String(month(12))])
   })
 })
 
-it('the end that the policy has anyway is no new end, and takes back one that was asked for', async () => {
+it('a new end equal to the present one is no change, and withdraws a requested one', async () => {
   const policy = await issued()
   const { body } = await apply(policy, 'never', {
     startTimestamp: day('2035-04-01'),
@@ -649,8 +649,8 @@ it('the end that the policy has anyway is no new end, and takes back one that wa
   expect((await read(policy)).effectiveContractEndTimestamp).toBe(String(day('2037-01-01')))
 })
 
-describe('a new end that cannot be', () => {
-  it('400 unless it lies after the endorsement’s start', async () => {
+describe('A new end that is not possible', () => {
+  it('returns 400 unless it is after the endorsement’s start', async () => {
     const policy = await issued()
     const { status, body } = await apply<{ message: string }>(policy, 'never', {
       startTimestamp: day('2035-04-01'),
@@ -659,7 +659,7 @@ describe('a new end that cannot be', () => {
     expect([status, body.message]).toEqual([400, expect.stringMatching(/newPolicyEndTimestamp/)])
   })
 
-  it('409 for a renewal that was applied for before the end moved, until it is updated', async () => {
+  it('leads to 409 for a renewal applied for before the end moved, until the renewal is updated', async () => {
     const policy = await issued()
     const { body: renewal } = await motor.post<EndorsementResponse>(`/policies/${policy.locator}/renewals`, {
       renewalEndTimestamp: day('2037-01-01'),
@@ -671,7 +671,7 @@ describe('a new end that cannot be', () => {
     expect((await patch(`/renewals/${renewal.locator}`, { action: 'quote' })).status).toBe(200)
   })
 
-  it('409 while the policy is cancelled, and no longer once it is reinstated', async () => {
+  it('returns 409 while the policy is cancelled, and is accepted once it is reinstated', async () => {
     const policy = await issued()
     const { body: cancellation } = await motor.post<CancellationResponse>(
       `/policies/${policy.locator}/cancellations`,
@@ -698,7 +698,7 @@ describe('a new end that cannot be', () => {
     await addsUp(policy)
   })
 
-  it('409 in a gap that a late reinstatement left', async () => {
+  it('returns 409 in a gap left by a reinstatement', async () => {
     const policy = await issued()
     const { body: cancellation } = await motor.post<CancellationResponse>(
       `/policies/${policy.locator}/cancellations`,

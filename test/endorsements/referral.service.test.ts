@@ -1,4 +1,4 @@
-// Endorsements and renewals that underwriting does not accept, and what a person makes of them (brief 1.4).
+// Endorsements and renewals that underwriting does not accept, and their decision by a person (brief 1.4).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { AutomatedUnderwritingResultResponse } from '../../src/policy/contract/billing.ts'
@@ -15,7 +15,7 @@ const BERLIN = 'Europe/Berlin' as TimeZone
 
 const NOTE = 'A previous insurer has cancelled: refer to an underwriter.'
 
-/** What makes the guidelines decide `none`. */
+/** Makes the guidelines decide `none`. */
 const TO_REFER = { previous_insurer_cancelled: 'yes', cancellation_reason: 'Unpaid premium.' }
 
 const READER = {
@@ -75,8 +75,8 @@ const decide = <Body = EndorsementResponse>(path: string, body: object, token = 
 const resultOf = async (path: string): Promise<AutomatedUnderwritingResultResponse> =>
   (await motor.get<AutomatedUnderwritingResultResponse>(`${path}/automatedUnderwritingResult`)).body
 
-describe('an endorsement that underwriting does not accept', () => {
-  it('stays an application; quoting it answers 409 with the notes and whom to ask', async () => {
+describe('An endorsement that underwriting does not accept', () => {
+  it('remains an application, and quoting it returns 409 with the notes and the route for a decision', async () => {
     const policy = await issued()
     const { locator } = await apply(policy, { fieldValues: TO_REFER })
     const path = `/endorsements/${locator}`
@@ -92,7 +92,7 @@ describe('an endorsement that underwriting does not accept', () => {
     expect(await resultOf(path)).toMatchObject({ decision: 'none', notes: [NOTE] })
   })
 
-  it('is quoted and issued as a person decides, whose name and note stay with it', async () => {
+  it('can be quoted and issued after a person accepts it, and keeps the person’s name and note', async () => {
     const policy = await issued()
     const { locator } = await apply(policy, { fieldValues: TO_REFER })
     const path = `/endorsements/${locator}`
@@ -131,7 +131,7 @@ describe('an endorsement that underwriting does not accept', () => {
     ])
   })
 
-  it('is asked about again after an update: the decision was about what it said then', async () => {
+  it('needs another decision after an update', async () => {
     const policy = await issued()
     const { locator } = await apply(policy, { fieldValues: TO_REFER })
     const path = `/endorsements/${locator}`
@@ -146,7 +146,7 @@ describe('an endorsement that underwriting does not accept', () => {
     expect((await act(path, { action: 'quote' })).status).toBe(200)
   })
 
-  it('is asked about again once the policy has changed', async () => {
+  it('needs another decision after the policy has changed', async () => {
     const policy = await issued()
     const { locator } = await apply(policy, { fieldValues: TO_REFER })
     const path = `/endorsements/${locator}`
@@ -157,7 +157,7 @@ describe('an endorsement that underwriting does not accept', () => {
     expect((await act(path, { action: 'quote' })).status).toBe(409)
   })
 
-  it('can be decided on again: the last decision counts, and all notes are kept', async () => {
+  it('can be decided again: the last decision counts, and all notes are kept', async () => {
     const policy = await issued()
     const { locator } = await apply(policy)
     const path = `/endorsements/${locator}`
@@ -177,7 +177,7 @@ describe('an endorsement that underwriting does not accept', () => {
     expect((await act(path, { action: 'quote' })).body.state).toBe('quoted')
   })
 
-  it('created in a later state is not kept, and says so', async () => {
+  it('is not created in a later state, and the 409 has the notes', async () => {
     const policy = await issued()
     const refused = await motor.post<Problem>(`/policies/${policy.locator}/endorsements`, {
       endorsementName: 'change',
@@ -191,8 +191,8 @@ describe('an endorsement that underwriting does not accept', () => {
   })
 })
 
-describe('who decides, and on what', () => {
-  it('not a reader, nor on what is quoted, incomplete or unknown', async () => {
+describe('POST /endorsements/{locator}/underwriting', () => {
+  it('requires the permission endorsements.underwrite, and an application that is complete', async () => {
     const policy = await issued()
     const { locator } = await apply(policy)
     const path = `/endorsements/${locator}`
@@ -214,8 +214,8 @@ describe('who decides, and on what', () => {
   })
 })
 
-describe('a renewal that underwriting does not accept', () => {
-  it('is quoted as a person decides', async () => {
+describe('A renewal that underwriting does not accept', () => {
+  it('can be quoted after a person accepts it', async () => {
     const policy = await issued()
     const { body } = await motor.post<RenewalResponse>(`/policies/${policy.locator}/renewals`, {
       renewalEndTimestamp: monthsIn(policy, 24),

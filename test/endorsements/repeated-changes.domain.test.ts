@@ -1,5 +1,5 @@
-// What an endorsement or a renewal is asked for, as its answer repeats it: all of it, whatever the request says, and as
-// often as it is updated (contract 1, Endorsements and Renewals).
+// The response of an endorsement or renewal repeats all requested changes, for any request and any number of updates (contract 1,
+// Endorsements and Renewals).
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
@@ -37,7 +37,7 @@ const names = { uuid: () => `given-${++made}` as Uuid }
 
 const parsed = (request: object) => EndorsementCreateRequest.parse({ endorsementName: 'x', ...request })
 
-/** The answer of an application for these changes. */
+/** The response of an application with these changes. */
 function answerOf(changes: Endorsement['changes'], kind: Endorsement['kind'] = 'endorsement') {
   const { policy } = loaded.aggregate
   const record: Endorsement = {
@@ -116,32 +116,29 @@ const changes = fc.record({
   newPaymentScheduleName: name,
 })
 
-describe('an answer repeats all that was asked for', () => {
-  it.each(['endorsement', 'renewal'] as const)(
-    'of %s, whatever the request says, also in two updates',
-    kind => {
-      fc.assert(
-        fc.property(changes, changes, (request, more) => {
-          const first = withAdditionLocators(parsed(request), names)
-          expect(answerOf(first, kind)).toMatchObject(request)
-          const both = answerOf(joinedChanges(first, parsed(more), names), kind)
-          expect(both).toMatchObject({
-            fieldValues: { ...request.fieldValues, ...more.fieldValues },
-            addFieldGroups: [...request.addFieldGroups, ...more.addFieldGroups],
-            updateFieldGroups: [...request.updateFieldGroups, ...more.updateFieldGroups],
-            removeFieldGroups: [...request.removeFieldGroups, ...more.removeFieldGroups],
-            addExposures: [...request.addExposures, ...more.addExposures],
-            updateExposures: [...request.updateExposures, ...more.updateExposures],
-            endExposures: [...request.endExposures, ...more.endExposures],
-            newPaymentScheduleName: more.newPaymentScheduleName,
-          })
-        }),
-        { seed: SEED, numRuns: size(70, 200) },
-      )
-    },
-  )
+describe('The response repeats the requested changes', () => {
+  it.each(['endorsement', 'renewal'] as const)('of any %s, including those of a second update', kind => {
+    fc.assert(
+      fc.property(changes, changes, (request, more) => {
+        const first = withAdditionLocators(parsed(request), names)
+        expect(answerOf(first, kind)).toMatchObject(request)
+        const both = answerOf(joinedChanges(first, parsed(more), names), kind)
+        expect(both).toMatchObject({
+          fieldValues: { ...request.fieldValues, ...more.fieldValues },
+          addFieldGroups: [...request.addFieldGroups, ...more.addFieldGroups],
+          updateFieldGroups: [...request.updateFieldGroups, ...more.updateFieldGroups],
+          removeFieldGroups: [...request.removeFieldGroups, ...more.removeFieldGroups],
+          addExposures: [...request.addExposures, ...more.addExposures],
+          updateExposures: [...request.updateExposures, ...more.updateExposures],
+          endExposures: [...request.endExposures, ...more.endExposures],
+          newPaymentScheduleName: more.newPaymentScheduleName,
+        })
+      }),
+      { seed: SEED, numRuns: size(70, 200) },
+    )
+  })
 
-  it('with every property that the contract has of the request', () => {
+  it('with every property that the contract has for the request', () => {
     const { addFieldGroups, updateFieldGroups, addExposures, updateExposures } = EndorsementResponse.shape
     const exposure = updateExposures.element.shape
     const keys = (shape: object): string[] => Object.keys(shape).sort()
@@ -160,7 +157,7 @@ describe('an answer repeats all that was asked for', () => {
   })
 })
 
-describe('an update goes beside what was asked for before', () => {
+describe('An update of an application', () => {
   const vehicle = {
     exposureName: 'vehicle',
     fieldGroups: [{ fieldName: 'drivers', fieldValues: { name: ['Ann'] } }],
@@ -179,7 +176,7 @@ describe('an update goes beside what was asked for before', () => {
   const updated = (before: Endorsement['changes'], update: object) =>
     joinedChanges(before, parsed(update), names)
 
-  it('what is ended twice is ended once, in one request or in several', () => {
+  it('adds each ended exposure, peril or group once, in one request or in several', () => {
     const first = begun()
     expect(answerOf(first)).toMatchObject({
       endExposures: ['x', 'y'],
@@ -203,7 +200,7 @@ describe('an update goes beside what was asked for before', () => {
     expect(updateExposures[0]).toMatchObject({ endPerils: ['p', 'q'], removeFieldGroups: ['g'] })
   })
 
-  it('an addition is taken back by ending the locator that the answer shows of it', () => {
+  it('takes back an addition by ending the locator that the response shows for it', () => {
     const first = begun()
     const shown = answerOf(first)
     const [car, trailer] = shown.addExposures
@@ -238,7 +235,7 @@ describe('an update goes beside what was asked for before', () => {
     expect(answerOf(nothing)).toMatchObject({ addExposures: [], endExposures: ['x', 'y'] })
   })
 
-  it('an added group takes other values, and an amount is as it was said last', () => {
+  it('changes the values of an added group, and the last value of an amount counts', () => {
     const first = begun()
     const shown = answerOf(first)
     const { locator: group } = shown.addFieldGroups[0]!
@@ -254,7 +251,7 @@ describe('an update goes beside what was asked for before', () => {
     expect(updateExposures[0]!.updatePerils[0]!.removeDeductible).toBeUndefined()
   })
 
-  it('other changes of an addition are refused, and say what to do', () => {
+  it('rejects other changes of an addition and says what to do', () => {
     const first = begun()
     const shown = answerOf(first)
     const { locator } = shown.addExposures[0]!

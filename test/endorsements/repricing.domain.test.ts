@@ -14,7 +14,7 @@ const euro = (minor: number) => fromMinor(minor, 'EUR' as CurrencyCode)
 const day = (date: string) => dayStart(date, UTC)!
 const uuid = (digit: number): Uuid => `${digit}d9cf5b5-3d8e-4f0c-9d3f-6a51a1a0a000` as Uuid
 
-/** A year for 1,200.00, of which 1,080.00 are technical, with 228.00 of tax and 120.00 of commission. */
+/** A year of 1,200.00 with 1,080.00 technical premium, 228.00 of tax and 120.00 of commission. */
 const run: PerilRun = {
   locator: uuid(1),
   createdAt: day('2030-03-01'),
@@ -34,8 +34,8 @@ const run: PerilRun = {
   },
 }
 
-describe('a peril that an endorsement continues and does not rate again', () => {
-  it('costs its month rates for three months more, and its tax in proportion', () => {
+describe('A peril that an endorsement continues without repricing', () => {
+  it('is charged at its monthly rates for three more months, with tax in proportion', () => {
     expect(extended(run, { start: run.end, end: day('2031-06-01') }, UTC)).toEqual({
       premium: { month: '100', amount: euro(30_000) },
       technicalPremium: { month: '90', amount: euro(27_000) },
@@ -44,7 +44,7 @@ describe('a peril that an endorsement continues and does not rate again', () => 
     })
   })
 
-  it('costs what its piece costs, at the rates that it had', () => {
+  it('keeps the amounts of its piece and its monthly rates', () => {
     const amounts = {
       premium: euro(40_000),
       technicalPremium: euro(36_000),
@@ -60,7 +60,7 @@ describe('a peril that an endorsement continues and does not rate again', () => 
   })
 })
 
-describe('an endorsement', () => {
+describe('An endorsement', () => {
   const product = {
     endorsements: ['always', 'all', 'never'].map(reprice => ({ name: reprice, reprice })),
   } as unknown as ProductDefinition
