@@ -1,4 +1,4 @@
-// What a plugin that splits amounts is asked (brief 3.2, 5.6, getProrationResult): a boat's year of 1,200.00 from March 1, 2030 in
+// The input of a plugin that splits amounts (brief 3.2, 5.6, getProrationResult): a boat's year of 1,200.00 from March 1, 2030 in
 // UTC. The plugin leaves half of each amount on either side.
 import { describe, expect, it } from 'vitest'
 import type { ProrationInput } from '../../src/extension/plugins/contract.ts'
@@ -9,7 +9,10 @@ import '../../src/transactions/kinds.ts'
 
 const day = (timestamp: string): string => new Date(Number(timestamp)).toISOString().slice(0, 10)
 
-/** The policy, and the calls of its plugin: when the amounts are split, and of each its kind, amount, start and what follows. */
+/**
+ * Issues a policy and records the calls of its plugin: the time of the split, and for each amount its type, value, start and
+ * following amount.
+ */
 async function splitting(terms: BoatTerms = {}) {
   const calls: unknown[] = []
   const features = { 'property.endorsement.policy.end.enabled': true }
@@ -42,8 +45,8 @@ async function splitting(terms: BoatTerms = {}) {
   return { boat, calls }
 }
 
-describe('a plugin is asked', () => {
-  it('by a cancellation, with what of the peril comes after the segment that is split', async () => {
+describe('The proration plugin', () => {
+  it('receives the peril’s premium after the split segment as followingAmount of a cancellation', async () => {
     const { boat, calls } = await splitting()
     await boat.endorse('2030-10-01', '2400')
     await boat.cancel('2030-07-15')
@@ -54,7 +57,7 @@ describe('a plugin is asked', () => {
     ])
   })
 
-  it('by a cancellation of all of it, which may hold back a part, fees too', async () => {
+  it('receives all amounts, including fees, of a cancellation from the start, which may hold back a part', async () => {
     const { boat, calls } = await splitting({ fees: { mooring: 60 } })
     await boat.cancel('2030-03-01')
     expect(calls).toEqual([
@@ -68,14 +71,14 @@ describe('a plugin is asked', () => {
     ])
   })
 
-  it('by a reinstatement with a gap, with what went from the time of the cancellation on', async () => {
+  it('receives for a reinstatement with a gap the amounts taken back from the cancellation on', async () => {
     const { boat, calls } = await splitting()
     const cancellation = await boat.cancel('2030-10-15')
     await boat.reinstate(cancellation, '2030-12-01')
     expect(calls.slice(1)).toEqual([['2030-12-01', [['premium', '600.00', '2030-10-15', '0.00']]]])
   })
 
-  it('once for the change and once for the end by an endorsement that ends the policy earlier, of fees at the end', async () => {
+  it('is called for the change and for the end, with fees, by an endorsement that ends the policy earlier', async () => {
     const { boat, calls } = await splitting({ fees: { mooring: 60 } })
     await boat.endorse('2030-08-20', '600', { newPolicyEndTimestamp: utc('2030-09-01') })
     expect(calls).toEqual([
@@ -84,7 +87,7 @@ describe('a plugin is asked', () => {
     ])
   })
 
-  it('nothing of what costs nothing, or begins only after the time of the cancellation', async () => {
+  it('is not called for amounts of zero, or ones that begin after the cancellation', async () => {
     const { boat, calls } = await splitting({ yearly: '0' })
     await boat.renew('2032-03-01')
     await boat.endorse('2031-03-01', '1200')
@@ -93,7 +96,7 @@ describe('a plugin is asked', () => {
   })
 })
 
-it('only a cancellation of a type may hold back', () => {
+it('only a cancellation with a cancellation type can hold back amounts', () => {
   const ofKind = (kind: Modification['kind'], cancellationName?: string): boolean =>
     mayHoldBack({ kind, cancellationName } as Modification)
   expect([ofKind('cancellation', 'sold'), ofKind('cancellation'), ofKind('lapse', 'sold')]).toEqual([

@@ -1,4 +1,4 @@
-// Clients that change one issued policy at the same moment: one after the other, none lost, each told what came of it.
+// Clients that change one issued policy concurrently: the changes are serialized, none is lost, and each client gets its result.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
@@ -29,7 +29,7 @@ async function issued(): Promise<PolicyResponse> {
 
 const read = ({ locator }: PolicyResponse): Promise<PolicyResponse> => plain.ok('GET', `/policy/${locator}`)
 
-/** What every transaction changed adds up to what is in force, and so do the invoices. */
+/** Checks that the changes of all transactions add up to the premium in force, and the invoices to the price. */
 async function addsUp(policy: PolicyResponse): Promise<PolicyResponse> {
   const now = await read(policy)
   expect(now.modifications.map(one => one.number)).toEqual(now.modifications.map((_, at) => at))
@@ -43,7 +43,7 @@ async function addsUp(policy: PolicyResponse): Promise<PolicyResponse> {
 }
 
 describe(`${CLIENTS} clients at once`, () => {
-  it('endorse a policy, each another day: every one is there, in the order in which they came through', async () => {
+  it('endorse a policy for different days, and all endorsements are recorded in order', async () => {
     const policy = await issued()
     const answers = await Promise.all(
       Array.from({ length: CLIENTS }, (_, at) =>
@@ -65,7 +65,7 @@ describe(`${CLIENTS} clients at once`, () => {
     expect(inForce).toHaveLength(CLIENTS + 1)
   })
 
-  it('quote an endorsement each: one is quoted, the others are told which one stands in the way', async () => {
+  it('quote one endorsement each: one is quoted, and the others get 409 with its locator', async () => {
     const policy = await issued()
     const answers = await Promise.all(
       Array.from({ length: CLIENTS }, () =>
@@ -88,7 +88,7 @@ describe(`${CLIENTS} clients at once`, () => {
     expect(all).toHaveLength(1)
   })
 
-  it('issue one and the same endorsement: it is issued once, and billed once', async () => {
+  it('issue the same endorsement, which is issued and billed once', async () => {
     const policy = await issued()
     const { locator } = await plain.ok<Told['body']>('POST', `/policies/${policy.locator}/endorsements`, {
       endorsementName: 'always',
@@ -111,7 +111,7 @@ describe(`${CLIENTS} clients at once`, () => {
     expect(now.invoices.map(one => one.totalDue)).toEqual([1200, 600])
   })
 
-  it('endorse, renew and cancel it as they like: what was answered 200 is what there is', async () => {
+  it('endorse, renew and cancel a policy, and exactly the changes answered with 200 are recorded', async () => {
     const policy = await issued()
     const { locator } = policy
     const asked = Array.from({ length: CLIENTS }, (_, at) => {

@@ -9,7 +9,7 @@ beforeAll(async () => {
   motor = await motorTenant('many')
 })
 
-it('200 policies created at once are 200 policies, each whole and readable', async () => {
+it('creating 200 policies concurrently creates 200 complete, readable policies', async () => {
   const holder = await motor.newPolicyholder()
   const answers = await Promise.all(
     Array.from({ length: 200 }, () => motor.createPolicy({ policyholderLocator: holder })),
@@ -29,7 +29,7 @@ it('200 policies created at once are 200 policies, each whole and readable', asy
   expect(new Set(displayIds).size).toBe(displayIds.length)
 })
 
-it('200 updates of one draft at once: every one is there, none twice', async () => {
+it('200 concurrent updates of one draft are all applied exactly once', async () => {
   const { body: draft } = await motor.createPolicy({ finalize: false, exposures: [] })
   const answers = await Promise.all(
     Array.from({ length: 200 }, () =>

@@ -1,5 +1,5 @@
-// A transaction that stands in the way is refused with what the request at hand can do about it (brief 2.4). Figures of a
-// year from March 1, 2030 in UTC.
+// A conflicting transaction leads to a rejection that says what the request can do about it (brief 2.4). A year from March 1, 2030
+// in UTC.
 import { describe, expect, it } from 'vitest'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
@@ -14,8 +14,8 @@ const quoted = async (): Promise<BoatInUtc> => {
   return boat
 }
 
-describe('with a quoted endorsement in the way', () => {
-  it('a renewal that is created quoted says how a renewal can invalidate it, and does so', async () => {
+describe('When a quoted endorsement conflicts,', () => {
+  it('a renewal created as quoted is told to be quoted by PATCH with conflictHandling, which invalidates it', async () => {
     const boat = await quoted()
     const request = (state: 'application' | 'quoted') =>
       RenewalCreateRequest.parse({ renewalEndTimestamp: utc('2032-03-01'), state })
@@ -36,12 +36,12 @@ describe('with a quoted endorsement in the way', () => {
     expect(boat.aggregate.policy.effectiveEnd).toBe(utc('2032-03-01'))
   })
 
-  it('another payment schedule cannot invalidate it, and does not say so', async () => {
+  it('a change of the payment schedule is only told to invalidate it first', async () => {
     const boat = await quoted()
     await expect(boat.reschedule('quarterly')).rejects.toThrow(/Invalidate them first\.$/)
   })
 
-  it('the issue of a cancellation says that the cancellation has to', async () => {
+  it('issuing a cancellation is told to set conflictHandling=invalidate on the cancellation', async () => {
     const boat = await quoted()
     const request = {
       effectiveTimestamp: utc('2030-08-01'),

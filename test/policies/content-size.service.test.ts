@@ -1,4 +1,4 @@
-// Requests that make a policy too large to be answered in one piece are refused, one by one small enough or not.
+// Requests that make a policy too large for one response are rejected, even if each request is small.
 import { beforeAll, expect, it } from 'vitest'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -25,13 +25,13 @@ beforeAll(async () => {
   )
 })
 
-/** 1,800,000 characters of notes. */
+/** A thing with 1,800,000 characters of notes. */
 const described = () => ({
   ...thing('100'),
   fieldValues: { yearly: '100', notes: Array.from({ length: 90 }, () => 'x'.repeat(20_000)) },
 })
 
-it('a policy takes 16,000,000 characters of values and no more, and goes on with them', async () => {
+it('a policy accepts 16,000,000 characters of values, rejects more with 413, and remains usable', async () => {
   const { locator } = await plain.issue({ start: Date.UTC(2035, 0, 1), end: Date.UTC(2036, 0, 1) }, '100', [
     described(),
   ])
@@ -42,7 +42,7 @@ it('a policy takes 16,000,000 characters of values and no more, and goes on with
       addExposures: [described()],
       state,
     })
-  // What an application asks for counts, and again once it is in the policy.
+  // The values of an application count, and count again once they are in the policy.
   for (const state of ['issued', 'issued', 'issued', 'application'])
     expect((await add(state)).status).toBe(200)
   const { status, body } = await add('application')

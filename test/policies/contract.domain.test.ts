@@ -11,7 +11,7 @@ import {
 const messages = (wire: unknown): string[] =>
   PolicyUpdateRequest.safeParse(wire).error?.issues.map(issue => issue.message) ?? []
 
-test('a policy is created from its policyholder and product alone', () => {
+test('creating a policy requires only policyholderLocator and productName', () => {
   expect(PolicyCreateRequest.parse({ policyholderLocator: 'p', productName: 'motor' })).toEqual({
     policyholderLocator: 'p',
     productName: 'motor',
@@ -22,7 +22,7 @@ test('a policy is created from its policyholder and product alone', () => {
   })
 })
 
-test('a client that sends null for every unused property, and properties of its own, is understood', () => {
+test('null for an unused property means that it is missing, and unknown properties are ignored', () => {
   const wire = {
     policyholderLocator: 'p',
     productName: 'motor',
@@ -42,7 +42,7 @@ test('a client that sends null for every unused property, and properties of its 
   )
 })
 
-test('field values of every level are kept as they came', () => {
+test('field values of every level are kept as sent', () => {
   const exposure = ExposureCreateRequest.parse({
     exposureName: 'vehicle',
     fieldValues: { make: 'Volvo', year: 2019 },
@@ -54,7 +54,7 @@ test('field values of every level are kept as they came', () => {
   expect(exposure.perils[0]!.fieldValues).toEqual({ zone: 4 })
 })
 
-test('amounts of a peril are exact text, from numbers and from text', () => {
+test('amounts of a peril become exact text, from numbers and from text', () => {
   expect(
     PerilCreateRequest.parse({
       name: 'collision',
@@ -82,24 +82,24 @@ test('an update of a peril without lists and maps changes none of them', () => {
   })
 })
 
-test('summarizeQuotes is read from the query', () => {
+test('summarizeQuotes is read from the query and is false by default', () => {
   expect(PolicyQuery.parse({ summarizeQuotes: 'true' })).toEqual({ summarizeQuotes: true })
   expect(PolicyQuery.parse({})).toEqual({ summarizeQuotes: false })
 })
 
-describe('the contract span of an update', () => {
-  test('may be given under either name', () => {
+describe('The contract span of an update', () => {
+  test('can be given under either name', () => {
     const update = PolicyUpdateRequest.parse({ effectiveContractStartTimestamp: 1, policyEndTimestamp: '2' })
     expect(update.policyStartTimestamp).toBe(1)
     expect(update.policyEndTimestamp).toBe(2)
     expect(update).not.toHaveProperty('effectiveContractStartTimestamp')
   })
 
-  test('may be given under both when they agree', () => {
+  test('can be given under both names when they are equal', () => {
     expect(messages({ policyStartTimestamp: 1, effectiveContractStartTimestamp: '1' })).toEqual([])
   })
 
-  test('is refused when they disagree, for the start and the end at once', () => {
+  test('is rejected when they differ, with a message for the start and one for the end', () => {
     expect(
       messages({
         policyStartTimestamp: 1,

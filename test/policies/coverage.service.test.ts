@@ -1,4 +1,4 @@
-// What a policy covers at a time: perils on risk with their limits, and what they cost (brief 2.1.2, 3.5).
+// The cover of a policy at a time: perils on risk with their limits and price (brief 2.1.2, 3.5).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
@@ -45,8 +45,8 @@ const cancel = (policy: PolicyResponse, count: number) =>
     },
   })
 
-describe('a coverage summary', () => {
-  it('lists every exposure and peril of the term with its limits, and costs what the policy costs', async () => {
+describe('POST /policies/{locator}/coverageSummary', () => {
+  it('lists every exposure and peril of the term with its limits, and the price of the policy', async () => {
     const policy = await issued()
     const price = await priceOf(policy)
     const at = months(policy, 5)
@@ -88,7 +88,7 @@ describe('a coverage summary', () => {
     }
   })
 
-  it('has the start of the term in it and not its end', async () => {
+  it('includes the start of the term and excludes its end', async () => {
     const policy = await issued()
     const start = Number(policy.originalContractStartTimestamp)
     const end = Number(policy.originalContractEndTimestamp)
@@ -98,7 +98,7 @@ describe('a coverage summary', () => {
     expect(await coverage(policy, end)).toMatchObject(NOTHING)
   })
 
-  it('ends with a cancellation, shows what is left of the amounts before it, and comes back with a gap', async () => {
+  it('is empty after a cancellation, shows the remaining amounts before it, and omits a reinstatement’s gap', async () => {
     const policy = await issued()
     const { locator } = await cancel(policy, 6)
     const cancelled = await priceOf(policy)
@@ -124,7 +124,7 @@ describe('a coverage summary', () => {
     expect(back.exposures[0]!.perils[0]!.coverageStartTimestamp).toBe(String(months(policy, 9)))
   })
 
-  it('has the data and the amounts that an endorsement gave from its time on, and those before it', async () => {
+  it('shows the data and amounts of an endorsement from its time on, and the former ones before it', async () => {
     const policy = await issued()
     const [vehicle] = policy.exposures
     const fieldValues = { annual_mileage_km: '30000' }
@@ -148,7 +148,7 @@ describe('a coverage summary', () => {
     expect(after.grossPremium).toBeGreaterThan(before.grossPremium)
   })
 
-  it('of a reinstatement that is accepted only, of a withdrawn policy and of one not issued is empty', async () => {
+  it('is empty under an accepted reinstatement, for a withdrawn policy and for one not issued', async () => {
     const policy = await issued()
     const { locator } = await cancel(policy, 6)
     const { locator: reinstatement } = await callOk<{ locator: string }>(
@@ -164,7 +164,7 @@ describe('a coverage summary', () => {
     expect(await coverage(unissued, months(unissued, 1))).toMatchObject(NOTHING)
   })
 
-  it('without a body, is of now', async () => {
+  it('describes the present when no time is given', async () => {
     const earliest = Date.now() - 60_000
     const policy = await issued({ policyStartTimestamp: earliest, policyEndTimestamp: earliest + 86_400_000 })
     const from = Date.now()
@@ -179,7 +179,7 @@ describe('a coverage summary', () => {
     expect((await motor.post('/policies/100000001/coverageSummary')).status).toBe(404)
   })
 
-  it('is one D1 round trip and no Durable Object', async () => {
+  it('takes one D1 round trip and no Durable Object', async () => {
     const policy = await issued()
     await motor.get('/v1/ping/authorized')
     const answer = await motor.post(`/policies/${policy.locator}/coverageSummary`)

@@ -1,4 +1,4 @@
-// What of a policy a preview rests on: every transaction, bill and payment, and no document.
+// The state of a policy that a preview depends on: every transaction, bill and payment, but no document.
 import { describe, expect, it } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
@@ -9,7 +9,7 @@ import { BoatInUtc } from '../support/boat-in-utc.ts'
 
 const digestOf = (boat: BoatInUtc): string => digestOfPolicy(boat.aggregate)
 
-/** The records in another order, as another read might give them. */
+/** The records in another order, as another read might return them. */
 const turned = (aggregate: PolicyAggregate): PolicyAggregate =>
   Object.fromEntries(
     Object.entries(aggregate).map(([name, value]) => [
@@ -18,8 +18,8 @@ const turned = (aggregate: PolicyAggregate): PolicyAggregate =>
     ]),
   ) as PolicyAggregate
 
-describe('what a preview rests on', () => {
-  it('changes with a payment, a cancellation and its reinstatement', async () => {
+describe('The digest of a policy', () => {
+  it('changes with a payment and a cancellation, and does not depend on the order of records', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
     const digests = [digestOf(boat)]
     await boat.pay(boat.invoices[0]!, { amount: '500.00' })
@@ -30,7 +30,7 @@ describe('what a preview rests on', () => {
     expect(digestOfPolicy(turned(boat.aggregate))).toBe(digests.at(-1))
   })
 
-  it('changes with a pay-out that is refused, since that writes the refund off', async () => {
+  it('changes when a payout is rejected, because that writes the refund off', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
     boat.writeOff(boat.invoices[0]!)
     await boat.cancel('2030-09-01')
@@ -39,7 +39,7 @@ describe('what a preview rests on', () => {
     expect(digestOf(boat)).not.toBe(before)
   })
 
-  it('does not change with documents, nor with the version that they raise', async () => {
+  it('does not change with documents or with the version that they raise', async () => {
     const boat = await BoatInUtc.issued()
     const { policy, documents } = boat.aggregate
     const made = {

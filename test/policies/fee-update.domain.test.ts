@@ -1,4 +1,4 @@
-// Fees added by hand: exactly what was sent is charged (brief 3.3). A year from March 1, 2030 in UTC.
+// Fees added by hand are charged exactly as sent (brief 3.3). A year from March 1, 2030 in UTC.
 import { expect, it } from 'vitest'
 import { feesOf, lineOf } from '../../src/policy/fold/line.ts'
 import { boundQuote } from '../../src/policy/records/aggregate.ts'
@@ -15,12 +15,12 @@ it.each([
   ['0', /must be above 0/],
   ['-1', /must be above 0/],
   ['12.345', /more than the 2 decimal places/],
-])('of %s is refused', async (amount, problem) => {
+])('rejects a fee with the amount %s', async (amount, problem) => {
   const boat = await BoatInUtc.issued()
   await expect(boat.changeFees({ newFees: [feeOf(amount)] })).rejects.toThrow(problem)
 })
 
-it('without a span, or from before the policy on, is refused', async () => {
+it('rejects a fee without a length, or from before the start of the policy', async () => {
   const boat = await BoatInUtc.issued()
   const refused = async (from: string, to: string, problem: RegExp) =>
     await expect(boat.changeFees({ newFees: [feeOf('1', from, to)] })).rejects.toThrow(problem)
@@ -28,7 +28,7 @@ it('without a span, or from before the policy on, is refused', async () => {
   await refused('2030-02-28', '2030-06-01', /must not lie before the contract's start/)
 })
 
-it('takes effect where the first of them begins, and is no fee of the policy before', async () => {
+it('a fee update takes effect at the start of its earliest fee, and its fees are not part of the policy before', async () => {
   const boat = await BoatInUtc.issued({ fees: { reminder: 24 } })
   await boat.changeFees({ newFees: [feeOf('10', '2030-04-01'), feeOf('20'), feeOf('30', '2030-05-01')] })
   const { aggregate } = boat

@@ -1,5 +1,5 @@
-// Fees added and taken back by hand, through HTTP (brief 3.3): each update is billed at once by an invoice of its own,
-// no earlier invoice changes, and cancellations treat the fees like any others.
+// Adding and reversing fees by hand, through HTTP (brief 3.3). Each update is billed immediately by a separate invoice, no earlier
+// invoice changes, and cancellations treat these fees like any others.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
 import type {
@@ -57,8 +57,8 @@ const cancel = (policy: PolicyResponse, effectiveTimestamp: Instant) =>
 const reinstate = (cancellation: { locator: string }, body: object) =>
   of.ok<{ locator: string }>('PATCH', `/cancellations/${cancellation.locator}/reinstate`, body)
 
-describe('fees that are added', () => {
-  it('are charged at once by one invoice of type other, and belong to the price; nothing earlier changes', async () => {
+describe('Fees that are added', () => {
+  it('are billed immediately by one invoice of type other, are part of the price, and change no earlier invoice', async () => {
     const policy = await insured()
     const before = await of.read(policy)
     const fees = await changed(policy, { newFees: [reminder, { ...mooring, description: 'Berth 7' }] })
@@ -98,7 +98,7 @@ describe('fees that are added', () => {
     expect(after.invoices).toHaveLength(2)
   })
 
-  it('show in the price at once, however often and in whichever form it was asked for before', async () => {
+  it('appear in the next response with the price, in all its forms', async () => {
     const policy = await insured()
     const due = async (): Promise<number> =>
       (await of.ok<GetPolicyPriceResponse>('GET', `/policy/${policy.locator}/price`)).totalDue
@@ -116,7 +116,7 @@ describe('fees that are added', () => {
     expect(await read()).toEqual([1200, 1200, 1200, 1200, 1200])
   })
 
-  it('are told of by policy.update, then by the events of their invoice', async () => {
+  it('are reported by policy.update and then by the events of their invoice', async () => {
     const policy = await insured()
     await changed(policy, { newFees: [reminder] })
     const { invoices } = await of.read(policy)
@@ -130,7 +130,7 @@ describe('fees that are added', () => {
     expect(told[1]!.data).toMatchObject({ totalDue: '12.50', invoiceType: 'other' })
   })
 
-  it('leave no gap in the numbers of modifications, nor do they stand in the way of what is quoted', async () => {
+  it('leave no gap in modification numbers, and do not block an accepted endorsement', async () => {
     const policy = await insured()
     const quoted = await of.ok<EndorsementResponse>('POST', `/policies/${policy.locator}/endorsements`, {
       endorsementName: 'change',
@@ -138,7 +138,7 @@ describe('fees that are added', () => {
       state: 'accepted',
       updateExposures: [{ exposureLocator: policy.exposures[0]!.locator, fieldValues: { yearly: '1800' } }],
     })
-    // The six months that are left are planned, at 150 each.
+    // The remaining six months are planned at 150 each.
     expect(quoted.invoice).toBeUndefined()
     await changed(policy, { newFees: [reminder] })
     await of.ok('PATCH', `/endorsements/${quoted.locator}`, { action: 'issue' })
@@ -152,7 +152,7 @@ describe('fees that are added', () => {
     expect(await costs(policy)).toBe(600 + 450 + 25)
   })
 
-  it('cost two round trips from a warm object: a lease of locators and the write', async () => {
+  it('take at most two D1 round trips with a warm object: a block of locators and the write', async () => {
     const policy = await insured()
     await changed(policy, { newFees: [reminder] })
     const answer = await change(policy, { newFees: [reminder] })
@@ -161,8 +161,8 @@ describe('fees that are added', () => {
   })
 })
 
-describe('fees that are taken back', () => {
-  it('are reversed and refunded, each update by its own invoice, with new ones on the same', async () => {
+describe('Fees that are reversed', () => {
+  it('are refunded by one invoice for each update, which also bills new fees', async () => {
     const policy = await insured()
     const [first, second] = await changed(policy, { newFees: [reminder, mooring] })
     const fees = await changed(policy, {
@@ -184,7 +184,7 @@ describe('fees that are taken back', () => {
     expect(await costs(policy)).toBe(1220)
   })
 
-  it('are refused when they are reversed, unknown, or named twice', async () => {
+  it('cannot be reversed again (409), named twice (400) or unknown to the policy (404)', async () => {
     const policy = await insured()
     const other = await insured()
     const [fee] = await changed(policy, { newFees: [reminder] })
@@ -200,8 +200,8 @@ describe('fees that are taken back', () => {
   })
 })
 
-describe('a cancellation', () => {
-  it('gives back what is left of a proratable fee, nothing of a flat one; it comes back when reinstated', async () => {
+describe('A transaction on a policy with fees', () => {
+  it('by cancelling gives back the rest of a proratable fee only, and reinstating brings it back', async () => {
     const policy = await insured()
     const later = { ...reminder, startTimestamp: month(10) }
     await changed(policy, { newFees: [reminder, mooring, later] })
@@ -214,7 +214,7 @@ describe('a cancellation', () => {
     ])
     const gone = await change(policy, { reverseFees: [fees[2]!.locator] })
     expect([gone.status, gone.body.message]).toEqual([409, expect.stringContaining('cancellation')])
-    // The half that is left is taken back, and a reinstatement leaves it so; the other fee comes back.
+    // The remaining part is reversed, and a reinstatement keeps it so. The other fee comes back.
     await changed(policy, { reverseFees: [fees[1]!.locator] })
     await reinstate(cancellation, { issue: true })
     expect((await of.read(policy)).fees.map(one => [one.name, one.amount, one.reversed])).toEqual([
@@ -224,7 +224,7 @@ describe('a cancellation', () => {
     ])
     expect((await amounts(policy)).slice(1)).toEqual([
       ['other', 145],
-      // The bills of the months shrink: 42.50 of fees alone.
+      // The bills of the months shrink, so this is 42.50 of fees only.
       ['cancellation', -42.5],
       ['other', -90],
       ['reinstatement', 12.5],
@@ -232,7 +232,7 @@ describe('a cancellation', () => {
     expect(await costs(policy)).toBe(1225)
   })
 
-  it('that is reinstated but not issued yet keeps the fees that come back with it from being reversed', async () => {
+  it('by an accepted reinstatement protects the fees it restores from being reversed (409)', async () => {
     const policy = await insured()
     const [fee] = await changed(policy, { newFees: [mooring] })
     const cancellation = await cancel(policy, month(6))
@@ -246,7 +246,7 @@ describe('a cancellation', () => {
     expect(await costs(policy)).toBe(1212.5)
   })
 
-  it('that waits shows fees that were changed since in its new total, as the policy when issued does', async () => {
+  it('by a pending endorsement shows in newTotal the fees changed since', async () => {
     const policy = await insured()
     const endorsement = await of.ok<EndorsementResponse>('POST', `/policies/${policy.locator}/endorsements`, {
       endorsementName: 'change',
@@ -272,7 +272,7 @@ describe('a cancellation', () => {
     expect(await price()).toEqual({ newGrossFees: 12.5, grossFeesChange: 0, rest: 1212.5 })
   })
 
-  it('that withdraws the policy gives all fees back, and ends their changes', async () => {
+  it('by withdrawing gives all fees back, and rejects later fee updates with 409', async () => {
     const policy = await insured()
     await changed(policy, { newFees: [reminder, mooring] })
     await of.ok('POST', `/policy/${policy.locator}/withdraw`)
@@ -282,8 +282,8 @@ describe('a cancellation', () => {
   })
 })
 
-describe('an update', () => {
-  it('is refused whole where anything of it is wrong, and nothing is written', async () => {
+describe('PATCH /policy/{locator}/fees', () => {
+  it('rejects the whole update when one fee is invalid, and writes nothing', async () => {
     const policy = await insured()
     const wrong: [object, string][] = [
       [{ ...reminder, feeName: 'harbour' }, "declares no fee 'harbour'"],
@@ -307,14 +307,14 @@ describe('an update', () => {
     expect(await amounts(policy)).toEqual([['newBusiness', 100]])
   })
 
-  it('of nothing answers the fees and writes nothing', async () => {
+  it('returns the fees and writes nothing for an empty update', async () => {
     const policy = await insured()
     const before = await of.read(policy)
     expect(await changed(policy, { newFees: null, reverseFees: [] })).toEqual([])
     expect(await of.read(policy)).toEqual(before)
   })
 
-  it('is refused before the policy is issued', async () => {
+  it('returns 409 before the policy is issued', async () => {
     const { locator, ...draft } = await insured()
     const { policyholderLocator } = draft
     const finalized = await of.ok<PolicyResponse>('POST', '/policy', {
@@ -327,7 +327,7 @@ describe('an update', () => {
     expect((await of.call('PATCH', '/policy/12800/fees', { newFees: [reminder] })).status).toBe(404)
   })
 
-  it('answers a repeat of its Idempotency-Key as before, however many fees there are', async () => {
+  it('returns the original response for a repeat with the same key, even with 500 fees', async () => {
     const policy = await insured()
     const send = () =>
       of.call<PolicyFeeSummaryResponse>(
@@ -348,16 +348,19 @@ describe('an update', () => {
   it.each([
     ['JPY', '13', 13, '0.5', '0 decimal places of JPY'],
     ['BHD', '1.005', 1.005, '1.0005', '3 decimal places of BHD'],
-  ])('keeps the amount in %s as it is', async (currency, amount, total, tooFine, message) => {
-    const tenant = await boatTenant(`fees${currency.toLowerCase()}`, currency)
-    const policy = await insured(tenant)
-    await changed(policy, { newFees: [{ ...reminder, amount }] }, tenant)
-    expect((await amounts(policy, tenant)).at(-1)).toEqual(['other', total])
-    const refused = await change(policy, { newFees: [{ ...reminder, amount: tooFine }] }, tenant)
-    expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining(message)])
-  })
+  ])(
+    'keeps the exact amount in %s, and rejects more decimal places',
+    async (currency, amount, total, tooFine, message) => {
+      const tenant = await boatTenant(`fees${currency.toLowerCase()}`, currency)
+      const policy = await insured(tenant)
+      await changed(policy, { newFees: [{ ...reminder, amount }] }, tenant)
+      expect((await amounts(policy, tenant)).at(-1)).toEqual(['other', total])
+      const refused = await change(policy, { newFees: [{ ...reminder, amount: tooFine }] }, tenant)
+      expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining(message)])
+    },
+  )
 
-  it('is in a snapshot from its time on', async () => {
+  it('is visible in snapshots from its time on', async () => {
     const policy = await insured()
     const at = Number((await of.read(policy)).updatedTimestamp)
     const before = await of.read(policy)

@@ -1,5 +1,5 @@
-// A tenant's database gets the keys of its tables after the release that brought them: policies live the same with the former keys,
-// while the tables move, and with the new ones.
+// A tenant's database gets the new keys of its tables after the release that introduced them. Policies work the same with the
+// former keys, while the tables move, and with the new ones.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import { noCalls } from '../../src/platform/calls.ts'
@@ -17,7 +17,7 @@ const KEYS = '0007_keys_of_policies'
 const DAY_MS = 24 * 60 * 60 * 1000
 
 beforeAll(() => {
-  // What happens before the migration is not journalled.
+  // Writes before the migration are not journalled.
   leaveOutJournal()
   return prepareDatabases({ tenants: 3, before: KEYS })
 })
@@ -26,7 +26,7 @@ type Step = () => Promise<unknown>
 
 const statusOf = ({ status, body }: Answer<unknown>) => (status === 200 ? status : [status, body])
 
-/** A policy's life; `between` runs after each of its steps. What came of it, and what is told of it. */
+/** Takes a policy through its life, with `between` after each step, and returns the result and its events. */
 async function lifeOf(motor: Motor, between: Step) {
   const statuses: unknown[] = []
   const step = async <T>(answer: Promise<Answer<T>>): Promise<T> => {
@@ -81,7 +81,7 @@ async function lifeOf(motor: Motor, between: Step) {
   }
 }
 
-it('a policy comes out the same with the former keys, while the tables move, and with the new keys', async () => {
+it('a policy’s life has the same result with former keys, while tables move, and with new keys', async () => {
   const migrations = await tenantMigrations()
   const bindingOf = async (motor: Motor) =>
     (await readTenant(env, { name: motor.tenantName }, noCalls()))!.shards[0]!
@@ -110,7 +110,7 @@ it('a policy comes out the same with the former keys, while the tables move, and
   expect((await moveOn(moved, 1_000)).isDone).toBe(true)
   expect(await lifeOf(moved, async () => {})).toEqual(before)
 
-  // What was written with the former keys is read with the new ones.
+  // Rows written with the former keys can be read with the new ones.
   expect((await moveOn(former, 1_000)).isDone).toBe(true)
   expect(await isMoved(former)).toBe(true)
 })

@@ -1,4 +1,4 @@
-// A tenant whose callers read its largest policy again and again leaves the isolate to others too (src/platform/seats.ts).
+// A tenant whose callers read its largest policy again and again leaves time of the isolate to others (src/platform/seats.ts).
 import { beforeAll, expect, it } from 'vitest'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'
@@ -8,7 +8,7 @@ const VEHICLES = 1_000
 
 beforeAll(() => prepareDatabases({ tenants: 2 }))
 
-it('twelve who read a policy of 1,000 vehicles at once are answered in turn or told to come again; who reads one after the other, always', async () => {
+it('concurrent reads of a policy of 1,000 vehicles get 200 or 503 with Retry-After, and sequential reads 200', async () => {
   const [many, other] = [await motorTenant('many', motorWithoutPapers()), await motorTenant('other')]
   const [vehicle] = plainYear().request.policy.exposures
   const { body, status } = await many.createPolicy({

@@ -1,4 +1,4 @@
-// `Idempotency-Key` on every write of a policy's life: a repeat answers what the first answered, and writes nothing.
+// `Idempotency-Key` on every write of a policy's life: a repeat returns the original response and writes nothing.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -15,7 +15,7 @@ let motor: Motor
 beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
   motor = await motorTenant('repeats')
-  // A second version, which policies of the first can be brought to.
+  // A second version, to which policies of the first can be upgraded.
   await deployNextVersion(motor.tenantName, motorWithoutPapers())
 })
 
@@ -78,7 +78,7 @@ const reinstatement = async (accepted = false): Promise<string> => {
 const post = (path: string, body?: unknown): Write => ({ method: 'POST', path, body })
 const patch = (path: string, body?: unknown): Write => ({ method: 'PATCH', path, body })
 
-/** Every write, by the route that it takes, with what is there before it. */
+/** Every write, by its route, with its preparation. */
 const WRITES: Record<string, () => Promise<Write>> = {
   'POST /policy': async () => {
     const policyholderLocator = await motor.newPolicyholder()
@@ -219,7 +219,7 @@ const WRITES: Record<string, () => Promise<Write>> = {
     patch(`/reinstatements/${await reinstatement(true)}/invalidate`),
 }
 
-/** The way back from a legacy lapse takes a lapsed policy: test/lapses; documents: test/documents. */
+/** Reinstating after a legacy lapse needs a lapsed policy: test/lapses. Documents: test/documents. */
 const ELSEWHERE = [
   'POST /policy/{policyLocator}/createReinstatement',
   'POST /policy/{policyLocator}/addDocument',
@@ -227,7 +227,7 @@ const ELSEWHERE = [
   'POST /policies/{policyLocator}/documents/makeAgain',
 ]
 
-/** What takes a body and writes nothing. */
+/** Routes with a body that write nothing. */
 const READS = [
   '/constraints/evaluate',
   '/billingTrigger',
@@ -239,7 +239,7 @@ const READS = [
   '/preview',
 ]
 
-/** Rows of each table of the tenant. */
+/** The number of rows in each table of the tenant. */
 async function rows(): Promise<Record<string, number>> {
   const database = boundDatabase(poolBinding(1))
   const { results } = await database
@@ -253,8 +253,8 @@ async function rows(): Promise<Record<string, number>> {
   return Object.fromEntries(results.map(({ name }, at) => [name, counts[at]!.results[0]!.n]))
 }
 
-describe('a repeat with the same Idempotency-Key answers what the first did, and writes nothing', () => {
-  it.each(Object.keys(WRITES))('%s', async route => {
+describe('Repeating a write with the same Idempotency-Key', () => {
+  it.each(Object.keys(WRITES))('returns the original response and writes nothing: %s', async route => {
     const { method, path, body } = await WRITES[route]!()
     const call = { token: motor.token, body, headers: { 'idempotency-key': route.replace(' ', ':') } }
     const before = await rows()
@@ -267,7 +267,7 @@ describe('a repeat with the same Idempotency-Key answers what the first did, and
     expect(await rows()).toEqual(after)
   })
 
-  it('and with another body it is refused', async () => {
+  it('is rejected with 409 when the body differs', async () => {
     const policy = await issued()
     const path = `/policies/${policy.locator}/cancellations`
     const headers = { 'idempotency-key': 'one-body-only' }
@@ -282,7 +282,7 @@ describe('a repeat with the same Idempotency-Key answers what the first did, and
     expect(await ok<unknown[]>('GET', path)).toHaveLength(1)
   })
 
-  it('and with that of another account it is a request of its own', async () => {
+  it('from another account is a separate request', async () => {
     const admin = await motor.signIn('anna.admin')
     const make = async (token: string): Promise<string> =>
       (
@@ -297,7 +297,7 @@ describe('a repeat with the same Idempotency-Key answers what the first did, and
     expect([await make(motor.token), await make(admin)]).toEqual([mine, theirs])
   })
 
-  it('the table has every write of policies, quotes and their transactions', async () => {
+  it('is tested above for every write of policies, quotes and their transactions', async () => {
     const { operations } = await readApi()
     const writes = operations
       .filter(one => one.method !== 'GET' && !READS.some(read => one.path.endsWith(read)))

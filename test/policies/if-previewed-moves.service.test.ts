@@ -1,4 +1,4 @@
-// `If-Previewed` where other things happen at the same time: documents, pay-outs, autofill, transactions in the way; and the issue of a policy.
+// `If-Previewed` with concurrent activity: documents, payouts, autofill and conflicting transactions; and the issue of a policy.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -61,8 +61,8 @@ const endorse = (policy: PolicyResponse, body: object, previewed: string, of = m
 
 const outdated = ({ status, body }: Answer<Refused>) => [status, body.code, body.previewReason]
 
-describe('the issue of a policy', () => {
-  it('is previewed with the price of its quote, and issued at that', async () => {
+describe('Issuing a previewed policy', () => {
+  it('charges the previewed price of its quote, and the token works once', async () => {
     const policy = await created()
     const { price, invoices, policyWhenIssued, conflicts, previewToken } = await preview(policy, {
       issue: {},
@@ -83,7 +83,7 @@ describe('the issue of a policy', () => {
     ])
   })
 
-  it('is not previewed before the policy is finalized, nor twice', async () => {
+  it('needs a finalized policy that is not issued, or its preview returns 409', async () => {
     const draft = await created(motor, { finalize: false })
     const early = await motor.post<Refused>(`/policies/${draft.locator}/preview`, { issue: {} })
     expect([early.status, early.body.code]).toEqual([409, 'wrongState'])
@@ -97,7 +97,7 @@ describe('the issue of a policy', () => {
     expect(both.status).toBe(400)
   })
 
-  it('is refused when another quote took the place of the one that was previewed', async () => {
+  it('is rejected when another quote was accepted after the preview', async () => {
     const policy = await created()
     const { previewToken } = await preview(policy, { issue: {} })
     const [quote] = (await motor.get<{ locator: string }[]>(`/policies/${policy.locator}/quotes`)).body
@@ -114,7 +114,7 @@ describe('the issue of a policy', () => {
     expect((await send(`/policy/${policy.locator}/issue`, undefined, again.previewToken)).status).toBe(200)
   })
 
-  it('gives a repeat with its key the first answer', async () => {
+  it('returns the original response for a repeat with the same key', async () => {
     const policy = await created()
     const { previewToken } = await preview(policy, { issue: {} })
     const path = `/policy/${policy.locator}/issue`
@@ -124,8 +124,8 @@ describe('the issue of a policy', () => {
   })
 })
 
-describe('documents', () => {
-  it('that are made in the background outdate no preview', async () => {
+describe('Documents', () => {
+  it('generated in the background do not outdate a preview', async () => {
     const of = await motorTenant('moves-papers', exampleFiles('motor'))
     const policy = await issued(of)
     expect(policy.documents.filter(one => one.state === 'draft').length).toBeGreaterThan(0)
@@ -136,7 +136,7 @@ describe('documents', () => {
     expect([made.status, made.body.state], JSON.stringify(made.body)).toEqual([200, 'issued'])
   })
 
-  it('that are uploaded outdate none; a payment does', async () => {
+  it('that are uploaded do not outdate a preview, but a payment does', async () => {
     const policy = await issued()
     const body = endorsing(policy)
     const { previewToken } = await preview(policy, { endorsement: body })
@@ -159,8 +159,8 @@ describe('documents', () => {
   })
 })
 
-describe('a pay-out that is refused', () => {
-  it('outdates a preview, since it writes the refund off', async () => {
+describe('A rejected payout', () => {
+  it('outdates a preview, because it writes the refund off', async () => {
     const POLICY = 'products/boat/policy'
     const boats = await boatTenant('moves-boats', 'EUR', {
       files: {
@@ -173,7 +173,7 @@ describe('a pay-out that is refused', () => {
       },
       without: [`${POLICY}/cancellations.json`],
     })
-    // Paid in part, lapsed; then what was paid bounces. So the refund of the lapse has nothing that could go out.
+    // Paid in part and lapsed; then the payment bounces, so the refund of the lapse cannot be paid out.
     const policy = await boats.insured({ yearly: '1200', paymentScheduleName: 'upfront' })
     const [invoice] = policy.invoices
     const { locator: payment } = await boats.ok<{ locator: string }>(
@@ -216,8 +216,8 @@ describe('a pay-out that is refused', () => {
   })
 })
 
-describe('transactions in the way', () => {
-  it('are taken back by a write that says so, as its preview showed; else the write is refused', async () => {
+describe('Conflicting transactions', () => {
+  it('are invalidated by a previewed write with conflictHandling=invalidate, and otherwise lead to 409', async () => {
     const policy = await issued()
     const pending = await motor.post<EndorsementResponse>(`/policies/${policy.locator}/endorsements`, {
       ...endorsing(policy, '30000'),
@@ -239,8 +239,8 @@ describe('transactions in the way', () => {
   })
 })
 
-describe('autofill', () => {
-  it('fills in what was previewed with what the preview had', async () => {
+describe('Autofill', () => {
+  it('uses the same values for the write as for its preview', async () => {
     const of = await motorTenant(
       'moves-filled',
       autofilled(`exports.getDataAutofill = data => data.operation === 'newBusiness' ? {} : {

@@ -74,7 +74,7 @@ const endorse = (policy: PolicyResponse, body: object, previewed: string, sent?:
 
 const outdated = ({ status, body }: Answer<Refused>) => [status, body.code, body.previewReason]
 
-/** Signed as the service signs, with other claims. */
+/** Signs a token like the service, with other claims. */
 async function altered(token: string, changes: object): Promise<string> {
   const { signing } = await tokenKeys(env)
   return await new SignJWT({ ...decodeJwt(token), ...changes })
@@ -82,8 +82,8 @@ async function altered(token: string, changes: object): Promise<string> {
     .sign(signing.key)
 }
 
-describe('what was previewed is what is issued', () => {
-  it('an endorsement without a start begins when it was previewed', async () => {
+describe('A previewed write is carried out as previewed', () => {
+  it('for an endorsement without a start, which begins at the time of the preview', async () => {
     const start = add(Date.now() as Instant, -1, 'month', BERLIN)
     const policy = await issued(motor, {
       policyStartTimestamp: start,
@@ -100,7 +100,7 @@ describe('what was previewed is what is issued', () => {
     expect(roundTrips(made)).toEqual({ d1: 1, object: 1, r2: 0, queue: 0 })
   })
 
-  it('new exposures too, and properties in another order', async () => {
+  it('for new exposures, with properties in any order', async () => {
     const policy = await issued()
     const exposure = plainYear().request.policy.exposures[0] as { fieldValues: object }
     const body = { endorsementName: 'change_of_risk', addExposures: [exposure] }
@@ -117,7 +117,7 @@ describe('what was previewed is what is issued', () => {
     expect(made.status, JSON.stringify(made.body)).toBe(200)
   })
 
-  it('a renewal, a cancellation and its reinstatement', async () => {
+  it('for a renewal, a cancellation and its reinstatement', async () => {
     const policy = await issued()
     const renewal = { renewalEndTimestamp: monthsIn(policy, 24) }
     const first = await preview(policy, { renewal })
@@ -144,8 +144,8 @@ describe('what was previewed is what is issued', () => {
   })
 })
 
-describe('nothing is done when anything moved', () => {
-  it('another request, operation, account or price, an old token, or a changed policy', async () => {
+describe('A previewed write is rejected with 409 previewOutdated', () => {
+  it('when the body, operation, account, price or policy differs, or the token has expired', async () => {
     const policy = await issued()
     const body = endorsing(policy)
     const { previewToken } = await preview(policy, { endorsement: body })
@@ -173,7 +173,7 @@ describe('nothing is done when anything moved', () => {
     expect(outdated(await endorse(policy, body, previewToken))[2]).toBe('policy')
   })
 
-  it('a rater that answers another price, while the policy stays as it was', async () => {
+  it('when an external rater returns another price, even if the policy is unchanged', async () => {
     const rater = await openRater()
     const rated = await motorTenant('previewed-rated', externallyRated('acme'))
     await register(rated, 'acme', rater)
@@ -188,7 +188,7 @@ describe('nothing is done when anything moved', () => {
     expect((await endorse(policy, body, previewToken, sent)).status).toBe(200)
   })
 
-  it('fifteen minutes later', async () => {
+  it('fifteen minutes after the preview', async () => {
     const policy = await issued()
     const body = endorsing(policy)
     const { previewToken } = await preview(policy, { endorsement: body })
@@ -197,7 +197,7 @@ describe('nothing is done when anything moved', () => {
     expect(outdated(await endorse(policy, body, previewToken))[2]).toBe('expired')
   })
 
-  it('the second time; a repeat with its key gets the first answer', async () => {
+  it('when the token is used again, but a repeat with the same key returns the original response', async () => {
     const policy = await issued()
     const body = endorsing(policy)
     const { previewToken } = await preview(policy, { endorsement: body })
@@ -218,7 +218,7 @@ describe('nothing is done when anything moved', () => {
     expect(results).toHaveLength(1)
   })
 
-  it('of many at the same moment, one gets through', async () => {
+  it('for all but one of several concurrent writes with the same token', async () => {
     const policy = await issued()
     const body = endorsing(policy)
     const { previewToken } = await preview(policy, { endorsement: body })
@@ -228,8 +228,8 @@ describe('nothing is done when anything moved', () => {
   })
 })
 
-describe('a token is refused with 400', () => {
-  it('when it is another text, an access token, or of another tenant', async () => {
+describe('A preview token is rejected with 400', () => {
+  it('when it is malformed, an access token, or a token of another tenant', async () => {
     const policy = await issued()
     const body = endorsing(policy)
     const theirs = await issued(other)
@@ -242,7 +242,7 @@ describe('a token is refused with 400', () => {
     expect(signedIn.status).toBe(401)
   })
 
-  it('where the request does not issue, and where no preview shows what the write does', async () => {
+  it('when the request does not issue, or has no preview', async () => {
     const policy = await issued()
     const body = endorsing(policy)
     const { previewToken } = await preview(policy, { endorsement: body })

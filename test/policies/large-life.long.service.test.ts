@@ -1,5 +1,5 @@
-// The whole life of a policy of 1,000 exposures with 5 perils each: every step within the limits of one request, and
-// to the cent. What of its perils is answered.
+// The life of a policy of 1,000 exposures with 5 perils each: every step is within the limits of one request and exact to the
+// cent. Also which perils a response contains.
 import { beforeAll, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 
 it(
-  'is created, priced, endorsed, renewed, cancelled and reinstated',
+  'a large policy can be created, priced, endorsed, renewed, cancelled and reinstated',
   async () => {
     const exposures = Array.from({ length: EXPOSURES }, () => thing('120', PERILS))
     const policy = await plain.issue({ start: START, end: months(12) }, '120', exposures)
@@ -98,8 +98,8 @@ async function exported(locator: string): Promise<PolicyRecord> {
   }
 }
 
-// The limits that the next two tests meet are lower in the small size (support/service-bundle.ts).
-it('is answered in full by writes and reads where its answer is longer than a reply of its object can be', async () => {
+// The limits in the next two tests are lower in the small size (support/service-bundle.ts).
+it('a policy too long for a reply of its object is returned in full by reads and writes', async () => {
   const things = size(50, 200)
   const perils = things * PERILS.length
   const exposures = Array.from({ length: things }, () => thing('120', PERILS))
@@ -123,14 +123,14 @@ it('is answered in full by writes and reads where its answer is longer than a re
   for (let n = 1; n <= 7; n += 1)
     await plain.ok('POST', `/policies/${locator}/endorsements`, { ...endorsing(n), state: 'issued' })
 
-  // 32 MiB are the most that an object replies, in two bytes for each of these characters, since one of them is not of Latin-1. In
-  // the small size a quarter of it.
+  // An object's reply has at most 32 MiB. Each of these characters takes two bytes, because one of them is not Latin-1. In the
+  // small size the limit is a quarter of it.
   const before = await read()
   expect(JSON.stringify(before.body).length).toBeGreaterThan(size(4, 16) * 2 ** 20)
   const asRead = { 'if-match': before.headers.get('etag')!, 'idempotency-key': 'endorsed-8' }
   const written = await endorse(8, asRead)
   expect(written.status).toBe(200)
-  // One round trip more than a write whose answer its object replies with: the policy is read once more.
+  // One round trip more than a write whose response its object returns: the policy is read once more.
   const [, d1, object, renewed] = /d1;desc="(\d+)", object;desc="(\d+)".*renewed;desc="(\d+)"/.exec(
     written.headers.get('server-timing')!,
   )!
@@ -140,7 +140,7 @@ it('is answered in full by writes and reads where its answer is longer than a re
   expect((await endorse(8, asRead)).body.modifications).toHaveLength(9)
   expect((await endorse(9, { 'if-match': asRead['if-match'] })).status).toBe(412)
 
-  // An answer with the perils of one exposure is short.
+  // A response with the perils of one exposure is short.
   for (const at of [0, things - 1]) {
     const exposureLocator = written.body.exposures[at]!.locator
     const one = (await read(`?perilCharacteristics=${exposureLocator}`)).body
@@ -160,7 +160,7 @@ it('is answered in full by writes and reads where its answer is longer than a re
   expect(JSON.stringify(same) === JSON.stringify(written.body)).toBe(true)
   const record = await exported(locator)
   expect(count(record)).toBe(17 * perils)
-  // Of each peril, what is in force after eight endorsements.
+  // For each peril, the segments in force after eight endorsements.
   expect([record.isOutline, record.segmentCharges.length]).toEqual([undefined, 9 * perils])
   const snapshot = await plain.ok<PolicyResponse>('POST', `/policies/${locator}/snapshot`, {
     effectiveTimestamp: START,
@@ -174,7 +174,7 @@ it('is answered in full by writes and reads where its answer is longer than a re
   expect(count(policyWhenIssued)).toBe(19 * perils)
 }, 120_000)
 
-it('is read without the characteristics of its perils where one answer cannot hold them, and is changed all the same', async () => {
+it('a policy with too many characteristics for one response is read without those of perils, and can be changed', async () => {
   const perils = size(100, 1_000)
   const things = perils / PERILS.length
   const exposures = Array.from({ length: things }, () => thing('120', PERILS))
@@ -189,7 +189,7 @@ it('is read without the characteristics of its perils where one answer cannot ho
   })
   // Each ends a segment early and begins another: the perils have 149 segments, and then 151.
   for (let n = 1; n <= 74; n += 1) await endorse(n)
-  // Answered without a body, which has 220 MB in full.
+  // Returned without a body, which would have 220 MB.
   const tagOf = async (query: string) => {
     const { status, headers } = await plain.call('GET', `/policy/${locator}${query}`, undefined, {
       'if-none-match': '*',
@@ -260,7 +260,7 @@ it('is read without the characteristics of its perils where one answer cannot ho
   expect(told.policies).toMatchObject([{ as: 'left', reason: expect.stringContaining('left out') }])
 }, 120_000)
 
-it('policies of a policyholder are answered with the perils of one exposure, and that of no policy is not found', async () => {
+it('a policyholder’s policies can be read with the perils of one exposure, and an unknown exposure returns 404', async () => {
   const span = { start: START, end: months(12) }
   const one = await plain.issue(span, '120', [thing('120', PERILS), thing('120', PERILS)])
   const other = await plain.issue(span, '120', [thing('120', PERILS)])

@@ -1,4 +1,4 @@
-// Policies as aggregates of the test's own making: only what lists look at.
+// Policies as aggregates that tests build: only with what lists read.
 import { newUuid, type PolicyLocator, type QuoteLocator, type Uuid } from '../../src/kernel/locators.ts'
 import { type CurrencyCode, type Money, money } from '../../src/kernel/money.ts'
 import type { Instant, TimeZone } from '../../src/kernel/time.ts'
@@ -16,7 +16,7 @@ const digits = (shard: number): number => sequence++ * 64 + shard
 const byLocator = <T extends { locator: unknown }>(records: readonly T[]) =>
   new Map(records.map(record => [record.locator, record])) as never
 
-/** The policy with its records, and empty of every other kind. */
+/** An aggregate of the policy with these records and no others. */
 export const aggregateOf = (
   policy: Policy,
   records: { readonly [K in Exclude<keyof PolicyAggregate, 'policy'>]?: readonly { locator: unknown }[] },
@@ -96,7 +96,7 @@ export const reinstatementOf = (changes: Partial<Reinstatement>): Reinstatement 
   ...changes,
 })
 
-/** A segment or run over the term, made by the modification. */
+/** A segment or run over the term, created by the modification. */
 export const stretchOf = (madeBy: Uuid, data: FieldData, changes: object = {}) => ({
   locator: newUuid(0),
   createdAt: at(1_000),

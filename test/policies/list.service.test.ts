@@ -46,7 +46,7 @@ const listed = (pages: readonly PolicyListResponse[]): PolicySummaryResponse[] =
 const found = async (query: string, tenant = motor): Promise<string[]> =>
   (await page(query, tenant)).policies.map(({ locator }) => locator)
 
-/** A vehicle of the worked policy with other plates. */
+/** Vehicles of the worked policy with these plates. */
 const vehicles = (...plates: string[]) => {
   const vehicle = plainYear().request.policy.exposures[0]!
   return plates.map(registration_plate => ({
@@ -61,8 +61,8 @@ async function created(changes: object = {}, tenant = motor): Promise<string> {
   return body.locator
 }
 
-describe('a policy in the list', () => {
-  it('is a summary that says what the policy says', async () => {
+describe('A policy in the list', () => {
+  it('is a summary with the data of the policy', async () => {
     const { body: policy } = await motor.createPolicy()
     const [before] = (await page(`policyholderLocator=${policy.policyholderLocator}`)).policies
     expect(before).toMatchObject({ state: 'finalized' })
@@ -74,7 +74,7 @@ describe('a policy in the list', () => {
         locator: policy.locator,
         policyholderLocator: policy.policyholderLocator,
         productName: 'private_motor',
-        // Which of them depends on the day of the test.
+        // The state depends on the day of the test.
         state: expect.stringMatching(/^(pending|issued|expired)$/),
         configVersion: policy.configVersion,
         createdTimestamp: policy.createdTimestamp,
@@ -89,7 +89,7 @@ describe('a policy in the list', () => {
     ])
   })
 
-  it('has the state that its story and its dates tell', async () => {
+  it('has the state that follows from its transactions and dates, and can be filtered by it', async () => {
     const policyholderLocator = await motor.newPolicyholder()
     const now = Date.now()
     const story = async (start: number, end: number, finalize: boolean, ...steps: string[]) => {
@@ -129,10 +129,10 @@ describe('a policy in the list', () => {
   })
 })
 
-describe('pages', () => {
+describe('Pages of the list', () => {
   const THOUSAND = 1_000
 
-  /** Policies of one policyholder, ten of each millisecond, straight into the tenant's database. */
+  /** Inserts policies of one policyholder directly into the tenant's database, ten for each millisecond. */
   async function insertThousand(): Promise<string> {
     const holder = await motor.newPolicyholder()
     const row = await env.CONTROL.prepare('select binding from shard where tenant_locator = ?')
@@ -159,7 +159,7 @@ describe('pages', () => {
     return holder
   }
 
-  it('hold 1,000 policies once each and in order, while others are created', async () => {
+  it('contain each of 1,000 policies once and in order, while others are created', async () => {
     const holder = await insertThousand()
     const of = `policyholderLocator=${holder}`
     const late: string[] = []
@@ -187,7 +187,7 @@ describe('pages', () => {
     expect(bounded.pagingToken).toBeUndefined()
   })
 
-  it('are those of the tenant alone', async () => {
+  it('contain only policies of the tenant', async () => {
     const foreign = await created({}, other)
     const theirs = (await page('', other)).policies
     expect(theirs.map(({ locator }) => locator)).toEqual([foreign])
@@ -200,11 +200,11 @@ describe('pages', () => {
   })
 })
 
-describe('a search', () => {
+describe('A search', () => {
   const by = (field: string, how: string, text: string): Promise<string[]> =>
     found(`searchField=${field}&${how}=${encodeURIComponent(text)}&pageSize=1000`)
 
-  it('finds policies by a value of theirs or of an exposure, in any case, or by its beginning', async () => {
+  it('finds policies by a value of the policy or an exposure, in any case, or by its beginning', async () => {
     const values = plainYear().request.policy.fieldValues
     const broker = { ...values, channel: 'broker', broker_code: 'BRK-4711' }
     const fleet = await created({ fieldValues: broker, exposures: vehicles('M-AB 1', 'M-AB 2', 'Ö-X 7') })
@@ -221,7 +221,7 @@ describe('a search', () => {
     expect(await found(`searchField=registration_plate&searchValue=M-AB%201&state=discarded`)).toEqual([])
   })
 
-  it('follows what is changed: the new value finds the policy, the old one no longer', async () => {
+  it('finds a policy by changed values, and no longer by the former ones', async () => {
     const draft = await created({ finalize: false, exposures: vehicles('K-AL 11', 'K-AL 12', 'K-AL 12') })
     const { body } = await motor.get(`/policy/${draft}`)
     const [first, second, third] = body.exposures.map(one => one.locator)
@@ -238,7 +238,7 @@ describe('a search', () => {
     expect(await by('registration_plate', 'searchValue', 'K-AL 12')).toEqual([])
   })
 
-  it('in a field that is not searchable says which are', async () => {
+  it('in a field that is not searchable returns 400 and lists the searchable fields', async () => {
     const { status, body } = await ask('searchField=usage&searchValue=private')
     expect([status, body.code]).toEqual([400, 'invalidParameter'])
     expect(body.message).toContain('broker_code, registration_plate')
@@ -246,8 +246,8 @@ describe('a search', () => {
   })
 })
 
-describe('bad input', () => {
-  it('answers 400 and says what to send', async () => {
+describe('An invalid request', () => {
+  it('returns 400 and says what to send', async () => {
     for (const [query, advice] of [
       ['state=active', /state.*created/],
       ['pageSize=0', /pageSize.*at least 1/],
@@ -265,7 +265,7 @@ describe('bad input', () => {
     }
   })
 
-  it('answers 404 for a policyholder that there is not', async () => {
+  it('returns 404 for an unknown policyholder', async () => {
     for (const locator of ['nobody', newUuid(0), newUuid(9)]) {
       const { status, body } = await ask(`policyholderLocator=${locator}`)
       expect([locator, status, body.code]).toEqual([locator, 404, 'notFound'])
@@ -273,7 +273,7 @@ describe('bad input', () => {
   })
 })
 
-it('a page is one D1 round trip, searched or not', async () => {
+it('a page takes one D1 round trip, with or without a search', async () => {
   for (const query of ['', 'state=issued', 'searchField=broker_code&searchPrefix=b']) {
     await ask('')
     expect(roundTrips(await ask(query))).toEqual({ d1: 1, object: 0, r2: 0, queue: 0 })

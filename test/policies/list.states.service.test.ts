@@ -1,4 +1,4 @@
-// States and sums are SQL in a list and TypeScript everywhere else: both must agree on policies of any history, over
+// States and sums are computed by SQL in a list and by TypeScript elsewhere: both must agree for policies of any history, over
 // several shards.
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
@@ -31,7 +31,7 @@ const NOW = at(15_000)
 const instants = fc.constantFrom(...[5_000, 10_000, 15_000, 20_000, 25_000].map(at))
 const some = fc.option(instants, { nil: undefined })
 
-/** A later transaction, issued or not; what a cancellation cancelled may be reinstated, or about to be. */
+/** A later transaction, issued or not. What a cancellation cancelled may be reinstated or about to be. */
 const later = fc.record({
   kind: fc.constantFrom(
     'cancellation' as const,
@@ -58,10 +58,10 @@ const history = fc.record({
     }),
     { minLength: 1, maxLength: 3 },
   ),
-  /** None where the selected quote was discarded; an issued policy has one. */
+  /** None when the selected quote was discarded. An issued policy has one. */
   selected: fc.option(fc.nat(), { nil: undefined, freq: 5 }),
   later: fc.array(later, { maxLength: 3 }),
-  /** Whether each was settled. */
+  /** Whether each grace period was settled. */
   graces: fc.array(fc.boolean(), { maxLength: 2 }),
 })
 
@@ -112,7 +112,7 @@ function policyWith(one: History): PolicyAggregate {
   })
 }
 
-/** As brief 1.1 tells it; what is not issued is as `policyState` says. */
+/** The state by brief 1.1. Before issue it is that of `policyState`. */
 function expectedState(aggregate: PolicyAggregate): ListedState {
   const { policy, modifications, reinstatements } = aggregate
   const state = policyState(aggregate)
@@ -178,7 +178,7 @@ beforeAll(async () => {
   }
 })
 
-/** Locators of the policies for which it holds, in the order of a list. */
+/** The locators of the policies that satisfy the test, in the order of a list. */
 const those = (test: (aggregate: PolicyAggregate) => boolean): string[] =>
   aggregates
     .filter(test)
@@ -188,7 +188,7 @@ const those = (test: (aggregate: PolicyAggregate) => boolean): string[] =>
 
 const locators = (found: readonly PolicySummaryResponse[]): string[] => found.map(one => one.locator)
 
-it('every policy is listed once, in order, with the state and premium that its aggregate has', async () => {
+it('every policy is listed once, in order, with the state and premium of its aggregate', async () => {
   const found = await list({})
   expect(locators(found)).toEqual(those(() => true))
   const of = new Map(aggregates.map(aggregate => [String(aggregate.policy.locator), aggregate]))
@@ -202,7 +202,7 @@ it('every policy is listed once, in order, with the state and premium that its a
   }
 })
 
-it('each state finds the policies in it, and each policy is in one', async () => {
+it('each state lists the policies in it, and each policy is in exactly one', async () => {
   for (const state of ListedState.options) {
     const expected = those(aggregate => expectedState(aggregate) === state)
     expect(expected.length, state).toBeGreaterThan(0)
@@ -210,7 +210,7 @@ it('each state finds the policies in it, and each policy is in one', async () =>
   }
 })
 
-it('spans of creation, issue and effect find the policies within them', async () => {
+it('filters by times of creation, issue and cover list the policies within them', async () => {
   const edges = [undefined, 4_999, 10_000, 10_001, 15_000, 20_000, 25_000]
   for (const after of edges)
     for (const before of edges) {
@@ -242,7 +242,7 @@ it('spans of creation, issue and effect find the policies within them', async ()
     }
 })
 
-it('a page reads the rows that it shows, however many policies there are', async () => {
+it('the rows read for a page do not depend on the number of policies', async () => {
   const database = databaseOf(tenant)
   const position = { createdAt: at(10_000), locator: 1 as PolicyLocator }
   const rowsOf = async (changes: object): Promise<number> => {

@@ -1,4 +1,4 @@
-// The list of policies with a choice that few fit: each page looks at a bounded number of policies, and all that fit are found.
+// Listing policies with a filter that few match: each page looks at a bounded number of policies, and all matches are found.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import type { PolicyListResponse } from '../../src/policy/list/contract.ts'
@@ -8,7 +8,7 @@ import { leaveOutPolicy } from '../support/journal/left-out.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 
 const POLICIES = 9_000
-/** Of the first step, of a later one, and of the end. */
+/** Numbers in the first step, in later ones and at the end. */
 const RARE = [7, 1_999, 2_000, 4_500, 8_999]
 const DAY = 86_400_000
 
@@ -53,14 +53,14 @@ async function readAll(query: string, mostRows: number): Promise<{ found: string
   }
 }
 
-it('finds all policies of a product in steps', async () => {
+it('all policies of a product are found in bounded steps', async () => {
   const { found, pages } = await readAll('productName=rare&pageSize=10', 2_000 * 3 + 500)
   expect(found).toEqual(RARE.map(locatorOf))
   expect(pages).toBe(5)
   expect(roundTrips(await page('productName=rare&pageSize=10')).d1).toBe(1)
 })
 
-it('finds all policies of a state in steps, and none twice', async () => {
+it('all policies of a state are found in steps, and none twice', async () => {
   const { found } = await readAll('state=expired', 2_000 * 8)
   expect(found).toEqual(RARE.map(locatorOf))
   const others = await readAll('state=issued&pageSize=1000', 2_000 * 8 + 20_000)
@@ -69,7 +69,7 @@ it('finds all policies of a state in steps, and none twice', async () => {
   expect((await page('state=issued&pageSize=20')).body.policies).toHaveLength(20)
 })
 
-it('in several databases is one list in order', async () => {
+it('policies in several databases make one ordered list', async () => {
   await env.CONTROL.batch([
     env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, 1, ?)').bind(
       motor.tenantLocator,

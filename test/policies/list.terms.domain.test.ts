@@ -17,7 +17,10 @@ const peril = (name: string, fields: ReturnType<typeof field>[]) => ({
   defaults: {},
 })
 
-/** Searchable: the broker, a driver's name, a plate, the insured of theft; `theft` of a trailer has none. */
+/**
+ * Searchable are the broker, a driver's name, a plate, and the insured of a vehicle's theft. The `theft` of a trailer has no
+ * searchable field.
+ */
 const product = {
   name: 'motor',
   fields: [
@@ -49,7 +52,7 @@ const CREATION = modificationOf({ quoteLocator: QUOTE.locator, issuedAt: at(2_00
 
 type Content = {
   segments?: readonly object[]
-  /** Exposure name to the data of a run of it and of its theft. */
+  /** By exposure name, the data of a run of the exposure and of its theft. */
   runs?: readonly { exposure: string; data: FieldData; theft?: FieldData; changes?: object }[]
   quotes?: readonly ReturnType<typeof quoteOf>[]
   modifications?: readonly ReturnType<typeof modificationOf>[]
@@ -83,14 +86,14 @@ const plate = (value: string): FieldData => fieldsOf({ plate: [value] })
 const own = (data: FieldData, changes: object = {}) => stretchOf(CREATION.locator, data, changes)
 const vehicle = (data: FieldData, changes: object = {}) => ({ exposure: 'vehicle', data, changes })
 
-/** The policy's terms as `field=term`. */
+/** The policy's search terms as `field=term`. */
 const terms = (one: PolicyAggregate): string[] =>
   termChange(product, undefined, one)
     .added.map(({ field, term }) => `${field}=${term}`)
     .sort()
 
-describe('a policy is found', () => {
-  it('by searchable fields of itself, its groups, exposures and perils, each value once', () => {
+describe('The search terms of a policy', () => {
+  it('come from searchable fields of the policy, its groups, exposures and perils, each value once', () => {
     const drivers = fieldsOf({ broker: ['BRK-1'], channel: ['web'], drivers: ['g1', 'g2'] }, [
       { locator: 'g1', fieldName: 'drivers', values: { name: ['Ada'], licence: ['A'] } },
       { locator: 'g2', fieldName: 'drivers', values: { name: ['Bob'] } },
@@ -107,7 +110,7 @@ describe('a policy is found', () => {
     expect(searchableNames(product)).toEqual(['broker', 'name', 'plate', 'insured'])
   })
 
-  it('by its selected quote, and by another once that is selected', () => {
+  it('are those of the selected quote, and change when another is selected', () => {
     const other = quoteOf({ selected: false })
     const copy = modificationOf({ quoteLocator: other.locator, number: 1 })
     const segments = [
@@ -131,7 +134,7 @@ describe('a policy is found', () => {
     })
   })
 
-  it('by what was replaced until the replacement is issued, and by what holds in part of the term', () => {
+  it('include replaced data until the replacement is issued, and data of part of the term', () => {
     const change = modificationOf({ kind: 'reinstatement', number: 1 })
     const issued = { ...change, issuedAt: at(3_000) }
     const runs = [
@@ -147,7 +150,7 @@ describe('a policy is found', () => {
     expect(terms(aggregate({ segments, runs, modifications: [CREATION, issued] }))).toEqual(['plate=half'])
   })
 
-  it('by nothing that was taken back', () => {
+  it('do not include data of an invalidated modification', () => {
     const change = modificationOf({ kind: 'reinstatement', number: 1 })
     const segments = [stretchOf(change.locator, fieldsOf({ broker: ['new'] }))]
     expect(terms(aggregate({ segments, modifications: [CREATION, change] }))).toEqual(['broker=new'])
@@ -155,7 +158,7 @@ describe('a policy is found', () => {
     expect(terms(aggregate({ segments, modifications: [CREATION, invalidated] }))).toEqual([])
   })
 
-  it('after a cancellation as before it', () => {
+  it('remain after a cancellation', () => {
     for (const kind of ['cancellation', 'withdrawal'] as const) {
       const ended = modificationOf({ kind, number: 1, issuedAt: at(3_000) })
       const segments = [own(fieldsOf({ broker: ['old'] }), { replacedBy: ended.locator })]
@@ -164,14 +167,14 @@ describe('a policy is found', () => {
   })
 })
 
-describe('a change of the terms', () => {
-  it('is none where the data stays', () => {
+describe('A change of the search terms', () => {
+  it('is empty when the data do not change', () => {
     const before = aggregate({ runs: [vehicle(plate('a'))] })
     const after = { ...before, policy: { ...before.policy, version: 2 } }
     expect(termChange(product, before, after)).toEqual({ all: false, added: [], removed: [] })
   })
 
-  it('is the whole with another version of the configuration', () => {
+  it('replaces all terms when the configuration version changes', () => {
     const before = aggregate({ runs: [vehicle(plate('a'))] })
     const after = { ...before, policy: { ...before.policy, configVersion: 2 } }
     expect(termChange(product, before, after)).toEqual({
@@ -181,7 +184,7 @@ describe('a change of the terms', () => {
     })
   })
 
-  it('after change gives the terms of the last state, whatever the changes', () => {
+  it('leads to the terms of the last state, for any sequence of changes', () => {
     const data = 'abcdef'.split('').map(letter => plate(letter === 'f' ? 'A' : letter))
     const state = fc.subarray(data).map(some => aggregate({ runs: some.map(one => vehicle(one)) }))
     fc.assert(

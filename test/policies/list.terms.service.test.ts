@@ -1,4 +1,4 @@
-// The rows that a policy is found by, as a commit leaves them.
+// The rows by which a policy is found, as a commit leaves them.
 import { beforeAll, expect, it } from 'vitest'
 import type { Tenant } from '../../src/platform/tenancy.ts'
 import { termQueries } from '../../src/policy/list/store.ts'
@@ -48,7 +48,7 @@ async function write(
   return results.map(({ field: name, term }) => `${name}=${term}`)
 }
 
-it('hundreds of long values are written and taken back, and those of other policies stay', async () => {
+it('hundreds of long values can be written and removed, and terms of other policies remain', async () => {
   const values = Array.from({ length: 400 }, (_, index) => `${index} ${'ü'.repeat(2_600)}`)
   const other = holding(policyOf(), fieldsOf({ code: [values[0]!] }))
   expect(await write(productWith('code'), undefined, other)).toHaveLength(1)
@@ -61,7 +61,7 @@ it('hundreds of long values are written and taken back, and those of other polic
   ])
 })
 
-it('another version of the configuration indexes the policy again', async () => {
+it('a new configuration version indexes the policy again', async () => {
   const data = fieldsOf({ code: ['one'], note: ['two'] })
   const before = holding(policyOf(), data)
   expect(await write(productWith('code'), undefined, before)).toEqual(['code=one'])

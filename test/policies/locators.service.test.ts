@@ -1,4 +1,4 @@
-// Locators: digits are unique without a look-up, increasing, and tell their shard (docs/design.md, section 6).
+// Locators: digit locators are unique without a look-up, increase, and identify their shard (docs/design.md, section 6).
 
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
@@ -33,7 +33,7 @@ beforeAll(async () => {
   tenant = (await readTenant(env, { name: motor.tenantName }, noCalls()))!
 })
 
-it('10,000 displayIds in one commit are all different, below 2^53 and above 100,000,000', async () => {
+it('10,000 displayIds of one commit are distinct, above 100,000,000 and below 2^53', async () => {
   const perils = ['liability', 'own_damage', 'theft', 'glass'].map(name => ({ name }))
   const exposures = Array.from({ length: 2_000 }, () => ({ exposureName: 'vehicle', perils }))
   const { status, body } = await motor.createPolicy({ finalize: false, exposures })
@@ -54,7 +54,7 @@ it('10,000 displayIds in one commit are all different, below 2^53 and above 100,
   expect(read).toEqual(body)
 }, 120_000)
 
-it('isolates that lease at once get blocks that do not touch, also after a restart', async () => {
+it('concurrent leases get disjoint blocks of numbers, even after a restart of the object', async () => {
   const dispatcher = () => dispatcherObject(env, tenant, 0)
   const leased = async (count: number) =>
     await ask(noCalls(), () => dispatcher().leaseBlock(tenant, 0, count))
@@ -68,7 +68,7 @@ it('isolates that lease at once get blocks that do not touch, also after a resta
   }
 })
 
-it('a Worker of the release before, which leases at the same time in its own way, gets no number that another has', async () => {
+it('a Worker of the previous release that leases concurrently gets no number twice', async () => {
   const dispatcher = () => dispatcherObject(env, tenant, 0)
   const leases = Array.from({ length: 40 }, (_, at) =>
     at % 2 === 0 ? dispatcher().lease(10) : ask(noCalls(), () => dispatcher().leaseBlock(tenant, 0, 10)),
@@ -92,7 +92,7 @@ const contextOf = (calls: Calls): RequestContext => ({
 
 const client = (): D1Database => (env as unknown as Record<string, D1Database>)[tenant.shards[0]!]!
 
-/** A draft of so many records that no isolate has leased as many numbers: they are leased for it. */
+/** Creates a draft with more records than an isolate has leased numbers for, so that numbers are leased for it. */
 const newDraft = async () => {
   const perils = ['liability', 'own_damage', 'theft'].map(name => ({ name }))
   const exposures = Array.from({ length: 400 }, () => ({ exposureName: 'vehicle', perils }))
@@ -102,7 +102,7 @@ const newDraft = async () => {
 const storedNext = async (): Promise<number> =>
   (await client().prepare('select next from number_sequence').first<number>('next'))!
 
-/** The dispatcher's storage with the number, or without one. */
+/** Sets or deletes the number in the dispatcher's storage. */
 const setKept = (sequence: number | undefined): Promise<void> =>
   runInDurableObject(dispatcherObject(env, tenant, 0), async (_, { storage }) => {
     if (sequence === undefined) await storage.delete('sequence')
@@ -112,7 +112,7 @@ const setKept = (sequence: number | undefined): Promise<void> =>
 const lastLocator = async (): Promise<number> =>
   (await client().prepare('select max(locator) as last from policy').first<number>('last'))!
 
-it('an object that lost its storage goes on from the shard, and gives no number twice', async () => {
+it('a dispatcher that lost its storage continues from the shard’s number', async () => {
   await newDraft()
   const last = await lastLocator()
   await setKept(undefined)
@@ -121,7 +121,7 @@ it('an object that lost its storage goes on from the shard, and gives no number 
   expect(Number(body.locator)).toBeGreaterThan(last)
 })
 
-it('a shard that was restored to an earlier time goes on from the object', async () => {
+it('a shard restored to an earlier time continues from the dispatcher’s number', async () => {
   await newDraft()
   const last = await lastLocator()
   await client().exec('delete from number_sequence')
@@ -130,7 +130,7 @@ it('a shard that was restored to an earlier time goes on from the object', async
   expect(await storedNext()).toBeGreaterThan(Math.floor(last / 64))
 })
 
-it('a number that is in use is refused: nothing is overwritten, and the next try has another', async () => {
+it('a number in use leads to 409 without overwriting anything, and the next attempt gets another', async () => {
   const { body: first } = await newDraft()
   const { body: before } = await motor.get(`/policy/${first.locator}`)
   await client().exec('delete from number_sequence')
@@ -142,7 +142,7 @@ it('a number that is in use is refused: nothing is overwritten, and the next try
   expect(again.body.locator).not.toBe(first.locator)
 })
 
-it('a new record whose locator another record has ends the batch with 503, and overwrites nothing', async () => {
+it('a new record with a locator in use fails the batch with 503 and overwrites nothing', async () => {
   const draft = await motor.createPolicy({ finalize: false })
   const locator = Number(draft.body.locator) as PolicyLocator
   const calls = noCalls()
@@ -163,7 +163,7 @@ it('a new record whose locator another record has ends the batch with 503, and o
   expect((await motor.get(`/policy/${locator}`)).body).toEqual(draft.body)
 })
 
-it('records are listed by creation, also where a later one has a smaller number', async () => {
+it('records are listed by creation, even if a later one has a smaller number', async () => {
   const { body } = await motor.createPolicy({ finalize: true })
   await callOk('POST', `/policy/${body.locator}/issue`, { token: motor.token })
   const path = `/policies/${body.locator}/cancellations`
@@ -179,14 +179,14 @@ it('records are listed by creation, also where a later one has a smaller number'
       })
     ).locator
   const [first, second] = [await draft(), await draft()]
-  // As if an isolate with a later block had made the first.
+  // As if an isolate with a later block had created the first.
   const ofLaterBlock = String(Number(first) + 64_000_000)
   await client().exec(`update cancellation set locator = ${ofLaterBlock} where locator = ${first}`)
   const listed = await callOk<{ locator: string }[]>('GET', path, { token: motor.token })
   expect(listed.map(one => one.locator)).toEqual([ofLaterBlock, second])
 })
 
-it('each record of a policy names it by its locator', async () => {
+it('the locator of each record of a policy identifies the policy', async () => {
   const { body } = await motor.createPolicy({ finalize: true })
   const policy = Number(body.locator)
   await callOk('POST', `/policy/${policy}/issue`, { token: motor.token })
@@ -201,7 +201,7 @@ it('each record of a policy names it by its locator', async () => {
   for (const locator of named) expect([locator, policyOfUuid(readUuid(locator)!)]).toEqual([locator, policy])
 })
 
-it('a changed record is one row written, whatever indexes its table has', async () => {
+it('changing a record writes one row, whatever indexes its table has', async () => {
   const { body } = await motor.createPolicy({ finalize: false })
   const locator = Number(body.locator) as PolicyLocator
   const calls = noCalls()

@@ -1,4 +1,4 @@
-// A policy of many perils is answered in pieces: all of it, and never much at once.
+// A policy with many perils is serialized in pieces that together are the whole response.
 import { expect, it } from 'vitest'
 import { isLong, jsonTexts } from '../../src/kernel/long-lists.ts'
 import type { Instant } from '../../src/kernel/time.ts'
@@ -18,7 +18,7 @@ const { policy, policyholder } = workedPolicies('motor')[0]!.request
 const ground = groundOf('motor', 'private_motor', policyholder.values, NOW)
 const { product } = ground
 
-/** Four perils for each vehicle, and for each endorsement two more segments of each peril. */
+/** A policy with four perils for each vehicle, and two more segments of each peril for each endorsement. */
 async function fleet(vehicles: number, endorsements: number): Promise<PolicyAggregate> {
   const attempt = attemptAt(NOW)
   const exposures = Array.from({ length: vehicles }, () => policy.exposures[0])
@@ -41,7 +41,7 @@ async function fleet(vehicles: number, endorsements: number): Promise<PolicyAggr
 
 const OPTIONS = { summarizeQuotes: true }
 
-it('says the same in pieces as at once', async () => {
+it('a long response in pieces equals the whole, and each piece is short', async () => {
   const large = await fleet(120, 4)
   const answer = policyAnswer(large, product, OPTIONS)
   expect(isLong(answer)).toBe(true)
@@ -61,7 +61,7 @@ it('says the same in pieces as at once', async () => {
   expect(exposures).toHaveLength(120)
 })
 
-it('is answered at once where its perils are few', async () => {
+it('a response is divided only when the policy has many perils', async () => {
   expect(isLong(policyAnswer(await fleet(83, 4), product, OPTIONS))).toBe(false)
   expect(isLong(policyAnswer(await fleet(84, 4), product, OPTIONS))).toBe(true)
 })

@@ -1,4 +1,4 @@
-// A record is a row, of which D1 takes 2 MB. The runtime of the tests takes any length.
+// A record is a row, and D1 accepts rows up to 2 MB. The test runtime accepts any length.
 import { beforeAll, expect, it } from 'vitest'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'
@@ -21,7 +21,7 @@ function filesWithRemarks() {
   return { ...files, ...Object.fromEntries(added) }
 }
 
-/** Of 60,000 bytes each. */
+/** Texts of 60,000 bytes each. */
 const texts = (count: number): string[] => Array.from({ length: count }, () => '保'.repeat(20_000))
 
 let motor: Motor
@@ -38,7 +38,7 @@ const withRemarks = (count: number) => ({
   },
 })
 
-it('a policy whose values are too long to store is refused, and says how long they may be', async () => {
+it('a policy with values too long to store is rejected with 413, and the message has the limit', async () => {
   expect((await motor.createPolicy(withRemarks(30))).status).toBe(200)
   const { status, body } = await motor.createPolicy(withRemarks(40))
   expect([status, (body as unknown as { code: string }).code]).toEqual([413, 'tooLarge'])
@@ -47,7 +47,7 @@ it('a policy whose values are too long to store is refused, and says how long th
   )
 })
 
-it('so is an endorsement whose changes are too long together, and it changes nothing', async () => {
+it('an endorsement with changes too long to store is rejected with 413 and changes nothing', async () => {
   const { body: draft } = await motor.createPolicy()
   const { body: issued } = await motor.post(`/policy/${draft.locator}/issue`)
   const [vehicle] = plainYear().request.policy.exposures as { fieldValues: object }[]

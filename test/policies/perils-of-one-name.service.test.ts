@@ -1,4 +1,4 @@
-// An exposure may have several perils of one name: the contract tells them apart by their locators.
+// An exposure may have several perils of the same name: the contract distinguishes them by their locators.
 import { beforeAll, expect, it } from 'vitest'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
   of = await boatTenant('onename')
 })
 
-it('at creation and by an endorsement, each with limits and a price of its own', async () => {
+it('perils of the same name, from creation or an endorsement, have separate limits and prices', async () => {
   const { policyholderLocator } = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
   const sinking = (deductible: number) => ({ name: 'sinking', deductible })
   const draft = await of.ok<PolicyResponse>('POST', '/policy', {

@@ -1,4 +1,4 @@
-// Which tables plugins outside of rating look up: those in force at the time of their transaction, as rating does.
+// The tables that plugins outside of rating use: those in force at the time of their transaction, as for rating.
 import { expect, it } from 'vitest'
 import { add } from '../../src/kernel/time.ts'
 import type { SelectionBasis } from '../../src/product/resources.ts'
@@ -27,7 +27,7 @@ const functions = {
   }),
 }
 
-it('a cancellation splits and bills by the tables of the day that it takes effect', async () => {
+it('the plugins of a cancellation use the tables in force when it takes effect', async () => {
   const plugins = Object.fromEntries(
     Object.keys(functions).map(name => [name, { path: 'main/all.js', enabled: true }]),
   )
@@ -55,7 +55,7 @@ it('a cancellation splits and bills by the tables of the day that it takes effec
     },
     { ...attemptAt(now, functions), tables },
   )
-  // One look at the tables for each plugin.
+  // One look-up of the tables for each plugin.
   const times = {
     policyStartTime: originalStart,
     termStartTime: originalStart,

@@ -1,4 +1,4 @@
-// Previews through HTTP: what a transaction would come to is what it comes to, and asking stores nothing (brief 10.8).
+// Previews through HTTP: a preview shows the result that the transaction then has, and stores nothing (brief 10.8).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { FutureInvoiceResponse } from '../../src/policy/contract/billing.ts'
@@ -92,14 +92,14 @@ async function cancelled(): Promise<{ policy: PolicyResponse; cancellation: Canc
   return { policy, cancellation: body }
 }
 
-/** What an issued invoice and its preview both tell. */
+/** The properties that an issued invoice and its preview have in common. */
 const billed = (invoices: readonly PolicyPreviewResponse['invoices'][0][]) =>
   invoices.map(one => [one.invoiceType, one.startTimestamp, one.endTimestamp, one.dueTimestamp, one.totalDue])
 
 const invoicesOf = (policy: PolicyResponse, modification: string | undefined) =>
   policy.invoices.filter(one => one.policyModificationLocator === modification)
 
-/** The preview holds against the policy after the transaction was really made. */
+/** Checks the preview against the policy after the real transaction. */
 function holdsAgainst(foreseen: PolicyPreviewResponse, now: PolicyResponse, from: PolicyResponse): void {
   expect(comparable(foreseen.policyWhenIssued)).toEqual(comparable(now))
   const last = now.modifications.at(-1)!
@@ -112,7 +112,7 @@ function holdsAgainst(foreseen: PolicyPreviewResponse, now: PolicyResponse, from
   ).toEqual(billed(dueNow))
 }
 
-/** The transactions of every invoice add up to it, commissions aside. */
+/** Checks that the items of every invoice add up to it, without commissions. */
 function addUp({ invoices }: PolicyPreviewResponse): void {
   for (const { financialTransactions: items, totalDue } of invoices) {
     const payable = items.filter(one => one.type !== 'commission')
@@ -120,15 +120,15 @@ function addUp({ invoices }: PolicyPreviewResponse): void {
   }
 }
 
-describe('the preview of an endorsement', () => {
-  it('has the price of its quote and of its record, the policy and the invoice that it makes', async () => {
+describe('The preview of an endorsement', () => {
+  it('matches its quote and issue in price, policy and invoices', async () => {
     const policy = await issued({ paymentScheduleName: 'quarterly' })
     const body = endorsing(policy, { fieldValues: { claims_free_years: '3' } })
     const foreseen = await preview(policy, { endorsement: body })
     expect(foreseen.conflicts).toEqual([])
     expect(foreseen.automatedUnderwritingResult).toMatchObject({ decision: 'accept', notes: [] })
     expect(foreseen.price.totalChange).toBeGreaterThan(0)
-    // The quarters that are still to be paid, dearer now, and the difference for the days before them.
+    // The quarters still to be paid, now at a higher price, and the difference for the days before them.
     const open = (await read(policy)).invoices.length
     expect(foreseen.invoices.length).toBeGreaterThan(1)
     expect(open).toBe(1)
@@ -146,7 +146,7 @@ describe('the preview of an endorsement', () => {
     holdsAgainst(foreseen, await read(policy), policy)
   })
 
-  it('of another payment schedule has every invoice that its quote plans', async () => {
+  it('with a new payment schedule lists every invoice that its quote plans', async () => {
     const policy = await issued({ paymentScheduleName: 'quarterly' })
     const body = endorsing(policy, { newPaymentScheduleName: 'monthly' })
     const foreseen = await preview(policy, { endorsement: body })
@@ -162,7 +162,7 @@ describe('the preview of an endorsement', () => {
       items.filter(item => item.type !== 'commission').reduce((sum, item) => sum + cents(item.amount), 0),
     ]
     expect(foreseen.invoices.length).toBeGreaterThan(1)
-    // Beside the quarter that stays as it was planned.
+    // In addition to the quarter that remains as planned.
     expect(foreseen.invoices.slice(1).map(told)).toEqual(quoted.plannedInvoices!.map(told))
     const issuedOne = await patch<EndorsementResponse>(`/endorsements/${quoted.locator}`, { action: 'issue' })
     // Once issued, it shows what is still planned of its own plan.
@@ -170,7 +170,7 @@ describe('the preview of an endorsement', () => {
     expect(comparable(foreseen.policyWhenIssued)).toEqual(comparable(await read(policy)))
   })
 
-  it('names exposures and perils that it adds by transient locators, in the policy and in the price alike', async () => {
+  it('uses the same transient locators for added exposures and perils in the policy and in the price', async () => {
     const policy = await issued()
     const copy = policy.exposures[0]!.characteristics[0]!.fieldValues
     const body = {
@@ -186,7 +186,7 @@ describe('the preview of an endorsement', () => {
     const foreseen = await preview(policy, { endorsement: body })
     const added = foreseen.policyWhenIssued.exposures.at(-1)!
     expect(foreseen.price.exposurePrices.at(-1)!.locator).toBe(added.locator)
-    // Below those that records have.
+    // Below those of records.
     expect(Number(added.displayId)).toBeLessThan(100_000_000)
     const segments = new Set(added.perils.flatMap(peril => peril.characteristics.map(one => one.locator)))
     for (const item of foreseen.invoices[0]!.financialTransactions)
@@ -197,7 +197,7 @@ describe('the preview of an endorsement', () => {
     expect(now.exposures.at(-1)!.locator).not.toBe(added.locator)
   })
 
-  it('that underwriting rejects is answered, with the policy as a person could have it', async () => {
+  it('that underwriting does not accept shows the policy as it will be if a person accepts', async () => {
     const policy = await issued()
     const body = endorsing(policy, {
       fieldValues: { previous_insurer_cancelled: 'yes', cancellation_reason: 'Unpaid premium.' },
@@ -221,7 +221,7 @@ describe('the preview of an endorsement', () => {
     expect(foreseen.price).toEqual((await motor.get(`${path}/price`)).body)
   })
 
-  it('names what stands in its way, and is as if that had been taken back', async () => {
+  it('names conflicting transactions, and shows the result of invalidating them', async () => {
     const policy = await issued()
     const { body: first } = await motor.post<EndorsementResponse>(
       `/policies/${policy.locator}/endorsements`,
@@ -240,8 +240,8 @@ describe('the preview of an endorsement', () => {
   })
 })
 
-describe('the preview of a renewal', () => {
-  it('has the price of its quote and of its record, and every invoice of its schedule', async () => {
+describe('The preview of a renewal', () => {
+  it('matches its quote and issue, and lists every invoice of its schedule', async () => {
     const policy = await issued()
     const body = renewing(policy, { newPaymentScheduleName: 'quarterly' })
     const foreseen = await preview(policy, { renewal: body })
@@ -263,12 +263,12 @@ describe('the preview of a renewal', () => {
   })
 })
 
-describe('the preview of a cancellation', () => {
-  it('has the price of its draft and of its record, and the bills that remain', async () => {
+describe('The preview of a cancellation', () => {
+  it('matches its draft and issue, and lists the remaining bills', async () => {
     const policy = await issued({ paymentScheduleName: 'monthly' })
     const foreseen = await preview(policy, { cancellation: cancelling(policy) })
     expect(foreseen.automatedUnderwritingResult).toBeUndefined()
-    // Five of twelve months remain, one of them billed: nothing is given back.
+    // Five of twelve months remain, and one of them is billed: nothing is given back.
     expect(foreseen.invoices.map(one => one.invoiceType)).toEqual(
       Array.from({ length: 4 }, () => 'installment'),
     )
@@ -286,7 +286,7 @@ describe('the preview of a cancellation', () => {
     holdsAgainst(foreseen, await read(policy), policy)
   })
 
-  it('names an accepted reinstatement of an earlier one', async () => {
+  it('names a conflicting accepted reinstatement of an earlier cancellation', async () => {
     const { policy, cancellation } = await cancelled()
     const draft = await patch<ReinstatementResponse>(`/cancellations/${cancellation.locator}/reinstate`, {})
     const earlier = cancelling(policy, { effectiveTimestamp: monthsIn(policy, 3) })
@@ -303,7 +303,7 @@ describe('the preview of a cancellation', () => {
     holdsAgainst(foreseen, await read(policy), before)
   })
 
-  it('can be had before its category is chosen', async () => {
+  it('does not need a cancellation category', async () => {
     const policy = await issued()
     const foreseen = await preview(policy, {
       cancellation: { effectiveTimestamp: monthsIn(policy, 5), name: 'customer_request' },
@@ -313,8 +313,8 @@ describe('the preview of a cancellation', () => {
   })
 })
 
-describe('the preview of a reinstatement', () => {
-  it('has the price of its draft and of its record, and the invoice that it makes', async () => {
+describe('The preview of a reinstatement', () => {
+  it('matches its draft and issue in price, policy and invoice', async () => {
     const { policy, cancellation } = await cancelled()
     const before = await read(policy)
     const foreseen = await preview(policy, { reinstatement: { cancellationLocator: cancellation.locator } })
@@ -331,8 +331,8 @@ describe('the preview of a reinstatement', () => {
   })
 })
 
-describe('a preview', () => {
-  it('takes exactly one transaction', async () => {
+describe('POST /policies/{locator}/preview', () => {
+  it('requires exactly one transaction', async () => {
     const policy = await issued()
     for (const body of [
       {},
@@ -347,7 +347,7 @@ describe('a preview', () => {
     }
   })
 
-  it('refuses what is wrong with the same words as the transaction itself', async () => {
+  it('rejects an invalid transaction with the same status, code and message as the transaction itself', async () => {
     const policy = await issued()
     const path = `/policies/${policy.locator}`
     type Problem = { message: string; code: string; policyFieldErrors?: unknown }
@@ -384,7 +384,7 @@ describe('a preview', () => {
     expect((await motor.post('/policies/100000000/preview', { renewal: renewing(policy) })).status).toBe(404)
   })
 
-  it('stores nothing, announces nothing, and costs one round trip', async () => {
+  it('stores and announces nothing, and takes one D1 round trip', async () => {
     const { policy, cancellation } = await cancelled()
     const other = await issued()
     const before = await everyRow()

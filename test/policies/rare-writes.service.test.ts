@@ -1,5 +1,5 @@
-// Writes that are seldom made and cost as little as all others: one call to the policy's object, with one read batch in
-// it where the policy is not at hand, and one write batch (docs/design.md, section 1).
+// Rare writes cost no more than others: one call to the policy's object, in it one read batch if the policy is not in memory, and
+// one write batch (docs/design.md, section 1).
 import { beforeAll, expect, it } from 'vitest'
 import type { GracePeriodResponse } from '../../src/transactions/lapses/contract.ts'
 import { callApi } from '../support/api.ts'
@@ -13,18 +13,18 @@ beforeAll(async () => {
   motor = await motorTenant('rare-writes')
 })
 
-it('another payment schedule is one write, of a policy that is at hand', async () => {
+it('changing the payment schedule takes one D1 round trip when the policy is in memory', async () => {
   const { body } = await motor.createPolicy({ paymentScheduleName: 'monthly' })
   await motor.post(`/policy/${body.locator}/issue`)
   const path = `/policy/${body.locator}/paymentSchedule`
-  // A block of locators may be leased on the way; the next change finds them.
+  // The first change may lease a block of locators, which the next change uses.
   await motor.post(path, { newPaymentScheduleName: 'quarterly' })
   const changed = await motor.post(path, { newPaymentScheduleName: 'monthly' })
   expect(changed.status).toBe(200)
   expect(roundTrips(changed)).toMatchObject({ d1: 1, object: 1, r2: 0 })
 })
 
-it('a grace period is changed by a look-up of its policy and one write', async () => {
+it('changing a grace period takes a look-up of its policy and one write', async () => {
   const span = { policyStartTimestamp: undefined, policyEndTimestamp: undefined }
   const { body } = await motor.createPolicy({ ...span, paymentScheduleName: 'upfront' })
   const { body: policy } = await motor.post(`/policy/${body.locator}/issue`)

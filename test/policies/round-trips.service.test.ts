@@ -19,16 +19,16 @@ beforeAll(async () => {
 const monthsIn = (policy: PolicyResponse, count: number): Instant =>
   add(Number(policy.originalContractStartTimestamp) as Instant, count, 'month', 'Europe/Berlin' as TimeZone)
 
-/** The tenant was read less than 5 s ago, so a token costs nothing. */
+/** Reads the tenant, so that a token costs nothing for 5 seconds. */
 const warmUp = () => motor.get('/v1/ping/authorized')
 
-describe('round trips', () => {
-  it('a bearer token costs none within 5 seconds', async () => {
+describe('Round trips', () => {
+  it('a bearer token takes none within 5 seconds', async () => {
     await warmUp()
     expect(roundTrips(await motor.get('/v1/ping/authorized'))).toEqual({ d1: 0, object: 0, r2: 0, queue: 0 })
   })
 
-  it('GET /policy/{l} is one D1 round trip and no Durable Object', async () => {
+  it('GET /policy/{locator} takes one D1 round trip and no Durable Object', async () => {
     const { body } = await motor.createPolicy()
     await warmUp()
     expect(roundTrips(await motor.get(`/policy/${body.locator}`))).toEqual({
@@ -39,14 +39,14 @@ describe('round trips', () => {
     })
   })
 
-  it('POST /policy with finalize is at most two D1 round trips and one object', async () => {
+  it('POST /policy with finalize takes at most two D1 round trips and one object', async () => {
     await warmUp()
     const trips = roundTrips(await motor.createPolicy())
     expect(trips.d1).toBeLessThanOrEqual(2)
     expect(trips.object).toBe(1)
   })
 
-  it('quote to issue is at most 4 D1 round trips warm', async () => {
+  it('create, price, finalize and issue take at most 4 D1 round trips when warm', async () => {
     await warmUp()
     const created = await motor.createPolicy({ finalize: false })
     const path = `/policy/${created.body.locator}`
@@ -61,7 +61,7 @@ describe('round trips', () => {
     expect(d1.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(4)
   })
 
-  it('quote to issue is at most 7 D1 round trips when the object is cold at every step', async () => {
+  it('create, price, finalize and issue take at most 7 D1 round trips when the object is cold at every step', async () => {
     await warmUp()
     const created = await motor.createPolicy({ finalize: false })
     const path = `/policy/${created.body.locator}`
@@ -75,7 +75,7 @@ describe('round trips', () => {
     expect(d1.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(7)
   })
 
-  /** The most that the answers took of each kind, after a token that costs nothing. */
+  /** The most round trips of each kind that one of the calls made, with a token that costs nothing. */
   const most = async (...calls: (() => Promise<Answer<unknown>>)[]) => {
     const trips = []
     for (const call of calls) {
@@ -99,7 +99,7 @@ describe('round trips', () => {
     return { policy, path: `/policies/${policy.locator}`, months: (count: number) => monthsIn(policy, count) }
   }
 
-  it('prices of endorsements and renewals are a look-up of the policy and nothing else, warm', async () => {
+  it('prices of endorsements and renewals take one look-up when warm, and decisions on them one write more', async () => {
     const { path, months } = await issued()
     const { body: endorsement } = await motor.post(`${path}/endorsements`, {
       endorsementName: 'change_of_contact',
@@ -121,7 +121,7 @@ describe('round trips', () => {
     ).toEqual({ d1: 2, object: 1, r2: 0 })
   })
 
-  it('the legacy renewal is one write, and its preview none', async () => {
+  it('issueRenewal takes one D1 round trip, and previewRenewalPrice none', async () => {
     const { policy, months } = await issued()
     const request = { renewalEndTimestamp: months(24) }
     const path = `/policy/${policy.locator}`
@@ -133,7 +133,7 @@ describe('round trips', () => {
     expect((await most(() => motor.post(`${path}/issueRenewal`, request))).d1).toBe(1)
   })
 
-  it('an action on a reinstatement is a look-up and a write; its price a look-up', async () => {
+  it('an action on a reinstatement takes a look-up and a write, and its price one look-up', async () => {
     const { path, months } = await issued()
     const { body: cancellation } = await motor.post(`${path}/cancellations`, {
       effectiveTimestamp: months(5),
@@ -161,7 +161,7 @@ describe('round trips', () => {
     expect(await most(() => motor.get(of))).toEqual({ d1: 1, object: 0, r2: 0 })
   })
 
-  it('whatever the console asks for its pages is one D1 round trip, and what one may is none', async () => {
+  it('each request of the console’s pages takes one D1 round trip, and the console and permissions none', async () => {
     const { policy, path } = await issued()
     const own = `/policy/${policy.locator}`
     const holder = policy.policyholderLocator

@@ -1,4 +1,4 @@
-// Rows written, which most of the bill is (docs/scale.md): the limits of one policy's life, by the bench's own operations.
+// Rows written, which are most of the bill (docs/scale.md): the limits for one policy's life, by the operations of the benchmark.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type PolicyLocator, policyOfUuid, readUuid } from '../../src/kernel/locators.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
   motor = await motorTenant('rows')
 })
 
-// Of all databases of the process, objects and what comes after the answer included.
+// Counts over all databases of the process, including objects and work after the response.
 type Sending = { batch(statements: D1PreparedStatement[]): Promise<D1Result[]> }
 const session = Object.getPrototypeOf(env.CONTROL.withSession()) as Sending
 const { batch } = session
@@ -44,7 +44,7 @@ async function rowsOf<T>(work: () => Promise<{ status: number; body: T }>): Prom
   return [written, body]
 }
 
-it('are few: a record is one row, the events of a commit three, a timer two', async () => {
+it('each step of a policy’s life writes a fixed number of rows', async () => {
   await motor.createPolicy({ finalize: false })
   const [created, policy] = await rowsOf(() => motor.createPolicy({ finalize: false }))
   const at = `/policies/${policy.locator}`
@@ -80,8 +80,8 @@ it('are few: a record is one row, the events of a commit three, a timer two', as
     }),
   )
   expect({ created, quoted, finalized, issued, paid, endorsed, renewed, cancelled }).toEqual({
-    // A row of the journal and its index, where money moves. One in an index of open work for a quote that is not accepted, an
-    // invoice that is not paid, and the end of a policy in force (servicing/work-lists).
+    // One row of the journal and its index where money moves. One row in an index of open work for a quote that is not accepted,
+    // an unpaid invoice, and the end of a policy in force (servicing/work-lists).
     created: 30,
     quoted: 17,
     finalized: 15,
@@ -93,13 +93,13 @@ it('are few: a record is one row, the events of a commit three, a timer two', as
   })
 })
 
-it('from a request to the cover are at most 75', async () => {
+it('creating and issuing a policy writes at most 75 rows', async () => {
   const [finalized, { locator }] = await rowsOf(() => motor.createPolicy({ finalize: true }))
   const [issued] = await rowsOf(() => motor.post(`/policy/${locator}/issue`))
   expect(finalized + issued).toBeLessThanOrEqual(75)
 })
 
-it('records of earlier releases, whose locators name no policy, are found by them', async () => {
+it('records of earlier releases, whose locators do not identify the policy, are found by their locator', async () => {
   const { body } = await motor.createPolicy({ finalize: true })
   await motor.post(`/policy/${body.locator}/issue`)
   const { body: policy } = await motor.get(`/policy/${body.locator}`)

@@ -1,4 +1,4 @@
-// Runs are read in the order of their making, in which amounts are shared out.
+// Runs are read in the order of their creation, in which amounts are shared out.
 import { expect, it } from 'vitest'
 import { type PolicyLocator, type Uuid, uuidOfPolicy } from '../../src/kernel/locators.ts'
 import { readAggregates } from '../../src/policy/store/aggregates.ts'
@@ -29,7 +29,7 @@ function read(perils: object[], perilRuns: object[]): Uuid[] {
   return [...aggregate!.perilRuns.keys()]
 }
 
-it('those of one commit of an earlier release, whose locators do not rise, follow the order of the perils', () => {
+it('runs of one commit of an earlier release, whose locators do not rise, are in the order of the perils', () => {
   const [fire, theft] = [older('f'), older('a')]
   const perils = [peril(fire, 1), peril(theft, 2)]
   const made = [
@@ -43,7 +43,7 @@ it('those of one commit of an earlier release, whose locators do not rise, follo
   expect(read(perils, stored)).toEqual(made.map(({ locator }) => locator))
 })
 
-it('those of this release come in the order of their locators, after all older ones', () => {
+it('runs of this release are in the order of their locators, after all older ones', () => {
   const perils = [peril(older('f'), 1), peril(older('a'), 2)]
   const [first, second] = [uuidOfPolicy(POLICY), uuidOfPolicy(POLICY)]
   const stored = [run(first, older('a'), 3), run(second, older('f'), 3), run(older('5'), older('f'), 1)]

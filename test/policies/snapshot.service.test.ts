@@ -1,5 +1,4 @@
-// A policy as it was known earlier: what GET answered at each step of its life, asked for again at the end
-// (brief 2.1, 3.5).
+// A policy as it was known earlier: the responses of GET after each step of its life, requested again at the end (brief 2.1, 3.5).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -35,13 +34,13 @@ const read = async (locator: string): Promise<PolicyResponse> => (await motor.ge
 const snapshot = (locator: string, request?: object): Promise<PolicyResponse> =>
   post(`/policies/${locator}/snapshot`, request)
 
-/** Stamps of one step differ from those of the next. */
+/** Waits, so that timestamps of one step differ from those of the next. */
 const pause = (): Promise<void> => new Promise(done => setTimeout(done, 4))
 
-/** What GET answered after a step, and a time between that step and the next. */
+/** The response of GET after a step, and a time between that step and the next. */
 type Kept = { step: string; at: number; answer: PolicyResponse }
 
-/** Takes the steps one after the other and keeps what GET answers in between. */
+/** Takes the steps in order and keeps the response of GET after each. */
 async function journey(locator: string, steps: Record<string, () => Promise<unknown>>): Promise<Kept[]> {
   const kept: Kept[] = []
   for (const [step, take] of Object.entries(steps)) {
@@ -75,8 +74,8 @@ async function issued(changes: object = {}): Promise<PolicyResponse> {
   return await post(`/policy/${body.locator}/issue`)
 }
 
-describe('a snapshot equals what GET answered then', () => {
-  it('before issue and after, through cancellations and a reinstatement that was taken back once', async () => {
+describe('A snapshot equals the earlier response of GET', () => {
+  it('before and after issue, through cancellations and a reinstatement that was invalidated once', async () => {
     const { body: policy } = await motor.createPolicy({ finalize: false, paymentScheduleName: 'monthly' })
     const { locator } = policy
     let drafted: CancellationResponse
@@ -107,7 +106,7 @@ describe('a snapshot equals what GET answered then', () => {
     await equalsWhatGetAnswered(locator, kept)
   })
 
-  it('while several quotes were made and one of them was accepted', async () => {
+  it('with several quotes, one of which was accepted', async () => {
     const { body: policy } = await motor.createPolicy({ finalize: false })
     const { locator } = policy
     const { body: quotes } = await motor.get<PolicyQuoteResponse[]>(`/policies/${locator}/quotes`)
@@ -131,7 +130,7 @@ describe('a snapshot equals what GET answered then', () => {
     await equalsWhatGetAnswered(locator, kept)
   })
 
-  it('through endorsements: asked for, accepted, issued, taken back, before and after a cancellation', async () => {
+  it('through requested, accepted, issued and invalidated endorsements and a cancellation', async () => {
     const { body: policy } = await motor.createPolicy()
     const { locator, exposures } = policy
     const vehicle = exposures[0]!
@@ -170,7 +169,7 @@ describe('a snapshot equals what GET answered then', () => {
     await equalsWhatGetAnswered(locator, kept)
   })
 
-  it('before it was discarded, and after', async () => {
+  it('before and after the policy was discarded', async () => {
     const { body: policy } = await motor.createPolicy()
     const kept = await journey(policy.locator, {
       finalized: async () => {},
@@ -180,8 +179,8 @@ describe('a snapshot equals what GET answered then', () => {
   })
 })
 
-describe('what was overwritten is not known', () => {
-  it('a draft before its last update has what it has now, less what was added', async () => {
+describe('Overwritten data in a snapshot', () => {
+  it('of a draft before its last update are the present data, without later additions', async () => {
     const { body: policy } = await motor.createPolicy({ finalize: false })
     const [kept] = await journey(policy.locator, { created: async () => {} })
     const updated = await post(`/policy/${policy.locator}/update`, {
@@ -196,7 +195,7 @@ describe('what was overwritten is not known', () => {
     expect(then.characteristics[0]!.fieldValues).not.toEqual(kept!.answer.characteristics[0]!.fieldValues)
   })
 
-  it('a quote that a person decided on is shown without price and decision until then', async () => {
+  it('of a quote decided by a person: price and decision are missing until the decision', async () => {
     const rejected = workedOf('motor').find(one => one.expected.decision === 'reject')!
     const { body: policy } = await motor.createPolicy({ ...rejected.request.policy, finalize: false })
     const { body: quotes } = await motor.get<PolicyQuoteResponse[]>(`/policies/${policy.locator}/quotes`)
@@ -213,7 +212,7 @@ describe('what was overwritten is not known', () => {
     await equalsWhatGetAnswered(policy.locator, [created!, referred!])
   })
 
-  it('a change of a draft cancellation leaves no trace in updatedTimestamp once it is issued', async () => {
+  it('of a changed draft cancellation: the change is missing from updatedTimestamp once it is issued', async () => {
     const policy = await issued()
     let drafted: CancellationResponse
     const [created, updated] = await journey(policy.locator, {
@@ -230,10 +229,10 @@ describe('what was overwritten is not known', () => {
   })
 })
 
-describe('with a time of effect', () => {
+describe('A snapshot with effectiveTimestamp', () => {
   const spans = (policy: PolicyResponse) => policy.characteristics.map(one => one.endTimestamp)
 
-  it('shows the segments that hold then, by what was known: not those replaced', async () => {
+  it('shows the segments in force then, as known at asOfTimestamp', async () => {
     const policy = await issued()
     await pause()
     const asOfTimestamp = Date.now()
@@ -260,7 +259,7 @@ describe('with a time of effect', () => {
     expect(before.modifications).toHaveLength(1)
   })
 
-  it('has the start of a segment in it, and not its end', async () => {
+  it('includes the start of a segment and excludes its end', async () => {
     const policy = await issued()
     const start = Number(policy.originalContractStartTimestamp)
     const end = Number(policy.originalContractEndTimestamp)
@@ -272,8 +271,8 @@ describe('with a time of effect', () => {
   })
 })
 
-describe('the request', () => {
-  it('may have no body at all, the text "", or nulls; text and numbers are times', async () => {
+describe('POST /policies/{locator}/snapshot', () => {
+  it('accepts no body, the text "" and nulls, and times as text or numbers', async () => {
     const policy = await issued()
     const path = `/policies/${policy.locator}/snapshot`
     const json = { 'content-type': 'application/json' }
@@ -290,7 +289,7 @@ describe('the request', () => {
     expect((await motor.post(path, { asOfTimestamp: 'yesterday' })).status).toBe(400)
   })
 
-  it('for a time before the policy was created answers 404 with the time of its creation', async () => {
+  it('returns 404 with the creation time for a time before the policy was created', async () => {
     const policy = await issued()
     const { status, body } = await motor.post<{ message: string }>(`/policies/${policy.locator}/snapshot`, {
       asOfTimestamp: Number(policy.createdTimestamp) - 1,
@@ -300,7 +299,7 @@ describe('the request', () => {
     expect((await motor.post('/policies/100000001/snapshot')).status).toBe(404)
   })
 
-  it('is one D1 round trip and no Durable Object', async () => {
+  it('takes one D1 round trip and no Durable Object', async () => {
     const policy = await issued()
     await motor.get('/v1/ping/authorized')
     const answer = await motor.post(`/policies/${policy.locator}/snapshot`, { asOfTimestamp: Date.now() })

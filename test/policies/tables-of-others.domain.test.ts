@@ -39,13 +39,13 @@ const priced = async (productName: string, value: string) => {
   return exit === 0 ? JSON.parse(out).price.grossPremium : `${out}${err}`
 }
 
-test('a lookup field takes the choices of a table of another product where its own product has none of that name', async () => {
+test('a lookup field uses a table of another product when its own product has none of that name', async () => {
   expect(await priced('sail', 'Kiel')).toBe(60)
   expect(await priced('row', 'Kiel')).toBe(60)
   expect(await priced('row', 'Oxford')).toMatch("'port' must be exactly one of 'Kiel', 'Bergen'")
 })
 
-test('a table of the product itself comes first', async () => {
+test('a table of the field’s own product takes precedence', async () => {
   expect(await priced('yacht', 'Oxford')).toBe(60)
   expect(await priced('yacht', 'Kiel')).toMatch("'port' must be exactly one of 'Oxford'")
 })

@@ -42,8 +42,8 @@ const endingAt = (at: number): PolicyAggregate => ({
 const firing = (aggregate: PolicyAggregate, now: number = end, reminder?: string) =>
   decideTermEnd(aggregate, product, { end, ...(reminder !== undefined && { reminder }) }, now as Instant)
 
-describe('the timers of a policy’s end', () => {
-  it('are set at issue: each reminder its days before the end, then the end', async () => {
+describe('The timers of a policy’s end', () => {
+  it('are set at issue: one for each reminder, days before the end, and one for the end', async () => {
     const { timers = [] } = await decideIssue({ ...ground, aggregate: finalized }, attempt)
     expect(timers.filter(timer => timer.kind.startsWith('policy.end')).map(readTermEndNotice)).toEqual([
       { end, reminder: 'renewal_offer' },
@@ -52,7 +52,7 @@ describe('the timers of a policy’s end', () => {
     ])
   })
 
-  it('count days by the calendar: the same time of day across a change of clocks', () => {
+  it('count calendar days, and keep the time of day across a change of clocks', () => {
     const summer = endingAt(Date.UTC(2027, 3, 5, 10))
     const [offer, last] = termEndTimers(summer.policy, product, NOW)
     const hours = [offer, last].map(timer => localParts(timer!.dueAt, timeZone).hour)
@@ -65,7 +65,7 @@ describe('the timers of a policy’s end', () => {
     expect([end - 43 * DAY_MS, end - 42 * DAY_MS, end - 7 * DAY_MS, end].map(left)).toEqual([3, 2, 1, 0])
   })
 
-  it('are the same timers when they are set again, and others for another end', () => {
+  it('are the same timers when set again, and different ones for another end', () => {
     const locators = (policy: PolicyAggregate['policy']) =>
       termEndTimers(policy, product, NOW).map(timer => timer.locator)
     expect(locators(issued.policy)).toEqual(locators(issued.policy))
@@ -74,21 +74,21 @@ describe('the timers of a policy’s end', () => {
   })
 })
 
-describe('a transaction that may move the end', () => {
+describe('A transaction that may move the end', () => {
   const set = (former: Instant | undefined, now: number) =>
     newEndTimers(issued.policy, former, product, now as Instant).map(timer => [timer.kind, timer.dueAt - end])
 
-  it('sets no timers for the end that the policy had', () => {
+  it('sets no timers for an unchanged end', () => {
     expect(set(end, NOW)).toEqual([])
   })
 
-  it('tells an end that has passed already at once, without its reminders', () => {
+  it('reports a new end that has passed immediately, without its reminders', () => {
     expect(set((end - DAY_MS) as Instant, end + DAY_MS)).toEqual([['policy.end', 0]])
   })
 })
 
-describe('a timer of a policy’s end', () => {
-  it('makes the event that it is for', () => {
+describe('A timer of a policy’s end', () => {
+  it('emits policy.end or policy.end.reminder', () => {
     expect(firing(issued)?.events).toMatchObject([
       { type: 'policy.end', policyLocator: issued.policy.locator, data: { endTimestamp: String(end) } },
     ])
@@ -97,12 +97,12 @@ describe('a timer of a policy’s end', () => {
     ])
   })
 
-  it('makes nothing of a policy that is not issued, or ended sooner', () => {
+  it('emits nothing for a policy that is not issued or has ended earlier', () => {
     expect(firing(finalized)).toBeUndefined()
     expect(firing(endingAt(end - 1))).toBeUndefined()
   })
 
-  it('makes nothing of the end of a cancellation, or of a lapse until its reinstatement is issued', () => {
+  it('emits nothing when the policy ended by a cancellation, or a lapse not yet reinstated', () => {
     const [creation] = issued.modifications.values()
     const more = (own: Partial<Modification>): Modification => ({ ...creation!, locator: newUuid(0), ...own })
     const told = (...added: Modification[]) => {
@@ -117,7 +117,7 @@ describe('a timer of a policy’s end', () => {
     expect(told(lapse, back)).toBe(1)
   })
 
-  it('makes nothing of a reminder that the configuration of the policy has no more, as after an upgrade', () => {
+  it('emits no reminder that the policy’s configuration no longer has, as after an upgrade', () => {
     const [offer] = product.endReminders
     const without = { ...product, endReminders: [offer!] }
     const due = (reminder?: string) =>
@@ -125,7 +125,7 @@ describe('a timer of a policy’s end', () => {
     expect([due('last_call'), due(offer!.name), due()]).toEqual([undefined, 1, 1])
   })
 
-  it('sets the timers of an end that has moved later, as far as they are to come', () => {
+  it('sets the remaining timers of an end that has moved later', () => {
     const moved = firing(endingAt(end + 30 * DAY_MS))
     expect(moved?.events).toEqual([])
     expect(moved?.timers?.map(timer => [timer.kind, timer.dueAt - end])).toEqual([

@@ -1,4 +1,4 @@
-// What of a policy another version does not take, where the moment or the history of the policy decides.
+// What another configuration version rejects of a policy, where the time or the history of the policy decides.
 import { describe, expect, it } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
 import { configVersionAt } from '../../src/policy/records/aggregate.ts'
@@ -11,7 +11,7 @@ import '../../src/transactions/kinds.ts'
 
 const YEARS_LATER = (STORY_BEGINS + 3 * 365 * 86_400_000) as Instant
 
-/** The product with the fields of its vehicles changed. */
+/** The product with changed fields of its vehicles. */
 const withVehicle = (
   product: ProductDefinition,
   change: (field: ProductDefinition['fields'][0]) => object,
@@ -35,8 +35,8 @@ const problemsOf = (
   return upgradeProblems(aggregate, { product: before, configuration }, target, now).problems
 }
 
-describe('the problems of an upgrade', () => {
-  it('are none where the versions say the same', async () => {
+describe('The problems of an upgrade', () => {
+  it('are empty when both versions have the same rules', async () => {
     const loaded = await issuedPolicy()
     expect(problemsOf(loaded, loaded.product, loaded.product)).toEqual({
       hasErrors: false,
@@ -45,7 +45,7 @@ describe('the problems of an upgrade', () => {
     })
   })
 
-  it('are not those of time: what the version before finds too old by now as well is let be', async () => {
+  it('do not include values that only time has made invalid under the former version too', async () => {
     const loaded = await issuedPolicy()
     const recent = (years: number) => (field: ProductDefinition['fields'][0]) =>
       field.name === 'first_registration'
@@ -54,12 +54,12 @@ describe('the problems of an upgrade', () => {
     const eight = withVehicle(loaded.product, recent(8))
     const seven = withVehicle(loaded.product, recent(7))
     expect(problemsOf(loaded, loaded.product, eight, STORY_BEGINS).hasErrors).toBe(false)
-    // First registered in 2021: too old for both in 2029, for neither in 2026.
+    // First registered in 2021: too old for both versions in 2029, and for neither in 2026.
     expect(problemsOf(loaded, loaded.product, eight, YEARS_LATER).hasErrors).toBe(true)
     expect(problemsOf(loaded, seven, eight, YEARS_LATER).hasErrors).toBe(false)
   })
 
-  it('are those of what a cancellation removed too, once for each: it can come back', async () => {
+  it('include data that a cancellation removed, once each, because a reinstatement can restore it', async () => {
     const issued = await issuedPolicy()
     const cancelled = after(
       issued,
@@ -73,7 +73,7 @@ describe('the problems of an upgrade', () => {
       ])
   })
 
-  it('are bounds that became narrower, and types whose text could pass for another', async () => {
+  it('include narrower bounds, and values whose type changed although their text still parses', async () => {
     const loaded = await issuedPolicy()
     const narrower = withVehicle(loaded.product, ({ name }) =>
       name === 'vehicle_value'
@@ -90,8 +90,8 @@ describe('the problems of an upgrade', () => {
   })
 })
 
-describe('the version that a policy had at a time', () => {
-  it('is the one that it left next after it, or the one that it has', async () => {
+describe('The configuration version of a policy at a time', () => {
+  it('is the one that the next upgrade left, or the present one', async () => {
     const { policy } = (await issuedPolicy()).aggregate
     const at = (ms: number) => ms as Instant
     const moved = {

@@ -1,4 +1,4 @@
-// Policies that move to another version of the configuration, through HTTP (brief 5.1, resources brief 10.5).
+// Upgrading policies to another configuration version, through HTTP (brief 5.1, resources brief 10.5).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
@@ -35,7 +35,7 @@ const SETTINGS = {
   invoicing: { generatingEvent: 'issue' },
 }
 
-/** A boat whose hull may sink and be stolen, at so much a year, and a dinghy. */
+/** A boat with a dinghy, whose hull is covered for sinking and theft at this yearly premium. */
 const boat = (yearPremium: number, changes: ArchiveFiles = {}, fields: object[] = FIELDS): ArchiveFiles => ({
   'config.json': JSON.stringify({ timezone: BERLIN, currency: 'EUR' }),
   [`${FOLDER}/policy.json`]: JSON.stringify({ ...SETTINGS, fields }),
@@ -72,13 +72,13 @@ const exposure = (name: string, fields: object[], perils: string[], yearPremium:
   ),
 })
 
-/** The files without those whose path begins so. */
+/** The files without those under these paths. */
 const without = (files: ArchiveFiles, ...paths: string[]): ArchiveFiles =>
   Object.fromEntries(Object.entries(files).filter(([path]) => !paths.some(one => path.startsWith(one))))
 
 type Problem = { message: string; code: string; policyFieldErrors?: unknown }
 
-/** A tenant with these versions of its configuration, and what tests ask of it. */
+/** A tenant with these configuration versions, and the calls of the tests. */
 async function tenantWith(suffix: string, first: ArchiveFiles, ...later: ArchiveFiles[]) {
   const { token, tenantName, tenantLocator } = await deployExample(first, suffix)
   for (const files of later) await deployNextVersion(tenantName, files)
@@ -175,8 +175,8 @@ beforeAll(async () => {
   dearer = await tenantWith('dearer', boat(1_200), second)
 })
 
-describe('an upgrade', () => {
-  it('moves to the latest version: what was recorded stays, what comes is rated by it, and an event tells', async () => {
+describe('POST /policy/{locator}/upgrade', () => {
+  it('moves a policy to the latest version, keeps its records, and rates later changes by it', async () => {
     const { upgrade, issued, read, call, endorse } = dearer
     const policy = await issued()
     const { body: before } = await call<PolicyPriceResponse>('POST', `/policy/${policy.locator}/price`)
@@ -197,7 +197,7 @@ describe('an upgrade', () => {
     expect({ ...now, updatedTimestamp: '', configVersion: 1 }).toEqual({ ...policy, updatedTimestamp: '' })
     await endorse(policy, { fieldValues: { harbour: 'Eckernförde' }, state: 'issued' })
     const { body: after } = await call<PolicyPriceResponse>('POST', `/policy/${policy.locator}/price`)
-    // Half a year of 1,200 and half a year of 2,400 for each peril of the hull, and the dinghy's 12.
+    // Half a year of 1,200 and half a year of 2,400 for each peril of the hull, and 12 for the dinghy.
     expect(after.grossPremium).toBe(2 * (600 + 1_200) + 12)
     expect((await read(policy)).modifications.map(one => one.configVersion)).toEqual([1, 2])
     const { body: stream } = await call<{ events: { type: string; data: Record<string, string> }[] }>(
@@ -212,7 +212,7 @@ describe('an upgrade', () => {
     ])
   })
 
-  it('is known by a snapshot: before it, the policy had the version before', async () => {
+  it('is visible to snapshots: before it, the policy has its former version', async () => {
     const { upgrade, issued, call } = dearer
     const policy = await issued()
     await new Promise(resolve => setTimeout(resolve, 5))
@@ -222,7 +222,7 @@ describe('an upgrade', () => {
     expect(body).toEqual(policy)
   })
 
-  it('finds the policy by what the new version searches, and no more by what it does not', async () => {
+  it('changes the fields by which the policy is found to those of the new version', async () => {
     const { upgrade, issued, found } = dearer
     const fieldValues = { harbour: 'Flensburg', insured_before: 'since-1999' }
     const hull = {
@@ -241,7 +241,7 @@ describe('an upgrade', () => {
     expect(await found('harbour', 'Flensburg')).toEqual([policy.locator, other.locator])
   })
 
-  it('is read by the configuration of its version wherever policies are read together', async () => {
+  it('is respected by lists, which read each policy with its own version', async () => {
     const { upgrade, issued, call } = dearer
     const [kept, moved] = [await issued(), await issued()]
     await upgrade(moved)
@@ -257,7 +257,7 @@ describe('an upgrade', () => {
     expect(summary.body).toMatchObject({ grossPremium: 2_412 })
   })
 
-  it('has the reminders of the new version, but for a policy whose end is a cancellation', async () => {
+  it('sets the reminders of the new version, except for a cancelled policy', async () => {
     const { upgrade, issued, call } = dearer
     const [policy, ended] = [await issued(), await issued()]
     await call('POST', `/policy/${ended.locator}/cancel`, { coverageEndTimestamp: months(3) })
@@ -270,7 +270,7 @@ describe('an upgrade', () => {
     expect(due).toEqual([{ subject: policy.locator, due_at: add(months(12), -30, 'day', BERLIN) }])
   })
 
-  it('of a draft asks for nothing that is missing yet; the draft is priced by the new version', async () => {
+  it('of a draft requires no missing values, and the draft is priced by the new version', async () => {
     const { upgrade, create, call } = dearer
     const draft = await create({ finalize: false, fieldValues: {} })
     expect((await upgrade(draft)).body).toMatchObject({ upgraded: true })
@@ -284,7 +284,7 @@ describe('an upgrade', () => {
     expect(finalized.modifications.map(one => one.configVersion)).toEqual([2])
   })
 
-  it('takes an earlier version too, and answers the one that the policy has without doing anything', async () => {
+  it('can return to an earlier version, and does nothing for the present one', async () => {
     const { upgrade, issued, read } = dearer
     const policy = await issued()
     await upgrade(policy, { configVersion: 2 })
@@ -305,7 +305,7 @@ describe('an upgrade', () => {
     expect((await read(policy)).configVersion).toBe(1)
   })
 
-  it('is guarded like the version before: a repair of the new one is met by the next change', async () => {
+  it('leaves the policy subject to later repairs of its new version', async () => {
     const [first, second] = [boat(1_200), boat(2_400)]
     const { issued, upgrade, endorse, call, tenantName } = await tenantWith('mended', first, second)
     const policy = await issued()
@@ -318,7 +318,7 @@ describe('an upgrade', () => {
     expect(price.grossPremium).toBe(2 * (600 + 1_800) + 12)
   })
 
-  it('repeated with its key is answered as it was', async () => {
+  it('returns the original response when it is repeated with the same key', async () => {
     const { issued, read, call } = dearer
     const policy = await issued()
     const path = `/policy/${policy.locator}/upgrade`
@@ -330,7 +330,7 @@ describe('an upgrade', () => {
     expect((await read(policy)).configVersion).toBe(2)
   })
 
-  it('is a read of the version and a write, warm', async () => {
+  it('takes one read of the version and one write when warm', async () => {
     const { upgrade, issued, call } = dearer
     await upgrade(await issued())
     const policy = await issued()
@@ -340,8 +340,8 @@ describe('an upgrade', () => {
   })
 })
 
-describe('what is pending', () => {
-  it('blocks it and is named; invalidated for it if asked', async () => {
+describe('A pending transaction', () => {
+  it('blocks an upgrade with 409 and its locator, unless the upgrade may invalidate it', async () => {
     const { upgrade, issued, endorse, read, call } = dearer
     const policy = await issued()
     const { body: quoted } = await endorse(policy, { fieldValues: { harbour: 'Husum' }, state: 'quoted' })
@@ -356,7 +356,7 @@ describe('what is pending', () => {
     expect(gone.state).toBe('invalidated')
   })
 
-  it('quotes that are priced are to be discarded first', async () => {
+  it('that is a priced quote must be discarded first', async () => {
     const { upgrade, create, call, read } = dearer
     const draft = await create({ finalize: false })
     const { body: quotes } = await call<PolicyQuoteResponse[]>('GET', `/policies/${draft.locator}/quotes`)
@@ -377,7 +377,7 @@ describe('what is pending', () => {
     expect((await read(draft)).configVersion).toBe(2)
   })
 
-  it('an application stays; what a person decided on it does not, nor a type that is no more', async () => {
+  it('that is an application stays, but loses a person’s decision, or its type if that was removed', async () => {
     const { upgrade, issued, endorse, call } = dearer
     const policy = await issued()
     const { body: applied } = await endorse(policy, { fieldValues: { insured_before: 'no' } })
@@ -395,7 +395,7 @@ describe('what is pending', () => {
     expect((await call('PATCH', `/endorsements/${odd.locator}`, { action: 'discard' })).status).toBe(200)
   })
 
-  it('a draft of a cancellation that the version does not have is a problem', async () => {
+  it('that is a draft cancellation of a removed type makes the upgrade fail with 400', async () => {
     const { upgrade, issued, call } = dearer
     const policy = await issued()
     const { body: draft } = await call<{ locator: string }>(
@@ -424,8 +424,8 @@ describe('what is pending', () => {
   })
 })
 
-describe('what the version does not take', () => {
-  it('is told all at once, by policy, exposure and peril, and nothing changes', async () => {
+describe('An upgrade to a version that rejects the policy', () => {
+  it('returns 400 with all problems by policy, exposure and peril, and changes nothing', async () => {
     const files = boat(1_200, exposure('hull', [text('registration'), text('flag')], ['sinking'], 1_200), [
       { ...text('built', { type: 'string' }) },
       { ...text('crew', { optional: true, repeatable: true, type: 'group' }), fields: [text('name')] },
@@ -440,7 +440,7 @@ describe('what the version does not take', () => {
       fieldValues: { harbour: 'Kiel', built: '1999-05-01' },
       fieldGroups: [{ fieldName: 'crew', fieldValues: { sailor: 'Ahab' } }],
     })
-    // Split by an endorsement, so that there is more than one segment of everything.
+    // An endorsement splits everything into more than one segment.
     await tenant.endorse(policy, { fieldValues: { harbour: 'Husum' }, state: 'issued' })
     const before = await tenant.read(policy)
     const { body: dry } = await tenant.upgrade(policy, { dryRun: true })
@@ -502,7 +502,7 @@ describe('what the version does not take', () => {
     expect(await tenant.read(policy)).toEqual(before)
   })
 
-  it('can be what the policy is agreed on: currency, zone, payment schedule, product', async () => {
+  it('reports a different currency, time zone or payment schedule, or a missing product', async () => {
     const other = boat(1_200, {
       'config.json': JSON.stringify({ timezone: 'Europe/London', currency: 'GBP' }),
       [`${FOLDER}/policy.json`]: JSON.stringify({ fields: FIELDS, invoicing: SETTINGS.invoicing }),
@@ -528,8 +528,8 @@ describe('what the version does not take', () => {
   })
 })
 
-describe('refused', () => {
-  it('is an unknown version, an unknown policy, and one in a state that allows no upgrade', async () => {
+describe('A rejected upgrade', () => {
+  it('names an unknown version (400) or policy (404), or a policy in the wrong state (409)', async () => {
     const { upgrade, issued, create, call } = dearer
     const policy = await issued()
     const unknown = await upgrade<Problem>(policy, { configVersion: 9 })
@@ -547,8 +547,8 @@ describe('refused', () => {
   })
 })
 
-describe('constraints of the version that a policy would have', () => {
-  it('are held against what is in force, by the tables in force; what the version before found wrong too is let be', async () => {
+describe('Constraints of the new version', () => {
+  it('are checked by the tables in force, except values that the former version rejects too', async () => {
     const held = (more: object) =>
       boat(
         120,
@@ -574,7 +574,7 @@ describe('constraints of the version that a policy would have', () => {
       expect(status).toBe(200)
       return (body.validationErrors.policyFieldErrors?.errors ?? []).map(one => one.message)
     }
-    // Nothing says what is allowed.
+    // No table says what is allowed.
     expect(await dryRun(policy)).toEqual([
       expect.stringContaining("no constraint table 'harbours' is in force"),
     ])
@@ -589,14 +589,14 @@ describe('constraints of the version that a policy would have', () => {
     expect((await upload('north', ['Kiel', 'Husum'])).status).toBe(200)
     expect((await group('north', '2020-01-01T00:00:00Z')).status).toBe(200)
     expect(await dryRun(policy)).toEqual([])
-    // What an endorsement puts in its place for half of the term.
+    // The value that an endorsement sets for half of the term.
     expect(await dryRun(moved)).toEqual([
       "Field 'harbour' must be what the table 'harbours' allows: 'Kiel', 'Husum'; choose one of them.",
     ])
     const refused = await tenant.upgrade<Problem>(moved, { configVersion: 2 })
     expect([refused.status, refused.body.code]).toEqual([400, 'policyValidation'])
     expect((await tenant.upgrade(policy, { configVersion: 2 })).body.upgraded).toBe(true)
-    // By now the table has it no more: version 2 finds that wrong as version 3 does.
+    // The table no longer has the value, so version 2 rejects it as version 3 does.
     await upload('south', ['Husum'])
     await group('south', '2021-01-01T00:00:00Z')
     expect(await dryRun(policy, 3)).toEqual([])

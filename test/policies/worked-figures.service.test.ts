@@ -1,4 +1,4 @@
-// The worked figures of the brief, through HTTP (brief 1.6, 2.2, 3.1, 3.2).
+// The worked amounts of the brief, through HTTP (brief 1.6, 2.2, 3.1, 3.2).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { dayStart, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -15,9 +15,9 @@ const BERLIN = 'Europe/Berlin' as TimeZone
 const UTC = 'UTC' as TimeZone
 
 let berlin: Plain
-/** Of a product whose legacy cancellations go by milliseconds, where no clock is changed. */
+/** A tenant whose legacy cancellations prorate by milliseconds, in a zone without clock changes. */
 let utc: Plain
-/** The same where an hour is lost in March. */
+/** The same in a zone that loses an hour in March. */
 let linear: Plain
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ const span = (from: string, to: string, zone: TimeZone = BERLIN) => ({
   end: day(to, zone),
 })
 
-/** What the peril costs in each of its segments in force, in the order of time. */
+/** The premium of the peril in each of its segments in force, in order of time. */
 function premiums({ exposures }: PolicyResponse): (number | undefined)[] {
   return exposures
     .flatMap(one => one.perils.flatMap(peril => peril.characteristics))
@@ -66,17 +66,17 @@ const endorse = (
     ...more,
   })
 
-describe('months are counted from the segment’s own start (brief 3.1)', () => {
+describe('Months counted from the start of the segment (brief 3.1)', () => {
   const year = span('2025-05-15', '2026-05-15')
 
-  it('11.655 a month: May 15 to Sep 3 is 42.11, and 97.75 of 139.86 is left, split by an endorsement', async () => {
+  it('for 11.655 a month an endorsement on Sep 3 leaves 42.11 for May 15 to Sep 3, and 97.75 after', async () => {
     const policy = await berlin.issue(year, '139.86')
     expect(premiums(policy)).toEqual([139.86])
     await endorse(berlin, policy, 'never', day('2025-09-03'))
     expect(premiums(await read(berlin, policy))).toEqual([42.11, 97.75])
   })
 
-  it('11.655 a month: May 15 to Sep 3 is 42.11, and 97.75 is given back, by a cancellation', async () => {
+  it('for 11.655 a month a cancellation on Sep 3 keeps 42.11 and gives back 97.75', async () => {
     const policy = await berlin.issue(year, '139.86')
     const { price } = await cancel(berlin, policy, day('2025-09-03'))
     expect(price).toMatchObject({ newGrossPremium: 42.11, grossPremiumChange: -97.75, totalChange: -97.75 })
@@ -84,7 +84,7 @@ describe('months are counted from the segment’s own start (brief 3.1)', () => 
     expect(invoices.map(one => one.totalDue)).toEqual([139.86, -97.75])
   })
 
-  it('11.655 a month: Sep 16 to May 15 is 7 + 29/30 months, 92.85', async () => {
+  it('for 11.655 a month Sep 16 to May 15 is 7 + 29/30 months, 92.85', async () => {
     const policy = await berlin.issue(span('2025-09-16', '2026-05-15'), '139.86')
     expect(premiums(policy)).toEqual([92.85])
     const endorsed = await berlin.issue(year, '139.86')
@@ -92,7 +92,7 @@ describe('months are counted from the segment’s own start (brief 3.1)', () => 
     expect(premiums(await read(berlin, endorsed))).toEqual([47.01, 92.85])
   })
 
-  it('1,200 a year from June 13, cancelled Sep 19: 3.2 months, 320', async () => {
+  it('for 1,200 a year from June 13 a cancellation on Sep 19 keeps 3.2 months, 320', async () => {
     const policy = await berlin.issue(span('2025-06-13', '2026-06-13'), '1200')
     const { price } = await cancel(berlin, policy, day('2025-09-19'))
     expect(price).toMatchObject({ newGrossPremium: 320, grossPremiumChange: -880 })
@@ -100,7 +100,7 @@ describe('months are counted from the segment’s own start (brief 3.1)', () => 
   })
 })
 
-describe('1,000 from Jan 1 to Jan 1, split July 1 (brief 3.2)', () => {
+describe('1,000 from Jan 1 to Jan 1, split on July 1 (brief 3.2)', () => {
   const legacy = async (tenant: Plain, zone: TimeZone): Promise<number | undefined> => {
     const policy = await tenant.issue(span('2026-01-01', '2027-01-01', zone), '1000')
     const at = day('2026-07-01', zone)
@@ -115,23 +115,23 @@ describe('1,000 from Jan 1 to Jan 1, split July 1 (brief 3.2)', () => {
     return left
   }
 
-  it('is 500.00 by months: endorsed, cancelled, and cancelled the legacy way', async () => {
+  it('is 500.00 by months, for an endorsement and both kinds of cancellation', async () => {
     const endorsed = await berlin.issue(span('2026-01-01', '2027-01-01'), '1000')
     await endorse(berlin, endorsed, 'never', day('2026-07-01'))
     expect(premiums(await read(berlin, endorsed))).toEqual([500, 500])
     expect(await legacy(berlin, BERLIN)).toBe(500)
   })
 
-  it('is 495.78 by milliseconds where an hour is lost in March', async () => {
+  it('is 495.78 by milliseconds in a zone that loses an hour in March', async () => {
     expect(await legacy(linear, BERLIN)).toBe(495.78)
   })
 
-  it('is 495.89 by milliseconds where no clock is changed: 181 of 365 days', async () => {
+  it('is 495.89 by milliseconds in a zone without clock changes: 181 of 365 days', async () => {
     expect(await legacy(utc, UTC)).toBe(495.89)
   })
 })
 
-describe('1,200 for May 15 to May 15, cancelled Aug 30 (brief 1.6)', () => {
+describe('1,200 from May 15 to May 15, cancelled on Aug 30 (brief 1.6),', () => {
   const cancelled = async () => {
     const policy = await berlin.issue(span('2025-05-15', '2026-05-15'), '1200')
     const cancellation = await cancel(berlin, policy, day('2025-08-30'))
@@ -139,7 +139,7 @@ describe('1,200 for May 15 to May 15, cancelled Aug 30 (brief 1.6)', () => {
     return { policy, cancellation }
   }
 
-  it('removes 851.61, and reinstated at that time 851.61 comes back', async () => {
+  it('gives back 851.61, and reinstating at that time bills 851.61', async () => {
     const { policy, cancellation } = await cancelled()
     const reinstatement = await berlin.ok<ReinstatementResponse>(
       'PATCH',
@@ -152,7 +152,7 @@ describe('1,200 for May 15 to May 15, cancelled Aug 30 (brief 1.6)', () => {
     expect(now.invoices.map(one => one.totalDue)).toEqual([1200, -851.61, 851.61])
   })
 
-  it('reinstated from Nov 15 on, 6 of the 8.5 months of 851.61 come back: 601.14', async () => {
+  it('reinstated from Nov 15 gets back 6 of the 8.5 months of 851.61: 601.14', async () => {
     const { policy, cancellation } = await cancelled()
     await berlin.ok('PATCH', `/cancellations/${cancellation.locator}/reinstate`, {
       effectiveTimestamp: day('2025-11-15'),
@@ -164,15 +164,15 @@ describe('1,200 for May 15 to May 15, cancelled Aug 30 (brief 1.6)', () => {
 })
 
 /**
- * 100 a month for Jan 10 2022 to Feb 2 2023 is 12 + 23/31 months, 1,274.19; of that Jan 10 to Mar 6 is 1 + 24/28
- * months; then 200 a month for Mar 6 to Feb 2 (10 + 27/31) and for the renewal's 12.
+ * 100 a month for Jan 10 2022 to Feb 2 2023 is 12 + 23/31 months, 1,274.19. Jan 10 to Mar 6 is 1 + 24/28 of these months. Then
+ * 200 a month applies to Mar 6 to Feb 2 (10 + 27/31 months) and to the renewal's 12 months.
  */
 const BEFORE = [185.71, 2174.19, 2400]
-/** Jan 10 to Jan 15 keeps its share, 5/31 of a month of what was left; Jan 15 to Mar 6 is rated at 100 a month. */
+/** Jan 10 to Jan 15 keeps its share, 5/31 of a month of what was left. Jan 15 to Mar 6 is rated at 100 a month. */
 const AFTER = [16.13, 167.86, 2174.19, 2400]
 
-describe('endorsed out of sequence, across a renewal (brief 2.2)', () => {
-  it('Jan 10 2022 to Feb 2 2023, endorsed Mar 6, renewed to Feb 2 2024, then endorsed Jan 15: four new segments', async () => {
+describe('An out-of-sequence endorsement across a renewal (brief 2.2)', () => {
+  it('effective Jan 15, before one of Mar 6 and a renewal to Feb 2 2024, creates four new segments', async () => {
     const policy = await berlin.issue(span('2022-01-10', '2023-02-02'), '1200')
     await endorse(berlin, policy, 'always', day('2022-03-06'), {
       updateExposures: [{ exposureLocator: policy.exposures[0]!.locator, fieldValues: { yearly: '2400' } }],
@@ -223,13 +223,13 @@ describe('endorsed out of sequence, across a renewal (brief 2.2)', () => {
   })
 })
 
-describe('a part of what a cancellation would give back is held back (brief 1.6, 3.2)', () => {
+describe('A holdback of a cancellation (brief 1.6, 3.2)', () => {
   const year = span('2026-01-01', '2027-01-01')
   const half = day('2026-07-01')
   const held = { type: 'premium', amountCurrency: 'EUR', perilName: 'cover' }
   const totals = ({ invoices }: PolicyResponse): number[] => invoices.map(one => one.totalDue)
 
-  it('1,000 cancelled half-way with 50 held back: 450 is given back, and reinstating charges 450', async () => {
+  it('of 50 leaves a refund of 450 of 1,000 cancelled half-way, and reinstating charges 450', async () => {
     const policy = await berlin.issue(year, '1000')
     const { locator, price } = await cancel(berlin, policy, half, 'fifty_kept')
     expect(price).toMatchObject({
@@ -265,7 +265,7 @@ describe('a part of what a cancellation would give back is held back (brief 1.6,
     expect(totals(await read(berlin, policy))).toEqual([1000, -450, 450])
   })
 
-  it('by a tenth, of every peril in proportion, and never more than there is', async () => {
+  it('of a tenth applies to every peril, and an amount is at most what the cancellation gives back', async () => {
     const policy = await berlin.issue(year, '', [thing('1000'), thing('200')])
     const { price } = await cancel(berlin, policy, half, 'tenth_kept')
     expect(price).toMatchObject({
@@ -280,7 +280,7 @@ describe('a part of what a cancellation would give back is held back (brief 1.6,
     expect(all.price).toMatchObject({ holdbacks: [{ ...held, amount: 30 }], totalChange: 0, newTotal: 60 })
   })
 
-  it('stays with an earlier cancellation, and is nothing once the policy is withdrawn', async () => {
+  it('remains with an earlier cancellation, and ends when the policy is withdrawn', async () => {
     const policy = await berlin.issue(year, '1000')
     await cancel(berlin, policy, half, 'fifty_kept')
     await cancel(berlin, policy, day('2026-04-01'))
@@ -293,7 +293,7 @@ describe('a part of what a cancellation would give back is held back (brief 1.6,
     })
   })
 
-  it('but not by a legacy cancellation, which names no type', async () => {
+  it('does not apply to a legacy cancellation, which has no type', async () => {
     const policy = await berlin.issue(year, '1000')
     await berlin.ok('POST', `/policy/${policy.locator}/cancel`, { coverageEndTimestamp: half })
     expect(totals(await read(berlin, policy))).toEqual([1000, -500])

@@ -1,4 +1,4 @@
-// What the write path guarantees when things go wrong (docs/design.md, section 5).
+// Guarantees of the write path when something fails (docs/design.md, section 5).
 import { evictDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -36,7 +36,7 @@ const CALLER: Caller = {
   accountType: 'account.test.tenant.admin',
 }
 
-/** One instance of a policy's object: memory of its own, and perhaps a database that fails. */
+/** One instance of a policy's object, with separate memory and possibly a failing database. */
 function instance(locator: PolicyLocator, database: D1Database = client()) {
   const memory: PolicyMemory = {}
   return async (operation: PolicyOperation, idempotency?: RequestContext['idempotency']) => {
@@ -81,8 +81,8 @@ const countRows = async (sql: string, ...parameters: unknown[]): Promise<number>
 
 const vehicle = { exposureName: 'vehicle' }
 
-describe('a database that is interrupted', () => {
-  it('while it is read: nothing was carried out, and the client may try again', async () => {
+describe('An interrupted database', () => {
+  it('during a read leads to 503 `unavailable`, and nothing is carried out', async () => {
     const locator = await newDraft()
     const broken = instance(
       locator,
@@ -93,7 +93,7 @@ describe('a database that is interrupted', () => {
     expect((await stored(locator)).exposures).toHaveLength(1)
   })
 
-  it('after it was written, and when the write is looked for: the answer says that nobody knows', async () => {
+  it('after a write, and again when the write is looked up, leads to an answer that the outcome is unknown', async () => {
     const locator = await newDraft()
     const faults: (Fault | undefined)[] = [undefined, 'after', 'before']
     const broken = instance(
@@ -108,8 +108,8 @@ describe('a database that is interrupted', () => {
   })
 })
 
-describe('two instances of one policy’s object', () => {
-  it('a stale writer’s whole batch fails; it reads again and loses nothing', async () => {
+describe('Two instances of one policy’s object', () => {
+  it('fail the whole batch of a stale writer, which reads again and loses nothing', async () => {
     const locator = await newDraft()
     const first = instance(locator)
     const second = instance(locator)
@@ -117,7 +117,7 @@ describe('two instances of one policy’s object', () => {
     await second(updateOf({ addExposures: [vehicle] }))
     const warm = await first(updateOf({ addExposures: [vehicle] }))
     expect((await stored(locator)).exposures).toHaveLength(4)
-    expect(warm.calls.d1).toBe(3) // the batch that trips, a read, the batch that holds
+    expect(warm.calls.d1).toBe(3) // the batch that fails its guard, a read, the batch that succeeds
     expect(
       await countRows(
         `select count(*) n from ${EVERY_EVENT} where policy_locator = ? and type = 'policy.update'`,
@@ -126,7 +126,7 @@ describe('two instances of one policy’s object', () => {
     ).toBe(3)
   })
 
-  it('writing at the same time, each of many updates is there once', async () => {
+  it('apply each of many concurrent updates exactly once', async () => {
     const locator = await newDraft()
     const instances = [instance(locator), instance(locator)]
     const outcomes = await Promise.allSettled(
@@ -143,7 +143,7 @@ describe('two instances of one policy’s object', () => {
     ).toBe(done)
   })
 
-  it('a refusal that rests on old memory is looked at again', async () => {
+  it('repeat a decision that was rejected because of stale memory', async () => {
     const locator = await newDraft()
     const first = instance(locator)
     const second = instance(locator)
@@ -154,7 +154,7 @@ describe('two instances of one policy’s object', () => {
   })
 })
 
-describe('a batch that fails', () => {
+describe('A failing batch', () => {
   const failing = (plan: (batch: number) => Fault | undefined): D1Database => faultyDatabase(client(), plan)
 
   it('before it is carried out leaves nothing, and the same request can be sent again', async () => {
@@ -169,7 +169,7 @@ describe('a batch that fails', () => {
     expect((await stored(locator)).exposures).toHaveLength(2)
   })
 
-  it('after it was carried out, its outcome unknown, is found by its key and answered as done', async () => {
+  it('after it was carried out is found by its key and answered as done', async () => {
     const locator = await newDraft()
     const write = instance(
       locator,
@@ -187,7 +187,7 @@ describe('a batch that fails', () => {
     ).toBe(1)
   })
 
-  it('after eviction between load and commit leaves nothing half-written', async () => {
+  it('with the object evicted between load and commit leaves nothing half-written', async () => {
     const locator = await newDraft()
     const object = policyObject(env, tenant, locator)
     const interrupted = faultyDatabase(
@@ -209,28 +209,28 @@ describe('a batch that fails', () => {
 describe('Idempotency-Key', () => {
   const key = (name: string) => ({ 'idempotency-key': name })
 
-  it('sent twice makes one policy, and both answers are the same', async () => {
+  it('creates one policy for two requests, with the same response', async () => {
     const first = await motor.createPolicy({}, key('create-1'))
     const second = await motor.createPolicy({}, key('create-1'))
     expect(second.status).toBe(200)
     expect(second.body).toEqual(first.body)
   })
 
-  it('sent twenty times at once makes one policy', async () => {
+  it('creates one policy for twenty concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => motor.createPolicy({}, key('create-at-once'))),
     )
     expect(new Set(answers.map(answer => answer.body.locator)).size).toBe(1)
   })
 
-  it('with another body is refused', async () => {
+  it('leads to 409 idempotencyConflict with another body', async () => {
     await motor.createPolicy({}, key('create-2'))
     const { status, body } = await motor.createPolicy({ finalize: false }, key('create-2'))
     expect(status).toBe(409)
     expect(body).toMatchObject({ code: 'idempotencyConflict' })
   })
 
-  it('repeats the answer of an action that the state no longer allows', async () => {
+  it('returns the original response of an action that the state no longer allows', async () => {
     const { body } = await motor.createPolicy()
     const first = await motor.post(`/policy/${body.locator}/issue`, undefined, key('issue-1'))
     const second = await motor.post(`/policy/${body.locator}/issue`, undefined, key('issue-1'))

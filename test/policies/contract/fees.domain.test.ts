@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FeeCreateRequest, FeeUpdateRequest } from '../../../src/policy/contract/billing.ts'
 
-test('fees may be added alone, or taken back alone', () => {
+test('a fee update can have only new fees, or only reversals', () => {
   const fee = { feeName: 'inspection', amount: '25.10', startTimestamp: 1, endTimestamp: '2' }
   expect(FeeUpdateRequest.parse({ newFees: [fee] })).toEqual({
     newFees: [{ feeName: 'inspection', amount: '25.1', startTimestamp: 1, endTimestamp: 2 }],
@@ -13,7 +13,7 @@ test('fees may be added alone, or taken back alone', () => {
   })
 })
 
-test('a fee needs its name, amount and span', () => {
+test('rejects a fee without a name, an amount or a span', () => {
   const { error } = FeeCreateRequest.safeParse({})
   expect(error!.issues.map(issue => issue.path[0])).toEqual([
     'feeName',

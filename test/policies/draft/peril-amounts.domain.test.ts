@@ -6,8 +6,8 @@ const DEFAULTS = { deductible: '500.00', indemnityPerItem: '100000', indemnityIn
 const codes = (request: Parameters<typeof createPerilAmounts>[1]) =>
   createPerilAmounts({}, request).problems.map(({ fieldName, code }) => `${fieldName}: ${code}`)
 
-describe('peril amounts', () => {
-  it('come from the defaults where the request leaves them out, sends null or ""', () => {
+describe('Peril amounts', () => {
+  it('use the defaults when they are missing, null or ""', () => {
     expect(
       createPerilAmounts(DEFAULTS, { deductible: null, indemnityPerItem: '', lumpSumPayment: 25.5 }),
     ).toEqual({
@@ -16,7 +16,7 @@ describe('peril amounts', () => {
     })
   })
 
-  it('take numbers and numeric text, and keep the text as sent', () => {
+  it('accept numbers and numeric text, and keep the text as sent', () => {
     const { amounts, problems } = createPerilAmounts(DEFAULTS, {
       deductible: 250,
       lumpSumPayment: '0',
@@ -33,7 +33,7 @@ describe('peril amounts', () => {
     })
   })
 
-  it('report every amount that is negative, no number, or past what can be stored exactly', () => {
+  it('report each amount that is negative, not a number, or too large to store exactly', () => {
     expect(
       codes({
         deductible: -1,
@@ -51,19 +51,19 @@ describe('peril amounts', () => {
     ])
   })
 
-  it('are unlimited only where they are indemnities', () => {
+  it('can be `unlimited` only for indemnities', () => {
     expect(codes({ deductible: 'unlimited', indemnityPerItem: 'unlimited' })).toEqual([
       'deductible: INVALID_TYPE',
     ])
   })
 
-  it('say what is wrong and what to do', () => {
+  it('have an error message that names the accepted values', () => {
     expect(createPerilAmounts({}, { indemnityPerItem: -5 }).problems[0]?.message).toBe(
       "Field 'indemnityPerItem' must be a number from 0 to 900000000000000, or 'unlimited'.",
     )
   })
 
-  it('stay on update unless named, and a remove flag beats a value, even a wrong one', () => {
+  it('remain on an update unless given, and a remove flag wins over any value', () => {
     const current = { deductible: '500', lumpSumPayment: '10', indemnityPerItem: '100' }
     expect(
       updatePerilAmounts(current, {
@@ -76,7 +76,7 @@ describe('peril amounts', () => {
     ).toEqual({ amounts: { lumpSumPayment: '10', indemnityPerItem: '200' }, problems: [] })
   })
 
-  it('are read from any JSON without a throw, and what was accepted is accepted again', () => {
+  it('never throw for any JSON, and accepted amounts are accepted again', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.oneof(fc.jsonValue(), fc.double(), fc.integer()), (a, b) => {
         const { amounts } = createPerilAmounts({}, { deductible: a, indemnityPerItem: b })

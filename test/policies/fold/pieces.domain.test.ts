@@ -1,4 +1,4 @@
-// The worked figures of the brief on splits, cancellations and reinstatements (3.1, 3.2, 1.6).
+// The brief's worked amounts for splits, cancellations and reinstatements (3.1, 3.2, 1.6).
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newUuid, type QuoteLocator, type Uuid } from '../../../src/kernel/locators.ts'
@@ -23,7 +23,7 @@ const day = (text: string, zone: TimeZone = BERLIN): Instant => dayStart(text, z
 
 const NO_DATA = { values: {}, groups: [] }
 
-/** A line of modifications under construction, with one run over all of it. */
+/** A line of modifications under construction, with one run over the whole span. */
 class Story {
   readonly steps: Step[] = []
   run: PerilRun
@@ -75,7 +75,7 @@ class Story {
     )
   }
 
-  /** What was said of the last step's split of the segment then: so much lies before it. */
+  /** Records a given amount before the split of the segment that the last step split at this time. */
   told(at: Instant, premium: string): this {
     const { modification, replaced } = this.steps.at(-1)!
     const cancelled = this.steps.findLast(step => step.modification.kind === 'cancellation')
@@ -89,7 +89,7 @@ class Story {
     return this
   }
 
-  /** Brings back what the last cancellation removed, from `at` on. */
+  /** Restores what the last cancellation removed, from `at` on. */
   reinstate(at: Instant): this {
     const cancelled = this.steps.findLast(step => step.modification.kind === 'cancellation')!
     const modification = this.#modification('reinstatement', 'monthly')
@@ -153,21 +153,21 @@ class Story {
   }
 }
 
-describe('a run split by its policy', () => {
-  it('1200 a year from June 13, cancelled Sept 19: 3.2 months, 320', () => {
+describe('A run split by its policy', () => {
+  it('of 1200 a year from June 13, cancelled on Sept 19, keeps 3.2 months: 320', () => {
     const story = new Story({ start: day('2025-06-13'), end: day('2026-06-13') }, '1200')
     expect(months(day('2025-06-13'), day('2025-09-19'), BERLIN).toFixed()).toBe('3.2')
     expect(story.cancel(day('2025-09-19')).premiums()).toEqual(['320.00'])
   })
 
-  it('11.655 a month: May 15 to Sep 3 is 42.11, and 97.75 is left; Sep 16 to May 15 is 92.85', () => {
+  it('at 11.655 a month has 42.11 for May 15 to Sep 3 and 97.75 after; Sep 16 to May 15 is 92.85', () => {
     const story = new Story({ start: day('2025-05-15', UTC), end: day('2026-05-15', UTC) }, '139.86', UTC)
     expect(story.split(day('2025-09-03', UTC)).premiums()).toEqual(['42.11', '97.75'])
     const later = months(day('2025-09-16', UTC), day('2026-05-15', UTC), UTC)
     expect(toText(money(later.times('11.655'), EUR))).toBe('92.85')
   })
 
-  it('1000 from Jan 1 to Jan 1, split July 1: 500.00 by months, 495.78 by milliseconds', () => {
+  it('of 1000 a year, split on July 1, has 500.00 by months and 495.78 by milliseconds', () => {
     const year = { start: day('2025-01-01', UTC), end: day('2026-01-01', UTC) }
     const july = day('2025-07-01', UTC)
     const one = (proration: Proration) =>
@@ -175,7 +175,7 @@ describe('a run split by its policy', () => {
         shares(money('1000', EUR), year, [{ start: year.start, end: july }], measureOf(proration, UTC))[0]!,
       )
     expect(one('monthly')).toBe('500.00')
-    // 181 of 365 days is 495.89; the brief's 495.78 counts a zone that loses an hour before July.
+    // 181 of 365 days is 495.89. The brief's 495.78 counts a zone that loses an hour before July.
     expect(one('linear')).toBe('495.89')
     const inZone = { start: day('2025-01-01'), end: day('2026-01-01') }
     const split = shares(
@@ -187,13 +187,13 @@ describe('a run split by its policy', () => {
     expect(toText(split[0]!)).toBe('495.78')
   })
 
-  it('1200 for May 15 to May 15 cancelled Aug 30 removes 851.61, and reinstating at that time brings it back', () => {
+  it('of 1200, cancelled on Aug 30, loses 851.61, and a reinstatement at that time restores it', () => {
     const story = new Story({ start: day('2025-05-15'), end: day('2026-05-15') }, '1200')
     expect(story.cancel(day('2025-08-30')).premiums()).toEqual(['348.39'])
     expect(story.reinstate(day('2025-08-30')).premiums()).toEqual(['348.39', '851.61'])
   })
 
-  it('reinstated later, a gap stays, and the amount is in proportion to the months that are left', () => {
+  it('and reinstated later has a gap, and the amount of the remaining months', () => {
     const story = new Story({ start: day('2025-05-15'), end: day('2026-05-15') }, '1200')
     story.cancel(day('2025-08-30')).reinstate(day('2025-09-30'))
     const [, back] = story.pieces()
@@ -203,7 +203,7 @@ describe('a run split by its policy', () => {
     expect(back!.amounts!.premium).toEqual(money(left.times('851.61').div(all), EUR))
   })
 
-  it('cancelled earlier and earlier, each removes from what is left', () => {
+  it('and cancelled at earlier and earlier times is reduced each time', () => {
     const story = new Story({ start: day('2025-01-01'), end: day('2026-01-01') }, '1200')
     expect(story.cancel(day('2025-10-01')).premiums()).toEqual(['900.00'])
     expect(story.cancel(day('2025-04-01')).premiums()).toEqual(['300.00'])
@@ -211,18 +211,18 @@ describe('a run split by its policy', () => {
   })
 })
 
-describe('a run of whose splits was said what lies before them', () => {
+describe('A run with given amounts for its splits', () => {
   const year = { start: day('2025-01-01'), end: day('2026-01-01') }
 
-  it('is split so, and what comes later splits what that left', () => {
+  it('has these amounts, and a later split divides what they left', () => {
     const story = new Story(year, '1200').split(day('2025-07-01')).told(day('2025-07-01'), '700')
     expect(story.premiums()).toEqual(['700.00', '500.00'])
     expect(story.pieces().map(piece => toText(piece.amounts!.taxes[0]!))).toEqual(['700.00', '500.00'])
-    // In proportion, since nothing is said of it: three of the six months.
+    // In proportion, because no amount is given: three of the six months.
     expect(story.split(day('2025-04-01')).premiums()).toEqual(['350.00', '350.00', '500.00'])
   })
 
-  it('is brought back as it was from the same time on, and from later on without what lies before', () => {
+  it('is restored unchanged from the same time on, and from a later time without the part before it', () => {
     const cancelled = () => new Story(year, '1200').cancel(day('2025-07-01')).told(day('2025-07-01'), '700')
     expect(cancelled().premiums()).toEqual(['700.00'])
     expect(cancelled().reinstate(day('2025-07-01')).premiums()).toEqual(['700.00', '500.00'])
@@ -240,14 +240,14 @@ describe('a run of whose splits was said what lies before them', () => {
   })
 })
 
-describe('whatever is split, cancelled and reinstated in whatever order', () => {
+describe('A run with any sequence of splits, cancellations and reinstatements', () => {
   const YEAR = { start: day('2025-01-01'), end: day('2026-01-01') }
   const action = fc.record({
     kind: fc.constantFrom('split' as const, 'cancel' as const, 'reinstate' as const),
     at: fc.integer({ min: 1, max: 364 * 24 * 60 }),
   })
 
-  it('pieces never overlap, lie in segments in force, and nothing is made or lost by rounding', () => {
+  it('has pieces that never overlap and are in force, and rounding adds or loses nothing', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 99_999_999 }),
@@ -310,7 +310,7 @@ describe('whatever is split, cancelled and reinstated in whatever order', () => 
   })
 })
 
-it('time between the parts keeps its share: nobody is charged for it', () => {
+it('time between the parts keeps its share, which is not charged', () => {
   const year = { start: day('2025-01-01'), end: day('2026-01-01') }
   const parts = [
     { start: year.start, end: day('2025-04-01') },
@@ -320,7 +320,7 @@ it('time between the parts keeps its share: nobody is charged for it', () => {
   expect(shared.map(toText)).toEqual(['300.00', '600.00'])
 })
 
-it('a run too short to come to any months keeps its amount, on its last part', () => {
+it('a run too short to measure in months keeps its amount on its last part', () => {
   const start = day('2025-01-01')
   const story = new Story({ start, end: (start + 100) as Instant }, '33.34')
   expect(story.premiums()).toEqual(['33.34'])
