@@ -1,4 +1,4 @@
-// A policy's field values are bounded: 16,000,000 characters of their JSON.
+// The field values of a policy are limited to 16,000,000 characters of JSON.
 import { describe, expect, it } from 'vitest'
 import { assertContentFits } from '../../src/policy/content-size.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
@@ -26,22 +26,22 @@ const policyOf = (
 const half = valuesOf(LIMIT / 2)
 const UNREAD = { exposures: 500, perils: 1_000 }
 
-describe('the field values of a policy', () => {
-  it('come to at most the limit', () => {
+describe('The field values of a policy', () => {
+  it('can have up to 16,000,000 characters', () => {
     expect(() => assertContentFits(undefined, policyOf([half, valuesOf(LIMIT / 2)]), undefined)).not.toThrow()
     expect(() => assertContentFits(undefined, policyOf([half, valuesOf(LIMIT / 2 + 1)]), undefined)).toThrow(
       `would have ${LIMIT + 1} characters; the limit is ${LIMIT}`,
     )
   })
 
-  it('count with what applications ask for, and again where one text is in two records', () => {
+  it('include those of applications, and the same text in two records counts twice', () => {
     expect(() => assertContentFits(undefined, policyOf([half, half]), undefined)).not.toThrow()
     expect(() => assertContentFits(undefined, policyOf([half, half], [valuesOf(9)]), undefined)).toThrow(
       `would have ${LIMIT + 9} characters`,
     )
   })
 
-  it('may stay and become less where they are more already', () => {
+  it('beyond the limit already can stay or shrink, but not grow', () => {
     const before = policyOf([half, half, half])
     expect(() => assertContentFits(before, { ...before }, undefined)).not.toThrow()
     expect(() =>
@@ -52,7 +52,7 @@ describe('the field values of a policy', () => {
     ).toThrow(/limit/)
   })
 
-  it('are all read where much is added to a policy that was read in part', () => {
+  it('are all read when more than 100,000 characters are added to a policy that was read in part', () => {
     const before = policyOf([valuesOf(1_000)])
     const withMore = (added: number) => policyOf([valuesOf(1_000), valuesOf(added)])
     expect(() => assertContentFits(before, withMore(100_000), UNREAD)).not.toThrow()
@@ -60,16 +60,19 @@ describe('the field values of a policy', () => {
     expect(() => assertContentFits(before, withMore(100_001), undefined)).not.toThrow()
   })
 
-  // 100 × 100,000, and then less with the square of their number: together at most 20,000,000.
+  // 100 × 100,000, and then less with the square of the number of transactions: at most 20,000,000 in total.
   it.each([
     { transactions: 100, most: 100_000 },
     { transactions: 200, most: 25_000 },
     { transactions: 1_000, most: 1_000 },
     { transactions: 10_000, most: 10 },
-  ])('may grow uncounted by $most with transaction $transactions', ({ transactions, most }) => {
-    const before = policyOf([half], [], transactions - 1)
-    const withMore = (added: number) => policyOf([half, valuesOf(added)], [], transactions)
-    expect(() => assertContentFits(before, withMore(most), UNREAD)).not.toThrow()
-    expect(() => assertContentFits(before, withMore(most + 1), UNREAD)).toThrow(NeedsWholePolicy)
-  })
+  ])(
+    'can grow without being counted by up to $most with transaction $transactions',
+    ({ transactions, most }) => {
+      const before = policyOf([half], [], transactions - 1)
+      const withMore = (added: number) => policyOf([half, valuesOf(added)], [], transactions)
+      expect(() => assertContentFits(before, withMore(most), UNREAD)).not.toThrow()
+      expect(() => assertContentFits(before, withMore(most + 1), UNREAD)).toThrow(NeedsWholePolicy)
+    },
+  )
 })

@@ -17,14 +17,14 @@ const payment = (minor: number): Payment =>
     credited: { minor: 0, currency: 'EUR' },
   }) as unknown as Payment
 
-/** Nothing of the policy may be asked for. */
+/** A policy of which nothing may be read. */
 const unread = new Proxy({} as PolicyAggregate, {
   get(_, name) {
     throw new Error(`${String(name)} is read.`)
   },
 })
 
-test('a payment is posted without working out what the policy charges', () => {
+test('a payment is posted without computing the charges of the policy', () => {
   const entries = new Entries()
   const was: InvoiceState = { status: 'unfulfilled', dueAt, payments: [payment(30_00)] }
   const is: InvoiceState = { status: 'paid', dueAt, payments: [payment(30_00), payment(70_00)] }
@@ -34,13 +34,13 @@ test('a payment is posted without working out what the policy charges', () => {
   expect(posted.reduce((sum, { minor }) => sum + minor, 0)).toBe(0)
 })
 
-test('an invoice that is given up is posted with all that it bills', () => {
+test('a written-off invoice is posted with everything that it bills', () => {
   const was: InvoiceState = { status: 'unfulfilled', dueAt, payments: [] }
   const is: InvoiceState = { status: 'writtenOff', dueAt, payments: [] }
   expect(() => new BillEntries(unread).add(new Entries(), invoice, was, is)).toThrow('is read')
 })
 
-test('what a payment brings beyond what the invoice asks for is credit, until it bounces', () => {
+test('an overpayment is posted as credit, and a bounced payment takes the credit back', () => {
   const overpaid = { ...payment(100_00), credited: { minor: 20_00, currency: 'EUR' } } as unknown as Payment
   const open: InvoiceState = { status: 'unfulfilled', dueAt, payments: [] }
   const paid: InvoiceState = { status: 'paid', dueAt, payments: [overpaid] }
@@ -53,7 +53,7 @@ test('what a payment brings beyond what the invoice asks for is credit, until it
   expect(posted(paid, open)).toEqual({ cash: -100_00, credit: 20_00, receivable: 80_00 })
 })
 
-test('an invoice that was paid in part and given up keeps that part when its transaction is taken back', async () => {
+test('a written-off invoice paid in part keeps that part when its transaction is invalidated', async () => {
   const boat = await BoatInUtc.issued({ schedule: 'upfront' })
   await boat.pay(boat.invoices[0]!, { amount: '500.00' })
   const payments = [...boat.aggregate.payments.values()]

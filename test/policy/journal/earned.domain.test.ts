@@ -1,4 +1,4 @@
-// How much of a premium is earned, worked by hand.
+// Earned premium, computed by hand.
 import { describe, expect, it } from 'vitest'
 import type { Uuid } from '../../../src/kernel/locators.ts'
 import type { CurrencyCode } from '../../../src/kernel/money.ts'
@@ -19,7 +19,7 @@ const span = (start: string, end: string, minor: number): PremiumSpan => ({
 const earned = (of: PremiumSpan, at: Instant, earning: Earning, currency = 'EUR') =>
   earnedOf(of, at, { earning, zone, currency: currency as CurrencyCode })
 
-describe('of 120.00 for the year 2027', () => {
+describe('A premium of 120.00 for the year 2027', () => {
   const year = span('2027-01-01', '2028-01-01', 12_000)
 
   it.each([
@@ -31,7 +31,7 @@ describe('of 120.00 for the year 2027', () => {
     ['2027-12-01', 11_000, 10_981], // 11/12; 334/365
     ['2028-01-01', 12_000, 12_000],
     ['2029-01-01', 12_000, 12_000],
-  ])('on %s %i is earned by months, and %i by days', (at, byMonths, byDays) => {
+  ])('has on %s earned %i by months, and %i by days', (at, byMonths, byDays) => {
     expect([earned(year, day(at), 'product'), earned(year, day(at), 'daily')]).toEqual([byMonths, byDays])
     const back = { ...year, minor: -year.minor }
     expect([earned(back, day(at), 'product'), earned(back, day(at), 'daily')]).toEqual([
@@ -40,7 +40,7 @@ describe('of 120.00 for the year 2027', () => {
     ])
   })
 
-  it('a day is earned when it begins, whatever the clocks do', () => {
+  it('earns a day when it begins, even when the clocks change', () => {
     const march = span('2027-03-28', '2027-03-30', 200)
     const HOUR_MS = 3_600_000
     expect(earned(march, (day('2027-03-29') - HOUR_MS) as Instant, 'daily')).toBe(0)
@@ -49,7 +49,7 @@ describe('of 120.00 for the year 2027', () => {
   })
 })
 
-it('is rounded once, half up, in units of the currency', () => {
+it('earned premium is rounded once, half-up, in minor units of the currency', () => {
   const quarter = span('2027-01-01', '2027-04-01', 100)
   expect(earned(quarter, day('2027-02-01'), 'product')).toBe(33)
   expect(earned(quarter, day('2027-03-01'), 'product')).toBe(67)
@@ -58,7 +58,7 @@ it('is rounded once, half up, in units of the currency', () => {
   expect(earned({ ...half, minor: -5 }, day('2027-02-01'), 'product', 'JPY')).toBe(-3)
 })
 
-it('spans that rows wrote add up, and those that were taken back whole are gone', () => {
+it('spans of several rows add up, and those taken back entirely disappear', () => {
   const of = (peril: string, start: string, end: string, minor: number): JournalEntry => ({
     account: 'premium',
     peril,

@@ -1,4 +1,4 @@
-// The journal through random histories of a policyholder's policies: billed, paid, reversed and changed in whatever order.
+// The journal through random histories of a policyholder's policies: bills, payments, reversals and changes in any order.
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import type { CurrencyCode } from '../../../src/kernel/money.ts'
@@ -29,7 +29,7 @@ const BOOKS: { example: Example; currency: CurrencyCode }[] = [
   { example: 'home', currency: 'BHD' as CurrencyCode },
 ]
 
-/** Rows by the place of the policy, as the commits of the steps post them. */
+/** The rows of each policy, as the commits of the steps post them. */
 async function posted(begun: Book, steps: readonly BookStep[]) {
   const rows: JournalRow[][] = begun.policies.map(() => [])
   const times: Instant[] = [begun.now]
@@ -49,11 +49,11 @@ async function posted(begun: Book, steps: readonly BookStep[]) {
   return { book, rows, times }
 }
 
-/** Something is billed that is not issued yet. */
+/** Whether something is billed that is not issued yet. */
 const hasPending = ({ aggregate }: Loaded): boolean =>
   [...aggregate.modifications.values()].some(one => isBilled(aggregate, one) && one.issuedAt === undefined)
 
-describe.each(BOOKS)('the journal of policies in $currency ($example)', ({ example, currency }) => {
+describe.each(BOOKS)('The journal of policies in $currency ($example)', ({ example, currency }) => {
   it(
     `balances, and says what is written, owed, paid and unbilled (seed ${SEED})`,
     async () => {
@@ -74,7 +74,7 @@ describe.each(BOOKS)('the journal of policies in $currency ($example)', ({ examp
   )
 })
 
-describe('the journal of policies that were migrated', () => {
+describe('The journal of migrated policies', () => {
   it(
     `goes on from what their records say (seed ${SEED})`,
     async () => {

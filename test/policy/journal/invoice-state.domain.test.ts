@@ -12,7 +12,7 @@ const policyWith = (invalidatedAt?: number): Pick<PolicyAggregate, 'modification
   modifications: new Map([[BY, { locator: BY, invalidatedAt } as unknown as Modification]]),
 })
 
-/** Made at 10 and due at 20. Paid twice, and both payments bounced when it was past due: at 30 and at 50. */
+/** Created at 10 and due at 20. It was paid twice, and both payments bounced when it was past due: at 30 and at 50. */
 const invoice = {
   policyModificationLocator: BY,
   createdAt: 10,
@@ -46,7 +46,7 @@ it.each([
   expect([state.status, state.dueAt, state.payments.length]).toEqual([status, dueAt, count])
 })
 
-it('is not known before it was made, and void from the time at which its transaction was taken back', () => {
+it('an invoice does not exist before its creation, and is void from when its transaction is invalidated', () => {
   expect(at(9)).toBeUndefined()
   expect(at(46, 47)!.status).toBe('paid')
   expect(at(47, 47)!.status).toBe('invalidated')

@@ -1,4 +1,4 @@
-// docs/books.md shows the accounts that there are, and the entries of the starter's scenario to the cent.
+// docs/books.md shows the existing accounts, and the entries of the starter's scenario to the cent.
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { checkFolder } from '../../../cli/offline/check.ts'
@@ -17,7 +17,7 @@ import type { AccountName } from '../../../src/product/books.ts'
 const PAGE = readFileSync('docs/books.md', 'utf8')
 const SCENARIO = 'cli/starter/scenarios/life.yaml'
 
-/** Cells of the table below a heading, without its head. */
+/** The cells of the table below a heading, without its header. */
 function tableBelow(heading: string): string[][] {
   const [, below = ''] = PAGE.split(`## ${heading}\n`)
   const lines = below.split('\n## ')[0]!.split('\n')
@@ -51,7 +51,7 @@ const zone = () => life.configuration.timeZone
 const dayOf = (at: Instant): string => isoDay(at, zone())
 const amount = (minor: number): string => toText(fromMinor(minor, life.configuration.currency))
 
-/** Which of the policy's records it is, counted from 1. */
+/** The position of the record among those of the policy, counted from 1. */
 const numberOf = (records: ReadonlyMap<string, unknown>, locator: string): number =>
   [...records.keys()].indexOf(locator) + 1
 
@@ -67,7 +67,7 @@ function placeOf({ peril, name, start, end, invoice, payment }: JournalEntry): s
 }
 
 describe('docs/books.md', () => {
-  test('has the accounts', () => {
+  test('lists the accounts', () => {
     const accounts = Object.entries(JOURNAL_ACCOUNTS).map(([name, { type, about }]) => [
       `\`${name}\``,
       type,
@@ -76,7 +76,7 @@ describe('docs/books.md', () => {
     expect(tableBelow('Accounts')).toEqual(accounts)
   })
 
-  test('has every entry of the bicycle over two terms', () => {
+  test('lists every entry of the bicycle over two terms', () => {
     const lines = rows.flatMap(({ at, effectiveAt, kind, entries }) =>
       entries.map((entry, place) => [
         ...(place === 0 ? [dayOf(at), dayOf(effectiveAt), kind] : ['', '', '']),
@@ -88,7 +88,7 @@ describe('docs/books.md', () => {
     expect(tableBelow('A policy in entries')).toEqual(lines)
   })
 
-  test('has what the accounts come to at times in between', () => {
+  test('lists the balances of the accounts at times in between', () => {
     const figures = tableBelow('What it comes to').map(([day]) => {
       const at = dayStart(day!, zone())!
       const booked = rows.map(row => ({

@@ -1,4 +1,4 @@
-// Entries as rows store them: they come back as they were, and stay small whatever the size of the policy.
+// Stored journal entries: they are read as they were written, and their size does not depend on the size of the policy.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Uuid } from '../../../src/kernel/locators.ts'
@@ -15,7 +15,7 @@ import { tell } from '../../support/story-telling.ts'
 
 const SEED = 20261126
 const PERILS = 10_000
-/** Characters of a row's entries. */
+/** The most characters of a row's entries. */
 const LARGEST = 4_000
 
 const time = fc.integer({ min: 0, max: 4_000_000_000_000 }) as fc.Arbitrary<Instant>
@@ -36,7 +36,7 @@ const entry = fc.record(
   { requiredKeys: ['account', 'minor'] },
 ) as fc.Arbitrary<JournalEntry>
 
-describe('stored entries', () => {
+describe('Stored entries', () => {
   it(`are read as they were written (seed ${SEED})`, () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 20 }), entries => {
@@ -46,7 +46,7 @@ describe('stored entries', () => {
     )
   })
 
-  it('have a form that rows of earlier releases have: it never changes', () => {
+  it('keep the format of earlier releases', () => {
     const [premium, receivable, cash] = [
       {
         account: 'premium',
@@ -66,7 +66,7 @@ describe('stored entries', () => {
   })
 })
 
-/** Copies of the policy's perils beside them, with all that befell them, until there are so many. */
+/** Copies the policy's perils with their history until there are this many. */
 function enlarged(aggregate: PolicyAggregate): PolicyAggregate {
   const copies = Array.from({ length: Math.ceil(PERILS / aggregate.perils.size) }, (_, copy) => copy)
   const copied = (locator: Uuid, copy: number) =>
@@ -100,7 +100,7 @@ const CANCELLED: Step = {
 }
 
 describe(`a policy of ${PERILS} perils`, () => {
-  it('has small rows, since perils of one name and span are one entry', async () => {
+  it('has small rows, because perils of one name and span share one entry', async () => {
     const begun = await beginStory('motor', { which: 0, schedule: 0, startDays: 0, days: 365 })
     const { story } = await tell(begun, CANCELLED)
     const large = enlarged(story.loaded.aggregate)
