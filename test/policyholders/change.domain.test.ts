@@ -70,8 +70,8 @@ const problems = (action: () => unknown): string[] => {
 
 const home = { completed: true, ontologyUri: 'contact', values: { street: 'Main' } }
 
-describe('a new policyholder', () => {
-  it('is version 1 of the account that made it, its entity under the same locator', () => {
+describe('A new policyholder', () => {
+  it('has version 1 and the account that created it, and its entity has the same locator', () => {
     expect(create({ completed: true, values: { last_name: 'Lovelace' } })).toEqual({
       locator: LOCATOR,
       accountLocator: ACCOUNT,
@@ -83,7 +83,7 @@ describe('a new policyholder', () => {
     })
   })
 
-  it('names its sub-entities by localId in the field of their kind, and there only', () => {
+  it('replaces a localId by the locator of the sub-entity, in the field of its kind only', () => {
     const { entity } = create({
       values: { contact: ['home', 'elsewhere'], last_name: 'home' },
       subEntities: [{ ...home, localId: 'home' }],
@@ -92,7 +92,7 @@ describe('a new policyholder', () => {
     expect(entity.values).toEqual({ contact: [locator, 'elsewhere'], last_name: ['home'] })
   })
 
-  it('is refused with every problem at once, each with its place', () => {
+  it('is rejected with every problem and its place', () => {
     expect(
       problems(() =>
         create({
@@ -107,7 +107,7 @@ describe('a new policyholder', () => {
     ).toEqual(['subEntities[1].localId: 4', 'last_name: 4', 'shoe_size: 2', 'subEntities[1].values.email: 3'])
   })
 
-  it('has a bounded number of sub-entities and a bounded size', () => {
+  it('has at most 200 sub-entities, and its size is limited', () => {
     const many = (count: number) => create({ subEntities: Array.from({ length: count }, () => home) })
     expect(many(MOST_SUB_ENTITIES).entity.subEntities).toHaveLength(MOST_SUB_ENTITIES)
     expect(refusal(() => many(MOST_SUB_ENTITIES + 1)).code).toBe('tooLarge')
@@ -119,18 +119,18 @@ describe('a new policyholder', () => {
   })
 })
 
-describe('an update', () => {
+describe('An update of a policyholder', () => {
   const current = create({ completed: false, values: { last_name: 'Byron' }, subEntities: [home, home] })
   const [first, second] = current.entity.subEntities.map(one => one.locator)
 
-  it('makes the next version: values replaced, removed and kept', () => {
+  it('creates the next version, with values replaced, removed and kept', () => {
     const after = update(current, { values: { email: 'ada@example.com', last_name: null } })
     expect(after).toMatchObject({ version: 2, completed: true, createdAt: NOW, updatedAt: LATER })
     expect(after.entity.values).toEqual({ email: ['ada@example.com'] })
     expect(update(after, {}).entity.values).toEqual({ email: ['ada@example.com'] })
   })
 
-  it('adds, changes and deletes sub-entities; the others stay as they are', () => {
+  it('adds, changes and deletes sub-entities, and leaves the others unchanged', () => {
     const after = update(current, {
       addSubEntities: [{ ...home, ontologyUri: 'agent' }],
       updateSubEntities: [
@@ -160,7 +160,7 @@ describe('an update', () => {
     expect(fewer.entity.subEntities.map(one => one.ontologyUri)).toEqual(['office', 'agent'])
   })
 
-  it('of a sub-entity that is not there is refused by its name', () => {
+  it('of an unknown sub-entity is rejected, and the message names it', () => {
     const stranger = newUuid(0)
     const action = () =>
       update(current, {
@@ -171,13 +171,13 @@ describe('an update', () => {
     expect(refusal(action).message).toContain(`no sub-entity '${stranger}'`)
   })
 
-  it('of another version is refused with the current one', () => {
+  it('of another version is rejected with the current version', () => {
     const { code, message } = refusal(() => update(current, { version: 7 }))
     expect(code).toBe('versionConflict')
     expect(message).toContain('is at version 1, not 7')
   })
 
-  it('is not held up by stored values that it leaves alone, unless it completes a draft', () => {
+  it('is not blocked by invalid stored values that it does not change, unless it completes a draft', () => {
     const overwritten = {
       ...current,
       entity: { ...current.entity, values: { date_of_birth: ['ERASED'], fax: ['1'] } },
@@ -192,7 +192,7 @@ describe('an update', () => {
     expect(problems(() => update(overwritten, {}))).toEqual(['date_of_birth: 3'])
   })
 
-  it('with a field whose long name nobody knows is refused', () => {
+  it('with an unknown field of a long name is rejected', () => {
     expect(problems(() => update(current, { values: { ['x'.repeat(150)]: '1' } }))).toHaveLength(1)
   })
 })

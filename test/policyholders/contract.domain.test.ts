@@ -6,17 +6,17 @@ import {
   PolicyholderUpdateRequest,
 } from '../../src/policyholders/contract.ts'
 
-test('a policyholder is completed unless the request says that it is a draft', () => {
+test('a policyholder is completed by default', () => {
   expect(PolicyholderCreateRequest.parse({})).toEqual({ completed: true, subEntities: [], values: {} })
 })
 
-test('an update names the version that it changes', () => {
+test('an update requires the version that it changes', () => {
   const { error } = PolicyholderUpdateRequest.safeParse({ locator: 'l', completed: true })
   expect(error!.issues.map(issue => issue.message)).toEqual(["'version' is missing; it must be a number."])
   expect(PolicyholderUpdateRequest.parse({ locator: 'l', completed: 'true', version: '3' }).version).toBe(3)
 })
 
-test('a list has 100 rows a page, and a search has a field and one of value and prefix', () => {
+test('a list has 100 rows per page by default, and a search needs a field with either a value or a prefix', () => {
   expect(PolicyholderListQuery.parse({})).toEqual({ pageSize: 100 })
   expect(PolicyholderListQuery.parse({ searchField: 'name', searchPrefix: 'Smi' }).searchPrefix).toBe('Smi')
   for (const wire of [
@@ -29,7 +29,7 @@ test('a list has 100 rows a page, and a search has a field and one of value and 
     )
 })
 
-test('what overwrites is text', () => {
+test('overwriting values must be text, and can be empty', () => {
   expect(PolicyholderOverwriteDataRequest.parse({ overwrites: { name: '' } }).overwrites).toEqual({
     name: '',
   })

@@ -27,8 +27,8 @@ async function allPages(query: string, between?: (page: Page) => Promise<unknown
 const found = (pages: readonly Page[]): string[] =>
   pages.flatMap(({ policyholders }) => policyholders.map(({ locator }) => locator))
 
-describe('pages of all policyholders', () => {
-  it('hold 250 once each and in order, while others are created', async () => {
+describe('Pages of all policyholders', () => {
+  it('contain each of 250 policyholders once and in order, while others are created', async () => {
     const locators: string[] = []
     for (let batch = 0; batch < 25; batch += 1)
       await Promise.all(
@@ -52,7 +52,7 @@ describe('pages of all policyholders', () => {
     expect(found([await page('pageSize=5000')])).toEqual(seen)
   })
 
-  it('are cut where the content gets too large', async () => {
+  it('are shorter when the content gets too large', async () => {
     const since = (await holders.made({})).createdTimestamp
     const notes = Array(25).fill('x'.repeat(20_000))
     for (let at = 0; at < 18; at += 1) await holders.create({ values: { notes } })
@@ -61,7 +61,7 @@ describe('pages of all policyholders', () => {
     expect(new Set(found(pages)).size).toBe(18)
   })
 
-  it('are bounded by the time of creation', async () => {
+  it('can be limited by the time of creation', async () => {
     const { locator, createdTimestamp } = await holders.made({ first_name: 'Bounded' })
     const at = Number(createdTimestamp)
     const within = async (after: number, before: number) =>
@@ -71,7 +71,7 @@ describe('pages of all policyholders', () => {
     expect(await within(at - 1, at)).not.toContain(locator)
   })
 
-  it('are refused for a token that is none, a wrong size or a wrong time', async () => {
+  it('return 400 for an invalid token, size or time', async () => {
     for (const query of [
       'pagingToken=x',
       'pagingToken=AAAA',
@@ -87,7 +87,7 @@ describe('pages of all policyholders', () => {
   })
 })
 
-describe('a search', () => {
+describe('A search', () => {
   const names = async (field: string, how: string, text: string): Promise<(string | undefined)[]> => {
     const { policyholders } = await page(`searchField=${field}&${how}=${encodeURIComponent(text)}`)
     return policyholders.map(({ entity }) => entity.values.last_name?.[0]).sort()
@@ -103,7 +103,7 @@ describe('a search', () => {
       await holders.made({ last_name, ...values })
   })
 
-  it('finds exact values in any case, and only those', async () => {
+  it('finds exact values in any case', async () => {
     expect(await names('last_name', 'searchValue', 'MÜLLER')).toEqual(['Müller'])
     expect(await names('last_name', 'searchValue', 'mu\u0308ller')).toEqual(['Müller'])
     expect(await names('last_name', 'searchValue', 'WEISS')).toEqual(['Weiß'])
@@ -113,14 +113,14 @@ describe('a search', () => {
     expect(await names('date_of_birth', 'searchPrefix', '1980-')).toEqual(['MÜLLER-Lüdenscheidt'])
   })
 
-  it('finds beginnings; signs of patterns are letters', async () => {
+  it('finds beginnings, and treats pattern characters as text', async () => {
     expect(await names('last_name', 'searchPrefix', 'mü')).toEqual(['MÜLLER-Lüdenscheidt', 'Müller'])
     expect(await names('last_name', 'searchPrefix', 'Mulle_')).toEqual(['Mulle_r%'])
     expect(await names('last_name', 'searchPrefix', '%')).toEqual([])
     expect(await names('alias', 'searchPrefix', 'm')).toEqual(['Müller'])
   })
 
-  it('follows updates and pages', async () => {
+  it('reflects updates, and has pages', async () => {
     const made = await Promise.all(
       Array.from({ length: 12 }, (_, at) => holders.made({ last_name: 'Paged', first_name: `P${at}` })),
     )
@@ -137,7 +137,7 @@ describe('a search', () => {
     expect(await names('last_name', 'searchValue', 'turned')).toEqual(['Turned'])
   })
 
-  it('reads the index, not the table', async () => {
+  it('reads the index and not the table', async () => {
     const { results } = await boundDatabase(poolBinding(1))
       .prepare(
         `explain query plan select distinct policyholder_locator from policyholder_term
@@ -147,7 +147,7 @@ describe('a search', () => {
     expect(results[0]!.detail).toMatch(/SEARCH policyholder_term USING PRIMARY KEY/)
   })
 
-  it('in a field that is not searchable, or of half a question, is refused', async () => {
+  it('returns 400 for a field that is not searchable, or without both a field and a text', async () => {
     for (const query of ['searchField=email&searchValue=x', 'searchField=nothing&searchPrefix=x']) {
       const { status, body } = await holders.list(query)
       expect(status).toBe(400)

@@ -15,12 +15,12 @@ const dictionary = {
   timeZone: BERLIN,
 }
 
-describe('what is overwritten', () => {
-  it('is text for a field, or nothing', () => {
+describe('An overwriting value', () => {
+  it('is a text for a field, or removes the field when it is empty', () => {
     expect(replacementsOf({ last_name: 'ERASED', city: '' })).toEqual({ last_name: ['ERASED'], city: [] })
   })
 
-  it('is refused when it cannot be stored, is nothing or is too much', () => {
+  it('is rejected when it cannot be stored, is missing, or is too large', () => {
     const refused = (overwrites: Record<string, string>) => {
       try {
         replacementsOf(overwrites)
@@ -37,7 +37,7 @@ describe('what is overwritten', () => {
     expect(() => assertSize(1_000_001)).toThrow(Refusal)
   })
 
-  it('is of a field that the dictionary or some version has', () => {
+  it('must be for a field of the dictionary or of some version', () => {
     const known = (name: string) => () =>
       assertKnown({ [name]: ['x'] }, dictionary, [{ field: 'fax', value: '1' }])
     known('last_name')()
@@ -45,7 +45,7 @@ describe('what is overwritten', () => {
     expect(known('shoe_size')).toThrow(/'shoe_size' is not known/)
   })
 
-  it('is found by the new text, where there was a value', () => {
+  it('replaces the search terms of fields that had a value', () => {
     const holder = {
       locator: newUuid(0),
       version: 1,
@@ -62,7 +62,7 @@ describe('what is overwritten', () => {
   })
 })
 
-describe('printed texts', () => {
+describe('Printed texts', () => {
   const clean = scrubber(
     [
       { field: 'first_name', value: 'Ann' },
@@ -75,7 +75,7 @@ describe('printed texts', () => {
     { first_name: ['A.'], full_name: ['N.N.'], last_name: [], children: ['x'], blank: ['?'], motto: ['m'] },
   )
 
-  it('lose overwritten values as whole words, in the cases that filters make', () => {
+  it('lose overwritten values as whole words, also in upper or lower case', () => {
     expect(clean('Ann drives.')).toBe('A. drives.')
     expect(clean('ANN and ann, (Ann)')).toBe('A. and A., (A.)')
     expect(clean('Ann Li asks')).toBe('N.N. asks')
@@ -83,13 +83,13 @@ describe('printed texts', () => {
     expect(clean('they say C++ (100%)!')).toBe('they say m!')
   })
 
-  it('keep what only looks alike', () => {
+  it('keep words that only look similar', () => {
     for (const text of ['Annex', 'Lima', 'JoAnn', 'Änn', 'Anne\u0301', '12 claims in 2026', 'a b'])
       expect(clean(text)).toBe(text)
     expect(clean('2 claims')).toBe('x claims')
   })
 
-  it('take the longest value first and end at once on long texts', () => {
+  it('have the longest value replaced first, in linear time', () => {
     expect(clean('Ann Li '.repeat(20_000))).toBe('N.N. '.repeat(20_000))
   })
 })

@@ -14,7 +14,7 @@ beforeAll(async () => {
   holders = await holdersTenant('erasure')
 })
 
-/** `table.column` of every text in the tenant's database that has one of the words, in any case. */
+/** `table.column` of every text in the tenant's database that contains one of the words, in any case. */
 async function traces(...words: string[]): Promise<string[]> {
   const database = boundDatabase(poolBinding(1))
   const { results: tables } = await database
@@ -35,7 +35,7 @@ type Known = { locator: string; policy: string; keys: string[]; old: [string, st
 
 let names = 0
 
-/** A policyholder whose old names are in every place there is, and its policy. */
+/** A policyholder whose old names are stored everywhere they can be, with its policy. */
 async function known(): Promise<Known> {
   names += 1
   const old: Known['old'] = [`Zzyzxson${names}`, `Qwertman${names}`]
@@ -63,7 +63,7 @@ async function known(): Promise<Known> {
   return { locator, policy: policy.locator, keys, old }
 }
 
-/** What a plugin told of in an event of its own. */
+/** Inserts an event that a plugin emitted. */
 const tellOf = (policy: string, data: object) =>
   boundDatabase(poolBinding(1))
     .prepare(
@@ -76,7 +76,7 @@ const tellOf = (policy: string, data: object) =>
 const policyOf = (locator: string): Promise<PolicyResponse> =>
   callOk<PolicyResponse>('GET', `/policy/${locator}`, { token: holders.token })
 
-describe('overwriting data', () => {
+describe('PATCH /policyholder/{locator}/overwriteData', () => {
   it('leaves no trace of the old values in any table', async () => {
     const { locator, policy, old } = await known()
     await tellOf(policy, { asked: `by ${old[1]}`, why: 'age' })
@@ -117,7 +117,7 @@ describe('overwriting data', () => {
     expect(events.map(({ data }) => data)).toEqual([{ asked: 'by ERASED', why: 'age' }])
   })
 
-  it('changes the search: the new text is found, the old is not', async () => {
+  it('updates the search: the new text is found, the old one is not', async () => {
     const { locator, old } = await known()
     await holders.overwrite(locator, { last_name: 'Anonymous' })
     const search = async (text: string) =>
@@ -128,7 +128,7 @@ describe('overwriting data', () => {
     expect(await search('anonymous')).toEqual([locator])
   })
 
-  it('is told of without values, and repeated without doing it again', async () => {
+  it('emits an event without values, and does nothing more when repeated with the same key', async () => {
     const { locator } = await known()
     const headers = { 'idempotency-key': newUuid(0) }
     const first = await holders.overwrite(locator, { first_name: 'X' }, headers)
@@ -146,7 +146,7 @@ describe('overwriting data', () => {
     expect(JSON.parse(results[0]!.data)).toEqual({ policyholderLocator: locator, version: '3' })
   })
 
-  it('answers repeats of earlier requests from what is there now', async () => {
+  it('makes repeats of earlier requests return the present values', async () => {
     const { locator, policy, keys, old } = await known()
     await holders.overwrite(locator, { last_name: 'ERASED' })
     const again = await holders.update(
@@ -163,7 +163,7 @@ describe('overwriting data', () => {
     expect([repeated.status, repeated.body.locator]).toEqual([200, policy])
   })
 
-  it('cannot be undone by a request that read before it', async () => {
+  it('is not undone by a request that read before it (409)', async () => {
     const { locator, old } = await known()
     await holders.overwrite(locator, { last_name: 'ERASED' })
     const stale = await holders.update({
@@ -176,7 +176,7 @@ describe('overwriting data', () => {
     expect((await holders.get(locator)).body.entity.values.last_name).toEqual(['ERASED'])
   })
 
-  it('is not put back by what the object of a policy remembers', async () => {
+  it('is not undone by the memory of a policy’s object', async () => {
     const { locator, old } = await known()
     const post = (path: string, body: object) =>
       callOk<PolicyResponse>('POST', path, { token: holders.token, body })
@@ -189,7 +189,7 @@ describe('overwriting data', () => {
     expect(await traces(...old)).toEqual([])
   })
 
-  it('loses nothing among updates at the same time', async () => {
+  it('loses nothing among concurrent updates', async () => {
     const { locator, old } = await known()
     const overwriting = async (): Promise<void> => {
       while ((await holders.overwrite(locator, { last_name: 'ERASED' })).status === 409);
@@ -209,7 +209,7 @@ describe('overwriting data', () => {
     expect(await traces(...old)).toEqual([])
   })
 
-  it('takes any text for any field, after which other changes still work', async () => {
+  it('accepts any text for any field, and later changes still work', async () => {
     const { locator } = await holders.made({ date_of_birth: '1980-06-15', children: 2, first_name: 'Ada' })
     expect((await holders.overwrite(locator, { date_of_birth: 'ERASED', children: 'n/a' })).status).toBe(200)
     const { status, body } = await holders.update({
@@ -222,7 +222,7 @@ describe('overwriting data', () => {
     expect(body.entity.values).toEqual({ date_of_birth: ['ERASED'], children: ['n/a'], first_name: ['X'] })
   })
 
-  it('keeps names and values that look like JSON as they are', async () => {
+  it('keeps names and values that look like JSON unchanged', async () => {
     const values = { first_name: 'a"b\\c\n"]', last_name: '["x"]', notes: ['{"a":1}', 'ü😀', 'null'] }
     const { locator } = await holders.made(values)
     const part = {
@@ -241,7 +241,7 @@ describe('overwriting data', () => {
     })
   })
 
-  it('that would make a version too large is refused', async () => {
+  it('returns 413 when a version would become too large', async () => {
     const { locator } = await holders.made({})
     const parts = Array.from({ length: 200 }, () => ({
       completed: true,

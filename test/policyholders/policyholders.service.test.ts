@@ -35,8 +35,8 @@ const versions = async (
   return results
 }
 
-describe('a policyholder', () => {
-  it('is created, read back as it was answered, and told of by an event without values', async () => {
+describe('A policyholder', () => {
+  it('is returned as created, and policyholder.create contains no values', async () => {
     const { status, body } = await holders.create({
       completed: true,
       values: { first_name: 'Ada', date_of_birth: '1980-06-15', gender: null, contact: 'home' },
@@ -80,7 +80,7 @@ describe('a policyholder', () => {
     ])
   })
 
-  it('is completed unless it says that it is a draft', async () => {
+  it('is completed unless the request says that it is a draft', async () => {
     const { body: whole } = await holders.create({ completed: null })
     expect(whole.entity).toMatchObject({
       completed: true,
@@ -95,7 +95,7 @@ describe('a policyholder', () => {
     })
   })
 
-  it('is updated into its next version; the one before is kept', async () => {
+  it('gets a new version from each update, and former versions are kept', async () => {
     const { locator } = (
       await holders.create({ completed: false, values: { first_name: 'Ada', last_name: 'Byron' } })
     ).body
@@ -137,7 +137,7 @@ describe('a policyholder', () => {
     ])
   })
 
-  it('costs one round trip to read, two to create or update, and two more to overwrite: one looks for the values, one for migrations that hold them', async () => {
+  it('costs one D1 round trip to read, two to create or update, and four to overwrite', async () => {
     const created = await holders.create({ completed: true, values: { first_name: 'Ada' } })
     const { locator } = created.body
     const updated = await holders.update({ locator, version: 1, completed: true })
@@ -149,8 +149,8 @@ describe('a policyholder', () => {
   })
 })
 
-describe('an update of another version', () => {
-  it('answers 409 with the current one and changes nothing', async () => {
+describe('An update of an outdated version', () => {
+  it('returns 409 with the current version and changes nothing', async () => {
     const { locator } = await holders.made({ first_name: 'Ada' })
     await holders.update({ locator, version: 1, completed: true, values: { first_name: 'Augusta' } })
     const stale = await holders.update({ locator, version: 1, completed: true, values: { first_name: 'X' } })
@@ -162,7 +162,7 @@ describe('an update of another version', () => {
     expect((await holders.get(locator)).body.entity.values).toEqual({ first_name: ['Augusta'] })
   })
 
-  it('loses against the one that came first: of 20 at once each version has one winner', async () => {
+  it('fails for all but one of 20 concurrent updates, and each version has one winner', async () => {
     const { locator } = await holders.made({ first_name: 'Ada' })
     const change = async (name: string): Promise<number> => {
       for (let refused = 0; ; refused += 1) {
@@ -194,8 +194,8 @@ describe('an update of another version', () => {
   }, 120_000)
 })
 
-describe('a repeat with the same Idempotency-Key', () => {
-  it('of a create makes one policyholder and answers the same', async () => {
+describe('Repeating a request with the same Idempotency-Key', () => {
+  it('creates one policyholder and returns the same response', async () => {
     const headers = { 'idempotency-key': newUuid(0) }
     const request = { completed: true, values: { first_name: 'Once' } }
     const tries = await Promise.all(Array.from({ length: 5 }, () => holders.create(request, headers)))
@@ -207,7 +207,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     )
   })
 
-  it('of an update is answered though the version has moved on', async () => {
+  it('returns the original response of an update although the version has changed', async () => {
     const { locator } = await holders.made({ first_name: 'Ada' })
     const headers = { 'idempotency-key': newUuid(0) }
     const request = { locator, version: 1, completed: true, values: { first_name: 'Augusta' } }
@@ -217,7 +217,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect((await holders.get(locator)).body.version).toBe(2)
   })
 
-  it('of a large create is answered from the policyholder', async () => {
+  it('returns a large new policyholder from its record', async () => {
     const headers = { 'idempotency-key': newUuid(0) }
     const request = { values: { notes: Array(20).fill('x'.repeat(5_000)) } }
     const first = await holders.create(request, headers)
@@ -225,8 +225,8 @@ describe('a repeat with the same Idempotency-Key', () => {
   })
 })
 
-describe('a policyholder of another tenant', () => {
-  it('does not exist', async () => {
+describe('A policyholder of another tenant', () => {
+  it('returns 404', async () => {
     const { locator } = await holders.made({ first_name: 'Private' })
     const update = { locator, version: 1, completed: true }
     for (const { status, body } of [
@@ -244,11 +244,11 @@ describe('a policyholder of another tenant', () => {
   })
 })
 
-describe('a bad request', () => {
+describe('An invalid request', () => {
   const codes = ({ fieldErrors }: Refused): string[] =>
     fieldErrors!.map(({ ontologyUri, code }) => `${ontologyUri} ${code}`)
 
-  it('lists every wrong value', async () => {
+  it('lists every invalid value', async () => {
     const { status, body } = await holders.create({
       completed: true,
       values: { gender: 'x', email: 'none', shoe_size: 43, children: ['1', '2'], date_of_birth: {} },
@@ -263,7 +263,7 @@ describe('a bad request', () => {
     expect(codes(second.body)).toEqual(['gender 4', 'email 3', 'children 4', 'shoe_size 2'])
   })
 
-  it('of any shape is refused and never a fault', async () => {
+  it('of any shape is rejected without an internal error', async () => {
     const { locator } = await holders.made({ first_name: 'Ada' })
     const update = { locator, version: 1, completed: true }
     const part = { completed: true, ontologyUri: 'contact', values: {} }
@@ -307,7 +307,7 @@ describe('a bad request', () => {
     expect((await holders.get(locator)).body.version).toBe(1)
   })
 
-  it('needs a token, and the right to write for what writes', async () => {
+  it('without a token returns 401, and without permission to write returns 403', async () => {
     expect((await callApi('GET', '/policyholders')).status).toBe(401)
     await boundDatabase(poolBinding(1))
       .prepare(`update account set type = 'account.tenant.read.only.user' where username = 'rita.reader'`)

@@ -12,8 +12,8 @@ const dictionary = {
   timeZone: BERLIN,
 }
 
-describe('search terms of a policyholder', () => {
-  it('are those of searchable fields', () => {
+describe('The search terms of a policyholder', () => {
+  it('come from searchable fields', () => {
     expect(searchableNames(dictionary)).toEqual(['last_name', 'date_of_birth'])
     const values = { last_name: ['Smith', "O'Brien"], date_of_birth: ['329868000000'], secret: ['x'] }
     expect(searchTerms(dictionary, values)).toEqual([
@@ -24,7 +24,7 @@ describe('search terms of a policyholder', () => {
     ])
   })
 
-  it('are bounded in number', () => {
+  it('are limited in number', () => {
     const names = Array.from({ length: MOST_SEARCH_TERMS + 1 }, (_, at) => `name ${at}`)
     expect(searchTerms(dictionary, { last_name: names.slice(1) })).toHaveLength(MOST_SEARCH_TERMS)
     expect(() => searchTerms(dictionary, { last_name: names })).toThrow(Refusal)

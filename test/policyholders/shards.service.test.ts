@@ -1,4 +1,4 @@
-// A tenant of three shards and without any configuration.
+// A tenant with three shards and without a configuration.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { newUuid, shardOfUuid, type Uuid } from '../../src/kernel/locators.ts'
@@ -38,8 +38,8 @@ const create = async (
 const list = (query: object): Promise<PolicyholderPageResponse> =>
   listPolicyholders(requestOf(tenant), PolicyholderListQuery.parse(query))
 
-describe('without configuration', () => {
-  it('a policyholder holds anything, and nothing is searchable', async () => {
+describe('Without a configuration', () => {
+  it('a policyholder can have any values, and no field is searchable', async () => {
     const { locator, entity } = await create({ completed: true, values: { any: 'thing' } })
     expect(entity.values).toEqual({ any: ['thing'] })
     const update = PolicyholderUpdateRequest.parse({
@@ -54,8 +54,8 @@ describe('without configuration', () => {
   })
 })
 
-describe('over several shards', () => {
-  it('each policyholder lies where its locator tells, and pages merge them all', async () => {
+describe('With several shards', () => {
+  it('each policyholder is in the shard of its locator, and pages merge all shards', async () => {
     const made: PolicyholderResponse[] = []
     for (let at = 0; at < 40; at += 1) made.push(await create({ values: { number: at } }))
     const shards = new Set(made.map(({ locator }) => shardOfUuid(locator as Uuid)))
@@ -77,7 +77,7 @@ describe('over several shards', () => {
     expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, at) => at))
   })
 
-  it('a repeat finds the shard of the first try', async () => {
+  it('a repeat uses the shard of the first attempt', async () => {
     for (let round = 0; round < 8; round += 1) {
       const idempotency = { key: `account:${newUuid(0)}`, bodyHash: 'h' }
       const [first, second] = [await create({}, { idempotency }), await create({}, { idempotency })]

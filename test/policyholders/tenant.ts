@@ -1,5 +1,5 @@
-// A tenant whose dictionary has a field of every kind that these tests need, and a product that prints values of
-// the policyholder wherever a template can.
+// A tenant whose dictionary has a field of every kind that these tests need, and a product whose templates print values of the
+// policyholder wherever they can.
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import {
@@ -63,13 +63,13 @@ export type Holders = DeployedTenant & {
   ): Promise<Answer<{ policyholderLocator: string } & Refused>>
   get(locator: string): Promise<Answer<PolicyholderResponse & Refused>>
   list(query?: string): Promise<Answer<Page & Refused>>
-  /** A completed policyholder. */
+  /** Creates a completed policyholder. */
   made(values: object): Promise<PolicyholderResponse>
 }
 
 export type Page = { policyholders: PolicyholderResponse[]; pagingToken?: string }
 
-/** Deploys the tenant and gives the calls that the tests make of it. */
+/** Deploys the tenant and returns the calls that the tests use. */
 export async function holdersTenant(suffix: string): Promise<Holders> {
   const tenant = await deployExample(files(), suffix)
   const { token } = tenant

@@ -16,8 +16,8 @@ const errors = (wire: unknown, context = completed, current = {}) =>
     ({ ontologyUri, code }) => `${ontologyUri}: ${code}`,
   )
 
-describe('policyholder values', () => {
-  it('are stored as text, dates as milliseconds', () => {
+describe('Policyholder values', () => {
+  it('are stored as text, and dates as milliseconds', () => {
     expect(
       changePolicyholderValues(
         DICTIONARY,
@@ -31,35 +31,35 @@ describe('policyholder values', () => {
     })
   })
 
-  it('are never required: that binds screens only', () => {
+  it('are never required, because that only applies to screens', () => {
     expect(errors({})).toEqual([])
   })
 
-  it('are of a known name and of the type, draft or completed', () => {
+  it('must be of a known field and of its type, even in a draft', () => {
     const wire = { shoe_size: '43', date_of_birth: 'long ago', email: 'none', gender: { is: 'male' } }
     const all = ['gender: 3', 'date_of_birth: 3', 'email: 3', 'shoe_size: 2']
     expect(errors(wire, draft)).toEqual(all)
     expect(errors(wire, completed)).toEqual(all)
   })
 
-  it('are held to their rules when completed, also those stored before', () => {
+  it('must satisfy the rules of their field once completed, including stored ones', () => {
     expect(errors({ gender: 'm' }, draft)).toEqual([])
     expect(errors({ gender: 'm' }, completed)).toEqual(['gender: 4'])
     expect(errors({}, completed, { gender: ['m'] })).toEqual(['gender: 4'])
   })
 
-  it('hold to the limits of reading even in a draft', () => {
+  it('are limited in length even in a draft', () => {
     expect(errors({ policyholder_firstname: 'x'.repeat(20_001) }, draft)).toEqual([
       'policyholder_firstname: 4',
     ])
   })
 
-  it('that an earlier configuration knew do not block other updates', () => {
+  it('of fields that no longer exist do not block other updates', () => {
     expect(errors({ email: 'a@example.com' }, completed, { fax: ['123'] })).toEqual([])
     expect(errors({ fax: '456' }, completed, { fax: ['123'] })).toEqual(['fax: 2'])
   })
 
-  it('are anything where the configuration declares no fields, up to 1,000', () => {
+  it('can have any names when the configuration declares no fields, up to 1,000', () => {
     expect(changePolicyholderValues([], {}, { any: 'thing', n: 5 }, completed)).toEqual({
       values: { any: ['thing'], n: ['5'] },
       errors: [],
@@ -70,7 +70,7 @@ describe('policyholder values', () => {
     ])
   })
 
-  it('report problems as the contract shapes them', () => {
+  it('have errors in the format of the contract', () => {
     expect(changePolicyholderValues(DICTIONARY, {}, { gender: 'm' }, completed).errors).toEqual([
       {
         code: 4,
