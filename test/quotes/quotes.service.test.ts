@@ -1,4 +1,4 @@
-// Quotes: several on a policy, one selected; priced, accepted, taken back (brief 1.3).
+// Quotes: several on a policy, one of them selected; priced, accepted and invalidated (brief 1.3).
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -11,17 +11,17 @@ import { withPlugins } from '../support/with-plugins.ts'
 
 let motor: Motor
 
-/** What a policy that follows no quote allows, or refuses for another reason. */
+/** The operations that a policy without a selected quote allows, or rejects for another reason. */
 const WITHOUT_QUOTE: Record<string, RegExp> = {
   'GET /policies/{policyLocator}/documents': /^200/,
   'POST /policies/{policyLocator}/documents/makeAgain': /^200 $/,
   'GET /policy/{policyLocator}': /^200/,
-  'PATCH /policy/{policyLocator}/fees': /^200/, // Nothing is asked for.
+  'PATCH /policy/{policyLocator}/fees': /^200/, // The request has no changes.
   'POST /policies/{policyLocator}/snapshot': /^200/,
   'POST /policies/{policyLocator}/coverageSummary': /^200/,
   'POST /policy/{policyLocator}/addDocument': /^415/,
   'POST /policy/{policyLocator}/removeDocument': /^400/,
-  'POST /policy/{policyLocator}/upgrade': /^200/, // It has the newest version.
+  'POST /policy/{policyLocator}/upgrade': /^200/, // The policy already has the latest version.
   'GET /policies/{policyLocator}/quotes': /^200/,
   'GET /policies/{policyLocator}/endorsements': /^200/,
   'GET /policies/{policyLocator}/renewals': /^200/,
@@ -63,7 +63,7 @@ const typesOf = async (policy: string): Promise<string[]> => {
   return body.events.filter(event => event.data.policyLocator === policy).map(event => event.type)
 }
 
-/** Everything that tells one record from its copy, taken away. */
+/** The content of a quote without what distinguishes it from a copy. */
 const content = (quote: PolicyQuoteResponse) =>
   quote.exposures.map(exposure => ({
     name: exposure.name,
@@ -71,8 +71,8 @@ const content = (quote: PolicyQuoteResponse) =>
     perils: exposure.perils.map(peril => [peril.name, peril.characteristics[0]?.indemnityPerEvent]),
   }))
 
-describe('a quote', () => {
-  it('is made with its policy, selected, and reads back as a draft without price or plan', async () => {
+describe('A quote', () => {
+  it('is created with its policy and selected, as a draft without a price or planned invoices', async () => {
     const { policy, quote } = await draft()
     const { body } = await motor.get<PolicyQuoteResponse>(`/quotes/${quote}`)
     expect(body).toMatchObject({
@@ -91,7 +91,7 @@ describe('a quote', () => {
     })
   })
 
-  it('quoted, has the price that the policy’s own price was, and a plan that adds up to it', async () => {
+  it('has the policy’s price once quoted, and planned invoices that add up to it', async () => {
     const { policy, quote } = await draft({ paymentScheduleName: 'monthly' })
     const { body: before } = await motor.post<PolicyPriceResponse>(`/policy/${policy.locator}/price`)
     const { body: priced, status } = await patch<PolicyPriceResponse>(`/quotes/${quote}/quote`)
@@ -112,7 +112,7 @@ describe('a quote', () => {
     expect(late).toBe(409)
   })
 
-  it('that underwriting rejects is declined, says why, and can be copied and mended', async () => {
+  it('that underwriting rejects is declined with the notes, cannot be accepted (409), and can be copied', async () => {
     const rejected = workedOf('motor').find(one => one.expected.decision === 'reject')!
     const { quote } = await draft({ ...rejected.request.policy, finalize: false })
     await patch(`/quotes/${quote}/quote`)
@@ -126,7 +126,7 @@ describe('a quote', () => {
     expect(copy).toMatchObject({ state: 'draft', selected: false })
   })
 
-  it('declined, can be accepted by a person with a note, who is named', async () => {
+  it('that was declined can be accepted by a person, whose name and note are kept', async () => {
     const rejected = workedOf('motor').find(one => one.expected.decision === 'reject')!
     const { quote } = await draft({ ...rejected.request.policy, finalize: false })
     await patch(`/quotes/${quote}/quote`)
@@ -142,8 +142,8 @@ describe('a quote', () => {
   })
 })
 
-describe('several quotes on a policy', () => {
-  it('a copy has the content with the changes, and locators of its own', async () => {
+describe('Several quotes on a policy', () => {
+  it('can be copies with changes, which have new locators and leave the original unchanged', async () => {
     const { quote } = await draft()
     const { body: original } = await motor.get<PolicyQuoteResponse>(`/quotes/${quote}`)
     const same = await copyOf(quote)
@@ -161,7 +161,7 @@ describe('several quotes on a policy', () => {
     expect((await motor.get<PolicyQuoteResponse>(`/quotes/${quote}`)).body).toEqual(original)
   })
 
-  it('selecting another makes it the one that the policy shows and binds', async () => {
+  it('include one selected quote, which the policy shows and issues', async () => {
     const { policy, quote } = await draft()
     const longer = await copyOf(quote, {
       policyEndTimestamp: Number(policy.originalContractEndTimestamp) + 86_400_000,
@@ -182,7 +182,7 @@ describe('several quotes on a policy', () => {
     expect((await patch(`/quotes/${quote}/select`)).status).toBe(409)
   })
 
-  it('one can be accepted; the other only after that is invalidated, which voids its invoices', async () => {
+  it('allow one to be accepted at a time, and invalidating it voids its invoices', async () => {
     const { policy, quote } = await draft()
     const other = await copyOf(quote)
     for (const one of [quote, other.locator]) await patch(`/quotes/${one}/quote`)
@@ -203,7 +203,7 @@ describe('several quotes on a policy', () => {
     for (const one of open) expect(one.policyModificationLocator).toBe(again.modifications[0]!.locator)
   })
 
-  it('accepted again after it was invalidated, is invoiced again', async () => {
+  it('can be accepted again after invalidation, with a new invoice', async () => {
     const { policy, quote } = await draft()
     await patch(`/quotes/${quote}/quote`)
     await patch(`/quotes/${quote}/accept`)
@@ -214,7 +214,7 @@ describe('several quotes on a policy', () => {
     expect(body.invoices[1]!.totalDue).toBe(body.invoices[0]!.totalDue)
   })
 
-  it('events tell every step in order', async () => {
+  it('emit an event for every step, in order', async () => {
     const { policy, quote } = await draft()
     await patch(`/quotes/${quote}`, { name: 'first offer' })
     const other = await copyOf(quote)
@@ -235,7 +235,7 @@ describe('several quotes on a policy', () => {
   })
 })
 
-describe('the selected quote may be discarded', () => {
+describe('Discarding the selected quote', () => {
   const discarded = async (steps: readonly string[] = [], changes: object = {}) => {
     const made = await draft(changes)
     for (const step of steps) expect((await patch(`/quotes/${made.quote}/${step}`)).status).toBe(200)
@@ -248,7 +248,7 @@ describe('the selected quote may be discarded', () => {
   const summary = async ({ locator }: PolicyResponse) =>
     (await motor.get(`/policy/${locator}?summarizeQuotes=true`)).body.quoteSummary
 
-  it('in draft, quoted and declined; accepted, it must be invalidated first', async () => {
+  it('is possible in draft, quoted and declined, and returns 409 when it is accepted', async () => {
     const rejected = workedOf('motor').find(one => one.expected.decision === 'reject')!.request.policy
     expect(await summary((await discarded()).policy)).toEqual(followsNone)
     const { policy, answer } = await discarded(['quote'])
@@ -268,7 +268,7 @@ describe('the selected quote may be discarded', () => {
     expect((await summary(accepted.policy))!.selected).toBe(accepted.quote)
   })
 
-  it('and the policy shows none of it, until another quote is selected', async () => {
+  it('leaves the policy empty until another quote is selected', async () => {
     const { policy, quote } = await discarded()
     const path = `/policy/${policy.locator}`
     const { body: empty } = await motor.get(path)
@@ -293,14 +293,14 @@ describe('the selected quote may be discarded', () => {
     expect((await motor.post(`${path}/issue`)).status).toBe(200)
   })
 
-  it('and accepting another quote selects that', async () => {
+  it('leaves the policy without a selected quote until another is accepted', async () => {
     const { policy, quote } = await discarded()
     const copy = await copyOf(quote)
     for (const step of ['quote', 'accept']) await patch(`/quotes/${copy.locator}/${step}`)
     expect((await summary(policy))!.selected).toBe(copy.locator)
   })
 
-  it('and a snapshot of an earlier time has the quote that the policy followed then', async () => {
+  it('is not visible in snapshots of an earlier time, which show the quote', async () => {
     const { policy, quote } = await draft()
     await new Promise(done => setTimeout(done, 4))
     const before = await motor.get(`/policy/${policy.locator}`)
@@ -314,7 +314,7 @@ describe('the selected quote may be discarded', () => {
     expect((await motor.post(path, { asOfTimestamp: Date.now() + 1 })).body).toEqual(now.body)
   })
 
-  it('and every operation on the policy has a clear answer meanwhile', async () => {
+  it('makes every operation that needs a quote return 409 and ask for one to be selected', async () => {
     const { policy } = await discarded()
     const { operations } = await readApi()
     const own = operations.filter(
@@ -355,14 +355,14 @@ describe('the selected quote may be discarded', () => {
   })
 })
 
-describe('what a quote’s state forbids is 409 and says what it allows', () => {
+describe('An action that a quote’s state does not allow', () => {
   const refused = async (answer: Promise<Answer<unknown>>, says: RegExp): Promise<void> => {
     const { status, body } = await answer
     expect(status).toBe(409)
     expect((body as { message: string }).message).toMatch(says)
   }
 
-  it('of a draft, a quoted and a discarded one', async () => {
+  it('returns 409 and lists the actions that are allowed', async () => {
     const { quote } = await draft()
     const other = await copyOf(quote)
     await refused(
@@ -379,7 +379,7 @@ describe('what a quote’s state forbids is 409 and says what it allows', () => 
     await refused(patch(`/quotes/${quote}/quote`), /is quoted and cannot be quoted/)
   })
 
-  it('and a bad update is 400 with every problem', async () => {
+  it('or an invalid update returns 409 or 400, and the 400 lists every problem', async () => {
     const { quote } = await draft()
     const empty = await patch<{ message: string }>(`/quotes/${quote}`, {})
     expect(empty.status).toBe(400)
@@ -405,8 +405,8 @@ describe('what a quote’s state forbids is 409 and says what it allows', () => 
   })
 })
 
-describe('a quote that is not selected', () => {
-  // Raters charge more for payment by the month, and less for early customers.
+describe('A quote that is not selected', () => {
+  // Raters charge more for monthly payment, and less for early customers.
   const RATER = `exports.getPerilRates = ({ policy, policyExposurePerils }) => {
     const yearlyPremium = policy.paymentScheduleName === 'monthly' ? '132.00' : '120.00'
     return { pricedPerilCharacteristics: Object.fromEntries(
@@ -431,7 +431,7 @@ describe('a quote that is not selected', () => {
       [TAX]: `{% assign at = data.policy_characteristics.policy_start_timestamp %}{% if at == ${START} %}{{ 7 | set_peril_tax }}{% endif %}`,
     }
     const own = await motorTenant('quotes-apart', files)
-    // Three years later than the other one: its bills would lie outside of this contract.
+    // Three years after the other quote, so that bills of the other would be outside of this contract.
     const { body: policy } = await own.createPolicy({
       finalize: false,
       policyStartTimestamp: Date.UTC(2030, 5, 1),
@@ -457,7 +457,7 @@ describe('a quote that is not selected', () => {
       automatedUnderwritingResult: { notes: ['monthly', String(START), String(END)] },
       invoices: [{ startTimestamp: String(START), endTimestamp: String(END) }],
     })
-    // The policy still follows the first.
+    // The policy still follows the first quote.
     expect((await own.get(`/policy/${policy.locator}`)).body).toMatchObject({
       originalContractStartTimestamp: String(Date.UTC(2030, 5, 1)),
       paymentScheduleName: policy.paymentScheduleName,
@@ -465,14 +465,14 @@ describe('a quote that is not selected', () => {
   })
 })
 
-it('reading a quote is one D1 round trip; acting on one is a look-up and at most two', async () => {
+it('reading a quote takes one D1 round trip, and acting on one a look-up and at most two', async () => {
   const { quote } = await draft()
   await motor.get('/v1/ping/authorized')
   expect(roundTrips(await motor.get(`/quotes/${quote}`))).toMatchObject({ d1: 1, object: 0 })
   expect(roundTrips(await patch(`/quotes/${quote}`, { name: 'named' })).d1).toBeLessThanOrEqual(3)
 })
 
-it('a repeat with the same Idempotency-Key does nothing again', async () => {
+it('copying a quote again with the same Idempotency-Key returns the original response', async () => {
   const { policy, quote } = await draft()
   const headers = { 'idempotency-key': 'copy-once' }
   const first = await motor.post<PolicyQuoteResponse>(`/quotes/${quote}/createNew`, {}, headers)
