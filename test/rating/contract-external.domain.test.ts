@@ -7,7 +7,7 @@ const yearly = (wire: unknown): string | undefined => {
   return read.success ? read.data.premium.yearly?.toFixed() : undefined
 }
 
-describe('an amount of a rater', () => {
+describe('An amount from an external rater', () => {
   it.each([
     [370, '370'],
     ['370.00', '370'],
@@ -19,7 +19,7 @@ describe('an amount of a rater', () => {
     [379.1 * 1.19, '451.129'],
     [1 / 3, '0.3333333'],
     [-9999999999999, '-9999999999999'],
-  ])('%j is read', (wire, text) => expect(yearly(wire)).toBe(text))
+  ])('%j is accepted', (wire, text) => expect(yearly(wire)).toBe(text))
 
   it.each([
     ['1.00000001'],
@@ -36,16 +36,16 @@ describe('an amount of a rater', () => {
     [[1]],
     ['1e9999'],
     ['9'.repeat(500)],
-  ])('%j is refused', wire => expect(yearly(wire)).toBeUndefined())
+  ])('%j is rejected', wire => expect(yearly(wire)).toBeUndefined())
 
-  it('that is very long is refused at once', () => {
+  it('that is very long is rejected in linear time', () => {
     const taken = processorClock()
     expect(yearly(`${'1'.repeat(40_000)}x`)).toBeUndefined()
     expect(taken()).toBeLessThan(1_000)
   })
 })
 
-describe('the rate of a segment', () => {
+describe('The rate of a segment', () => {
   const premium = (rate: object) => {
     const { data } = SegmentRateReply.safeParse(rate)
     return (
@@ -54,7 +54,7 @@ describe('the rate of a segment', () => {
     )
   }
 
-  it('is exact, yearly or monthly; a yearly one goes before a monthly one', () => {
+  it('has an exact, yearly or monthly premium, and the yearly one takes precedence over the monthly', () => {
     expect(premium({ exactPremium: 1, yearlyPremium: 2 })).toEqual({ exact: '1', yearly: '2' })
     expect(premium({ premium: 1, monthPremium: 2 })).toEqual({ exact: '1', monthly: '2' })
     expect(premium({ monthPremium: 2 })).toEqual({ monthly: '2' })
@@ -64,7 +64,7 @@ describe('the rate of a segment', () => {
     expect(premium({ yearlyTechnicalPremium: 1 })).toBeUndefined()
   })
 
-  it('may have commissions, each with an amount for the segment or the year', () => {
+  it('can have commissions, each with an amount for the segment or the year', () => {
     const commissions = [
       { recipient: 'a', amount: 1 },
       { recipient: 'b', exactAmount: '2', yearlyAmount: 3 },
@@ -78,7 +78,7 @@ describe('the rate of a segment', () => {
   })
 })
 
-it('an empty exceptionMessage is none, and a long one is cut', () => {
+it('an empty exceptionMessage is ignored, and a long one is cut to 2,000 characters', () => {
   const said = (exceptionMessage: unknown) => RaterReply.parse({ exceptionMessage }).exceptionMessage
   expect([said(''), said('  '), said(null), said(undefined)]).toEqual([
     undefined,

@@ -6,7 +6,7 @@ import { scaled } from '../../src/rating/rates.ts'
 const EUR = 'EUR' as CurrencyCode
 const START = Date.UTC(2027, 0, 1) as Instant
 
-it('an exact amount for a run too short to come to any months is that amount, without a month rate', () => {
+it('an exact amount for a run too short to measure in months is kept, with a month rate of 0', () => {
   const short = months(START, (START + 100) as Instant, 'UTC' as TimeZone)
   expect(short.toFixed()).toBe('0')
   expect(scaled({ exact: decimal('33.335') }, short, EUR)).toEqual({
@@ -17,8 +17,8 @@ it('an exact amount for a run too short to come to any months is that amount, wi
   expect(scaled({ yearly: decimal(1_200) }, short, EUR)).toMatchObject({ month: '100', amount: { minor: 0 } })
 })
 
-it('a year costs its yearly rate, rounded once: not twelve of the month rates that are shown', () => {
-  // 1.015 ÷ 12 is shown as 0.0845833, twelve of which are below 1.015.
+it('a year costs its yearly rate, rounded once, and not twelve times the displayed month rate', () => {
+  // 1.015 ÷ 12 is shown as 0.0845833, and twelve times that is less than 1.015.
   expect(scaled({ yearly: decimal('1.015') }, decimal(12), EUR)).toEqual({
     month: '0.0845833',
     amount: { minor: 102, currency: 'EUR' },
@@ -26,7 +26,7 @@ it('a year costs its yearly rate, rounded once: not twelve of the month rates th
   expect(scaled({ yearly: decimal(20) }, decimal(12), EUR)).toMatchObject({ month: '1.6666667' })
 })
 
-it('what is added to a rate is charged once, whatever the months', () => {
+it('an added amount is charged once, for any number of months', () => {
   const amount = { minor: 3_500, currency: 'EUR' }
   expect(scaled({ monthly: decimal(10), added: decimal(5) }, decimal(3), EUR)).toEqual({
     month: '10',

@@ -1,4 +1,4 @@
-// What a strict product refuses when a policy is priced, through HTTP; and that nothing of what is issued is in its way.
+// What a strict product rejects when a policy is priced, through HTTP. Issued policies are not affected.
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
@@ -9,7 +9,7 @@ import { type ArchiveFiles, type DeployedTenant, deployExample } from '../suppor
 
 const VALUES = '{% assign values = data.exposure_characteristics.field_values %}\n'
 
-/** Scripts in which only a policy shows what is missing. */
+/** Scripts whose mistakes only show with a policy. */
 const PREMIUMS = {
   sinking: `${VALUES}{% assign rate = "rates" | lookup: values.code %}\n{{ rate | times: 100 | set_year_premium }}`,
   named: `${VALUES}{% assign part = values.part %}\n{{ values[part] | times: 2 | plus: 1 | set_year_premium }}`,
@@ -105,8 +105,8 @@ const policyOf = (productName: string, peril: string, fieldValues: object) =>
 const premiumOf = ({ exposures }: PolicyResponse): number | undefined =>
   exposures[0]?.perils[0]?.characteristics[0]?.premium
 
-describe('new pricing is refused', () => {
-  test('where a table has no row, by file, line, table and key', async () => {
+describe('A strict product', () => {
+  test('rejects pricing with 422 when a table has no row, and names file, line, table and key', async () => {
     const { status, body } = await policyOf('boat', 'sinking', { code: 'C3' })
     expect([status, body.code]).toEqual([422, 'templateFailed'])
     expect(body.message).toBe(
@@ -115,7 +115,7 @@ describe('new pricing is refused', () => {
     expect(premiumOf((await policyOf('boat', 'sinking', { code: 'B2' })).body)).toBe(250)
   })
 
-  test('where a script reads a field that there is not, by the name that a policy gives', async () => {
+  test('rejects pricing with 422 when a script reads an unknown field by a name from the policy', async () => {
     const { status, body } = await policyOf('boat', 'named', { code: 'A1', part: 'lenght' })
     expect([status, body.code]).toEqual([422, 'templateFailed'])
     expect(body.message).toBe(
@@ -124,14 +124,14 @@ describe('new pricing is refused', () => {
     expect(premiumOf((await policyOf('dinghy', 'named', { code: 'A1', part: 'lenght' })).body)).toBe(1)
   })
 
-  test('not where a declared field has no value: it counts as nothing', async () => {
+  test('treats a declared field without a value as nothing', async () => {
     const { status, body } = await policyOf('boat', 'named', { code: 'A1', part: 'length' })
     expect([status, premiumOf(body)]).toEqual([200, 1])
     const given = await policyOf('boat', 'named', { code: 'A1', part: 'length', length: 12 })
     expect(premiumOf(given.body)).toBe(25)
   })
 
-  test('where nothing sets a premium, by file, peril and exposure', async () => {
+  test('rejects pricing with 422 when nothing sets a premium, and names file, peril and exposure', async () => {
     const { status, body } = await policyOf('boat', 'sometimes', { code: 'B2' })
     expect([status, body.code]).toEqual([422, 'templateFailed'])
     expect(body.message).toBe(
@@ -141,7 +141,7 @@ describe('new pricing is refused', () => {
     expect(premiumOf((await policyOf('dinghy', 'sometimes', { code: 'B2' })).body)).toBe(0)
   })
 
-  test('where a variable was set by no branch that was taken; to ask whether it is set is no mistake', async () => {
+  test('rejects pricing with 422 when no branch has set a variable, but allows a test whether it is set', async () => {
     const { status, body } = await policyOf('boat', 'forgetful', { code: 'B2' })
     expect([status, body.code]).toEqual([422, 'templateFailed'])
     expect(body.message).toBe(
@@ -151,7 +151,7 @@ describe('new pricing is refused', () => {
     expect(premiumOf((await policyOf('dinghy', 'forgetful', { code: 'B2' })).body)).toBe(2)
   })
 
-  test('where a plugin looks up a row that there is not, by file, line, table and key', async () => {
+  test('rejects pricing with 422 when a plugin looks up a missing row, and names file, line, table and key', async () => {
     const { status, body } = await policyOf('ship', 'sinking', { code: 'C3' })
     expect([status, body.code]).toEqual([422, 'pluginFailed'])
     expect(body.message).toContain('main/rater.js:7')
@@ -162,7 +162,7 @@ describe('new pricing is refused', () => {
   })
 })
 
-test('a formula that is tried out on a strict product is held to the same', async () => {
+test('POST /calculation/checkPerilPremium applies the rules of a strict product', async () => {
   const tried = (calculation: string) =>
     call<Problem>('POST', '/calculation/checkPerilPremium', {
       calculation,
@@ -188,7 +188,7 @@ test('a formula that is tried out on a strict product is held to the same', asyn
   expect((await tried('{{ 1 | times: 2 }}')).status).toBe(422)
 })
 
-test('what is issued is read, cancelled and reinstated although its table has lost the row', async () => {
+test('an issued policy can be read, cancelled and reinstated after its table lost the row', async () => {
   const { body: policy } = await policyOf('boat', 'sinking', { code: 'B2' })
   const issued = await call<PolicyResponse>('POST', `/policy/${policy.locator}/issue`)
   expect([issued.status, premiumOf(issued.body)]).toEqual([200, 250])
@@ -217,7 +217,7 @@ test('what is issued is read, cancelled and reinstated although its table has lo
   expect((await call<PolicyResponse>('GET', `/policy/${policy.locator}`)).status).toBe(200)
 })
 
-test('a deploy of a strict product with mistakes is refused, and its log names them; without strict it warns', async () => {
+test('deploying a strict product with mistakes fails and logs them as errors, and otherwise as warnings', async () => {
   const rates = 'products/boat/policy/tables/rates.csv'
   const slip = { ...ARCHIVE, [rates]: 'key,value\nA1,1.5\nB2,2.O\n' }
   const refused = await deploy('/configuration/deployTest', { tenantNameSuffix: 'slip' }, slip)

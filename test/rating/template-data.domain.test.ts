@@ -1,4 +1,4 @@
-// What templates are given of answers: names, times and amounts.
+// The data that templates get from responses: names, times and amounts.
 import { expect, test } from 'vitest'
 import { output, rendering } from '../../packages/liquid/test/rendering.ts'
 import { asPluginInput } from '../../src/extension/plugins/translation.ts'
@@ -13,7 +13,7 @@ const RECORD = {
   fees: [{ feeName: 'policy', amount: 25, amountCurrency: 'EUR' }],
 }
 
-test('amounts and rates are decimals also where they are whole: parts of them are not rounded down', () => {
+test('amounts and rates are decimals even when whole, so that dividing them does not round down', () => {
   const data = templateRecord(RECORD)
   const parts =
     '{{ data.premium | divided_by: 12 }} {{ data.month_premium | divided_by: 2 }} {{ data.fees[0].amount | divided_by: 2 }}'
@@ -23,7 +23,7 @@ test('amounts and rates are decimals also where they are whole: parts of them ar
   ).toBe('3 1790838000')
 })
 
-test('a technical premium beside a premium is an amount, too', () => {
+test('a technical premium next to a premium is an amount too', () => {
   const data = templateRecord({ ...RECORD, technicalPremium: 879 })
   expect(output('{{ data.technical_premium | divided_by: 12 }}', data)).toBe('73.25')
   expect(asPluginInput({ ...RECORD, technicalPremium: 879.5 })).toMatchObject({
@@ -36,7 +36,7 @@ test('a technical premium beside a premium is an amount, too', () => {
   expect(asPluginInput(yen)).toMatchObject({ premium: '500', technicalPremium: '480' })
 })
 
-test('a whole amount prints, compares and adds up as before', () => {
+test('a whole amount can still be printed, compared and added', () => {
   const data = templateRecord(RECORD)
   expect(
     output('{{ data.premium }} {{ data.premium | plus: 1 }} {{ data.fees | sum: "amount" }}', data),
@@ -45,7 +45,7 @@ test('a whole amount prints, compares and adds up as before', () => {
   expect(output('{{ data.premium | format_number_currency: "en", "US" }}', data)).toBe('€879.00')
 })
 
-test('what a template assigned shows amounts as the numbers that they are, also within a record', () => {
+test('variables of a template contain amounts as numbers, also within records', () => {
   const data = templateRecord(RECORD)
   const variables = rendering('{% assign all = data %}{% assign one = data.premium %}', data).variables()
   expect(variables).toMatchObject({

@@ -6,7 +6,7 @@ import { perilTotals, sumTotals, type Totals } from '../../src/rating/price.ts'
 const EUR = 'EUR' as CurrencyCode
 const euro = (minor: number): Money => fromMinor(minor, EUR)
 
-/** A peril whose pieces have these technical premiums, beside 100.00 of premium each. */
+/** A peril whose pieces have these technical premiums and a premium of 100.00 each. */
 const perilWith = (...technical: (number | undefined)[]): PerilView => {
   const price = { premium: { month: '100', amount: euro(10_000) }, taxes: [], commissions: [] }
   const pieces = technical.map(minor => ({
@@ -29,12 +29,12 @@ it.each([
   ['the first has none', [undefined, 8_000], undefined],
   ['the last has none', [9_000, undefined], undefined],
   ['there is no piece', [], undefined],
-])('the technical premium of a peril is that of all its pieces: where %s', (_, technical, sum) => {
+])('the technical premium of a peril is the sum of its pieces when %s', (_, technical, sum) => {
   const { technicalPremium } = perilTotals(perilWith(...technical), EUR)
   expect(technicalPremium).toEqual(sum === undefined ? undefined : euro(sum))
 })
 
-it('the technical premium of several perils is told where each in force has one', () => {
+it('the technical premium of several perils is shown only if each peril in force has one', () => {
   const totalsWith = (technicalPremium: Money | undefined): Totals => ({
     isInForce: true,
     premium: euro(10_000),

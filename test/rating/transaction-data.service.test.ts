@@ -1,5 +1,5 @@
-// Scripts that run once for a policy see the endorsement or renewal that they run for (brief 5.3): a renewal has other fees
-// than new business, and guidelines judge what an endorsement changes.
+// Scripts that run once for a policy see the endorsement or renewal that they run for (brief 5.3): a renewal has other fees than
+// new business, and guidelines evaluate the changes of an endorsement.
 import { beforeAll, expect, it } from 'vitest'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -34,7 +34,7 @@ beforeAll(async () => {
   })
 })
 
-it('fees of a renewal, and notes on an endorsement, follow from the transaction', async () => {
+it('the transaction determines a renewal’s fees and an endorsement’s underwriting notes', async () => {
   const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'upfront' })
   expect(policy.fees.map(one => [one.name, one.amount])).toEqual([['mooring', 30]])
   const { notes } = policy.modifications[0]!.automatedUnderwritingResult!

@@ -1,4 +1,4 @@
-// Worksheets of what plugins, external raters, tables of the tenant and earlier versions rated.
+// Worksheets of prices from plugins, external raters, the tenant's tables and earlier configuration versions.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -29,8 +29,8 @@ async function explained(motor: Motor, { locator }: { locator: string }): Promis
 
 const runOf = (sheet: Worksheet, name: string) => sheet.perils.find(one => one.perilName === name)!.runs[0]!
 
-describe('rated by a plugin', () => {
-  it('has the rates that it returns, its look-ups with their rows, and its notes without secrets', async () => {
+describe('A worksheet for a plugin', () => {
+  it('shows the returned rates, the look-ups with their rows, and the plugin’s notes', async () => {
     const files = pluginRated()
     const path = 'scripts/main/rater.js'
     files[path] = new TextDecoder()
@@ -56,8 +56,8 @@ describe('rated by a plugin', () => {
   })
 })
 
-describe('rated by an external rater', () => {
-  it('has request and answer, and says where it answers another rate than was recorded, which counts', async () => {
+describe('A worksheet for an external rater', () => {
+  it('shows request and response, and reports when the rater now differs from the recorded rate', async () => {
     const rater = await openRater()
     const motor = await motorTenant('worksheet-rater', externallyRated('acme'))
     await register(motor, 'acme', rater)
@@ -92,8 +92,8 @@ describe('rated by an external rater', () => {
   })
 })
 
-describe('rated by a table that is a resource', () => {
-  it('has the contents that rated it, with their line, after they were replaced', async () => {
+describe('A worksheet for a table that is a resource', () => {
+  it('shows the contents used for rating, with the line, even after they were replaced', async () => {
     const motor = await motorTenant('worksheet-table')
     const token = await motor.signIn('anna.admin')
     const root = `/resource/${motor.tenantLocator}`
@@ -125,8 +125,8 @@ describe('rated by a table that is a resource', () => {
   })
 })
 
-describe('rated by an earlier version of the configuration', () => {
-  it('is explained by that version, also after the policy was upgraded', async () => {
+describe('A worksheet for an earlier configuration version', () => {
+  it('uses that version even after the policy was upgraded', async () => {
     const dearer = (): ArchiveFiles => {
       const files = motorWithoutPapers()
       const path = 'products/private_motor/policy/tables/own_damage_rate.csv'

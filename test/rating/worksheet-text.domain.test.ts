@@ -10,7 +10,7 @@ import { bindery } from '../cli/terminal.ts'
 const folder = mkdtempSync(join(tmpdir(), 'bindery-worksheet-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('docs/worksheet.md shows what bindery price --explain prints', async () => {
+test('docs/worksheet.md shows the output of bindery price --explain', async () => {
   const product = join(folder, 'bicycle')
   await bindery('new', product)
   const policy = join(product, 'policy.json')
@@ -20,7 +20,7 @@ test('docs/worksheet.md shows what bindery price --explain prints', async () => 
   expect(out.trimEnd()).toBe(shown!.split('```')[0]!.trim())
 })
 
-test('--json has the worksheet beside the price', async () => {
+test('bindery price --json --explain prints the worksheet next to the price', async () => {
   const argv = ['price', 'examples/motor', '--policy', 'examples/motor/worked.json', '--json']
   const [explained] = (await bindery(...argv, '--explain')).out
     .split('\n')
@@ -33,7 +33,7 @@ test('--json has the worksheet beside the price', async () => {
 const textOf = (lines: ReturnType<typeof stepLines>): string[] =>
   lines.map(({ line, what, value }) => [line, what.trim(), value].filter(Boolean).join(' | '))
 
-describe('lines', () => {
+describe('The lines of a worksheet', () => {
   const step = (
     line: number,
     kind: WorksheetStep['kind'],
@@ -47,7 +47,7 @@ describe('lines', () => {
     ...more,
   })
 
-  test('a value that is read stands beside the figure that it becomes; whole records are left out', () => {
+  test('show a value next to the name it was read by, and leave out whole records', () => {
     const steps = [
       step(1, 'read', 'data.policy', { result: '{…}' }),
       step(2, 'read', 'a.value', { result: '100' }),
@@ -70,7 +70,7 @@ describe('lines', () => {
     ])
   })
 
-  test('a figure has its formula, says that it is rounded, and what was recorded', () => {
+  test('show the formula of an amount, whether it was rounded, and the recorded amount', () => {
     const lines = figureLines('premium', {
       yearly: '100',
       added: '2',
@@ -88,7 +88,7 @@ describe('lines', () => {
     ).toEqual(['premium: 12.5 for 12 months | 12.50'])
   })
 
-  test('shares say what they are a part of', () => {
+  test('show what a share is a part of', () => {
     const share = { of: 'premium', from: '120.00', amount: '40.00' } as const
     const shares = [
       { ...share, how: 'share', part: '4', whole: '12' } as const,

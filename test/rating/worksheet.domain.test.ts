@@ -1,4 +1,4 @@
-// The worksheet of every peril of both examples adds up to the cent, from its own lines.
+// The worksheet of every peril of both examples adds up to the cent from its own lines.
 import { describe, expect, test } from 'vitest'
 import { pricedOffline } from '../../cli/offline/price.ts'
 import type { Worksheet } from '../../src/policy/contract/worksheet.ts'
@@ -22,7 +22,7 @@ async function worksheetOf(
   return { sheet: worksheet!, total: price.total, perils }
 }
 
-/** The motor example with its plugins switched on. */
+/** The motor example with its plugins enabled. */
 function withPlugins(): Configuration {
   const configuration = exampleConfiguration('motor')
   const product = configuration.products.private_motor!
@@ -37,7 +37,7 @@ const withProduct = (configuration: Configuration, product: ProductDefinition): 
   products: { ...configuration.products, [product.name]: product },
 })
 
-describe.each(['motor', 'home'] as const)('the worksheet of the %s example', example => {
+describe.each(['motor', 'home'] as const)('The worksheet of the %s example', example => {
   test.each(casesOf(example))('adds up to the cent for every peril: $name', async one => {
     const { sheet, total, perils } = await worksheetOf(exampleConfiguration(example), one)
     expect(sheet.perils).toHaveLength(perils)
@@ -47,24 +47,27 @@ describe.each(['motor', 'home'] as const)('the worksheet of the %s example', exa
   })
 })
 
-test.each(['motor', 'home'] as const)('the cases have every peril of the %s example', async example => {
-  const [product] = Object.values(exampleConfiguration(example).products)
-  const declared = product!.exposures.flatMap(exposure => exposure.perils.map(peril => peril.name))
-  const policies = workedPolicies(example).map(
-    one => one.request.policy as { exposures: { perils: { name: string }[] }[] },
-  )
-  const used = policies.flatMap(one =>
-    one.exposures.flatMap(exposure => exposure.perils.map(peril => peril.name)),
-  )
-  expect([...new Set(used)].sort()).toEqual([...new Set(declared)].sort())
-})
+test.each(['motor', 'home'] as const)(
+  'the worked policies include every peril of the %s example',
+  async example => {
+    const [product] = Object.values(exampleConfiguration(example).products)
+    const declared = product!.exposures.flatMap(exposure => exposure.perils.map(peril => peril.name))
+    const policies = workedPolicies(example).map(
+      one => one.request.policy as { exposures: { perils: { name: string }[] }[] },
+    )
+    const used = policies.flatMap(one =>
+      one.exposures.flatMap(exposure => exposure.perils.map(peril => peril.name)),
+    )
+    expect([...new Set(used)].sort()).toEqual([...new Set(declared)].sort())
+  },
+)
 
-test('hundreds of lines of arithmetic were worked out again', () => {
+test('the tests above recomputed more than 200 lines of arithmetic', () => {
   expect(arithmeticLines).toBeGreaterThan(200)
 })
 
-describe('the worksheet of a plugin', () => {
-  test.each(casesOf('motor'))('adds up from the rates that it returned: $name', async one => {
+describe('The worksheet of a plugin', () => {
+  test.each(casesOf('motor'))('adds up from the rates that the plugin returned: $name', async one => {
     const { sheet, total } = await worksheetOf(withPlugins(), one)
     expect(Number(recomputed(sheet))).toBe(total)
     for (const peril of sheet.perils)
@@ -74,7 +77,7 @@ describe('the worksheet of a plugin', () => {
       }
   })
 
-  test('names each row that it looked up once, with file and line', async () => {
+  test('lists each row that was looked up once, with file and line', async () => {
     const { sheet } = await worksheetOf(withPlugins(), casesOf('motor')[0]!)
     const [call] = sheet.calls
     expect(call).toMatchObject({ ratedBy: 'plugin', source: 'main/rater.js', moreLookups: 0, notes: [] })
@@ -93,7 +96,7 @@ describe('the worksheet of a plugin', () => {
     ])
   })
 
-  test('has what the plugin notes by socotraApi.explain, up to 500 notes', async () => {
+  test('has the plugin’s notes by socotraApi.explain, at most 500', async () => {
     const configuration = withPlugins()
     const noting = (times: number): Configuration => ({
       ...configuration,
@@ -123,8 +126,8 @@ describe('the worksheet of a plugin', () => {
   })
 })
 
-describe('a step', () => {
-  test('says where it stands, what was read, and which row was looked up', async () => {
+describe('A step of a worksheet', () => {
+  test('has its line and column, the value read, and the row looked up', async () => {
     const { sheet } = await worksheetOf(exampleConfiguration('motor'), casesOf('motor')[0]!)
     const run = sheet.perils.find(one => one.perilName === 'own_damage')!.runs[0]!
     expect(run).toMatchObject({ ratedBy: 'template', transaction: 'creation', configVersion: 1 })
@@ -158,12 +161,12 @@ describe('a step', () => {
   })
 })
 
-describe('a large policy', () => {
+describe('The worksheet of a large policy', () => {
   const [one] = casesOf('motor')
   const exposures = one!.policy.exposures as object[]
   const fleet = { ...one!, policy: { ...one!.policy, exposures: Array(100).fill(exposures[0]) } }
 
-  test('has the first 200 perils, and says how many are left out', async () => {
+  test('has the first 200 perils and the number of others', async () => {
     const { sheet, total, perils } = await worksheetOf(exampleConfiguration('motor'), fleet)
     expect([perils, sheet.perils.length, sheet.morePerils]).toEqual([400, 200, 200])
     recomputed(sheet)

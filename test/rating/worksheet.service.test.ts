@@ -1,4 +1,4 @@
-// Worksheets through HTTP: recorded prices are rated again by what they were rated with, and every cent follows from lines.
+// Worksheets through HTTP: recorded prices are rated again by their original configuration, and every cent follows from the lines.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { GetPolicyPriceResponse, PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
@@ -74,8 +74,8 @@ const addsUp = (sheet: Worksheet | undefined, total: number): Worksheet => {
 
 const runsOf = (sheet: Worksheet, peril: string) => sheet.perils.find(one => one.perilName === peril)!.runs
 
-describe('the worksheet of a policy', () => {
-  it('is there where it is asked for, of a draft as it would be now, and of an issued policy rated again', async () => {
+describe('The worksheet of a policy', () => {
+  it('is returned on request: for a draft as of now, and for an issued policy rated again', async () => {
     const { body: draft } = await motor.createPolicy({ finalize: false })
     const price = await get<GetPolicyPriceResponse>(`/policy/${draft.locator}/price?explain=true`)
     expect(addsUp(price.worksheet, price.totalDue).isRecorded).toBe(false)
@@ -90,7 +90,7 @@ describe('the worksheet of a policy', () => {
     expect(runsOf(sheet, 'own_damage')[0]).toMatchObject({ ratedBy: 'template', configVersion: 1 })
   })
 
-  it('explains what endorsements split, rated again and left at their rates, what a cancellation took, and what came back', async () => {
+  it('explains splits, repricing and kept rates of endorsements, a cancellation and a reinstatement', async () => {
     const policy = await issued()
     const path = `/policies/${policy.locator}`
     await post(`${path}/endorsements`, {
@@ -154,7 +154,7 @@ describe('the worksheet of a policy', () => {
     expect(pieces.map(piece => piece.splitFrom.what)).toContain('removed')
   })
 
-  it('has one exposure or one peril where these are asked for, and refuses what there is not', async () => {
+  it('can be limited to one exposure or peril, and an unknown one returns 404', async () => {
     const policy = await issued()
     const [exposure] = policy.exposures
     const peril = exposure!.perils[1]!
@@ -169,8 +169,8 @@ describe('the worksheet of a policy', () => {
   })
 })
 
-describe('the worksheet of a change', () => {
-  it('is of an application as it would be now, and of a recorded endorsement and renewal', async () => {
+describe('The worksheet of a change', () => {
+  it('explains an application as of now, and a recorded endorsement and renewal', async () => {
     const policy = await issued()
     const path = `/policies/${policy.locator}`
     const request = { endorsementName: 'always', startTimestamp: later(policy, 3), ...dearer(policy) }
@@ -210,8 +210,8 @@ describe('the worksheet of a change', () => {
   })
 })
 
-describe('the worksheet of a quote and of a quick quote', () => {
-  it('is of the quoted quote, which has none before', async () => {
+describe('The worksheet of a quote or quick quote', () => {
+  it('is available once the quote is quoted, and returns 409 before', async () => {
     const { body: draft } = await motor.createPolicy({ finalize: false })
     const [{ locator: quote }] = (await get<{ locator: string }[]>(`/policies/${draft.locator}/quotes`)) as [
       { locator: string },
@@ -222,7 +222,7 @@ describe('the worksheet of a quote and of a quick quote', () => {
     addsUp(price.worksheet, price.total)
   })
 
-  it('is of a quick quote when it is made, and later; it is not stored', async () => {
+  it('is available when a quick quote is created and later, and is not stored', async () => {
     const policyholderLocator = await motor.newPolicyholder()
     const body = { ...plainYear().request.policy, policyholderLocator }
     const path = `/policy/${motor.tenantLocator}/quickquotes`
