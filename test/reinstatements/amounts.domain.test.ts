@@ -1,5 +1,5 @@
-// What comes back at a reinstatement, to the cent (brief 1.6, 3.3): flat fees whole, and everything as if the policy had
-// been cancelled and reinstated once, however often it was.
+// The amounts that a reinstatement restores, to the cent (brief 1.6, 3.3): flat fees in full, and everything as if the policy had
+// been cancelled and reinstated once, even after several times.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Instant, later } from '../../src/kernel/time.ts'
@@ -25,7 +25,7 @@ const at = (date: string): Instant => Date.parse(date) as Instant
 const START = at('2027-03-01')
 const END = at('2028-03-01')
 
-/** A commission and a technical premium beside the premium and the tax; half of what is given back is held back. */
+/** A commission and a technical premium in addition to premium and tax. Half of what is given back is held back. */
 const OWN = {
   'config.json': JSON.stringify({ timezone: 'UTC', currency: 'EUR' }),
   'products/boat/policy/exposures/hull/perils/sinking.premium.liquid': `
@@ -85,7 +85,7 @@ async function cancel(loaded: Loaded, effectiveTimestamp: Instant, name = 'sold'
   return after(loaded, decided.planned)
 }
 
-/** What the last cancellation ended comes back from that time on. */
+/** Reinstates what the last cancellation ended, from that time on. */
 async function reinstate(loaded: Loaded, effectiveTimestamp: Instant): Promise<Loaded> {
   const cancellation = [...loaded.aggregate.cancellations.keys()].at(-1)!
   const request = { effectiveTimestamp, reinstatementDeadlineTimestamp: undefined, issue: true }
@@ -97,7 +97,7 @@ async function reinstate(loaded: Loaded, effectiveTimestamp: Instant): Promise<L
   return after(loaded, decided.planned!)
 }
 
-/** Every amount of the policy as it is in force. */
+/** Every amount of the policy in force. */
 function price({ aggregate, product }: Loaded) {
   const quote = [...aggregate.quotes.values()][0]!
   return policyPriceResponse(policyView(aggregate, quote, product))
@@ -105,11 +105,11 @@ function price({ aggregate, product }: Loaded) {
 
 const feesOf = (loaded: Loaded): number => price(loaded).grossFees
 
-describe('a flat fee that a cancellation took', () => {
+describe('A flat fee that a cancellation took back', () => {
   const laterFee: FeeTerms = { feeName: 'reminder', amount: '12.50', from: at('2027-10-01') }
   const inGap: FeeTerms = { feeName: 'reminder', amount: '7', from: at('2027-09-10'), to: at('2027-09-20') }
 
-  it('comes back whole, with a gap or without', async () => {
+  it('is restored in full, with or without a gap', async () => {
     const policy = await insured(1_200, [laterFee])
     const ended = await cancel(policy, at('2027-09-01'))
     expect(feesOf(ended)).toBe(0)
@@ -117,13 +117,13 @@ describe('a flat fee that a cancellation took', () => {
       expect(feesOf(await reinstate(ended, at(date)))).toBe(12.5)
   })
 
-  it('comes back even where all of its time lies in the gap', async () => {
+  it('is restored even if all of its time is in the gap', async () => {
     const ended = await cancel(await insured(1_200, [inGap]), at('2027-09-01'))
     expect(feesOf(ended)).toBe(0)
     expect(feesOf(await reinstate(ended, at('2027-12-01')))).toBe(7)
   })
 
-  it('stays when the policy is cancelled again after the fee’s time began', async () => {
+  it('remains when the policy is cancelled again after the start of the fee', async () => {
     const ended = await cancel(await insured(1_200, [laterFee]), at('2027-09-01'))
     const back = await reinstate(ended, at('2027-11-15'))
     expect(feesOf(await cancel(back, at('2027-12-01')))).toBe(12.5)
@@ -131,14 +131,14 @@ describe('a flat fee that a cancellation took', () => {
   })
 })
 
-describe('a proratable fee', () => {
+describe('A proratable fee', () => {
   const mooring: FeeTerms = { feeName: 'mooring', amount: '100' }
 
-  it('is worked out from the whole fee after a reinstatement without a gap', async () => {
+  it('is computed from the whole fee after a reinstatement without a gap', async () => {
     const policy = await insured(1_200, [mooring])
     const [gap, back] = [at('2027-08-15'), at('2027-10-20')]
     const once = await reinstate(await cancel(policy, gap), back)
-    // 5 14/31 of 12 months are 45.43; of the 54.57 that are gone, 4 10/29 of 6 15/29 months come back: 36.38.
+    // 5 14/31 of 12 months are 45.43. Of the 54.57 taken back, 4 10/29 of 6 15/29 months are restored: 36.38.
     expect(feesOf(once)).toBe(81.81)
     let again = policy
     for (const date of ['2027-05-15', '2027-06-10', '2027-04-02'])
@@ -147,7 +147,7 @@ describe('a proratable fee', () => {
     expect(feesOf(await reinstate(await cancel(again, gap), back))).toBe(81.81)
   })
 
-  it('leaves the same at a cancellation, reinstated before or not', async () => {
+  it('has the same rest after a cancellation, whether or not the policy was reinstated before', async () => {
     const policy = await insured(1_200, [mooring])
     const before = await reinstate(await cancel(policy, at('2027-05-20')), at('2027-05-20'))
     for (const date of ['2027-05-19', '2027-07-07', '2027-12-31'])
@@ -168,8 +168,8 @@ const policyTerms = {
 const made = ({ yearly, fees, mooring }: { yearly: number; fees: FeeTerms[]; mooring: string }) =>
   insured(yearly, [{ feeName: 'mooring', amount: mooring }, ...fees])
 
-describe('cancelled and reinstated', () => {
-  it('at the same times n times gives every cent that once gives, holdbacks too', async () => {
+describe('Cancelling and reinstating a policy', () => {
+  it('several times for the same times has the same amounts as once, including holdbacks', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({ ...policyTerms, end: day, gap: fc.nat(120), name: fc.constantFrom('sold', 'short') }),
@@ -189,7 +189,7 @@ describe('cancelled and reinstated', () => {
     )
   })
 
-  it('without a gap any number of times, leaves the fees as if it had never been', async () => {
+  it('without a gap any number of times leaves the amounts, and the fees of later cancellations, unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -215,7 +215,7 @@ describe('cancelled and reinstated', () => {
   })
 })
 
-/** The sums of a price, without the locators of what they are of. */
+/** The sums of a price, without locators. */
 function totals(loaded: Loaded) {
   const { grossPremium, grossTaxes, grossFees, grossCommissions, total, exposurePrices } = price(loaded)
   const technical = exposurePrices.flatMap(one =>

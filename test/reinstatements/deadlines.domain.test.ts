@@ -1,4 +1,4 @@
-// Until when a reinstatement may be accepted (brief 1.6): 30 days by the cancellation's type, here.
+// The deadline for accepting a reinstatement (brief 1.6), here 30 days by the type of the cancellation.
 import { describe, expect, it } from 'vitest'
 import type { CancellationLocator } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
@@ -7,7 +7,7 @@ import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Cancelled on May 1 at 01:00, as of October 1. */
+/** Cancels on May 1 at 01:00, as of October 1. */
 async function cancelled(defaultDeadlineDays = 30): Promise<[BoatInUtc, CancellationLocator]> {
   const cancellationTypes = [{ name: 'sold', title: 'Sold', reinstatement: { defaultDeadlineDays } }]
   const files = { 'products/boat/policy/cancellations.json': JSON.stringify({ cancellationTypes }) }
@@ -28,20 +28,20 @@ const draft = async (boat: BoatInUtc, cancellation: CancellationLocator, deadlin
   return boat.aggregate.reinstatements.get(reinstatement)!
 }
 
-describe('a reinstatement', () => {
-  it('has the deadline of its cancellation’s type, from now on, unless the request says another', async () => {
+describe('A reinstatement', () => {
+  it('has the deadline of its cancellation type by default, counted from its creation', async () => {
     const deadline = utc('2030-05-31') + HOUR_MS
     expect((await draft(...(await cancelled()))).deadlineAt).toBe(deadline)
     expect((await draft(...(await cancelled()), deadline + 1)).deadlineAt).toBe(deadline + 1)
   })
 
-  it('is not made with a deadline that is now', async () => {
+  it('is rejected with a deadline that is not in the future', async () => {
     const [boat, cancellation] = await cancelled()
     await expect(draft(boat, cancellation, boat.now)).rejects.toMatchObject({ code: 'invalidRequest' })
     await draft(boat, cancellation, boat.now + 1)
   })
 
-  it('needs a deadline of its own where the type leaves it no days, and is told what to send', async () => {
+  it('needs a deadline in the request when the type allows no days, and the message says so', async () => {
     const [boat, cancellation] = await cancelled(0)
     await expect(draft(boat, cancellation)).rejects.toMatchObject({
       code: 'invalidRequest',
@@ -50,7 +50,7 @@ describe('a reinstatement', () => {
     await draft(boat, cancellation, boat.now + 1)
   })
 
-  it('is accepted until a moment before its deadline, and not at it', async () => {
+  it('can be accepted until just before its deadline, but not at it', async () => {
     const [boat, cancellation] = await cancelled()
     const { locator, deadlineAt } = await draft(boat, cancellation)
     boat.now = deadlineAt!

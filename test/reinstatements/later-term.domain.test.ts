@@ -1,4 +1,4 @@
-// What comes back where a reinstatement begins with a later term (brief 1.6). Two years from March 1, 2030 in UTC.
+// The amounts that a reinstatement restores when it begins with a later term (brief 1.6). Two years from March 1, 2030 in UTC.
 import { expect, it } from 'vitest'
 import { feesOf, isIssued, lineOf } from '../../src/policy/fold/line.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
@@ -6,7 +6,7 @@ import { boundQuote } from '../../src/policy/records/aggregate.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
 
-it('brings back that term, and nothing of the one before that ends there', async () => {
+it('reinstating from the start of a renewed term restores that term, and nothing of the term before', async () => {
   const boat = await BoatInUtc.issued({ schedule: 'upfront', fees: { mooring: 24 } })
   await boat.renew('2032-03-01')
   const cancellation = await boat.cancel('2030-09-01')
