@@ -16,7 +16,7 @@ const NOTHING = {
   endExposures: [],
 }
 
-test('a renewal is created from its end alone', () => {
+test('creating a renewal requires only its end', () => {
   expect(RenewalCreateRequest.parse({ renewalEndTimestamp: '5' })).toEqual({
     renewalEndTimestamp: 5,
     ...NOTHING,
@@ -25,7 +25,7 @@ test('a renewal is created from its end alone', () => {
   expect(error!.issues.map(issue => issue.path)).toEqual([['renewalEndTimestamp']])
 })
 
-test('a renewal is changed under the name renewalUpdate', () => {
+test('a renewal is updated by the property renewalUpdate', () => {
   expect(RenewalActionRequest.parse({ renewalUpdate: { renewalEndTimestamp: 6 } })).toEqual({
     action: 'update',
     update: { renewalEndTimestamp: 6, ...NOTHING },
@@ -36,7 +36,7 @@ test('a renewal is changed under the name renewalUpdate', () => {
   )
 })
 
-test('the legacy request holds the changes in a record of their own, which it may leave out', () => {
+test('the legacy request has its changes in policyUpdateRequest, which is optional', () => {
   for (const policyUpdateRequest of [undefined, null, {}])
     expect(RenewalIssueRequest.parse({ renewalEndTimestamp: 5, policyUpdateRequest })).toEqual({
       renewalEndTimestamp: 5,
@@ -47,7 +47,7 @@ test('the legacy request holds the changes in a record of their own, which it ma
   ).toEqual({ renewalEndTimestamp: 5, ...NOTHING, endExposures: ['a'] })
 })
 
-test('the answer repeats the changes of the request', () => {
+test('the response repeats the changes of the request', () => {
   const renewal = {
     locator: '100000256',
     policyholderLocator: 'h',

@@ -1,4 +1,4 @@
-// Renewals of a policy that lapsed the legacy way: another term from the lapse on.
+// Renewing a policy that lapsed the legacy way adds another term from the lapse on.
 import { expect, it } from 'vitest'
 import { add } from '../../src/kernel/time.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
@@ -17,7 +17,7 @@ async function renew(policy: ClockedPolicy): Promise<void> {
   )
 }
 
-/** Of each exposure: from when to when it is in force. */
+/** The spans in which each exposure is in force. */
 const exposuresOf = ({ loaded }: ClockedPolicy): string[][] =>
   policyResponse(loaded.aggregate, loaded.product, { summarizeQuotes: false }).exposures.map(one =>
     one.characteristics
@@ -26,7 +26,7 @@ const exposuresOf = ({ loaded }: ClockedPolicy): string[][] =>
       .sort(),
   )
 
-it('continue its exposures, term after term', async () => {
+it('renewing a lapsed policy continues its exposures, term after term', async () => {
   const policy = await ClockedPolicy.issued('home', 'full_pay')
   const { originalStart: start, timeZone } = policy.loaded.aggregate.policy
   await policy.advance(add(start, 2, 'month', timeZone))

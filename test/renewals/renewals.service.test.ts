@@ -1,4 +1,4 @@
-// Renewals through HTTP: another term with perils of its own, priced, billed by the schedule, and told of (brief 1.4).
+// Renewals through HTTP: another term with new perils, priced, billed by the payment schedule, and reported by events (brief 1.4).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
@@ -58,8 +58,8 @@ const eventsOf = async (policy: PolicyResponse): Promise<Event[]> => {
   return body.events.filter(one => one.data.policyLocator === policy.locator)
 }
 
-describe('a renewal in one step', () => {
-  it('opens a term of the same length: new perils of the same renewal group, the same exposures', async () => {
+describe('A renewal in one step', () => {
+  it('adds a term of equal length, with the same exposures and new perils of the same renewalGroup', async () => {
     const policy = await issued()
     const before = await priceOf(policy)
     const { status, body } = await renew(policy, { state: 'issued' })
@@ -107,7 +107,7 @@ describe('a renewal in one step', () => {
     expect(term[0]!.invoiceType).toBe('renewal')
   })
 
-  it('is issued from an application by one action: quoted, accepted and issued, in that order', async () => {
+  it('can be issued from an application by one action, which quotes and accepts it first', async () => {
     const policy = await issued()
     const before = await priceOf(policy)
     const { body: renewal } = await renew(policy)
@@ -121,7 +121,7 @@ describe('a renewal in one step', () => {
     expect(cents((await priceOf(policy)).total)).toBe(2 * cents(before.total))
   })
 
-  it('may change what is covered, and a second one follows the first', async () => {
+  it('can change the cover, and can be followed by another renewal', async () => {
     const policy = await issued()
     const dearer = {
       updateExposures: [
@@ -157,7 +157,7 @@ describe('a renewal in one step', () => {
     expect(cents((await priceOf(policy)).grossPremium)).toBe(sums.reduce((a, b) => a + b, 0))
   })
 
-  it('is endorsed like any term, and cancelled back to a date inside it to the cent', async () => {
+  it('can be cancelled at a date inside the new term, and the invoices match the price to the cent', async () => {
     const policy = await issued()
     const once = (await renew(policy, { state: 'issued' })) && (await read(policy))
     const first = await priceOf(policy)
@@ -181,8 +181,8 @@ describe('a renewal in one step', () => {
   })
 })
 
-describe('a renewal in steps', () => {
-  it('tells of each step, plans its invoices when quoted, and shows the policy when accepted', async () => {
+describe('A renewal in several steps', () => {
+  it('emits an event for each step, plans invoices when quoted, and previews the policy when accepted', async () => {
     const policy = await issued()
     const { body: renewal } = await renew(policy)
     expect(renewal.state).toBe('application')
@@ -210,7 +210,7 @@ describe('a renewal in steps', () => {
     expect(told).toEqual(['renewal.create', 'renewal.quote', 'renewal.accept', 'renewal.issue'])
   })
 
-  it('is taken back: its invoice is void and the policy is what it was', async () => {
+  it('has a void invoice and leaves the policy unchanged once it is invalidated', async () => {
     const policy = await issued()
     const before = await priceOf(policy)
     const { body: renewal } = await renew(policy, { state: 'accepted' })
@@ -222,7 +222,7 @@ describe('a renewal in steps', () => {
     expect(effectiveContractEndTimestamp).toBe(policy.effectiveContractEndTimestamp)
   })
 
-  it('only one may be quoted at a time', async () => {
+  it('can be quoted only while no other renewal is (409)', async () => {
     const policy = await issued()
     const { body: first } = await renew(policy, { state: 'quoted' })
     const second = await renew(policy, { state: 'quoted' })
@@ -231,7 +231,7 @@ describe('a renewal in steps', () => {
     expect((await motor.get<RenewalResponse[]>(`/policies/${policy.locator}/renewals`)).body).toHaveLength(1)
   })
 
-  it('has its new end changed while it is an application', async () => {
+  it('can change its end while it is an application', async () => {
     const policy = await issued()
     const { body: renewal } = await renew(policy)
     const end = add(endOf(policy), 6, 'month', BERLIN)
@@ -243,8 +243,8 @@ describe('a renewal in steps', () => {
   })
 })
 
-describe('a renewed policy', () => {
-  /** Changes add up to what is in force, and so do the invoices. */
+describe('A renewed policy', () => {
+  /** Checks that changes add up to what is in force, and invoices to the price. */
   async function addsUp(policy: PolicyResponse): Promise<PolicyPriceResponse> {
     const now = await read(policy)
     const price = await priceOf(policy)
@@ -255,7 +255,7 @@ describe('a renewed policy', () => {
     return price
   }
 
-  it('cancelled in its first term loses the second one whole, and gets both back', async () => {
+  it('cancelled in its first term loses all of the second, and a reinstatement restores both', async () => {
     const policy = await issued()
     await renew(policy, { state: 'issued' })
     const both = await addsUp(policy)
@@ -285,14 +285,14 @@ describe('a renewed policy', () => {
     expect((await read(policy)).effectiveContractEndTimestamp).toBe(String(aYearOn(policy)))
   })
 
-  it('withdrawn leaves zero', async () => {
+  it('has a price of zero after a withdrawal', async () => {
     const policy = await issued()
     await renew(policy, { state: 'issued' })
     expect((await motor.post(`/policy/${policy.locator}/withdraw`)).status).toBe(200)
     expect(await addsUp(policy)).toMatchObject({ total: 0, grossPremium: 0, grossTaxes: 0, grossFees: 0 })
   })
 
-  it('endorsed in its first term has the change in both', async () => {
+  it('endorsed in its first term has the change in both terms', async () => {
     const policy = await issued()
     await renew(policy, { state: 'issued' })
     const before = await addsUp(policy)
@@ -314,7 +314,7 @@ describe('a renewed policy', () => {
     expect(inForce.map(one => one.fieldValues.vehicle_value![0])).toEqual(['24500', '49000', '49000'])
   })
 
-  it('ends what an earlier request changed: the change is without effect', async () => {
+  it('ignores changes of a peril or exposure that the same renewal ends', async () => {
     const policy = await issued()
     const [vehicle] = policy.exposures
     const exposureLocator = vehicle!.locator
@@ -361,8 +361,8 @@ describe('a renewed policy', () => {
   })
 })
 
-describe('a renewal the legacy way', () => {
-  it('is previewed without a trace, then issued in one step for what the preview said', async () => {
+describe('POST /policy/{locator}/issueRenewal', () => {
+  it('issues a renewal for the price of previewRenewalPrice, which changes nothing', async () => {
     const policy = await issued()
     const request = {
       renewalEndTimestamp: aYearOn(policy),
@@ -385,7 +385,7 @@ describe('a renewal the legacy way', () => {
     expect(body).toEqual(await read(policy))
   })
 
-  it('without changes needs only the new end', async () => {
+  it('requires only the new end', async () => {
     const policy = await issued()
     const body = { renewalEndTimestamp: aYearOn(policy) }
     expect((await motor.post(`/policy/${policy.locator}/issueRenewal`, body)).status).toBe(200)
@@ -393,7 +393,7 @@ describe('a renewal the legacy way', () => {
   })
 })
 
-it('a renewal of terms long past, paid by the month, asks for all of it at once', async () => {
+it('a renewal of time long past, billed monthly, is one invoice', async () => {
   const start = 1_514_761_200_000 as Instant // 2018-01-01 in Berlin
   const policy = await issued({
     policyStartTimestamp: start,
@@ -413,15 +413,15 @@ it('a renewal of terms long past, paid by the month, asks for all of it at once'
   expect(total).toBe(cents((await priceOf(policy)).total))
 })
 
-describe('a renewal that cannot be', () => {
-  it('400 where its end is not later than its start', async () => {
+describe('An invalid renewal', () => {
+  it('returns 400 when its end is not after its start', async () => {
     const policy = await issued()
     const { status, body } = await renew(policy, { renewalEndTimestamp: endOf(policy) })
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('renewalEndTimestamp')])
   })
 
   it.each(['application', 'issued'])(
-    '400 for what cannot be read of the policy or a peril, up to %s',
+    'returns 400 for changes that cannot be applied to the policy or a peril, when created as %s',
     async state => {
       const policy = await issued()
       const [vehicle] = policy.exposures
@@ -447,12 +447,12 @@ describe('a renewal that cannot be', () => {
     },
   )
 
-  it('409 before the policy is issued', async () => {
+  it('returns 409 before the policy is issued', async () => {
     const { body: draft } = await motor.createPolicy()
     expect((await renew(draft)).status).toBe(409)
   })
 
-  it('404 for an endorsement by the name of a renewal, and the other way round', async () => {
+  it('returns 404 when it is read as an endorsement, or does not exist', async () => {
     const policy = await issued()
     const { body: renewal } = await renew(policy)
     expect((await motor.get(`/endorsements/${renewal.locator}`)).status).toBe(404)
@@ -462,13 +462,13 @@ describe('a renewal that cannot be', () => {
     expect(listed.body).toEqual([])
   })
 
-  it('400 for a schedule that the product does not have', async () => {
+  it('returns 400 for a payment schedule that the product does not have', async () => {
     const policy = await issued()
     expect((await renew(policy, { newPaymentScheduleName: 'never' })).status).toBe(400)
   })
 })
 
-it('takes few round trips', async () => {
+it('issuing a renewal takes at most 4 D1 round trips, and reading it one', async () => {
   const policy = await issued()
   const answer = await renew(policy, { state: 'issued' })
   expect(roundTrips(answer).d1).toBeLessThanOrEqual(4)

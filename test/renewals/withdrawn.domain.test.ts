@@ -1,4 +1,4 @@
-// The application of a renewal that a withdrawal leaves behind.
+// The application of a renewal of a policy that was withdrawn later.
 import { expect, it } from 'vitest'
 import { add } from '../../src/kernel/time.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
@@ -6,7 +6,7 @@ import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
 
-it('is refused because the policy is withdrawn, without the advice to reinstate it', async () => {
+it('quoting a renewal of a withdrawn policy is rejected without the advice to reinstate the policy', async () => {
   const policy = await ClockedPolicy.issued('home', 'full_pay')
   const { effectiveEnd, timeZone, locator } = policy.loaded.aggregate.policy
   const request = RenewalCreateRequest.parse({
