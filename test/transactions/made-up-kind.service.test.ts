@@ -1,5 +1,5 @@
-// A kind of operation is added by its value in the registry alone (docs/design.md, section 4): here inspections, with a record, a
-// state table and an answer of their own. An inspection's record is a modification that charges nothing.
+// Adding a kind of operation needs only its value in the registry (docs/design.md, section 4). The example is an inspection with
+// its own record, state table and response. The record is a modification that charges nothing.
 import { env } from 'cloudflare:workers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { notFound } from '../../src/kernel/errors.ts'
@@ -96,7 +96,7 @@ const inspectionKind = defineKind<'inspection'>({
     const inspection = newModification(
       aggregate,
       {
-        // Charges nothing, and answers do not list it.
+        // Charges nothing and is not listed in responses.
         kind: 'scheduleChange',
         name: NAME,
         effectiveAt: attempt.now,
@@ -134,7 +134,7 @@ afterAll(() => {
   registerKinds(KINDS)
 })
 
-/** The object of a policy with this registry: the service's own knows no inspections. */
+/** The object of a policy with this registry. The service's own object does not know inspections. */
 function objectOf(locator: PolicyLocator) {
   const memory: PolicyMemory = {}
   return async <Body>(operation: PolicyOperation, more: Partial<RequestContext> = {}): Promise<Body> => {
@@ -159,7 +159,7 @@ async function issuedPolicy() {
 
 const inspect = (operation: InspectionOperation): PolicyOperation => ({ kind: 'inspection', operation })
 
-it('has a record, an answer and states of its own', async () => {
+it('a registered kind of operation has its own record, response and states', async () => {
   const { locator, ask } = await issuedPolicy()
   const ordered = await ask<InspectionAnswer>(inspect({ action: 'order' }))
   expect(ordered).toMatchObject({ policyLocator: String(locator), inspectionState: 'ordered' })
@@ -171,14 +171,14 @@ it('has a record, an answer and states of its own', async () => {
   })
 })
 
-it('is stored with the policy: another instance of its object reads it', async () => {
+it('its record is stored with the policy, and another instance of the policy’s object reads it', async () => {
   const { locator, ask } = await issuedPolicy()
   const { locator: inspection } = await ask<InspectionAnswer>(inspect({ action: 'order' }))
   const dropped = await objectOf(locator)<InspectionAnswer>(inspect({ action: 'drop', inspection }))
   expect(dropped.inspectionState).toBe('dropped')
 })
 
-it('is compared with If-Match, and answers a repeat as it answered first', async () => {
+it('its record is compared with If-Match, and a repeat returns the original response', async () => {
   const { ask } = await issuedPolicy()
   const idempotency = { key: newUuid(0), bodyHash: 'order' }
   const ordered = await ask<InspectionAnswer>(inspect({ action: 'order' }), { idempotency })
@@ -191,7 +191,7 @@ it('is compared with If-Match, and answers a repeat as it answered first', async
   expect(await ask(inspect({ action: 'order' }), { idempotency })).toEqual(ordered)
 })
 
-it('stands in the way of other kinds, which name it or take it back', async () => {
+it('a pending record blocks other kinds, which name it or take it back', async () => {
   const { ask } = await issuedPolicy()
   const { locator: inspection } = await ask<InspectionAnswer>(inspect({ action: 'order' }))
   await expect(ask({ kind: 'paymentSchedule', name: 'upfront' })).rejects.toThrow(inspection)
