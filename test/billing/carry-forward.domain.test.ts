@@ -15,7 +15,7 @@ const files = {
 
 const told = (boat: BoatInUtc) => boat.billed.map(([, minor, , status]) => [minor, status])
 
-it('does not carry forward an invoice of exactly the threshold', async () => {
+it('an invoice of exactly the threshold is not carried forward', async () => {
   const boat = await BoatInUtc.issued({ yearly: '24', files })
   await boat.makeNext(1)
   expect(told(boat)).toEqual([
@@ -24,7 +24,7 @@ it('does not carry forward an invoice of exactly the threshold', async () => {
   ])
 })
 
-it('adds two carried-forward invoices to the third, and carries the fourth forward again', async () => {
+it('the third invoice includes two carried-forward ones, and the fourth is carried forward again', async () => {
   const boat = await BoatInUtc.issued({ yearly: '8', files })
   await boat.makeNext(3)
   expect(told(boat)).toEqual([
@@ -35,7 +35,7 @@ it('adds two carried-forward invoices to the third, and carries the fourth forwa
   ])
 })
 
-it('carries forward bills made together after an outage as if each had been made on time', async () => {
+it('bills made together after an outage are carried forward as if each had been made on time', async () => {
   const boat = await BoatInUtc.issued({ yearly: '8', files })
   boat.now = utc('2030-06-25')
   await boat.record(await decideInvoicing(boat.loaded, boat.attempt))
@@ -48,7 +48,7 @@ it('carries forward bills made together after an outage as if each had been made
   ])
 })
 
-it('does not carry forward the last invoice of the plan, even below the threshold', async () => {
+it('the last invoice of a plan is not carried forward, even below the threshold', async () => {
   // Eleven months of 1.10 each make five pairs and one invoice without a later one to join.
   const boat = await BoatInUtc.issued({ yearly: '13.2', end: '2031-02-01', files })
   await boat.makeNext(10)

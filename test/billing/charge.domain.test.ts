@@ -58,7 +58,7 @@ const fee = (digit: number, amountMinor: number): Fee => ({
 })
 
 describe('Charges', () => {
-  test('a priced peril is charged its premium, taxes and commissions, but no technical premium and no zero amounts', () => {
+  test('a priced peril has charges for premium, taxes and commissions, but not for technical premium or zeros', () => {
     const charges = perilCharges(run, 'collision')
     expect(charges.map(({ type, amount }) => [type, toText(amount)])).toEqual([
       ['premium', '1200.00'],
@@ -139,7 +139,7 @@ describe('Charges', () => {
     ])
   })
 
-  test('rests of one charge are joined from the first start to the last end, and dropped when they cancel out', () => {
+  test('rests of one charge are joined from first start to last end, and dropped when they cancel out', () => {
     const middle = local('2024-11-15', 'UTC')
     const rest = (minor: number, from = start, to = end) => ({
       ...chargeOf('premium', minor, { start, end }, { id: 'one' }),

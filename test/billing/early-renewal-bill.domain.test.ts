@@ -20,7 +20,7 @@ function addsUp({ loaded }: BoatInUtc): void {
   chargesAreBilledOnce(loaded)
 }
 
-it("cancelling in the month of the renewal's first bill gives back 15 of 31 days and changes no earlier bill", async () => {
+it('cancelling in the month of a renewal’s first bill refunds 15 of its 31 days and changes no planned bill', async () => {
   const boat = await renewed()
   const before = boat.planned.slice(0, 11)
   await boat.cancel('2036-03-17')

@@ -51,7 +51,7 @@ describe('An endorsement', () => {
     addsUp(boat)
   })
 
-  it('gives back immediately what one bill charged for the whole renewed term, and adjusts planned bills by month', async () => {
+  it('gives back immediately what a single bill charged for the renewed term, and changes planned bills', async () => {
     const boat = await BoatInUtc.issued()
     await boat.renew('2032-03-01', { newPaymentScheduleName: 'upfront' })
     await boat.endorse('2030-07-01', '600')
@@ -66,7 +66,7 @@ describe('An endorsement', () => {
 })
 
 describe('An endorsement that moves the end', () => {
-  it('earlier leaves no bill after it, and adds their shares of a flat fee to the last bill', async () => {
+  it('to an earlier one leaves no bill after it, and adds their shares of a flat fee to the last bill', async () => {
     const boat = await movable({ yearly: '1000', fees: { reminder: 24 } })
     await boat.endorse('2030-08-20', undefined, { newPolicyEndTimestamp: utc('2030-09-01') })
     // 467.74 is in force before Aug 20, and 32.59 from then on: 0.35 more than six months of 83.33. The bill of August has this
@@ -78,7 +78,7 @@ describe('An endorsement that moves the end', () => {
     addsUp(boat)
   })
 
-  it('later bills the added time that has already passed immediately', async () => {
+  it('to a later one bills immediately the added time that has already passed', async () => {
     const boat = await movable()
     boat.now = utc('2031-04-10')
     await boat.endorse('2031-02-01', undefined, { newPolicyEndTimestamp: utc('2031-06-01') })

@@ -156,7 +156,7 @@ describe('A cancellation', () => {
     addsUp(boat)
   })
 
-  it('leaves such a difference on the bills also where a further endorsement ends the policy earlier', async () => {
+  it('by an endorsement that ends the policy earlier keeps such a difference on the bills too', async () => {
     const features = { 'property.endorsement.policy.end.enabled': true }
     const boat = await BoatInUtc.issued({
       schedule: 'fortnightly',
@@ -231,7 +231,7 @@ describe('An endorsement', () => {
     addsUp(boat)
   })
 
-  it("reverses the former charge on each bill by that bill's amount, and the rest on the bill where it begins", async () => {
+  it('reverses the former charge on each bill by the bill’s amount, and the rest on the bill where it begins', async () => {
     const boat = await BoatInUtc.issued()
     await boat.endorse('2030-07-15', '600')
     const [july, august] = futureInstallments(boat.aggregate).slice(3)
@@ -598,7 +598,7 @@ describe('A reinstatement', () => {
     })
   })
 
-  it('with a gap spreads what comes back by the months of its bills, after a change of the payment schedule', async () => {
+  it('with a gap after a schedule change spreads what comes back by the months of its bills', async () => {
     for (const schedule of ['upfront', 'weekly']) {
       const boat = await BoatInUtc.issued()
       const cancellation = await boat.cancel('2030-10-15')
@@ -644,7 +644,7 @@ describe('A reinstatement', () => {
     addsUp(boat)
   })
 
-  it("with a gap, then endorsed from before it, bills each bill's own time and nothing for the gap", async () => {
+  it('with a gap, then endorsed from before it, bills each bill’s own time and nothing for the gap', async () => {
     const boat = await BoatInUtc.issued()
     await boat.reinstate(await boat.cancel('2030-10-15'), '2030-12-16')
     await boat.endorse('2030-09-01', '2400')
@@ -662,7 +662,7 @@ describe('A reinstatement', () => {
     addsUp(boat)
   })
 
-  it('with a gap, then endorsed with another schedule, bills nothing for the gap and refunds nothing immediately', async () => {
+  it('with a gap, then endorsed with another schedule, bills nothing for the gap and refunds nothing', async () => {
     for (const [schedule, plan] of [
       [
         'monthly',
@@ -823,7 +823,7 @@ describe('Changing the payment schedule', () => {
   })
 })
 
-it('bills that an accepted change held back are due at the end of the day on which the next change creates them', async () => {
+it('bills held back by an accepted change are due at the end of the day on which they are created', async () => {
   const boat = await BoatInUtc.issued()
   await boat.endorse('2030-03-15', '1400', { state: 'accepted', newPaymentScheduleName: 'upfront' })
   await boat.advance('2030-06-10')

@@ -169,7 +169,7 @@ describe('Planning installments', () => {
     ])
   })
 
-  test('in every zone installments tile the coverage, the first is issued now, and due times rise from today on', () => {
+  test('in every zone installments tile the coverage, the first is issued now, and due times increase', () => {
     const scenario = fc.constantFrom(...ZONES).chain(zone =>
       fc.record({
         zone: fc.constant(zone),

@@ -73,7 +73,7 @@ describe('Charges on installments', () => {
     expect(totals(plan, charges)).toEqual(['300.00', ...new Array(9).fill('100.00')])
   })
 
-  test('a charge for part of the coverage is billed by the periods it covers, in equal amounts for whole ones', () => {
+  test('a charge for part of the coverage is billed by the periods it covers, equally for whole ones', () => {
     const charges = [chargeOf('premium', 80_000, span('2023-07-15', '2024-03-15'))]
     expect(totals(planOf(charges, 'monthly'), charges)).toEqual([
       '0.00',

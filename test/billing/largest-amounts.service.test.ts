@@ -38,7 +38,7 @@ const statuses = async ({ locator, policyholderLocator }: PolicyResponse): Promi
 
 const ALL_READ = [200, 200, 200, 200, 200]
 
-it('a policy whose fees and terms exceed the largest amount stays readable, and the ninth fee is rejected with 422', async () => {
+it('a policy whose fees exceed the largest amount stays readable, and its ninth fee is rejected with 422', async () => {
   const policy = await plain.issue(YEAR, '5000000000000')
   await plain.ok('POST', `/policies/${policy.locator}/renewals`, {
     renewalEndTimestamp: Date.UTC(2029, 0, 1),

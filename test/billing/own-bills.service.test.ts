@@ -192,8 +192,8 @@ describe('New business', () => {
   })
 })
 
-describe('A later transaction that replaces planned bills', () => {
-  it('by an endorsement bills its own charges with the rests, and drops the fees of the replaced installments', async () => {
+describe('Replacing planned bills', () => {
+  it('an endorsement bills its own charges with the rests, and drops the fees of replaced installments', async () => {
     const of = await boats()
     const policy = await inJune(of)
     const quoted = await of.ok<EndorsementResponse>(
@@ -253,7 +253,7 @@ describe('A later transaction that replaces planned bills', () => {
     expect([await total(of, policy), invoiced]).toEqual([1800, 1820])
   })
 
-  it('gives an endorsement’s reversal the characteristics that it replaced, like the rest of that charge', async () => {
+  it('the reversal by an endorsement has the characteristics of the charge that it reverses', async () => {
     const of = await boats()
     const policy = await inJune(of)
     const issued = dearer(policy, '2400', { state: 'issued' })
@@ -284,7 +284,7 @@ describe('A later transaction that replaces planned bills', () => {
     ])
   })
 
-  it('restores the plan with its fees when the endorsement is invalidated', async () => {
+  it('invalidating an endorsement restores the plan with its fees', async () => {
     const of = await boats()
     const policy = await inJune(of)
     const before = (await check(of, policy)).futureInvoices
@@ -312,7 +312,7 @@ describe('A later transaction that replaces planned bills', () => {
     expect((await check(of, policy)).futureInvoices).toEqual(before)
   })
 
-  it('after the end of the policy gives the plugin the coverage of what is still to be billed', async () => {
+  it('a schedule change after the end of the policy passes the coverage of what is still to be billed', async () => {
     const of = await boats(`
 exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTimestamp, policy }) => {
   socotraApi.setAuxData(policy.locator, 'given', JSON.stringify({ coverageStartTimestamp, coverageEndTimestamp }))
@@ -338,7 +338,7 @@ exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTime
     expect(futureInvoices.map(items)).toEqual([[['premium', 300]]])
   })
 
-  it('passes the plugin both the old and the new payment schedule, with and without an endorsement', async () => {
+  it('a schedule change passes the old and the new schedule, with or without an endorsement', async () => {
     const of = await boats()
     const policy = await inJune(of)
     await of.ok('POST', `/policy/${policy.locator}/paymentSchedule`, { newPaymentScheduleName: 'quarterly' })
@@ -375,7 +375,7 @@ exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTime
     expect(await total(of, policy)).toBe(1500)
   })
 
-  it('by a cancellation refunds the time after it without the fees, and its reinstatement is billed by month', async () => {
+  it('a cancellation refunds later cover but no fees, and its reinstatement is billed monthly', async () => {
     const of = await boats()
     const policy = await inJune(of)
     const preview = await of.ok<PolicyPreviewResponse>('POST', `/policies/${policy.locator}/preview`, {
@@ -419,8 +419,7 @@ exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTime
       'PATCH',
       `/reinstatements/${reinstated.locator}/accept`,
     )
-    // April to June are billed immediately. July is due to be invoiced on June 21, whether or not the reinstatement is issued by
-    // then.
+    // April to June are billed immediately. July is to be invoiced on June 21, whether or not the reinstatement is issued by then.
     expect(accepted.reinstatementPaymentAmount).toBe(300)
     const future = (await check(of, policy)).futureInvoices
     expect(future.map(asked)).toEqual(
@@ -439,7 +438,7 @@ exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTime
     expect([await total(of, policy), invoiced]).toEqual([1200, 1222])
   })
 
-  it('calls the proration plugin and the billing plugin once each for a cancellation, and bills what both return', async () => {
+  it('a cancellation calls the proration and the billing plugin once each, and bills what both return', async () => {
     made += 1
     const files: Record<string, string> = {
       ...motorScripts(),
@@ -484,7 +483,7 @@ exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTime
     expect((await called()).slice(before.length).sort()).toEqual(['createInstallments', 'getProrationResult'])
   })
 
-  it('by a legacy cancellation leaves no plan and no fees, and a renewal is planned separately from open bills', async () => {
+  it('a legacy cancellation leaves no plan and no fees, and a renewal is planned separately', async () => {
     const of = await boats()
     const policy = await inJune(of)
     const renewed = await of.ok<{ plannedInvoices: FutureInvoiceResponse[]; locator: string }>(
@@ -561,7 +560,7 @@ exports.createInstallments = ({ operation, charges, coverageStartTimestamp }) =>
   return { installments: [at(0, [{ chargeId, amount: 1200.09 }]), at(250, [{ chargeId, amount: -0.09 }])] }
 }`
 
-it('gives back an overcharge of nine cents although the plugin’s next answer leaves it out', async () => {
+it('an overcharge of nine cents is given back although the plugin’s next answer leaves it out', async () => {
   const of = await boats(OVERBILLING)
   const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'upfront' })
   await of.until(month(1))
@@ -609,7 +608,7 @@ describe('An invalid answer of the plugin', () => {
     expect(await refused('8')).toBe(`${answered}the answer must be an object, not text.`)
   })
 
-  it('rejects with 422 an endorsement whose first installment has no items, which remains an application', async () => {
+  it('with no items on the first installment returns 422, and the endorsement remains an application', async () => {
     const of = await boats(WAYWARD)
     const policy = await of.insured({ yearly: '500', paymentScheduleName: 'upfront' })
     const application = await of.ok<EndorsementResponse>(
@@ -657,7 +656,7 @@ describe('A plugin’s plan', () => {
     ])
   })
 
-  it('can issue its first invoice later, with a fee, and shows which planned installment will be written off', async () => {
+  it('can issue its first invoice later, with a fee, and shows which installment will be written off', async () => {
     const of = await boats(WAYWARD)
     const policy = await of.insured({ yearly: '200', paymentScheduleName: 'upfront' })
     const written = await of.insured({ yearly: '300', paymentScheduleName: 'upfront' })

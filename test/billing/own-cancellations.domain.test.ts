@@ -105,14 +105,14 @@ describe('A cancellation that a plugin bills', () => {
     addsUp(boat)
   })
 
-  it('without a gap before its reinstatement bills again on the original dates', async () => {
+  it('reinstated without a gap bills again what it took back, on the original dates', async () => {
     const { boat } = await inAugust({ isTaxed: true, fees: { mooring: 60 } })
     await boat.reinstate(await boat.cancel('2030-10-15'))
     expect(boat.amounts).toEqual(Array.from({ length: 6 }, () => '115.00'))
     addsUp(boat)
   })
 
-  it('with a gap before its reinstatement bills nothing for the gap, and can be repeated', async () => {
+  it('reinstated with a gap bills nothing for the gap, and can be cancelled and reinstated again', async () => {
     const { boat } = await inAugust()
     await boat.reinstate(await boat.cancel('2030-10-01'), '2030-11-01')
     expect(boat.amounts).toEqual(hundreds(5))
@@ -130,7 +130,7 @@ describe('A cancellation that a plugin bills', () => {
     addsUp(boat)
   })
 
-  it('before an earlier gap takes back both the cover kept before it and the cover restored after it', async () => {
+  it('before the gap of an earlier reinstatement takes back the cover on both sides of the gap', async () => {
     const { boat, given } = await inAugust()
     await boat.reinstate(await boat.cancel('2030-10-01'), '2030-11-01')
     const earlier = await boat.cancel('2030-09-16')

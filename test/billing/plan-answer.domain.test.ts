@@ -172,7 +172,7 @@ describe('A valid answer of createInstallments', () => {
     expect([other!.issueAt, other!.dueAt]).toEqual([at('2030-05-30'), at('2030-06-01')])
   })
 
-  it('issues now an installment with the present as its issue time, even years before cover begins', () => {
+  it('issues an installment now when its issue time is now, even years before cover begins', () => {
     const now = at('2026-11-30')
     const [one] = answered([installment(0, { issueTimestamp: now, dueTimestamp: now })], { now })
     expect(one).toMatchObject({ issueAt: now, dueAt: endOfDay(now, BERLIN) })
@@ -297,7 +297,7 @@ describe('An invalid answer of createInstallments is rejected', () => {
   })
 })
 
-it('in currencies of 0, 2 and 3 digits every charge is billed in full as answered, and any difference is rejected', () => {
+it('in currencies of 0, 2 and 3 digits every charge is billed in full, and any difference is rejected', () => {
   const currencies = ['EUR', 'JPY', 'BHD'] as CurrencyCode[]
   const parts = fc.array(fc.integer({ min: -5_000, max: 90_000 }), { minLength: 1, maxLength: 6 })
   fc.assert(

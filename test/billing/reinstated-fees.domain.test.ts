@@ -57,7 +57,7 @@ describe('A flat fee of 24.00 on a monthly plan, cancelled from its start and re
     addsUp(boat)
   })
 
-  it("has March and April on the reinstatement's invoice when April is past due", async () => {
+  it('has March and April on the reinstatement’s invoice when April is past due', async () => {
     const { boat, cancellation } = await cancelled()
     await boat.advance('2030-04-20')
     await boat.reinstate(cancellation, '2030-04-15')

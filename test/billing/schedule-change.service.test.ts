@@ -242,7 +242,7 @@ describe('An endorsement with a new payment schedule', () => {
     ])
   })
 
-  it("within a period prorates the first bill by the policy's calendar", async () => {
+  it('within a period prorates the first bill by the policy’s calendar', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'annually' })
     await of.until(month(6, 16))
@@ -449,7 +449,7 @@ describe('A cancellation after a change of the payment schedule', () => {
   })
 })
 
-describe("An endorsement of bills planned under another schedule than the policy's present one", () => {
+describe('An endorsement of bills planned under another schedule than the policy’s present one', () => {
   const planned = async (of: Boats, policy: PolicyResponse): Promise<Asked[]> =>
     (
       await of.ok<{ futureInvoices: FutureInvoiceResponse[] }>(
@@ -458,7 +458,7 @@ describe("An endorsement of bills planned under another schedule than the policy
       )
     ).futureInvoices.map(one => [day(one.startTimestamp), payable(one)])
 
-  it("changes each bill by its own share, and corrects the renewal's invoice by its difference only", async () => {
+  it('changes each bill by its own share, and corrects the renewal’s invoice by its difference only', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     await of.ok('POST', `/policies/${policy.locator}/renewals`, {

@@ -33,7 +33,7 @@ export const SCHEDULES: PaymentScheduleType[] = [
 export const local = (text: string, zone: string): Instant =>
   Temporal.PlainDateTime.from(text).toZonedDateTime(zone).epochMilliseconds as Instant
 
-/** An instant as local time, without fractions of zero: `2024-01-31T10:00:00`. */
+/** An instant as local time, with a fraction of a second only if it is not zero: `2024-01-31T10:00:00`. */
 export const localText = (at: Instant, zone: string): string =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDateTime().toString()
 

@@ -224,7 +224,7 @@ describe('A policyholder’s credit', () => {
     expect(refused.status).toBe(409)
   })
 
-  it('cannot be withdrawn while it is in use (409), and returns when that use is undone', async () => {
+  it('cannot be reversed while it is in use (409), and returns when that use is undone', async () => {
     const over = await paid((await accepted()).invoices[0]!, 1_000)
     const second = await accepted()
     const refused = await reverse(over)

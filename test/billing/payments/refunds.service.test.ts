@@ -58,8 +58,8 @@ describe('A refund of an unpaid invoice', () => {
   })
 })
 
-describe('A refund beyond what was paid in', () => {
-  it('cannot exceed the refund, and a reversed payment leaves its rest to settle the reopened invoice', async () => {
+describe('A payout of a refund', () => {
+  it('is rejected with 400 beyond the refund, and a bounced payment lets the rest settle its invoice', async () => {
     const policy = await issued()
     const paid = (await pay(policy.invoices[0]!)).body
     await motor.post(`/policy/${policy.locator}/withdraw`)
@@ -74,7 +74,7 @@ describe('A refund beyond what was paid in', () => {
     ])
   })
 
-  it('is credited only up to what was paid in', async () => {
+  it('cannot credit more than was paid in', async () => {
     const policyholderLocator = await motor.newPolicyholder()
     const policy = await issued({ policyholderLocator, paymentScheduleName: 'monthly' })
     expect((await pay(policy.invoices[0]!)).status).toBe(200)
