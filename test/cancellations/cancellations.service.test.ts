@@ -138,7 +138,7 @@ describe('A cancellation', () => {
     }
   })
 
-  it('can be repeated for an earlier date, and a later one is rejected with 400 and the latest allowed date', async () => {
+  it('can be repeated for an earlier date, and a later one returns 400 with the latest allowed date', async () => {
     const policy = await issued()
     await draft(policy, later(policy, 9), { issue: true })
     const refused = await draft(policy, later(policy, 10), { issue: true })
@@ -176,7 +176,7 @@ describe('A cancellation', () => {
     expect((await read(policy)).cancellation).toBeUndefined()
   })
 
-  it('returns 400 for an unknown name or a time outside the contract, and 409 for a policy that is not issued', async () => {
+  it('returns 400 for an unknown name or a time outside the contract, and 409 before the policy is issued', async () => {
     const policy = await issued()
     expect((await draft(policy, later(policy, 6), { name: 'whim' })).body).toMatchObject({
       message: expect.stringMatching(/it has 'customer_request', 'insurer_notice', 'lapse'\.$/),
@@ -372,7 +372,7 @@ it('each step of a cancellation and its reinstatement emits an event', async () 
   ])
 })
 
-it('issuing a cancellation takes one look-up and at most two D1 round trips, and a repeat changes nothing', async () => {
+it('issuing a cancellation takes a look-up and at most two D1 round trips, and a repeat changes nothing', async () => {
   const policy = await issued()
   const { body } = await draft(policy, later(policy, 6))
   await motor.get('/v1/ping/authorized')

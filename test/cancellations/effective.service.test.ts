@@ -46,7 +46,7 @@ async function told(policy: PolicyResponse, type = 'cancellation.effective'): Pr
   return events.map(({ data }) => data).filter(data => data.policyLocator === policy.locator)
 }
 
-it('cancellation.effective is emitted when the cancellation takes effect, or immediately if that has passed', async () => {
+it('cancellation.effective is emitted when a cancellation takes effect, or immediately for a past time', async () => {
   const soon = Date.now() + 10 * DAY_MS
   const [kept, late, brought, moved] = [await issued(), await issued(), await issued(), await issued()]
   const first = await cancel(kept, soon)
