@@ -95,7 +95,7 @@ describe('New business', () => {
 })
 
 describe('Documents of endorsements and renewals', () => {
-  it('of an endorsement are on the endorsement, and on the policy once it is issued', async () => {
+  it('are on an endorsement, and on the policy once it is issued', async () => {
     const policy = await issued()
     const { body: endorsement } = await motor.post<EndorsementResponse>(
       `/policies/${policy.locator}/endorsements`,
@@ -114,7 +114,7 @@ describe('Documents of endorsements and renewals', () => {
     expect((await made(policy.locator)).documents.map(one => one.fileName)).toContain('endorsement.pdf')
   })
 
-  it('of a renewal are an offer when it is quoted and a schedule when it is issued', async () => {
+  it('are an offer when a renewal is quoted and a schedule when it is issued', async () => {
     const policy = await issued()
     const end = Number(policy.effectiveContractEndTimestamp)
     const { body: renewal } = await motor.post<RenewalResponse>(`/policies/${policy.locator}/renewals`, {
@@ -174,7 +174,7 @@ describe('Documents of cancellations and reinstatements', () => {
     expect(names(issuedAgain.documents)).toEqual(['reinstatement.pdf ready'])
   })
 
-  it('of a legacy cancellation use the cancellation template, and are on the policy too', async () => {
+  it('use the cancellation template for a legacy cancellation, and are on the policy too', async () => {
     const policy = await issued()
     await motor.post(`/policy/${policy.locator}/cancel`, {
       coverageEndTimestamp: Number(policy.originalContractStartTimestamp) + 3 * MONTH_MS,

@@ -281,7 +281,7 @@ describe('Interrupted generation of documents', () => {
     expect((await read(motor, policy)).documents[1]!.state).toBe('ready')
   })
 
-  it('rethrows a refused read of snippets, which is no fault of the template, so that the document is retried', async () => {
+  it('rethrows a refused read of snippets, so that the document is retried instead of failing', async () => {
     const context = { env, tenant, calls: noCalls() }
     const renderingWhere = (problem: Refusal) =>
       documentResources(context, {

@@ -237,7 +237,7 @@ describe('Media fields of policies', () => {
     ).toBe(true)
   })
 
-  it('of two policies can name the same medium', async () => {
+  it('can name the same medium in two policies', async () => {
     const { body: medium } = await upload()
     for (let count = 0; count < 2; count += 1) {
       const { body } = await motor.createPolicy(withPhotos([medium.locator]))

@@ -64,7 +64,7 @@ describe('The document turns of a shard', () => {
     turns.begin(policy(2), false, at(0))
     expect(await turns.end(locator(2), at(10), look)).toEqual(policy(50))
     expect(await turns.end(locator(50), at(20), look)).toEqual(policy(51))
-    // The other one has its turn.
+    // Policy 1 is still in its turn.
     expect(await turns.end(locator(51), at(30), look)).toBeUndefined()
     expect(looks.count).toBe(1)
     expect(await turns.end(locator(1), at(40), look)).toEqual(policy(1))

@@ -53,7 +53,7 @@ describe('A shard with a hundred waiting policies', () => {
     expect(new Set(next).size).toBe(MADE_AT_ONCE)
   })
 
-  it('gives no seat to a policy that waits for its next attempt', async () => {
+  it('does not count a policy that waits for its next attempt as in progress', async () => {
     await postponeJob(database, 3 as PolicyLocator, (at + 60_000) as Instant, 1)
     expect(await claim(3)).toBeUndefined()
     const again = await claim(50)
@@ -91,7 +91,7 @@ function heldQueue() {
   return hints
 }
 
-it('a busy tenant delays another’s documents by at most one minute’s hints, and gets all its own', async () => {
+it('a busy tenant delays another’s documents by one minute’s hints at most, and all its own are generated', async () => {
   const [heavy, quiet] = [
     await motorTenant('heavy', exampleFiles('motor')),
     await motorTenant('quiet', exampleFiles('motor')),
