@@ -437,7 +437,7 @@ describe('An invalid endorsement', () => {
   })
 
   it.each(['application', 'issued'])(
-    'with changes that cannot be applied is rejected with 400 when created as %s, even unpriced',
+    'with changes that cannot be applied is rejected with 400 when created as %s, repriced or not',
     async state => {
       const policy = await issued()
       const exposureLocator = policy.exposures[0]!.locator

@@ -14,7 +14,7 @@ const files = { 'config.json': JSON.stringify({ timezone: 'UTC', currency: 'EUR'
 
 const hull = { exposureName: 'hull', fieldValues: { yearly: '1200' }, perils: [{ name: 'sinking' }] }
 
-it('moving the end to the start of the renewal takes back the renewal and leaves the first term unchanged', async () => {
+it('moving the end to the start of a renewal takes the renewal back and leaves the first term unchanged', async () => {
   const boat = await BoatInUtc.issued({ files })
   await boat.renew('2032-03-01')
   expect(priceOf(boat).grossPremium).toBe(2_400)

@@ -416,7 +416,7 @@ describe('A later end', () => {
   })
 })
 
-describe('A moved end, step by step,', () => {
+describe('A moved end in several steps', () => {
   for (const [which, to, change] of [
     ['earlier', '2035-10-01', -360],
     ['later', '2036-04-01', 357],
@@ -634,7 +634,7 @@ describe('The event policy.end', () => {
   })
 })
 
-it('a new end equal to the present one is no change, and withdraws a requested one', async () => {
+it('a new end equal to the present one is no change, and drops a requested one', async () => {
   const policy = await issued()
   const { body } = await apply(policy, 'never', {
     startTimestamp: day('2035-04-01'),
