@@ -40,7 +40,7 @@ const refusalOf = (promise: Promise<unknown>): Promise<Refusal> =>
     },
   )
 
-it('grace that starts at the end of a day lasts to the end of a day, even where its last hour is repeated', () => {
+it('grace from the end of a day lasts to the end of a day, even where its last hour is repeated', () => {
   const zone = 'America/Santiago' as TimeZone
   const at = (text: string): Instant => Date.parse(text) as Instant
   // On April 7, 2035 clocks go back from midnight to 23:00, so the day ends at 04:00 UTC.
@@ -212,7 +212,7 @@ describe('A grace period', () => {
 })
 
 describe('The end of a grace period', () => {
-  it('cancels the policy from then on by `lapse`, so that the covered time remains unpaid', async () => {
+  it('cancels the policy from then on by `lapse`, and the price of the covered time remains outstanding', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance('2027-01-20')
     policy.tell()

@@ -255,7 +255,7 @@ describe('An unpaid invoice', () => {
 })
 
 describe('A legacy lapse', () => {
-  it('is reported, billed and reinstated by payment, and snapshots show the policy as it was at each step', async () => {
+  it('is reported, billed and reinstated by payment, and snapshots show the policy at each step', async () => {
     const tenant = await home()
     const policy = await tenant.issued('monthly')
     const known: [at: string, answer: PolicyResponse][] = []
@@ -394,7 +394,7 @@ describe('A legacy lapse', () => {
     expect(story!.reinstatements.map(withoutPaper)).toEqual([withoutPaper(issued)])
   })
 
-  it('rejects unknown records (404), invalid times (400), wrong states (409) and missing permissions (403)', async () => {
+  it('returns 404 for unknown records, 400 for bad times, 409 for wrong states and 403 without permission', async () => {
     const tenant = await home()
     const policy = await tenant.issued('full_pay')
     const nothing = '0b6a3f0e-5a0c-4b0e-8f0e-000000000000'

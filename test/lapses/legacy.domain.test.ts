@@ -433,7 +433,7 @@ describe('Reinstating after a legacy lapse', () => {
     expect((await refusalOf(never.decide({ action: 'open' }))).message).toContain('reinstatementPeriodDays')
   })
 
-  it('ends with a withdrawal, which closes the reinstatement, and cannot be opened again', async () => {
+  it('is closed by a withdrawal, and cannot be opened again', async () => {
     const policy = await lapsedInApril()
     const reinstatement = await policy.decide({ action: 'open' })
     await policy.decide({ action: 'invoice', reinstatement, effectiveAt: policy.now })
@@ -526,7 +526,7 @@ describe(`random stories of unpaid invoices (seed ${SEED})`, () => {
     byPlugin: fc.boolean(),
   })
 
-  it('receive exactly the price of the cover provided, through any lapses and reinstatements', async () => {
+  it('pay for exactly the cover provided, through any lapses and reinstatements', async () => {
     await fc.assert(
       fc.asyncProperty(story, async one => {
         const policy = one.byPlugin
