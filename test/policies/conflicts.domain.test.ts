@@ -15,7 +15,7 @@ const quoted = async (): Promise<BoatInUtc> => {
 }
 
 describe('When a quoted endorsement conflicts,', () => {
-  it('a renewal created as quoted is told to be quoted by PATCH with conflictHandling, which invalidates it', async () => {
+  it('a renewal created as quoted is told to use PATCH with conflictHandling=invalidate, which works', async () => {
     const boat = await quoted()
     const request = (state: 'application' | 'quoted') =>
       RenewalCreateRequest.parse({ renewalEndTimestamp: utc('2032-03-01'), state })

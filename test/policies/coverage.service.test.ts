@@ -98,7 +98,7 @@ describe('POST /policies/{locator}/coverageSummary', () => {
     expect(await coverage(policy, end)).toMatchObject(NOTHING)
   })
 
-  it('is empty after a cancellation, shows the remaining amounts before it, and omits a reinstatement’s gap', async () => {
+  it('is empty after a cancellation, shows remaining amounts before it, and omits a reinstatement’s gap', async () => {
     const policy = await issued()
     const { locator } = await cancel(policy, 6)
     const cancelled = await priceOf(policy)

@@ -28,7 +28,7 @@ it('rejects a fee without a length, or from before the start of the policy', asy
   await refused('2030-02-28', '2030-06-01', /must not lie before the contract's start/)
 })
 
-it('a fee update takes effect at the start of its earliest fee, and its fees are not part of the policy before', async () => {
+it('a fee update takes effect at the start of its earliest fee, and its fees do not count before it', async () => {
   const boat = await BoatInUtc.issued({ fees: { reminder: 24 } })
   await boat.changeFees({ newFees: [feeOf('10', '2030-04-01'), feeOf('20'), feeOf('30', '2030-05-01')] })
   const { aggregate } = boat

@@ -58,7 +58,7 @@ const reinstate = (cancellation: { locator: string }, body: object) =>
   of.ok<{ locator: string }>('PATCH', `/cancellations/${cancellation.locator}/reinstate`, body)
 
 describe('Fees that are added', () => {
-  it('are billed immediately by one invoice of type other, are part of the price, and change no earlier invoice', async () => {
+  it('are billed immediately by one invoice of type other, and change the price but no earlier invoice', async () => {
     const policy = await insured()
     const before = await of.read(policy)
     const fees = await changed(policy, { newFees: [reminder, { ...mooring, description: 'Berth 7' }] })
@@ -200,8 +200,8 @@ describe('Fees that are reversed', () => {
   })
 })
 
-describe('A transaction on a policy with fees', () => {
-  it('by cancelling gives back the rest of a proratable fee only, and reinstating brings it back', async () => {
+describe('Transactions on a policy with added fees', () => {
+  it('cancelling gives back the rest of a proratable fee only, and reinstating brings it back', async () => {
     const policy = await insured()
     const later = { ...reminder, startTimestamp: month(10) }
     await changed(policy, { newFees: [reminder, mooring, later] })
@@ -232,7 +232,7 @@ describe('A transaction on a policy with fees', () => {
     expect(await costs(policy)).toBe(1225)
   })
 
-  it('by an accepted reinstatement protects the fees it restores from being reversed (409)', async () => {
+  it('an accepted reinstatement protects the fees it restores from being reversed (409)', async () => {
     const policy = await insured()
     const [fee] = await changed(policy, { newFees: [mooring] })
     const cancellation = await cancel(policy, month(6))
@@ -246,7 +246,7 @@ describe('A transaction on a policy with fees', () => {
     expect(await costs(policy)).toBe(1212.5)
   })
 
-  it('by a pending endorsement shows in newTotal the fees changed since', async () => {
+  it('a pending endorsement shows in newTotal the fees changed since', async () => {
     const policy = await insured()
     const endorsement = await of.ok<EndorsementResponse>('POST', `/policies/${policy.locator}/endorsements`, {
       endorsementName: 'change',
@@ -272,7 +272,7 @@ describe('A transaction on a policy with fees', () => {
     expect(await price()).toEqual({ newGrossFees: 12.5, grossFeesChange: 0, rest: 1212.5 })
   })
 
-  it('by withdrawing gives all fees back, and rejects later fee updates with 409', async () => {
+  it('a withdrawal gives all fees back, and later fee updates return 409', async () => {
     const policy = await insured()
     await changed(policy, { newFees: [reminder, mooring] })
     await of.ok('POST', `/policy/${policy.locator}/withdraw`)

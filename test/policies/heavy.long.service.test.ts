@@ -8,7 +8,7 @@ const VEHICLES = 1_000
 
 beforeAll(() => prepareDatabases({ tenants: 2 }))
 
-it('concurrent reads of a policy of 1,000 vehicles get 200 or 503 with Retry-After, and sequential reads 200', async () => {
+it('concurrent reads of 1,000 vehicles get 200 or 503 with Retry-After, and sequential reads 200', async () => {
   const [many, other] = [await motorTenant('many', motorWithoutPapers()), await motorTenant('other')]
   const [vehicle] = plainYear().request.policy.exposures
   const { body, status } = await many.createPolicy({

@@ -261,7 +261,7 @@ it('the rows read for a page do not depend on the number of policies', async () 
     expect(results).toHaveLength(5)
     return meta.rows_read
   }
-  // Of each of five policies: itself, found and shown, with up to three quotes and six modifications.
+  // For each of five policies: the policy itself, found and shown, with up to three quotes and six modifications.
   expect(await rowsOf({})).toBeLessThan(200)
   expect(await rowsOf({ position })).toBeLessThan(200)
   expect(await rowsOf({ createdAfterTimestamp: at(5_000), position })).toBeLessThan(200)

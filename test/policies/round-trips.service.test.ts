@@ -61,7 +61,7 @@ describe('Round trips', () => {
     expect(d1.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(4)
   })
 
-  it('create, price, finalize and issue take at most 7 D1 round trips when the object is cold at every step', async () => {
+  it('create, price, finalize and issue take at most 7 D1 round trips when the object is always cold', async () => {
     await warmUp()
     const created = await motor.createPolicy({ finalize: false })
     const path = `/policy/${created.body.locator}`

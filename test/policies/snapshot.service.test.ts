@@ -195,7 +195,7 @@ describe('Overwritten data in a snapshot', () => {
     expect(then.characteristics[0]!.fieldValues).not.toEqual(kept!.answer.characteristics[0]!.fieldValues)
   })
 
-  it('of a quote decided by a person: price and decision are missing until the decision', async () => {
+  it('of a quote decided by a person lack its price and decision until that time', async () => {
     const rejected = workedOf('motor').find(one => one.expected.decision === 'reject')!
     const { body: policy } = await motor.createPolicy({ ...rejected.request.policy, finalize: false })
     const { body: quotes } = await motor.get<PolicyQuoteResponse[]>(`/policies/${policy.locator}/quotes`)
@@ -212,7 +212,7 @@ describe('Overwritten data in a snapshot', () => {
     await equalsWhatGetAnswered(policy.locator, [created!, referred!])
   })
 
-  it('of a changed draft cancellation: the change is missing from updatedTimestamp once it is issued', async () => {
+  it('of a draft cancellation are kept, but updatedTimestamp loses its change once it is issued', async () => {
     const policy = await issued()
     let drafted: CancellationResponse
     const [created, updated] = await journey(policy.locator, {

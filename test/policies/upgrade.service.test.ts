@@ -377,7 +377,7 @@ describe('A pending transaction', () => {
     expect((await read(draft)).configVersion).toBe(2)
   })
 
-  it('that is an application stays, but loses a person’s decision, or its type if that was removed', async () => {
+  it('that is an application stays, but loses a person’s decision, and cannot be quoted if its type is gone', async () => {
     const { upgrade, issued, endorse, call } = dearer
     const policy = await issued()
     const { body: applied } = await endorse(policy, { fieldValues: { insured_before: 'no' } })
@@ -528,8 +528,8 @@ describe('An upgrade to a version that rejects the policy', () => {
   })
 })
 
-describe('A rejected upgrade', () => {
-  it('names an unknown version (400) or policy (404), or a policy in the wrong state (409)', async () => {
+describe('An invalid upgrade', () => {
+  it('returns 400 for an unknown version, 404 for an unknown policy and 409 in the wrong state', async () => {
     const { upgrade, issued, create, call } = dearer
     const policy = await issued()
     const unknown = await upgrade<Problem>(policy, { configVersion: 9 })

@@ -193,7 +193,7 @@ describe('A run split by its policy', () => {
     expect(story.reinstate(day('2025-08-30')).premiums()).toEqual(['348.39', '851.61'])
   })
 
-  it('and reinstated later has a gap, and the amount of the remaining months', () => {
+  it('reinstated later has a gap, and only the amount of the remaining months', () => {
     const story = new Story({ start: day('2025-05-15'), end: day('2026-05-15') }, '1200')
     story.cancel(day('2025-08-30')).reinstate(day('2025-09-30'))
     const [, back] = story.pieces()
@@ -203,7 +203,7 @@ describe('A run split by its policy', () => {
     expect(back!.amounts!.premium).toEqual(money(left.times('851.61').div(all), EUR))
   })
 
-  it('and cancelled at earlier and earlier times is reduced each time', () => {
+  it('cancelled at earlier and earlier times is reduced each time', () => {
     const story = new Story({ start: day('2025-01-01'), end: day('2026-01-01') }, '1200')
     expect(story.cancel(day('2025-10-01')).premiums()).toEqual(['900.00'])
     expect(story.cancel(day('2025-04-01')).premiums()).toEqual(['300.00'])
