@@ -41,7 +41,7 @@ describe('The field values of a policy', () => {
     )
   })
 
-  it('beyond the limit already can stay or shrink, but not grow', () => {
+  it('that already exceed the limit can stay or shrink, but not grow', () => {
     const before = policyOf([half, half, half])
     expect(() => assertContentFits(before, { ...before }, undefined)).not.toThrow()
     expect(() =>

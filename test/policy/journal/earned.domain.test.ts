@@ -31,7 +31,7 @@ describe('A premium of 120.00 for the year 2027', () => {
     ['2027-12-01', 11_000, 10_981], // 11/12; 334/365
     ['2028-01-01', 12_000, 12_000],
     ['2029-01-01', 12_000, 12_000],
-  ])('has on %s earned %i by months, and %i by days', (at, byMonths, byDays) => {
+  ])('has earned, on %s, %i by months and %i by days', (at, byMonths, byDays) => {
     expect([earned(year, day(at), 'product'), earned(year, day(at), 'daily')]).toEqual([byMonths, byDays])
     const back = { ...year, minor: -year.minor }
     expect([earned(back, day(at), 'product'), earned(back, day(at), 'daily')]).toEqual([
