@@ -355,14 +355,14 @@ describe('Discarding the selected quote', () => {
   })
 })
 
-describe('An action that a quote’s state does not allow', () => {
+describe('An invalid action on a quote', () => {
   const refused = async (answer: Promise<Answer<unknown>>, says: RegExp): Promise<void> => {
     const { status, body } = await answer
     expect(status).toBe(409)
     expect((body as { message: string }).message).toMatch(says)
   }
 
-  it('returns 409 and lists the actions that are allowed', async () => {
+  it('returns 409 with the allowed actions when the state does not allow it', async () => {
     const { quote } = await draft()
     const other = await copyOf(quote)
     await refused(
@@ -379,7 +379,7 @@ describe('An action that a quote’s state does not allow', () => {
     await refused(patch(`/quotes/${quote}/quote`), /is quoted and cannot be quoted/)
   })
 
-  it('or an invalid update returns 409 or 400, and the 400 lists every problem', async () => {
+  it('returns 400 with every problem of an invalid update, and 404 for an unknown quote', async () => {
     const { quote } = await draft()
     const empty = await patch<{ message: string }>(`/quotes/${quote}`, {})
     expect(empty.status).toBe(400)
