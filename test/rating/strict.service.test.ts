@@ -141,7 +141,7 @@ describe('A strict product', () => {
     expect(premiumOf((await policyOf('dinghy', 'sometimes', { code: 'B2' })).body)).toBe(0)
   })
 
-  test('rejects pricing with 422 when no branch has set a variable, but allows a test whether it is set', async () => {
+  test('rejects pricing with 422 when no branch has set a variable, but not for a test whether it is set', async () => {
     const { status, body } = await policyOf('boat', 'forgetful', { code: 'B2' })
     expect([status, body.code]).toEqual([422, 'templateFailed'])
     expect(body.message).toBe(
