@@ -147,7 +147,7 @@ describe('A proratable fee', () => {
     expect(feesOf(await reinstate(await cancel(again, gap), back))).toBe(81.81)
   })
 
-  it('has the same rest after a cancellation, whether or not the policy was reinstated before', async () => {
+  it('keeps the same amount after a cancellation, whether or not the policy was reinstated before', async () => {
     const policy = await insured(1_200, [mooring])
     const before = await reinstate(await cancel(policy, at('2027-05-20')), at('2027-05-20'))
     for (const date of ['2027-05-19', '2027-07-07', '2027-12-31'])
@@ -169,7 +169,7 @@ const made = ({ yearly, fees, mooring }: { yearly: number; fees: FeeTerms[]; moo
   insured(yearly, [{ feeName: 'mooring', amount: mooring }, ...fees])
 
 describe('Cancelling and reinstating a policy', () => {
-  it('several times for the same times has the same amounts as once, including holdbacks', async () => {
+  it('several times at the same times has the same amounts as doing it once, including holdbacks', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({ ...policyTerms, end: day, gap: fc.nat(120), name: fc.constantFrom('sold', 'short') }),
