@@ -252,8 +252,15 @@ describe('Interrupted generation of documents', () => {
   })
 
   it('passes over a malformed message, and one for an earlier generation of the tenant', async () => {
-    const hint = hintOf(await issued(motor))
-    await consumeDocumentHints(batchOf({ ...hint, generation: 99 }, { nonsense: true } as never), env)
+    const policy = await untold()
+    await consumeDocumentHints(
+      batchOf({ ...hintOf(policy), generation: 99 }, { nonsense: true } as never),
+      env,
+    )
+    expect((await jobs()).map(job => job.attempts)).toEqual([0])
+    expect((await read(motor, policy)).documents.map(one => one.state)).toEqual(['draft', 'draft'])
+    await consumeDocumentHints(batchOf(hintOf(policy)), env)
+    expect((await read(motor, policy)).documents.map(one => one.state)).toEqual(['ready', 'ready'])
   })
 
   it('retries a file that cannot be stored with growing delays, and fails the document after five tries', async () => {
