@@ -25,7 +25,7 @@ atFileStart(() => {
   made = 0
 })
 
-/** A long-lived token of the account of `token`. */
+/** Creates a long-lived token of the account that `token` belongs to. */
 export async function agentToken(
   tenantName: string,
   token: string,
@@ -43,7 +43,7 @@ export async function agentToken(
   })
 }
 
-/** What an agent that does everything may. */
+/** Permissions for every operation that an agent can perform. */
 export const EVERYTHING = [
   'policies.*',
   'policyholders.*',
@@ -61,7 +61,7 @@ export const EVERYTHING = [
 
 type Mode = 'legacy' | 'auto' | { pin: string }
 
-/** Connected by the handshake of 2025 (`legacy`) or as clients of 2026 do (`auto`). */
+/** Connects with the handshake of 2025 (`legacy`) or as clients of 2026 do (`auto`). */
 export async function agentOf(token: string, mode: Mode = 'auto') {
   let trips: Record<string, number> = {}
   const fetch = async (input: URL | string, init?: RequestInit): Promise<Response> => {
@@ -87,7 +87,7 @@ export async function agentOf(token: string, mode: Mode = 'auto') {
       isError: result.isError === true,
     }
   }
-  /** The data of a call that must succeed. */
+  /** Returns the data of a call, which must succeed. */
   const ask = async (name: string, args: object = {}): Promise<Any> => {
     const answer = await call(name, args)
     if (answer.isError) throw new Error(`${name} was refused: ${answer.text}`)
@@ -109,13 +109,13 @@ const CALLS: Record<string, string> = {
   reinstatement: 'PATCH /cancellations/1/reinstate',
 }
 
-/** What it emitted is held against the call that the agent had made. */
+/** Notes the HTTP call that the agent's operation stands for, so that the events it emits are checked against that call. */
 export function noteOperation({ operation, requestId }: { operation: string; requestId: string }): void {
   const [method, path] = CALLS[operation]!.split(' ') as [string, string]
   noteCall(method, path, requestId)
 }
 
-/** A message of JSON-RPC as it is, for what no client sends. */
+/** Posts a raw JSON-RPC message, for messages that no client sends. */
 export const postMessage = (token: string | undefined, body: unknown, headers: Record<string, string> = {}) =>
   callApi<Any>('POST', '/mcp', {
     ...(token !== undefined && { token }),

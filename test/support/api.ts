@@ -2,12 +2,12 @@ import { exports } from 'cloudflare:workers'
 import { noteCall } from './emission/calls.ts'
 import { noteExchange } from './exchanges/note.ts'
 
-/** Where tests call; any host will do, since the Worker is reached without a network. */
+/** Origin of the tests' requests. Any host works, because the Worker is called without a network. */
 const ORIGIN = 'http://bindery.test'
 
 export type Call = {
   token?: string
-  /** A FormData, text or bytes go as they are; anything else as JSON. */
+  /** A FormData, a string or bytes are sent unchanged. Anything else is sent as JSON. */
   body?: unknown
   headers?: Record<string, string>
 }
@@ -15,7 +15,7 @@ export type Call = {
 export type Answer<Body> = {
   status: number
   headers: Headers
-  /** Parsed when the answer is JSON, else the text. */
+  /** Parsed if the response is JSON, otherwise the text. */
   body: Body
 }
 
@@ -46,7 +46,7 @@ export async function callApi<Body = unknown>(
   return { status: response.status, headers: response.headers, body: body as Body }
 }
 
-/** As `callApi`, for calls that must succeed: the body of a 2xx answer; anything else fails the test. */
+/** Like `callApi`, for calls that must succeed: returns the body of a 2xx response. Any other status fails the test. */
 export async function callOk<Body = unknown>(method: string, path: string, call: Call = {}): Promise<Body> {
   const { status, body } = await callApi<Body>(method, path, call)
   if (status < 200 || status > 299)

@@ -1,5 +1,5 @@
-// The motor example's archive without its papers, for tests on Node that are none of documents: to make those takes more work than
-// all else. Fields that only documents use would be refused of a strict product.
+// The archive of the motor example without documents, for tests on Node that are not about documents: generating them takes
+// longer than everything else. The product is not strict, because a strict product rejects fields that only documents use.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'

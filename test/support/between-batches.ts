@@ -1,4 +1,4 @@
-// Something that happens between two batches of a request, as it may while another isolate or client is at work.
+// Runs an action between two batches of a request, as another isolate or client might.
 import { env } from 'cloudflare:workers'
 
 type Sessions = { batch(statements: unknown): Promise<unknown> }
@@ -7,7 +7,7 @@ let waiting: { left: number; readonly act: () => Promise<unknown> } | undefined
 
 let isWrapped = false
 
-/** Tests and service are one isolate, whose databases have one prototype. */
+/** Tests and service share one isolate, so all databases have the same prototype. */
 function wrapDatabases(): void {
   if (isWrapped) return
   isWrapped = true
@@ -24,8 +24,8 @@ function wrapDatabases(): void {
 }
 
 /**
- * Sends `request`, and does `act` when it has done `batches` batches, before the next. Undefined if it has no next: then `act` is not done,
- * and the request is carried out alone.
+ * Sends `request`, and runs `act` after its first `batches` batches, before the next one. Returns undefined if there is no next
+ * batch: `act` has then not run, and the request ran alone.
  */
 export async function afterBatches<Sent, Acted>(
   batches: number,

@@ -12,7 +12,7 @@ import { boatFiles } from './boat-product.ts'
 
 await loadPatternEngine()
 
-/** What a boat's policy stands on: its files, with those of the test's own in their place. */
+/** The context of a new boat policy. `own` replaces or adds files of the configuration. */
 export function boatGround(
   currency: string,
   now: Instant,

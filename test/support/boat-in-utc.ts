@@ -1,5 +1,5 @@
-// A boat's policy from March 1, 2030 for a year, in UTC, recorded as the policy's object records it: for figures of what
-// is billed, given back and paid (brief 4.5). February has 28 days.
+// A boat policy in UTC, for one year from March 1, 2030, recorded as the policy's object records it. For amounts that are billed,
+// given back and paid (brief 4.5). February has 28 days.
 
 import { decideInvoicing, decideNextInvoice } from '../../src/billing/billing.ts'
 import { payOutLimit } from '../../src/billing/payments.ts'
@@ -42,13 +42,13 @@ export type BoatTerms = {
   readonly schedule?: string
   readonly yearly?: string
   readonly isTaxed?: boolean
-  /** Standard fees by name: `reminder` is flat, `mooring` proratable. */
+  /** Standard fees by name. `reminder` is flat, `mooring` proratable. */
   readonly fees?: Readonly<Record<string, number>>
   readonly start?: string
   readonly end?: string
-  /** Files of the configuration in place of others. */
+  /** Files that replace or add to those of the configuration. */
   readonly files?: Readonly<Record<string, string>>
-  /** Its plugins at a time. */
+  /** Returns the plugins at a time. */
   readonly plugins?: (now: Instant) => PluginFunctions
 }
 
@@ -64,7 +64,7 @@ export class BoatInUtc {
     this.#plugins = plugins
   }
 
-  /** Issued some hours after it begins. */
+  /** Returns a policy that is issued nine hours after it begins. */
   static async issued({
     schedule = 'monthly',
     yearly = '1200',
@@ -116,7 +116,7 @@ export class BoatInUtc {
     this.events.push(...planned.events)
   }
 
-  /** To the hour after midnight of the day; what is to be invoiced by then is. */
+  /** Advances to one hour after midnight of the day, and creates the invoices that are due by then. */
   async advance(date: string): Promise<void> {
     const target = (utc(date) + HOUR_MS) as Instant
     for (;;) {
@@ -128,7 +128,7 @@ export class BoatInUtc {
     this.now = target
   }
 
-  /** The earliest planned bills, made before their time. */
+  /** Creates the invoices of the next `count` planned installments, before their time. */
   async makeNext(count: number): Promise<void> {
     for (let made = 0; made < count; made += 1)
       await this.record((await decideNextInvoice(this.loaded, this.attempt)).planned)
@@ -155,7 +155,9 @@ export class BoatInUtc {
     await this.record((await decideCancellation(this.loaded, { action: 'withdraw' }, this.attempt)).planned)
   }
 
-  /** Accepted and issued, from the cancellation's time or from that day on. */
+  /**
+   * Creates, accepts and (unless `issue` is false) issues a reinstatement, from the cancellation's time or from the given day.
+   */
   async reinstate(cancellation: CancellationLocator, date?: string, issue = true): Promise<Uuid> {
     const request = {
       effectiveTimestamp: date === undefined ? undefined : utc(date),
@@ -175,7 +177,7 @@ export class BoatInUtc {
     )
   }
 
-  /** What a year of the boat costs from that day on; without it nothing changes. */
+  /** Endorses the policy: from that day, a year of the boat costs `yearly`. Without `yearly`, nothing changes. */
   async endorse(date: string, yearly?: string, more: object = {}): Promise<void> {
     const [exposureLocator] = this.aggregate.exposures.keys()
     const request = EndorsementCreateRequest.parse({
@@ -207,7 +209,7 @@ export class BoatInUtc {
     await this.record(planFeeUpdate(this.aggregate, FeeUpdateRequest.parse(request), context))
   }
 
-  /** Pays the invoice; what a refused call carries out is recorded before it is refused. */
+  /** Pays the invoice. If the payment is refused, what the refusal carries out is recorded before the error is thrown. */
   async pay({ locator: invoice }: Invoice, more: object = {}): Promise<Uuid> {
     const request = { fieldValues: {}, amount: undefined, source: undefined, ...more }
     try {
@@ -226,7 +228,7 @@ export class BoatInUtc {
     )
   }
 
-  /** In the books alone: no operation writes off what asks for money. */
+  /** Changes only the records: no operation writes off an invoice that asks for money. */
   writeOff({ locator }: Invoice): void {
     const invoice = this.aggregate.invoices.get(locator)!
     const statuses = [...invoice.statuses, { at: this.now, status: 'writtenOff' as const }]
@@ -238,7 +240,7 @@ export class BoatInUtc {
     return [...this.aggregate.invoices.values()]
   }
 
-  /** Each invoice: type, total, what is open of it, status. */
+  /** Each invoice: type, total, open amount, status. */
   get billed(): [type: string, minor: number, open: number, status: string][] {
     return this.invoices.map(one => {
       const status = invoiceStatus(one)
@@ -247,7 +249,7 @@ export class BoatInUtc {
     })
   }
 
-  /** What is planned: when it is due, and how much. */
+  /** The planned installments: due date and amount. */
   get planned(): [due: string, minor: number][] {
     const itemsOf = billedItemsOf(this.aggregate)
     const { currency } = this.aggregate.policy
@@ -257,7 +259,7 @@ export class BoatInUtc {
     ])
   }
 
-  /** Totals of what is planned, in major units. */
+  /** Amounts of the planned installments, in major units. */
   get amounts(): string[] {
     return this.planned.map(([, minor]) => (minor / 100).toFixed(2))
   }

@@ -1,13 +1,13 @@
-// A product for figures that one works out in the head: a boat whose hull says what a year of it costs, one peril, a
-// tax of 10% if so asked, no standard fees, every payment schedule, invoices ten days before they are due.
+// A product whose amounts can be worked out in the head: a boat whose hull states the premium of a year, with one peril, an
+// optional tax of 10%, no standard fees, every payment schedule, and invoices ten days before they are due.
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 
 export const ZONE = 'Europe/Berlin' as TimeZone
 
-/** The year 2030, which has no leap day; tenants' clocks are moved into it. */
+/** The start of 2030, which is not a leap year. Tests move their tenants' clocks into it. */
 export const NEW_YEAR = Date.UTC(2029, 11, 31, 23) as Instant
 
-/** Midnight of the first of a month, counted from 0, or of a later day of it. */
+/** Midnight of the first of a month, counted from 0, or of a later day of that month. */
 export const month = (count: number, day = 1): Instant =>
   add(add(NEW_YEAR, count, 'month', ZONE), day - 1, 'day', ZONE)
 

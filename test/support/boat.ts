@@ -1,4 +1,4 @@
-// The boat product (boat-product.ts) as a tenant to test with.
+// The boat product (boat-product.ts) as a tenant for tests.
 import type { Instant } from '../../src/kernel/time.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
@@ -7,7 +7,7 @@ import { boatFiles, month, NEW_YEAR } from './boat-product.ts'
 import { type ArchiveFiles, type DeployedTenant, deployExample } from './examples.ts'
 
 export type Boats = DeployedTenant & {
-  /** A policy of the year from `NEW_YEAR`, issued today by the tenant's clock. */
+  /** Issues a policy for the year from `NEW_YEAR`. Its issue time is the present of the tenant's clock. */
   insured(changes: {
     yearly: string
     paymentScheduleName: string
@@ -22,13 +22,13 @@ export type Boats = DeployedTenant & {
   ): Promise<Answer<Body>>
   ok<Body>(method: string, path: string, body?: unknown): Promise<Body>
   read(policy: PolicyResponse): Promise<PolicyResponse>
-  /** Moves the tenant's clock and does what falls due on the way. */
+  /** Moves the tenant's clock and carries out what falls due on the way. */
   until(timestamp: Instant): Promise<void>
 }
 
 /**
- * Deploys the product, with `files` in the place of its own and without some, as a test tenant of its own whose clock stands in the
- * December before `NEW_YEAR`.
+ * Deploys the product as a separate test tenant whose clock is in the December before `NEW_YEAR`. `files` replaces or adds files
+ * of the product, `without` removes some.
  */
 export async function boatTenant(
   suffix: string,

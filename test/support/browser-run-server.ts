@@ -1,6 +1,6 @@
-// Cloudflare's Browser Run as it documents its quick action `pdf`, on this machine: a real HTTP server that checks what
-// it is asked as the API does, and prints with a real browser. Tests of the `service` project find it by its port; where
-// no browser is installed it answers 501.
+// A local stand-in for the `pdf` quick action of Cloudflare's Browser Run: an HTTP server that validates requests as the
+// documented API does, and prints with a real browser. Tests of the `service` project find it by its port. Without an installed
+// browser it responds with 501.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
@@ -18,16 +18,16 @@ type Refusal = { status: number; message: string; headers?: Record<string, strin
 
 export type BrowserRunServer = {
   port: number
-  /** Bodies that were asked for, in order. */
+  /** Bodies of the requests, in order. */
   asked: Record<string, unknown>[]
-  /** Answers given before any page is printed, each once. */
+  /** Responses sent instead of printing, each used once. */
   refusals: Refusal[]
   close(): Promise<void>
 }
 
 const PIXELS: Readonly<Record<string, number>> = { px: 1, in: 96, cm: 37.8, mm: 3.78 }
 
-/** A length as puppeteer reads it: px, in, cm or mm, and a bare number is pixels. */
+/** Parses a length as puppeteer does: in px, in, cm or mm. A bare number is in pixels. */
 function inchesOf(length: unknown): number {
   const text = String(length ?? 0)
   const unit = Object.keys(PIXELS).find(one => text.endsWith(one))
@@ -61,7 +61,7 @@ type PdfRequest = {
   }
 }
 
-/** Throws an Error with what the API would refuse. */
+/** Returns the browser's print options. Throws an Error where the API would reject the request. */
 function printOptions(request: PdfRequest) {
   const strange = [
     ...Object.keys(request).filter(name => !KNOWN.has(name)),
@@ -81,7 +81,7 @@ function printOptions(request: PdfRequest) {
   }
 }
 
-/** Starts it on a free port; the browser is started with the first page. */
+/** Starts the server on a free port. The browser starts with the first page. */
 export async function startBrowserRun(): Promise<BrowserRunServer> {
   const asked: Record<string, unknown>[] = []
   const refusals: Refusal[] = []

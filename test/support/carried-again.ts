@@ -1,4 +1,4 @@
-// An account converted as the service does it, without the service.
+// Converts an account as a migration in the service does, without the service.
 
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
@@ -7,14 +7,14 @@ import { AccountMigrationRequest } from '../../src/servicing/migration/contract-
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
 import type { Converted } from '../../src/servicing/migration/convert/converted.ts'
 
-/** Below the digits of what comes after, which are in the order in which they were made. */
+/** Smaller than the digits of later records, because digits are in the order of creation. */
 let sequence = 100_000
 
-/** `currency` where it is not that of the configuration. */
+/** `currency` is given only if it differs from that of the configuration. */
 export type CarriedGround = Pick<NewPolicyContext, 'configuration' | 'policyholder'> &
   Partial<Pick<NewPolicyContext, 'currency'>>
 
-/** What becomes of the account, for the policyholder that it is of. */
+/** Converts the account for its policyholder. */
 export function carriedAgain(
   account: object,
   { configuration, currency, policyholder }: CarriedGround,

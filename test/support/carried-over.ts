@@ -1,4 +1,4 @@
-// A tenant's export, told as accounts of a migration, and migrated into another tenant.
+// Turns a tenant's export into the accounts of a migration, and migrates them into another tenant.
 import { expect } from 'vitest'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import {
@@ -16,7 +16,7 @@ import type {
 import { callApi, callOk } from './api.ts'
 import { settledMigration } from './settled-migration.ts'
 
-/** All records of a kind, page after page. */
+/** Returns all exported records of a kind, over all pages. */
 export async function exported<T>(token: string, kind: string): Promise<T[]> {
   const found: T[] = []
   for (let query = ''; ; ) {
@@ -32,7 +32,7 @@ export async function exported<T>(token: string, kind: string): Promise<T[]> {
   }
 }
 
-/** Every policyholder of a tenant with its policies, as `bindery import` tells it. */
+/** Returns each policyholder of a tenant with its policies as an account to migrate, as `bindery import` does. */
 export async function told(token: string): Promise<ToldAccount[]> {
   const policies = await exported<PolicyRecord>(token, 'policies')
   const disbursements = await exported<DisbursementRecord & { policyholderLocator: string }>(
@@ -55,7 +55,7 @@ type Target = { readonly tenantLocator: string; readonly token: string }
 
 const migrationsOf = ({ tenantLocator }: Target): string => `/migration/${tenantLocator}/migrations`
 
-/** The migration when it has ended, which must be within `longestMs` milliseconds. */
+/** Starts a migration and returns it when it has ended. Fails after `longestMs` milliseconds. */
 export async function migrate(
   accounts: readonly ToldAccount[],
   to: Target,
@@ -68,7 +68,7 @@ export async function migrate(
   return settledMigration(`${migrationsOf(to)}/${locator}`, to.token, longestMs)
 }
 
-/** Locators of the policies that a migration made, each with that of the policy it was made from. */
+/** Maps the locator of each policy that the migration created to that of its original. */
 export async function originalsOf(migration: string, to: Target): Promise<Map<string, string>> {
   const { items } = await callOk<{ items: AccountMigrationIdMappingsResponse[] }>(
     'GET',
@@ -83,8 +83,7 @@ export async function originalsOf(migration: string, to: Target): Promise<Map<st
 }
 
 /**
- * Expects every policy of the tenant, of which there must be `count`, to be as of now what it was made from. `names` has names
- * of the originals by locator.
+ * Expects the tenant to have `count` policies, each now the same as its original. `names` has the names of originals, by locator.
  */
 export async function expectSameNow(
   from: { readonly token: string },

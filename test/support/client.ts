@@ -1,4 +1,4 @@
-// The typed client, calling the service under test as `callApi` does.
+// The typed client. It calls the service under test as `callApi` does.
 import { exports } from 'cloudflare:workers'
 import { type BinderyClient, type ClientOptions, createClient } from '../../client/index.ts'
 import { noteCall } from './emission/calls.ts'
@@ -17,7 +17,7 @@ export const clientOf = (options: Omit<ClientOptions, 'baseUrl' | 'fetch'>): Bin
     },
   })
 
-/** Of what is sent and answered as JSON. */
+/** Notes the exchange. Skips requests whose body is not a JSON object. */
 async function noteAnswer({ method, url }: Request, sent: string, response: Response): Promise<void> {
   const { pathname, search } = new URL(url)
   const text = await response.text()

@@ -1,5 +1,4 @@
-// A policy of an example with a clock of its own: what its timers bring about happens as time goes by, through the
-// decisions, without a service.
+// A policy of an example with its own clock. Its timers fire as the clock advances, and run the decisions without a service.
 import { decideInvoicing, INVOICE_TIMER } from '../../src/billing/billing.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import { dayStart, type Instant } from '../../src/kernel/time.ts'
@@ -38,7 +37,7 @@ export class ClockedPolicy {
   loaded: Loaded
   now: Instant
   readonly events: NewEvent[] = []
-  /** What its records posted. */
+  /** Journal rows that its changes posted. */
   readonly posted: JournalRow[] = []
   #timers: NewTimer[] = []
 
@@ -50,7 +49,7 @@ export class ClockedPolicy {
     this.#functions = functions
   }
 
-  /** The example's plain year, issued a few hours after it began. */
+  /** The example's plain one-year policy, issued nine hours after its start. */
   static async issued(
     example: Example,
     paymentScheduleName: string,
@@ -63,8 +62,8 @@ export class ClockedPolicy {
   }
 
   /**
-   * Accepted, and invoiced where its product does so on acceptance; `product` changes its configuration, and `functions`
-   * are its plugins.
+   * The accepted policy, invoiced if its product invoices on acceptance. `product` changes the product's configuration, and
+   * `functions` are its plugins.
    */
   static async finalized(
     example: Example,
@@ -87,7 +86,7 @@ export class ClockedPolicy {
     return clocked
   }
 
-  /** One at the policy's time. */
+  /** An attempt at the policy's current time. */
   get attempt(): Attempt {
     return attemptAt(this.now, this.#functions)
   }
@@ -96,7 +95,10 @@ export class ClockedPolicy {
     await this.record(await decideIssue(this.loaded, this.attempt))
   }
 
-  /** As the policy's object records it: paid from credit, with the timers of invoices that count from another time on. */
+  /**
+   * Records a plan as the policy's object does: pays from credit, and sets past-due timers for invoices that are created,
+   * reopened or moved.
+   */
   async record(planned: Planned): Promise<void> {
     await this.#record(planned, this.loaded.aggregate)
   }
@@ -112,7 +114,7 @@ export class ClockedPolicy {
     this.events.push(...planned.events)
   }
 
-  /** To the start of that day, or to a time, with all that falls due on the way. */
+  /** Advances to the start of a day, or to a time, and fires all timers that fall due on the way. */
   async advance(to: string | Instant): Promise<void> {
     const target = typeof to === 'string' ? this.day(to) : to
     for (;;) {
@@ -154,7 +156,7 @@ export class ClockedPolicy {
     return 'reinstatement' in shown! ? shown.reinstatement : (shown as { gracePeriod: Uuid }).gracePeriod
   }
 
-  /** Pays the invoice, in full unless told. */
+  /** Pays the invoice, in full by default. */
   async pay({ locator: invoice }: Invoice, amount?: string): Promise<Uuid> {
     const request = { fieldValues: { method: ['card'] }, amount }
     const paid = await decidePayment(this.loaded, { action: 'pay', invoice, request }, this.attempt)
@@ -167,7 +169,7 @@ export class ClockedPolicy {
     await this.record((await decidePayment(this.loaded, { action: 'reverse', payment }, attempt)).planned)
   }
 
-  /** To another version of the configuration, in which the policy's product has these properties. */
+  /** Upgrades to another version of the configuration, in which the policy's product has these properties. */
   async upgrade(product: Partial<ProductDefinition>): Promise<void> {
     const { configuration: former, product: formerProduct, aggregate } = this.loaded
     const upgraded = { ...formerProduct, ...product }
@@ -189,12 +191,12 @@ export class ClockedPolicy {
     return [...this.loaded.aggregate.gracePeriods.values()]
   }
 
-  /** Invoices in the order in which they were made. */
+  /** Invoices in the order of their creation. */
   get invoices(): Invoice[] {
     return [...this.loaded.aggregate.invoices.values()]
   }
 
-  /** What each invoice is: type, total in minor units, status. */
+  /** Each invoice: type, total in minor units, status. */
   get told(): [type: string, minor: number, status: string][] {
     return this.invoices.map(invoice => [invoice.type, this.due(invoice), invoiceStatus(invoice)])
   }
@@ -203,7 +205,7 @@ export class ClockedPolicy {
     return totalDueOf(this.loaded.aggregate, invoice).minor
   }
 
-  /** Types of the events since the last call. */
+  /** Returns the types of the events since the last call. */
   tell(): string[] {
     return this.events.splice(0).map(event => event.type)
   }

@@ -1,8 +1,8 @@
-// Two carryings-out of the same held against one another.
+// Makes the results of two runs of the same operations comparable.
 
 /**
- * The value with what two carryings-out of the same differ in taken away: locators are numbered in the order in
- * which they are met, so that which of them are the same still tells; times of recording are there or not.
+ * Returns the value without what differs between two runs of the same operations. Locators are numbered in the order in which
+ * they occur, so it remains visible which of them are equal. Of the times of recording, only their presence remains.
  */
 export function comparable(value: unknown): unknown {
   const names = new Map<string, string>()
@@ -28,12 +28,12 @@ export function comparable(value: unknown): unknown {
   return walk(value)
 }
 
-/** What issuing itself sets: when each record was issued, replaced or changed last. */
+/** Properties that issuing sets: when a record was issued, replaced or last changed. */
 const SET_BY_ISSUE = /^(issued|replaced|updated)Timestamp$/
 
 /**
- * A policy foreseen as issued, or read after the issue, without what the two may differ in: the times that issuing sets
- * and the documents that it makes. Locators and every other property stay as they are.
+ * Returns a policy, either previewed as issued or read after the issue, without what may differ between the two: the times that
+ * issuing sets and the documents that it generates. Locators and all other properties remain.
  */
 export function foreseeable<P extends { documents: unknown }>(policy: P): Omit<P, 'documents'> {
   const { documents: _madeByIssue, ...rest } = policy

@@ -1,4 +1,4 @@
-// What the compiler says of programs that use the typed client, each in a file of its own.
+// Compiles programs that use the typed client, each in its own file.
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 const FOLDER = '.wrangler/tests'
 
-/** Texts by file names. Empty where there is nothing to say. */
+/** Returns the compiler's output for the programs, given as texts by file name. Empty if there are no errors. */
 export async function compile(programs: Readonly<Record<string, string>>): Promise<string> {
   mkdirSync(FOLDER, { recursive: true })
   const folder = mkdtempSync(resolve(FOLDER, 'compiled-'))
@@ -26,7 +26,7 @@ export async function compile(programs: Readonly<Record<string, string>>): Promi
         exclude: [],
       }),
     )
-    // Each further checker reads the client's types for itself.
+    // Each further checker would read the client's types again.
     const compiler = [resolve('node_modules/typescript/bin/tsc'), '--noEmit', '--checkers', '1', '-p', config]
     const { stdout } = await promisify(execFile)(process.execPath, compiler).catch(
       (problem: { stdout: string }) => problem,

@@ -21,7 +21,7 @@ const walk = (folder: string): string[] =>
 
 export type Example = 'motor' | 'home'
 
-// In the service it comes with the configuration.
+// In the service, the pattern engine is loaded with the configuration.
 await loadPatternEngine()
 
 const compiled = new Map<Example, Configuration>()
@@ -48,7 +48,7 @@ export function exampleConfiguration(example: Example): Configuration {
 
 const worked = new Memo<Example, readonly WorkedPolicy[]>(2)
 
-/** Read once for all tests, so frozen. */
+/** Read once for all tests, therefore frozen. */
 export const workedPolicies = (example: Example): readonly WorkedPolicy[] =>
   worked.getOrMake(
     example,
@@ -61,7 +61,7 @@ export const workedPolicies = (example: Example): readonly WorkedPolicy[] =>
 
 const templatesOf = new Memo<Example, Map<string, CompiledTemplate>>(2)
 
-/** What a policy of the product stands on, as `loadNewPolicyContext` reads it in the service. */
+/** The context of a new policy of the product, as `loadNewPolicyContext` reads it in the service. */
 export function groundOf(
   example: Example,
   productName: string,
@@ -111,7 +111,7 @@ export function groundOf(
 
 let sequence = 2_000_000
 
-/** A supply of digits that never run out within a test. */
+/** A supply of digits that does not run out within a test. */
 export const plentyOfLocators = (): LocatorSupply => ({
   ...locatorSupply(0, []),
   digits: () => sequence++ * 64,

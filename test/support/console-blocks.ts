@@ -1,11 +1,11 @@
-// Lines of a page that are to be typed, with what the page says that they print.
+// Reads the commands that a page asks the reader to type, with the output that the page shows for them.
 
 export type Typed = {
   readonly command: string
   readonly prints: string
 }
 
-/** The commands of all ```console blocks below a heading, in order: `$ command`, then what it prints. */
+/** Returns the commands of all ```console blocks below a heading, in order: `$ command`, then its output. */
 export function typedLines(markdown: string, heading: string): Typed[] {
   const from = markdown.indexOf(`\n## ${heading}\n`)
   if (from < 0) throw new Error(`There is no heading '${heading}'.`)
@@ -23,8 +23,8 @@ export function typedLines(markdown: string, heading: string): Typed[] {
 }
 
 /**
- * What differs from one run to the next: locators, times, the port, where the user's settings are, what npm says of its own
- * settings, how long something took.
+ * Replaces what differs from run to run: locators, times, the port, the path of the user's settings, npm's warnings about its own
+ * settings, and durations.
  */
 export const steady = (text: string): string =>
   text

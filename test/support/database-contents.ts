@@ -1,5 +1,5 @@
-// What the databases of a data folder hold, so that two runs can be compared: locators aside, which are random or taken from
-// a sequence, and the times of the run itself. For tests of the kind `process`, on Node, of a service that does not run.
+// Compares the contents of the databases of two data folders. Ignores the values of locators, which are random or come from a
+// sequence, and the times of the run itself. For `process` tests, on Node, of a service that is stopped.
 import { createHash } from 'node:crypto'
 import { openStores, type Stores } from '../../scripts/databases.ts'
 
@@ -12,10 +12,10 @@ export type Leave = {
   readonly rows: RegExp
 }
 
-/** When the run was; for both that are compared the same, since what they hold may have times of its own in it. */
+/** When the run took place. Both sides of a comparison get the same span, since their contents may also have other times. */
 export type Span = { readonly since: number; readonly until: number }
 
-/** Locators: UUIDs, and digits from 100,000,000 on; times are longer, amounts shorter. */
+/** Locators: UUIDs, and numbers from 100,000,000 on. Times have more digits, amounts fewer. */
 const LOCATOR =
   /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?<![0-9a-zA-Z.])\d{9,11}(?![0-9a-zA-Z])/g
 const MILLISECONDS = /(?<![\d.])\d{13}(?![\d.])/g
@@ -23,20 +23,21 @@ const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 
 const ROUNDS = 6
 
-/** Of each row, in the order in which they were read. Texts are not kept: of large databases they are too many. */
+/** Hashes of all rows, in the order of reading. The texts are not kept, because large databases have too many. */
 export type Contents = {
   readonly rows: number
-  /** What it says, whatever its locators are of. */
+  /** Hash of the row without its locators. */
   readonly plain: BigUint64Array
-  /** What it says, and of what its locators are. */
+  /** Hash of the row including what its locators refer to. */
   readonly whole: BigUint64Array
-  /** The texts of rows that say that. Reads the databases again. */
+  /** Returns the texts of the rows with these plain hashes. Reads the databases again. */
   texts(plain: ReadonlySet<bigint>): Promise<ReadonlyMap<bigint, string>>
 }
 
 /**
- * What the databases hold: the same for those that differ in locators and times of the run only. A locator stands as what is
- * said of it: in which places of which rows it is, with what beside it, and so on from there.
+ * Reads the databases. The result is the same for databases that differ only in the values of locators and in the times of the
+ * run. A locator is represented by how it is used: at which positions of which rows it occurs, next to which other locators, and
+ * so on (`ROUNDS` times).
  */
 export async function databaseContents(
   dataFolder: string,
@@ -45,7 +46,7 @@ export async function databaseContents(
   leave: Leave,
 ): Promise<Contents> {
   const isNow = (ms: number): boolean => ms >= since && ms <= until
-  /** The text without locators and times of the run; these are handed to `locator`. */
+  /** Replaces locators and times of the run in the text. Passes each locator to `locator`. */
   const said = (text: string, locator: (text: string) => void): string =>
     text
       .replaceAll(tenant.tenantName, 'tenant')
@@ -57,13 +58,13 @@ export async function databaseContents(
       })
   const numbers = new Map<string, number>()
   const templates: bigint[] = []
-  /** Numbers of the locators of all rows, and at which of them a row ends. */
+  /** `own` has the numbers of the locators of all rows; `ends` has the position in it where each row ends. */
   const own: number[] = []
   const ends: number[] = []
   await eachRow(dataFolder, tenant.tenantLocator, leave, text => {
     const template = said(text, locator => {
       const number = numbers.get(locator) ?? numbers.size
-      // A copy: what is cut out of a text keeps all of it.
+      // A copy, because a substring keeps its whole text in memory.
       if (number === numbers.size) numbers.set(Buffer.from(locator).toString(), number)
       own.push(number)
     })
@@ -80,7 +81,7 @@ export async function databaseContents(
       let hash = plain[row]!
       for (; at < ends[row]!; at += 1) hash = mixed(hash, labels[own[at]!]!)
       whole[row] = hash
-      // Added up, so that it does not matter in which order rows come.
+      // Summed, so that the order of rows does not matter.
       for (let place = begin; place < at; place += 1)
         next[own[place]!] = BigInt.asUintN(64, next[own[place]!]! + mixed(hash, BigInt(place - begin)))
     }
@@ -104,16 +105,19 @@ export async function databaseContents(
 
 const digest = (text: string): bigint => createHash('sha256').update(text).digest().readBigUInt64BE()
 
-/** Two numbers as one that tells nothing of either. */
+/** Combines two numbers into a hash. */
 function mixed(a: bigint, b: bigint): bigint {
   const x = BigInt.asUintN(64, (a ^ (b + 0x9e3779b97f4a7c15n)) * 0xbf58476d1ce4e5b9n)
   return BigInt.asUintN(64, (x ^ (x >> 29n)) * 0x94d049bb133111ebn)
 }
 
-/** Differences that are told. */
+/** Maximum number of differences to report. */
 const MOST_TOLD = 20
 
-/** What one has more often than the other: rows that say something else, or if there are none, that refer to something else. */
+/**
+ * Returns what `contents` has more often than `other`: rows with another text, or if there are none, rows that refer to other
+ * records.
+ */
 export async function lacking(contents: Contents, other: Contents): Promise<string[]> {
   const more = moreOf(contents.plain, other.plain).slice(0, MOST_TOLD)
   if (more.length > 0) {
@@ -132,7 +136,7 @@ export async function lacking(contents: Contents, other: Contents): Promise<stri
 
 type More = { readonly value: bigint; readonly count: number; readonly others: number }
 
-/** Values that are more often among these than among the others. */
+/** Values that occur more often in `values` than in `others`. */
 function moreOf(values: BigUint64Array, others: BigUint64Array): More[] {
   const [own, theirs] = [values.toSorted(), others.toSorted()]
   const more: More[] = []
@@ -148,7 +152,7 @@ function moreOf(values: BigUint64Array, others: BigUint64Array): More[] {
   return more
 }
 
-/** How many timers of the tenant are due before the time (ms), or are being fired. */
+/** Counts the tenant's timers that are due before the time (ms) or are being fired. */
 export async function timersBefore(dataFolder: string, tenant: string, at: number): Promise<number> {
   const stores = await openStores(dataFolder)
   try {
@@ -172,7 +176,7 @@ async function shardsOf({ env }: Stores, tenant: string): Promise<D1Database[]> 
   return results.map(({ binding }) => (env as unknown as Record<string, D1Database>)[binding]!)
 }
 
-/** Every row of every database of the tenant, and the names of its files. */
+/** Passes every row of every database of the tenant to `take`, and then the names of its files. */
 async function eachRow(
   dataFolder: string,
   tenant: string,

@@ -6,7 +6,7 @@ import {
   readMigrations,
 } from '../../src/platform/database/migrations.ts'
 import { bindingTarget } from '../../src/platform/database/target.ts'
-// Tests that call a part of the service directly need what the Worker registers, too.
+// Tests that call a part of the service directly also need what the Worker registers.
 import '../../src/wiring.ts'
 import { migratedDatabases } from './fresh-start/memory.ts'
 
@@ -18,10 +18,10 @@ const tenantFiles = sql(
   import.meta.glob('../../migrations/tenant/*.sql', { query: '?raw', import: 'default', eager: true }),
 )
 
-/** Name of the n-th database of the pool: 1 is `TENANT_001`. */
+/** The binding of the n-th database of the pool. 1 is `TENANT_001`. */
 export const poolBinding = (number: number): string => `TENANT_${String(number).padStart(3, '0')}`
 
-/** A database of the environment by its binding. */
+/** The database of the environment with this binding. */
 export function boundDatabase(binding: string): D1Database {
   const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
   if (!client) throw new Error(`${binding} is not bound.`)
@@ -31,9 +31,9 @@ export function boundDatabase(binding: string): D1Database {
 export const tenantMigrations = (): Promise<Migration[]> => readMigrations(tenantFiles)
 
 /**
- * Migrates the control database and the first `tenants` databases of the pool, and registers these as free.
- * Called in `beforeAll`: every test file has databases of its own, empty at first. `before`: without that migration and those
- * that follow it.
+ * Migrates the control database and the first `tenants` databases of the pool, and registers the latter as free. Called in
+ * `beforeAll`, because each test file has its own databases, which are empty at first. `before` leaves out that migration and all
+ * later ones.
  */
 export async function prepareDatabases({
   tenants,
@@ -56,10 +56,13 @@ export async function prepareDatabases({
     await env.CONTROL.batch(bindings.map(binding => register.bind(binding, newestMigration(tenant))))
 }
 
-/** By the newest migration: what makes an empty database as the migrations would, all of it as one statement. */
+/** By newest migration: one statement that gives an empty database the schema that the migrations would give it. */
 const schemas = new Map<string, Promise<string>>()
 
-/** Each test file makes its databases, some of them dozens: most of what the migrations do is undone by later ones. */
+/**
+ * Creates the schema directly: each test file needs databases, some need dozens, and most of what the migrations do is undone by
+ * later ones.
+ */
 async function makeDatabases(bindings: readonly string[], migrations: readonly Migration[]): Promise<void> {
   const [first, ...rest] = bindings
   if (first === undefined) return
@@ -71,7 +74,7 @@ async function makeDatabases(bindings: readonly string[], migrations: readonly M
     await boundDatabase(binding)
       .prepare(await schemas.get(newest)!)
       .run()
-      // It is there already.
+      // The schema already exists.
       .catch(() => migrated(binding))
   }
   if (schemas.has(newest)) return void (await Promise.all(bindings.map(made)))
@@ -91,6 +94,6 @@ async function schemaOf(database: D1Database): Promise<string> {
   return results.map(({ sql }) => `${sql};`).join('\n')
 }
 
-/** The number that the shard's next lease begins with; 0 before the first. */
+/** The number with which the shard's next lease begins. 0 before the first lease. */
 export const nextNumber = async (client: D1Database): Promise<number> =>
   Number((await client.prepare('select next from number_sequence').first('next')) ?? 0)

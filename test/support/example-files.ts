@@ -1,5 +1,5 @@
-// The files of all examples as one module: a hundred modules, fetched one by one, would cost each test file of the service
-// a fraction of a second.
+// Serves the files of all examples as one module. As a hundred modules, fetched one by one, they would cost each service test
+// file a fraction of a second.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import type { Plugin } from 'vite'
@@ -7,7 +7,9 @@ import type { Plugin } from 'vite'
 const NAME = 'virtual:example-files'
 const ROOT = 'examples'
 
-/** `virtual:example-files`: bytes in base64 by path from `examples/`, of all that lies in `<example>/configuration/`. */
+/**
+ * `virtual:example-files`: the contents of all files in `<example>/configuration/`, in base64, by path relative to `examples/`.
+ */
 export const exampleFilesModule = (): Plugin => ({
   name: 'example-files',
   resolveId: id => (id === NAME ? `\0${NAME}` : undefined),

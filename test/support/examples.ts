@@ -12,8 +12,8 @@ const bytesOf = (base64: string): Uint8Array =>
   Uint8Array.from(atob(base64), character => character.charCodeAt(0))
 
 /**
- * Files of `examples/<name>/configuration` for a test to change. Without `strict`: what one test changes, the rest of
- * the product knows nothing of. `strictExampleFiles` are the files as they are.
+ * Returns the files of `examples/<name>/configuration`, for a test to change. Without `strict`, since the rest of the product
+ * does not use what a test adds. `strictExampleFiles` returns the files unchanged.
  */
 export function exampleFiles(name: string): Record<string, Uint8Array> {
   const files = strictExampleFiles(name)
@@ -32,7 +32,7 @@ export function strictExampleFiles(name: string): Record<string, Uint8Array> {
   return files
 }
 
-/** A zip of the files, the same bytes whenever it is made: a repeat of a request has the same body. */
+/** Zips the files. The same files always give the same bytes, so that a repeated request has the same body. */
 export function archiveOf(files: ArchiveFiles): Uint8Array<ArrayBuffer> {
   const entries = Object.entries(files).map(([path, content]) => [
     path,
@@ -62,9 +62,9 @@ export type DeployedTenant = {
   tenantName: string
   tenantLocator: string
   logfile: string
-  /** Of the first test user of the archive. */
+  /** Token of the first test user of the archive. */
   token: string
-  /** Token of any other test user. */
+  /** Returns a token of any test user. */
   signIn(username: string): Promise<string>
 }
 
@@ -73,8 +73,8 @@ type TestUser = { username: string; password: string }
 const POLICY = 'products/private_motor/policy/'
 
 /**
- * The motor example without documents: to make them takes more work than all that most tests do with a policy. And
- * without the underwriter, of whom one test tells: a password takes a tenth of a second.
+ * The motor example without documents, because generating them takes longer than everything else that most tests do with a
+ * policy. Also without the underwriter, whom only one test needs: each password takes a tenth of a second.
  */
 export function motorWithoutPapers(): ArchiveFiles {
   const bare: ArchiveFiles = { ...exampleFiles('motor') }
@@ -93,7 +93,7 @@ export function motorWithoutPapers(): ArchiveFiles {
   return bare
 }
 
-/** The same without grace periods too: what is not paid changes nothing, however far the clock moves. */
+/** Like `motorWithoutPapers`, but also without grace periods: unpaid invoices change nothing, however far the clock moves. */
 export function motorWithoutLapses(): ArchiveFiles {
   const files = motorWithoutPapers()
   const { lapse: _, ...policy } = JSON.parse(files[`${POLICY}policy.json`] as string)
@@ -101,8 +101,8 @@ export function motorWithoutLapses(): ArchiveFiles {
 }
 
 /**
- * Deploys an example by name, or files of the test's own, to the test tenant with this suffix, and signs in
- * there. A deploy that the service refuses fails the test with its log.
+ * Deploys an example by name, or a test's own files, to the test tenant with this suffix, and signs in there. If the service
+ * rejects the deploy, the test fails with its log.
  */
 export async function deployExample(example: string | ArchiveFiles, suffix: string): Promise<DeployedTenant> {
   const files = typeof example === 'string' ? strictExampleFiles(example) : example
@@ -131,7 +131,7 @@ export async function deployExample(example: string | ArchiveFiles, suffix: stri
   }
 }
 
-/** Deploys files as the next version of the tenant's configuration. Policies keep the version that they have. */
+/** Deploys files as the next version of the tenant's configuration. Existing policies keep their version. */
 export async function deployNextVersion(tenantName: string, files: ArchiveFiles): Promise<void> {
   const answer = await callOk<DeployAnswer>('POST', '/configuration/studio/deploy', {
     token: await administrator(),

@@ -1,11 +1,10 @@
-// A D1 database that fails as the platform may: before a batch is carried out, or after it, so that the writer
-// does not learn that it was.
+// A D1 database that fails as the platform may: before a batch runs, or after it, so that the caller does not learn that it ran.
 
 export type Fault = 'before' | 'after'
 
 /**
- * `client` with `plan(n)` saying how the n-th batch (from 0) of its sessions fails, if it does. `between` runs
- * before each batch.
+ * Wraps `client`. `plan(n)` says how the n-th batch (from 0) of its sessions fails, or returns undefined. `between` runs before
+ * each batch.
  */
 export function faultyDatabase(
   client: D1Database,

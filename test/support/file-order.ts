@@ -1,13 +1,14 @@
-// In which order files run: by project, so that files of a runtime follow one another; in each the longest first, so that
-// none is alone at the end.
+// The order in which test files run: by project, so that files of one runtime follow each other, and within a project the longest
+// first, so that no long file runs alone at the end.
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Process tests are a group of their own, the first (vitest.config.ts). Domain tests are short, and fill the end. */
+/** Process tests are a separate group, the first (vitest.config.ts). Domain tests are short and fill the end. */
 const PROJECTS = ['process', 'service', 'domain']
 
 /**
- * Files that take the longest, the longest first. Of process tests those that mostly wait (`bad-day`, `kill`, and when one of them is
- * done `webhooks`) run beside others, and those of the plugin runner (`hostile`, `neighbour`, `runner`) not beside one another.
+ * The files that take longest, in descending order. Two kinds of process tests are placed differently: those that mostly wait
+ * (`bad-day`, `kill`, and `webhooks` when one of these is done) run in parallel with others, and those of the plugin runner
+ * (`hostile`, `neighbour`, `runner`) do not run in parallel with each other.
  */
 const LONGEST = [
   'bad-day.process',

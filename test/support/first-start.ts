@@ -1,6 +1,6 @@
-// Before process tests: what each start would build is built, and one first start is made, which takes three times as long as
-// a later one. Tests begin with copies of its data (service-process.ts). A service that files can share is started when the first
-// of them asks for it.
+// Before process tests, builds what each start would build and makes one first start, which takes three times as long as later
+// ones. Tests begin with copies of its data (service-process.ts). A service that files can share starts when the first of them
+// requests it.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,9 +13,9 @@ import { type ServiceProcess, startFirst, startServiceProcess } from './service-
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The data folder of a service that was started once, with the example, and is stopped. */
+    /** The data folder of a stopped service that was started once, with the example. */
     dataOfFirstStart: string
-    /** Answers where the service is that files share, when it is started. */
+    /** Address of a server that starts the shared service if needed and returns its origin and data folder. */
     sharedServiceAt: string
   }
 }

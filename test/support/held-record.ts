@@ -1,15 +1,15 @@
-// A write that is held against the ETag of the record which it changes.
+// Checks that a write respects the ETag of the record that it changes.
 import { expect } from 'vitest'
 import { type Answer, callApi } from './api.ts'
 
-/** A record, where it is read, and a write that changes it. */
+/** A write that changes a record, and the path at which the record is read. */
 export type Change = { read: string; method: string; path: string; body?: unknown }
 
 type Refused = { code: string; message: string; currentETag?: string }
 
 /**
- * The write is refused for a record as it was, not carried out then, and carried out for the record as it is; its answer. `token`
- * is asked at each call.
+ * Expects the write to be rejected, without any effect, for an ETag that is out of date, and carried out for the current one.
+ * Returns the response. `token` is called for each request.
  */
 export async function held(
   { read: at, method, path, body }: Change,

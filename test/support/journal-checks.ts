@@ -1,4 +1,4 @@
-// What holds of the journal of a policy, whatever was done to it.
+// Invariants of a policy's journal, whatever was done to the policy.
 import { expect } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
 import {
@@ -20,7 +20,7 @@ import { isOutstanding } from '../../src/policy/records/invoice.ts'
 import type { AccountName } from '../../src/product/books.ts'
 import { same } from './story-checks.ts'
 
-/** Both sides of each row add up to zero. */
+/** Both sides of each row sum to zero. */
 export function rowsBalance(rows: readonly JournalRow[]): void {
   const balances = ({ kind, entries }: JournalRow): boolean =>
     entries.length > 0 &&
@@ -31,8 +31,8 @@ export function rowsBalance(rows: readonly JournalRow[]): void {
 }
 
 /**
- * Sums by time and place; those that are zero are left out. Due times too: where an invoice is paid and reopened at the same time,
- * records know the last only.
+ * Sums entries by time and place, without sums of zero. Ignores due times: if an invoice is paid and reopened at the same time,
+ * the records know only the last one.
  */
 function placed(rows: readonly JournalRow[]): Record<string, number> {
   const sums = new Map<string, number>()
@@ -44,22 +44,22 @@ function placed(rows: readonly JournalRow[]): Record<string, number> {
   return Object.fromEntries([...sums].filter(([, minor]) => minor !== 0).sort())
 }
 
-/** What commits posted is what the records say. */
+/** The rows that commits posted are those that follow from the records. */
 export const isWhatRecordsSay = (posted: readonly JournalRow[], aggregate: PolicyAggregate): void =>
   same(placed(posted), placed(journalOf(aggregate)))
 
-/** In minor units: a debit is positive. */
+/** The balance of an account in minor units. Debits are positive. */
 export const balanceOf = (rows: readonly JournalRow[], account: AccountName): number =>
   totalOf(rows.flatMap(({ entries }) => entries.filter(one => one.account === account)))
 
-/** Written premium is the sum of the changes of price; what cancellations held back stands apart. */
+/** Written premium is the sum of the price changes. Amounts that cancellations hold back are in another account. */
 export function writesPriceChanges(rows: readonly JournalRow[], aggregate: PolicyAggregate): void {
   const issued = [...aggregate.modifications.values()].filter(isIssued)
   const changes = issued.reduce((sum, { premiumChange }) => sum + (premiumChange?.minor ?? 0), 0)
   expect(0 - balanceOf(rows, 'premium')).toBe(changes)
 }
 
-/** What is earned and what is not is what was written, at any time. */
+/** At any time, earned plus unearned premium is the written premium. */
 export function earnsWhatIsWritten(
   rows: readonly JournalRow[],
   { policy }: PolicyAggregate,
@@ -80,7 +80,7 @@ export function earnsWhatIsWritten(
   }
 }
 
-/** What is receivable of each invoice is what it still asks for. */
+/** The receivable of each invoice is what the invoice still asks for. */
 export function owesWhatInvoicesAsk(rows: readonly JournalRow[], aggregate: PolicyAggregate): void {
   const owed = new Map<string, number>()
   for (const { entries } of rows)
@@ -93,7 +93,7 @@ export function owesWhatInvoicesAsk(rows: readonly JournalRow[], aggregate: Poli
     )
 }
 
-/** Cash and credit are what standing payments say. */
+/** Cash and credit are the sums of the payments that are not reversed. */
 export function holdsWhatWasPaid(rows: readonly JournalRow[], { payments }: PolicyAggregate): void {
   const standing = [...payments.values()].filter(({ reversedAt }) => reversedAt === undefined)
   const received = standing.filter(({ source }) => source !== 'credit' && source !== 'offset')
@@ -105,7 +105,10 @@ export function holdsWhatWasPaid(rows: readonly JournalRow[], { payments }: Poli
   )
 }
 
-/** What is charged and not invoiced is what the planned invoices bill; fees of installments are charged with their invoices. */
+/**
+ * What is charged and not yet invoiced is what the planned invoices bill. Fees of installments are only charged with their
+ * invoices.
+ */
 export function plansWhatIsUnbilled(rows: readonly JournalRow[], aggregate: PolicyAggregate): void {
   const open = futureInstallments(aggregate)
   const fees = open.flatMap(one => droppedFees(aggregate, one))
@@ -113,7 +116,7 @@ export function plansWhatIsUnbilled(rows: readonly JournalRow[], aggregate: Poli
   expect(balanceOf(rows, 'unbilled')).toBe(fees.reduce((sum, { amount }) => sum - amount.minor, planned))
 }
 
-/** Rows up to a time are the journal of the policy as it was known then. */
+/** The rows up to a time are the journal of the policy as known at that time. */
 export function knowsWhatItKnew(aggregate: PolicyAggregate, times: readonly Instant[]): void {
   const rows = journalOf(aggregate)
   for (const at of times) {
@@ -122,7 +125,10 @@ export function knowsWhatItKnew(aggregate: PolicyAggregate, times: readonly Inst
   }
 }
 
-/** All that holds of the journal that commits posted of a policy. `times` are any, for what is earned and known then. */
+/**
+ * Checks all invariants of the journal that commits posted for a policy. `times` are arbitrary times at which earned premium and
+ * the known policy are checked.
+ */
 export function journalHolds(
   posted: readonly JournalRow[],
   aggregate: PolicyAggregate,
@@ -139,6 +145,6 @@ export function journalHolds(
   knowsWhatItKnew(aggregate, moments)
 }
 
-/** Something is billed that is not issued yet. */
+/** Whether something is billed that is not issued yet. */
 const hasPending = (aggregate: PolicyAggregate): boolean =>
   [...aggregate.modifications.values()].some(one => isBilled(aggregate, one) && one.issuedAt === undefined)

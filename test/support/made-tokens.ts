@@ -1,4 +1,4 @@
-// Tokens that a test makes itself: of any account type, with permissions of their own, expired, changed.
+// Tokens that a test creates itself: for any account type, with their own permissions, expired or changed.
 import { env } from 'cloudflare:workers'
 import { issueToken } from '../../src/access/access-tokens.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
@@ -9,15 +9,15 @@ export type Claims = {
   accountLocator: string
   accountType: string
   permissions?: readonly string[]
-  /** Undefined: of an administration account. */
+  /** Undefined for an administration account. */
   tenantLocator: string | undefined
-  /** How much older than the tenant's present tokens it is. */
+  /** How many epochs behind the tenant's current tokens it is. */
   epochsAgo?: number
   /** How long ago it was issued. */
   ageMs?: number
 }
 
-/** A token that the service would take, but for what the claims say. */
+/** A token that the service accepts unless the claims make it invalid. */
 export async function madeToken(claims: Claims): Promise<string> {
   const { accountLocator, accountType, permissions, tenantLocator, epochsAgo = 0, ageMs = 0 } = claims
   const row =
@@ -51,7 +51,7 @@ export async function madeToken(claims: Claims): Promise<string> {
 
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** The token's claims under a header that asks for no signature, with the old signature or another one. */
+/** The token's claims under a header that requires no signature, with the old signature or another one. */
 export function unsigned(token: string, signature = token.split('.')[2]!): string {
   return `${encoded({ alg: 'none', typ: 'JWT' })}.${token.split('.')[1]}.${signature}`
 }

@@ -1,4 +1,4 @@
-// A move of three tables, and writes to them that a model follows.
+// A migration that moves three tables, and writes to them that a model follows.
 import * as fc from 'fast-check'
 import { expect } from 'vitest'
 import { migrate, migrateInSteps, readMigrations } from '../../src/platform/database/migrations.ts'
@@ -48,7 +48,7 @@ export const BEFORE_MOVE = [first!]
 export const WITH_MOVE = [first!, move!]
 export const AFTER_MOVE = [first!, move!, later!]
 
-/** What a database has when the move is done, and what it had before. */
+/** The names in a database after the move. The database had the same tables before. */
 export const NAMES_MOVED = [
   'event',
   'event_by_locator',
@@ -75,7 +75,7 @@ const KINDS = [
 ]
 type Write = { readonly kind: (typeof KINDS)[number]; readonly number: number; readonly amount: number }
 
-/** Near the first row, and where one step ends and the next begins. */
+/** Numbers near the first row, and near the border between two steps. */
 const numbers = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1_990, max: 2_010 }))
 const writes = fc.array(
   fc.record<Write>({ kind: fc.constantFrom(...KINDS), number: numbers, amount: fc.nat(9) }),
@@ -86,7 +86,7 @@ type Quote = { locator: string; policy_locator: number; state: string; amount: n
 type Event = { sequence: number; locator: string; type: string; data: string }
 type Timer = { locator: string; due_at: number; subject: string }
 
-/** Writes to the three tables, on both layouts, and what must be in them. */
+/** Writes to the three tables, in both layouts, and checks their contents against a model. */
 class Book {
   readonly #target: MigrationTarget
   readonly #quotes = new Map<string, Quote>()
@@ -188,7 +188,7 @@ class Book {
     }
   }
 
-  /** An event, whose sequence nobody had before. */
+  /** Adds an event, and checks that its sequence was never used before. */
   async emit(): Promise<void> {
     this.#emitted += 1
     const event = {
@@ -225,7 +225,7 @@ class Book {
 
 const LOST = new Error('Network connection lost.')
 
-/** What happens at each call of the database, in the order of the calls; nothing more when it is used up. */
+/** What happens at each call of the database, in the order of the calls. Later calls are undisturbed. */
 const moments = fc.array(
   fc.record({
     writes,
@@ -239,11 +239,11 @@ const moments = fc.array(
 export const stories = fc.record({
   rows: fc.oneof(fc.constantFrom(0, 1_999, 2_000, 2_001, 4_100), fc.nat(20)),
   moments,
-  /** Steps of each run. */
+  /** Maximum number of steps of each run. */
   steps: fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 5 }),
 })
 
-/** Moves the tables of a new database while they are written; in the end each row is where it belongs, once. */
+/** Moves the tables of a new database while rows are written, and expects that each row ends up in its place exactly once. */
 export async function moveDuring(
   target: MigrationTarget,
   { rows, moments, steps }: typeof stories extends fc.Arbitrary<infer Story> ? Story : never,
@@ -251,7 +251,7 @@ export async function moveDuring(
   await migrate(target, BEFORE_MOVE)
   const book = new Book(target)
   await book.fill(rows)
-  // Served, and with a number that was given out and is gone.
+  // The database has been in use, and its highest sequence number was assigned and deleted.
   await target.execute(['insert into fence (id) values (1)'])
   await book.emit()
   await book.write({ kind: 'forget', number: 1, amount: 0 })

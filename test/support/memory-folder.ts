@@ -1,15 +1,15 @@
-// Where tests keep what they write: in memory where the machine has such a folder. A database waits for the disk at every commit, which
-// is most of what many tests do; that nothing is lost when a process dies does not depend on the disk.
+// Makes tests write to memory if the machine has a folder for that. A database waits for the disk at every commit, which is most
+// of what many tests do. That no data is lost when a process dies does not depend on the disk.
 import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 
 const MEMORY = '/dev/shm'
 const PREFIX = 'bindery-tests-'
 
-/** What all tests of a run write at the same time is a tenth of it. */
+/** Ten times what all tests of a run write simultaneously. */
 const LEAST_BYTES = 4 * 2 ** 30
 
-/** Whether programs may be started from there, as from another folder. */
+/** Whether programs can be started from the folder. */
 function startsPrograms(): boolean {
   const [, options = ''] =
     readFileSync('/proc/mounts', 'utf8').match(new RegExp(`^\\S+ ${MEMORY} \\S+ (\\S+)`, 'm')) ?? []
@@ -33,10 +33,10 @@ const isRunning = (pid: number): boolean => {
   }
 }
 
-/** Makes a folder in memory that of temporary files, until this process ends. TMPDIR names another. */
+/** Uses a folder in memory for temporary files until this process ends. TMPDIR overrides it. */
 export function useMemoryFolder(): void {
   if (process.env.TMPDIR !== undefined || !hasRoom()) return
-  // Of runs that were killed.
+  // Remove the folders of runs that were killed.
   for (const name of readdirSync(MEMORY))
     if (name.startsWith(PREFIX) && !isRunning(Number(name.slice(PREFIX.length))))
       rmSync(join(MEMORY, name), { recursive: true, force: true })

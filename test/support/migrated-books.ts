@@ -1,4 +1,5 @@
-// Policyholders of a made-up book whose policies were migrated with their invoices and payments, to go on with live.
+// Policyholders of a generated book whose policies were migrated with their invoices and payments, as a start for further
+// operations.
 
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import { fromMinor } from '../../src/kernel/money.ts'
@@ -13,7 +14,7 @@ import type { Book } from './payment-story.ts'
 
 const NOW = Date.UTC(2026, 9, 1, 12) as Instant
 
-/** One for each account, those with a payment of a policy only. */
+/** Returns one book for each account that has a payment on a policy. */
 export function migratedBooks(seed: string, accounts: number): Book[] {
   const configuration = exampleConfiguration('motor')
   let sequence = 9_000_000

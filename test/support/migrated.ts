@@ -1,9 +1,9 @@
-// A motor policy as another system has it, to be migrated.
+// A motor policy as another system states it, for a migration.
 import type { WorkedPolicy } from './worked.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-// Read here, since tests of the kind `process` use this too, and have no service of their own.
+// Read here, because `process` tests also use this module and have no service in their runtime.
 const WORKED = import.meta.glob('../../examples/motor/worked.json', {
   import: 'default',
   eager: true,
@@ -11,7 +11,7 @@ const WORKED = import.meta.glob('../../examples/motor/worked.json', {
 const { policyholder, policy } = Object.values(WORKED)[0]![0]!.request
 const [vehicle] = policy.exposures as { fieldValues: Values }[]
 
-/** Premium, tax and fee of the first transaction, by installment: 60.42 + 11.48 + 12.50, then 60.42 + 11.48. */
+/** Premium, tax and fee of the first transaction by installment: 60.42 + 11.48 + 12.50, then 60.42 + 11.48. */
 const halves = (amount: number) => [
   { id: `${amount}-1`, amount, installmentNumber: 1 },
   { id: `${amount}-2`, amount, installmentNumber: 2 },
@@ -44,7 +44,10 @@ const rootElement = (fee: object[], premium: object[], tax: object[], vehicleVal
   ],
 })
 
-/** A year from March 2026 in Berlin, in two installments: the first is invoiced, the second planned, which it has to be for years. */
+/**
+ * A term from March 2026 in Berlin, in two installments. The first is invoiced, the second is planned for 2035, so that it stays
+ * planned.
+ */
 export const migratedPolicy = (id: string, invoiceId: string, changes: object = {}) => ({
   id,
   productName: 'private_motor',
@@ -106,7 +109,7 @@ export const migratedPayment = (id: string, items: readonly object[]) => ({
   paymentItems: items,
 })
 
-/** An account that is fully paid, has 20.00 of credit left, and 5.00 paid out. */
+/** An account that is fully paid, with 20.00 of credit left and 5.00 paid out. */
 export const migratedAccount = (id: string, changes: object = {}) => ({
   accountData: { id, data: policyholder.values },
   policies: [migratedPolicy('P1', 'I1')],

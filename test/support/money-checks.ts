@@ -1,4 +1,4 @@
-// What holds of what is billed and paid of a policy, whatever was done to it.
+// Invariants of what is billed and paid of a policy, whatever was done to the policy.
 import { expect } from 'vitest'
 import { money, sum, toText } from '../../src/kernel/money.ts'
 import {
@@ -22,7 +22,7 @@ import { policyState } from '../../src/policy/transitions.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { totalDue } from './total-due.ts'
 
-/** An invoice is paid when what stands comes to what it asks for, and never by more. */
+/** An invoice is paid if its standing payments reach its total, and they never exceed it. */
 export function paidAsAsked({ aggregate }: Loaded): void {
   const totalDueOf = totalsDueOf(aggregate)
   for (const invoice of aggregate.invoices.values()) {
@@ -31,14 +31,14 @@ export function paidAsAsked({ aggregate }: Loaded): void {
     const status = invoiceStatus(invoice)
     if (status === 'paid') expect(stands).toBe(minor)
     else if (status === 'unfulfilled') expect(Math.abs(stands)).toBeLessThan(Math.abs(minor))
-    // What was paid before the rest was given up stays paid.
+    // What was paid before the rest was written off stays paid.
     else if (status === 'writtenOff') expect(Math.abs(stands)).toBeLessThan(Math.abs(minor))
     else expect(stands).toBe(0)
     expect(stands === 0 || Math.sign(stands) === Math.sign(minor)).toBe(true)
   }
 }
 
-/** Over the plan that it lies on, the items of a charge come to the charge. */
+/** Over the plan that bills it, the items of a charge sum to the charge. */
 export function itemsComeToCharges({ aggregate }: Pick<Loaded, 'aggregate'>): void {
   const apart = { ...aggregate, installments: ownInstallments(aggregate) }
   const itemsOf = billedItemsOf(apart)
@@ -55,13 +55,13 @@ export function itemsComeToCharges({ aggregate }: Pick<Loaded, 'aggregate'>): vo
   }
 }
 
-/** With the fees of its installments. */
+/** The charges of a transaction, including the fees of its installments. */
 const chargedBy = (aggregate: PolicyAggregate, modification: Modification): Charge[] => [
   ...chargesOf(aggregate, modification),
   ...installmentFeeCharges(planOf(aggregate, modification)),
 ]
 
-/** Every charge of every transaction is billed once, by what is invoiced and what is planned together. */
+/** The invoiced and the planned items together bill every charge of every transaction exactly once. */
 export function chargesAreBilledOnce({ aggregate }: Pick<Loaded, 'aggregate'>): void {
   const itemsOf = billedItemsOf(aggregate)
   const left = new Map<string, number>()
@@ -81,7 +81,7 @@ export function chargesAreBilledOnce({ aggregate }: Pick<Loaded, 'aggregate'>): 
   expect([...left].filter(([, minor]) => minor !== 0)).toEqual([])
 }
 
-/** The installments as if none was billed in place of another. */
+/** The installments as if none were billed in place of another. */
 const ownInstallments = ({ installments }: PolicyAggregate): PolicyAggregate['installments'] =>
   new Map(
     [...installments].map(([locator, { takesOver: _, leavesOut: __, ...one }]) => [
@@ -90,7 +90,7 @@ const ownInstallments = ({ installments }: PolicyAggregate): PolicyAggregate['in
     ]),
   )
 
-/** What is invoiced and what is planned is what stands costs. */
+/** The invoiced and the planned amounts together are the price of what is in force. */
 export function billsWhatStands({ aggregate, product }: Loaded): void {
   if (!['issued', 'withdrawn'].includes(policyState(aggregate))) return
   const { currency } = aggregate.policy

@@ -1,42 +1,42 @@
-// A receiver of webhooks that behaves as receivers do: it fails, it does not answer, it is down for a while. What comes is
-// verified by the library of the Standard Webhooks, and noted in the order in which it came.
+// A webhook receiver that behaves as receivers do: it fails, does not respond, or is down for a while. It verifies each post with
+// the library of Standard Webhooks, and notes the events in the order of arrival.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { KEPT_OPEN } from './kept-open.ts'
 
-/** What came first of an event. */
+/** The first post of an event. */
 export type Arrival = { id: string; type: string; sequence: number; data: Record<string, string> }
 
-/** A webhook that posts here; `arrivals` has each event once, in the order of its first arrival. */
+/** A webhook that posts here. `arrivals` has each event once, in the order of first arrival. */
 export type Box = {
   readonly arrivals: Arrival[]
-  /** Ids that were answered 2xx. */
+  /** Ids that were answered with 2xx. */
   readonly taken: Set<string>
-  /** Posts of an event that had been taken before. */
+  /** Posts of an event that was already accepted. */
   repeats: number
-  /** Posts whose signature is wrong, or whose body is not that of their id. */
+  /** Posts with a wrong signature, or whose body has another id than the header. */
   refused: number
   posts: number
 }
 
 export type MoodyReceiver = {
-  /** The address of a path, before there is a box. */
+  /** The URL of a path, also before there is a box for it. */
   urlOf(path: string): string
-  /** A box for what is posted to the path, signed with the secret. */
+  /** Opens a box for posts to the path that are signed with the secret. */
   open(path: string, secret: string): Box
-  /** Closes every connection and listens no more, for so long. */
+  /** Closes every connection and stops listening for this time. */
   stopFor(ms: number): Promise<void>
   close(): void
 }
 
 export type Mood = {
-  /** Shares of posts that fail, and that are not answered. */
+  /** Share of posts that fail, and share that get no response. */
   readonly failing: number
   readonly silent: number
-  /** One event meets with either so many times at most; fewer than a webhook tries. */
+  /** Maximum number of failures and silences for one event. Fewer than a webhook's attempts. */
   readonly mostOfOne: number
-  /** So many posts are not answered in all: each takes as long as a webhook waits. */
+  /** Maximum number of posts without a response in total, because each takes as long as a webhook's timeout. */
   readonly mostSilent: number
 }
 
@@ -46,7 +46,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Starts it on a free port; `chance` gives numbers from 0 to 1. */
+/** Starts it on a free port. `chance` returns numbers from 0 to 1. */
 export async function startMoodyReceiver(mood: Mood, chance: () => number): Promise<MoodyReceiver> {
   let silences = 0
   const boxes = new Map<string, { box: Box; webhook: Webhook; failures: Map<string, number> }>()
@@ -83,7 +83,7 @@ export async function startMoodyReceiver(mood: Mood, chance: () => number): Prom
   }
 
   const server = createServer(KEPT_OPEN, (request, response) => {
-    // A connection that is closed under it ends the post, as it would anywhere.
+    // If the connection is closed meanwhile, the post ends, as it would at any receiver.
     take(request, response).catch(() => response.destroy())
   })
   const listen = (port: number): Promise<void> =>

@@ -1,4 +1,4 @@
-// The motor example as a tenant to test with: deployed, with policyholders and requests ready to send.
+// The motor example as a tenant for tests: deployed, with policyholders and requests that are ready to send.
 import { add, type Instant, now, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
@@ -16,7 +16,9 @@ const WORKED = import.meta.glob('../../examples/*/worked.json', { import: 'defau
 
 export const workedOf = (example: string): WorkedPolicy[] => WORKED[`../../examples/${example}/worked.json`]!
 
-/** The first worked policy of the example as one of 2035. Its term has as many days, but people and vehicles are older. */
+/**
+ * The first worked policy of the example, moved to 2035. Its term has the same number of days, but people and vehicles are older.
+ */
 export function yearsOnOf(example: string): WorkedPolicy {
   const worked = workedOf(example)[0]!
   const policy = {
@@ -27,17 +29,17 @@ export function yearsOnOf(example: string): WorkedPolicy {
   return { ...worked, request: { ...worked.request, policy } }
 }
 
-/** Times of a policy whose year begins soon: for plans that are made up to a year ahead. */
+/** Times of a policy that begins in 40 days, for plans that are made up to a year ahead. */
 export function yearFromSoon(): { policyStartTimestamp: Instant; policyEndTimestamp: Instant } {
   const start = add(now(), 40, 'day', BERLIN)
   return { policyStartTimestamp: start, policyEndTimestamp: add(start, 1, 'year', BERLIN) }
 }
 
-/** A policy request that underwriting accepts; `policyholderLocator` is to be added. */
+/** A policy request that underwriting accepts. The test adds `policyholderLocator`. */
 export const plainYear = (): WorkedPolicy => yearsOnOf('motor')
 
 export type Motor = DeployedTenant & {
-  /** A completed policyholder. */
+  /** Creates a completed policyholder. */
   newPolicyholder(): Promise<string>
   createPolicy(changes?: object, headers?: Record<string, string>): Promise<Answer<PolicyResponse>>
   post<Body = PolicyResponse>(
@@ -48,7 +50,7 @@ export type Motor = DeployedTenant & {
   get<Body = PolicyResponse>(path: string): Promise<Answer<Body>>
 }
 
-/** Deploys the motor example without its documents, or files of it with changes, as a test tenant of its own. */
+/** Deploys the motor example without its documents, or the given files, as a separate test tenant. */
 export async function motorTenant(suffix: string, files?: ArchiveFiles): Promise<Motor> {
   const tenant = await deployExample(files ?? motorWithoutPapers(), suffix)
   const { token } = tenant
@@ -78,8 +80,8 @@ export async function motorTenant(suffix: string, files?: ArchiveFiles): Promise
 }
 
 /**
- * Round trips of an answer by its Server-Timing header: `{ d1: 1, object: 0, r2: 0, queue: 0 }`. Without looking again at a tenant,
- * which is done by the clock, every 5 s: on a slow machine between any two requests.
+ * Round trips of a response by its Server-Timing header: `{ d1: 1, object: 0, r2: 0, queue: 0 }`. Excludes rereading the tenant,
+ * which happens every 5 s by the clock, so on a slow machine between any two requests.
  */
 export function roundTrips({ headers }: { headers: Headers }): Record<string, number> {
   const entries = (headers.get('server-timing') ?? '').matchAll(/(\w+);desc="(\d+)"/g)

@@ -1,7 +1,6 @@
-// A second model of a policy's life, as simple as it can be: all that was ever asked for, carried out from the
-// beginning on lists of pieces, each a span with its data and amounts (brief 1.4 to 1.7, 2.2, 2.5, 3.1 to 3.3). It
-// shares no code with the service's fold, its rating or its templates, so that where the two agree on a random
-// history, both are likely right.
+// A second model of a policy's life, as simple as possible: it carries out all requests from the beginning, on lists of pieces,
+// each a span with its data and amounts (brief 1.4 to 1.7, 2.2, 2.5, 3.1 to 3.3). It shares no code with the service's fold,
+// rating or templates. If both agree on a random history, both are likely right.
 import Big from 'big.js'
 import type { Instant, Span } from '../../src/kernel/time.ts'
 import {
@@ -26,7 +25,7 @@ export type NaiveExposureTerms = {
   readonly perils: readonly NaivePerilTerms[]
 }
 
-/** What an endorsement or a renewal changes. Exposures and perils go by the model's keys. */
+/** The changes of an endorsement or a renewal. Exposures and perils are named by the model's keys. */
 export type NaiveChanges = {
   readonly policy: NaiveFields
   readonly addGroups: readonly { readonly name: string; readonly fields: NaiveFields }[]
@@ -46,7 +45,7 @@ export type NaiveChanges = {
   readonly schedule?: string
 }
 
-/** What took effect, in that order. A cancellation's `name` is what a reinstatement refers to it by. */
+/** A request that took effect. A reinstatement refers to a cancellation by its `name`. */
 export type NaiveRequest =
   | {
       readonly kind: 'newBusiness'
@@ -79,7 +78,7 @@ export type NaiveRequest =
 type NaivePeril = {
   readonly exposure: string
   readonly name: string
-  /** The key of the first of the perils that renew one another. */
+  /** The key of the first in a chain of perils that renew each other. */
   readonly group: string
   readonly term: number
 }
@@ -89,15 +88,15 @@ export type NaivePolicy = {
   readonly end: Instant
   readonly isWithdrawn: boolean
   readonly schedule: string
-  /** Counts the renewals. */
+  /** Number of renewals so far. */
   readonly term: number
-  /** The pieces in force of the cover itself, of each peril and each fee, in the order of time. */
+  /** The pieces in force of the cover itself, of each peril and of each fee, in the order of time. */
   readonly items: ReadonlyMap<string, readonly NaivePiece[]>
   readonly perils: ReadonlyMap<string, NaivePeril>
   readonly fees: ReadonlyMap<string, { readonly name: string; readonly flat: boolean }>
-  /** What each exposure is from when to when; a cancellation leaves that alone. */
+  /** The data of each exposure over time. A cancellation does not change it. */
   readonly exposures: ReadonlyMap<string, { readonly name: string; readonly pieces: readonly NaivePiece[] }>
-  /** By cancellation: when it took effect and the pieces that it removed of each item. */
+  /** By cancellation: when it took effect, and the pieces of each item that it removed. */
   readonly removed: ReadonlyMap<string, { at: Instant; items: ReadonlyMap<string, readonly NaivePiece[]> }>
   /** Cancellations that were reinstated. */
   readonly reinstated: ReadonlySet<string>
@@ -128,17 +127,18 @@ export const NO_CHANGES: NaiveChanges = {
   addExposures: [],
 }
 
-/** The policy that the requests make, each of which the policy before it allows. */
+/** The policy that results from the requests. Each request must be allowed by the policy before it. */
 export const naivePolicy = (requests: readonly NaiveRequest[], rules: NaiveRules): NaivePolicy =>
   requests.reduce((policy, request) => after(policy, request, rules), NOTHING)
 
-/** Why the request cannot take effect on the policy; undefined when it can. */
+/** Why the request cannot take effect on the policy. Undefined if it can. */
 export function naiveRefusal(policy: NaivePolicy, request: NaiveRequest): string | undefined {
   if (policy.isWithdrawn) return 'withdrawn'
   switch (request.kind) {
     case 'newBusiness':
       return policy.items.size > 0 ? 'issued already' : undefined
-    // Of a policy that is cancelled from its start it takes what is left: the policy is then withdrawn, and not brought back.
+    // A withdrawal of a policy that is cancelled from its start takes back what is left. The policy is then withdrawn and cannot
+    // be reinstated.
     case 'withdrawal':
       return undefined
     case 'endorsement':
@@ -167,7 +167,7 @@ export function naiveRefusal(policy: NaivePolicy, request: NaiveRequest): string
 const coverFrom = ({ items }: NaivePolicy, at: Instant): NaivePiece[] =>
   (items.get(COVER) ?? []).filter(piece => piece.end > at)
 
-/** An exposure or a peril that is named and not covered then. */
+/** Returns a problem if the changes name an exposure or a peril that is not covered at that time. */
 function unknownIn(
   policy: NaivePolicy,
   { exposures, endExposures }: NaiveChanges,
@@ -184,7 +184,7 @@ function unknownIn(
   return undefined
 }
 
-/** The parts of a piece that lie in the cover. */
+/** The parts of a piece that are within the cover. */
 const inside = (piece: NaivePiece, cover: readonly NaivePiece[]): NaivePiece[] =>
   cover.flatMap(({ start, end }) => {
     const span = {
@@ -226,7 +226,7 @@ function after(policy: NaivePolicy, request: NaiveRequest, rules: NaiveRules): N
 
 const NO_DATA: NaiveData = { values: {}, groups: {} }
 
-/** The data with other values and with more groups. */
+/** The data with changed values and additional groups. */
 function changed(
   { values, groups }: NaiveData,
   more: NaiveFields,
@@ -246,7 +246,7 @@ const sorted = (values: NaiveFields) => Object.entries(values).sort(([a], [b]) =
 const at = (pieces: readonly NaivePiece[], time: Instant): NaivePiece | undefined =>
   pieces.find(piece => piece.start <= time && time < piece.end)
 
-/** What the peril costs over the span, by what the policy and the exposure are then. */
+/** The peril's piece for the span, priced from the data of policy and exposure at its start. */
 const priced = (
   policy: NaivePolicy,
   { exposure, name }: Pick<NaivePeril, 'exposure' | 'name'>,
@@ -271,7 +271,7 @@ const priced = (
   ),
 })
 
-/** New exposures with their perils wherever there is cover from then on. A peril is where its exposure is. */
+/** Adds exposures with their perils wherever there is cover from that time on. A peril has the spans of its exposure. */
 function withExposures(
   policy: NaivePolicy,
   added: readonly NaiveExposureTerms[],
@@ -311,7 +311,7 @@ function withPeril(
   }
 }
 
-/** The standard fees of a term, by what the policy is in it (brief 3.3). */
+/** Adds the standard fees of a term, by the policy's data in that term (brief 3.3). */
 function withFees(policy: NaivePolicy, span: Span, rules: NaiveRules): NaivePolicy {
   const fees = naiveFees(at(policy.items.get(COVER)!, span.start)!.data, policy.schedule, rules).map(
     ({ name, amount, flat }) => ({ key: `fee ${policy.term} ${name}`, name, amount, flat }),
@@ -330,8 +330,8 @@ function withFees(policy: NaivePolicy, span: Span, rules: NaiveRules): NaivePoli
 }
 
 /**
- * What spans the time is in two pieces from now on; what is in force later changes, is rated again as the type says,
- * or ends (brief 2.2, 2.5). What a cancellation removed stays as it was, for its reinstatement. Fees stay (brief 3.3).
+ * Splits the pieces that span the time. Pieces in force after it change, are rated again as the type of endorsement says, or end
+ * (brief 2.2, 2.5). What a cancellation removed is unchanged, for its reinstatement. So are fees (brief 3.3).
  */
 function endorsed(
   policy: NaivePolicy,
@@ -393,7 +393,7 @@ function endorsed(
   return withExposures(result, changes.addExposures, from, 'endorsement', rules)
 }
 
-/** What is asked of a peril, or of one that it renews, unless it is asked itself. */
+/** The changes requested for a peril. Without any, those requested for the nearest peril that it renews. */
 function askedOf(
   policy: NaivePolicy,
   key: string,
@@ -413,7 +413,7 @@ function askedOf(
   return endPerils.includes(nearest) ? 'ended' : perils[nearest]!
 }
 
-/** Another term from where the policy ends: what is covered then goes on, its perils again, at the rates of then. */
+/** Adds a term from the policy's end: what is covered then continues, with new perils at the rates of the renewal. */
 function renewed(
   policy: NaivePolicy,
   { start, end, changes }: NaiveRequest & { kind: 'renewal' },
@@ -459,7 +459,10 @@ function renewed(
   return withFees(withExposures(result, changes.addExposures, start, 'renewal', rules), span, rules)
 }
 
-/** What begins later goes; what spans the time keeps its share (brief 3.2), a flat fee all of it (brief 3.3). */
+/**
+ * Removes pieces that begin later. A piece that spans the time keeps its share (brief 3.2), and a flat fee all of its amount
+ * (brief 3.3).
+ */
 function withoutRest(
   policy: NaivePolicy,
   { name, at: from, by }: NaiveRequest & { kind: 'cancellation' },
@@ -488,8 +491,8 @@ function withoutRest(
 }
 
 /**
- * What was removed comes back: whole from its own time on, from later in proportion to its months (brief 1.6). A flat fee
- * comes back whole. A fee that is charged without a gap is one piece, as it was before.
+ * Restores what was removed: whole if it begins at or after that time, otherwise in proportion to the months that remain (brief
+ * 1.6). A flat fee comes back whole. A fee that is charged without a gap becomes one piece again.
  */
 function withRestored(
   policy: NaivePolicy,
@@ -512,7 +515,7 @@ function withRestored(
   return { ...policy, end, items, reinstated: new Set([...policy.reinstated, of]) }
 }
 
-/** Pieces of a fee, those that adjoin as one. */
+/** Joins adjoining pieces of a fee. */
 function inOne(pieces: readonly NaivePiece[]): NaivePiece[] {
   const whole: NaivePiece[] = []
   for (const piece of pieces) {
@@ -528,7 +531,7 @@ function inOne(pieces: readonly NaivePiece[]): NaivePiece[] {
 const splitIfWithin = (piece: NaivePiece, time: Instant, rules: NaiveRules): NaivePiece[] =>
   time <= piece.start || time >= piece.end ? [piece] : split(piece, time, 'months', rules)
 
-/** A piece without amounts in two. */
+/** Splits a piece without amounts. */
 const cutAt = (piece: NaivePiece, time: Instant): NaivePiece[] =>
   time <= piece.start || time >= piece.end
     ? [piece]
@@ -537,7 +540,7 @@ const cutAt = (piece: NaivePiece, time: Instant): NaivePiece[] =>
         { ...piece, start: time },
       ]
 
-/** A piece in two: the first by the share of its months or milliseconds, rounded; the second is what is left. */
+/** Splits a piece: the first part gets the share of its months or milliseconds, rounded, and the second part the rest. */
 function split(
   piece: NaivePiece,
   time: Instant,
@@ -565,14 +568,14 @@ function lastPart(piece: NaivePiece, from: Instant, rules: NaiveRules): NaivePie
   }
 }
 
-/** `amount × part ÷ whole` in whole minor units, half-up. Spans too short to be counted in months have no share. */
+/** `amount × part ÷ whole` in whole minor units, rounded half-up. Spans too short to have months have no share. */
 const share = (amount: Big, part: Big, whole: Big, rules: NaiveRules): Big =>
   whole.eq(0) ? new Big(0) : halfUp(amount.times(part).div(whole), rules)
 
 const mapped = (amounts: NaiveAmounts, change: (amount: Big, name: string) => Big): NaiveAmounts =>
   Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, change(amount, name)]))
 
-/** The sum of amounts whose name satisfies `test` over the pieces in force of one item, or of several. */
+/** Sums the amounts whose name satisfies `test` over the pieces in force of the items. */
 export function naiveSum(
   { items }: NaivePolicy,
   keys: Iterable<string>,

@@ -1,5 +1,5 @@
-// The rates of the two examples as their READMEs state them in words, for the naive model: no templates, no tables
-// of the archive. Only what the worked policies use is known here.
+// The rates of the two examples as their READMEs state them in words, for the naive model. Uses neither templates nor tables of
+// the archive, and knows only what the worked policies need.
 import Big from 'big.js'
 import { type CurrencyCode, minorDigits } from '../../src/kernel/money.ts'
 import { add, dayStart, type Instant, type Span, type TimeZone } from '../../src/kernel/time.ts'
@@ -8,25 +8,25 @@ import { monthsBetween } from './naive-time.ts'
 
 export type NaiveFields = Readonly<Record<string, readonly string[]>>
 
-/** Values by field, and the content of the groups of a field. */
+/** Values by field, and the contents of groups by field. */
 export type NaiveData = {
   readonly values: NaiveFields
   readonly groups: Readonly<Record<string, readonly NaiveFields[]>>
 }
 
-/** Amounts in major units under names: `premium`, `technicalPremium`, `tax <name>`, `commission <recipient>`, `fee`. */
+/** Amounts in major units by name: `premium`, `technicalPremium`, `tax <name>`, `commission <recipient>`, `fee`. */
 export type NaiveAmounts = Readonly<Record<string, Big>>
 
 export type NaiveOperation = 'new_business' | 'endorsement' | 'renewal'
 
-/** Counts, rounds and rates as the tenant does. */
+/** What counting, rounding and rating depend on. */
 export type NaiveRules = {
   readonly example: Example
   readonly timeZone: TimeZone
   readonly currency: CurrencyCode
 }
 
-/** What a peril is rated from. Its amounts (`deductible`, `lumpSumPayment` …) are values of `peril`, defaults filled in. */
+/** What a peril is rated from. Its amounts (`deductible`, `lumpSumPayment` …) are values of `peril`, with defaults filled in. */
 export type NaiveSubject = {
   readonly name: string
   readonly policy: NaiveData
@@ -34,7 +34,7 @@ export type NaiveSubject = {
   readonly peril: NaiveData
 }
 
-/** A figure a year, a month, or for the span as it is. */
+/** A figure per year, per month, or for the whole span. */
 type Figure = { readonly every: 'year' | 'month' | 'span'; readonly amount: Big }
 
 type Rates = {
@@ -46,7 +46,7 @@ type Rates = {
 export const halfUp = (amount: Big, { currency }: Pick<NaiveRules, 'currency'>): Big =>
   amount.round(minorDigits(currency), Big.roundHalfUp)
 
-/** What the peril costs over the span, each amount rounded on its own. */
+/** The amounts of the peril for the span, each rounded separately. */
 export function naivePrice(
   subject: NaiveSubject,
   span: Span,
@@ -73,7 +73,7 @@ export function naivePrice(
   }
 }
 
-/** Standard fees of a term. */
+/** The standard fees of a term. */
 export function naiveFees({ values }: NaiveData, schedule: string, { example }: NaiveRules) {
   const fee = (name: string, amount: number, flat: boolean) => ({ name, amount: new Big(amount), flat })
   if (example === 'motor')
@@ -91,7 +91,7 @@ export function naiveFees({ values }: NaiveData, schedule: string, { example }: 
 
 const one = (values: NaiveFields, name: string): string => values[name]?.[0] ?? ''
 const number = (values: NaiveFields, name: string): Big => new Big(one(values, name) || 0)
-/** Rates of the tariff are rounded to cents, half-up, whatever the currency. */
+/** The tariff rounds to cents, half-up, in any currency. */
 const cents = (amount: Big): Big => amount.round(2, Big.roundHalfUp)
 
 const year = (amount: Big): Figure => ({ every: 'year', amount })
@@ -215,7 +215,7 @@ function motorRate({ name, policy, exposure, peril }: NaiveSubject, at: Span, ru
 
 const atLeast = (amount: Big, least: number): Big => (amount.lt(least) ? new Big(least) : amount)
 
-/** A driver who is not 25 yet when the span starts. */
+/** Whether a driver is younger than 25 when the span starts. */
 const hasYoungDriver = ({ groups }: NaiveData, at: Instant, zone: TimeZone): boolean =>
   (groups.named_drivers ?? []).some(driver => {
     const text = one(driver, 'birth_date')

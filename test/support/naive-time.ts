@@ -1,10 +1,10 @@
-// Months counted one by one, for the naive model.
+// Counts months one by one, for the naive model.
 import Big from 'big.js'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 
 const known = new Map<string, Big>()
 
-/** Whole months one by one, then the share of the next in milliseconds; 7 places (brief 3.1). */
+/** Whole months, counted one by one, plus the share of the next month in milliseconds, to 7 decimal places (brief 3.1). */
 export function monthsBetween(from: Instant, to: Instant, zone: TimeZone): Big {
   const key = `${from} ${to} ${zone}`
   const months = known.get(key) ?? monthsWalked(from, to, zone)

@@ -1,5 +1,5 @@
-// A real OpenID provider, certified software, on a port of its own: for tests on Node, and by oidc-server.ts for those in the
-// Workers runtime. Its people sign in without a password. Keys can be changed, and tokens be made that it would never make.
+// A certified OpenID provider on its own port, for tests on Node, and through oidc-server.ts for tests in the Workers runtime.
+// Users sign in without a password. Tests can change its keys, and create tokens that it would never issue.
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,18 +9,18 @@ import { KEPT_OPEN } from './kept-open.ts'
 
 export const CLIENT = { id: 'bindery', secret: 'a client secret that only tests use' }
 
-/** Claims of a person, by subject. */
+/** Claims of the users, by subject. */
 export type Persons = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 export type MadeToken = {
-  /** Null: without. */
+  /** Null leaves a claim out. */
   readonly claims?: Readonly<Record<string, unknown>>
   readonly header?: Readonly<Record<string, unknown>>
-  /** Sign with a key that the provider does not publish. */
+  /** Signs with a key that the provider does not publish. */
   readonly foreignKey?: boolean
 }
 
-/** What to answer instead of a path's own answer. */
+/** The response that replaces a path's own. */
 export type Answer = {
   readonly status?: number
   readonly body?: string
@@ -29,16 +29,16 @@ export type Answer = {
 
 export type TestProvider = {
   readonly issuer: string
-  /** An ID token by the code flow with PKCE, as any client gets it. */
+  /** Gets an ID token by the code flow with PKCE, as any client does. */
   idToken(subject: string, nonce?: string): Promise<string>
-  /** A token of any claims, signed by the provider's key; by default a valid one. */
+  /** Creates a token with any claims, signed with the provider's key. Valid by default. */
   make(token: MadeToken): Promise<string>
-  /** From now on other keys sign and are published. */
+  /** Replaces the key that signs and is published. */
   changeKeys(): Promise<void>
   setPersons(persons: Persons): void
-  /** Paths answered otherwise, from now on; `'down'` closes each connection. */
+  /** Sets the paths whose responses are replaced from now on. `'down'` closes each connection. */
   answer(answers: Readonly<Record<string, Answer>> | 'down'): void
-  /** How often each path was called. */
+  /** Number of requests by path. */
   calls(): Readonly<Record<string, number>>
   close(): Promise<void>
 }
@@ -134,7 +134,7 @@ function newProvider(
     jwks: { keys: [key] },
     cookies: { keys: ['only tests use it'] },
     claims: {
-      // Two tokens of the same second must not be the same text.
+      // The ticket makes two tokens of the same second differ.
       openid: ['sub', 'ticket'],
       profile: ['name', 'preferred_username', 'groups'],
       email: ['email', 'email_verified'],
@@ -181,7 +181,7 @@ async function signIn(provider: Provider, request: IncomingMessage, response: Se
   }
 }
 
-/** What a client and a browser do, without either. */
+/** Performs the steps of a client and a browser. */
 async function codeFlow(issuer: string, subject: string, nonce: string | undefined): Promise<string> {
   const verifier = randomBytes(32).toString('base64url')
   const query = new URLSearchParams({

@@ -1,5 +1,5 @@
-// OpenID providers for tests in the Workers runtime, which cannot listen: they start them here and call their functions by POST.
-// A global setup of the `service` project.
+// OpenID providers for tests in the Workers runtime, which cannot listen on a port: they start providers here and call their
+// functions by POST. A global setup of the `service` project.
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'

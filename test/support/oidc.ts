@@ -1,4 +1,4 @@
-// An OpenID provider beside the service (oidc-server.ts), as a test in the Workers runtime uses it.
+// The client side of oidc-server.ts: an OpenID provider for a test in the Workers runtime.
 import { inject } from 'vitest'
 import type { Answer, MadeToken, Persons } from './oidc-provider.ts'
 

@@ -1,4 +1,4 @@
-// The service's own OpenAPI document, read so that tests cover routes which nobody has thought of yet.
+// Reads the service's own OpenAPI document, so that tests also cover routes that are added later.
 import { callOk } from './api.ts'
 
 export type JsonSchema = {
@@ -21,14 +21,14 @@ export type Operation = {
   method: string
   path: string
   parameters: Parameter[]
-  /** JSON body's schema; undefined without a body or for multipart. */
+  /** Schema of the JSON body. Undefined without a body or for multipart. */
   body: JsonSchema | undefined
   multipart: JsonSchema | undefined
-  /** The kinds of bodies that it takes. */
+  /** The media types that the body can have. */
   mediaTypes: readonly string[]
   needsToken: boolean
   access: 'public' | 'signedIn' | 'tenant' | 'administration'
-  /** Any one of which is enough; empty where none is asked for. */
+  /** Any one of these is enough. Empty if none is required. */
   permissions: readonly string[]
 }
 
@@ -47,7 +47,10 @@ type OperationObject = {
 
 export type Api = { operations: Operation[]; resolve(schema: JsonSchema): JsonSchema }
 
-/** As the document writes them in `x-permission`, so that tests which call the routes hold it to what they require. */
+/**
+ * Permissions as the document states them in `x-permission`. Tests that call the routes thereby check that the document states
+ * what they require.
+ */
 function permissionsOf(
   name: string,
   { 'x-permission': text, 'x-access': access }: OperationObject,
@@ -87,8 +90,8 @@ export async function readApi(): Promise<Api> {
 }
 
 /**
- * A value that fits the schema, with every property it names. `text` gives the text for a property of that
- * name, so that a test decides what locators in a body are.
+ * A value that fits the schema, with all of its properties. `text` returns the text for a property of that name, so that a test
+ * chooses the locators in a body.
  */
 export function valueFor(
   api: Api,

@@ -1,11 +1,11 @@
-// The boat product with bills that a plugin plans.
+// The boat product with installments that a plugin plans.
 import { boatFiles } from './boat-product.ts'
 
 const POLICY = 'products/boat/policy/policy.json'
 const FEES = 'products/boat/policy/fees.json'
 
 /**
- * Files in the place of the boat product's own: the script plans its bills, and may charge `installment_fee`. `rules` are
+ * Files that replace those of the boat product: the script plans its installments and may charge `installment_fee`. `rules` are
  * properties of policy.json.
  */
 export function ownBillsFiles(script: string, rules: object = {}): Record<string, string> {

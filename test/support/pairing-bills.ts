@@ -1,12 +1,13 @@
-// A plugin of bills in the manner of published ones: a new charge that takes back another one, and the rest of that one,
-// cancel out on the first installment (brief 4.2). All others are spread by the month over the time that they cover.
+// An installments plugin that works as published ones do: a new charge that takes back an earlier one, and the rest of the
+// earlier one, cancel out on the first installment (brief 4.2). All other charges are spread by month over the time that they
+// cover.
 import type { InstallmentsInput, PluginCharge } from '../../src/extension/plugins/contract.ts'
 
 const DAY = 86_400_000
 
 const cents = (amount: string): number => Math.round(Number(amount) * 100)
 
-/** What two charges share of which one takes the other back. */
+/** What a charge and its reversal have in common. */
 const sourceOf = (one: PluginCharge): string =>
   [one.type, one.perilCharacteristicsLocator, one.taxLocator, one.commissionLocator, one.feeLocator].join(' ')
 
@@ -16,7 +17,10 @@ const isReversalOf = (one: PluginCharge, rest: PluginCharge): boolean =>
   sourceOf(one) === sourceOf(rest) &&
   cents(one.amount) === -cents(rest.originalAmount)
 
-/** Months in UTC; those that began are one, made at once. The others are made ten days before. */
+/**
+ * Plans by months in UTC. The months that have begun are one installment, issued immediately. Each other month is issued ten days
+ * before it begins.
+ */
 export function pairingBills({ charges, policy }: InstallmentsInput, now: number): unknown {
   const isPaired = (charge: PluginCharge): boolean =>
     charges.some(other => isReversalOf(charge, other) || isReversalOf(other, charge))
@@ -47,7 +51,7 @@ export function pairingBills({ charges, policy }: InstallmentsInput, now: number
       if (part !== 0) installments[at]!.invoiceItems.push({ chargeId: charge.chargeId, amount })
     }
   }
-  // An endorsement has an item on its first installment.
+  // An endorsement needs an item on its first installment.
   const [{ invoiceItems }] = installments as [(typeof installments)[number]]
   if (invoiceItems.length === 0) invoiceItems.push({ chargeId: charges[0]!.chargeId, amount: '0.00' })
   return {

@@ -1,5 +1,5 @@
-// The story of a policyholder with several policies: billed, paid in full, in part and beyond, reversed, and changed
-// in between. Every step goes through the decisions, and then through what credit pays, as the policy's object does it.
+// The story of a policyholder with several policies, which are billed, paid in full, in part and in excess, reversed, and changed
+// in between. Every step goes through the decisions and the payment from credit, as the policy's object does it.
 import '../../src/transactions/kinds.ts'
 import fc from 'fast-check'
 import { decideInvoicing, decideNextInvoice } from '../../src/billing/billing.ts'
@@ -29,18 +29,18 @@ export type Book = {
   readonly ground: NewPolicyContext
   readonly policies: readonly Loaded[]
   readonly now: Instant
-  /** As the service carries it on from step to step. */
+  /** Carried from step to step, as in the service. */
   readonly credit: Money
-  /** All that came in less what was paid out and given back, by what the events say. */
+  /** All money received less what was paid out and given back, according to the events. */
   readonly cash: bigint
 }
 
 export type BookStep = {
   readonly kind: keyof typeof ACTIONS | 'create' | 'wait'
-  /** Which policy, and which record of it. */
+  /** Picks a policy, and a record of it. */
   readonly policy: number
   readonly which: number
-  /** Of the amount that is due, or of the term. */
+  /** Share of the amount due, or of the term. */
   readonly thousandths: number
   readonly firmly: boolean
   readonly days: number
@@ -86,10 +86,10 @@ const stepsWith = (weights: Readonly<Record<BookStep['kind'], number>>): fc.Arbi
 
 export const bookSteps = stepsWith(WEIGHTS)
 
-/** Policies that are not paid in time lapse, and what they owed is written off. */
+/** Also lets unpaid policies lapse, which writes off what they owe. */
 export const lapsingSteps = stepsWith({ ...WEIGHTS, lapse: 8 })
 
-/** A policyholder without policies; amounts in the currency. */
+/** A policyholder without policies. `currency` replaces that of the configuration. */
 export function emptyBook(example: Example, currency?: CurrencyCode): Book {
   const { policy, policyholder } = workedPolicies(example)[0]!.request
   const ground = groundOf(example, policy.productName, policyholder.values, STORY_BEGINS)
@@ -118,7 +118,7 @@ const payment = async (loaded: Loaded, now: Instant, invoice: string, more: obje
 const outstanding = ({ aggregate }: Loaded, which: number) =>
   picked([...aggregate.invoices.values()].filter(isOutstanding), which)
 
-/** What can be done to a policy; undefined where it has no record to do it to. */
+/** The operations on a policy. Undefined if the policy has no record for it. */
 const ACTIONS = {
   issue: (loaded, _, now) => decideIssue(loaded, attemptAt(now)),
   pay: async (loaded, { which }, now) => {
@@ -196,7 +196,7 @@ const ACTIONS = {
     }
     return (await decideReinstatement(loaded, operation, attemptAt(now))).planned
   },
-  /** Past due first, and lapsed when it comes again. */
+  /** Makes an invoice past due. The next time, the policy lapses. */
   lapse: async (loaded, { which }, now) => {
     const { invoices } = loaded.aggregate
     const grace = openGracePeriod(loaded.aggregate)
@@ -222,7 +222,7 @@ const ACTIONS = {
   discard: async (loaded, _, now) => decideDiscard(loaded, attemptAt(now)),
 } satisfies Record<string, Act>
 
-/** What is done in place of a step that cannot be, to lead to what it needs. */
+/** The step that is tried if another one is impossible, because it leads to what that one needs. */
 const INSTEAD: Partial<Record<BookStep['kind'], BookStep['kind']>> = {
   reinstate: 'cancel',
   endReinstatement: 'reinstate',
@@ -236,7 +236,7 @@ const INSTEAD: Partial<Record<BookStep['kind'], BookStep['kind']>> = {
   lapse: 'issue',
 }
 
-/** The book after the step, or what is done in its place; the same one where that is refused too. */
+/** Returns the book after the step or its replacement. If both are impossible, returns the same book. */
 export async function afterStep(book: Book, step: BookStep): Promise<Book> {
   const after = await tried(book, step)
   const instead = INSTEAD[step.kind]
@@ -253,7 +253,7 @@ async function tried(book: Book, step: BookStep): Promise<Book> {
   return await recorded(book, at, credited => act(credited, step, book.now))
 }
 
-/** A policy of one of the worked requests, finalized. */
+/** Adds a finalized policy of one of the worked requests. */
 async function withPolicy(book: Book, { which, days, thousandths }: BookStep): Promise<Book> {
   if (book.policies.length >= 3) return book
   const { ground, now } = book
@@ -275,7 +275,7 @@ async function withPolicy(book: Book, { which, days, thousandths }: BookStep): P
   return await recorded(book, book.policies.length, () => decideCreation(request, credited, attemptAt(now)))
 }
 
-/** The clock moved on; what was to be invoiced is, and deadlines pass. */
+/** Moves the clock forward: issues the invoices that are due, and lets deadlines pass. */
 async function later(book: Book, days: number): Promise<Book> {
   const now = add(book.now, days, 'day', book.ground.timeZone)
   let current: Book = { ...book, now }
@@ -290,7 +290,7 @@ async function later(book: Book, days: number): Promise<Book> {
   return current
 }
 
-/** What the policy's object does with a decision. */
+/** Records a decision as the policy's object does. */
 async function recorded(
   book: Book,
   at: number,
@@ -312,20 +312,20 @@ async function recorded(
   }
 }
 
-/** A call that is refused may have something carried out all the same. */
+/** Returns the plan of a rejected call that has an effect all the same. */
 function carriedOut(problem: unknown): Planned {
   if (problem instanceof RefusedPayOut) return problem.planned
   throw problem
 }
 
-/** What an event says came in, in minor units. */
+/** The money that an event reports as received, in minor units. */
 function cashOf({ type, data }: Planned['events'][number], currency: CurrencyCode): bigint {
   if (data.source !== 'received') return 0n
   const amount = minorOf(data.amount!, currency)
   return type === 'payment.pay' ? amount : -amount
 }
 
-/** Decimal text of the currency's places as minor units, by its digits alone. */
+/** Converts decimal text to minor units by its digits alone. It must have the currency's number of places. */
 function minorOf(text: string, currency: CurrencyCode): bigint {
   const places = toText(zero(currency)).split('.')[1]?.length ?? 0
   const [, fraction = ''] = text.split('.')

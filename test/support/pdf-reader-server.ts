@@ -1,6 +1,6 @@
-// Reads PDFs for tests that run in the service's runtime: a real HTTP server beside them, with poppler's tools. `POST /`
-// answers the text, `POST /golden/NAME` how the PDF differs from the golden one of the name, as JSON. A global setup of
-// the `service` project. Where the tools are missing it answers 501, and says so once.
+// Reads PDFs for tests in the Workers runtime: an HTTP server that uses poppler's tools. `POST /` returns the text, and `POST
+// /golden/NAME` returns as JSON how the PDF differs from the golden one of that name. A global setup of the `service` project.
+// Without the tools it responds with 501 and logs that once.
 import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

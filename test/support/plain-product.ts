@@ -1,5 +1,5 @@
-// A product of round figures: one exposure, whose perils each cost what it says a year; no taxes, no fees, no
-// guidelines, so that a premium is a number that the test says itself.
+// A product of round figures: one exposure, each of whose perils costs the stated amount per year. It has no taxes, fees or
+// guidelines, so the premium is the number that the test states.
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { type Answer, callApi, callOk } from './api.ts'
 import { type ArchiveFiles, type DeployedTenant, deployExample } from './examples.ts'
@@ -11,9 +11,9 @@ export type Plain = DeployedTenant & {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer<Body>>
-  /** The body of an answer that must be 200. */
+  /** Returns the body of a response, which must have status 200. */
   ok<Body>(method: string, path: string, body?: unknown): Promise<Body>
-  /** An issued policy whose one peril costs `yearly`, unless `exposures` says otherwise. */
+  /** Issues a policy with one peril that costs `yearly`, unless `exposures` says otherwise. */
   issue(span: { start: number; end: number }, yearly: string, exposures?: object[]): Promise<PolicyResponse>
 }
 
@@ -97,7 +97,7 @@ export function plainFiles({
   )
 }
 
-/** `more` are files that come to those of the options, or take their place. */
+/** `more` adds or replaces files of those for the options. */
 export async function plainTenant(suffix: string, options: Options, more: ArchiveFiles = {}): Promise<Plain> {
   const tenant = await deployExample({ ...plainFiles(options), ...more }, suffix)
   const { token } = tenant

@@ -1,4 +1,4 @@
-// Tenants of the motor example with its plugins on, in a service that is a process.
+// Tenants of the motor example with its plugins enabled, in a service process.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
@@ -9,7 +9,7 @@ import type { Service } from './service-process.ts'
 const ROOT = 'examples/motor/configuration'
 const POLICY = 'products/private_motor/policy/policy.json'
 
-/** The motor example with its plugins on, and scripts of the test's own in place of its. */
+/** The motor example with its plugins enabled. `scripts` replaces or adds scripts. */
 export function archive(scripts: Record<string, string> = {}): Blob {
   const entries = readdirSync(ROOT, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
@@ -22,7 +22,7 @@ export function archive(scripts: Record<string, string> = {}): Blob {
     strict?: boolean
     plugins: Record<string, { enabled: boolean }>
   }
-  // Scripts of a test are not held against the product.
+  // The scripts of a test are not checked against the product.
   delete policy.strict
   for (const plugin of Object.values(policy.plugins)) plugin.enabled = true
   const text = (content: string) => new TextEncoder().encode(content)

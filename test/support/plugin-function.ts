@@ -1,5 +1,5 @@
-// Plugins of domain tests: functions of the test's own in the place of a script, called as the sandbox would be, with
-// values that crossed as JSON.
+// Plugins of domain tests: functions of the test instead of scripts, called as the sandbox would call them, with values that
+// passed through JSON.
 
 import type { CallOutcome, PluginCall, PluginProgram } from '../../src/extension/plugins/runner.ts'
 import { PluginSession, type Sandbox, type SessionContext } from '../../src/extension/plugins/session.ts'
@@ -9,7 +9,7 @@ export type PluginFunctions = Readonly<Record<string, (...given: never[]) => unk
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-/** Where an attempt calls the functions, by their names. */
+/** A session in which an attempt calls the functions by name. */
 export function pluginFunctions(functions: PluginFunctions, now: Instant): PluginSession {
   const sandbox: Sandbox = {
     programOf: () => ({}) as PluginProgram,

@@ -1,5 +1,6 @@
-// Plugins in the manner of libraries that insurers share: methods added to lists for good, classes with private parts, numbers read from
-// text, names that are declared nowhere. They rate, divide, bill and consolidate the plain product.
+// Plugins in the style of libraries that insurers share: methods added permanently to arrays, classes with private fields,
+// numbers parsed from text, undeclared names. They rate, prorate, plan installments and consolidate documents for the plain
+// product.
 import type { ArchiveFiles } from './examples.ts'
 import { plainFiles } from './plain-product.ts'
 
@@ -117,7 +118,7 @@ function getDataAutofill(data) {
 module.exports = { getDataAutofill }`,
 }
 
-/** The functions that are called, by the file that has each. */
+/** The plugin functions, each with the name of its file. */
 const PLUGINS = {
   getPerilRates: 'rater',
   getProrationResult: 'prorater',

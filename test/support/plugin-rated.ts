@@ -4,7 +4,7 @@ const POLICY = 'products/private_motor/policy/policy.json'
 
 type Plugins = Record<string, { path: string; enabled: boolean }>
 
-/** The motor example with plugins of its own switched on, and other scripts in the place of its own where given. */
+/** The motor example with the named plugins of its own enabled. `scripts` replaces or adds scripts. */
 export function pluginRated(
   enabled: readonly string[] = ['getPerilRates', 'getUnderwritingResult'],
   scripts: Record<string, string> = {},

@@ -1,4 +1,5 @@
-// The plugin runner beside the tests, as `npm start` has it beside the service. A global setup of the `service` project.
+// The plugin runner as a process next to the tests, as `npm start` runs it next to the service. A global setup of the `service`
+// project.
 import type { TestProject } from 'vitest/node'
 import { startPluginRunner } from '../../scripts/plugin-runner.ts'
 import { buildTestRunner } from './service-bundle.ts'

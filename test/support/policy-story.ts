@@ -1,5 +1,5 @@
-// A policy's story for property tests: the policy as the service has it, beside the requests that a naive model of
-// it is to follow (naive-policy.ts).
+// A policy's story for property tests: the policy as the service records it, and the requests for a naive model of it
+// (naive-policy.ts).
 import Big from 'big.js'
 import { type Money, toText } from '../../src/kernel/money.ts'
 import { add, type Instant, startOfDay } from '../../src/kernel/time.ts'
@@ -22,15 +22,18 @@ export type Story = {
   readonly loaded: Loaded
   readonly now: Instant
   readonly rules: NaiveRules
-  /** What took effect. */
+  /** Requests that took effect. */
   readonly requests: readonly NaiveRequest[]
-  /** What each endorsement and renewal asks for, by locator. */
+  /** The request of each endorsement and renewal, by locator. */
   readonly asked: ReadonlyMap<string, NaiveRequest>
 }
 
 export const STORY_BEGINS = Date.UTC(2026, 10, 21, 12) as Instant
 
-/** Time and locators, and the functions that plugins of the product are; without any, what splits amounts for it. */
+/**
+ * An attempt at a time, with locators. `functions` are the product's plugins; without any, PRORATING splits the amounts of a
+ * product that has a prorater.
+ */
 export const attemptAt = (now: Instant, functions: PluginFunctions = {}): Attempt => ({
   now,
   supply: plentyOfLocators(),
@@ -38,7 +41,7 @@ export const attemptAt = (now: Instant, functions: PluginFunctions = {}): Attemp
   plugins: Object.keys(functions).length > 0 ? pluginFunctions(functions, now) : PRORATING,
 })
 
-/** An issued policy of one of the example's worked requests that underwriting accepts. */
+/** Issues a policy from one of the example's worked requests that underwriting accepts. */
 export async function beginStory(
   example: Example,
   { which, schedule, startDays, days }: NewBusiness,
@@ -74,7 +77,7 @@ export async function beginStory(
 
 export const bigOf = (amount: Money): Big => new Big(toText(amount))
 
-/** The request in the model's words. */
+/** The request as the model states it. */
 function newBusinessRequest(
   { exposures, ...request }: WorkedPolicy['request']['policy'],
   { aggregate, product }: Loaded,
@@ -95,14 +98,14 @@ function newBusinessRequest(
 
 const known = new WeakMap<readonly NaiveRequest[], NaivePolicy>()
 
-/** What the model makes of all that took effect; worked out once for each point of the story. */
+/** The model's policy after all requests that took effect. Computed once for each point of the story. */
 export function naiveOf({ requests, rules }: Story): NaivePolicy {
   const policy = known.get(requests) ?? naivePolicy(requests, rules)
   known.set(requests, policy)
   return policy
 }
 
-/** What is accepted, as if it took effect too. */
+/** The model's policy as if everything accepted had also taken effect. */
 export function naiveWithAccepted(story: Story): NaivePolicy {
   const { reinstatements, endorsements } = story.loaded.aggregate
   const accepted = [

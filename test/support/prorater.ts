@@ -1,4 +1,4 @@
-// Code in the place of a tenant's `getProrationResult`, for stories that are told without a sandbox.
+// Code that replaces a tenant's `getProrationResult` in stories without a sandbox.
 import Big from 'big.js'
 import type { ProrationInput, ProrationItem } from '../../src/extension/plugins/contract.ts'
 import type { PluginSession } from '../../src/extension/plugins/session.ts'
@@ -9,7 +9,7 @@ import type { Story } from './policy-story.ts'
 type Answer = { items: { id: string; proratedAmount: string | number; holdbackAmount?: string | number }[] }
 type Prorater = (input: ProrationInput, product: ProductDefinition) => Answer
 
-/** `proportional` says what the service does by itself; `half` one half; `whimsical` anything that it may. */
+/** `proportional` returns what the service computes itself, `half` always one half, `whimsical` any permitted share. */
 export type ProraterName = 'proportional' | 'half' | 'whimsical'
 
 const PRORATERS: Record<ProraterName, Prorater> = {
@@ -41,7 +41,7 @@ const PRORATERS: Record<ProraterName, Prorater> = {
   }),
 }
 
-/** The same for the same item; 0 and 1,000 now and then. */
+/** Deterministic for each item. Occasionally 0 and 1,000. */
 const thousandths = ({ amount, type, segmentStartTimestamp }: ProrationItem, at: number): number => {
   const sum = [...`${amount}${type}${segmentStartTimestamp}${at}`].reduce(
     (hash, letter) => (hash * 31 + letter.charCodeAt(0)) % 1_101,
@@ -50,7 +50,7 @@ const thousandths = ({ amount, type, segmentStartTimestamp }: ProrationItem, at:
   return Math.min(sum, 1_000)
 }
 
-/** What the service shares out by itself (brief 1.6, 1.7, 3.2), of a reinstatement by the months from its time on. */
+/** The share that the service computes itself (brief 1.6, 1.7, 3.2). For a reinstatement, by the months from its time on. */
 function proportional(item: ProrationItem, input: ProrationInput, product: ProductDefinition): Big {
   const [start, at, end] = [
     item.segmentStartTimestamp,
@@ -69,10 +69,10 @@ function proportional(item: ProrationItem, input: ProrationInput, product: Produ
   return input.operation === 'reinstatement' ? amount.minus(part(at, end)) : part(start, at)
 }
 
-/** What it was asked and said, in the order of the calls. */
+/** All inputs and answers, in the order of the calls. */
 export const prorations: { input: ProrationInput; answer: Answer }[] = []
 
-/** Calls what a product says at the path of the function: a name of the above. */
+/** Calls the prorater whose name the product has as the path of the function. */
 export const PRORATING = {
   call: async (
     { product }: { product: ProductDefinition },
@@ -85,12 +85,12 @@ export const PRORATING = {
   },
 } as unknown as PluginSession
 
-/** The plugins of a product that has it. */
+/** The plugins of a product with the prorater. */
 export const prorating = (name: ProraterName): ProductDefinition['plugins'] => ({
   getProrationResult: { path: name, enabled: true },
 })
 
-/** The story of a product that has it. */
+/** The story with a product that has the prorater. */
 export const withProrater = ({ loaded, ...story }: Story, name: ProraterName): Story => ({
   ...story,
   loaded: { ...loaded, product: { ...loaded.product, plugins: prorating(name) } },

@@ -1,36 +1,39 @@
-// External raters: a real HTTP server beside the tests, one rater for each path. Tests tell a rater how to answer
-// (PUT), and ask what it was sent (GET). A global setup of the `service` project.
+// External raters: an HTTP server next to the tests, with one rater for each path. Tests set a rater's responses (PUT) and read
+// the requests that it received (GET). A global setup of the `service` project.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
 import { KEPT_OPEN } from './kept-open.ts'
 
-/** How to answer one call. */
+/** How to respond to a call. */
 export type RaterBehaviour = {
-  /** 200 unless told. */
+  /** Default 200. */
   status?: number
   headers?: Record<string, string>
-  /** The rate of every characteristics that is asked for, by the name of its peril; `*` for any other. */
+  /** The rate of each requested characteristics, by the name of its peril. `*` for any other. */
   rates?: Record<string, unknown>
-  /** More of the answer, beside the rates, or in their place. */
+  /** Further properties of the response, next to the rates or instead of them. */
   answer?: Record<string, unknown>
-  /** Rates of what nobody asked for. */
+  /** Rates that were not requested. */
   strangers?: Record<string, unknown>
-  /** The first characteristics that are asked for get no rate. */
+  /** Omits the rate of the first requested characteristics. */
   leaveOneOut?: boolean
-  /** The body as it is. */
+  /** The raw body. */
   text?: string
-  /** A body of so many bytes of JSON. */
+  /** Size of a body of padding, in bytes of JSON. */
   bytes?: number
-  /** How long it thinks. */
+  /** Delay before the response. */
   delayMs?: number
-  /** Never answers; answers the head and a part of the body only; or ends the connection at the one or the other. */
+  /**
+   * `hang` never responds, `hangInBody` stops after part of the body, `reset` closes the connection before a response, `cutOff`
+   * within the body.
+   */
   fault?: 'hang' | 'hangInBody' | 'reset' | 'cutOff'
 }
 
 export type RaterCall = { headers: Record<string, string>; body: string }
 
-/** `behaviours` are used one after the other; the last one goes on. */
+/** `behaviours` are used one after the other. The last one stays. */
 type Rater = { behaviours: RaterBehaviour[]; calls: RaterCall[] }
 
 declare module 'vitest' {
@@ -103,7 +106,7 @@ function server(): Server {
   return createServer(KEPT_OPEN, async (request, response) => {
     const rater = raterOf(request.url!.split('?')[0]!)
     const body = await textOf(request).catch(() => undefined)
-    // Anyone who asked was ended on the way.
+    // The connection was closed during the request.
     if (body === undefined) return void response.destroy()
     if (request.method === 'GET') return response.end(JSON.stringify(rater.calls))
     if (request.method === 'PUT') {

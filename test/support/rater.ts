@@ -4,18 +4,18 @@ import { type ArchiveFiles, motorWithoutPapers } from './examples.ts'
 import type { Motor } from './motor.ts'
 import type { RaterBehaviour, RaterCall } from './rater-server.ts'
 
-/** A rater of the test's own, over HTTP. */
+/** A test's own rater, over HTTP. */
 export type Rater = {
   readonly url: string
-  /** How it answers from now on, the last behaviour for all further calls. */
+  /** Sets the responses from now on. The last behaviour stays for all further calls. */
   answers(...behaviours: RaterBehaviour[]): Promise<void>
-  /** What it was sent so far, in order. */
+  /** The requests received so far, in order. */
   calls(): Promise<RaterCall[]>
 }
 
 let opened = 0
 
-/** A rater that answers as told; told nothing, 120 a year for every peril. */
+/** Opens a rater that responds with these behaviours. By default every peril costs 120 a year. */
 export async function openRater(...behaviours: RaterBehaviour[]): Promise<Rater> {
   opened += 1
   const url = `http://127.0.0.1:${inject('raterPort')}/${crypto.randomUUID()}-${opened}`
@@ -32,7 +32,7 @@ export async function openRater(...behaviours: RaterBehaviour[]): Promise<Rater>
 
 const POLICY = 'products/private_motor/policy/policy.json'
 
-/** The motor example, rated by the external rater of that name where the tenant has it. */
+/** The motor example, rated by the external rater of that name if the tenant has registered it. */
 export function externallyRated(name: string, from: ArchiveFiles = motorWithoutPapers()): ArchiveFiles {
   const content = from[POLICY]!
   const text = typeof content === 'string' ? content : new TextDecoder().decode(content)

@@ -1,25 +1,25 @@
-// A receiver of webhooks: a real HTTP server beside the tests, one box for each path. Tests tell a box how to
-// answer (PUT), and ask what it got (GET); what is posted it keeps. A global setup of the `service` project.
+// A receiver of webhooks: an HTTP server next to the tests, with one box for each path. A box keeps what is posted. Tests set its
+// responses (PUT) and read the posts (GET). A global setup of the `service` project.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
 import { KEPT_OPEN } from './kept-open.ts'
 
-/** How to answer the next post; `hang`: never. */
+/** How to respond to a post. `hang` never responds. */
 export type Behaviour = {
   status: number
-  /** `received` unless told. */
+  /** Default `received`. */
   body?: string
   headers?: Record<string, string>
   delayMs?: number
   hang?: boolean
-  /** Only once the box is told how to answer from then on. */
+  /** Holds the response back until the box gets new behaviours. */
   held?: boolean
 }
 
 export type Received = { headers: Record<string, string>; body: string; atMs: number }
 
-/** `behaviours` are used one after the other; the last one goes on. */
+/** `behaviours` are used one after the other. The last one stays. */
 type Box = { behaviours: Behaviour[]; received: Received[]; release: (() => void)[] }
 
 declare module 'vitest' {
@@ -49,7 +49,7 @@ function receiver(): Server {
   return createServer(KEPT_OPEN, async (request, response) => {
     const box = boxOf(request.url ?? '/')
     const body = await textOf(request).catch(() => undefined)
-    // Anyone who posted was ended on the way.
+    // The connection was closed during the request.
     if (body === undefined) return void response.destroy()
     if (request.method === 'GET') return response.end(JSON.stringify(box.received))
     if (request.method === 'PUT') {

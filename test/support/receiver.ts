@@ -1,20 +1,20 @@
 import { inject } from 'vitest'
 import type { Behaviour, Received } from './receiver-server.ts'
 
-/** A box of the receiver of webhooks. */
+/** A box of the webhook receiver. */
 export type Receiver = {
   readonly url: string
-  /** What was posted so far, in order. */
+  /** The posts received so far, in order. */
   received(): Promise<Received[]>
-  /** Answers so from now on, and what is held as it was to be. */
+  /** Sets the responses from now on. Held posts get the response that they were to get. */
   answer(...behaviours: Behaviour[]): Promise<void>
-  /** Waits until `count` posts have come; fails after 20 s. */
+  /** Waits until `count` posts have arrived. Fails after 20 s. */
   wait(count: number): Promise<Received[]>
 }
 
 let opened = 0
 
-/** A box of its own, which answers posts as told, the last behaviour for all further ones. */
+/** Opens a separate box with these behaviours. The last one stays for all further posts. */
 export async function openReceiver(...behaviours: Behaviour[]): Promise<Receiver> {
   opened += 1
   const url = `http://127.0.0.1:${inject('receiverPort')}/${crypto.randomUUID()}-${opened}`

@@ -1,6 +1,6 @@
-// A plugin of bills for property tests, as wild as one may be: it puts the charges on some installments at times of all
-// kinds, in parts of all sizes, some of the other sign, with fees on some and others to be written off. The same input
-// has the same answer.
+// An installments plugin for property tests, as wild as a plugin may be: it spreads the charges over a few installments at all
+// kinds of times, in parts of any size, some with the opposite sign, with fees on some installments and others to be written off.
+// The same input gives the same answer.
 import type { InstallmentsInput } from '../../src/extension/plugins/contract.ts'
 
 const DAY = 86_400_000
@@ -49,7 +49,7 @@ export function scatteredBills(data: InstallmentsInput): unknown {
       if (part !== 0)
         installments[at]!.invoiceItems.push({ chargeId, amount: (part / 10 ** digits).toFixed(digits) })
   }
-  // An endorsement bills something at first.
+  // The first installment of an endorsement must bill something.
   if (data.operation === 'endorsement' && first!.invoiceItems.length === 0) {
     const { chargeId } = data.charges[0]!
     const unit = (minor: number) => {

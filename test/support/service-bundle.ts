@@ -1,23 +1,23 @@
-// The service as one file for the tests of it. Its hundreds of modules, one by one, cost each test file seconds of
-// processor time; as one file, which the runtime reads itself, a fraction of one.
+// Bundles the service into one file for its tests. As hundreds of separate modules it would cost each test file seconds of
+// processor time. As one file that the runtime reads itself, it costs a fraction of a second.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 import type { TestProject } from 'vitest/node'
 import { buildRunner } from '../../scripts/bundles.ts'
 
-/** Named as the rule of modules apart in wrangler.toml wants it, by which the runtime itself reads it. */
+/** Named to match the rule in wrangler.toml for separate modules, so that the runtime reads the file itself. */
 const SERVICE_BUNDLE = '.wrangler/tests/service.bundle.mjs'
 
-/** What tests name as the service: its exports alone, since they are looked up again, by a parser, for each test file. */
+/** The main module in tests. It only re-exports the service's exports, because they are parsed again for each test file. */
 export const SERVICE_ENTRY = '.wrangler/tests/entry.bundle.mjs'
 
-/** Names of the platform's modules, as libraries know them. */
+/** Names of the platform's modules as libraries import them. */
 const PLATFORM = /^(?:fs|stream|zlib|buffer|util|events|assert|path|crypto)$/
 
 /**
- * Files that are no code. Fonts are read when first needed, which is never in a Durable Object. WebAssembly is
- * imported with the service: in the tests' runtime a Durable Object cannot load anything later.
+ * Handles files that are not code. Fonts are loaded when first needed, which is never in a Durable Object. WebAssembly is
+ * imported with the service, because in the tests' runtime a Durable Object cannot load anything later.
  */
 const files: Plugin = {
   name: 'files',
@@ -63,8 +63,8 @@ const changing = (name: string, changes: readonly Change[]): Plugin => ({
 })
 
 /**
- * Passwords of accounts take a thousandth of their work: every deploy hashes some, and every sign-in checks one.
- * test/accounts/passwords.domain.test.ts measures what they cost in production.
+ * Password hashes cost a thousandth of their work in production, because every deploy hashes some passwords and every sign-in
+ * checks one. test/accounts/passwords.domain.test.ts measures the production cost.
  */
 const PASSWORDS: Change = {
   file: /\/src\/[a-z/]+\/passwords\.ts$/,
@@ -74,7 +74,7 @@ const PASSWORDS: Change = {
 
 export const cheapPasswords = changing('cheap-passwords', [PASSWORDS])
 
-/** In the small size smaller policies meet the limits of long answers, by the same code. */
+/** In the small size, smaller policies reach the limits of long responses, in the same code. */
 const LONG_ANSWERS: readonly Change[] = [
   {
     file: /\/src\/policy\/projection\/policy\.ts$/,
@@ -95,8 +95,8 @@ const LONG_ANSWERS: readonly Change[] = [
 
 const CHANGED_FOR_TESTS: readonly Change[] = [
   PASSWORDS,
-  // Nobody goes on with what was known of a tenant because the database is late on a busy machine.
-  // test/tenants/control-outage.service.test.ts tests the file as it is.
+  // A control database that is slow on a busy machine must not make the service use outdated data of a tenant.
+  // test/tenants/control-outage.service.test.ts tests the unchanged file.
   {
     file: /\/src\/platform\/tenancy\/snapshots\.ts$/,
     is: 'const PATIENCE_MS = 2_000',
@@ -105,8 +105,8 @@ const CHANGED_FOR_TESTS: readonly Change[] = [
 ]
 
 /**
- * A plugin that never ends is stopped after a fifth of the steps: each takes a second of processor time otherwise.
- * test/plugins/service.process.test.ts tests the limit as it is.
+ * Stops a plugin that never ends after a fifth of the steps, because the full number takes a second of processor time.
+ * test/plugins/service.process.test.ts tests the unchanged limit.
  */
 const fewerSteps = changing('fewer-steps', [
   {
@@ -116,13 +116,13 @@ const fewerSteps = changing('fewer-steps', [
   },
 ])
 
-/** The plugin runner as tests have it. Returns its file. */
+/** Builds the plugin runner for tests. Returns its file. */
 export async function buildTestRunner(): Promise<string> {
   for (const [file, text] of await buildRunner([fewerSteps])) write(`.wrangler/tests/${file}`, text)
   return '.wrangler/tests/runner/main.bundle.mjs'
 }
 
-/** How a bundle is made that the runtime reads. */
+/** Options for a bundle that the runtime can read. */
 export const FOR_WORKERD = {
   write: false,
   bundle: true,
@@ -137,7 +137,10 @@ export const FOR_WORKERD = {
   logLevel: 'error',
 } as const satisfies BuildOptions
 
-/** Builds it again from the files as they are: half a second. A run that goes on meanwhile keeps a whole file. A global setup of `service`. */
+/**
+ * Rebuilds the bundle from the current files, which takes half a second. Replaces the file atomically, for other runs in
+ * progress. A global setup of `service`.
+ */
 export default async function buildServiceBundle(project: TestProject): Promise<void> {
   const isSmall = project.getProvidedContext().sizes === 'small'
   const { outputFiles, metafile } = await build({

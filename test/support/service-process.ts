@@ -1,5 +1,5 @@
-// The service as a process of its own, started as `npm start` starts it, on a free port and a data folder that
-// lives as long as the test. For tests of the kind `process`, on Node.
+// The service as a separate process, started as `npm start` starts it, on a free port, with a data folder that exists as long as
+// the test. For `process` tests, on Node.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -21,16 +21,16 @@ import { notedService } from '../../scripts/service.ts'
 
 export const PROCESS_ADMINISTRATOR = { username: 'administrator', password: 'correct horse battery staple' }
 
-/** What is called, with a tenant. */
+/** A running service with a tenant. */
 export type Service = {
   origin: string
   /** The tenant of examples/motor. */
   example(): DeployedExample
-  /** Signed in to the example's tenant as its first test user with the role. */
+  /** Signs in to the example's tenant as its first test user with the role. */
   signInAs(role: string): Promise<ApiClient>
-  /** Signed in as the administration account. */
+  /** Signs in as the administration account. */
   administration(): Promise<ApiClient>
-  /** Ends it if it runs, and removes its data. */
+  /** Stops the service if it is running, and removes its data. */
   remove(): Promise<void>
 }
 
@@ -38,13 +38,13 @@ export type ServiceProcess = Service & {
   dataFolder: string
   /** Everything that it has printed, over all starts. */
   output(): string
-  /** `kill -9` of the service and of what started it, at once. */
+  /** Sends `kill -9` to the service and to the process that started it. */
   kill9(): Promise<void>
-  /** `kill -9` of what started the service only; the service runs on. */
+  /** Sends `kill -9` only to the process that started the service. The service continues to run. */
   kill9Launcher(): Promise<void>
-  /** Starts again on the same data and port; resolves when it answers. */
+  /** Starts again on the same data and port. Resolves when the service responds. */
   start(): Promise<void>
-  /** SIGTERM, as a person's Ctrl+C; the exit code. */
+  /** Sends SIGTERM, which ends the service as Ctrl+C does. Returns the exit code. */
   stop(): Promise<number | null>
 }
 
@@ -52,14 +52,14 @@ const MOTOR = (): Blob => new Blob([zipOf('examples/motor/configuration')])
 
 const newDataFolder = (): string => mkdtempSync(join(tmpdir(), 'bindery-data-'))
 
-/** With the example deployed, as a first start leaves it. Resolves when the service answers. */
+/** Starts a service with the example deployed, as after a first start. Resolves when the service responds. */
 export function startServiceProcess(data = inject('dataOfFirstStart')): Promise<ServiceProcess> {
   const dataFolder = newDataFolder()
   cpSync(data, dataFolder, { recursive: true })
   return serviceProcess('.', dataFolder)
 }
 
-/** One service for all files that only call it, and leave its example as it is. */
+/** One service for all files that only call it and leave its example unchanged. */
 export async function sharedService(): Promise<Service> {
   const answer = await fetch(inject('sharedServiceAt'))
   if (!answer.ok) throw new Error(await answer.text())
@@ -74,9 +74,9 @@ export async function sharedService(): Promise<Service> {
   }
 }
 
-/** The same, with a tenant of the file's own in the place of the example; by default of examples/motor too. */
+/** The shared service, with a separate tenant for the file instead of the example's. By default also of examples/motor. */
 export async function sharedTenant(archive = MOTOR): Promise<Service> {
-  // Pictures have the name of the tenant that a first start makes.
+  // Screenshots show the name of the tenant that a first start creates.
   if (process.env.BINDERY_SCREENSHOTS) return startServiceProcess()
   const service = await sharedService()
   const suffix = `motor-${randomUUID().slice(0, 8)}`
@@ -93,7 +93,7 @@ function signInTo(origin: string, { hostname }: DeployedExample, role: string): 
   return signIn(origin, { username, password, hostName: hostname })
 }
 
-/** From nothing, in that checkout. Resolves when the example is deployed and the service answers. */
+/** Makes a first start in that checkout. Resolves when the example is deployed and the service responds. */
 export const startFirst = (checkout: string): Promise<ServiceProcess> =>
   serviceProcess(checkout, newDataFolder())
 

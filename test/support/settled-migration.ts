@@ -1,4 +1,4 @@
-// A tenant of examples/motor into which books are migrated.
+// A tenant of examples/motor into which tests migrate books.
 import type { MigrationResponse } from '../../src/servicing/migration/contract.ts'
 import { callOk } from './api.ts'
 import { prepareDatabases } from './databases.ts'
@@ -6,7 +6,7 @@ import { type Motor, motorTenant } from './motor.ts'
 
 const INTERVAL_MS = 20
 
-/** Reads the migration at the path until it is in a state that only somebody's doing ends; fails when it does not come to one. */
+/** Polls the migration at the path until it leaves the states `submitted` and `processing`. Fails after `longestMs`. */
 export async function settledMigration(
   path: string,
   token: string,
@@ -20,7 +20,7 @@ export async function settledMigration(
   throw new Error('The migration does not end.')
 }
 
-/** In databases of its own; `token` is that of its administrator, `root` the path of its migrations. */
+/** A tenant in separate databases. `token` is that of its administrator, `root` the path of its migrations. */
 export async function migratingTenant(
   suffix: string,
 ): Promise<{ motor: Motor; token: string; root: string }> {

@@ -4,12 +4,12 @@ import { callOk } from './api.ts'
 
 const ADMINISTRATOR = { username: 'administrator', password: 'correct horse battery staple' }
 
-/** What `hashPassword` makes of that password and the tests' pepper (vitest.config.ts) at the tests' cost (service-bundle.ts). */
+/** The result of `hashPassword` for that password with the tests' pepper (vitest.config.ts) and cost (service-bundle.ts). */
 const HASH = '$scrypt$ln=4,r=8,p=5$oA/TulNVhqRiJZQxvJkx5w$a6Ta6u6UPixVerv3O3/gn2iAZiAhJjLnmsIuwNAu1gg'
 
 type Authentication = { authorizationToken: string; expiresTimestamp: string }
 
-/** Token of the administration account, which is made when this test file has none yet. */
+/** Returns a token of the administration account. Creates the account if this test file has none yet. */
 export async function administrator(): Promise<string> {
   const present = await env.CONTROL.prepare('select 1 from administrator where username = ?')
     .bind(ADMINISTRATOR.username)
@@ -27,7 +27,7 @@ export async function administrator(): Promise<string> {
   return authorizationToken
 }
 
-/** Token of a user of a tenant. */
+/** Returns a token of a tenant's user. */
 export async function signIn(tenantName: string, username: string, password: string): Promise<string> {
   const { authorizationToken } = await callOk<Authentication>('POST', '/account/authenticate', {
     body: { username, password, tenantName },

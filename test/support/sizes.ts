@@ -1,12 +1,12 @@
 import { inject } from 'vitest'
 
-/** How much tests do: `small` in `npm test` and `.ci/run`, `full` in `npm run test:full`. */
+/** The amount of work of the tests: `small` in `npm test` and `.ci/run`, `full` in `npm run test:full`. */
 export type Sizes = 'small' | 'full'
 
-/** What a test does in each of the sizes. */
+/** Returns the value for the size of this run. */
 export const size = <T>(small: T, full: T): T => (inject('sizes') === 'full' ? full : small)
 
-/** Notes a figure: `npm run test:full` collects them into docs/measured.md. `unit` as `ms`, `requests/s`. */
+/** Prints a figure, which `npm run test:full` collects into docs/measured.md. `unit` is e.g. `ms` or `requests/s`. */
 export function measured(name: string, value: number, unit: string): void {
   console.log(`measured: ${name} = ${value} ${unit}`)
 }

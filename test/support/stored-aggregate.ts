@@ -1,9 +1,9 @@
-// A policy as the store would give it back.
+// A policy as the store would return it.
 import { expect } from 'vitest'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { COLLECTION_NAMES, COLLECTIONS } from '../../src/policy/store/rows.ts'
 
-/** To rows, through JSON, and back; fails when a record has a property that its table has no column for. */
+/** Converts to rows, through JSON, and back. Fails if a record has a property without a column in its table. */
 export function storedAggregate(aggregate: PolicyAggregate): PolicyAggregate {
   const copy: Record<string, unknown> = { policy: aggregate.policy }
   for (const name of COLLECTION_NAMES) {

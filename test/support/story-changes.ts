@@ -1,5 +1,5 @@
-// Changes that a step of a story asks for: picked out of what the policy has then, in the naive model's words and in
-// those of a request.
+// The changes that a step of a story requests, picked from what the policy has at that time, in the form of the naive model and
+// of a request.
 
 import type { Instant } from '../../src/kernel/time.ts'
 import type { ProductDefinition } from '../../src/product/configuration.ts'
@@ -9,7 +9,7 @@ import type { ChangePick } from './story-steps.ts'
 
 type Draft = { -readonly [K in keyof NaiveChanges]: NaiveChanges[K] }
 
-/** Amounts of a peril, which the model keeps among its values. */
+/** Amounts of a peril. The model keeps them among its values. */
 const AMOUNTS = [
   'deductible',
   'lumpSumPayment',
@@ -28,7 +28,7 @@ type WirePart = {
   fieldGroups?: { fieldName: string; fieldValues: Record<string, unknown> }[]
 }
 
-/** The data of a request's part. */
+/** The data of a part of a request. */
 export function dataOf({ fieldValues, fieldGroups = [] }: WirePart): NaiveData {
   const groups: Record<string, NaiveFields[]> = {}
   for (const group of fieldGroups)
@@ -36,7 +36,7 @@ export function dataOf({ fieldValues, fieldGroups = [] }: WirePart): NaiveData {
   return { values: fieldsOf(fieldValues), groups }
 }
 
-/** A peril of a request, with what the product says where the request is silent. */
+/** A peril of a request, with the product's defaults for what the request leaves out. */
 export function perilTerms(
   product: ProductDefinition,
   exposureName: string,
@@ -95,10 +95,10 @@ const NEW_PERILS: Record<string, readonly string[]> = {
 
 const picked = <T>(list: readonly T[], which: number): T | undefined => list[which % list.length]
 
-/** From when on the changes hold; of a renewal, what holds when the policy ends. */
+/** The time from which the changes apply. A renewal changes what is in force at the policy's end. */
 export type ChangesFrom = { readonly time: Instant; readonly isRenewal: boolean }
 
-/** What the picks come to; those that find nothing to change change nothing. */
+/** Resolves the picks to changes. A pick that finds nothing to change has no effect. */
 export function resolvedChanges(
   policy: NaivePolicy,
   product: ProductDefinition,
@@ -224,7 +224,7 @@ function apply(
 
 const isAmount = ([name]: readonly [string, unknown]): boolean => AMOUNTS.includes(name)
 
-/** Values in a request: amounts beside the field values. */
+/** The values in a request, where amounts are next to the field values. */
 const wireValues = (values: NaiveFields) => ({
   ...Object.fromEntries(
     Object.entries(values)
@@ -236,7 +236,7 @@ const wireValues = (values: NaiveFields) => ({
 
 const wirePeril = ({ name, data }: NaivePerilTerms) => ({ name, ...wireValues(data.values) })
 
-/** The changes as a request says them. */
+/** The changes in the form of a request. */
 export function wireChanges(changes: NaiveChanges, locators: ReadonlyMap<string, string>) {
   const locator = (key: string): string => locators.get(key) ?? `no locator of ${key}`
   return {

@@ -1,4 +1,4 @@
-// What holds of a policy at every point of its story, and what the naive model says of it (naive-policy.ts).
+// Invariants of a policy at every point of its story, and comparisons with the naive model (naive-policy.ts).
 import Big from 'big.js'
 import { expect } from 'vitest'
 import { toNumber } from '../../src/kernel/money.ts'
@@ -26,7 +26,7 @@ import { bigOf, naiveOf, naiveWithAccepted, type Story } from './policy-story.ts
 import { keyedExposures, keyedPerils, locatorsOf } from './story-keys.ts'
 import type { Told } from './story-telling.ts'
 
-/** As `toEqual`, which takes longer to find that nothing differs than the whole story takes. */
+/** Like `toEqual`, which takes longer to find no difference than the whole story takes. */
 export function same(actual: unknown, expected: unknown): void {
   if (JSON.stringify(actual) !== JSON.stringify(expected)) expect(actual).toEqual(expected)
 }
@@ -43,7 +43,7 @@ export const viewOf = ({ loaded }: Story, counts: ModificationFilter = isIssued)
 
 export const priceOf = (story: Story): PolicyPriceResponse => policyPriceResponse(viewOf(story))
 
-/** The service's pieces in force by peril, in the shape of the model's. */
+/** The service's pieces in force by peril, in the form of the model's. */
 function piecesInForce(view: PolicyView): Record<string, Pieces> {
   const segments = segmentsInForce(view.line)
   return Object.fromEntries(
@@ -84,13 +84,13 @@ function piecesInForce(view: PolicyView): Record<string, Pieces> {
   )
 }
 
-/** The one that there is. */
+/** Returns the only element. */
 function only<T>(list: readonly T[]): T {
   expect(list).toHaveLength(1)
   return list[0]!
 }
 
-/** Values as text, without those whose text the service rewrites (dates) or that are locators of groups. */
+/** Values as text, without those that the service rewrites (dates) and locators of groups. */
 const compared = (levels: Record<string, Readonly<Record<string, unknown>>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(levels).map(([level, values]) => [
@@ -145,7 +145,7 @@ const isCommission = (name: string): boolean => name.startsWith('commission')
 const isFee = (name: string): boolean => name === 'fee'
 const isDue = (name: string): boolean => isPremium(name) || isTax(name) || isFee(name)
 
-/** What the service says is what the model says, to the cent, at every level. */
+/** The service agrees with the model to the cent, at every level. */
 export function agreesWithModel(story: Story): void {
   const model = naiveOf(story)
   const { aggregate } = story.loaded
@@ -192,7 +192,7 @@ export function agreesWithModel(story: Story): void {
   }
 }
 
-/** What each request changed, as the model has it, is what its modification says. */
+/** Each modification's premium change is that of its request in the model. */
 export function changesAgreeWithModel(story: Story): void {
   const premiums = story.requests.map((_, at) => {
     const model = naivePolicy(story.requests.slice(0, at + 1), story.rules)
@@ -203,7 +203,7 @@ export function changesAgreeWithModel(story: Story): void {
   expect(issued.map(one => toNumber(one.modification.premiumChange!))).toEqual(changes.map(Number))
 }
 
-/** Segments in force lie one after the other, and cover what the model covers. */
+/** Segments in force do not overlap, and cover the same spans as the model. */
 export function tiles(story: Story): void {
   const { aggregate } = story.loaded
   const segments = segmentsInForce(lineOf(aggregate, boundQuote(aggregate)))
@@ -222,7 +222,7 @@ const cents = (amount: number): number => Math.round(amount * 100)
 const changeOf = (parts: readonly { premiumChange?: number | undefined }[]): number =>
   parts.reduce((total, one) => total + cents(one.premiumChange ?? 0), 0)
 
-/** What the modifications changed adds up to what is in force: of the policy, of each exposure, of each peril. */
+/** The premium changes of the modifications sum to the premium in force, for the policy, each exposure and each peril. */
 export function modificationsAddUp(story: Story): void {
   const response = policyResponse(story.loaded.aggregate, story.loaded.product, { summarizeQuotes: false })
   const { modifications } = response
@@ -253,7 +253,7 @@ const premiumInForce = ({ characteristics }: PolicyResponse['exposures'][number]
     .filter(one => one.issuedTimestamp !== undefined && one.replacedTimestamp === undefined)
     .reduce((total, one) => total + cents(one.premium ?? 0), 0)
 
-/** What is invoiced and what is planned comes to what is in force, with what is accepted. */
+/** The invoiced and the planned amounts together are the price of what is in force or accepted. */
 export function billsAddUp(story: Story): void {
   const { aggregate } = story.loaded
   const model = naiveWithAccepted(story)
@@ -261,7 +261,7 @@ export function billsAddUp(story: Story): void {
   expect(billed(aggregate).toFixed()).toBe(due.toFixed())
 }
 
-/** What is invoiced, and what is planned to be. */
+/** The sum of the invoiced and the planned amounts. */
 export function billed(aggregate: PolicyAggregate): Big {
   const standing = standingInvoices(aggregate)
   const line = lineOf(aggregate, boundQuote(aggregate), isStanding)
@@ -279,7 +279,7 @@ export function billed(aggregate: PolicyAggregate): Big {
   }, new Big(0))
 }
 
-/** What each of the invoices asks for, by locator; of those already in `known`, what was asked first. */
+/** The total of each invoice by locator. Invoices in `known` keep the total that they have there. */
 export function invoiced(
   { loaded: { aggregate } }: Story,
   known = new Map<string, string>(),
@@ -293,7 +293,7 @@ export function invoiced(
   return totals
 }
 
-/** What has added up over the whole story. */
+/** All sums over the whole story. */
 export function addsUp(story: Story): void {
   changesAgreeWithModel(story)
   modificationsAddUp(story)
@@ -301,13 +301,13 @@ export function addsUp(story: Story): void {
   billsAddUp(story)
 }
 
-/** What GET answers now. */
+/** The response of GET at this time. */
 export const answerNow = ({ loaded, now }: Story): { at: Instant; answer: PolicyResponse } => ({
   at: now,
   answer: policyResponse(loaded.aggregate, loaded.product, { summarizeQuotes: false }),
 })
 
-/** A snapshot as of every earlier moment, and up to the next, is what GET answered then. */
+/** Snapshots of each earlier moment, and of all times up to the next, equal the response of GET at that moment. */
 export function knowsWhatItAnswered(
   { loaded: { aggregate, product } }: Story,
   answers: readonly ReturnType<typeof answerNow>[],
@@ -323,7 +323,7 @@ export function knowsWhatItAnswered(
 
 const LEVIES = ['grossTaxesChange', 'grossFeesChange', 'grossCommissionsChange', 'totalChange'] as const
 
-/** The recorded price changes add up to the price: of the policy, its exposures and perils, and each tax by name. */
+/** The recorded price changes sum to the price, for the policy, its exposures and perils. */
 export function recordedChangesAddUp(story: Story): void {
   const { aggregate, product } = story.loaded
   const [first, ...later] = lineOf(aggregate, boundQuote(aggregate))
@@ -390,11 +390,11 @@ export function recordedChangesAddUp(story: Story): void {
   }
 }
 
-/** Figures of a price, without the locators that are others each time. */
+/** The figures of a price, without locators, which differ each time. */
 export const figures = (price: PolicyPriceResponse | PolicyPriceChangeResponse): unknown =>
   JSON.parse(JSON.stringify(price, (name, value) => (/[lL]ocator$/.test(name) ? undefined : value)))
 
-/** Carried out and refused as the model says, at the price that was shown before. */
+/** The step succeeds or is rejected as the model says, and is recorded with the price change that was shown before. */
 export function isAsExpected({ refused, expectedRefusal, previewed, recorded }: Told): void {
   expect({ refused: refused !== undefined, because: expectedRefusal ?? refused?.message }).toEqual({
     refused: expectedRefusal !== undefined,

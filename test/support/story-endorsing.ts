@@ -1,4 +1,4 @@
-// Endorsements and renewals of a policy's story, in steps or at once.
+// Endorsements and renewals in a policy's story, in several requests or in one.
 import { Refusal } from '../../src/kernel/errors.ts'
 import { add, type Instant } from '../../src/kernel/time.ts'
 import type { Endorsement } from '../../src/policy/records/transactions.ts'
@@ -19,7 +19,7 @@ const ACTIONS = ['quote', 'accept', 'issue'] as const
 
 const REPRICE = { never: 'never', always: 'changed', all: 'all' } as const
 
-/** What the step asks for, in the words of the model and of a request. */
+/** The request of the step, in the form of the model and of the service. */
 function endorsementAsked(story: Story, one: Step) {
   const { product } = story.loaded
   const policy = naiveOf(story)
@@ -57,7 +57,7 @@ function renewalAsked(story: Story, { days, changes: picks }: Step) {
   return { asked, operation }
 }
 
-/** An endorsement, or a renewal, with the price that was shown of its application beside that of its record. */
+/** Endorses or renews. Also returns the price change shown for the application and the recorded one. */
 export async function endorse(story: Story, one: Step, kind: 'endorsement' | 'renewal'): Promise<Told> {
   const { asked, operation } = (kind === 'renewal' ? renewalAsked : endorsementAsked)(story, one)
   const because = naiveRefusal(naiveOf(story), asked)
@@ -97,7 +97,7 @@ export async function endorse(story: Story, one: Step, kind: 'endorsement' | 're
 const decided = (story: Story, operation: EndorsementOperation) =>
   attempted(() => decideEndorsement(story.loaded, operation, attemptAt(story.now)))
 
-/** An open one is quoted, accepted, issued, or taken back; undefined when none is open. */
+/** Quotes, accepts, issues or takes back an open endorsement or renewal. Undefined if none is open. */
 export async function continueEndorsement(story: Story, one: Step): Promise<Told | undefined> {
   const open = inState(story.loaded.aggregate.endorsements, 'application', 'quoted', 'accepted')
   const record = open[one.which % open.length]

@@ -1,11 +1,11 @@
-// The naive model's keys of what the service has locators for: exposures by their number, perils by their exposure,
-// their name and how many of that name the exposure had before.
+// The naive model's keys for what the service identifies by locators: exposures by their position, perils by exposure, name, and
+// how many perils of that name the exposure had before.
 import type { Uuid } from '../../src/kernel/locators.ts'
 import type { ExposureView, PerilView, PolicyView } from '../../src/policy/projection/policy.ts'
 
 export type Keyed<T> = { readonly key: string; readonly one: T }
 
-/** The view's exposures in the order in which they came to the policy. */
+/** The view's exposures in the order in which they were added to the policy. */
 export const keyedExposures = ({ exposures }: PolicyView): Keyed<ExposureView>[] =>
   [...exposures]
     .sort((a, b) => a.exposure.displayId - b.exposure.displayId)

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { size } from './sizes.ts'
 
-/** A time within the coverage: thousandths of it from its start, as it comes or at midnight. */
+/** A time within the coverage, in thousandths of it from its start. With `midnight`, the start of that day. */
 export type Moment = { readonly thousandths: number; readonly midnight: boolean }
 
 export type NewBusiness = {
@@ -17,15 +17,15 @@ export type StepKind =
   | 'legacyCancel'
   | 'endorse'
   | 'renew'
-  /** An open endorsement or renewal goes a step on, or is taken back. */
+  /** Takes an open endorsement or renewal to its next state, or takes it back. */
   | 'continueEndorsement'
   | 'withdraw'
   | 'reinstate'
-  /** A draft reinstatement is accepted; an accepted one is issued, or invalidated. */
+  /** Accepts a draft reinstatement. Issues or invalidates an accepted one. */
   | 'continueReinstatement'
   | 'wait'
 
-/** A change that an endorsement or a renewal asks for; `which` and `amount` count among what there is (story-changes.ts). */
+/** A change requested by an endorsement or a renewal. `which` and `amount` pick from the possible ones (story-changes.ts). */
 export type ChangePick = {
   readonly what:
     | 'policyField'
@@ -41,21 +41,21 @@ export type ChangePick = {
   readonly amount: number
 }
 
-/** A step with all that it may need; one that finds no record to be about is the cancellation that leads to one. */
+/** A step with everything that it may need. A step without a record to work on becomes the one that leads to such a record. */
 export type Step = {
   readonly kind: StepKind
-  /** Counts among the records that the step could be about. */
+  /** Picks one of the records that the step can work on. */
   readonly which: number
   readonly at: Moment
-  /** A reinstatement's time: thousandths from the cancellation's own to the end of the term. */
+  /** Time of a reinstatement, in thousandths from the cancellation's time to the end of the term. */
   readonly later: number
-  /** Takes back what stands in the way; issues a reinstatement at once. */
+  /** Takes back transactions that block the step. Issues a reinstatement immediately. */
   readonly firmly: boolean
   readonly days: number
   readonly changes: readonly ChangePick[]
-  /** How far an endorsement or a renewal is taken: 0 application, 1 quoted, 2 accepted, 3 issued. */
+  /** The state to which an endorsement or a renewal is taken: 0 application, 1 quoted, 2 accepted, 3 issued. */
   readonly far: number
-  /** In one request. */
+  /** Reaches that state in one request. */
   readonly atOnce: boolean
   readonly reprice: boolean
 }
@@ -123,7 +123,7 @@ export const step: fc.Arbitrary<Step> = fc.record({
   reprice: fc.boolean(),
 })
 
-/** Each step costs as much as all before it: the model tells the story from its beginning. */
+/** Each step costs as much as all steps before it, because the model starts from the beginning each time. */
 export const steps: fc.Arbitrary<Step[]> = fc.array(step, {
   minLength: 1,
   maxLength: size(15, 30),

@@ -1,4 +1,4 @@
-// Steps of a policy's story, carried out through the decisions and asked of the naive model.
+// Carries out the steps of a policy's story through the decisions, and compares each outcome with the naive model.
 import { decideInvoicing } from '../../src/billing/billing.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { add, type Instant, startOfDay } from '../../src/kernel/time.ts'
@@ -22,7 +22,7 @@ import { continueEndorsement, endorse } from './story-endorsing.ts'
 import type { Moment, Step } from './story-steps.ts'
 import '../../src/transactions/kinds.ts'
 
-/** What came of a step: the price change seen before it and after it, where it has one. */
+/** The outcome of a step, with the price change shown before it and the one recorded by it, if there is one. */
 export type Told = {
   readonly story: Story
   readonly refused?: Refusal
@@ -33,7 +33,7 @@ export type Told = {
 
 const picked = <R>(records: readonly R[], which: number): R | undefined => records[which % records.length]
 
-/** The story after the step, a minute after the one before it. */
+/** Carries out a step, one minute after the previous one. */
 export async function tell(before: Story, one: Step): Promise<Told> {
   const story = { ...before, now: (before.now + 60_000) as Instant }
   switch (one.kind) {
@@ -60,7 +60,7 @@ export async function tell(before: Story, one: Step): Promise<Told> {
   }
 }
 
-/** The story ended by a withdrawal, or by a cancellation and its reinstatement; undefined where that is refused. */
+/** Ends the story with a withdrawal, or with a cancellation and its reinstatement. Undefined if that is rejected. */
 export async function inSteps(
   story: Story,
   one: Step,
@@ -90,13 +90,13 @@ export const withAggregate = (story: Story, aggregate: PolicyAggregate, request?
   requests: request ? [...story.requests, request] : story.requests,
 })
 
-/** Transactions that are quoted or accepted: they block others, or are taken back for them (brief 2.4). */
+/** Transactions that are quoted or accepted. They block others, or are taken back in favor of them (brief 2.4). */
 export const inTheWay = ({ loaded: { aggregate } }: Story): string[] => [
   ...inState(aggregate.endorsements, 'quoted', 'accepted').map(one => String(one.locator)),
   ...inState(aggregate.reinstatements, 'accepted').map(one => one.locator),
 ]
 
-/** The refusal, if it is one. */
+/** Returns the refusal instead of throwing it. */
 export async function attempted<T>(run: () => Promise<T>): Promise<T | Refusal> {
   try {
     return await run()
@@ -106,7 +106,7 @@ export async function attempted<T>(run: () => Promise<T>): Promise<T | Refusal> 
   }
 }
 
-/** Created as a draft, priced, then issued; a draft that cannot be issued is rescinded. */
+/** Creates a draft, prices it, and issues it. If it cannot be issued, rescinds it. */
 async function cancel(story: Story, { which, at, firmly }: Step): Promise<Told> {
   const attempt = attemptAt(story.now)
   const types = story.loaded.product.cancellationTypes ?? []
@@ -155,7 +155,7 @@ async function cancel(story: Story, { which, at, firmly }: Step): Promise<Told> 
   }
 }
 
-/** The price change as answers show it; undefined when there is none. */
+/** The price change as responses show it. Undefined if there is none. */
 export async function changeOf(
   story: Story,
   of: PlannedChange,
@@ -269,7 +269,7 @@ async function continueReinstatement(story: Story, one: Step): Promise<Told> {
   return { story: after, expectedRefusal, previewed, recorded }
 }
 
-/** Time passes: deadlines go by, and installments are invoiced. */
+/** Moves the clock: deadlines pass, and installments are invoiced. */
 async function wait(story: Story, days: number): Promise<Story> {
   const now = add(story.now, days, 'day', story.rules.timeZone)
   let loaded = story.loaded

@@ -1,5 +1,5 @@
-// A tenant of the service tests restored as `npm run tenant -- restore` does it, with the bookmarks of a provider: the rows of its databases
-// as they were when these were remembered.
+// Restores a tenant of the service tests as `npm run tenant -- restore` does, with stand-ins for the provider's bookmarks: copies
+// of the rows of its databases.
 import { env } from 'cloudflare:workers'
 import { now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
@@ -15,10 +15,10 @@ import {
 } from '../../src/tenants/suspension.ts'
 import { boundDatabase } from './databases.ts'
 
-/** A moment of the tenant's databases, in real time. */
+/** A state of the tenant's databases, at a real time. */
 export type Moment = { readonly at: number; readonly bringBack: () => Promise<void> }
 
-/** Values that one statement takes. */
+/** Maximum number of values in a statement. */
 const MOST_VALUES = 100
 
 const quoted = (name: string): string => `"${name}"`
@@ -56,7 +56,7 @@ async function rememberDatabase(binding: string): Promise<() => Promise<void>> {
 
 const tenantOf = async (locator: string): Promise<Tenant> => (await readTenant(env, { locator }, noCalls()))!
 
-/** The databases of the tenant as they are now. */
+/** Remembers the present contents of the tenant's databases. */
 export async function rememberTenant(locator: string): Promise<Moment> {
   const { shards } = await tenantOf(locator)
   const back = await Promise.all(shards.map(rememberDatabase))
@@ -69,7 +69,7 @@ export async function rememberTenant(locator: string): Promise<Moment> {
   }
 }
 
-/** Restores the tenant to the moment. Resolves when it is served again everywhere: what is undone, by shard. */
+/** Restores the tenant to the moment. Resolves with what was undone, by shard, when the tenant is served again everywhere. */
 export async function restoreTo(locator: string, moment: Moment): Promise<Undone[]> {
   const { name, restores = [] } = await tenantOf(locator)
   const tenant = await suspendTenant(env, name, 'it is restored.')

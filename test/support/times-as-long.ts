@@ -1,4 +1,7 @@
-/** Returns what tells the milliseconds of the processor since: another process at the same time does not count. */
+/**
+ * Returns a function that returns the processor time since this call, in milliseconds. The time of other processes does not
+ * count.
+ */
 export function processorClock(): () => number {
   const before = process.cpuUsage()
   return () => {
@@ -14,8 +17,9 @@ async function processorTime(work: () => unknown): Promise<number> {
 }
 
 /**
- * How many times as long the larger takes, by the least times of up to three rounds: as many as it needs to be below `most`, since
- * collecting garbage and compiling are counted with whatever runs then. Less than `leastMs` is taken for that.
+ * Returns the ratio of the processor times of `large` and `small`, each the minimum of up to three rounds. Stops when the ratio
+ * is below `most`. Repeats because garbage collection and compilation are counted with whatever is running. A `small` below
+ * `leastMs` counts as `leastMs`.
  */
 export async function timesAsLong(
   small: () => unknown,

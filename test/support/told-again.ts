@@ -1,5 +1,5 @@
-// A policyholder with everything of it, as answers of the live service tell it, told once more as an account of another
-// system: what is written through the live interface can so be migrated, and held against itself.
+// Converts a policyholder, as read from responses of the live service, into an account of another system. Everything that the
+// live interface writes can then be migrated and compared with the original.
 
 import type { DisbursementResponse } from '../../src/billing/credit/contract.ts'
 import type {
@@ -13,7 +13,7 @@ import { Untellable } from '../../src/reporting/export/account/words.ts'
 
 export type LiveBook = {
   readonly id: string
-  /** Of the policyholder's entity. */
+  /** Values of the policyholder's entity. */
   readonly values: unknown
   readonly policies: readonly {
     readonly policy: PolicyResponse
@@ -27,7 +27,7 @@ export type LiveBook = {
   >[]
 }
 
-/** Throws `Untellable` where a migration request has no words for something of it. */
+/** Throws `Untellable` if a migration request cannot express something. */
 export function toldAgain({ id, values, policies, disbursements }: LiveBook) {
   const invoices = policies
     .flatMap(({ bills }) => bills.invoices)
@@ -75,8 +75,8 @@ const taxesOf = ({ exposurePrices }: Pick<PolicyPriceResponse, 'exposurePrices'>
   )
 
 /**
- * One that was taken back brought nothing; what a paid invoice took from the credit, or a refund settled of it, follows
- * from the rest. A part of one that is not paid in full does not, and an invoice that was given up is told without payments.
+ * Leaves out reversed payments. What a paid invoice took from credit, or a refund settled, follows from the rest. Throws for a
+ * partly paid invoice to which credit or a refund contributed, and for an invoice that was paid in part and written off.
  */
 function toldPayments({ settlementType, payments }: PolicyInvoiceResponse) {
   const standing = payments.filter(one => one.reversedTimestamp === undefined)

@@ -1,5 +1,5 @@
-// Answers of a policy that is told again, without what no migration request can tell, and in a form that is the same for the
-// same policy.
+// Responses for a policy that is migrated again, reduced to what a migration request can express, in a form that is equal for
+// equal policies.
 import { checkedInvoices } from '../../src/billing/payments.ts'
 import { memoByObject } from '../../src/kernel/maps.ts'
 import type {
@@ -29,11 +29,11 @@ const answers = memoByObject((aggregate: PolicyAggregate) =>
   ),
 )
 
-/** Asked again at each step of a book, of which most leave a policy as it is. */
+/** Memoized, because it is called at each step of a book, and most steps leave a policy unchanged. */
 export const answersOf = (aggregate: PolicyAggregate, product: ProductDefinition): ToldAnswers =>
   answers(aggregate)(product)
 
-/** All of it but what underwriting said, how a fee is described, and payments that were taken back. */
+/** The policy without underwriting results, descriptions of fees, invalidated invoices and reversed payments. */
 export const toldPolicy = ({ policy }: Pick<ToldAnswers, 'policy'>): unknown =>
   comparable({
     ...policy,
@@ -42,7 +42,7 @@ export const toldPolicy = ({ policy }: Pick<ToldAnswers, 'policy'>): unknown =>
     modifications: policy.modifications.map(one => ({ ...one, automatedUnderwritingResult: undefined })),
   })
 
-/** What of an invoice came from credit, or was offset by a refund, is one amount, in however many payments. */
+/** Joins all amounts of an invoice that came from credit or a refund into one, and leaves out reversed payments. */
 function toldInvoice({ statuses, payments, ...invoice }: PolicyInvoiceResponse) {
   const standing = payments.filter(one => one.reversedTimestamp === undefined)
   const cents = standing
@@ -50,7 +50,7 @@ function toldInvoice({ statuses, payments, ...invoice }: PolicyInvoiceResponse) 
     .reduce((sum, { amount }) => sum + Math.round(amount * 100), 0)
   return {
     ...invoice,
-    // What it became in between, by payments that were taken back, is not told.
+    // States between the first and the last, due to reversed payments, cannot be expressed.
     statuses: [...new Set([statuses[0], statuses.at(-1)].map(one => one!.status))],
     payments: standing.filter(one => one.source === 'received'),
     fromCredit: cents / 100,
@@ -60,7 +60,10 @@ function toldInvoice({ statuses, payments, ...invoice }: PolicyInvoiceResponse) 
 export const toldPrice = ({ price }: Pick<ToldAnswers, 'price'>): unknown =>
   comparable({ ...price, fees: price.fees.map(one => ({ ...one, description: undefined })) })
 
-/** What is billed and planned, by what it is for; how a plan lays charges of one thing on each other is its own. */
+/**
+ * Billed and planned amounts by what they are for. Charges for the same thing are summed, because how a plan distributes them is
+ * up to the plan.
+ */
 export function toldBilling({ policy, bills }: Pick<ToldAnswers, 'policy' | 'bills'>): unknown {
   const places = new Map(
     policy.exposures.flatMap((exposure, at) =>
@@ -84,7 +87,8 @@ export function toldBilling({ policy, bills }: Pick<ToldAnswers, 'policy' | 'bil
     invoices: bills.invoices
       .filter(one => one.settlementType !== 'invalidated')
       .map(one => sums(one.financialTransactions)),
-    // An installment of a request has no end: its period's is where the next one begins. What falls due at the same time is one bill.
+    // An installment of a request has no end: its period ends where the next one begins. Installments that are due at the same
+    // time are one invoice.
     planned: [
       ...Map.groupBy(bills.futureInvoices, one => `${one.issueTimestamp} ${one.dueTimestamp}`).values(),
     ].map(list => ({

@@ -1,4 +1,4 @@
-// A page that builds something: files that stand on it, commands that are typed, and what they print.
+// Performs a page that builds something: the files on it, the commands to type, and their output.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -11,7 +11,7 @@ const FILE = /^\*\*`([^`]+)`\*\*\n\n```\w+\n([\s\S]*?)^```$/
 const CONSOLE = /^```console\n([\s\S]*?)^```$/
 const STEP = new RegExp(`${FILE.source}|${CONSOLE.source}`, 'gm')
 
-/** Files stand below their path in bold; commands are in ```console blocks, each after `$ `, before what it prints. */
+/** Files are below their path in bold. Commands are in ```console blocks, each after `$ ` and before its output. */
 export const stepsOf = (markdown: string): Step[] =>
   [...markdown.matchAll(STEP)].flatMap(([, path, text, block]): Step[] => {
     if (path !== undefined) return [{ kind: 'file', path, text: text! }]
@@ -30,7 +30,10 @@ export function writeStep(folder: string, { path, text }: { path: string; text: 
   writeFileSync(file, text)
 }
 
-/** `rm -r PATH`, `rm PATH` and `sed -i 's/FROM/TO/' PATH`, as a page asks for them. Throws for others, and where they do nothing. */
+/**
+ * Performs the commands `rm -r PATH`, `rm PATH` and `sed -i 's/FROM/TO/' PATH` of a page. Throws for others, and for those that
+ * have no effect.
+ */
 export function perform(folder: string, command: string): void {
   const [, path] = /^rm (?:-r )?(\S+)$/.exec(command) ?? []
   if (path !== undefined) {
@@ -42,7 +45,7 @@ export function perform(folder: string, command: string): void {
   const file = join(folder, edited)
   const text = readFileSync(file, 'utf8')
   if (!text.includes(from!)) throw new Error(`There is no '${from}' in ${edited}.`)
-  // As sed does: the first of each line.
+  // As in sed, only the first match of each line.
   writeFileSync(
     file,
     text

@@ -1,5 +1,5 @@
-// A book of twelve policies whose figures one works out in the head (docs/reports.md): a year of cover costs 1,200.00 and 10% tax, so a month
-// 100.00 and 10.00. The year is 2030.
+// A book of twelve policies whose figures can be worked out in the head (docs/reports.md): a year of cover costs 1,200.00 and 10%
+// tax, so a month costs 100.00 and 10.00. The year is 2030.
 import '../../src/transactions/kinds.ts'
 import { decideInvoicing } from '../../src/billing/billing.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
@@ -27,7 +27,7 @@ import { attemptAt, inState } from './policy-story.ts'
 
 const policyFolder = 'products/boat/policy'
 
-/** `early` keeps 40.00 of what it gives back. */
+/** The cancellation type `early` holds back 40.00. */
 const FILES = {
   [`${policyFolder}/cancellations.json`]: JSON.stringify({
     cancellationTypes: [
@@ -41,7 +41,7 @@ const GROUND = boatGround('EUR', month(0), FILES)
 
 export const BOOK_CONFIGURATION = GROUND.configuration.configuration
 
-/** A policy as it lives; what each step posts is its journal. */
+/** A policy over time. Its journal is what each step posts. */
 export class Boat {
   loaded: Loaded
   readonly posted: JournalRow[] = []
@@ -50,7 +50,7 @@ export class Boat {
     this.loaded = { ...loaded, credit }
   }
 
-  /** Issued on the first of January, unless it is only quoted. */
+  /** Issued at the start of 2030, unless `isIssued` is false. */
   static async made({
     yearly = 1_200,
     months = 12,
@@ -78,7 +78,7 @@ export class Boat {
     return boat
   }
 
-  /** Records what is decided, with the bills that are due, as the policy's object does. */
+  /** Records a decision and the invoices that are due, as the policy's object does. */
   async record(
     now: Instant,
     decide: (loaded: Loaded) => Promise<Planned | undefined> | Planned | undefined,
@@ -97,7 +97,7 @@ export class Boat {
     this.posted.push(...journalOfChange(before, planned.aggregate, now))
   }
 
-  /** Bills what falls due on the way. */
+  /** Creates the invoices that are due. */
   bill = (now: Instant): Promise<this> => this.record(now, () => undefined)
 
   pay = (now: Instant, amount?: string): Promise<this> =>
@@ -183,7 +183,7 @@ export type BookedBoat = {
 const stored = (rows: readonly JournalRow[]): StoredJournalRow[] =>
   rows.map((row, id) => ({ ...row, id: id + 1, closedUntil: 0 as Instant }))
 
-/** The book, in the order of docs/reports.md; and what was paid out of the policyholder's credit. */
+/** The book in the order of docs/reports.md, and what was paid out of the policyholder's credit. */
 export async function twelveBoats(): Promise<{
   boats: BookedBoat[]
   disbursements: StoredJournalRow[]
@@ -239,14 +239,14 @@ const cameFromElsewhere = ({ loaded }: Boat, at: Instant): BookedBoat => ({
   rows: stored([openingOf(loaded.aggregate, at)!]),
 })
 
-/** The first of them as if it came from another system in February. */
+/** The first boat, as if migrated from another system in February. */
 export async function migratedBoat(): Promise<BookedBoat> {
   const boat = await Boat.made()
   await boat.pay(month(0, 15))
   return cameFromElsewhere(boat, month(1))
 }
 
-/** The seventh of them as if it came from another system in October. */
+/** The seventh boat, as if migrated from another system in October. */
 export async function migratedBoatThatKept40(): Promise<BookedBoat> {
   const boat = await Boat.made()
   await boat.cancel(month(7), month(8), 'early')

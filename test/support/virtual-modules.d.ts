@@ -3,7 +3,7 @@ declare module 'virtual:example-files' {
   export default files
 }
 
-/** As much of it as the tests use (support/oidc-provider.ts). */
+/** The part of the package that the tests use (support/oidc-provider.ts). */
 declare module 'oidc-provider' {
   import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 

@@ -1,9 +1,9 @@
-// The motor example without documents, with plugins of the test's own.
+// The motor example without documents, with plugins of the test.
 import { type ArchiveFiles, motorWithoutPapers } from './examples.ts'
 
 const POLICY = 'products/private_motor/policy/policy.json'
 
-/** Every function of `scripts` is switched on, with that script as main/<function>.js. */
+/** Enables every function of `scripts`, with its script as main/<function>.js. */
 export function withPlugins(
   scripts: Record<string, string>,
   files: ArchiveFiles = motorWithoutPapers(),

@@ -1,6 +1,6 @@
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 
-/** Documents without their files, which are made after the answer, at addresses that are others each time. */
+/** Removes the files of documents: they are generated after the response, and their URLs differ each time. */
 export function withoutFiles(policy: PolicyResponse): PolicyResponse {
   const bare = (list: PolicyResponse['documents']): PolicyResponse['documents'] =>
     list.map(one => ({ ...one, state: undefined, url: undefined, urlExpirationTimestamp: undefined }))

@@ -1,4 +1,4 @@
-// Works a price out again from the lines of its worksheet alone, and by arithmetic of its own.
+// Recomputes a price from the lines of its worksheet alone, with separate arithmetic.
 import Big from 'big.js'
 import { expect } from 'vitest'
 import type { Instant, TimeZone } from '../../src/kernel/time.ts'
@@ -20,13 +20,13 @@ Exact.DP = 40
 const exact = (text: string): Big => new Exact(text)
 const add = (texts: readonly string[]): Big => texts.reduce((total, one) => total.plus(one), exact('0'))
 
-/** What counts: the recorded amount where it differs. */
+/** The amount that counts: the recorded one if it differs. */
 const counted = ({ amount, recorded = amount }: { amount: string; recorded?: string | undefined }): string =>
   recorded
 
 type Terms = { readonly places: number; readonly zone: TimeZone }
 
-/** The total of the lines. Fails where a line does not follow from those before it. */
+/** Returns the total of the lines. Fails if a line does not follow from those before it. */
 export function recomputed(sheet: Worksheet): string {
   const terms = { places: sheet.decimalPlaces, zone: sheet.timeZone as TimeZone }
   for (const peril of sheet.perils) checkPeril(peril, terms)
@@ -139,7 +139,7 @@ const ARITHMETIC: Record<string, (a: Big, b: Big) => Big> = {
   at_most: (a, b) => (a.gt(b) ? b : a),
 }
 
-/** How many lines of arithmetic were worked out again. */
+/** Number of lines of arithmetic that were recomputed. */
 export let arithmeticLines = 0
 
 function checkStep({ kind, name, input, arguments: [argument = '0'] = [], result }: WorksheetStep): void {
@@ -149,7 +149,7 @@ function checkStep({ kind, name, input, arguments: [argument = '0'] = [], result
   same(result!, work(exact(input), exact(argument)).toFixed())
 }
 
-/** The rates are what the template set last. */
+/** The rates are the last ones that the template set. */
 function checkSet({ steps, premium, technicalPremium }: WorksheetRun): void {
   const last = (name: string): string | undefined =>
     steps.findLast(step => step.kind === 'set' && step.name === name)?.input

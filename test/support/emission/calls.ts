@@ -1,4 +1,4 @@
-// Which request was which call: kept by anyone who calls the service in a test, and read when the test file is done.
+// Which call each request was: noted by all helpers that call the service in a test, and read at the end of the test file.
 import type { Uuid } from '../../../src/kernel/locators.ts'
 import { atFileStart } from '../fresh-start/memory.ts'
 
@@ -9,12 +9,12 @@ atFileStart(() => {
   madeUp.clear()
 })
 
-/** Keeps the call of a request: `POST /policy`. */
+/** Notes the call of a request, e.g. `POST /policy`. */
 export function noteCall(method: string, path: string, requestId: string | null): void {
   if (requestId !== null) calls.set(requestId, `${method} ${path.split('?')[0]}`)
 }
 
-/** The request is the test's own: what it tells of is made up. */
+/** Notes that the test wrote events of this request itself, so that they are not checked. */
 export function noteMadeUp(requestId: Uuid): void {
   madeUp.add(requestId)
 }

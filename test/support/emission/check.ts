@@ -1,4 +1,4 @@
-// What was emitted, held against the catalogue: which cause tells of which types, and what their data says.
+// Checks emitted events against the catalogue: which cause emits which types, and what their data contains.
 
 import { type EventType, entryOf } from '../../../src/platform/events/catalogue.ts'
 import { KEYS, type Key, type KeyEntry, PATTERNS } from '../../../src/platform/events/data-keys.ts'
@@ -17,11 +17,11 @@ const templates = Object.keys(CAUSES)
   .filter(cause => !cause.startsWith('clock '))
   .map(cause => ({ cause, pattern: new RegExp(`^${cause.replace(/\{\w+\}/g, '[^/]+')}/?$`) }))
 
-/** The cause of the catalogue that a call (`POST /policy/123/issue`) is; undefined where it tells of nothing. */
+/** The catalogue's cause for a call (`POST /policy/123/issue`). Undefined for calls that emit nothing. */
 export const causeOfCall = (call: string): string | undefined =>
   templates.find(({ pattern }) => pattern.test(call))?.cause
 
-/** Whether one cause or, of the clock, any of them may emit the type. */
+/** Whether the cause may emit the type. For `clock`, whether any cause of the clock may. */
 export function mayEmit(cause: string | 'clock', type: EventType): boolean {
   const causes: readonly Cause[] =
     cause === 'clock'
@@ -30,7 +30,7 @@ export function mayEmit(cause: string | 'clock', type: EventType): boolean {
   return causes.some(({ does, mayFollow = [] }) => [...does, ...mayFollow].includes(type))
 }
 
-/** What is wrong with the event, whatever caused it. */
+/** Returns what is wrong with the event, irrespective of its cause. */
 export function eventProblems({ type, newerType, data }: Emitted): string[] {
   const texts = Object.entries(data).filter(([, value]) => typeof value !== 'string')
   const flat = texts.map(([key]) => `${type} has '${key}', which is no text.`)
@@ -58,7 +58,7 @@ export function eventProblems({ type, newerType, data }: Emitted): string[] {
 
 const newerContracts = new Map<string, ReturnType<typeof newerDataContract>>()
 
-/** What is wrong with the event as the events interface and webhooks have it. */
+/** Returns what is wrong with the event in the form that the events interface and webhooks show. */
 function newerProblems(type: EventType, newerType: string | null, data: Emitted['data']): string[] {
   if (newerType === null) return []
   const key = `${type} ${newerType}`

@@ -8,7 +8,7 @@ import { boundDatabase } from '../databases.ts'
 import { callOf, isMadeUp } from './calls.ts'
 import { causeOfCall, type Emitted, eventProblems, mayEmit } from './check.ts'
 
-/** An event, and what it was caused by: a cause of the catalogue, `clock`, or a call that is to tell of nothing. */
+/** An event and its cause: a cause of the catalogue, `clock`, or a call that should not emit anything. */
 export type Caused = Emitted & {
   readonly cause: string
   readonly requestId: string
@@ -24,7 +24,7 @@ type Row = {
   username: string
 }
 
-/** Every event in the databases of the test file whose cause is known. */
+/** Returns every event in the databases of the test file whose cause is known. */
 export async function emitted(): Promise<Caused[]> {
   const bindings = await env.CONTROL.prepare(`select binding from pool_database where state = 'claimed'`)
     .all<{ binding: string }>()
@@ -50,7 +50,7 @@ function asCaused({ type, newer_type, data, account_locator, request_id, usernam
   return account_locator === SYSTEM_CALLER.accountLocator ? [{ ...event, cause: 'clock' }] : []
 }
 
-/** What the events are not as the catalogue says, each problem once. */
+/** Returns how the events deviate from the catalogue, each problem once. */
 export function problemsOf(events: readonly Caused[]): string[] {
   const problems = events.flatMap(event => {
     const { cause, type } = event

@@ -1,5 +1,5 @@
-// After each file of service tests: whatever its calls emitted, and the clock did, is as the catalogue says. So every
-// operation that any test performs is held against it, in every case that a test thought of.
+// After each file of service tests, checks all events that its calls and the clock emitted against the catalogue. This covers
+// every operation and case that any test exercises.
 import { afterAll, expect } from 'vitest'
 import { emitted, problemsOf } from './read.ts'
 

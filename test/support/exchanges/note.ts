@@ -1,23 +1,24 @@
-// What tests ask and are answered, for the examples of the document (`npm run docs:examples`); otherwise nothing is kept.
+// Notes the requests of tests and their responses, for the examples in the OpenAPI document (`npm run docs:examples`). Otherwise
+// keeps nothing.
 import { inject } from 'vitest'
 import { noteStatus } from './statuses.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where exchanges are sent; undefined when none are kept. */
+    /** Where exchanges are sent. Undefined if none are kept. */
     exchangesUrl: string | undefined
   }
 }
 
-/** A call of a test, and the answer. */
+/** A request of a test, and the response. */
 export type Exchange = {
   readonly method: string
-  /** With the query. */
+  /** Including the query. */
   readonly path: string
-  /** JSON as its value, parts of a form by their names, anything else as text; undefined without a body. */
+  /** JSON as its value, a form as its parts by name, anything else as text. Undefined without a body. */
   readonly body: unknown
   readonly status: number
-  /** JSON as its value, text as text; of other files their number of bytes. */
+  /** JSON as its value, text as text, and for other files the number of bytes. */
   readonly answer: unknown
 }
 
@@ -25,11 +26,11 @@ const LONGEST = 60_000
 const url = inject('exchangesUrl')
 let noted: string[] = []
 
-/** A form by its parts: texts, and of files their names. */
+/** The parts of a form by name: texts, and for files their file names. */
 const partsOf = (form: FormData): Record<string, string> =>
   Object.fromEntries([...form].map(([name, part]) => [name, typeof part === 'string' ? part : part.name]))
 
-/** A file is told by its beginning. */
+/** Shortens a text, such as a file, to its beginning. */
 const beginning = (answer: unknown): unknown => (typeof answer === 'string' ? answer.slice(0, 400) : answer)
 
 const shown = (body: unknown): unknown =>
@@ -39,7 +40,7 @@ const shown = (body: unknown): unknown =>
       ? new TextDecoder().decode(body.subarray(0, 400))
       : body
 
-/** Keeps the exchange, unless it is large or nobody asks; its status always. */
+/** Notes the exchange if exchanges are kept and it is not too large. Always notes its status. */
 export function noteExchange({ body, answer, ...exchange }: Exchange): void {
   const { method, path, status } = exchange
   noteStatus(method, path, status, (answer as { code?: string } | null | undefined)?.code)
@@ -48,7 +49,7 @@ export function noteExchange({ body, answer, ...exchange }: Exchange): void {
   if (line.length <= LONGEST) noted.push(line)
 }
 
-/** Sends what was kept of a test file. */
+/** Sends the exchanges of a test file. */
 export async function sendExchanges(): Promise<void> {
   if (url === undefined) return
   await fetch(url, { method: 'POST', body: noted.join('\n') })

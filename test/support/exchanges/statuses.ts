@@ -1,14 +1,14 @@
-// Which statuses the operations answered that tests called, held against the document.
+// Checks the statuses with which operations responded in tests against the OpenAPI document.
 import { exports } from 'cloudflare:workers'
 import { atFileStart } from '../fresh-start/memory.ts'
 
 const answered = new Map<string, Set<string>>()
 atFileStart(() => answered.clear())
 
-/** What the platform answers before it knows the operation, and after a failure of the service. */
+/** Statuses that the platform returns before it knows the operation, or after a failure of the service. */
 const NOT_OF_OPERATIONS: ReadonlySet<number> = new Set([405, 421, 500])
 
-/** Keeps that the call (`GET /policy/123`) was answered so. */
+/** Notes the status and error code of the response to a call (`GET /policy/123`). */
 export function noteStatus(method: string, path: string, status: number, code: string | undefined): void {
   if (NOT_OF_OPERATIONS.has(status) || code === 'unknownPath') return
   const key = `${method.toLowerCase()} ${path.split('?')[0]!.replace(/\/$/, '')}`
@@ -18,7 +18,7 @@ export function noteStatus(method: string, path: string, status: number, code: s
 type Document = { paths: Record<string, Record<string, { responses: Record<string, unknown> }>> }
 type Operation = { readonly name: string; readonly pattern: RegExp; readonly statuses: ReadonlySet<string> }
 
-/** The same for all files. */
+/** Read once for all files. */
 let documented: readonly Operation[] | undefined
 
 async function readDocument(): Promise<readonly Operation[]> {
@@ -35,10 +35,10 @@ async function readDocument(): Promise<readonly Operation[]> {
     .sort((a, b) => (literalsFirst(a) < literalsFirst(b) ? -1 : 1))
 }
 
-/** As the service finds them: a literal segment before a parameter. */
+/** Sort key that puts a literal segment before a parameter, as the service's routing does. */
 const literalsFirst = ({ name }: Operation): string => name.replace(/\{\w+\}/g, '\uffff')
 
-/** Of each operation, the statuses that were answered and that the document does not have. */
+/** Returns the statuses that operations returned and that the document does not list for them. */
 export async function undocumented(): Promise<string[]> {
   if (answered.size === 0) return []
   documented ??= await readDocument()

@@ -1,6 +1,6 @@
 const forgets: (() => void)[] = []
 
-/** Calls `forget` at the start of each test file: files of one worker share what a module keeps. */
+/** Calls `forget` at the start of each test file. Files of one worker share the state of modules. */
 export function atFileStart(forget: () => void): void {
   forgets.push(forget)
 }
@@ -9,5 +9,5 @@ export function forgetEarlierFiles(): void {
   for (const forget of forgets) forget()
 }
 
-/** Databases that this runtime's files migrated so far: whether they are empty again is checked. */
+/** Databases that this runtime's files have migrated so far. Each file start checks that they are empty again. */
 export const migratedDatabases = new Set<string>()

@@ -1,4 +1,4 @@
-// The service as tests run it: with a way to forget what it read of tenants, whose names the next test file uses again.
+// The service as tests run it, with a function that forgets what it has read of tenants. The next test file reuses their names.
 import { forgetTenants as forget } from '../../../src/platform/tenancy.ts'
 
 export * from '../../../src/worker.ts'

@@ -1,10 +1,13 @@
-// Files of one worker share a runtime, since to start one costs seconds. Each file begins as in a runtime of its own: no
-// database, file, object or queue has anything of an earlier file, and nobody remembers its tenants.
+// Files of one worker share a runtime, because starting one takes seconds. Each file begins as if in a new runtime: databases,
+// files, objects and queues have nothing of an earlier file, and the service has forgotten its tenants.
 import { reset } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { forgetEarlierFiles, migratedDatabases } from './memory.ts'
 
-/** What an earlier file still does while everything is deleted can keep a database from going; later it goes. */
+/**
+ * An earlier file may still be running something while everything is deleted, which can keep a database from being emptied. Later
+ * attempts succeed.
+ */
 const MOST_TRIES = 100
 const BETWEEN_MS = 50
 
@@ -20,7 +23,7 @@ async function databasesWithTables(): Promise<string[]> {
 }
 
 async function deleteEverything(): Promise<void> {
-  // An object that is called at this moment may outlive the first.
+  // An object that is being called may survive the first reset.
   await reset()
   for (let tries = 1; ; tries += 1) {
     await reset()

@@ -11,11 +11,11 @@ import { readJournalRow, rowsOfPoliciesQuery } from '../../../src/policy/store/j
 import { boundDatabase } from '../databases.ts'
 import { isHeld } from './left-out.ts'
 
-/** Of a database, the newest: together they have at most so many perils. */
+/** Limits on the policies checked in each database: the newest ones, with at most so many perils in total. */
 const MOST_POLICIES = 60
 const MOST_PERILS = 6_000
 
-/** Policies whose journal is not what their records say, each with what differs. */
+/** Returns the policies whose journal differs from their records, with each difference. */
 export async function journalProblems(): Promise<string[]> {
   const claimed = await env.CONTROL.prepare(`select binding from pool_database where state = 'claimed'`)
     .all<{ binding: string }>()
@@ -71,7 +71,7 @@ const unbalanced = ({ id, kind, entries }: StoredJournalRow): string[] =>
     ? []
     : [`journal row ${id} (${kind}) does not balance.`]
 
-/** By account and what both an opening row and later ones say; receivables by invoice. */
+/** Sums by account and by what both opening rows and later rows state. Receivables are summed by invoice. */
 function sumsOf(rows: readonly JournalRow[]): Map<string, number> {
   const sums = new Map<string, number>()
   for (const { entries } of rows)

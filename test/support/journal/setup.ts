@@ -1,5 +1,5 @@
-// After each file of service tests: the journal of every policy in its databases is what the policy's records say. So every
-// operation that any test performs is held against it.
+// After each file of service tests, checks the journal of every policy in its databases against the policy's records. This covers
+// every operation that any test performs.
 import { afterAll, expect } from 'vitest'
 import { forgetLeftOut } from './left-out.ts'
 import { journalProblems } from './read.ts'

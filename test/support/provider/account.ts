@@ -1,5 +1,5 @@
-// An account at a provider that remembers: databases with their bookmarks, buckets, queues, and Workers with their versions. All of it
-// lies in one folder, so that commands that run as processes of their own find what earlier ones made.
+// An account at a stand-in for the provider: databases with bookmarks, buckets, queues, and Workers with their versions. All of
+// it is in one folder, so that commands that run as separate processes find what earlier ones created.
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
@@ -9,7 +9,7 @@ export type StoredDatabase = { id: string; place: string; bookmarks: { name: str
 
 export type Version = {
   id: string
-  /** The configuration that it was uploaded with. */
+  /** The configuration with which it was uploaded. */
   config: string
   /** Its secrets by name. */
   secrets: Record<string, string>
@@ -18,32 +18,32 @@ export type Version = {
 export type StoredWorker = {
   versions: Version[]
   shares: { version_id: string; percentage: number }[]
-  /** Hosts that it answers at. */
+  /** Hosts at which it responds. */
   domains: string[]
-  /** How objects take on new code, as the last deployment said. */
+  /** How objects adopt new code, as set by the last deployment. */
   objectUpdates: string | undefined
 }
 
 export type Account = {
   databases: Record<string, StoredDatabase>
-  /** By name, with the border of each after a slash: `files/eu`. */
+  /** By name and jurisdiction, e.g. `files/eu`. */
   buckets: string[]
   queues: string[]
   workers: Record<string, StoredWorker>
   /** Every command, in order. */
   commands: string[]
-  /** What deployed Workers did (minute.ts). */
+  /** The work that deployed Workers did (minute.ts). */
   work: Work
 }
 
 export type Work = { minutes: number; d1: number; queue: number; messages: number }
 
-/** Commands run side by side, so the account is one row of a database, which one of them has at a time. */
+/** Commands run in parallel, so the account is one row of a database that only one command can use at a time. */
 function withStore<Result>(folder: string, work: (store: DatabaseSync) => Result): Result {
   mkdirSync(folder, { recursive: true })
   const store = new DatabaseSync(join(folder, 'account.sqlite'), { timeout: 60_000 })
   try {
-    // Nothing of it outlives the machine.
+    // None of it has to survive a crash of the machine.
     store.exec(
       'pragma synchronous = off; create table if not exists account (id integer primary key, text text not null)',
     )
@@ -68,7 +68,7 @@ function accountIn(store: DatabaseSync): Account {
 
 export const readAccount = (folder: string): Account => withStore(folder, accountIn)
 
-/** Changes the account, or leaves it as it is when `change` throws. */
+/** Changes the account. If `change` throws, the account stays unchanged. */
 export const changeAccount = (folder: string, change: (account: Account) => void): void =>
   withStore(folder, store => {
     store.exec('begin immediate')
@@ -78,7 +78,7 @@ export const changeAccount = (folder: string, change: (account: Account) => void
     store.exec('commit')
   })
 
-/** Opens the provider's database of that id as a file. */
+/** Opens the provider's database with this id as a file. */
 export function openStored(folder: string, id: string): DatabaseSync {
   const path = databaseFile(folder, id)
   mkdirSync(join(path, '..'), { recursive: true })
@@ -87,19 +87,19 @@ export function openStored(folder: string, id: string): DatabaseSync {
   return database
 }
 
-/** The two files that a database is, of which the second holds what was written last. */
+/** The two files of a database. The second has the latest writes. */
 const filesOf = (file: string): string[] => [file, `${file}-wal`]
 
 const bookmarkFile = (folder: string, title: string): string => join(folder, 'bookmarks', title)
 
-/** Name of a bookmark of the database as it is now, which a copy of its files keeps. */
+/** Creates a bookmark of the database's present state as a copy of its files. Returns its name. */
 export function bookmark(folder: string, account: Account, name: string): string {
   const database = account.databases[name]!
   const title = `${name}-${String(database.bookmarks.length).padStart(4, '0')}`
   mkdirSync(join(folder, 'bookmarks'), { recursive: true })
   const copies = filesOf(bookmarkFile(folder, title))
   const open = openStored(folder, database.id)
-  // Nobody writes while both are copied.
+  // Prevents writes while both files are copied.
   open.exec('begin immediate')
   for (const [at, file] of filesOf(databaseFile(folder, database.id)).entries())
     if (existsSync(file)) copyFileSync(file, copies[at]!)
@@ -109,11 +109,14 @@ export function bookmark(folder: string, account: Account, name: string): string
   return title
 }
 
-/** The newest bookmark of the database that is not later: what the provider knows is what a test had it remember. */
+/**
+ * The newest bookmark of the database that is not later than `at`. The provider only knows the states that a test let it
+ * remember.
+ */
 export const bookmarkAt = (account: Account, name: string, at: number): string | undefined =>
   account.databases[name]!.bookmarks.findLast(one => one.at <= at)?.name
 
-/** Has the provider remember how each database is now. Returns the time. */
+/** Lets the provider remember the present state of each database. Returns the time. */
 export function rememberDatabases(folder: string): number {
   changeAccount(folder, account => {
     for (const name of Object.keys(account.databases)) bookmark(folder, account, name)
@@ -121,7 +124,10 @@ export function rememberDatabases(folder: string): number {
   return Date.now()
 }
 
-/** Brings the database back to the bookmark, under anyone who has it open. The runtime's own table, made when it opened it, stays. */
+/**
+ * Restores the database to the bookmark, even while others have it open. Keeps the runtime's own table, which the runtime creates
+ * when it opens the database.
+ */
 export async function travelTo(folder: string, id: string, title: string): Promise<void> {
   const live = databaseFile(folder, id)
   const kept = new DatabaseSync(bookmarkFile(folder, title))

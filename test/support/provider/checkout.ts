@@ -1,4 +1,4 @@
-// A checkout whose packages are those of this one, but for the provider's tool, which is the one that remembers.
+// A checkout with the packages of this one, except for the provider's tool, which is replaced by the stand-in.
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ export type Ended = { readonly code: number; readonly output: string }
 
 export type Checkout = {
   readonly folder: string
-  /** Variables of the scripts that run next. */
+  /** Environment of the scripts that run next. */
   readonly environment: Record<string, string | undefined>
   /** Runs one of its scripts against the account: `run('deploy', '--dry-run')`. */
   run(script: string, ...options: string[]): Promise<Ended>
@@ -18,10 +18,10 @@ export type Checkout = {
   remove(): void
 }
 
-/** A folder for an account at the provider. */
+/** Creates a folder for an account at the provider. */
 export const newAccountFolder = (): string => mkdtempSync(join(tmpdir(), 'bindery-account-'))
 
-/** Links to every package, and to the stand-in for the one that talks to the provider. */
+/** Links every package, and the stand-in for the one that calls the provider. */
 function linkPackages(folder: string): void {
   rmSync(folder)
   mkdirSync(folder)
@@ -30,7 +30,7 @@ function linkPackages(folder: string): void {
   symlinkSync(resolve('test/support/provider/wrangler'), join(folder, 'wrangler'))
 }
 
-/** A copy of this checkout that works on the account in that folder. Its types are taken to be right, and its Worker is not built. */
+/** Copies this checkout to work on the account in that folder. Skips its type check and the build of its Worker. */
 export function newCheckout(accountFolder: string, environment: Record<string, string> = {}): Checkout {
   const folder = copyCheckout()
   linkPackages(join(folder, 'node_modules'))

@@ -1,17 +1,17 @@
-// A minute of the account: every Worker that is deployed does the part of its housekeeping that commands wait for, with the messages that
-// come of it. Its databases are the account's files, read as D1 answers.
+// Simulates a minute of the account: every deployed Worker does the part of its housekeeping that commands wait for, including
+// the messages that it sends. The Worker's databases are the account's files, read through the interface of D1.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { databaseFile } from '../../../scripts/local-databases.ts'
 import { parsePool } from '../../../scripts/pool-file.ts'
 import { consumeUpgrades, type Upgrade, upgradeDatabases } from '../../../src/tenants/upgrades.ts'
 import { changeAccount, readAccount, type Version, type Work } from './account.ts'
 
-/** Messages that a consumer gets at once. */
+/** Maximum number of messages in a batch for a consumer. */
 const BATCH = 10
 
 type Bound = { readonly text: string; readonly values: readonly SQLInputValue[] }
 
-/** A file as D1 answers, as far as upgrades ask. Counts how often it is asked. */
+/** A database file with the part of D1's interface that upgrades need. Counts the calls. */
 function fileAsD1(file: string, done: Work): D1Database {
   const open = <Result>(work: (database: DatabaseSync) => Result): Result => {
     done.d1 += 1
@@ -48,7 +48,7 @@ function fileAsD1(file: string, done: Work): D1Database {
   return { ...session, withSession: () => session } as unknown as D1Database
 }
 
-/** Lets a minute pass. */
+/** Simulates the passing of a minute. */
 export async function passMinute(folder: string): Promise<void> {
   const done: Work = { minutes: 1, d1: 0, queue: 0, messages: 0 }
   for (const { versions, shares } of Object.values(readAccount(folder).workers)) {

@@ -1,12 +1,13 @@
-// The network and the time as scripts see them: a host answers where a Worker of the account is deployed at it, and whenever a script
-// waits, the provider's clock goes on by a minute. UNREADY is a version that does not get ready. Loaded by `node --import` in front of a script.
+// The network and the time as scripts see them: a host responds if a Worker of the account is deployed there, and whenever a
+// script waits, the provider's clock advances by a minute. With UNREADY=newest, the newest version never becomes ready. Loaded by
+// `node --import` before a script.
 import children, { type ExecFileOptions, type ExecFileSyncOptions } from 'node:child_process'
 import { syncBuiltinESMExports } from 'node:module'
 import timers from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { readAccount } from './account.ts'
 
-// Scripts wait until running Workers know of a change; where none runs, nobody needs to.
+// Scripts wait until running Workers learn of a change. TIME_FLIES skips the wait, for tests in which none is running.
 const sleep = timers.setTimeout
 timers.setTimeout = async <T>(ms?: number, value?: T) => {
   const { passMinute } = await import('./minute.ts')
@@ -14,8 +15,8 @@ timers.setTimeout = async <T>(ms?: number, value?: T) => {
   return process.env.TIME_FLIES ? (value as T) : await sleep(ms, value)
 }
 
-// Scripts call `execFile` by `promisify`. A deployment calls the provider's tool dozens of times, and to start a process for each
-// would be most of its work.
+// Scripts call `execFile` through `promisify`. A deployment calls the provider's tool dozens of times, and starting a process for
+// each would be most of its work.
 const { execFile } = children
 const runFile = promisify(execFile)
 const runFileOrTool = async (file: string, args: readonly string[], options: ExecFileOptions = {}) => {
@@ -30,7 +31,7 @@ children.execFile = Object.assign((...given: Parameters<typeof execFile>) => exe
   [promisify.custom]: runFileOrTool,
 }) as unknown as typeof execFile
 
-// The types of a checkout are taken to be right: npm, which would check them, takes half a second to start.
+// The types of a checkout are not checked: npm, which would check them, takes half a second to start.
 const { execFileSync } = children
 children.execFileSync = ((file: string, args: readonly string[], options: ExecFileSyncOptions) =>
   file === 'npm' && args.at(-1) === 'check' ? '' : execFileSync(file, args, options)) as typeof execFileSync

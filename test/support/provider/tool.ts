@@ -1,5 +1,5 @@
-// The provider's command line tool, of which it has the commands that the scripts call, with the same words and the same kind of
-// output. PROVIDER_FOLDER is the account; commands that begin like PROVIDER_FAILS fail.
+// A stand-in for the provider's command line tool. It has the commands that the scripts call, with the same arguments and the
+// same kind of output. PROVIDER_FOLDER is the account. Commands that begin with the text of PROVIDER_FAILS fail.
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -14,7 +14,7 @@ import {
   travelTo,
 } from './account.ts'
 
-/** How a command ended. */
+/** The outcome of a command. */
 export type ToolEnded = { readonly code: number; readonly stdout: string; readonly stderr: string }
 
 const readOptions = (args: readonly string[]) =>
@@ -43,16 +43,16 @@ const readOptions = (args: readonly string[]) =>
     },
   })
 
-/** What a command works on. */
+/** The context of a command. */
 type Call = {
   readonly account: Account
   readonly folder: string
   readonly values: ReturnType<typeof readOptions>['values']
-  /** Of a path that an option names. */
+  /** Reads the file at a path that an option names. */
   readonly read: (file: string) => string
   readonly write: (file: string, text: string) => void
   readonly say: (text: string) => void
-  /** What is done once the account is written. */
+  /** Registers work to do after the account is written. */
   readonly afterwards: (work: () => Promise<void>) => void
 }
 
@@ -65,7 +65,7 @@ function fail(message: string): never {
 const print = ({ say }: Call, value: unknown): void => say(JSON.stringify(value))
 const config = ({ values, read }: Call): string => read(values.config!)
 
-/** Name of the database that the configuration binds so. */
+/** Name of the database that the configuration binds under `binding`. */
 function databaseBound(call: Call, binding: string): string {
   const section = config(call)
     .split('[[d1_databases]]')
@@ -190,7 +190,7 @@ const COMMANDS: Record<string, (call: Call, ...words: string[]) => void> = {
   },
 }
 
-/** Carries out a command, as the tool does that is started in the folder. */
+/** Carries out a command as the tool does when started in the folder. */
 export async function runTool(args: readonly string[], cwd = '.'): Promise<ToolEnded> {
   const said: string[] = []
   const stdout = (): string => said.map(line => `${line}\n`).join('')

@@ -1,5 +1,5 @@
-// A Worker of the account as it runs at the provider: with the configuration and the secrets that it was deployed with, on the account's
-// databases, buckets and queues. Its code is built once, from this checkout.
+// Runs a Worker of the account as the provider does: with the configuration and secrets that it was deployed with, on the
+// account's databases, buckets and queues. Its code is built once, from this checkout.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from 'miniflare'
@@ -8,19 +8,19 @@ import { type Version, versionOf } from '../versions/bundle.ts'
 import { readAccount } from './account.ts'
 
 export type RunningWorker = {
-  /** Calls it at the host that it was deployed at. */
+  /** Calls it at the host where it was deployed. */
   fetch(
     path: string,
     init?: { method?: string; headers?: Record<string, string>; body?: string | ArrayBuffer },
   ): Promise<Response>
-  /** What the clock of the provider calls each minute. */
+  /** Does what the provider's cron trigger does each minute. */
   housekeep(): Promise<void>
   close(): Promise<void>
 }
 
 let built: Promise<Version> | undefined
 
-/** Runs what was deployed last under the name. Calls that it makes go to `outside`. */
+/** Runs the latest version deployed under the name. Its outgoing requests go to `outside`. */
 export async function runDeployed(
   accountFolder: string,
   name: string,
@@ -29,10 +29,10 @@ export async function runDeployed(
   const { versions, domains } = readAccount(accountFolder).workers[name]!
   const { config, secrets } = versions.at(-1)!
   const file = join(accountFolder, `${name}.toml`)
-  // Files beside a Worker cannot be asked for by one that is not named.
+  // Without `main`, the configuration may not have `run_worker_first` either.
   writeFileSync(file, config.replace(/^(?:main|run_worker_first) = .*\n/gm, ''))
   const { workerOptions } = unstable_getMiniflareWorkerOptions(file)
-  // The library of the reference is not tried here.
+  // The static files of the reference are not tested here.
   const { bindings, assets: _, ...stores } = workerOptions as V4WorkerOptions
   built ??= versionOf(process.cwd())
   const runtime = new Miniflare(

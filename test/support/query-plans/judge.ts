@@ -1,16 +1,16 @@
-// Whether SQLite reads the JSON of a parameter once, or once for each row of something else: then a statement that is
-// given n values over n rows takes n² steps, and no limit on its input helps.
+// Judges whether SQLite reads the JSON of a parameter once, or once for each row of something else. In the latter case, a
+// statement with n values over n rows takes n² steps, and no limit on its input helps.
 
 /** A row of `explain query plan`. */
 export type PlanRow = { readonly id: number; readonly parent: number; readonly detail: string }
 
-/** `json_each(?)`, with the name that the plan knows it by. */
+/** `json_each(?)`, with the name that the plan uses for it. */
 const PARAMETER = /\bjson_each\(\s*\?\d*\s*(?:,[^)]*)?\)(?:\s+as)?\s*("?)(\w*)\1/gi
-/** What may follow a table that has no name of its own. */
+/** Words that may follow a table without an alias. */
 const NOT_A_NAME =
   /^(?:where|join|cross|left|inner|on|order|group|limit|union|as|using|returning|except|set|natural)?$/i
 
-/** The names that the plan gives to the JSON of parameters. */
+/** The names that the plan uses for the JSON of parameters. */
 export function parameterNames(text: string): Set<string> {
   return new Set(
     [...text.matchAll(PARAMETER)].map(([, , name]) => (NOT_A_NAME.test(name!) ? 'json_each' : name!)),
@@ -34,15 +34,15 @@ export function repeatedReads(text: string, plan: readonly PlanRow[]): string[] 
     .map(row => row.detail)
 }
 
-/** Loops of one query are nested in the order in which the plan lists them. */
+/** The loops of a query are nested in the order in which the plan lists them. */
 const isInnerLoop = (row: PlanRow, plan: readonly PlanRow[]): boolean =>
   plan.slice(0, plan.indexOf(row)).some(one => one.parent === row.parent && isLoop(one))
 
-/** A search by the key of the table itself finds one row at most. */
+/** Whether the step can return more than one row. A search by the table's own key finds at most one. */
 const isLoop = ({ detail }: PlanRow): boolean =>
   /^(?:SCAN|SEARCH) /.test(detail) && !/ USING INTEGER PRIMARY KEY \(rowid=\?\)/.test(detail)
 
-/** A list that stands inside of a correlated query and is itself not correlated is made once. */
+/** A list inside a correlated query that is not itself correlated is only built once. */
 function isCorrelatedAbove(row: PlanRow, byId: ReadonlyMap<number, PlanRow>): boolean {
   if (/^(?:LIST|SCALAR) SUBQUERY|^MATERIALIZE/.test(row.detail)) return false
   const above = byId.get(row.parent)

@@ -1,5 +1,5 @@
-// After each file of service tests: every statement that it sent with `json_each` reads the JSON of its parameters once.
-// So a new statement is checked by whichever test first sends it.
+// After each file of service tests, checks that every statement with `json_each` that it sent reads the JSON of its parameters
+// once. A new statement is therefore checked by the first test that sends it.
 import { afterAll, expect } from 'vitest'
 import { statementsThatRepeat } from './statements.ts'
 

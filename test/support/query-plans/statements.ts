@@ -1,4 +1,4 @@
-// The statements with `json_each` that the test file sent, and how SQLite reads their parameters.
+// Collects the statements with `json_each` that the test file sends, and checks how SQLite reads their parameters.
 import { env } from 'cloudflare:workers'
 import { poolBinding } from '../databases.ts'
 import { atFileStart } from '../fresh-start/memory.ts'
@@ -7,7 +7,7 @@ import { type PlanRow, repeatedReads } from './judge.ts'
 const sent = new Set<string>()
 atFileStart(() => sent.clear())
 
-/** Of all files of this runtime: the schema is the same in each, so a plan is asked for once. */
+/** Statements of all files of this runtime that passed. The schema is the same in each file, so a plan is requested once. */
 const readOnce = new Set<string>()
 
 type Preparing = { prepare(text: string): D1PreparedStatement }
@@ -27,13 +27,13 @@ async function planOf(database: D1Database, text: string): Promise<readonly Plan
       .all<PlanRow>()
     return results
   } catch (problem) {
-    // Of a table that the database lacks.
+    // The database lacks a table of the statement.
     if (String(problem).includes('no such table')) return undefined
     throw problem
   }
 }
 
-/** How statements with `json_each` that were sent so far read it more than once. */
+/** Returns the statements with `json_each` sent so far that read it more than once, and how. */
 export async function statementsThatRepeat(): Promise<string[]> {
   const bindings = env as unknown as Record<string, D1Database>
   const problems: string[] = []

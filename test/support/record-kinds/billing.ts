@@ -41,7 +41,7 @@ const reverse = async (loaded: Loaded, payment: Uuid) =>
 
 const TEN = '10.00'
 
-/** The first invoice of an accepted policy after payments, whose amounts come from what it asks for. */
+/** The first invoice of an accepted policy after payments. `amounts` compute each payment from what is still due. */
 async function invoiceAfter(...amounts: ((rest: string) => string)[]): Promise<Situation> {
   let loaded = await finalized(INSURABLE)
   const [{ locator }] = loaded.aggregate.invoices.values() as unknown as [Invoice]
@@ -52,7 +52,7 @@ async function invoiceAfter(...amounts: ((rest: string) => string)[]): Promise<S
   return { loaded, record: locator }
 }
 
-/** All of it but ten. */
+/** The invoice with all but 10.00 paid. */
 async function nearlyPaid(): Promise<Situation> {
   const { loaded, record } = await invoiceAfter()
   const rest = restDue(loaded.aggregate, loaded.aggregate.invoices.get(record as Uuid)!)
@@ -60,7 +60,7 @@ async function nearlyPaid(): Promise<Situation> {
   return await invoiceAfter(() => toText(most))
 }
 
-/** The invoice after payments, with a status beyond the reach of new business. */
+/** The invoice after payments, with a status that new business cannot reach. */
 async function invoiceThat(
   status: (invoice: Invoice) => Invoice,
   ...amounts: ((rest: string) => string)[]
@@ -92,7 +92,7 @@ export const invoiceKind = kind<InvoiceAction, InvoiceStatus, Uuid>('invoice', I
         () => TEN,
       ),
     ],
-    // These two are settled as they are made, so nobody pays them.
+    // Invoices that are `zeroDue` or `carriedForward` are settled when they are created, so they are never paid.
     zeroDue: async () => [await invoiceThat(withStatus('zeroDue'))],
     invalidated: async () => [
       await invoiceThat(
@@ -104,13 +104,13 @@ export const invoiceKind = kind<InvoiceAction, InvoiceStatus, Uuid>('invoice', I
   },
   act: {
     pay: async (loaded, locator) => (await pay(loaded, locator, TEN)).planned,
-    /** The invoice's own guard first: payments of one that was given up can be reversed, which leaves it so. */
+    /** Checks the invoice's own guard first: payments of a written-off invoice can be reversed, which does not reopen it. */
     reverse: async (loaded, locator) => {
       const { aggregate } = loaded
       reopened(named(loaded, locator), STORY_BEGINS, aggregate.policy.timeZone)
       return await reverse(loaded, standingPayments(aggregate, named(loaded, locator)).at(-1)!.locator)
     },
-    /** The invoice's own guard; then the decision that makes it void with the rest of its quote's. */
+    /** Checks the invoice's own guard first, then runs the decision that voids it with the other invoices of its quote. */
     invalidate: async (loaded, locator) => {
       invalidated(named(loaded, locator), STORY_BEGINS)
       return await quoteAction({ action: 'invalidate' })(loaded, selectedQuote(loaded.aggregate).locator)

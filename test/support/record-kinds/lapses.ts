@@ -24,7 +24,10 @@ import { attemptAt } from '../policy-story.ts'
 import { kind, type Situation } from './record-kind.ts'
 import '../../../src/transactions/kinds.ts'
 
-/** A policy whose first invoice was not paid, in its grace period, which ends in a cancellation or a legacy lapse. */
+/**
+ * A policy whose first invoice is unpaid, in its grace period. In the end it is cancelled (motor) or lapses the legacy way
+ * (home).
+ */
 async function inGrace(example: Example): Promise<ClockedPolicy> {
   const policy = await ClockedPolicy.issued(example, example === 'motor' ? 'upfront' : 'full_pay')
   await policy.advance(add(policy.now, 1, 'day', policy.loaded.aggregate.policy.timeZone))
@@ -41,7 +44,7 @@ const ofGrace = ({ loaded, graces }: ClockedPolicy): Situation => ({ loaded, rec
 
 const endOf = ({ aggregate }: Loaded, grace: Uuid): Instant => aggregate.gracePeriods.get(grace)!.endAt
 
-/** Shortly before the end of the grace period. */
+/** Just before the end of the grace period. */
 const inTime = (loaded: Loaded, grace: Uuid) => attemptAt((endOf(loaded, grace) - 1) as Instant)
 
 export const gracePeriodKind = kind<GracePeriodAction, GracePeriodState, Uuid>(
@@ -65,7 +68,7 @@ export const gracePeriodKind = kind<GracePeriodAction, GracePeriodState, Uuid>(
         const operation = { action: 'updateGrace' as const, gracePeriod, terms }
         return (await decideLapse(loaded, operation, inTime(loaded, gracePeriod))).planned
       },
-      /** A policy that ended meanwhile has nothing to lapse. */
+      /** Settles because a policy that ended meanwhile has nothing to lapse. */
       settle: async (loaded, gracePeriod) => {
         const { aggregate } = loaded
         const { startAt } = aggregate.gracePeriods.get(gracePeriod)!
@@ -84,7 +87,7 @@ export const gracePeriodKind = kind<GracePeriodAction, GracePeriodState, Uuid>(
 
 type Step = 'invoice' | 'pay' | 'close'
 
-/** When the policy lapsed, which is as good a time as any to take it back. */
+/** When the policy lapsed. Any time would do for a reinstatement. */
 const lapseTime = ({ aggregate }: Loaded): Instant => [...aggregate.lapses.values()][0]!.lapsedAt
 
 /** A reinstatement of a policy that lapsed the legacy way, after the steps. */
@@ -115,7 +118,7 @@ export const lapseReinstatementKind = kind<LapseReinstatementAction, LapseReinst
         const operation = { action: 'invoice' as const, reinstatement, effectiveAt }
         return (await decideLapse(loaded, operation, attemptAt(effectiveAt))).planned
       },
-      /** Its own guard; then the payment that issues it. */
+      /** Checks its own guard first, then makes the payment that issues it. */
       issue: async (loaded, locator) => {
         const { aggregate, product } = loaded
         const reinstatement = aggregate.lapseReinstatements.get(locator)!

@@ -20,7 +20,7 @@ import { groundOf, workedPolicies } from '../configurations.ts'
 import { attemptAt, STORY_BEGINS } from '../policy-story.ts'
 
 export const attempt = () => attemptAt(STORY_BEGINS)
-/** Past every deadline. */
+/** After every deadline. */
 export const muchLater = () => attemptAt((STORY_BEGINS + 400 * 86_400_000) as Instant)
 
 export const INSURABLE = 'A plain year'
@@ -57,7 +57,7 @@ export const carriedOut = async (loaded: Loaded, operation: CancellationOperatio
 
 type FirstState = 'application' | 'issued'
 
-/** A change of nothing, halfway through the policy. */
+/** An endorsement that changes nothing, halfway through the policy. */
 export const endorsing = (loaded: Loaded, state: FirstState): EndorsementOperation => ({
   action: 'create',
   request: EndorsementCreateRequest.parse({
@@ -67,7 +67,7 @@ export const endorsing = (loaded: Loaded, state: FirstState): EndorsementOperati
   }),
 })
 
-/** For another year. */
+/** A renewal for another year. */
 export const renewing = ({ aggregate: { policy } }: Loaded, state: FirstState): EndorsementOperation => ({
   action: 'renew',
   request: RenewalCreateRequest.parse({

@@ -107,7 +107,7 @@ const onQuote = async (loaded: Loaded, quote: QuoteLocator, operation: QuoteOper
 
 const NO_CHANGES = PolicyQuoteUpdateRequest.parse({})
 
-/** The quote that a policy was created with, selected, after the actions. */
+/** The quote that a policy was created with, which is selected, after the actions. */
 async function selectedAfter(name: string, ...actions: QuoteOperation[]): Promise<Situation> {
   let loaded = await draftPolicy(name)
   const quote = selectedQuote(loaded.aggregate).locator

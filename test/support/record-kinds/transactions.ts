@@ -94,7 +94,7 @@ const endorsementAction =
   async (loaded: Loaded, endorsement: EndorsementLocator): Promise<Planned> =>
     (await decideEndorsement(loaded, { action, endorsement }, attempt())).planned
 
-/** An endorsement or a renewal, of which `begin` makes one of an issued policy. */
+/** A kind of endorsement or renewal. `begin` is the operation that creates one on an issued policy. */
 const endorsementLike = (
   name: string,
   table: TransitionTable<EndorsementAction, EndorsementState>,
@@ -142,7 +142,7 @@ export const renewalKind = endorsementLike('renewal', RENEWAL_TRANSITIONS, renew
 
 type ReinstatementStep = 'accept' | 'issue' | 'invalidate' | 'expire'
 
-/** The clock's step is taken when its time has come. */
+/** The clock's action (expire) is attempted after its deadline. */
 const reinstatementAction =
   (action: ReinstatementStep) =>
   async (loaded: Loaded, reinstatement: Uuid): Promise<Planned | undefined> => {

@@ -1,4 +1,4 @@
-// A version of the service as modules that the runtime can load: of this checkout, or of a commit of its history.
+// A version of the service as modules that the runtime can load, from this checkout or from a commit of its history.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -17,10 +17,10 @@ import { build, type Plugin } from 'esbuild'
 import type { V4ModuleDefinition } from 'miniflare'
 import { cheapPasswords, FOR_WORKERD, platform } from '../service-bundle.ts'
 
-/** The Worker's modules, the entry first. */
+/** The Worker's modules. The entry is first. */
 export type Version = V4ModuleDefinition[]
 
-/** Modules apart that are built into the one file here; the others (papers, the console) are not there. */
+/** Separate modules that are built into the one file here. The others (documents, the console) are left out. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   './analysis.bundle.mjs': ['src/servicing/template-data/analysis.ts'],
   './document.bundle.mjs': ['src/wording/apart.ts'],
@@ -32,7 +32,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Packages that the service had once, and what stands for them: as much as the tables of motor's archive need. */
+/** Packages that the service no longer uses, with replacements that suffice for the tables of motor's archive. */
 const GONE: Readonly<Record<string, string>> = {
   'csv-parse/sync': `
     export class CsvError extends Error {}
@@ -54,7 +54,7 @@ const apart = (folder: string): Plugin => ({
   },
 })
 
-/** Files that are no code, each a module beside the file. */
+/** Turns files that are not code into separate modules. */
 const beside = (found: Map<string, V4ModuleDefinition>): Plugin => ({
   name: 'beside',
   setup(build) {
@@ -70,7 +70,7 @@ const beside = (found: Map<string, V4ModuleDefinition>): Plugin => ({
   },
 })
 
-/** The version whose files lie in the folder, its route index among them. */
+/** Builds the version whose files are in the folder, including its route index. */
 export async function versionOf(folder: string): Promise<Version> {
   const files = new Map<string, V4ModuleDefinition>()
   const { outputFiles } = await build({
@@ -98,7 +98,7 @@ export async function versionOfCommit(commit: string): Promise<Version> {
   }
 }
 
-/** Links to every package of this checkout, and files for those that have gone. */
+/** Links every package of this checkout, and writes files for the packages that no longer exist. */
 function linkPackages(folder: string): void {
   mkdirSync(folder)
   for (const name of readdirSync('node_modules'))
@@ -110,7 +110,7 @@ function linkPackages(folder: string): void {
   }
 }
 
-/** What a version is made from. */
+/** The files needed to build a version. */
 const SOURCES = ['src', 'durable', 'scripts', 'migrations', 'package.json']
 
 function unpack(commit: string, folder: string): void {

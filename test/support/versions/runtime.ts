@@ -1,5 +1,5 @@
-// Two versions of the service at once, as while a deploy is rolled out: a Worker of each, and the objects, all in isolates of their
-// own, so that they share nothing but databases, buckets, queues and what calls between them carry.
+// Runs two versions of the service simultaneously, as during the rollout of a deploy: a Worker of each, and the objects, all in
+// separate isolates. They share only databases, buckets, queues and what calls between them carry.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,26 +18,26 @@ import type { Version } from './bundle.ts'
 
 export type Side = 'old' | 'new'
 
-/** Which version the objects have, and which one's Worker gets the messages of queues. */
+/** The version of the objects, and the version whose Worker consumes the queues. */
 export type Mix = { readonly objects: Side; readonly queues: Side }
 
 export type TwoVersions = {
   readonly administrator: { readonly username: string; readonly password: string }
-  /** Where the Worker of each version answers. */
+  /** Origin of the Worker of each version. */
   origin(worker: Side): string
-  /** All isolates end, and begin again so; storage stays. */
+  /** Restarts all isolates in the new mix. Storage remains. */
   become(mix: Mix): Promise<void>
   readonly dataFolder: string
   close(): Promise<void>
 }
 
-/** The Worker that has the objects: their storage goes by its name, so that both versions find the same. */
+/** The Worker that hosts the objects. Their storage depends on its name, so both versions find the same objects. */
 const OBJECTS = 'objects'
 
-/** As many as a test of some tenants needs. */
+/** Enough for a test with a few tenants. */
 const FREE_DATABASES = 4
 
-/** Starts both, on databases with the migrations that this version needs: they are applied before a deploy. */
+/** Starts both, on databases with the migrations that this version requires. These are applied before a deploy. */
 export async function startTwoVersions(versions: Record<Side, Version>, mix: Mix): Promise<TwoVersions> {
   const dataFolder = mkdtempSync(join(tmpdir(), 'bindery-versions-'))
   const administrator = { username: 'administrator', password: 'correct horse battery staple' }

@@ -1,4 +1,4 @@
-// `getPlatformProxy` of the stand-in: the provider's stores are the files of the account, opened as those of this machine are.
+// The stand-in's `getPlatformProxy`: the provider's stores are the files of the account, opened as the local stores are.
 import { readFileSync } from 'node:fs'
 import { openLocalStores } from '../../../../scripts/local-stores.ts'
 
