@@ -1,6 +1,6 @@
-// Two environments in one account. A tenant is made and sells; it moves to the other environment and sells on; it is restored to a time
-// before, and sells on. Nothing is overwritten, no number is given twice, readers of the stream are told, and a webhook hears of
-// everything once and in order.
+// Two environments in one account. A tenant is created and sells policies. It moves to the other environment and continues, and
+// is restored to an earlier time and continues. Nothing is overwritten, no number is assigned twice, readers of the stream learn
+// of the restore, and a webhook gets every event once and in order.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -65,10 +65,10 @@ const userOf = (role: string) => {
 const agentOf = (cell: string) =>
   signIn(cell, { ...userOf('agent'), hostName: `${TENANT}.co.${cell}.example.com` })
 
-/** Every digit locator that the lives were told. */
+/** Every digit locator that the lives received. */
 const numbers = new Set<string>()
 
-/** A policy's life, whose numbers nobody was given before. */
+/** Runs the life of a policy, and checks that its numbers are new. */
 async function live(cell: string): Promise<Life> {
   const token = await agentOf(cell)
   const own = new Set<string>()
@@ -90,7 +90,7 @@ async function live(cell: string): Promise<Life> {
 
 const IN_TIME = { timeout: 90_000 }
 
-/** Waits until the cell knows that the tenant is served again, to who signs in and to who did. */
+/** Waits until the cell knows that the tenant is served again, for new sign-ins and for the existing token. */
 async function served(cell: string, token: string): Promise<void> {
   await expect.poll(() => agentOf(cell).catch(String), IN_TIME).not.toContain('503')
   await expect.poll(async () => (await call(cell, token, 'GET', '/products')).status, IN_TIME).toBe(200)
@@ -145,7 +145,7 @@ afterAll(async () => {
   rmSync(account, { recursive: true, force: true })
 })
 
-/** The whole stream, from a token or from the beginning, with the token behind it. */
+/** Reads the whole stream, from a token or from the beginning. Also returns the token after its last event. */
 async function readStream(
   cell: string,
   from = 'startTimestamp=0',
@@ -163,7 +163,7 @@ async function readStream(
 
 const tokenQuery = (token: string): string => `pagingToken=${encodeURIComponent(token)}`
 
-/** What the webhook heard of the policy, in the order in which it came. */
+/** The types of the policy's events that the webhook received, in the order of arrival. */
 const heard = ({ policy }: Life): string[] =>
   box.arrivals.filter(({ data }) => data.policyLocator === policy).map(({ type }) => type)
 
@@ -177,7 +177,7 @@ function write(name: string, statement: string): void {
   database.close()
 }
 
-/** Files that restores noted, of all tenants of the cell. */
+/** Files that restores noted for all tenants of the cell. */
 async function notesLeft(cell: string): Promise<string[]> {
   const config = readFileSync(join(checkout.folder, 'data', `stores.${cell}.toml`), 'utf8')
   const { env, dispose } = openLocalStores(config, account)
@@ -193,13 +193,13 @@ async function notesLeft(cell: string): Promise<string[]> {
 const eu1 = ['--environment', 'eu1']
 const eu2 = ['--environment', 'eu2']
 
-describe('a tenant on a bad day', () => {
+describe('A tenant that is moved to another environment and restored to an earlier time', () => {
   let before: Life
   let moved: Life
   let streamed: string
   let postsOfALife: number
 
-  test('is made and sells', async () => {
+  test('is created, sells a policy, and delivers its events to a webhook', async () => {
     const administrator = await signIn('eu1', ADMINISTRATOR)
     const form = new FormData()
     form.set('tenantNameSuffix', 'motor')
@@ -223,7 +223,7 @@ describe('a tenant on a bad day', () => {
     streamed = (await readStream('eu1')).token
   })
 
-  test('does not move to where its secrets would not open', async () => {
+  test('cannot move to an environment that does not have its secrets', async () => {
     expect(await refused('move', TENANT, ...eu1, '--to', 'eu2')).toContain('PASSWORD_PEPPER')
     const [own, other] = ['eu1', 'eu2'].map(cell =>
       parseEnv(readFileSync(join(checkout.folder, `.secrets.${cell}`), 'utf8')),
@@ -238,7 +238,7 @@ describe('a tenant on a bad day', () => {
     await start('eu2')
   })
 
-  test('does not move to where no database is free, and is served where it is once that is given up', async () => {
+  test('cannot move when no database is free there, and is served again once the move is given up', async () => {
     const take = (state: string, from: string) =>
       write('bindery-eu2-control', `update pool_database set state = '${state}' where state = '${from}'`)
     take('claimed', 'free')
@@ -252,7 +252,7 @@ describe('a tenant on a bad day', () => {
     streamed = (await readStream('eu1')).token
   })
 
-  test('moves, and lives on in the other environment', async () => {
+  test('moves to the other environment with its policies and stream, and the former one responds with 421', async () => {
     const agent = await agentOf('eu1')
     const shown = (await call('eu1', agent, 'GET', `/policy/${before.policy}`)).body
     const output = await tenant('move', TENANT, ...eu1, '--to', 'eu2')
@@ -269,13 +269,13 @@ describe('a tenant on a bad day', () => {
     moved = await live('eu2')
     await heardAll(moved)
     expect(heard(moved)).toEqual(heard(before))
-    // The stream goes on where a reader was.
+    // The stream continues from where a reader was.
     const { types, token } = await readStream('eu2', tokenQuery(streamed))
     expect(types.filter(type => type === 'policy.create')).toHaveLength(1)
     streamed = token
   })
 
-  test('is not restored to a time when its database was not its own', async () => {
+  test('cannot be restored to a time before its databases belonged to it', async () => {
     const output = await refused(
       'restore',
       TENANT,
@@ -286,8 +286,8 @@ describe('a tenant on a bad day', () => {
     expect(output).toContain('has its databases since')
   })
 
-  test('is restored to a time before, and sells on', async () => {
-    // A policy whose event is on its way at that time: it arrives later, and must not come again.
+  test('is restored to an earlier time, reports what was undone, resends no event, and reuses no number', async () => {
+    // A policy whose event is on its way at that time. It arrives later, and must not be sent again.
     const agent = await agentOf('eu2')
     const isBack = receiver.stopFor(1_500)
     const request = { ...workedPolicies()[0]!.request.policy, policyholderLocator: moved.holder }
@@ -299,13 +299,13 @@ describe('a tenant on a bad day', () => {
       box.arrivals.filter(({ data }) => data.policyLocator === quoted.body.locator).length
     await expect.poll(toldOfQuote, { timeout: 90_000 }).toBeGreaterThan(0)
 
-    // From then on everything is to be undone, a second database too.
+    // Everything from here on is to be undone, including a second database.
     await tenant('shards', TENANT, '2', ...eu2)
     const undone = await live('eu2')
     await heardAll(undone)
     const posts = box.posts
 
-    // The provider fails at the second of the two databases: the tenant waits until the restore is finished.
+    // The provider fails for the second of the two databases. The tenant is suspended until the restore is finished.
     checkout.environment.PROVIDER_FAILS = 'd1 time-travel restore TENANT_002'
     expect(await refused('restore', TENANT, ...eu2, '--to', to)).toContain('tired')
     expect(await refused('resume', TENANT, ...eu2)).toContain('A restore of the tenant')
@@ -338,7 +338,7 @@ describe('a tenant on a bad day', () => {
     expect([box.posts - posts, box.repeats, box.refused]).toEqual([after.length * postsOfALife, 0, 0])
   })
 
-  test('is not restored to a time when its database was another tenant’s: all is as it was', async () => {
+  test('keeps its data when a restore is rejected because a database belonged to another tenant at that time', async () => {
     const own = `update fence set tenant_locator = '${tenantLocator}'`
     write('bindery-eu2-tenant-002-weur', `update fence set tenant_locator = 'another'`)
     const to = new Date(rememberDatabases(account)).toISOString()

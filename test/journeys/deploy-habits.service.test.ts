@@ -1,4 +1,4 @@
-// What archives and uploads of clients in the world look like (brief 0.8 and 0.12): each habit must work.
+// Archives and uploads as existing clients send them (brief 0.8 and 0.12). Each of these forms must work.
 import { exports } from 'cloudflare:workers'
 import { Zip, ZipDeflate, ZipPassThrough } from 'fflate'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { administrator } from '../support/sign-in.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 1 }), 120_000)
 
-describe('deploys', () => {
+describe('Deploys from existing clients', () => {
   const BOUNDARY = 'a boundary of the client'
   const SUFFIX = formPart('name="tenantNameSuffix"', 'archives')
   const motorZip = (): Uint8Array => archiveOf(exampleFiles('motor'))
@@ -19,7 +19,7 @@ describe('deploys', () => {
     return joined([`--${BOUNDARY}\r\nContent-Disposition: form-data; ${label}\r\n\r\n`, content, '\r\n'])
   }
 
-  /** Deploys the form in pieces, so without Content-Length; the service must take it. */
+  /** Deploys the form in chunks, and so without Content-Length. The deploy must succeed. */
   async function expectDeployed(...parts: Uint8Array[]): Promise<DeployAnswer> {
     const body = joined([...parts, `--${BOUNDARY}--\r\n`])
     const pieces = Array.from({ length: Math.ceil(body.length / 7_001) }, (_, at) =>
@@ -46,13 +46,13 @@ describe('deploys', () => {
     return answer
   }
 
-  it('the parts come in chunks and in any order, with or without a Content-Type', async () => {
+  it('accepts a form in chunks, with its parts in any order and with or without a Content-Type', async () => {
     await expectDeployed(SUFFIX, zipPart(motorZip()))
     await expectDeployed(zipPart(motorZip()), SUFFIX)
     await expectDeployed(SUFFIX, zipPart(motorZip(), '\r\nContent-Type: application/octet-stream'))
   })
 
-  it('a zip written to a pipe is read, its sizes only in data descriptors and the central directory', async () => {
+  it('accepts a zip written to a pipe, with sizes only in data descriptors and the central directory', async () => {
     const pieces: Uint8Array[] = []
     const zip = new Zip((problem, piece) => {
       if (problem) throw problem
@@ -72,7 +72,7 @@ describe('deploys', () => {
     await expectDeployed(SUFFIX, zipPart(archive))
   })
 
-  it('byte-order marks and CR LF are read', async () => {
+  it('accepts files with a byte-order mark and CR LF', async () => {
     const files = Object.entries(exampleFiles('motor')).map(([path, content]) => [
       path,
       /\.(json|csv|liquid)$/.test(path)
@@ -82,7 +82,7 @@ describe('deploys', () => {
     await expectDeployed(SUFFIX, zipPart(archiveOf(Object.fromEntries(files))))
   })
 
-  it('one wrapping folder is taken off, and what a Mac adds is skipped without a word', async () => {
+  it('removes one wrapping folder, and silently ignores the files that macOS adds', async () => {
     const files = Object.entries(exampleFiles('motor')).map(([path, content]) => [
       `My files/${path}`,
       content,

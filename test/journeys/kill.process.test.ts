@@ -1,4 +1,4 @@
-// `kill -9` under load: what was acknowledged is there after the start, and its events arrive at the webhook.
+// `kill -9` under load: after the restart, everything that was acknowledged exists, and its events arrive at the webhook.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +15,7 @@ const WORKED = JSON.parse(
 
 const KILLS = 3
 const WRITERS = 8
-/** The service is killed once so many more policies are acknowledged, while others are under way. */
+/** The service is killed each time this many more policies are acknowledged, while others are being created. */
 const POLICIES_A_KILL = size(20, 300)
 
 let service: ServiceProcess
@@ -31,7 +31,7 @@ afterAll(async () => {
   await service.remove()
 })
 
-/** Creates policies until the service dies; notes every one that it acknowledged. */
+/** Creates policies until the service dies. Records each policy that the service acknowledged. */
 async function write(agent: ApiClient, policyholderLocator: string, acknowledged: string[]): Promise<void> {
   for (;;) {
     try {
@@ -46,7 +46,7 @@ async function write(agent: ApiClient, policyholderLocator: string, acknowledged
   }
 }
 
-test('killed three times under load, it loses no acknowledged policy and no event', async () => {
+test('the service loses no acknowledged policy and no event when it is killed three times under load', async () => {
   const administrator = await service.signInAs('admin')
   await administrator.call('POST', `/event/${service.example().tenantLocator}/webhooks`, {
     name: 'witness',

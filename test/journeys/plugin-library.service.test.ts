@@ -1,4 +1,4 @@
-// Policies of a product whose plugins are written as shared libraries are (test/support/plugin-library.ts).
+// Policies of a product whose plugins are written in the style of shared libraries (test/support/plugin-library.ts).
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { AuxDataKeySetResponse, AuxDataResponse } from '../../src/extension/auxdata/contract.ts'
 import type { CheckInvoicesResponse, PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
@@ -36,7 +36,7 @@ const endorse = ({ locator, exposures }: PolicyResponse, month: number, yearly: 
     updateExposures: [{ exposureLocator: exposures[0]!.locator, fieldValues: { yearly } }],
   })
 
-/** Totals of the bills that are made, and of those that are planned. */
+/** Totals of the invoices, and of the planned invoices. */
 async function billsOf({ locator }: { locator: string }): Promise<[number[], number[]]> {
   const { invoices, futureInvoices } = await of.ok<CheckInvoicesResponse>(
     'GET',
@@ -50,15 +50,15 @@ async function billsOf({ locator }: { locator: string }): Promise<[number[], num
 
 const times = (count: number, amount: number): number[] => Array.from({ length: count }, () => amount)
 
-describe('plugins as a library has them', () => {
-  it('rate with methods that they add to lists by Object.defineProperty, at each call', async () => {
+describe('Plugins in the style of a shared library', () => {
+  it('rate with array methods that they add by Object.defineProperty, on every call', async () => {
     for (const yearly of ['1200', '600']) {
       const policy = await of.issue(YEAR, yearly)
       expect((await priceOf(policy)).grossPremium).toBe(Number(yearly))
     }
   })
 
-  it('find currency and quote in the policy, and the payment schedule before and after in any transaction', async () => {
+  it('get the currency and quote of the policy, and the old and new payment schedule in every transaction', async () => {
     const { locator } = await of.issue(YEAR, '1200')
     const [quote] = await of.ok<PolicyQuoteResponse[]>('GET', `/policies/${locator}/quotes`)
     expect(JSON.parse(await auxOf(locator, 'rated'))).toEqual({ currency: 'EUR', quote: quote!.locator })
@@ -66,7 +66,7 @@ describe('plugins as a library has them', () => {
     expect(await auxOf(locator, 'schedules')).toBe('monthly to monthly')
   })
 
-  it('bill an endorsement with an item of nothing on its first installment, whose bill is made already', async () => {
+  it('bill an endorsement with an item of zero on its first installment, which is already invoiced', async () => {
     const policy = await of.issue(YEAR, '1200')
     await of.ok('POST', `/policy/${policy.locator}/issueNextInvoice`)
     expect(await billsOf(policy)).toEqual([[100], times(11, 100)])
@@ -79,7 +79,7 @@ describe('plugins as a library has them', () => {
     expect(planned.reduce((sum, amount) => sum + amount, 100)).toBeCloseTo(grossPremium, 2)
   })
 
-  it('split amounts by the values of the peril, which each item has', async () => {
+  it('split amounts by the field values of the peril, which each proration item includes', async () => {
     const spread = await of.issue(YEAR, '1200')
     const atOnce = await of.issue(YEAR, '1200', [
       {
@@ -101,7 +101,7 @@ describe('plugins as a library has them', () => {
     expect(await cancelled(atOnce)).toBe(1200)
   })
 
-  it('plan the bills of a reinstatement from later on, so that it asks for nothing at once', async () => {
+  it('plan a reinstatement with later installments, so that nothing is due immediately', async () => {
     const policy = await of.issue(YEAR, '1200')
     const { body: cancellation } = await of.call<CancellationResponse>(
       'POST',
@@ -120,14 +120,14 @@ describe('plugins as a library has them', () => {
     expect([made, cents]).toEqual([[], 120_000])
   })
 
-  it('consolidate all documents of a transaction, and none where it has none', async () => {
+  it('consolidate documents after issuance, even if the transaction has none', async () => {
     const policy = await of.issue(YEAR, '1200')
     const { status, body } = await endorse(policy, 3, '1300')
     expect([status, body.state, body.documents]).toEqual([200, 'issued', []])
     expect(policy.documents).toEqual([])
   })
 
-  it('delete auxiliary data with the transaction, or not at all', async () => {
+  it('delete auxiliary data only if the transaction succeeds', async () => {
     const policy = await of.issue(YEAR, '1200')
     const { locator } = policy
     const note = { auxData: [{ key: 'note', value: 'as agreed by telephone' }] }

@@ -1,7 +1,7 @@
-// The life of a policy as calls of the interface: a transaction of each kind after the other.
+// The life of a policy as API calls: one transaction of each kind after the other.
 import { workedPolicies } from '../../scripts/example.ts'
 
-/** Makes a call that must succeed; the parsed answer. */
+/** Makes a call, which must succeed. Returns the parsed response. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, of which a few properties are read.
 export type Caller = (method: string, path: string, body?: object) => Promise<any>
 
@@ -186,10 +186,10 @@ const STEPS: readonly Step[] = [
 
 export const TRANSACTIONS_OF_A_LIFE = STEPS.length
 
-/** Kinds of transactions of a life. */
+/** The kinds of transactions in a life. */
 export const KINDS: ReadonlySet<string> = new Set(STEPS.map(({ kind }) => kind))
 
-/** Carries out all of them; `told` hears each when it is acknowledged. Returns what was made. */
+/** Carries out all transactions, and calls `told` for each when it is acknowledged. Returns the created records. */
 export async function liveOnce(call: Caller, told: (kind: string) => void): Promise<Life> {
   const life: Life = { holder: '', policy: '', start: 0, end: 0, record: '', invoice: '' }
   for (const { kind, act } of STEPS) {

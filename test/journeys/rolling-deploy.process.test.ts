@@ -1,5 +1,5 @@
-// A deploy as it is rolled out: Workers of two versions at once, and objects of the one, then of the other. What cannot be done
-// meanwhile is told so, and is done under its key as soon as it can be; at the end everything is there once.
+// The rollout of a deploy: Workers of two versions simultaneously, with the objects of one version, then of the other. A call
+// that cannot be carried out meanwhile gets 503, and succeeds under its key once it can. In the end everything exists once.
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
@@ -15,13 +15,16 @@ import { type Caller, type Life, liveOnce } from './policy-life.ts'
 /** The version that was deployed before. */
 const PREDECESSOR = '039ad00'
 
-/** A copy of the checkout without its history has no former version to run. */
+/** A copy of the checkout without its history cannot run an earlier version. */
 const hasHistory = spawnSync('git', ['cat-file', '-e', `${PREDECESSOR}^{commit}`]).status === 0
 if (!hasHistory) console.log(`SKIPPED: the history lacks ${PREDECESSOR}, so no rolling deploy is tried.`)
 
 const SIDES: readonly Side[] = ['old', 'new']
 
-/** In this order; the third is the deploy taken back. Queues are on the other side than objects until the last, when it is through. */
+/**
+ * The phases in order. The third takes the deploy back. Queues are on the other side than the objects, except in the last phase,
+ * when the deploy is complete.
+ */
 const MIXES: readonly Mix[] = [
   { objects: 'old', queues: 'new' },
   { objects: 'new', queues: 'old' },
@@ -29,10 +32,10 @@ const MIXES: readonly Mix[] = [
   { objects: 'new', queues: 'new' },
 ]
 
-/** What a webhook hears of a life last. */
+/** The last event of a life that a webhook gets. */
 const LAST_EVENT = 'policy.reinstatement.issue'
 
-/** Calls that the life which goes through all mixes makes in each. */
+/** Number of calls in each mix by the life that goes through all mixes. */
 const CALLS_A_MIX = 7
 
 type Call = {
@@ -74,8 +77,9 @@ async function send(worker: Side, { token, method, path, body }: Call, key: stri
 }
 
 /**
- * As a client behind a load balancer: each call to one Worker, and where that cannot carry it out to the other. What was done is asked for
- * again of the other one under the same key, as by a client that lost the answer. `pause` comes before each call.
+ * Calls as a client behind a load balancer: each call goes to one Worker, and to the other if the first cannot carry it out. A
+ * call that succeeded is repeated at the other Worker under the same key, as by a client that lost the response. `pause` runs
+ * before each call.
  */
 function caller(token: string, first: Side, pause = async (): Promise<void> => {}): Caller {
   let turn = SIDES.indexOf(first)
@@ -98,7 +102,7 @@ function okBody({ status, body }: Answered): Answered['body'] {
   return body
 }
 
-/** The same answer with its records, and theirs, in the order of their locators. */
+/** The response with its lists sorted by locator, on all levels. */
 function byLocator<T>(value: T): T {
   const locatorOf = (item: unknown): string => String((item as { locator?: unknown } | null)?.locator)
   const sorted = (_: string, item: unknown): unknown =>
@@ -106,10 +110,10 @@ function byLocator<T>(value: T): T {
   return JSON.parse(JSON.stringify(value, sorted))
 }
 
-/** Events that one switch of versions can cut off after they were posted and before that is recorded: some for each life. */
+/** Maximum number of events that one switch of versions can cut off between the post and its record: some for each life. */
 const MOST_CUT_OFF = 12
 
-/** The life that began in the first mix goes on in each of the others, once it runs. */
+/** Lets a life that began in the first mix continue in each of the others, once that mix runs. */
 function throughAll(runs: readonly Promise<void>[]): () => Promise<void> {
   let calls = 0
   return async () => {
@@ -119,14 +123,14 @@ function throughAll(runs: readonly Promise<void>[]): () => Promise<void> {
   }
 }
 
-describe.skipIf(!hasHistory)('a rolling deploy', () => {
+describe.skipIf(!hasHistory)('A rolling deploy', () => {
   beforeAll(async () => {
     receiver = await startMoodyReceiver({ failing: 0, silent: 0, mostOfOne: 0, mostSilent: 0 }, Math.random)
     const [former, present] = [await versionOfCommit(PREDECESSOR), await versionOf(process.cwd())]
     service = await startTwoVersions({ old: former, new: present }, mix)
     const administration = await signIn(service.origin('old'), service.administrator)
     const { hostname, tenantLocator } = await deployTestTenant(administration, 'motor', bareArchive())
-    // The former version knows no marks of tenants; the deployment looks at what it made.
+    // The former version does not write the marks of tenants. The deployment checks the units that it created.
     const databases = openLocalDatabases(service.dataFolder)
     await checkFormerUnits(databases.control, () => databases)
     const as = (role: string): Promise<ApiClient> => {
@@ -152,7 +156,7 @@ describe.skipIf(!hasHistory)('a rolling deploy', () => {
     receiver?.close()
   })
 
-  test('policies live on through it: each call is done once, by one version or the other', async () => {
+  test('carries out each call exactly once by one of the versions, and delivers each event in order', async () => {
     const begin = (side: Side, pause?: () => Promise<void>) =>
       liveOnce(caller(user.token, side, pause), () => {})
     const reached = MIXES.map(() => Promise.withResolvers<void>())
@@ -168,7 +172,7 @@ describe.skipIf(!hasHistory)('a rolling deploy', () => {
     }
     lives.push(await through)
 
-    // An operation that one version does not know of the other is 503, to be tried again; nothing else is refused.
+    // An operation that the other version does not know is rejected with 503, to be retried. Nothing else is rejected.
     for (const { status, retryAfter, worker, objects, call, body } of tried)
       if (status >= 300)
         expect({ worker, objects, call, status, retryAfter, body }).toMatchObject({
@@ -177,7 +181,7 @@ describe.skipIf(!hasHistory)('a rolling deploy', () => {
         })
     expect(new Set(lives.map(({ policy }) => policy)).size).toBe(lives.length)
 
-    // Both versions answer alike, but for the order of records: the former one listed them by their numbers.
+    // Both versions respond alike, except for the order of records, which the former one listed by number.
     for (const { policy } of lives) {
       const path = `/policy/${policy}`
       const [former, present] = await Promise.all(
@@ -186,8 +190,8 @@ describe.skipIf(!hasHistory)('a rolling deploy', () => {
       expect(byLocator(okBody(present!))).toMatchObject(byLocator(okBody(former!)))
     }
 
-    // The webhook was told of each step once and in order, whichever version had the queue. (The former one announces an invoice when a
-    // change is accepted, the present one when it is issued.)
+    // The webhook got each step once and in order, no matter which version consumed the queue. (The former version announces an
+    // invoice when a change is accepted, the present one when it is issued.)
     const heard = () =>
       lives.map(({ policy }) =>
         box.arrivals
@@ -199,7 +203,7 @@ describe.skipIf(!hasHistory)('a rolling deploy', () => {
       .toEqual(lives.map(() => LAST_EVENT))
     for (const types of heard()) expect(types).toEqual(heard()[0])
     expect(box.refused).toBe(refused)
-    // As webhooks promise, nothing is lost: what a switch cut off is posted again.
+    // Webhooks deliver at least once: what a switch cut off is posted again.
     expect(box.repeats - repeats).toBeLessThanOrEqual((MIXES.length - 1) * MOST_CUT_OFF)
   })
 })

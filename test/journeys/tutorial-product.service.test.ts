@@ -1,4 +1,4 @@
-// The product of docs/tutorial.md in a service: it costs there what the page says that it costs without one, and is issued.
+// The product of docs/tutorial.md in a service: it costs there what the page shows without a service, and is issued.
 import { beforeAll, describe, expect, it } from 'vitest'
 import policies from '../../examples/commercial_property/policies.json'
 import { callOk } from '../support/api.ts'
@@ -44,12 +44,12 @@ const priceOf = ({ locator }: Policy) =>
     `/policy/${locator}/price`,
   )
 
-describe('the product of the tutorial', () => {
-  it('is deployed without a finding', () => {
+describe('The product of the tutorial', () => {
+  it('deploys without errors or warnings', () => {
     expect(tenant.logfile).not.toMatch(/ERROR|WARNING/)
   })
 
-  it('fills in the wind zone by its plugin, costs what the page says, and is issued with its declarations', async () => {
+  it('gets its wind zone from the plugin, costs 5,947.50 as on the page, and is issued with declarations', async () => {
     const policy = await made(0)
     expect(policy.exposures[0]!.characteristics[0]!.fieldValues.wind_zone).toEqual(['coastal'])
     expect(await priceOf(policy)).toMatchObject({
@@ -63,11 +63,11 @@ describe('the product of the tutorial', () => {
       `/policy/${policy.locator}/issue`,
     )
     expect(issued.documents!.map(({ displayName }) => displayName)).toContain('Declarations')
-    // A quarter of 5,947.50, rounded item by item.
+    // A quarter of 5,947.50, rounded for each item.
     expect(issued.invoices.map(({ totalDue }) => totalDue)).toEqual([1486.9])
   })
 
-  it('refers what is old', async () => {
+  it('costs 5,101.50 for an old warehouse over half a year', async () => {
     const policy = await made(1)
     expect(await priceOf(policy)).toMatchObject({ grossPremium: 4592.7, totalDue: 5101.5 })
   })

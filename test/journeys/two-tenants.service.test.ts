@@ -1,5 +1,5 @@
-// Another tenant's record does not exist. Every route of the OpenAPI document is tried with what another tenant
-// owns, so that a route made tomorrow is covered without anyone remembering.
+// For a tenant, the records of other tenants do not exist. Every route of the OpenAPI document is tried with what another tenant
+// owns, so that later routes are covered automatically.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -10,17 +10,17 @@ import { size } from '../support/sizes.ts'
 let owner: Motor
 let stranger: Motor
 let api: Api
-/** Everything of the owner's that can name a record. */
+/** Everything that the owner has and that can name a record. */
 let owned: string[]
-/** Of each kind of record one, by where it stands in an answer; at full size all. */
+/** One of each kind of record, by its place in a response. At full size, all of them. */
 let tried: string[]
 let policyLocator: string
 
 const LOCATOR = /^(?:[0-9a-f]{8}-[0-9a-f-]{27}|[1-9]\d{8,15})$/
-/** Records that both tenants share, since they are derived from the configuration alone. */
+/** Records that both tenants share, because they are derived from the configuration alone. */
 const shared = new Set<string>()
 
-/** Every locator with its place: names of properties, for items of lists their list's. */
+/** Every locator with its place: the names of properties. Items of a list have the place of the list. */
 const locatorsIn = (value: unknown, place = ''): [place: string, locator: string][] =>
   typeof value === 'string'
     ? LOCATOR.test(value)
@@ -78,14 +78,14 @@ const call = (operation: Operation, path: string, token: string, text: (name: st
   })
 
 /**
- * Whether a path names a record beyond the tenant, which is the stranger's own then. Auxiliary data is filed under any
- * text, also under one that is a record elsewhere; a type of resources is no record.
+ * Whether a path names a record other than the tenant, which is the stranger's own here. Auxiliary data is filed under any text,
+ * including a record of another tenant, and a type of resources is not a record.
  */
 const namesRecord = ({ path }: Operation): boolean =>
   !path.startsWith('/auxData/') && path.replace('{tenantLocator}', '').replace('{type}', '').includes('{')
 
-describe('a second tenant', () => {
-  it('gets 404 for every path below the first one’s tenant locator', async () => {
+describe('A second tenant', () => {
+  it('gets 404 for every path with the tenant locator of the first', async () => {
     const admin = await stranger.signIn('anna.admin')
     const routes = api.operations.filter(one => one.path.includes('{tenantLocator}'))
     for (const route of routes) {
@@ -97,7 +97,7 @@ describe('a second tenant', () => {
     }
   })
 
-  it('gets 404 for every path that names a record of the first, and learns nothing', async () => {
+  it('gets 404 (or 400, 403) for every path with a record of the first, and no information about it', async () => {
     expect(tried.length).toBeGreaterThan(20)
     const admin = await stranger.signIn('anna.admin')
     const routes = api.operations.filter(one => namesRecord(one) && one.needsToken && !one.multipart)
@@ -118,7 +118,7 @@ describe('a second tenant', () => {
       }
   }, 300_000)
 
-  it('sees none of them in any list, and cannot name them in any body', async () => {
+  it('sees no record of the first in any list, nor when it names one in a request body', async () => {
     const admin = await stranger.signIn('anna.admin')
     const routes = api.operations.filter(one => !namesRecord(one) && one.needsToken && !one.multipart)
     for (const route of routes) {
@@ -134,14 +134,14 @@ describe('a second tenant', () => {
     }
   }, 300_000)
 
-  it('cannot insure the first one’s policyholder', async () => {
+  it('gets 404 when it creates a policy for a policyholder of the first', async () => {
     const theirs = await owner.newPolicyholder()
     const { status, body } = await stranger.createPolicy({ policyholderLocator: theirs })
     expect(status).toBe(404)
     expect(body).toMatchObject({ code: 'notFound' })
   })
 
-  it('is not answered what the first was, for the same Idempotency-Key', async () => {
+  it('gets its own response for an Idempotency-Key that the first has used', async () => {
     const { status, body } = await stranger.createPolicy(
       { ...plainYear().request.policy },
       { 'idempotency-key': 'theirs' },
@@ -150,7 +150,7 @@ describe('a second tenant', () => {
     expect(body.locator).not.toBe(policyLocator)
   })
 
-  it('cannot sign in with the first one’s users', async () => {
+  it('cannot sign in as a user of the first', async () => {
     const { status } = await callApi('POST', '/account/authenticate', {
       body: { username: 'alice.agent', password: 'wrong', tenantName: owner.tenantName },
     })

@@ -1,5 +1,5 @@
-// Webhooks under bad luck: a receiver that fails, does not answer and is stopped; and the service killed on top of it. Every
-// event of the stream arrives, at its own tenant only, signed, and those of each policy in their order.
+// Webhooks under adverse conditions: the receiver fails, does not respond and is stopped, and the service is killed as well.
+// Every event of the stream arrives, only at its own tenant, signed, and in the order of its policy.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../client/index.ts'
@@ -13,12 +13,12 @@ import { type Caller, KINDS, liveOnce, TRANSACTIONS_OF_A_LIFE } from './policy-l
 
 const TENANTS = ['north', 'south']
 const WRITERS_OF_A_TENANT = 4
-/** Transactions of both tenants together, at least. */
+/** Minimum number of transactions of both tenants together. */
 const TRANSACTIONS = size(60, 5_000)
 
 /**
- * Events of one policy come one after the other, so that its bad luck adds up: a second or more for each that failed, and 15
- * for each that was not answered. The small size has as much of it as a minute holds.
+ * Events of one policy are sent one after the other, so their delays add up: a second or more for each failure, and 15 for each
+ * post without a response. The small size has as many of these as fit into a minute.
  */
 const MOOD = {
   failing: 0.3,
@@ -29,7 +29,7 @@ const MOOD = {
 const LIVES_OF_A_TENANT = Math.ceil(TRANSACTIONS / TRANSACTIONS_OF_A_LIFE / TENANTS.length)
 
 const STOPPED_MS = 3_000
-/** Everything has arrived after this time at the latest. */
+/** Time within which everything must arrive. */
 const LONGEST_WAIT_MS = size(300_000, 1_800_000)
 
 type Tenant = { name: string; tenantLocator: string; hostname: string; webhook: string; box: Box }
@@ -39,7 +39,7 @@ let receiver: MoodyReceiver
 let tenants: Tenant[]
 let deployed: Omit<Tenant, 'box' | 'webhook'>[]
 
-/** Numbers from 0 to 1, the same in every run (mulberry32). */
+/** Returns numbers from 0 to 1, the same in every run (mulberry32). */
 function seededChance(seed: number): () => number {
   let state = seed
   return () => {
@@ -73,7 +73,7 @@ async function tokenOf(hostname: string, role: string): Promise<string> {
   return (await signIn(service.origin, { username, password, hostName: hostname })).token
 }
 
-/** Makes a webhook of all types for each tenant, with a box of its own. */
+/** Creates a webhook for all types for each tenant, with a separate box. */
 async function subscribe(purpose: string): Promise<void> {
   tenants = []
   for (const tenant of deployed) {
@@ -109,12 +109,12 @@ async function unsubscribe(): Promise<void> {
   }
 }
 
-/** Longer than the service is down. */
+/** Retries for longer than the service is down. */
 const PATIENT = { attempts: 1_000, firstWaitMs: 100, longestWaitMs: 2_000 }
 
 /**
- * Calls until there is an answer: the client tries again after the service was down, under the same key, so that nothing is
- * done twice. An answer that refuses fails the test.
+ * Calls until there is a response. After an outage the client retries under the same key, so that nothing is done twice. A
+ * rejection fails the test.
  */
 function patient(hostName: string): Caller {
   const { username, password } = testUsers().find(({ roles }) => roles.includes('agent'))!
@@ -126,7 +126,7 @@ function patient(hostName: string): Caller {
   }
 }
 
-/** Writes lives for every tenant; `interrupt` is called on the way, after each share of the transactions. */
+/** Runs lives for every tenant. The interruptions run in between, evenly spread over the transactions. */
 async function write(interruptions: readonly (() => Promise<void>)[]): Promise<Map<string, number>> {
   const acknowledged = new Map<string, number>()
   let count = 0
@@ -154,7 +154,7 @@ async function write(interruptions: readonly (() => Promise<void>)[]): Promise<M
 
 type Streamed = { id: string; type: string; data: Record<string, string> }
 
-/** The whole stream of the tenant from that time on. */
+/** Reads the tenant's whole stream from that time on. */
 async function streamOf({ hostname }: Tenant, since: number): Promise<Streamed[]> {
   const client = apiClient(service.origin, await tokenOf(hostname, 'agent'))
   const events: Streamed[] = []
@@ -176,13 +176,13 @@ const ofPolicies = <E extends { data: Record<string, string> }>(events: readonly
     ({ data }) => data.policyLocator!,
   )
 
-/** Waits for everything and holds what came against the stream. */
+/** Waits until everything has arrived, and compares it with the stream. */
 async function holdAgainstStream(since: number): Promise<{ events: number; posts: number; repeats: number }> {
   const sum = { events: 0, posts: 0, repeats: 0 }
   for (const tenant of tenants) {
     const { box } = tenant
     const begun = performance.now()
-    // Signing in to read the stream is an event too.
+    // Signing in to read the stream is also an event.
     const streamed = await streamOf(tenant, since)
     const missing = (): Streamed[] => streamed.filter(({ id }) => !box.taken.has(id))
     while (missing().length > 0 && performance.now() - begun < LONGEST_WAIT_MS) await sleep(200)
@@ -207,7 +207,7 @@ async function holdAgainstStream(since: number): Promise<{ events: number; posts
   return sum
 }
 
-/** A stop of the receiver that writers do not notice. */
+/** Stops the receiver, which does not affect the writers. */
 const stop = async (): Promise<void> => await receiver.stopFor(STOPPED_MS)
 
 const kill = async (): Promise<void> => {
@@ -223,15 +223,15 @@ const KILLED = {
   interruptions: [stop, kill, stop, kill],
 }
 
-// A process that is killed has had all else before.
+// The run with kills includes everything that the other one does.
 describe.each(size([KILLED], [MOODY, KILLED]))(
-  'with a receiver that fails 30 %, is silent 5 % and is $happens',
+  'Webhooks with a receiver that fails 30 %, does not respond to 5 %, and is $happens',
   ({ purpose, interruptions }) => {
     test(
-      'every event of the stream arrives, at its tenant only, signed, in the order of its policy',
+      'deliver every event of the stream, only to its tenant, signed, in the order of its policy',
       async () => {
         await subscribe(purpose)
-        // To make the webhook somebody signed in, which was before it.
+        // The sign-in that created the webhook was before it.
         const since = Date.now()
         const begun = performance.now()
         const acknowledged = await write(interruptions)

@@ -1,5 +1,4 @@
-// What clients written for the reference platform send and read (brief 0): each habit as it was seen in the world,
-// and each must work.
+// What clients written for the reference platform send and read (brief 0). Each of these habits was observed, and each must work.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -29,8 +28,8 @@ const newDraft = async (): Promise<string> => {
   return body.locator
 }
 
-describe('paths and headers', () => {
-  it('a trailing slash names the same path', async () => {
+describe('Paths and headers of existing clients', () => {
+  it('a path may have a trailing slash', async () => {
     const user = { username: 'alice.agent', password: 'password' }
     const { tenantName } = motor
     const inBody = await callApi('POST', '/account/authenticate/', { body: { ...user, tenantName } })
@@ -47,7 +46,7 @@ describe('paths and headers', () => {
   })
 
   it.each(['', 'Bearer ', 'bearer ', 'BEARER ', 'JWT ', 'jwt '])(
-    'the token is taken behind the scheme "%s"',
+    'the token is accepted after the scheme "%s"',
     async scheme => {
       const { status, body } = await callApi('GET', '/v1/ping/authorized', {
         headers: { authorization: `${scheme}${motor.token}` },
@@ -57,7 +56,7 @@ describe('paths and headers', () => {
     },
   )
 
-  it('the bare address says whose it is, as text', async () => {
+  it('GET / returns the text "api" with 200', async () => {
     for (const path of ['/', '']) {
       const { status, body, headers } = await callApi<string>('GET', path)
       expect(status).toBe(200)
@@ -66,14 +65,14 @@ describe('paths and headers', () => {
     }
   })
 
-  it('headers that nobody knows change nothing', async () => {
+  it('unknown headers are ignored', async () => {
     const headers = { 'x-unheard-of': 'yes', accept: 'text/html', 'if-none-match': '*', range: 'bytes=0-1' }
     const { status, body } = await callApi('GET', '/v1/ping', { headers })
     expect(status).toBe(200)
     expect(body).toBe('api')
   })
 
-  it('a client reads the claims of a token by their names', () => {
+  it('a token has the claims that clients read, under their names', () => {
     const payload = motor.token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')
     expect(JSON.parse(atob(payload))).toMatchObject({
       'account.name': 'Alice Brandt',
@@ -90,8 +89,8 @@ describe('paths and headers', () => {
   })
 })
 
-describe('values', () => {
-  it('one value may stand without its list, at every level; answers carry lists of text', async () => {
+describe('Values from existing clients', () => {
+  it('a single value may be sent without a list at every level, and responses have lists of text', async () => {
     const worked = plainYear().request.policy as { fieldValues: Json; exposures: { fieldValues: Json }[] }
     const vehicle = worked.exposures[0]!
     const { status, body } = await draft({
@@ -142,7 +141,7 @@ describe('values', () => {
     expect(entity.values).toEqual({ first_name: ['Greta'], last_name: ['Lindner'], children: ['3'] })
   })
 
-  it('null is the same as left out, and properties that nobody knows are ignored', async () => {
+  it('null means the same as an absent property, and unknown properties are ignored', async () => {
     const created = await draft({
       paymentScheduleName: null,
       premiumReportName: null,
@@ -171,7 +170,7 @@ describe('values', () => {
     )
   })
 
-  it('a client may send all field values back as it read them', async () => {
+  it('field values may be sent back exactly as they were read', async () => {
     const { body: policy } = await draft()
     const { fieldValues, fieldGroupsByLocator } = policy.characteristics[0]!
     const { status, body } = await motor.post(`/policy/${policy.locator}/update`, {
@@ -182,7 +181,7 @@ describe('values', () => {
     expect(body.characteristics[0]).toMatchObject({ fieldValues, fieldGroupsByLocator })
   })
 
-  it('times come as integers or as text, and go out as text', async () => {
+  it('times are accepted as integers or text, and returned as text', async () => {
     const [start, end] = [1_798_758_000_000, 1_830_294_000_000]
     const spans = [
       { policyStartTimestamp: start, policyEndTimestamp: end },
@@ -207,7 +206,7 @@ describe('values', () => {
     expect(price).toMatchObject({ totalDue: 811.19, grossPremium: 671.17 })
   })
 
-  it('policies, quotes and displayIds are digits, everything else a UUID', async () => {
+  it('locators of policies and quotes and displayIds are digits, all other locators are UUIDs', async () => {
     const { body: created } = await draft()
     const { body: policy } = await motor.get(`/policy/${created.locator}?summarizeQuotes=true`)
     const [exposure] = policy.exposures
@@ -219,7 +218,7 @@ describe('values', () => {
   })
 })
 
-describe('bodies that hold nothing', () => {
+describe('Empty bodies', () => {
   const forms: [string, { body?: string; headers?: Record<string, string> }][] = [
     ['no body and no Content-Type', {}],
     ['a JSON Content-Type without body', { headers: { 'content-type': 'application/json' } }],
@@ -244,7 +243,7 @@ describe('bodies that hold nothing', () => {
     }
   })
 
-  it('a body in JSON is read without a Content-Type, and after a byte-order mark', async () => {
+  it('a JSON body is accepted without a Content-Type, and after a byte-order mark', async () => {
     const json = JSON.stringify({ values: { first_name: 'Greta' } })
     const bodies = [new TextEncoder().encode(json), new TextEncoder().encode(`\uFEFF${json}`)]
     for (const body of bodies)
@@ -252,7 +251,7 @@ describe('bodies that hold nothing', () => {
   })
 })
 
-describe('failures', () => {
+describe('Error responses to existing clients', () => {
   const failures: [string, string, Json | undefined, unknown][] = [
     ['POST', '/account/authenticate', { username: 'nobody', password: 'wrong' }, '401'],
     ['POST', '/configuration/deploy', undefined, '403'],
@@ -262,7 +261,7 @@ describe('failures', () => {
   ]
 
   it.each(failures)(
-    '%s %s says its status as clients read it, and one reference',
+    '%s %s has the status as clients read it in httpStatus, and the request id as referenceId',
     async (method, path, body, expected) => {
       const { token } = motor
       const answer = await callApi<Failure>(method, path, { token, body })
@@ -273,8 +272,8 @@ describe('failures', () => {
   )
 })
 
-describe('events', () => {
-  it('every page has a pagingToken, the last and empty ones too, and the token alone goes on', async () => {
+describe('The event stream for existing clients', () => {
+  it('every page has a pagingToken, even an empty one, and reading continues with the token alone', async () => {
     await newDraft()
     const read: string[] = []
     let page = (await motor.get<Page>('/eventstream/events?startTimestamp=0&pageSize=3')).body
