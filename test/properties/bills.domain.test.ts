@@ -1,6 +1,6 @@
-// Bills through random histories of schedule changes, fees, endorsements, renewals, cancellations and reinstatements,
-// in currencies of no, two and three minor digits, by the built-in schedules and by a plugin: nothing is lost or created,
-// and no invoice ever changes.
+// Billing through random histories of schedule changes, fees, endorsements, renewals, cancellations and reinstatements, in
+// currencies with 0, 2 and 3 minor digits, with the built-in schedules and with a plugin: nothing is lost or created, and no
+// invoice ever changes.
 import '../../src/transactions/kinds.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -54,7 +54,7 @@ import { storedAggregate } from '../support/stored-aggregate.ts'
 
 const SEED = 20261121
 
-/** A policy and the time that it has come to. */
+/** A policy, and the time that its story has reached. */
 type Story = { readonly loaded: Loaded; readonly now: Instant }
 
 const attemptOf = (now: Instant): Attempt => attemptAt(now, { createInstallments: scatteredBills })
@@ -66,14 +66,14 @@ type Step = {
   /** Thousandths of the policy's span. */
   readonly at: number
   readonly which: number
-  /** What a year costs from then on, or a fee, in minor units. */
+  /** The price of a year from then on, or the amount of a fee, in minor units. */
   readonly minor: number
   readonly schedule: string
   readonly days: number
   readonly firmly: boolean
 }
 
-/** How often each step is taken. */
+/** Weights of the steps. */
 const KINDS = {
   reschedule: 6,
   endorseAnew: 6,
@@ -172,7 +172,7 @@ async function begin({
   return { loaded: { ...ground, aggregate: issued.aggregate }, now }
 }
 
-/** The step's plan; undefined where there is nothing to do. */
+/** Plans the step. Undefined if there is nothing to do. */
 async function planned({ loaded, now }: Story, one: Step): Promise<Planned | undefined> {
   const { aggregate, product } = loaded
   const { policy } = aggregate
@@ -281,7 +281,7 @@ async function planned({ loaded, now }: Story, one: Step): Promise<Planned | und
   }
 }
 
-/** The story after the step, with everything invoiced that is due by then; as it was where the step is refused. */
+/** Carries out the step, and invoices everything that is due by then. A rejected step changes nothing. */
 async function told(story: Story, one: Step): Promise<Story> {
   let { loaded, now } = story
   try {
@@ -299,8 +299,8 @@ const standingLine = (aggregate: PolicyAggregate): Modification[] =>
   lineOf(aggregate, boundQuote(aggregate), isStanding).map(step => step.modification)
 
 /**
- * Items of all installments that are invoiced or to be invoiced: those taken over by another plan are not, and what was
- * carried forward is asked for by the next.
+ * Items of all installments that are invoiced or still to be invoiced. Excludes installments that another plan has absorbed, and
+ * invoices that were carried forward, which the next one includes.
  */
 function itemsThatCount(aggregate: PolicyAggregate) {
   const invoiced = new Map(
@@ -314,7 +314,7 @@ function itemsThatCount(aggregate: PolicyAggregate) {
     .flatMap(billedItemsOf(aggregate))
 }
 
-/** Fees of installments that are invoiced, or to be. */
+/** Fees of installments that are invoiced or still to be invoiced. */
 function feesThatCount(aggregate: PolicyAggregate): [id: string, minor: number][] {
   const invoiced = new Set(
     standingInvoices(aggregate).map(one => `${one.policyModificationLocator} ${one.installmentNumber}`),
@@ -326,8 +326,8 @@ function feesThatCount(aggregate: PolicyAggregate): [id: string, minor: number][
 }
 
 /**
- * Every charge is billed whole, once; the sum is what the policy costs. Beside it fees of the installments that count are
- * billed, each once, and nothing else.
+ * Every charge is billed exactly once and in full, and the sum is the price of the policy. In addition, each fee of these
+ * installments is billed once, and nothing else.
  */
 function addsUp({ loaded: { aggregate, product } }: Story): void {
   const billed = new Map<string, number>()
@@ -346,7 +346,7 @@ function addsUp({ loaded: { aggregate, product } }: Story): void {
   const { currency } = aggregate.policy
   const price = policyPriceResponse(policyView(aggregate, boundQuote(aggregate), product, isStanding))
   const payable = charges.filter(charge => charge.type !== 'commission')
-  // Fees of installments that were given back are no more part of the price than the fees were.
+  // Fees of installments that were given back are not part of the price.
   const givenBack = [...aggregate.installments.values()]
     .flatMap(one => one.fees ?? [])
     .filter(fee => fee.reversedBy)
@@ -355,7 +355,7 @@ function addsUp({ loaded: { aggregate, product } }: Story): void {
   expect(toNumber(fromMinor(due, currency))).toBe(price.total)
 }
 
-/** A plugin is given what a cancellation takes back and what is kept apart; together they are what it changes. */
+/** A plugin gets what a cancellation takes back and what it holds back as separate charges. Together they are the change. */
 function reversalsAreApart({ loaded: { aggregate } }: Story): void {
   for (const modification of standingLine(aggregate)) {
     const { kind, locator } = modification
@@ -369,7 +369,7 @@ function reversalsAreApart({ loaded: { aggregate } }: Story): void {
   }
 }
 
-/** What each invoice asked for when it was made, void ones too, is what it asks for. */
+/** The total of each invoice, void ones included, is what it was when the invoice was created. */
 function invoicesStay({ loaded: { aggregate } }: Story, known: Map<string, number>): void {
   for (const { locator, policyModificationLocator, installmentNumber } of aggregate.invoices.values()) {
     const modification = aggregate.modifications.get(policyModificationLocator)!
@@ -379,14 +379,14 @@ function invoicesStay({ loaded: { aggregate } }: Story, known: Map<string, numbe
   }
 }
 
-/** No bill that is planned gives back while one before it can give. */
+/** No planned invoice gives money back while an earlier one could offset it. */
 function noneIsNegative(story: Story): void {
   if (plansItself(story)) return
   const due = plannedTotals(story.loaded.aggregate).map(one => one.minor)
   if (due.some(minor => minor > 0)) expect(due.filter(minor => minor < 0)).toEqual([])
 }
 
-/** A plan by a new schedule has no installment for nothing, and makes nobody wait for a refund. */
+/** A plan for a new schedule has no installment without items, and does not delay a refund. */
 function plansAreSound(story: Story): void {
   if (plansItself(story)) return
   const { aggregate } = story.loaded
@@ -401,11 +401,11 @@ function plansAreSound(story: Story): void {
   }
 }
 
-/** What a quoted endorsement shows is what its acceptance at that moment plans. */
+/** The invoices that a quoted endorsement shows are those that accepting it at that time would plan. */
 async function showsWhatItPlans(story: Story): Promise<void> {
   const { loaded, now } = story
   const { aggregate, product } = loaded
-  // A plugin's plan is of what was open when it was quoted.
+  // A plugin's plan depends on what was open when the endorsement was quoted.
   if (plansItself(story) && [...aggregate.invoices.values()].some(one => one.createdAt === now)) return
   const quoted = inState(aggregate.endorsements, 'quoted').find(one => one.kind === 'endorsement')
   if (!quoted || quoted.updatedAt !== now) return
@@ -416,7 +416,7 @@ async function showsWhatItPlans(story: Story): Promise<void> {
   const modification = after.modifications.get(quoted.modificationLocator!)!
   const plan = planOf(after, modification)
   const items = installmentItems(plan, billedCharges(after, modification))
-  // One that comes to zero is never invoiced, and is not shown.
+  // An installment of zero is never invoiced and not shown.
   const invoiced = [...plan.entries()].filter(([, one]) => !isSilent(one))
   expect(
     shown.map(one => [
@@ -445,9 +445,9 @@ const at = (kind: Step['kind'], days = 1, firmly = false): Step => ({
   firmly,
 })
 
-/** Histories that once failed. */
+/** Histories that failed once. */
 const FOUND_BEFORE: [Business, Step[]][] = [
-  // The installments that an endorsement takes over come to nothing, and are not shown as planned.
+  // The installments that an endorsement absorbs total zero, and are not shown as planned.
   [
     {
       minor: 5,
@@ -460,7 +460,7 @@ const FOUND_BEFORE: [Business, Step[]][] = [
     },
     [{ ...at('endorse'), which: 9 }, at('endorseAnew'), at('reschedule'), at('endorseAnew')],
   ],
-  // A plan took over two installments and became void; then one of them was carried forward to the other.
+  // A plan absorbed two installments and became void. One of them was then carried forward to the other.
   [
     {
       minor: 8,
@@ -480,7 +480,7 @@ const FOUND_BEFORE: [Business, Step[]][] = [
       at('endorseAnew', 1, true),
     ],
   ],
-  // Of two invoices of an accepted endorsement the second takes over the first, and both become void with it.
+  // The second of two invoices of an accepted endorsement absorbs the first, and both become void with the endorsement.
   [
     {
       minor: 0,
@@ -498,7 +498,7 @@ const FOUND_BEFORE: [Business, Step[]][] = [
       at('endorseAnew', 1, true),
     ],
   ],
-  // Two refunds of a new plan took turns without end: each was made at once in the place of the other.
+  // Two refunds of a new plan alternated forever: each was created immediately in place of the other.
   [
     {
       minor: 14,
@@ -528,7 +528,7 @@ const FOUND_BEFORE: [Business, Step[]][] = [
 
 describe(`bills (seed ${SEED})`, () => {
   it(
-    'add up to what the policy costs after every step, charge by charge, and no invoice ever changes',
+    'total the price of the policy after every step, charge by charge, and never change',
     async () => {
       const seen = new Map<string, number>()
       await fc.assert(

@@ -1,4 +1,4 @@
-// Histories on which the service and the naive model once disagreed, shrunk, with their figures.
+// Shrunk histories on which the service and the naive model once disagreed, with their figures.
 import { describe, expect, it } from 'vitest'
 import { localParts } from '../../src/kernel/time.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
@@ -7,7 +7,7 @@ import { keyedExposures, keyedPerils } from '../support/story-keys.ts'
 import type { NewBusiness, Step } from '../support/story-steps.ts'
 import { type Told, tell } from '../support/story-telling.ts'
 
-/** 2027-01-30 to 2028-01-30, as the first worked policy of the example, by its first payment schedule. */
+/** 2027-01-30 to 2028-01-30, with the data of the example's first worked policy and its first payment schedule. */
 const YEAR: NewBusiness = { which: 0, schedule: 0, startDays: 0, days: 365 }
 
 const NOTHING: Step = {
@@ -27,7 +27,7 @@ type Change = Step['changes'][number]
 
 const change = (what: Change['what'], which = 0, amount = 0): Change => ({ what, which, amount })
 
-/** Endorsement types of the motor example by their place: never, always, all. */
+/** The motor example's endorsement types by position: never, always, all. */
 const NEVER = 0
 const ALWAYS = 1
 const ALL = 2
@@ -62,7 +62,7 @@ async function told(
   return last
 }
 
-/** A peril's pieces in force: from when, and what each costs. */
+/** A peril's pieces in force: start and premium. */
 function pieces(story: Story, key: string): string[] {
   const perils = keyedExposures(viewOf(story)).flatMap(keyedPerils)
   return perils
@@ -79,12 +79,12 @@ const figuresOf = (story: Story) => {
   return { grossPremium, grossTaxes, grossFees, total }
 }
 
-/** The vehicle is worth 49,000 in place of 24,500. */
+/** The vehicle's value changes from 24,500 to 49,000. */
 const DEARER = change('exposureField', 0, 9)
 const OWN_DAMAGE = 1
 
-describe('an endorsement that was taken back', () => {
-  it('leaves no data behind that a later one is rated by', async () => {
+describe('An endorsement that was invalidated', () => {
+  it('leaves no data behind that affects the rating of a later endorsement', async () => {
     const { story } = await told([
       endorse(500, ALWAYS, [DEARER], { far: 1 }),
       { ...NOTHING, kind: 'continueEndorsement', far: 0 },
@@ -100,8 +100,8 @@ describe('an endorsement that was taken back', () => {
   })
 })
 
-describe('an endorsement that sends the value that there is', () => {
-  it('changes nothing, and so rates nothing', async () => {
+describe('An endorsement that sends the present value', () => {
+  it('rates nothing when it reprices changes, and rates again when it reprices everything', async () => {
     const sameRegion = change('policyField', 0, 2)
     const { story } = await told([endorse(431, ALWAYS, [sameRegion])])
     expect(pieces(story, 'e0 own_damage 0')).toEqual(['2027-1-30: 196.41', '2027-7-6: 256.84'])
@@ -112,10 +112,10 @@ describe('an endorsement that sends the value that there is', () => {
   })
 })
 
-describe('a policy that was endorsed while it was cancelled, then reinstated', () => {
+describe('A policy that was endorsed while cancelled, and then reinstated', () => {
   const restored = [cancel(600), endorse(500, ALWAYS, [DEARER]), REINSTATE]
 
-  it('has the endorsement up to the cancellation, and from there what the cancellation removed', async () => {
+  it('has the endorsement up to the cancellation, and after it what the cancellation removed', async () => {
     const { story } = await told(restored)
     expect(pieces(story, 'e0 own_damage 0')).toEqual([
       '2027-1-30: 137.23',
@@ -127,7 +127,7 @@ describe('a policy that was endorsed while it was cancelled, then reinstated', (
     expect(values.map(one => one.run.data.values.vehicle_value)).toEqual([['24500'], ['49000'], ['24500']])
   })
 
-  it('is endorsed like any other: a peril that ends is charged no longer', async () => {
+  it('can be endorsed: a peril that is ended is no longer charged', async () => {
     const { story } = await told([...restored, endorse(800, NEVER, [change('endPeril', OWN_DAMAGE)])])
     expect(pieces(story, 'e0 own_damage 0')).toEqual([
       '2027-1-30: 137.23',
@@ -142,7 +142,7 @@ describe('a policy that was endorsed while it was cancelled, then reinstated', (
     })
   })
 
-  it('is rated again to its end', async () => {
+  it('is rated again up to its end', async () => {
     const { story } = await told([...restored, endorse(700, ALL, [])])
     expect(pieces(story, 'e0 own_damage 0')).toEqual([
       '2027-1-30: 137.23',
@@ -158,8 +158,8 @@ describe('a policy that was endorsed while it was cancelled, then reinstated', (
   })
 })
 
-describe('an endorsement before a later renewal', () => {
-  it('changes a peril in both terms: the deductible of 1,000 holds in the peril that renews it', async () => {
+describe('An endorsement before a later renewal', () => {
+  it('changes the deductible to 1,000 in the peril and in the peril that renews it', async () => {
     const { story } = await told([renew(), endorse(250, ALWAYS, [change('perilField', OWN_DAMAGE, 3)])])
     expect(pieces(story, 'e0 own_damage 0')).toEqual(['2027-1-30: 227.84', '2027-7-31: 191.59'])
     expect(pieces(story, 'e0 own_damage 1')).toEqual(['2028-1-30: 385.26'])
@@ -173,8 +173,8 @@ describe('an endorsement before a later renewal', () => {
   })
 })
 
-describe('an endorsement before an exposure that a later one added', () => {
-  it('adds perils to it from where it begins', async () => {
+describe('An endorsement before the start of an exposure that was added earlier', () => {
+  it('adds perils to the exposure from its start', async () => {
     const { story } = await told([
       endorse(600, NEVER, [change('addExposure', 1, 0)]),
       endorse(250, NEVER, [change('addPeril', 1, 0)]),
@@ -187,8 +187,8 @@ describe('an endorsement before an exposure that a later one added', () => {
   })
 })
 
-describe('a renewal', () => {
-  it('to another payment schedule pays that schedule’s fee', async () => {
+describe('A renewal', () => {
+  it('to another payment schedule charges the fee of that schedule', async () => {
     const { story } = await told([renew([change('schedule', 1)])], YEAR, 'home')
     expect(story.loaded.aggregate.policy.paymentScheduleName).toBe('monthly')
     expect(priceOf(story).fees.map(fee => `${fee.name} ${fee.amount}`)).toEqual([
@@ -198,7 +198,7 @@ describe('a renewal', () => {
     ])
   })
 
-  it('of a cancelled policy is refused: reinstate it first', async () => {
+  it('of a cancelled policy is rejected until the policy is reinstated', async () => {
     const { refused, story } = await told([cancel(500), renew()])
     expect(refused?.message).toMatch(
       /is cancelled from 1816984800000 on and cannot be renewed; reinstate it first/,
@@ -207,13 +207,13 @@ describe('a renewal', () => {
   })
 })
 
-describe('a cancellation from a time in a gap of the coverage', () => {
-  it('ends the policy where its coverage ends, and an earlier one that is reinstated finds that end again', async () => {
+describe('A cancellation at a time in a gap of the coverage', () => {
+  it('ends the policy where its coverage ends, and a reinstatement of an earlier one keeps that end', async () => {
     const dayOf = ({ loaded, rules }: Story): string => {
       const { year, month, day } = localParts(loaded.aggregate.policy.effectiveEnd, rules.timeZone)
       return `${year}-${month}-${day}`
     }
-    // Half of the year is cancelled, then half of what is left; of the first half the last part comes back.
+    // The second half of the year is cancelled, then half of what remains. Of the former, the last part is reinstated.
     const gap = [cancel(500), cancel(500), { ...REINSTATE, which: 0, later: 600 }]
     expect(dayOf((await told(gap)).story)).toBe('2028-1-30')
     const { story } = await told([...gap, cancel(600)])

@@ -1,5 +1,5 @@
-// Random histories on an example (histories.*.domain.test.ts): whatever befalls a policy in whatever order, the service and a naive second
-// model of it agree to the cent, and what holds always holds.
+// Random histories on an example (histories.*.domain.test.ts): in any order of operations, the service and a naive second model
+// agree to the cent, and all invariants hold.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { journalOfChange } from '../../src/policy/journal/history.ts'
@@ -25,12 +25,12 @@ import { inSteps, tell } from '../support/story-telling.ts'
 
 const SEED = 20261121
 
-/** Shrunk counterexamples name the seed and the path to run them again. */
+/** With the seed and the path of a shrunk counterexample, it can be run again. */
 const runs = (small: number, full: number) => ({ seed: SEED, numRuns: size(small, full) })
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 
-/** All that GET answers, each locator by the place where it first appears. */
+/** The response of GET as text, with each locator replaced by the place of its first occurrence. */
 function tale(story: Story): string {
   const places = new Map<string, string>()
   const placed = (locator: string): string => {
@@ -52,7 +52,7 @@ async function told(start: Story, all: readonly Step[]): Promise<Story> {
 export function describeHistories(example: Example): void {
   describe(`a history on the ${example} example (seed ${SEED})`, () => {
     it(
-      'agrees with the naive model after every step, adds up, changes no invoice, and is stored as it is',
+      'agrees with the naive model after every step, changes no invoice, and is the same after storage',
       async () => {
         await fc.assert(
           fc.asyncProperty(newBusiness, steps, async (business, all) => {
@@ -88,7 +88,7 @@ export function describeHistories(example: Example): void {
     )
 
     it(
-      'is known as of every earlier moment as GET answered then',
+      'has snapshots of every earlier moment that equal what GET returned then',
       async () => {
         await fc.assert(
           fc.asyncProperty(newBusiness, steps, async (business, all) => {
@@ -107,7 +107,7 @@ export function describeHistories(example: Example): void {
     )
 
     it(
-      'told again gives the same policy',
+      'gives the same policy when it is repeated',
       async () => {
         await fc.assert(
           fc.asyncProperty(newBusiness, steps, async (business, all) => {
@@ -125,7 +125,7 @@ export function describeHistories(example: Example): void {
     )
 
     it(
-      'is restored to every figure by a cancellation that is reinstated at its own time',
+      'has the same figures after a cancellation that is reinstated from its effective time',
       async () => {
         await fc.assert(
           fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {
@@ -145,7 +145,7 @@ export function describeHistories(example: Example): void {
     )
 
     it(
-      'that ends withdrawn leaves zero',
+      'leaves a price of zero when it ends with a withdrawal',
       async () => {
         await fc.assert(
           fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {

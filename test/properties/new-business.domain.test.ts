@@ -1,4 +1,4 @@
-// Random new business on both examples: whatever is asked in whatever order, what holds always holds.
+// Random new business on both examples: all invariants hold in any order of requests.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
@@ -91,7 +91,7 @@ function holds(aggregate: PolicyAggregate): void {
   if (due.length > 0) expect(total(due, aggregate)).toEqual(plus(plus(premium, taxes), fees))
 }
 
-/** As the store does: to rows, through JSON, and back. */
+/** Converts to rows, through JSON, and back, as the store does. */
 function stored(aggregate: PolicyAggregate): PolicyAggregate {
   const copy: Record<string, unknown> = { policy: aggregate.policy }
   for (const name of COLLECTION_NAMES) {
@@ -116,7 +116,7 @@ for (const example of EXAMPLES)
   describe(`new business on the ${example} example`, () => {
     const worked = workedPolicies(example)
 
-    it('keeps its invariants through any order of actions, and refuses what its state forbids', async () => {
+    it('keeps its invariants in any order of actions, and rejects actions that its state does not allow', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.nat(worked.length - 1),

@@ -1,5 +1,5 @@
-// Random histories of a policyholder's policies, billed, paid and changed in whatever order: money is neither made nor
-// lost, in currencies of 0, 2 and 3 minor digits, and what was billed stays as it was billed.
+// Random histories of a policyholder's policies, which are billed, paid and changed in any order: no money is created or lost, in
+// currencies with 0, 2 and 3 minor digits, and invoices never change.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { memoByObject } from '../../src/kernel/maps.ts'
@@ -26,10 +26,10 @@ const BOOKS: { example: Example; currency: CurrencyCode; digits: number }[] = [
   { example: 'home', currency: 'BHD' as CurrencyCode, digits: 3 },
 ]
 
-/** A step changes one policy or a few: answers of the others are as before. */
+/** Memoized, because a step changes only a few policies. */
 const responsesOf = memoByObject((aggregate: PolicyAggregate) => invoiceResponses(aggregate))
 
-/** What answers say is paid of an invoice, in minor units. */
+/** What responses show as paid of an invoice, in minor units. */
 function shownPaid(invoice: PolicyInvoiceResponse): bigint {
   const minor = (amount: number): bigint =>
     BigInt(money(amount, invoice.totalDueCurrency as CurrencyCode).minor)
@@ -46,7 +46,7 @@ const heldBy = ({ payments }: PolicyAggregate): number =>
     .filter(one => one.source !== 'offset' && one.reversedAt === undefined)
     .reduce((total, one) => total + one.amount.minor - one.credited.minor, 0)
 
-/** Money that a step has go out of a policy, to anybody, was paid in before and had not gone out yet. */
+/** What a step pays out of a policy, in any direction, was paid in before and not paid out yet. */
 function neverPaysOutMore(before: Book, { policies }: Book): number {
   let out = 0
   for (const [at, { aggregate }] of policies.entries()) {
@@ -60,7 +60,7 @@ function neverPaysOutMore(before: Book, { policies }: Book): number {
   return out
 }
 
-/** Each offset has its counterpart, which stands or is reversed with it; nothing is left that could be offset. */
+/** Each offset has a counterpart, and both stand or are reversed together. Nothing that could be offset remains. */
 function offsetsInPairs({ policies }: Book): number {
   let offsets = 0
   for (const { aggregate } of policies) {
@@ -84,7 +84,7 @@ function offsetsInPairs({ policies }: Book): number {
   return offsets
 }
 
-/** All that came in lies on invoices or is credit, and the credit is what payments say it is. */
+/** Everything received is either paid on invoices or credit, and the credit is the sum of the payments. */
 function conserves({ policies, credit, cash }: Book): void {
   expect(credit.minor).toBeGreaterThanOrEqual(0)
   const paid = policies
@@ -98,7 +98,7 @@ function conserves({ policies, credit, cash }: Book): void {
   expect(credit.minor).toBe(made - used.reduce((total, one) => total + one.amount.minor, 0))
 }
 
-/** What each invoice bills, and how each paid one is shown, by its locator. */
+/** What each invoice bills, and how each paid one is shown, by locator. */
 type Stand = { readonly billed: Map<string, string>; readonly paid: Map<string, string> }
 
 const standOfPolicy = memoByObject(
@@ -129,7 +129,7 @@ function billedBy(aggregate: PolicyAggregate): Map<string, string> {
   return billed
 }
 
-/** Steps that take payments back, themselves or with what they were paid for. */
+/** Steps that take payments back, directly or with what they were paid for. */
 const TAKES_BACK: ReadonlySet<BookStep['kind']> = new Set([
   'reverse',
   'endRenewal',
@@ -143,7 +143,7 @@ const TAKES_BACK: ReadonlySet<BookStep['kind']> = new Set([
   'wait',
 ])
 
-/** What was billed is billed for ever; what was paid stays as it was, unless its payments were taken back. */
+/** What was billed never changes. What was paid does not change unless its payments were taken back. */
 function staysAsItWas(before: readonly Stand[], after: readonly Stand[], { kind }: BookStep): void {
   for (const [at, was] of before.entries()) {
     const now = after[at]!
@@ -155,7 +155,7 @@ function staysAsItWas(before: readonly Stand[], after: readonly Stand[], { kind 
 }
 
 describe.each(BOOKS)(
-  'the payments of a policyholder in $currency ($digits minor digits)',
+  'The payments of a policyholder in $currency ($digits minor digits)',
   ({ example, currency }) => {
     it(
       `are neither more nor less than what came in, whatever befalls the policies (seed ${SEED})`,
@@ -201,7 +201,7 @@ describe.each(BOOKS)(
   },
 )
 
-describe('the payments of a policyholder whose policies were migrated', () => {
+describe('The payments of a policyholder whose policies were migrated', () => {
   it(
     `are what came in, there or here, and no more goes out (seed ${SEED})`,
     async () => {

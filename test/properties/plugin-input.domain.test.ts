@@ -1,4 +1,4 @@
-// What plugins see of policies with random histories: what answers show, numbers as text, packed or not.
+// What plugins see of policies with random histories: the same as responses show, with numbers as text, packed or not.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { pack, unpack } from '../../src/extension/plugins/packed.ts'
@@ -11,7 +11,7 @@ import { answerNow } from '../support/story-checks.ts'
 import { newBusiness, steps } from '../support/story-steps.ts'
 import { tell } from '../support/story-telling.ts'
 
-/** The answer's text with its numbers as text, amounts with all their digits (brief 5.5). */
+/** The response as JSON with its numbers as text, amounts with all of their digits (brief 5.5). */
 const textual = (answer: object): string =>
   JSON.stringify(answer, function (this: Record<string, unknown>, name, value: unknown) {
     if (typeof value !== 'number') return value
@@ -22,9 +22,9 @@ const textual = (answer: object): string =>
 
 const examples: Example[] = ['motor', 'home']
 
-describe.each(examples)('a policy of the %s example as plugins see it', example => {
+describe.each(examples)('A policy of the %s example as plugins see it', example => {
   it(
-    'is the answer with its numbers as text, to the last name and in order',
+    'equals the response with its numbers as text, in every property and in the same order',
     async () => {
       await fc.assert(
         fc.asyncProperty(newBusiness, steps, async (business, all) => {

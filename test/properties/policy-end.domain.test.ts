@@ -1,5 +1,5 @@
-// Random histories in which endorsements move the policy's end to and fro, among plain endorsements, renewals,
-// cancellations and reinstatements, on both examples: what holds always holds.
+// Random histories on both examples in which endorsements move the policy's end back and forth, among plain endorsements,
+// renewals, cancellations and reinstatements: all invariants hold.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decideInvoicing } from '../../src/billing/billing.ts'
@@ -36,9 +36,9 @@ const runs = (small: number) => ({ seed: SEED, numRuns: size(small, 50 * small) 
 
 type Move = {
   readonly kind: 'endorse' | 'shorten' | 'extend' | 'takenBack' | 'renew' | 'cancel' | 'wait'
-  /** Where it begins: thousandths of the time from the policy's start to its end. */
+  /** Where it begins, in thousandths of the time from the policy's start to its end. */
   readonly from: number
-  /** Where a new end lies: thousandths of the time from there to the end, or days beyond the end. */
+  /** The new end, in thousandths of the time from there to the end, or in days after the end. */
   readonly to: number
   readonly reprice: number
   readonly firmly: boolean
@@ -58,7 +58,7 @@ const move: fc.Arbitrary<Move> = fc.record({
 
 const moves = fc.array(move, { minLength: 1, maxLength: size(8, 12), size: 'max' })
 
-/** Amounts are split by the service, or as that plugin says. */
+/** Amounts are split by the service, or by the given prorater. */
 async function begun(example: Example, business: NewBusiness, prorater?: ProraterName): Promise<Story> {
   const begin = await beginStory(example, business)
   const story = prorater ? withProrater(begin, prorater) : begin
@@ -104,7 +104,7 @@ const timesOf = ({ loaded, rules }: Story, { kind, from, to }: Move) => {
   return { start, end }
 }
 
-/** An endorsement that may move the end, previewed, quoted, accepted and issued; undefined when it is refused. */
+/** An endorsement that may move the end: previewed, quoted, accepted and issued. Undefined if it is rejected. */
 async function endorsed(
   story: Story,
   startTimestamp: Instant,
@@ -179,7 +179,7 @@ async function moved(story: Story, one: Move): Promise<Story | undefined> {
   }
 }
 
-/** What is invoiced and what is planned comes to what is in force. */
+/** The invoiced and the planned amounts together are the price of what is in force. */
 function billsAddUp(story: Story): void {
   const { aggregate } = story.loaded
   const standing = standingInvoices(aggregate)
@@ -196,7 +196,7 @@ function billsAddUp(story: Story): void {
   expect(minor).toBe(Math.round(priceOf(story).total * 100))
 }
 
-/** Segments follow one another up to the policy's end, and each peril has one price at a time within them. */
+/** Segments do not overlap and reach the policy's end, and each peril has one price at a time within them. */
 function tiles(story: Story): void {
   const { aggregate } = story.loaded
   const { effectiveEnd } = aggregate.policy
@@ -220,7 +220,7 @@ function tiles(story: Story): void {
 const shown = ({ loaded: { aggregate, product } }: Story, at?: Instant) =>
   policyResponse(at === undefined ? aggregate : knownAt(aggregate, at)!, product, { summarizeQuotes: true })
 
-/** What is left of the answer when the perils of that exposure alone are shown in full. */
+/** The response reduced to what it shows when only the perils of that exposure are shown in full. */
 const withPerilsOf = (which: string, answer: PolicyResponse): PolicyResponse => ({
   ...answer,
   modifications: answer.modifications.map(one => ({
@@ -238,7 +238,7 @@ const withPerilsOf = (which: string, answer: PolicyResponse): PolicyResponse => 
   })),
 })
 
-/** Every peril of a policy that was never cancelled is covered up to its end: nothing is lost on the way. */
+/** Every peril of a policy that was never cancelled is covered up to the policy's end. */
 function coversToTheEnd(story: Story, perilsAtFirst: number): void {
   const { effectiveEnd } = story.loaded.aggregate.policy
   const held = viewOf(story)
@@ -252,7 +252,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
     ['', undefined],
     [' where a plugin splits amounts', 'whimsical'],
   ])(
-    'adds up after every step%s, changes no invoice, is stored as it is, and is known later as it was shown',
+    'keeps all sums correct after every step%s, changes no invoice, and stores and shows the same later',
     async (_how, prorater) => {
       const carriedOut = new Map<Move['kind'], number>()
       await fc.assert(
@@ -295,7 +295,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
   )
 
   it(
-    'comes to the same to the cent whether amounts are split in proportion by the service or by a plugin',
+    'gives the same amounts to the cent whether the service or a plugin splits them in proportion',
     async () => {
       await fc.assert(
         fc.asyncProperty(newBusiness, moves, async (business, all) => {
@@ -320,7 +320,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
   )
 
   it(
-    'to an earlier time costs to the cent what an endorsement then and a cancellation at that time leave',
+    'to an earlier time costs the same as an endorsement followed by a cancellation at that time',
     async () => {
       await fc.assert(
         fc.asyncProperty(newBusiness, move, async (business, one) => {
@@ -358,7 +358,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
   )
 
   it(
-    'to a later time and back again, without rating again, restores every figure',
+    'to a later time and back, without rating again, restores every figure',
     async () => {
       await fc.assert(
         fc.asyncProperty(newBusiness, moves, move, async (business, all, one) => {
@@ -368,7 +368,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
           const { effectiveEnd } = story.loaded.aggregate.policy
           const never = { to: one.to, reprice: unrated(story) }
           const { start, end } = timesOf(story, { ...one, kind: 'extend' })
-          // The split is part of both, so that only the end differs.
+          // Both include the split, so that only the end differs.
           const before = await endorsed(story, start, undefined, never)
           fc.pre(before !== undefined)
           const longer = await endorsed(before!, start, end, never)
@@ -384,10 +384,10 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
   )
 })
 
-/** Which endorsement type rates nothing. */
+/** The index of an endorsement type that does not rate again. */
 const unrated = ({ loaded }: Story): number =>
   loaded.product.endorsements.filter(one => one.reprice !== 'input').findIndex(one => one.reprice === 'never')
 
-/** Figures without the locators of what was made on the way. */
+/** Figures without locators, which differ. */
 const figures = (price: unknown): unknown =>
   JSON.parse(JSON.stringify(price, (name, value) => (/[lL]ocator$/.test(name) ? undefined : value)))

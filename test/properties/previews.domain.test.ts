@@ -1,5 +1,5 @@
-// Previews on random histories of both examples: whatever befell a policy before, a transaction comes to what its
-// preview said, and is refused in the words that its preview was refused in.
+// Previews on random histories of both examples: after any history, a transaction has the result that its preview showed, and is
+// rejected with the same message as its preview.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
@@ -46,7 +46,7 @@ const asked: fc.Arbitrary<Asked> = fc.record({
 
 const NOTHING = { effectiveTimestamp: undefined, reinstatementDeadlineTimestamp: undefined }
 
-/** The transaction in the policy's own names; undefined where there is nothing of the kind to be done. */
+/** The transaction with the policy's own names. Undefined if there is nothing of this kind to do. */
 function previewOf({ loaded }: Story, { kind, which, thousandths, ends }: Asked): PolicyPreview | undefined {
   const { aggregate, product } = loaded
   const { originalStart, effectiveEnd, timeZone } = aggregate.policy
@@ -90,7 +90,7 @@ function previewOf({ loaded }: Story, { kind, which, thousandths, ends }: Asked)
   }
 }
 
-/** The transaction itself, issued at once, after what stands in its way where it can take that back. */
+/** Carries out and issues the transaction. Takes back blocking transactions if its kind can. */
 async function carriedOut({ loaded, now }: Story, { kind, request }: PolicyPreview): Promise<Planned> {
   const attempt = attemptAt(now)
   switch (kind) {
@@ -133,13 +133,15 @@ const newest = ({ modifications }: PolicyAggregate): Modification => [...modific
 
 const cents = (amount: number): number => Math.round(amount * 100)
 
-/** Locators of records that are made are others each time, and messages name them. */
+/** Messages without locators of created records, which differ each time. */
 const words = ({ code, message }: Refusal) => ({
   code,
   message: message.replace(/\d{9,}|[0-9a-f-]{36}/g, '…'),
 })
 
-/** Every transaction of an invoice names a segment of the policy, and all of them come to what is due. */
+/**
+ * Every financial transaction of an invoice except fees names a segment of the policy, and together they total the amount due.
+ */
 function itemised({
   invoices,
   policyWhenIssued,
@@ -156,7 +158,7 @@ function itemised({
 
 describe.each<Example>(['motor', 'home'])(`a preview on the %s example (seed ${SEED})`, example => {
   it(
-    'says what the transaction comes to: price, policy and invoices',
+    'shows the price, policy and invoices that the transaction results in',
     async () => {
       const seen = { carriedOut: 0, refused: 0 }
       await fc.assert(
@@ -181,7 +183,7 @@ describe.each<Example>(['motor', 'home'])(`a preview on the %s example (seed ${S
               if (real instanceof Refusal) {
                 seen.refused += 1
                 if (foreseen instanceof Refusal) expect(words(foreseen)).toEqual(words(real))
-                // A renewal and a reinstatement cannot take back what stands in their way; a preview is as if.
+                // A renewal and a reinstatement cannot take back what blocks them. Their preview ignores it.
                 else expect(foreseen.conflicts.length).toBeGreaterThan(0)
                 continue
               }

@@ -1,4 +1,4 @@
-// Random histories of policies whose product splits amounts by a plugin of its own (brief 5.6, getProrationResult).
+// Random histories of policies whose product splits amounts by its own plugin (brief 5.6, getProrationResult).
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isStanding } from '../../src/policy/fold/line.ts'
@@ -40,13 +40,13 @@ async function told(start: Story, all: readonly Step[]): Promise<Story> {
   return story
 }
 
-/** What it costs is what is billed of it, with what is accepted. */
+/** The billed amounts are the price of what is in force or accepted. */
 function billsAddUp(story: Story): void {
   const { total } = policyPriceResponse(viewOf(story, isStanding))
   expect(cents(Number(billed(story.loaded.aggregate).toFixed()))).toBe(cents(total))
 }
 
-/** What was said of premiums since then, as the policy has it; how often it has it. */
+/** Checks that the policy has the premiums that the plugin returned since then. Returns the number of premiums found. */
 function saidSince(story: Story, from: number): number {
   const { answer } = answerNow(story)
   const all = answer.exposures.flatMap(exposure => exposure.perils.flatMap(peril => peril.characteristics))
@@ -82,7 +82,7 @@ function saidSince(story: Story, from: number): number {
 
 describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${SEED})`, example => {
   it(
-    'is the same to the cent whether amounts are split in proportion by the service or by a plugin',
+    'has the same amounts to the cent whether the service or a plugin splits them in proportion',
     async () => {
       const before = prorations.length
       await fc.assert(
@@ -109,7 +109,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
   )
 
   it(
-    'adds up at every step whatever its plugin says, changes no invoice, comes to what was previewed, and is stored as it is',
+    'keeps its sums for any plugin answers, changes no invoice, and gives the previewed and stored result',
     async () => {
       let counted = 0
       await fc.assert(
@@ -144,7 +144,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
   )
 
   it(
-    'has exactly what was taken back by a cancellation that is reinstated at its own time, whatever its plugin says',
+    'has the same price after a cancellation that is reinstated from its effective time, for any answers',
     async () => {
       await fc.assert(
         fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {
@@ -161,7 +161,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
   )
 
   it(
-    'is nothing once it is withdrawn, whatever its plugin says',
+    'has a price of zero after a withdrawal, for any plugin answers',
     async () => {
       await fc.assert(
         fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {

@@ -1,6 +1,6 @@
-// Requests that nobody should send, made from the OpenAPI document: odd values in the place of what is asked for, other
-// methods and content types, broken and deep JSON, injections. None is answered 500, none tells how the service works inside,
-// and what is refused has changed nothing. `npm run fuzz -- --runs 20000 --seed 7` for more, and for others.
+// Malformed requests, generated from the OpenAPI document: odd values, wrong methods and content types, broken and deeply nested
+// JSON, injections. No response is 500 or reveals internals, and a rejected request changes nothing. `npm run fuzz -- --runs
+// 20000 --seed 7` runs more of them, or others.
 import { exports } from 'cloudflare:workers'
 import fc from 'fast-check'
 import { beforeAll, expect, inject, it } from 'vitest'
@@ -98,7 +98,7 @@ const VALUES: readonly unknown[] = [
   Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`k${at}`, at])),
 ]
 
-/** Bodies that are no JSON, or JSON that no client means. */
+/** Bodies that are not JSON, or JSON that no client means. */
 const RAW: readonly string[] = [
   '{',
   '{"a":1,}',
@@ -140,7 +140,7 @@ const oddValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 )
 
-/** `value` with some of its parts replaced by odd ones. */
+/** Replaces some parts of `value` by odd ones. */
 function mutated(value: unknown, odd: readonly unknown[], rate: number, next: () => number): unknown {
   if (next() < rate) return odd[Math.floor(next() * odd.length)]
   if (Array.isArray(value)) return value.map(one => mutated(one, odd, rate, next))
@@ -161,7 +161,7 @@ type Sent = { method: string; path: string; headers: Record<string, string>; bod
 
 type Odd = { which: number; seed: number; values: readonly unknown[]; texts: readonly string[] }
 
-/** A request of the operation with something wrong, or several things, or by chance nothing. */
+/** A request of the operation with one or more errors, or occasionally none. */
 function requestOf(operation: Operation, { seed, values, texts }: Odd): Sent {
   const next = randomFrom(seed)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)]!
@@ -200,10 +200,10 @@ function requestOf(operation: Operation, { seed, values, texts }: Odd): Sent {
 const FORBIDDEN =
   /SQLITE|D1_ERROR|Failed query|insert into "|select "|update "|\.ts:\d|\.m?js:\d|at async |node_modules|\$scrypt\$|"stack"|"throwable"/i
 
-/** What is written without a request having been carried out: what was refused, and how; sign-ins that failed. */
+/** Tables that are also written for rejected requests: the rejections themselves, and failed sign-ins. */
 const BESIDE = new Set(['audit', 'plugin_log', 'integration_call', 'sqlite_sequence'])
 
-/** All rows of the tenant's database, but those. */
+/** All rows of the tenant's database, except in those tables. */
 async function contents(): Promise<string> {
   const database = boundDatabase(poolBinding(1))
   const { results } = await database
@@ -214,10 +214,10 @@ async function contents(): Promise<string> {
   return JSON.stringify(all.map(({ results }, at) => [tables[at], results]))
 }
 
-/** Requests between two looks at the data. */
+/** Number of requests between two comparisons of the data. */
 const BLOCK = 25
 
-it('no request is answered 500 or tells of the inside, and none that is refused changes anything', async () => {
+it('no malformed request gets a 500 or reveals internals, and a rejected request changes no data', async () => {
   let before = await contents()
   let inBlock = 0
   let changed = false
@@ -255,7 +255,7 @@ it('no request is answered 500 or tells of the inside, and none that is refused 
           expect(text, what).not.toMatch(FORBIDDEN)
         }
         if (answer.status < 400 && !['GET', 'HEAD', 'OPTIONS'].includes(method)) changed = true
-        // A sign-in that fails is told of in the stream.
+        // A failed sign-in is reported in the stream.
         if (path.startsWith('/account/')) changed = true
         inBlock += 1
         if (inBlock < BLOCK) return
@@ -272,7 +272,7 @@ it('no request is answered 500 or tells of the inside, and none that is refused 
       endOnFailure: true,
     },
   )
-  // Both happen: what is carried out, and what is refused for its body, its state, its path and its permission.
+  // Some requests succeed, and some are rejected for their body, state, path and permission.
   for (const status of [200, 400, 401, 403, 404, 405, 409])
     expect(counts.get(status), `${status}`).toBeGreaterThan(0)
 }, 3_600_000)

@@ -1,5 +1,5 @@
-// Every pair of a state and an action, of every kind of record that has a transition table: what the table lists
-// happens as it says, and all else is refused with what would be possible instead.
+// Every pair of a state and an action, for every kind of record with a transition table: what the table lists happens as it says,
+// and everything else is rejected with the actions that are possible.
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { allowedActions, type Transition } from '../../src/platform/events/transitions.ts'
@@ -9,11 +9,14 @@ import type { RecordKind } from '../support/record-kinds/record-kind.ts'
 const listOf = <T>(value: T | readonly T[] | undefined): readonly T[] =>
   value === undefined ? [] : Array.isArray(value) ? value : [value as T]
 
-/** States that the action may lead to from that one. */
+/** States to which the action may lead from that one. */
 const targets = ({ to }: Transition<string>, from: string): readonly string[] =>
   to === 'same' ? [from] : listOf(to)
 
-/** All events of a transition that has one target; of one that has several, one tells which was reached. */
+/**
+ * Expects all events of a transition with one target. If it has several targets, expects the one event that says which target was
+ * reached.
+ */
 function expectEvents({ event, to }: Transition<string>, emitted: readonly string[]): void {
   const listed = listOf(event)
   if (Array.isArray(to) && listed.length > 1)
@@ -43,11 +46,11 @@ async function expectRefused(kind: RecordKind, state: string, action: string): P
   }
 }
 
-describe.each(RECORD_KINDS)('of $name', kind => {
+describe.each(RECORD_KINDS)('Transitions of $name', kind => {
   const states = Object.keys(kind.situations)
 
   it.each(Object.keys(kind.table))(
-    '%s does what the table says, and reaches every state it lists',
+    '%s leads only to the states and events that the table lists, and to each of these states',
     async action => {
       const transition = kind.table[action]!
       const reached = new Set<string>()
@@ -72,7 +75,10 @@ describe.each(RECORD_KINDS)('of $name', kind => {
       .filter(action => !kind.table[action]!.from.includes(state))
       .map(action => ({ state, action })),
   )
-  it.each(refused)('$action is refused when $state, with what is allowed', async ({ state, action }) => {
-    await expectRefused(kind, state, action)
-  })
+  it.each(refused)(
+    '$action is rejected in the state $state, with the actions that this state allows',
+    async ({ state, action }) => {
+      await expectRefused(kind, state, action)
+    },
+  )
 })

@@ -1,5 +1,5 @@
-// policyWhenIssued on random histories of both examples: the policy that an accepted endorsement or renewal foresees
-// is the policy that is read after the issue. The whole answers are compared; `foreseeable` lists what may differ.
+// policyWhenIssued on random histories of both examples: the policy that an accepted endorsement or renewal previews is the
+// policy that is read after the issue. Compares whole responses; `foreseeable` lists what may differ.
 import '../../src/transactions/kinds.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -30,7 +30,7 @@ const histories: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 1, maxLength: 16, size: 'max' },
 )
 
-/** The policy as GET shows it after the issue, an hour later. */
+/** The response of GET after the issue, an hour later. */
 async function readAfterIssue(
   { loaded, now }: Story,
   { locator }: Endorsement,
@@ -42,7 +42,7 @@ async function readAfterIssue(
   return policyResponse(issued.planned.aggregate, loaded.product, { summarizeQuotes: false })
 }
 
-/** Segments that the issue replaces, on all levels. */
+/** Number of segments that are replaced, on all levels. */
 const replacements = ({ characteristics, exposures }: PolicyResponse): number =>
   [
     ...characteristics,
@@ -54,7 +54,7 @@ const replacements = ({ characteristics, exposures }: PolicyResponse): number =>
 
 describe.each<Example>(['motor', 'home'])(`policyWhenIssued on the %s example (seed ${SEED})`, example => {
   it(
-    'is the policy that is read after the issue',
+    'equals the policy that is read after the issue',
     async () => {
       const seen = { endorsement: 0, renewal: 0, replacing: 0 }
       await fc.assert(
