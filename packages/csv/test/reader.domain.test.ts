@@ -23,8 +23,8 @@ function faultLine(text: string): number {
   throw new Error('The text was read.')
 }
 
-describe('a CSV', () => {
-  it('has rows of trimmed cells, whatever ends its lines, and passes over empty rows', () => {
+describe('CsvReader', () => {
+  it('returns rows of trimmed cells for any line end, and skips empty rows', () => {
     expect(cellsOf('a, b \r\nc,\td\r\n\n , \re,f')).toEqual([
       ['a', 'b'],
       ['c', 'd'],
@@ -32,23 +32,23 @@ describe('a CSV', () => {
     ])
   })
 
-  it('has commas, line ends and doubled quotes in quoted cells', () => {
+  it('accepts commas, line ends and doubled quotes in quoted cells', () => {
     expect(cellsOf('"a,b","c\r\nd","say ""hi"""')).toEqual([['a,b', 'c\r\nd', 'say "hi"']])
   })
 
-  it('says which line a row begins in, and what is wrong with its quotes', () => {
+  it('returns the first line of each row, and what is wrong with its quotes', () => {
     const rows = rowsOf('a,"b\nc"\nd,"e" f\n')
     expect(rows.map(row => row.line)).toEqual([1, 3])
     expect(rows[1]).toMatchObject({ fault: expect.stringContaining('after a closing quote') })
   })
 
-  it('stops at a quote that is never closed, at too many cells and at a cell that is too long', () => {
+  it('throws with the line of an unclosed quote, of too many cells, or of a cell that is too long', () => {
     expect(faultLine('a\nb,"c\nd')).toBe(2)
     expect(faultLine(`a\n${','.repeat(200)}`)).toBe(2)
     expect(faultLine(`a\nb\n${'x'.repeat(8_193)}`)).toBe(3)
   })
 
-  it('reads the same in whatever pieces it comes', () => {
+  it('returns the same rows no matter how the text is cut into pieces', () => {
     const text = fc.array(fc.constantFrom('a', ',', '"', '\r', '\n', ' ', '""'), { maxLength: 40 })
     fc.assert(
       fc.property(text, fc.nat(40), (parts, cut) => {
@@ -67,14 +67,14 @@ describe('a CSV', () => {
   })
 })
 
-describe('text of UTF-8', () => {
-  it('comes in pieces that end within characters, without its byte-order mark', () => {
+describe('Utf8Text', () => {
+  it('decodes pieces that end within characters, and removes the byte-order mark', () => {
     const bytes = new TextEncoder().encode('\ufeffäöü€')
     const text = new Utf8Text()
     expect([...bytes].map(byte => text.read(Uint8Array.of(byte))).join('') + text.end()).toBe('äöü€')
   })
 
-  it('says in which line of a piece it is none', () => {
+  it('throws NotUtf8 with the line of the invalid byte', () => {
     const bytes = Uint8Array.of(0x61, 0x0a, 0xff, 0x0a)
     expect(() => new Utf8Text().read(bytes)).toThrow(NotUtf8)
     try {

@@ -4,7 +4,7 @@ import { output } from './rendering.ts'
 const holds = (condition: string, data?: unknown): boolean =>
   output(`{% if ${condition} %}yes{% endif %}`, data) === 'yes'
 
-describe('conditions', () => {
+describe('Conditions', () => {
   test.each([
     '"5" == 5',
     '"5" == "5.0"',
@@ -33,7 +33,7 @@ describe('conditions', () => {
     'false or true and true',
     '(false or true) and true',
     'data.list == data.same',
-  ])('%s holds', condition => {
+  ])('%s is true', condition => {
     expect(holds(condition, { n: 0.2, list: [1, 2], same: ['1', '2.0'], none: [] })).toBe(true)
   })
 
@@ -58,11 +58,11 @@ describe('conditions', () => {
     'nothing',
     'false',
     'data.list > 1',
-  ])('%s does not hold and is no error', condition => {
+  ])('%s is false, not an error', condition => {
     expect(holds(condition, { list: [1, 2] })).toBe(false)
   })
 
-  test('case takes the first equal value, numbers by value', () => {
+  test('case chooses the first equal value, and compares numbers by value', () => {
     const source =
       '{% case data.x %}{% when "a", "b" %}AB{% when 5 or 6 %}five{% when "5" %}again{% else %}none{% endcase %}'
     expect(output(source, { x: '5.0' })).toBe('five')

@@ -4,7 +4,7 @@ import { failure, NOW, output } from './rendering.ts'
 
 const at = (iso: string): number => Date.parse(iso)
 
-describe('times in the zone of the tenant', () => {
+describe('Dates and times in the time zone of the tenant', () => {
   test.each([
     ['d MMM YYYY', '1 Feb 2026'],
     ['MMM dd, YYYY', 'Feb 01, 2026'],
@@ -23,7 +23,7 @@ describe('times in the zone of the tenant', () => {
     expect(output(source, String(at('2026-01-31T23:30:05.006Z')))).toBe(expected)
   })
 
-  test('YYYY is the calendar year where the week year differs', () => {
+  test('YYYY prints the calendar year even if the week year differs', () => {
     expect(output('{{ data | timestamp_millis_print: "YYYY xxxx ww" }}', at('2027-01-01T12:00Z'))).toBe(
       '2027 2026 53',
     )
@@ -32,7 +32,7 @@ describe('times in the zone of the tenant', () => {
     )
   })
 
-  test('nothing prints nothing; what is no time, and unknown letters, fail', () => {
+  test('an absent or empty time prints nothing, and an invalid time or an unknown letter fails', () => {
     expect(output('{{ nothing | timestamp_millis_print: "d" }}{{ "" | timestamp_millis_print: "d" }}')).toBe(
       '',
     )
@@ -41,7 +41,7 @@ describe('times in the zone of the tenant', () => {
     expect(failure('{{ 0 | timestamp_millis_print }}').message).toContain('pattern')
   })
 
-  test('adding follows the calendar and the change of the clocks', () => {
+  test('timestamp_millis_add follows the calendar and daylight saving time', () => {
     const added = (unit: string, n: number, from: string) =>
       new Date(Number(output(`{{ data | timestamp_millis_add: "${unit}", ${n} }}`, at(from)))).toISOString()
     expect(added('months', 1, '2026-01-30T23:00Z')).toBe('2026-02-27T23:00:00.000Z')
@@ -52,20 +52,20 @@ describe('times in the zone of the tenant', () => {
     expect(failure('{{ 0 | timestamp_millis_add: "year", 99999 }}').code).toBe('templateFailed')
   })
 
-  test('a day begins and ends in the zone', () => {
+  test('rounding to a day uses midnight in the time zone', () => {
     const rounded = (filter: string, from: string) => Number(output(`{{ data | ${filter} }}`, at(from)))
     expect(rounded('timestamp_millis_round_day_floor', '2026-01-31T23:30Z')).toBe(at('2026-01-31T23:00Z'))
     expect(rounded('timestamp_millis_round_day_ceiling', '2026-01-31T23:30Z')).toBe(at('2026-02-01T23:00Z'))
     expect(rounded('timestamp_millis_round_day_ceiling', '2026-01-31T23:00Z')).toBe(at('2026-01-31T23:00Z'))
   })
 
-  test('now is the time of the environment', () => {
+  test('"now" is the time of the environment', () => {
     expect(output('{{ "now" | get_timestamp_millis }}')).toBe(String(NOW))
     expect(output('{{ "now" | date: "%Y-%m-%d %H:%M" }}')).toBe('2026-03-10 09:05')
     expect(output('{{ "2026-01-31" | get_timestamp_millis }}')).toBe(String(at('2026-01-30T23:00Z')))
   })
 
-  test('date takes seconds, milliseconds and ISO dates', () => {
+  test('date accepts seconds, milliseconds and ISO dates', () => {
     expect(
       output(
         '{{ 1769900000 | date: "%-d %b %Y" }} {{ 1769900000000 | date: "%d.%m.%y" }} {{ "2026-02-01" | date: "%A %e %j %%" }}',
@@ -73,7 +73,7 @@ describe('times in the zone of the tenant', () => {
     ).toBe('31 Jan 2026 31.01.26 Sunday  1 032 %')
   })
 
-  test('30/360 counts every month as 30 days', () => {
+  test('get_30_360_day_count counts every month as 30 days', () => {
     const days = (start: string, end: string) =>
       output(
         '{{ data.start | get_30_360_day_count: data.end }}',
@@ -87,7 +87,7 @@ describe('times in the zone of the tenant', () => {
     expect(failure('{{ 0 | get_30_360_day_count }}').code).toBe('templateFailed')
   })
 
-  test('however long a pattern is, its time is worked out once, and so is the name of its zone', () => {
+  test('a long pattern computes the local time and the name of the time zone only once', () => {
     const parts = vi.spyOn(CALENDAR, 'localParts')
     const names = vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts')
     try {

@@ -63,7 +63,7 @@ function outcome(limits: { nodes: number }, evaluate: (context: RenderingContext
   }
 }
 
-it('gives what the library’s own evaluation gives, notes the same and counts as much', () => {
+it('evaluationOf gives the same results, records and counts as the evaluation of the library', () => {
   fc.assert(
     fc.property(source, fc.integer({ min: 1, max: 12 }), (text, nodes) => {
       const value = new Value(text, engine)

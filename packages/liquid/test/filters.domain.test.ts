@@ -11,7 +11,7 @@ const DATA = {
   numbers: ['10', 9, '2.5'],
 }
 
-describe('text filters', () => {
+describe('Text filters', () => {
   test.each([
     ['"a" | append: "b" | append: 1.50', 'ab1.5'],
     ['"b" | prepend: "a"', 'ab'],
@@ -48,17 +48,17 @@ describe('text filters', () => {
     expect(output(`{{ ${expression} }}`)).toBe(expected)
   })
 
-  test('line breaks', () => {
+  test('strip_newlines removes line breaks, and newline_to_br adds <br /> before them', () => {
     expect(output('{{ data | strip_newlines }}|{{ data | newline_to_br }}', 'a\r\nb')).toBe('ab|a<br />\nb')
   })
 
-  test('text that cannot be decoded fails', () => {
+  test('url_decode and base64_decode fail for text that cannot be decoded', () => {
     expect(failure('{{ "%E0%A4%A" | url_decode }}').code).toBe('templateFailed')
     expect(failure('{{ "=" | base64_decode }}').code).toBe('templateFailed')
   })
 })
 
-describe('list filters', () => {
+describe('List filters', () => {
   test.each([
     ['data.cars | map: "make" | join: ", "', 'Audi, BMW, audi'],
     ['data.cars | where: "year", "2020" | map: "make" | join', 'Audi audi'],
@@ -87,12 +87,12 @@ describe('list filters', () => {
     expect(output(`{{ ${expression} }}`, DATA)).toBe(expected)
   })
 
-  test('find gives the item itself', () => {
+  test('find returns the item itself', () => {
     expect(output('{% assign car = data.cars | find: "make", "BMW" %}{{ car.value }}', DATA)).toBe('12000')
   })
 })
 
-describe('paths', () => {
+describe('Paths', () => {
   test.each([
     ['data.cars.first.make', 'Audi'],
     ['data.cars.last.make', 'audi'],
@@ -109,7 +109,7 @@ describe('paths', () => {
     expect(output(`{{ ${path} }}`, DATA)).toBe(expected)
   })
 
-  test('a variable chooses the index or the name', () => {
+  test('a variable in brackets is the index or the name', () => {
     expect(
       output(
         '{% assign i = 0 | plus: 1 %}{{ data.cars[i].make }}{% assign n = "make" %}{{ data.one[n] }}',

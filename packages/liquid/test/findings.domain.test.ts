@@ -9,8 +9,8 @@ const errors = (source: string) => {
   return findings.filter(finding => finding.severity === 'ERROR')
 }
 
-describe('what cannot be read is an error with its place', () => {
-  test('every unknown filter and tag is reported', () => {
+describe('Templates that cannot be compiled', () => {
+  test('every unknown filter and tag is reported with its line and column', () => {
     expect(errors('{{ 1 | plus: 1 | foo | bar }}\n{% widget %}{% if a | baz %}{% endif %}')).toMatchObject([
       { code: 'unknownFilter', line: 1, column: 18, path: 'rate.liquid' },
       { code: 'unknownFilter', line: 1, column: 24 },
@@ -43,7 +43,7 @@ describe('what cannot be read is an error with its place', () => {
     expect(errors(source)).toMatchObject([{ code, line: 1, column }])
   })
 
-  test('a block that cannot be read hides nothing behind it', () => {
+  test('errors after an unreadable block are reported', () => {
     expect(errors('{% if a = b %}{% if c %}{% endif %}{% else %}{% endif %}\n{{ d | foo }}')).toMatchObject([
       { line: 1 },
       { code: 'unknownFilter', line: 2 },
@@ -54,17 +54,17 @@ describe('what cannot be read is an error with its place', () => {
     expect(errors('{{ a | foo }}\n'.repeat(5_000))).toHaveLength(100)
   })
 
-  test('nesting without end is an error, not a crash', () => {
+  test('excessive nesting is an error, not a crash', () => {
     expect(errors('{% if a %}'.repeat(200) + '{% endif %}'.repeat(200)).length).toBeGreaterThan(0)
     expect(errors(`{{ ${'('.repeat(40_000)} }}`).length).toBe(1)
     expect(errors(`{{ ${'a['.repeat(20_000)} }}`).length).toBe(1)
   })
 
-  test('a source beyond 5 million characters is refused', () => {
+  test('a source of more than 5 million characters is rejected', () => {
     expect(errors('x'.repeat(5_000_001))).toMatchObject([{ code: 'templateTooLarge' }])
   })
 
-  test('random garbage gives findings, and what it compiles to renders or fails as a template does', () => {
+  test('random text gives findings, or a template that renders or fails with a TemplateError', () => {
     const piece = fc.constantFrom(
       ...[
         '{{',

@@ -3,7 +3,7 @@ import { size } from '../../../test/support/sizes.ts'
 import { timesAsLong } from '../../../test/support/times-as-long.ts'
 import { compiled, compileTemplate, environment, failure, NOW, output } from './rendering.ts'
 
-describe('limits are counted, with a clock that stands still', () => {
+describe('Limits of a rendering, which do not depend on the clock', () => {
   beforeEach(() => {
     vi.spyOn(Date, 'now').mockReturnValue(NOW)
     vi.spyOn(performance, 'now').mockReturnValue(0)
@@ -98,7 +98,7 @@ describe('limits are counted, with a clock that stands still', () => {
     })
   })
 
-  test('numbers in more than 250 languages stop the template, and there are fewer currencies', () => {
+  test('number formats in more than 250 languages stop the template, and there are fewer currencies', () => {
     const inLanguages = (count: number): string =>
       `{% for i in (1..${count}) %}{% assign l = "x-a" | append: i %}{{ 1 | format_number: "en", l }}{% endfor %}`
     expect(output(inLanguages(250) + inLanguages(250))).toHaveLength(500)
@@ -114,19 +114,19 @@ describe('limits are counted, with a clock that stands still', () => {
     expect(output('{{ "€€" }}', {}, { limits: { outputBytes: 6 } })).toBe('€€')
   })
 
-  test('a template has 200,000 nodes and loop turns by default', () => {
+  test('the default limit is 200,000 rendered nodes and loop iterations', () => {
     expect(failure('{% for i in (1..200001) %}{% endfor %}').message).toContain('200000 rendered nodes')
   })
 
-  test('what fits the limits is rendered', () => {
+  test('a loop of 90,000 iterations is within the limits', () => {
     expect(output('{% for i in (1..90000) %}x{% endfor %}')).toHaveLength(90_000)
   })
 
-  test('limits are those of the environment', () => {
+  test('the environment sets the limits', () => {
     expect(failure('{% for i in (1..10) %}{% endfor %}', {}, { limits: { nodes: 5 } }).message).toContain('5')
   })
 
-  test('a stopped template leaves nothing behind for the next', () => {
+  test('a stopped rendering leaves no state behind for the next one', () => {
     const template = compiled(
       '{% for i in data %}{{ i }}{% break %}{% endfor %}{% cycle "a", "b" %}{% increment n %}',
     )
@@ -135,7 +135,7 @@ describe('limits are counted, with a clock that stands still', () => {
     expect(template.render([1], environment).output).toBe(first)
   })
 
-  test('a large source is read without quadratic work', async () => {
+  test('the time to compile a large source does not grow quadratically', async () => {
     const sourceOf = (parts: number): string => '{{a}}{%if b%}{%endif%}'.repeat(parts)
     const read = (source: string): void => expect(compileTemplate({ path: 'p', source }).findings).toEqual([])
     const few = size(1_500, 7_500)
@@ -150,7 +150,7 @@ describe('limits are counted, with a clock that stands still', () => {
     expect(times).toBeLessThan(16)
   })
 
-  test('a number of many digits is grouped without quadratic work', async () => {
+  test('the time to group the digits of a number does not grow quadratically', async () => {
     const write = (pattern: string) => (): void => {
       const turns = `{% for i in (1..5000) %}{% assign t = data.n | format_number_pattern: "${pattern}" %}{% endfor %}`
       expect(output(turns, { n: 1e300 })).toBe('')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { failure, output } from './rendering.ts'
 
-describe('number formats', () => {
+describe('Number formats', () => {
   test.each([
     ['123456.7 | format_number: "en", "US"', '123,456.7'],
     ['123456.7 | format_number: "de", "DE"', '123.456,7'],
@@ -34,11 +34,11 @@ describe('number formats', () => {
     expect(output(`{{ ${expression} }}`)).toBe(expected)
   })
 
-  test('amounts carry the currency of the tenant', () => {
+  test('amounts have the currency of the tenant', () => {
     expect(output('{{ 10 | format_number_currency: "en", "US" }}', {}, { currency: 'GBP' })).toBe('£10.00')
   })
 
-  test('a pattern or a locale that means nothing fails', () => {
+  test('an invalid pattern or locale fails, and so does a pattern that is too long', () => {
     for (const call of [
       'format_number_pattern: "abc"',
       'format_number_pattern: "0.0.0"',

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { failure, output } from './rendering.ts'
 
-describe('numbers in templates', () => {
+describe('Numbers in templates', () => {
   test.each([
     ['{{ 0.1 | plus: 0.2 }}', '0.3'],
     ['{{ 11.655 | times: 12 }}', '139.86'],
@@ -14,7 +14,7 @@ describe('numbers in templates', () => {
     ['{{ 3 | at_least: 5 }} {{ 3 | at_most: 2.5 }} {{ "7" | at_least: 5 }}', '5 2.5 7'],
     ['{{ 123456789012345678901234567890 | plus: 1 }}', '123456789012345678901234567891'],
     ['{{ 0.0000001 }} {{ 1000000000000000000000 }}', '0.0000001 1000000000000000000000'],
-  ])('%s computes on exact decimals', (source, expected) => {
+  ])('%s computes with exact decimals', (source, expected) => {
     expect(output(source)).toBe(expected)
   })
 
@@ -28,19 +28,19 @@ describe('numbers in templates', () => {
     expect(output(source)).toBe(expected)
   })
 
-  test('whole by whole divides rounding down, whether literal, text or data', () => {
+  test('dividing whole numbers rounds down, whether they are literals, text or data', () => {
     expect(
       output('{{ 7 | divided_by: 2 }} {{ -7 | divided_by: 2 }} {{ "7" | divided_by: data.n }}', { n: 2 }),
     ).toBe('3 -4 3')
   })
 
-  test('a decimal point on either side divides exactly, also when the value is whole', () => {
+  test('a decimal point on either side makes a division exact, even if the value is whole', () => {
     expect(output('{{ 7 | divided_by: 2.0 }} {{ "7.0" | divided_by: 2 }}')).toBe('3.5 3.5')
     expect(output('{% assign n = 7 | times: 1.0 %}{{ n }} {{ n | divided_by: 2 }}')).toBe('7 3.5')
     expect(output('{{ 2 | divided_by: 3.0 }}')).toBe('0.6666666666666666666666666666666666666667')
   })
 
-  test('an amount of data divides exactly, also when it is whole', () => {
+  test('an amount of the data divides exactly, even if it is whole', () => {
     expect(output('{{ data.a }} {{ data.a | divided_by: 2 }}', { a: new Big('7') })).toBe('7 3.5')
   })
 
@@ -59,16 +59,16 @@ describe('numbers in templates', () => {
     '{% if 2 > 1,000 %}x{% endif %}',
     '{% if false %}{% elsif 2 > 1,000 %}x{% endif %}',
     '{% case 1,000 %}{% when 1 %}x{% endcase %}',
-  ])('%s is refused, rather than read as 1', source => {
+  ])('%s is rejected rather than read as 1', source => {
     expect(() => output(source)).toThrow(/cannot read ",000/)
   })
 
-  test('a second value of a sum or product is refused: it is the rest of a number with a comma', () => {
+  test('times rejects a second argument, because it is the rest of a number with a comma', () => {
     expect(() => output('{{ 2 | times: 1,000 }}')).toThrow(/'times' takes one value and is given 2/)
     expect(output('{{ "a-b" | replace: "-", "+" }}')).toBe('a+b')
   })
 
-  test('a rounded number is whole again', () => {
+  test('a rounded number counts as whole', () => {
     expect(output('{{ 7.0 | round | divided_by: 2 }}')).toBe('3')
   })
 
@@ -78,7 +78,7 @@ describe('numbers in templates', () => {
     ).toBe('1 2 -2 1.5')
   })
 
-  test('division by zero stops the template at the filter', () => {
+  test('division by zero fails with the line and column of the filter', () => {
     expect(failure('ab\n{{ 1 | divided_by: 0 }}')).toMatchObject({
       code: 'templateFailed',
       line: 2,
@@ -88,11 +88,11 @@ describe('numbers in templates', () => {
     expect(failure('{{ 1 | modulo: "0.0" }}').message).toContain('zero')
   })
 
-  test('text that looks like a number computes as one, blanks ignored; nothing and other text are 0', () => {
+  test('numeric text counts as a number, blanks ignored, and an absent value or other text counts as 0', () => {
     expect(output('{{ " 2.50 " | times: "4" }} {{ nothing | plus: 3 }} {{ "abc" | plus: 3 }}')).toBe('10 3 3')
   })
 
-  test('data numbers keep their shortest decimal form', () => {
+  test('numbers of the data print in their shortest decimal form', () => {
     expect(output('{{ data.a }} {{ data.a | times: 3 }} {{ data.b }}', { a: 0.1, b: 1e21 })).toBe(
       '0.1 0.3 1000000000000000000000',
     )
@@ -103,7 +103,7 @@ describe('numbers in templates', () => {
     expect(output('{{ data | sum: "p" }}', [{ p: 0.1 }, { p: 0.7 }])).toBe('0.8')
   })
 
-  test('compounding in a loop stays within 100 places', () => {
+  test('compounding in a loop stays within 100 decimal places', () => {
     const grown = output(
       '{% assign f = 1 %}{% for i in (1..360) %}{% assign f = f | times: 1.0034567 %}{% endfor %}{{ f }}',
     )
@@ -111,7 +111,7 @@ describe('numbers in templates', () => {
     expect(new Big(grown).round(9).toFixed()).toBe(new Big('1.0034567').pow(360).round(9).toFixed())
   })
 
-  test('a number of more than 400 digits is refused', () => {
+  test('a number of more than 400 digits stops the template', () => {
     expect(
       failure('{% assign f = 10 %}{% for i in (1..20) %}{% assign f = f | times: f %}{% endfor %}').code,
     ).toBe('templateLimit')

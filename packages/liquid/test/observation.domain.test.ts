@@ -23,7 +23,7 @@ function steps(source: string, data?: unknown, more: Partial<RenderingEnvironmen
   return seen.filter(step => !step.endsWith(' text'))
 }
 
-test('each step comes in the order of execution, with line and column', () => {
+test('an observer gets each step in the order of execution, with line and column', () => {
   const source = `{% assign base = data.value | times: 0.02 | plus: data.loading %}
   {{ base | round: 2 }}`
   expect(steps(source, { value: 1_250, loading: '10.5' })).toEqual([
@@ -39,7 +39,7 @@ test('each step comes in the order of execution, with line and column', () => {
   ])
 })
 
-test('branches say which way they went, and loops how often', () => {
+test('branch steps report the branch that was taken, and for loops the number of iterations', () => {
   const source = `{% if data.a %}A{% elsif data.b %}B{% else %}C{% endif %}
 {% unless data.a %}not{% endunless %}
 {% case data.kind %}{% when 'x' %}X{% when 'y', 'z' %}Y{% endcase %}
@@ -56,7 +56,7 @@ test('branches say which way they went, and loops how often', () => {
   expect(steps(source, {}).filter(step => step.includes(' -> '))[2]).toBe('3:1 case -> 2')
 })
 
-test('loops, captures, counters and arguments of snippets are assignments', () => {
+test('loops, captures, counters and arguments of snippets are reported as assignments', () => {
   const snippets = { note: compiled('{{ text }}', 'note.liquid') }
   const source = `{% for one in data.list %}{% endfor %}{% capture c %}{{ data.x }}{% endcapture %}{% increment n %}{% render 'note', text: data.x %}`
   const templates = (name: string) => snippets[name as keyof typeof snippets]
@@ -70,7 +70,7 @@ test('loops, captures, counters and arguments of snippets are assignments', () =
   ])
 })
 
-test('steps within a snippet have its path', () => {
+test('steps within a snippet have the path of the snippet', () => {
   const paths: string[] = []
   const observer: RenderingObserver = { read: ({ at, path }) => paths.push(`${at.path} ${path.join('.')}`) }
   const snippet = compiled('{{ data.b }}', 'inner.liquid')
@@ -78,21 +78,21 @@ test('steps within a snippet have its path', () => {
   expect(paths).toEqual(['test.liquid data.a', 'inner.liquid data.b', 'test.liquid data.c'])
 })
 
-test('parts in brackets are read with their value', () => {
+test('a path with brackets is reported with the value of the brackets', () => {
   expect(steps('{{ data.rates[data.key] }}', { key: 'b', rates: { b: 3 } }).slice(1)).toEqual([
     '1:15 data.key = b',
     '1:4 data.rates.b = 3',
   ])
 })
 
-test('a path without a value is read as undefined', () => {
+test('a path without a value is reported as undefined', () => {
   const values: unknown[] = []
   const observer: RenderingObserver = { read: ({ value }) => values.push(value) }
   rendering('{{ data.nothing.here }}', {}, { observer })
   expect(values).toEqual([undefined])
 })
 
-test('an observer may end the rendering, at the place of the step', () => {
+test('an observer can stop the rendering with an error at the position of the step', () => {
   const observer: RenderingObserver = {
     read({ at, path, value }) {
       if (value === undefined) throw new TemplateError('templateFailed', `There is no ${path.join('.')}.`, at)
@@ -105,7 +105,7 @@ test('an observer may end the rendering, at the place of the step', () => {
   })
 })
 
-test('nodes of a template are listed in order, with those within blocks and the ways they can go', () => {
+test('nodesOf lists all nodes in order, those within blocks included, with their number of branches', () => {
   const source = `a{% if x %}b{% elsif y %}{{ c }}{% endif %}
 {% for i in list %}{{ i }}{% endfor %}{% header %}{{ h }}{% endheader %}`
   const shown = nodesOf(compiled(source)).map(({ at, kind, tag, branches }) =>
@@ -124,7 +124,7 @@ test('nodes of a template are listed in order, with those within blocks and the 
   ])
 })
 
-test('every node that runs is one of the listed nodes, and its branch one of its branches', () => {
+test('every node that runs is listed by nodesOf, and takes one of the branches listed there', () => {
   const piece = fc.constantFrom(
     '{{ data.n | plus: 1 }}',
     '{% if data.b %}x{% else %}{{ data.n }}{% endif %}\n',
@@ -153,7 +153,7 @@ test('every node that runs is one of the listed nodes, and its branch one of its
   )
 })
 
-test('an observed rendering counts as much work as any other', () => {
+test('observing a rendering does not change the work that is counted', () => {
   const source = '{% for i in (1..50) %}{{ i | times: 2 }}{% endfor %}'
   const within = (nodes: number, observer?: RenderingObserver) => {
     try {

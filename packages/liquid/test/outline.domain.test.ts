@@ -76,7 +76,7 @@ const filters = (list: readonly { name: string; args: readonly Expression[] }[])
 
 const outline = (source: string): string[] => lines(outlineOf(compiled(source)))
 
-test('every kind of statement is listed with what it contains', () => {
+test('outlineOf lists every kind of statement with its contents', () => {
   const source = `text {{ data.a.b | times: 2 | round }}
 {% assign x = "t" | lookup: data['k'], column: "c" %}{% capture y %}{{ x }}{% endcapture %}
 {% if data.a > 1 and x == "z" or y %}1{% elsif data.list[0] contains 'q' %}{{ 2 }}{% else %}{{ 3 }}{% endif %}
@@ -116,7 +116,7 @@ echo z %}{% render 'snippet' %}{% increment n %}{% comment %}{{ not.this }}{% en
   ])
 })
 
-test('offsets are those of the source', () => {
+test('the offsets of an outline are positions in the source', () => {
   const source = 'a\n{{ data.premum | times: 2 }}'
   const [, output] = outlineOf(compiled(source))
   if (output?.kind !== 'output' || output.value.initial.kind !== 'path') throw new Error('no output')
@@ -125,7 +125,7 @@ test('offsets are those of the source', () => {
   expect(source.slice(output.value.filters[0]!.begin)).toMatch(/^\| times|^times/)
 })
 
-test('a path without a value can be a failure, at its place; tests and defaults say that they ask', () => {
+test('withoutValue can reject a path without a value, and learns whether the path is only tested', () => {
   const asked: string[] = []
   const withoutValue = (strict: boolean) => ({
     withoutValue: ({

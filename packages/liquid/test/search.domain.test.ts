@@ -8,7 +8,7 @@ import { compiled, environment } from './rendering.ts'
 const letters = (most: number) =>
   fc.array(fc.constantFrom('a', 'a', 'a', 'b'), { maxLength: most }).map(all => all.join(''))
 
-test('a text is found where the runtime finds it', () => {
+test('firstPlace, lastPlace and splitBy return the same as indexOf, lastIndexOf and split', () => {
   fc.assert(
     fc.property(letters(8), letters(90), fc.nat(12), letters(50), (unit, start, times, other) => {
       const text = start + unit.repeat(times) + start
@@ -28,7 +28,7 @@ test.each([
   ['replace', '{% assign r = t | replace: p, "x" %}'],
   ['remove_first', '{% assign r = t | remove_first: p %}'],
   ['replace_last', '{% assign r = t | replace_last: p, "x" %}'],
-])('%s looks for a long text without quadratic work', async (_name, use) => {
+])('%s searches a long text in less than quadratic time', async (_name, use) => {
   const looking = (length: number) => {
     const half = 'a'.repeat(length / 2)
     const template = compiled(`{% assign t = data.text %}{% assign p = data.sought %}${use}`)

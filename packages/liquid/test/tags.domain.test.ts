@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { compiled, failure, output } from './rendering.ts'
 
-describe('loops', () => {
-  test('offset, then limit, then reversed, in whatever order they are written', () => {
+describe('Loops', () => {
+  test('offset, limit and reversed apply in this order, in whichever order they are written', () => {
     const list = [1, 2, 3, 4, 5]
     expect(output('{% for x in data limit: 3 offset: 1 %}{{ x }}{% endfor %}', list)).toBe('234')
     expect(output('{% for x in data reversed limit: "2" %}{{ x }}{% endfor %}', list)).toBe('21')
@@ -14,7 +14,7 @@ describe('loops', () => {
     ).toBe('12-345')
   })
 
-  test('ranges run over whole numbers, bounds may be text or computed', () => {
+  test('a range has whole numbers, and its bounds may be text or computed', () => {
     expect(output('{% for i in (1..data) reversed %}{{ i }}{% endfor %}', '3')).toBe('321')
     expect(output('{% assign n = 1 | times: 2.0 %}{% for i in (n..4) limit: 2 %}{{ i }}{% endfor %}')).toBe(
       '23',
@@ -22,7 +22,7 @@ describe('loops', () => {
     expect(output('{% for i in (3..1) %}{{ i }}{% else %}none{% endfor %}')).toBe('none')
   })
 
-  test('maps run as pairs of key and value', () => {
+  test('a map is iterated as pairs of key and value', () => {
     expect(
       output('{% for pair in data %}{{ pair[0] }}={{ pair[1].n }};{% endfor %}', {
         a: { n: 1 },
@@ -31,13 +31,13 @@ describe('loops', () => {
     ).toBe('a=1;b=2;')
   })
 
-  test('a single value runs once, nothing not at all', () => {
+  test('a single value is iterated once, and an absent value not at all', () => {
     expect(output('{% for x in data %}[{{ x }}]{% endfor %}', 'one')).toBe('[one]')
     expect(output('{% for x in data %}[{{ x }}]{% endfor %}', 12.5)).toBe('[12.5]')
     expect(output('{% for x in data.none %}x{% else %}empty{% endfor %}', {})).toBe('empty')
   })
 
-  test('forloop knows where it is', () => {
+  test('forloop has its indexes, length, first, last and parentloop', () => {
     const source =
       '{% for x in data %}{{ forloop.index }}{{ forloop.index0 }}{{ forloop.rindex }}{{ forloop.rindex0 }}{{ forloop.first }}{{ forloop.last }}{{ forloop.length }} {% endfor %}'
     expect(output(source, ['a', 'b'])).toBe('1021truefalse2 2110falsetrue2 ')
@@ -48,7 +48,7 @@ describe('loops', () => {
     ).toBe('11 12 21 22 ')
   })
 
-  test('break and continue end the loop and the turn', () => {
+  test('break ends the loop, and continue ends the iteration', () => {
     expect(
       output(
         '{% for i in (1..5) %}{% if i == 2 %}{% continue %}{% endif %}{% if i == 4 %}{% break %}{% endif %}{{ i }}{% endfor %}!',
@@ -56,11 +56,11 @@ describe('loops', () => {
     ).toBe('13!')
   })
 
-  test('a variable set inside stays set behind the loop', () => {
+  test('a variable that is set in a loop is still set after it', () => {
     expect(output('{% for i in (1..3) %}{% assign last = i %}{% endfor %}{{ last }}')).toBe('3')
   })
 
-  test('tablerow makes rows of cells', () => {
+  test('tablerow renders rows of cells', () => {
     expect(
       output('{% tablerow x in (1..3) cols: 2 %}{{ x }}{{ tablerowloop.col_last }}{% endtablerow %}'),
     ).toBe(
@@ -68,13 +68,13 @@ describe('loops', () => {
     )
   })
 
-  test('cycle goes on with each turn, groups apart', () => {
+  test('cycle continues with each use, separately for each group', () => {
     expect(output('{% for i in (1..3) %}{% cycle "a", "b" %}{% endfor %}{% cycle "a", "b" %}')).toBe('abab')
     expect(output('{% cycle "x": 1, 2 %}{% cycle "y": 1, 2 %}{% cycle "x": 1, 2 %}')).toBe('112')
   })
 })
 
-describe('other tags', () => {
+describe('Other tags', () => {
   test.each([
     ['{% capture a %}x{{ 1 | plus: 1 }}{% endcapture %}[{{ a }}]', '[x2]'],
     ['{% raw %}{{ a }}{% if %}{% endraw %}!', '{{ a }}{% if %}!'],
@@ -93,7 +93,7 @@ describe('other tags', () => {
   })
 })
 
-describe('snippets', () => {
+describe('Snippets', () => {
   const snippets: Record<string, string> = {
     greet: 'Hello {{ who }}{{ data.mark }}{% assign set = "yes" %}',
     item: '[{{ item }}]',
@@ -104,13 +104,13 @@ describe('snippets', () => {
   const templates = (name: string) =>
     snippets[name] === undefined ? undefined : compiled(snippets[name], `${name}.liquid`)
 
-  test('include sees and sets the variables around it', () => {
+  test('include reads and sets the variables of the including template', () => {
     expect(
       output('{% assign who = "you" %}{% include "greet" %}{{ set }}', { mark: '!' }, { templates }),
     ).toBe('Hello you!yes')
   })
 
-  test('render sees data and what it is given, and sets nothing', () => {
+  test('render only sees data and its arguments, and sets no variables of the template', () => {
     expect(
       output('{% assign who = "you" %}{% render "greet" %}{{ set }}', { mark: '!' }, { templates }),
     ).toBe('Hello !')
@@ -120,28 +120,28 @@ describe('snippets', () => {
     ).toBe('[a][b](5)')
   })
 
-  test('the name may be computed', () => {
+  test('the name of a snippet may be computed', () => {
     expect(output('{% assign n = "named" %}{% include n with 7 %}', {}, { templates })).toBe('(7)')
   })
 
-  test('an unknown name fails with the name', () => {
+  test('an unknown snippet fails with its name in the message', () => {
     expect(failure('{% render "gone" %}', {}, { templates }).message).toContain("'gone'")
     expect(failure('{% render "gone" %}').message).toContain("'gone'")
   })
 
-  test('a snippet that includes itself is refused', () => {
+  test('a snippet that includes itself fails', () => {
     expect(failure('{% include "loop" %}', {}, { templates })).toMatchObject({
       code: 'templateFailed',
       path: 'loop.liquid',
     })
   })
 
-  test('nesting deeper than 8 is refused', () => {
+  test('snippets nested deeper than 8 levels stop the template', () => {
     const deep = (name: string) => compiled(`{% include "n${Number(name.slice(1)) + 1}" %}`, name)
     expect(failure('{% include "n1" %}', {}, { templates: deep }).code).toBe('templateLimit')
   })
 
-  test('a failure inside names the snippet', () => {
+  test('a failure inside a snippet has the path, line and column within the snippet', () => {
     expect(failure('{% include "broken" %}', {}, { templates })).toMatchObject({
       path: 'broken.liquid',
       line: 2,
@@ -150,8 +150,8 @@ describe('snippets', () => {
   })
 })
 
-describe('data', () => {
-  test('stays as it was', () => {
+describe('The data of a template', () => {
+  test('is not changed by the template', () => {
     const data = { n: 1, list: [3, 1, 2], o: { a: 1 } }
     const before = JSON.stringify(data)
     output(
@@ -161,7 +161,7 @@ describe('data', () => {
     expect(JSON.stringify(data)).toBe(before)
   })
 
-  test('shows own members only, never what objects inherit', () => {
+  test('shows only its own members, never inherited ones', () => {
     const paths = [
       'data.constructor',
       'data.__proto__',

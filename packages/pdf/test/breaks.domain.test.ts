@@ -34,7 +34,7 @@ test.runIf(hasPoppler).each([
   ['an inline block', `<span style="display: inline-block; width: 40pt">${TALL}</span> beside`],
   ['an item of a flex row', `<div style="display: flex"><div>${TALL}</div><div>beside</div></div>`],
   ['a row with a height', `<p>${TALL}</p><table><tr style="height: 3000px"><td>row</td></tr></table>`],
-])('%s', async (_, html) => {
+])('no text is lost when pages break within %s', async (_, html) => {
   const { bytes } = await rendered(`<p>before</p>${html}<p>after</p>`)
   const words = textLines(bytes).join(' ').split(/\s+/)
   expect(LINES.filter(line => !words.includes(line))).toEqual([])
@@ -43,7 +43,7 @@ test.runIf(hasPoppler).each([
   expect(others.filter(word => !words.includes(word))).toEqual([])
 })
 
-test('a block that fits a page stays whole, as the others do when one breaks', async () => {
+test('a block that fits on a page stays whole, even if another one is too tall for a page', async () => {
   const lines = (count: number): string => '<br>line'.repeat(count)
   const kept = (count: number): string => `<div style="page-break-inside: avoid">Block ${lines(count)}</div>`
   const pages = ({ bytes }: { bytes: Uint8Array }): number =>
@@ -55,7 +55,7 @@ test('a block that fits a page stays whole, as the others do when one breaks', a
 })
 
 test.runIf(hasPoppler)(
-  'a letter that is higher than its page is cut off, and the text goes on after it',
+  'a letter that is taller than its page is cut off, and the text continues after it',
   async () => {
     const html = '<p>before</p><p style="font-size: 400pt">Q</p><p>after</p>'
     const { bytes } = await rendered(html, { pageSize: 'A5', orientation: 'landscape' })
@@ -63,7 +63,7 @@ test.runIf(hasPoppler)(
   },
 )
 
-test.runIf(hasPoppler)('words that would push a column off the paper break, and no others', async () => {
+test.runIf(hasPoppler)('only words that would push a column off the paper are broken', async () => {
   const long = 'Binnenschifffahrtshaftpflichtversicherungsgesellschaft'.repeat(2)
   const table = (word: string): string =>
     `<table border="1"><tr><td>DE89370400440532013000</td><td>${word}</td><td>1.234.567,89</td></tr></table>`

@@ -48,7 +48,7 @@ const printed = (html: string): Promise<Uint8Array> =>
     },
   )
 
-test('every line of docs/css.md has a fixture, and every fixture a line', () => {
+test('every line of docs/css.md has a fixture, and every fixture has a line', () => {
   const lines = readFileSync('docs/css.md', 'utf8').matchAll(/^\|.*\| `(\w+)`\s*\|$/gm)
   expect([...lines].map(([, name]) => name).sort()).toEqual(Object.keys(FIXTURES).sort())
 })
@@ -57,7 +57,7 @@ test('every line of docs/css.md has a fixture, and every fixture a line', () => 
 const MOST_TELLING = ['alignment', 'borders', 'colours', 'lists', 'tables', 'widths']
 
 describe.each(Object.entries(FIXTURES))('%s', (name, { html, text, colours = [], pages = 1, alone }) => {
-  test.runIf(hasPoppler)('shows its text, colours and pages', async () => {
+  test.runIf(hasPoppler)('has the expected text, colours and number of pages', async () => {
     const pdf = await render(html)
     const sheets = textPages(pdf)
     expect(sheets).toHaveLength(pages)
@@ -73,23 +73,26 @@ describe.each(Object.entries(FIXTURES))('%s', (name, { html, text, colours = [],
     for (const colour of colours) expect([...all]).toContain(colour)
   })
   const isCompared = alone === undefined && size(MOST_TELLING.includes(name), true)
-  test.runIf(hasPoppler && BROWSER !== undefined && isCompared)('looks as a browser prints it', async () => {
-    const [ours, theirs] = [pictures(await render(html, LAYOUT)), pictures(await printed(html))]
-    expect(ours).toHaveLength(theirs.length)
-    expect(ours.flatMap((page, at) => differences(page, theirs[at]!))).toEqual([])
-  })
+  test.runIf(hasPoppler && BROWSER !== undefined && isCompared)(
+    'looks like the print of a browser',
+    async () => {
+      const [ours, theirs] = [pictures(await render(html, LAYOUT)), pictures(await printed(html))]
+      expect(ours).toHaveLength(theirs.length)
+      expect(ours.flatMap((page, at) => differences(page, theirs[at]!))).toEqual([])
+    },
+  )
 })
 
 const PAGE =
   '<p style="text-align:right">right</p><div style="background:#ffeeee;padding:6pt">box</div><table style="width:60%"><tr><td style="width:50%;border-bottom:0.75pt solid gray">one</td><td>two</td></tr></table><p>after</p>'
 
-describe.runIf(hasPoppler)('the comparison', () => {
+describe.runIf(hasPoppler)('The comparison of pages', () => {
   let one: Picture | undefined
   beforeAll(async () => {
     one = pictures(await render(PAGE))[0]
   })
 
-  test('finds a page like itself', () => {
+  test('finds no difference between a page and itself', () => {
     expect(differences(one!, one!)).toEqual([])
   })
   test.each([
@@ -104,7 +107,7 @@ describe.runIf(hasPoppler)('the comparison', () => {
     ['a padding of 3 points less', 'padding:6pt', 'padding:3pt'],
     ['other words', 'after', 'other words'],
     ['letters of another colour', 'two', '<span style="color:red">two</span>'],
-  ])('sees %s', async (_, from, to) => {
+  ])('detects %s', async (_, from, to) => {
     const [other] = pictures(await render(PAGE.replace(from, to)))
     expect(differences(one!, other!)).not.toEqual([])
   })

@@ -9,8 +9,8 @@ const mono = (): Uint8Array =>
   new Uint8Array(readFileSync('node_modules/dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'))
 const face = (file: string): string => `<style>@font-face { font-family: Own; src: url('${file}') }</style>`
 
-describe('letters that no font has', () => {
-  test('are told, each once, in text, headers and footers alike', async () => {
+describe('Letters that no font has', () => {
+  test('are reported once each, from text, headers and footers', async () => {
     const { missing } = await rendered(
       '<bindery-header>語</bindery-header><p>日本 and 日本</p><bindery-footer>한</bindery-footer>',
     )
@@ -22,13 +22,13 @@ describe('letters that no font has', () => {
     'ქართული, Հայերեն, עברית, العربية, हिन्दी',
     '€ £ ₹ ₺ ₽ ₿ ✓ → ≤ ½ № § ™ “quoted” – — …',
     'joined\u200d, soft\u00adhyphen, left\u200e, variant\ufe0f, no\u00a0break',
-  ])('are none of %s', async text => {
+  ])('include none of %s', async text => {
     expect((await rendered(`<p>${text}</p>`)).missing).toBe('')
   })
 })
 
-describe('a font of the configuration', () => {
-  test('is in the PDF when its family is named, or a letter is in no other', async () => {
+describe('A font of the configuration', () => {
+  test('is embedded in the PDF when its family is used', async () => {
     const font = new Map([['mono.ttf', mono()]])
     const size = async (html: string): Promise<number> => (await rendered(html, {}, font)).bytes.length
     const without = await size(`${face('mono.ttf')}<p>text</p>`)
@@ -38,14 +38,14 @@ describe('a font of the configuration', () => {
     ).toBe('')
   })
 
-  test('is a file that is a font', async () => {
+  test('is rejected when its file is not a font', async () => {
     const font = new Map([['text.ttf', new TextEncoder().encode('This is no font at all.')]])
     await expect(rendered(`${face('text.ttf')}<p>x`, {}, font)).rejects.toThrow(
       "The font 'text.ttf' cannot be used: it is neither TrueType, OpenType, WOFF nor WOFF2.",
     )
   })
 
-  test('that is broken fails the document and nothing else', async () => {
+  test('fails only the document that uses it when it is broken', async () => {
     const broken = mono().slice(0, 20_000)
     const html = `${face('mono.ttf')}<p style="font-family:Own">text</p>`
     const problem = await rendered(html, {}, new Map([['mono.ttf', broken]])).catch(one => one)
@@ -53,7 +53,7 @@ describe('a font of the configuration', () => {
     expect((await rendered('<p>text</p>')).bytes.length).toBeGreaterThan(500)
   })
 
-  test('that a page of HTML has in it is taken out as a file again', () => {
+  test('is extracted as a file again from HTML that embeds it', () => {
     const html = `${face('mono.ttf')}${face('other.woff2')}${face('none.ttf')}<p>url(data:text/plain;base64,eA==)</p>`
     const files = new Map([
       ['mono.ttf', mono()],
@@ -66,7 +66,7 @@ describe('a font of the configuration', () => {
     expect([...taken.fonts.values()].map(bytes => new Uint8Array(bytes))).toEqual([...files.values()])
   })
 
-  test('is known by the names that @font-face gives, and by no address', () => {
+  test('is found by its file name in @font-face, but not by a URL or a path', () => {
     expect(
       fontNames(
         '<style>@font-face{src:url("A b.ttf")} @FONT-FACE { font-family: x; src: local(x), url( c.otf ) format("opentype") } @font-face{src:url(https://example.com/d.ttf)} @font-face{src:url(../e.ttf)} p{background:url(f.ttf)}</style>',
@@ -75,13 +75,13 @@ describe('a font of the configuration', () => {
   })
 })
 
-describe('text from the right', () => {
+describe('Right-to-left text', () => {
   const cut = (text: string, direction: 'ltr' | 'rtl' | undefined) => {
     const { runs, fromTheRight } = directed([{ text }], direction)
     return { runs: runs.map(run => [run.text, run.level ?? 0]), fromTheRight }
   }
 
-  test('is cut where its direction changes, numbers and Latin words within it kept', () => {
+  test('is split where its direction changes, with numbers and Latin words as separate runs', () => {
     expect(cut('שלום 12 abc', 'rtl')).toEqual({
       runs: [
         ['שלום ', 1],
@@ -93,7 +93,7 @@ describe('text from the right', () => {
     })
   })
 
-  test('is broken into words as it is read, and has its brackets turned round then', () => {
+  test('is split into words in reading order, with brackets mirrored when a word is drawn', () => {
     expect(cut('שלום (עולם) 42', 'rtl').runs).toEqual([
       ['שלום (עולם) ', 1],
       ['42', 2],
@@ -103,18 +103,18 @@ describe('text from the right', () => {
     expect(wordToDraw('(b)', 2)).toBe('(b)')
   })
 
-  test('has numbers in digits of Arabic that begin at the left, which the engine would turn round', () => {
+  test('reverses numbers in Arabic digits before drawing, because the engine reverses them again', () => {
     expect(wordToDraw('١٢٣', 2)).toBe('٣٢١')
     expect(wordToDraw('۱۲-', 2)).toBe('-۲۱')
     expect(wordToDraw('123', 2)).toBe('123')
   })
 
-  test('begins at the right by itself where its first letter says so', () => {
+  test('is recognized by its first letter if no direction is given', () => {
     expect(cut('שלום', undefined).fromTheRight).toBe(true)
     expect(cut('abc שלום', undefined).fromTheRight).toBe(false)
   })
 
-  test.runIf(hasPoppler)('is found in the PDF as it was written', async () => {
+  test.runIf(hasPoppler)('can be found in the PDF as it was written', async () => {
     const { bytes } = await rendered('<p dir="rtl">שלום עולם 12</p><p>مرحبا</p>')
     const text = textLines(bytes).join(' ')
     for (const word of ['שלום', 'עולם', '12']) expect(text).toContain(word)
@@ -125,7 +125,7 @@ describe('text from the right', () => {
     ['<p>Number ١٢٣٤٥ insured</p>', ['١٢٣٤٥']],
     ['<p dir="rtl">שלום 123 (abc) — פוליסה</p>', ['(abc)']],
     ['<p dir="rtl" style="width: 1cm">١٢٣٤٥٦٧٨٩٠١٢٣٤٥٦٧٨٩٠</p>', ['١٢٣٤ ٥٦٧٨']],
-  ])('prints its numbers and brackets in their order: %s', async (html, words) => {
+  ])('prints its numbers and brackets in order: %s', async (html, words) => {
     const text = textLines((await rendered(html)).bytes).join(' ')
     for (const word of words) expect(text.replace(/[\u202a-\u202e]/g, '')).toContain(word)
   })

@@ -57,7 +57,7 @@ const GROWING: readonly (readonly [name: string, html: (size: number) => string]
 ]
 
 test.each(GROWING)(
-  '%s: doubled three times, the work that is counted grows in proportion',
+  '%s: the counted work grows in proportion when the document is doubled',
   async (_, html) => {
     const work: number[] = []
     for (const parts of size([80, 160], [120, 240, 480, 960])) work.push((await rendered(html(parts))).work!)
@@ -75,7 +75,7 @@ test.each(
   GROWING.filter(([name]) =>
     /Hebrew text$|both directions$|numbers|isolates|nothing breaks|blanks that are kept/.test(name),
   ),
-)('%s: eight times as much takes about eight times as long', async (_, html) => {
+)('%s: eight times as much text takes less than 24 times as long', async (_, html) => {
   await rendered(html(100))
   const few = size(125, 500)
   const most = 24
@@ -94,7 +94,7 @@ const CHARACTERS = [
   ...'\u0301\u200d\u200f\u200e\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u0660\u2329\u3009\u00a0',
 ]
 
-test('levels of directions are those of the Unicode algorithm, as bidi-js finds them', () => {
+test('embeddingLevels agrees with bidi-js on the Unicode bidirectional algorithm', () => {
   const bidi = bidiFactory()
   fc.assert(
     fc.property(
@@ -153,11 +153,14 @@ test.each([
     `<style>${Array.from({ length: 999 }, () => 'p').join()}{${Array.from({ length: 200 }, (_, at) => `a${at}:1`).join(';')}}</style>${times(60, '<p>x')}`,
     'comparisons of elements',
   ],
-])('work that no count of characters shows is refused: %s', async (_, html, message) => {
-  await expect(rendered(html)).rejects.toThrow(message)
-})
+])(
+  'rejects a document whose work does not show in its number of characters: %s',
+  async (_, html, message) => {
+    await expect(rendered(html)).rejects.toThrow(message)
+  },
+)
 
-test('the longest paragraph that the limits allow (in the small size a fourth of it) is made, in words of any direction', async () => {
+test('renders the longest paragraph within the limits (a fourth in the small size), in either direction', async () => {
   const half = CONVERSION_LIMITS.characters / size(40, 10)
   expect(
     (await rendered(`<p>${times(half, 'word ')}</p><p>${times(half / 2, 'שלום ')}</p>`)).bytes.length,

@@ -32,7 +32,7 @@ test.runIf(hasPoppler).each([
     'a cell with a page break',
     `<table><tr><td><p>line 0</p><div style="page-break-after: always"></div><p>line 1</p></td></tr></table>`,
   ],
-])('all of %s is shown, on several pages', async (_, html) => {
+])('all of %s is shown, on more than one page', async (_, html) => {
   const pages = textPages(await render(`<p>before</p>${html}<p>after</p>`))
   const shown = numbersOf(pages)
   expect(shown).toEqual(Array.from({ length: html.match(/line \d/g)!.length }, (_, at) => at))
@@ -41,18 +41,21 @@ test.runIf(hasPoppler).each([
   expect(pages.at(-1)).toContain('after')
 })
 
-test.runIf(hasPoppler)('what fits a page stays on one, beside what does not', async () => {
-  const part = `<div style="page-break-inside: avoid">${lines(20)}</div>`
-  const tall = `<div style="page-break-inside: avoid">${lines(80)}</div>`
-  const pages = textPages(await render(part + part + tall + part))
-  const kept = numbersOf([pages[0]!])
-  expect(kept).toEqual(Array.from({ length: 20 }, (_, at) => at))
-  expect(numbersOf([pages[1]!]).slice(0, 20)).toEqual(kept)
-  expect(numbersOf([pages.at(-1)!]).slice(-20)).toEqual(kept)
-})
+test.runIf(hasPoppler)(
+  'a part that fits on a page stays on one, next to a part that does not fit',
+  async () => {
+    const part = `<div style="page-break-inside: avoid">${lines(20)}</div>`
+    const tall = `<div style="page-break-inside: avoid">${lines(80)}</div>`
+    const pages = textPages(await render(part + part + tall + part))
+    const kept = numbersOf([pages[0]!])
+    expect(kept).toEqual(Array.from({ length: 20 }, (_, at) => at))
+    expect(numbersOf([pages[1]!]).slice(0, 20)).toEqual(kept)
+    expect(numbersOf([pages.at(-1)!]).slice(-20)).toEqual(kept)
+  },
+)
 
 test.runIf(hasPoppler).each([0, 20, 40])(
-  'rows at the end of a page are shown beside one that may be broken, %d pixels below',
+  'all rows are shown after a row that may break, %d pixels further down',
   async more => {
     const long = `<tr><td>${'text '.repeat(400)}</td><td>x</td></tr>`
     const pages = textPages(
@@ -79,12 +82,12 @@ test.runIf(hasPoppler).each([
   }
 })
 
-test.runIf(hasPoppler)('an empty cell over several rows leaves room, and all is shown', async () => {
+test.runIf(hasPoppler)('an empty cell over several rows hides nothing', async () => {
   const html = `<table border="1"><tr><td rowspan="2"></td><td>line 0</td></tr><tr><td>line 1</td></tr></table><p>after</p>`
   expect(textPages(await render(html))).toEqual([['line 0', 'line 1', 'after']])
 })
 
-test.runIf(hasPoppler)('rows stand where they are once a heading has moved to the next page', async () => {
+test.runIf(hasPoppler)('rows do not overlap after a heading has moved to the next page', async () => {
   const tall = '<br>line'.repeat(5)
   const rows = Array.from({ length: 12 }, (_, at) => {
     const span = at % 3 === 0 ? '<td rowspan="3">span</td>' : ''
@@ -97,30 +100,33 @@ test.runIf(hasPoppler)('rows stand where they are once a heading has moved to th
   expect(boxes.filter(({ text }) => text === 'row')).toHaveLength(12)
 })
 
-test.runIf(hasPoppler)('cells beside one over two rows that breaks stand above the next row', async () => {
-  const cell = (count: number): string => `<td>${'line<br>'.repeat(count)}</td>`
-  const row = (at: number): string => `<tr>${cell(1)}${cell(1)}${cell(at % 5 === 4 ? 3 : 1)}</tr>`
-  const rows = Array.from({ length: 20 }, (_, at) => {
-    if (at === 2) return `<tr><td rowspan="2">${'line<br>'.repeat(8)}</td>${cell(1)}${cell(1)}</tr>`
-    return at === 3 ? `<tr>${cell(1)}${cell(1)}</tr>` : row(at)
-  })
-  for (let above = 44; above < 51; above += 1) {
-    const html = `${'<div>above</div>'.repeat(above)}<table border="1" width="100%">${rows.join('')}</table>`
-    expect(coveredIn(wordBoxes(await render(html))), `${above} lines above`).toEqual([])
-  }
-})
+test.runIf(hasPoppler)(
+  'cells next to a cell over two rows that breaks do not overlap the next row',
+  async () => {
+    const cell = (count: number): string => `<td>${'line<br>'.repeat(count)}</td>`
+    const row = (at: number): string => `<tr>${cell(1)}${cell(1)}${cell(at % 5 === 4 ? 3 : 1)}</tr>`
+    const rows = Array.from({ length: 20 }, (_, at) => {
+      if (at === 2) return `<tr><td rowspan="2">${'line<br>'.repeat(8)}</td>${cell(1)}${cell(1)}</tr>`
+      return at === 3 ? `<tr>${cell(1)}${cell(1)}</tr>` : row(at)
+    })
+    for (let above = 44; above < 51; above += 1) {
+      const html = `${'<div>above</div>'.repeat(above)}<table border="1" width="100%">${rows.join('')}</table>`
+      expect(coveredIn(wordBoxes(await render(html))), `${above} lines above`).toEqual([])
+    }
+  },
+)
 
-test.runIf(hasPoppler)('a cell over columns that one above reaches into is shown', async () => {
+test.runIf(hasPoppler)('a cell over columns into which a cell above reaches is shown', async () => {
   const html = `<table border="1"><tr><td>line 0</td><td rowspan="3">line 1</td></tr><tr><td colspan="2">line 2</td></tr><tr><td>line 3</td><td>line 4</td></tr></table>`
   expect(numbersOf(textPages(await render(html))).sort()).toEqual([0, 1, 2, 3, 4])
 })
 
-test.runIf(hasPoppler)('a cell over several rows counts those without cells', async () => {
+test.runIf(hasPoppler)('the rows of a cell over several rows include those without cells', async () => {
   const html = `<table border="1"><tr><td rowspan="2">line 0</td><td>line 1</td></tr><tr></tr><tr><td>line 2</td><td>line 3</td></tr></table>`
   expect(textPages(await render(html))).toEqual([['line 0 line 1', 'line 2 line 3']])
 })
 
-test.runIf(hasPoppler)('what is in a list and in no item of it is shown, without a marker', async () => {
+test.runIf(hasPoppler)('content of a list outside of its items is shown without a marker', async () => {
   const html = '<ol>line <b>0</b><li>line 1</li>line 2<p>line 3</p><li>line 4</ol><ul>line 5</ul>'
   expect(textPages(await render(html))).toEqual([
     ['line 0', '1. line 1', 'line 2', 'line 3', '2. line 4', 'line 5'],

@@ -48,18 +48,18 @@ test.each([
   ['bytes in a PNG', image(pngAddress(10, 10, 2, Buffer.alloc(4_000_001))), '4000000 bytes in one PNG'],
   ['bytes of images', image(`data:image/jpeg;base64,${times(13_400_000, 'A')}`), '10000000 bytes of images'],
   ['header', `<bindery-header>${times(501, '<b>x</b>')}</bindery-header>`, '500 elements in a header'],
-])('too many %s are refused with the limit', async (_, html, message) => {
+])('rejects too many %s, with the limit in the message', async (_, html, message) => {
   await expect(render(html)).rejects.toThrow(message)
 })
 
-test('a length of very many digits is read at once', async () => {
+test('parses a length of 40,000 digits without noticeable delay', async () => {
   const digits = '1'.repeat(40_000)
   const taken = processorClock()
   await render(`<table cellpadding="${digits}-" border="${digits}-"><tr><td>x</table>`)
   expect(taken()).toBeLessThan(5_000)
 })
 
-test('a header that leaves no room for the text is refused', async () => {
+test('rejects a header that leaves no room for the text', async () => {
   await expect(render(`<bindery-header>${times(60, '<p>x</p>')}</bindery-header>text`)).rejects.toThrow(
     'no room',
   )
@@ -79,7 +79,7 @@ test.each([
     image(`data:image/svg+xml,<svg>${times(6_001, '<g></g>')}</svg>`),
     '6000 elements',
   ],
-])('a drawing with %s is refused', async (_, html, message) => {
+])('rejects a drawing with %s', async (_, html, message) => {
   await expect(render(html)).rejects.toThrow(message)
 })
 
@@ -96,12 +96,12 @@ test.each([
     'nonsense',
     '<path d="M x y z 1e999 L"/><rect width="-1" height="NaN" transform="rotate(("/><text>&nbsp;<tspan>x',
   ],
-])('a drawing with %s ends', async (_, content) => {
+])('renders or rejects a drawing with %s without running forever', async (_, content) => {
   const outcome = await render(drawing(content)).catch(problem => problem)
   if (!(outcome instanceof Uint8Array)) expect(outcome.name).toBe('ConversionError')
 })
 
-test('a picture that is no picture is refused', async () => {
+test('rejects an image that is neither PNG nor JPEG', async () => {
   await expect(render('<img src="data:image/png;base64,AAAA">')).rejects.toThrow('neither PNG nor JPEG')
   await expect(render('<img src="data:image/svg+xml,<p>x">')).rejects.toThrow('neither PNG nor JPEG')
 })
@@ -115,11 +115,11 @@ test.each([
   ['holds less than it says', pngAddress(100, 100, 6, packedZeros(10)), 'more or less than its size'],
   ['cannot be unpacked', pngAddress(10, 10, 6, Buffer.from('nonsense')), 'more or less than its size'],
   ['breaks off', pngAddress(10, 10, 2, packedZeros(410)).slice(0, -20), 'is broken'],
-])('a PNG that %s is refused', async (_, address, message) => {
+])('rejects a PNG that %s', async (_, address, message) => {
   await expect(render(image(address))).rejects.toThrow(message)
 })
 
-test('a PNG with transparency is shown', async () => {
+test('renders a PNG with transparency', async () => {
   expect((await render(image(pngAddress(10, 10, 6, packedZeros(410))))).length).toBeGreaterThan(1_000)
 })
 
@@ -144,6 +144,6 @@ test.each([
   ['huge sizes', '<p style="font-size:9999pt;margin:99999pt;line-height:9999">x</p>'],
   ['a word longer than a line', times(3_000, 'x')],
   ['a cell higher than a page', `<table><tr><td>${times(3_000, 'word ')}</td></tr></table>`],
-])('%s makes a PDF', async (_, html) => {
+])('renders %s as a PDF', async (_, html) => {
   expect((await render(html)).length).toBeGreaterThan(500)
 })

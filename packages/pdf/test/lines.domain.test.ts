@@ -11,7 +11,7 @@ const LAST = { width: 12, trailingCut: 2 }
 /** A line of 100 points, of which 10 are used. */
 const LINE = { inlines: [HELD], inlineWidths: 10, leadingCut: 0, maxWidth: 100, newLineForced: false }
 
-test('of many words that must stay together, no more are added up than fill the line', () => {
+test('hasRoom reads only as many of the words that must stay together as fill the line', () => {
   let asked = 0
   function* endless(): Generator<typeof HELD> {
     for (; asked < 1_000; asked += 1) yield HELD
@@ -24,17 +24,17 @@ test.each([
   [8, true],
   [9, true],
   [10, false],
-])('%i words that must stay together fit 90 points: %s', (count, fits) => {
+])('%i words that must stay together fit into 90 points: %s', (count, fits) => {
   const words = [...Array.from({ length: count - 1 }, () => HELD), LAST]
   expect(hasRoom(LINE, words[0]!, [...words.slice(1), LAST, LAST])).toBe(fits)
 })
 
-test('the first word of a line always fits, and none after a line break', () => {
+test('the first word of a line always fits, and no word fits after a line break', () => {
   expect(hasRoom({ ...LINE, inlines: [] }, { width: 1_000 }, [])).toBe(true)
   expect(hasRoom({ ...LINE, newLineForced: true }, LAST, [])).toBe(false)
 })
 
-test.runIf(hasPoppler)('a word of several fonts is not torn apart in a justified line', async () => {
+test.runIf(hasPoppler)('a word in several fonts is not separated in a justified line', async () => {
   const filler = 'Several words stand here, '.repeat(3)
   const { bytes } = await rendered(
     `<p style="width: 5cm; text-align: justify">${filler} un<b>believ</b>able ${filler} in<i>sur</i>ance ${filler}</p>`,
@@ -45,7 +45,7 @@ test.runIf(hasPoppler)('a word of several fonts is not torn apart in a justified
 })
 
 test.runIf(hasPoppler)(
-  'the last line of a justified paragraph from the right begins at the right',
+  'the last line of a justified right-to-left paragraph begins at the right',
   async () => {
     const placed = (align: string) =>
       rendered(`<p dir="rtl" style="width: 5cm; text-align: ${align}">שלום</p>`).then(({ bytes }) =>

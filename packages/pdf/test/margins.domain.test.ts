@@ -15,7 +15,7 @@ test.runIf(hasPoppler).each([
     'blocks that begin a page',
     '<p style="page-break-before: always">one</p><p style="page-break-after: always">two</p>',
   ],
-])('%s stand in the margins of every page, apart from its text', async (_, html) => {
+])('%s in header and footer are in the margins of every page, apart from its text', async (_, html) => {
   const pdf = await render(
     `<bindery-header>${html}</bindery-header><p>text</p><p style="page-break-before: always">more</p><bindery-footer>${html}</bindery-footer>`,
   )

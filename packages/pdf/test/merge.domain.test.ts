@@ -79,14 +79,14 @@ test.each([
     pdf(`8 0 obj ${'['.repeat(300_000)} endobj`),
     /^(?:merged|'own.pdf' cannot be merged: it is no PDF that can be read.)$/,
   ],
-])('a PDF %s', async (_, bytes, outcome) => {
+])('mergePdfs merges or rejects a PDF %s', async (_, bytes, outcome) => {
   expect(await failure(bytes)).toMatch(
     typeof outcome === 'string' ? new RegExp(`^${outcome.replace(/[.()]/g, '\\$&')}$`) : outcome,
   )
 })
 
 test.runIf(hasPoppler)(
-  'papers of the service are merged to the same bytes each time, text and all',
+  'merging the same documents gives the same bytes each time, with all of their text',
   async () => {
     const sources = await Promise.all(
       ['one', 'two'].map(async name => ({ name, bytes: await render(`<p>paper ${name}</p>`) })),
@@ -110,7 +110,7 @@ function noisyImage(): string {
   return pngAddress(128, 128, 2, deflateSync(Uint8Array.from(Array.from({ length: 128 }, row).flat())))
 }
 
-test('an image that several papers show is in the whole once', async () => {
+test('a merged PDF has an image that several documents show only once', async () => {
   const image = noisyImage()
   const paper = (text: string) => render(`<img src="${image}"><p>${text}</p>`)
   const [one, two] = [await paper('one'), await paper('two')]

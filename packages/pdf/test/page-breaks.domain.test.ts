@@ -32,11 +32,11 @@ test.runIf(hasPoppler).each([
   ['of a line break, as word processors write it', `<p>one<br clear="all" style="${BEFORE}">two</p>`],
   ['after a line break', `<div>one<br style="${AFTER}">two</div>`],
   ['of tables', `<table style="${BEFORE}"><tr><td>one</table><table style="${BEFORE}"><tr><td>two</table>`],
-])('%s', async (_, html) => {
+])('two parts are on two pages with page breaks %s', async (_, html) => {
   expect(textPages(await render(html))).toEqual([['one'], ['two']])
 })
 
-test.runIf(hasPoppler)('two parts without text leave a page empty between them', async () => {
+test.runIf(hasPoppler)('page breaks after two parts without text leave an empty page', async () => {
   const html = `one<div style="${AFTER}"></div><div style="${AFTER}"></div>two`
   expect(textPages(await render(html))).toEqual([['one'], [], ['two']])
 })

@@ -28,7 +28,7 @@ test.each([
     {},
     '419.53 595.28',
   ],
-] as const)('%s with %j is %s', async (css, layout, expected) => {
+] as const)('the style %s with the layout %j gives a page of %s points', async (css, layout, expected) => {
   expect(await size(css, layout)).toBe(expected)
 })
 
@@ -46,14 +46,14 @@ test.runIf(hasPoppler).each([
     '<table><tr><td><p style="margin-bottom: 60px">one</p></td><td style="vertical-align: bottom">two</td></tr></table>',
     ['one', 'two'],
   ],
-])('%s in header and footer is above and below the text', async (_, block, lines) => {
+])('%s in header and footer is shown above and below the text', async (_, block, lines) => {
   const pdf = await render(
     `<bindery-header>${block}</bindery-header><h1>text</h1><bindery-footer>${block}</bindery-footer>`,
   )
   expect(textLines(pdf)).toEqual([...lines, 'text', ...lines])
 })
 
-test('a heading in a header costs no more than a paragraph does', async () => {
+test('a heading in a header costs less than 1.5 times as much work as a paragraph', async () => {
   const work = async (block: string) =>
     (await rendered(`<bindery-header>${block}</bindery-header>text`)).work!
   expect(await work('<h1>one</h1>')).toBeLessThan(1.5 * (await work('<p>one</p>')))

@@ -39,7 +39,7 @@ test.runIf(hasPoppler).each([
     'margins and padding that leave no room',
     `<table border="1"><tr>${cells(24, 'padding: 0')}<td><blockquote>in</blockquote></td><td><table cellpadding="20"><tr><td>a</td><td>b</td></tr></table></td></tr></table>`,
   ],
-])('%s', async (_, html) => {
+])('all text is on the paper and nothing overlaps: %s', async (_, html) => {
   const boxes = wordBoxes(await render(html))
   const letters = (text: string): string => [...text.replace(/\s/g, '')].sort().join('')
   const visible = html.replace(/<style>.*<\/style>/, '').replace(/<[^>]*>/g, '')
@@ -49,7 +49,7 @@ test.runIf(hasPoppler).each([
   expect(coveredIn(boxes)).toEqual([])
 })
 
-test.runIf(hasPoppler)('a table with a width is as wide as its words need, as in browsers', async () => {
+test.runIf(hasPoppler)('a table with a width is wider if its words need it, as in browsers', async () => {
   const html = `<table style="width: 60pt" border="1"><tr><td>${LONG}</td></tr></table>`
   expect(wordBoxes(await render(html)).map(({ text }) => text)).toEqual([LONG])
 })

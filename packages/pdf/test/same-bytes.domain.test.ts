@@ -6,7 +6,7 @@ const HTML = `<html><head><title>Terms &amp; &lt;conditions&gt;</title><style>@f
 <body><bindery-header>page <bindery-page-number></bindery-page-number></bindery-header><h1>Ä ✓ 語</h1><p style="font-family: Own">own</p></body></html>`
 const latin = (pdf: Uint8Array): string => Buffer.from(pdf).toString('latin1')
 
-test('the same HTML at the same time is the same file, made by PDF 1.7 at the time that it was asked for', async () => {
+test('the same HTML at the same time gives the same PDF 1.7 file, created at that time', async () => {
   const [first, again, other] = [await render(HTML), await render(HTML), await render(`${HTML} `)]
   expect(MADE_AT).toBe(Date.parse('2026-11-21T12:00:00Z'))
   expect(Buffer.compare(first, again)).toBe(0)
@@ -16,7 +16,7 @@ test('the same HTML at the same time is the same file, made by PDF 1.7 at the ti
   expect(id(first)).not.toBe(id(other))
 })
 
-test.runIf(hasPoppler)('its title is text in its metadata, which are XML', async () => {
+test.runIf(hasPoppler)('the title of a document is escaped as XML in its metadata', async () => {
   const pdf = await render(HTML)
   expect(latin(pdf)).toContain('<rdf:li xml:lang="x-default">Terms &amp; &lt;conditions&gt;</rdf:li>')
   expect(textLines(pdf)[0]).toBe('page 1')

@@ -19,7 +19,7 @@ const opened = (): (() => Font) => {
 const told = (font: Font, text: string): string =>
   String.fromCodePoint(...font.layout(text).glyphs.flatMap(glyph => glyph.codePoints))
 
-test('a letter is itself after a document that had it only as a part of another one', () => {
+test('a letter keeps its character after a document that used it only as part of another letter', () => {
   const open = opened()
   const font = open()
   const subset = font.createSubset()
@@ -28,7 +28,7 @@ test('a letter is itself after a document that had it only as a part of another 
   expect(told(open(), 'Mutual, due: ü')).toBe('Mutual, due: ü')
 })
 
-test('widths are those of the font', () => {
+test('glyph widths are those of the font each time that it is used', () => {
   const open = opened()
   const widths = (text: string): number[] =>
     open()

@@ -26,7 +26,7 @@ const outlines = (bytes: Uint8Array): string[] => {
   })
 }
 
-test('a font is the same as WOFF and as WOFF2: its outlines and widths', async () => {
+test('a font that was packed as WOFF or WOFF2 has the same outlines and widths when unpacked', async () => {
   expect(WOFF2.length).toBeLessThan(FONT.length)
   const expected = outlines(FONT)
   expect(outlines(plainFont(woffOf(FONT), MOST))).toEqual(expected)
@@ -36,7 +36,7 @@ test('a font is the same as WOFF and as WOFF2: its outlines and widths', async (
   expect(read(unpacked).familyName).toBe(read(FONT).familyName)
 })
 
-test.runIf(hasPoppler)('letters of a WOFF2 font stand in the PDF', async () => {
+test.runIf(hasPoppler)('a PDF shows the letters of a WOFF2 font', async () => {
   const font = new Uint8Array(WOFF2)
   const html =
     '<style>@font-face { font-family: Own; src: url(mono.woff2) format("woff2") }</style><p style="font-family: Own">Grüße ✓</p>'
@@ -44,7 +44,7 @@ test.runIf(hasPoppler)('letters of a WOFF2 font stand in the PDF', async () => {
   expect([missing, textLines(bytes)]).toEqual(['', ['Grüße ✓']])
 })
 
-test('a font that is cut off or changed anywhere fails the document, and nothing else', async () => {
+test('a truncated or damaged font can only fail its document, with a ConversionError', async () => {
   const html = `<style>@font-face { font-family: Own; src: url(f.woff) }</style><p style="font-family: Own">text</p>`
   for (const packed of [woffOf(FONT), woff2Of(FONT)])
     for (const [kept, changed] of [
@@ -61,7 +61,7 @@ test('a font that is cut off or changed anywhere fails the document, and nothing
     }
 })
 
-test('a font that is small as it comes and large unpacked is refused by what it says, and by what it is', () => {
+test('a small font that unpacks to more than the limit is rejected, even if it declares a smaller size', () => {
   const zeros = assembled(0x00010000, [{ tag: 'glyf', bytes: new Uint8Array(3_000_000) }])
   const bomb = woffOf(zeros)
   expect(bomb.length).toBeLessThan(5_000)

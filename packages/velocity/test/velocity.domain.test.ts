@@ -61,7 +61,7 @@ const failure = (
   throw new Error('It was rendered.')
 }
 
-describe('a Velocity template', () => {
+describe('A Velocity template', () => {
   it.each([
     ['Hi $data.name, ${data.name}s $!data.name!', 'Hi Ada, Adas Ada!'],
     [
@@ -153,7 +153,7 @@ describe('a Velocity template', () => {
     ['#set($l = [])$l.empty $data.items.empty $data.name.empty $data.empty.empty', 'true false false true'],
   ])('%j prints %j', (source, output) => expect(render(source)).toBe(output))
 
-  it('computes with a number of the data that travels as text, and prints it as it was given', () => {
+  it('computes with numbers of the data that are given as text, and prints them unchanged', () => {
     const fields = { [NUMBER_MEMBERS]: new Set(['sum', 'claims', 'years']) }
     const data = { f: { ...fields, sum: '35000.50', claims: '0', years: ['3', '4.10'], code: '12' } }
     const given = (source: string) => render(source, { data })
@@ -175,19 +175,19 @@ describe('a Velocity template', () => {
     expect(given('#set($x = "EUR " + $data.f.sum)$x #set($x = 1 + $data.f.code)$x')).toBe('EUR 35000.50 112')
   })
 
-  it('lists names that the data does not have, and takes what it has for false, null or empty', () => {
+  it('reports names that the data does not have, but not those whose value is null or empty', () => {
     const { undefinedNames } = rendering(
       '$data.x $!{data.y.z} #if($data.none || $data.empty)#end #foo("a") $data.name.getClass()',
     )
     expect(undefinedNames).toEqual(['$data.x', '$!{data.y.z}', '#foo', '$data.name.getClass()'])
   })
 
-  it('includes snippets, which see and set its variables; #include takes them as they stand', () => {
+  it('includes snippets that read and set its variables with #parse, and unrendered ones with #include', () => {
     const snippets = { head: 'Dear $data.name#set($tone = "kind")', raw: '$data.name' }
     expect(render('#parse("head"), $tone #include("raw")', { snippets })).toBe('Dear Ada, kind $data.name')
   })
 
-  it('that cannot be read is refused with every line and column', () => {
+  it('is rejected with the line and column of every error', () => {
     const { template, findings } = compileVelocity({
       path: 'x',
       source: '#set($a = )\n#foreach($i $data.x)\n#end\n#end\n${data.x\n#evaluate("$x")\n#if($a == "b)\n',
@@ -209,7 +209,7 @@ const LARGE_MAP = '#set($m = {})#foreach($i in [1..1000])#set($m["k$i"] = 1)#end
 const LONG_TEXTS =
   '#set($s = "x")#set($t = "x")#foreach($i in [1..18])#set($s = $s + $s)#set($t = $t + $t)#end'
 
-describe('a hostile Velocity template is stopped', () => {
+describe('A hostile Velocity template', () => {
   it.each([
     ['an endless loop', '#foreach($i in [1..2000])#foreach($j in [1..2000])x#end#end'],
     ['a range without an end', '#set($x = [1..999999999])'],
@@ -242,7 +242,7 @@ describe('a hostile Velocity template is stopped', () => {
     ],
     ['a snippet of many macros, over and over', '#foreach($i in [1..2000])#parse("macros")#end'],
     ['a condition of many parts', `#foreach($i in [1..1900])#if(${'$i == 0 || '.repeat(500)}false)#end#end`],
-  ])('%s, with its line and its column', (_, source) => {
+  ])('is stopped with line and column for %s', (_, source) => {
     const snippets = {
       ...Object.fromEntries(Array.from({ length: 301 }, (_, at) => [`s${at}`, 'x'.repeat(50_000)])),
       macros: Array.from({ length: 1_000 }, (_, at) => `#macro(m${at})#end`).join(''),
@@ -252,14 +252,14 @@ describe('a hostile Velocity template is stopped', () => {
     expect(column).toBeGreaterThanOrEqual(3)
   })
 
-  it('output beyond its limit, with the line where it passed it', () => {
+  it('is stopped with the line where its output exceeds the limit', () => {
     const { code, line } = failure('a\n#foreach($i in [1..100])\n$data.name$data.name\n#end', {
       limits: { outputBytes: 100 },
     })
     expect({ code, line }).toEqual({ code: 'templateLimit', line: 3 })
   })
 
-  it('snippets that include each other, nest too deep, or do not exist', () => {
+  it('fails if snippets include each other, nest deeper than 8 levels, or do not exist', () => {
     const circle = { a: '#parse("b")', b: '\n#parse("a")' }
     expect(failure('#parse("a")', { snippets: circle })).toMatchObject({
       code: 'templateFailed',
@@ -293,9 +293,9 @@ describe('a hostile Velocity template is stopped', () => {
     '$constructor',
     '$__proto__',
     '$data.items.length',
-  ])('%s gives nothing', source => expect(render(source)).toBe(source))
+  ])('reaches no inherited members: %s prints as written', source => expect(render(source)).toBe(source))
 
-  it('that writes to what it was given, or to what everything inherits, changes nothing', () => {
+  it('cannot change the data or a prototype', () => {
     const data = structuredClone(DATA)
     expect(failure('#set($data.name = "Eve")', { data }).code).toBe('templateFailed')
     expect(failure('#set($data.items[0] = 1)', { data }).code).toBe('templateFailed')
@@ -312,7 +312,7 @@ describe('a hostile Velocity template is stopped', () => {
     expect(({} as Record<string, unknown>).x).toBeUndefined()
   })
 
-  it('made of half a megabyte of any sign is read, each character a few times', () => {
+  it('is compiled with at most 100 findings when it repeats any sign over half a megabyte', () => {
     for (const piece of [
       '$',
       '#',

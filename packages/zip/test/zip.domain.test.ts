@@ -31,7 +31,7 @@ function refusalCode(read: () => unknown): RefusalCode {
   throw new Error('The archive was read.')
 }
 
-describe('a zip', () => {
+describe('A zip archive', () => {
   it('has the entries of its directory, stored or deflated, with their sizes and checksums', () => {
     const entries = readDirectory(zip)
     expect(namesOf(entries)).toEqual(['a.txt', 'folder/long.txt', 'inner.bin'])
@@ -44,12 +44,12 @@ describe('a zip', () => {
     expect(entryRange(zip, hello, 'a.txt').end).toBeLessThan(entryRange(zip, packed, '').end)
   })
 
-  it('has its directory read from its last bytes alone', () => {
+  it('needs only its last bytes for its directory to be read', () => {
     const before = zip.length - 300
     expect(namesOf(readDirectory(zip.subarray(before), before))).toEqual(namesOf(readDirectory(zip)))
   })
 
-  it('is refused where it is none, is cut off, or unpacks to more than it says', () => {
+  it('is rejected if it is not a zip, is truncated, or unpacks to more than it declares', () => {
     expect(refusalCode(() => readDirectory(strToU8('no zip at all, whatever it is called')))).toBe('notAZip')
     expect(refusalCode(() => readDirectory(zip.subarray(0, zip.length - 30)))).toBe('damagedArchive')
     const packed = { ...readDirectory(zip)[1]!, sizeBytes: long.length - 1 }
@@ -58,7 +58,7 @@ describe('a zip', () => {
   })
 })
 
-describe('a damaged zip', () => {
+describe('A damaged zip archive', () => {
   /** What a reader requires of an archive. Excludes sizes that a reader rejects before it unpacks anything. */
   const readAll = (bytes: Uint8Array): void => {
     for (const entry of readDirectory(bytes)) {
@@ -99,7 +99,7 @@ describe('a damaged zip', () => {
   it.each([
     ['with 32-bit fields', zip],
     ['with 64-bit fields', new Uint8Array(wide)],
-  ])('%s is read or refused, whichever byte is another and wherever it is cut off', (_, whole) => {
+  ])('%s is read or rejected for any changed byte, any missing byte and any truncation', (_, whole) => {
     expect(fate(whole)).toBe('read')
     const fates = new Map<string, number>()
     const count = (bytes: Uint8Array): void => {
@@ -119,8 +119,8 @@ describe('a damaged zip', () => {
   })
 })
 
-describe('the path of an entry', () => {
-  it('stays below its root', () => {
+describe('The path of an entry', () => {
+  it('must be below the root, in UTF-8, and at most 1,024 bytes long', () => {
     expect(entryPath(strToU8('a\\b/./c.txt'))).toEqual({
       path: 'a/b/c.txt',
       isFolder: false,
@@ -133,7 +133,7 @@ describe('the path of an entry', () => {
   })
 })
 
-it('has the checksum of the bytes, all at once or one after the other', () => {
+it('crc32 returns the same checksum for all bytes together as for one part after the other', () => {
   const bytes = strToU8('123456789')
   expect(crc32(bytes)).toBe(0xcbf43926)
   expect(crc32(bytes.subarray(4), crc32(bytes.subarray(0, 4)))).toBe(0xcbf43926)
