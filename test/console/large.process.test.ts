@@ -144,7 +144,7 @@ describe.skipIf(!BROWSER)('what is large', () => {
     900_000,
   )
 
-  test(`a policy of ${LARGE_EXPOSURES} exposures and ${LARGE_ENDORSEMENTS + 1} transactions, which no answer can hold`, async () => {
+  test(`a policy of ${LARGE_EXPOSURES} exposures and ${LARGE_ENDORSEMENTS + 1} transactions, too large for one response`, async () => {
     const locator = await endorsedPolicy(LARGE_EXPOSURES, LARGE_ENDORSEMENTS)
     await expect(admin.call('GET', `/policy/${locator}`)).rejects.toThrow('perilCharacteristics=none')
     const root = `/policy/${locator}`

@@ -421,7 +421,7 @@ describe('A moved end in several steps', () => {
     ['earlier', '2035-10-01', -360],
     ['later', '2036-04-01', 357],
   ] as const)
-    it(`${which}: preview, quote, outlook and record agree; taken back, nothing of it is left`, async () => {
+    it(`${which}: preview, quote, outlook and record agree, and an invalidated one leaves nothing behind`, async () => {
       const policy = await issued({ paymentScheduleName: 'upfront' })
       const before = await priceOf(policy)
       const draft = await apply(policy, 'never', { startTimestamp: day('2035-04-01') })

@@ -508,7 +508,7 @@ describe('Reinstating after a legacy lapse', () => {
 
 const SEED = 20_261_121
 
-describe(`random stories of unpaid invoices (seed ${SEED})`, () => {
+describe(`random histories of unpaid invoices (seed ${SEED})`, () => {
   const story = fc.record({
     schedule: fc.constantFrom('full_pay', 'monthly', 'every_two_weeks', 'every_week'),
     /** The number of invoices paid in time before the policyholder stops. */

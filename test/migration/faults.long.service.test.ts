@@ -246,7 +246,7 @@ describe(`${FAULT_KINDS.length} kinds of faults, ${OF_EACH} of each`, () => {
   }, 600_000)
 })
 
-describe(`a made-up book with ${PLANTED} faults`, () => {
+describe(`a generated book with ${PLANTED} faults`, () => {
   const book = { seed: 'B', accounts: 2 * PLANTED, faults: PLANTED, asOf: AS_OF }
   let migration: MigrationResponse
 

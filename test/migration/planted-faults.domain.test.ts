@@ -28,7 +28,7 @@ function failuresOf({ account }: BookAccount): ItemFailure[] {
   return [...failures, ...converted.failures]
 }
 
-it(`planted into ${FAULTS} of ${FAULTS * 2} accounts, all are told where they are, and no other account fails`, () => {
+it(`planted into ${FAULTS} of ${FAULTS * 2} accounts, are all reported with their places, and no other account fails`, () => {
   const kinds = new Map<string, number>()
   for (const one of accountsOf({ accounts: FAULTS * 2, faults: FAULTS, seed: 'planted' })) {
     const { fault } = one

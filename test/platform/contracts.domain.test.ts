@@ -108,7 +108,7 @@ function record(schema: z.core.$ZodType): z.ZodObject {
 }
 
 describe.each(read)('%s', (_name, schema) => {
-  test(`takes anything without a fault, and says of every problem where and what (seed ${SEED})`, () => {
+  test(`accepts or rejects any input without an internal error, and reports each problem with its place (seed ${SEED})`, () => {
     const anything = fc.jsonValue({ maxDepth: 3 })
     const names = fc.constantFrom(...Object.keys(record(schema).shape))
     fc.assert(

@@ -32,7 +32,7 @@ test('zod is told that there is no eval', () => {
 })
 
 describe('timestamps', () => {
-  test(`every instant is read from an integer and from its digits (seed ${SEED})`, () => {
+  test(`parses every instant from an integer and from its digits (seed ${SEED})`, () => {
     fc.assert(
       fc.property(fc.integer({ min: EARLIEST, max: LATEST }), ms => {
         expect(RequestTimestamp.parse(ms)).toBe(ms)

@@ -137,7 +137,7 @@ const DAY = 86_400_000
 
 describe.each(RUNNERS)('rated under %s', (_name, runner) => {
   const many = 1_000
-  it(`${many} vehicles cost what the templates make of them, cent for cent`, async () => {
+  it(`a plugin and templates price ${many} vehicles the same, to the cent`, async () => {
     const byTemplates = groundOf(exampleFiles('motor'))
     const byPlugins = groundOf(pluginRated())
     const PER_POLICY = 50

@@ -17,7 +17,7 @@ describe('the motor example rated by its plugins', () => {
   })
 
   for (const worked of workedOf('motor'))
-    it(`${worked.name}: the price and the decision are the templates’ to the cent`, async () => {
+    it(`${worked.name}: the plugin returns the price and decision of the templates, to the cent`, async () => {
       const priced = async (motor: Motor) => {
         const created = await motor.createPolicy({ ...worked.request.policy, finalize: false })
         expect(created.status).toBe(200)

@@ -42,7 +42,7 @@ async function addsUp(policy: PolicyResponse): Promise<PolicyResponse> {
   return now
 }
 
-describe(`${CLIENTS} clients at once`, () => {
+describe(`${CLIENTS} concurrent clients`, () => {
   it('endorse a policy for different days, and all endorsements are recorded in order', async () => {
     const policy = await issued()
     const answers = await Promise.all(

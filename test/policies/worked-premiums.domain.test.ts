@@ -97,7 +97,7 @@ for (const example of EXAMPLES)
           attempt(),
         )
 
-      it(`${worked.name}: every figure is the one worked out by hand`, async () => {
+      it(`${worked.name}: every figure matches the one calculated by hand`, async () => {
         const { months: spanned, ...expected } = worked.expected
         const { aggregate } = await finalized()
         const quote = selectedQuote(aggregate)
@@ -105,7 +105,7 @@ for (const example of EXAMPLES)
         expect(figures(aggregate)).toEqual(expected)
       })
 
-      it(`${worked.name}: issued only if accepted, and then the invoices planned add up to its price`, async () => {
+      it(`${worked.name}: is issued only if accepted, and its planned invoices add up to the price`, async () => {
         const { aggregate } = await finalized()
         const loaded = { ...ground, aggregate }
         if (worked.expected.decision !== 'accept') {

@@ -148,7 +148,7 @@ const send = ({ method, path, body, ifMatch }: Write, key: string): Promise<Answ
 const MOST_BATCHES = 20
 
 for (const [name, prepare] of Object.entries(writes))
-  it(`${name}: a repeat at any moment of the first is answered as the first`, async () => {
+  it(`${name}: a repeat sent at any moment of the first request returns its response`, async () => {
     let moments = 0
     for (; moments < MOST_BATCHES; moments += 1) {
       const write = await prepare()
@@ -175,7 +175,7 @@ const deletions: Record<string, [prepare: () => Promise<Write>, action: string]>
 }
 
 for (const [what, [prepare, action]] of Object.entries(deletions))
-  it(`a ${what} that two delete at once, without a key, is deleted once`, async () => {
+  it(`a ${what} that two requests without a key delete simultaneously is deleted once`, async () => {
     const recorded = async () =>
       (await callOk<{ entries: Entry[] }>('GET', `/audit/list?action=${action}&count=1000`, { token: admin }))
         .entries.length

@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => direct.stop())
 
-test(`the corpus has ${HOSTILE_SCRIPTS.length} scripts, no two alike`, () => {
+test(`the corpus has ${HOSTILE_SCRIPTS.length} scripts, all different`, () => {
   expect(HOSTILE_SCRIPTS.length).toBeGreaterThanOrEqual(60)
   expect(new Set(HOSTILE_SCRIPTS.map(([, body]) => body)).size).toBe(HOSTILE_SCRIPTS.length)
 })

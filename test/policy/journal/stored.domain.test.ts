@@ -37,7 +37,7 @@ const entry = fc.record(
 ) as fc.Arbitrary<JournalEntry>
 
 describe('Stored entries', () => {
-  it(`are read as they were written (seed ${SEED})`, () => {
+  it(`are the same after writing and reading (seed ${SEED})`, () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 20 }), entries => {
         expect(readEntries(entriesText(entries))).toEqual(entries)
