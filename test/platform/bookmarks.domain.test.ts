@@ -17,7 +17,7 @@ const tenant = {
   shards: ['A', 'B'],
 } as unknown as Tenant
 
-test('the answer has of each database the later of what the client brought and what was seen', () => {
+test('the response carries the later bookmark of each database: the one of the client or the one seen', () => {
   const calls = noCalls()
   calls.clientBookmarks = readBookmarks('0a1b2c3d.3.0=0005-a,1=0007-b', tenant)
   expect(calls.clientBookmarks).toEqual({ A: '0005-a', B: '0007-b' })
@@ -28,14 +28,17 @@ test('the answer has of each database the later of what the client brought and w
   expect(writeBookmarks(noCalls(), tenant)).toBeUndefined()
 })
 
-test('what a policy’s object has seen comes back with its figures', () => {
+test('bookmarks seen by the object of a policy are added together with its call counts', () => {
   const [calls, more] = [noCalls(), { ...noCalls(), d1: 2, bookmarks: { A: '2' } }]
   addCalls(calls, more)
   addCalls(calls, { ...noCalls(), d1: 1, bookmarks: { A: '1', B: '1' } })
   expect(calls).toEqual({ ...noCalls(), d1: 3, ofObjects: 3, bookmarks: { A: '2', B: '1' } })
 })
 
-/** A database with a copy that lags: on this machine there is none. Tells where sessions began, and fails those of `unknown`. */
+/**
+ * A database with a replica that lags, which the local runtime does not have. Records where sessions began and fails those that
+ * begin at `unknown`.
+ */
 function copied(unknown?: string) {
   const begun: (string | undefined)[] = []
   const client = {
@@ -58,7 +61,7 @@ function copied(unknown?: string) {
   return { begun, query }
 }
 
-test('a read begins where the client was; a write, and a request that brings nothing, at the primary', async () => {
+test('a read begins at the bookmark of the client; a write, or a request without bookmarks, at the primary', async () => {
   const { begun, query } = copied()
   const brought = { A: '0005' }
   await query({ ...noCalls(), clientBookmarks: brought, isRead: true })
@@ -68,7 +71,7 @@ test('a read begins where the client was; a write, and a request that brings not
   expect(begun).toEqual(['0005', 'first-primary', 'first-primary', 'first-primary'])
 })
 
-test('a bookmark that the database never had costs a round trip, and the primary answers', async () => {
+test('an unknown bookmark costs one more round trip, and the primary responds', async () => {
   const { begun, query } = copied('0005')
   const calls: Calls = { ...noCalls(), clientBookmarks: { A: '0005' }, isRead: true }
   await query(calls)

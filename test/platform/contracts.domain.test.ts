@@ -1,4 +1,4 @@
-// What must hold of every contract.
+// Rules for every contract.
 
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import fc from 'fast-check'
@@ -42,7 +42,7 @@ const isRead = (name: string): boolean => /(Request|Form|Query)$/.test(name)
 const read = exported.filter(([name]) => isRead(name))
 const answered = exported.filter(([name]) => name.endsWith('Response'))
 
-/** The document with one route for each record. */
+/** The component schemas of a document with one route for each record. */
 function components(): Record<string, unknown> {
   const app = new OpenAPIHono()
   for (const [index, [name, schema]] of exported.entries()) {
@@ -61,24 +61,24 @@ function components(): Record<string, unknown> {
   return document.components?.schemas ?? {}
 }
 
-test('every request and answer is a component of its own name', () => {
+test('every request and response is a component under its own name', () => {
   const names = exported.map(([name]) => name).filter(name => /(Request|Response)$/.test(name))
   expect(new Set(names).size).toBe(names.length)
   expect(Object.keys(components())).toEqual(expect.arrayContaining(names))
 })
 
-test('the document refers only to components that it has', () => {
+test('the document refers only to components that it contains', () => {
   const schemas = components()
   const referred = JSON.stringify(schemas).matchAll(/"#\/components\/schemas\/(\w+)"/g)
   expect(Object.keys(schemas)).toEqual(expect.arrayContaining([...referred].map(match => match[1])))
 })
 
-test('no component takes in that a property may be null', () => {
+test('no component is nullable: each has a single type', () => {
   for (const [name, component] of Object.entries(components()))
     expect([name, (component as { type?: unknown }).type]).toEqual([name, expect.any(String)])
 })
 
-/** Whether reading with the schema could change what it is given. */
+/** Whether parsing with the schema could change its input. */
 function transforms(schema: z.core.$ZodType, seen = new Set<z.core.$ZodType>()): boolean {
   if (seen.has(schema)) return false
   seen.add(schema)
@@ -96,11 +96,11 @@ function transforms(schema: z.core.$ZodType, seen = new Set<z.core.$ZodType>()):
   )
 }
 
-test.each(answered)('%s is a plain type', (_name, schema) => {
+test.each(answered)('%s is a plain type that parsing does not transform', (_name, schema) => {
   expect(transforms(schema)).toBe(false)
 })
 
-/** The record itself, within what reads it. */
+/** The record schema inside a pipe or transform. */
 function record(schema: z.core.$ZodType): z.ZodObject {
   if (schema instanceof z.ZodObject) return schema
   if (!(schema instanceof z.ZodPipe)) throw new Error(`${schema._zod.def.type} holds no record`)
@@ -120,7 +120,7 @@ describe.each(read)('%s', (_name, schema) => {
     )
   })
 
-  test('reads null for a property as if it were not there, where it may be left out', () => {
+  test('reads null for an optional property as if the property were absent', () => {
     for (const property of Object.values(record(schema).shape) as z.ZodType[]) {
       const absent = property.safeParse(undefined)
       if (absent.success) expect(property.safeParse(null)).toEqual(absent)

@@ -12,7 +12,7 @@ test.each([
   ['2024-02-29t00:00:00z', '2024-02-29T00:00:00.000Z'],
   ['1772357400000', '2026-03-01T09:30:00.000Z'],
   ['0', '1970-01-01T00:00:00.000Z'],
-])('%s is %s', (text, expected) => {
+])('reads %s as %s', (text, expected) => {
   expect(new Date(readDateTime(text)!).toISOString()).toBe(expected)
 })
 
@@ -29,6 +29,6 @@ test.each([
   '2026-03-01T',
   '1e3',
   '999999999999999',
-])('%j is no time', text => {
+])('%j is not a time', text => {
   expect(readDateTime(text)).toBeUndefined()
 })

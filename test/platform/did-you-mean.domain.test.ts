@@ -4,7 +4,7 @@ import { didYouMean, nearest } from '../../src/kernel/text.ts'
 
 const TYPES = ['string', 'number', 'date', 'select', 'lookup', 'email', 'phone', 'group', 'media']
 
-describe('what was probably meant', () => {
+describe('Suggestions for misspelled names', () => {
   test.each([
     ['slect', 'select'],
     ['seelect', 'select'],
@@ -12,12 +12,12 @@ describe('what was probably meant', () => {
     ['seletc', 'select'],
     ['Select', 'select'],
     ['e-mail', 'email'],
-  ])('%s: %s', (given, meant) => {
+  ])('for %s, suggests %s', (given, meant) => {
     expect(nearest(given, TYPES)).toBe(meant)
     expect(didYouMean(given, TYPES)).toBe(` Did you mean '${meant}'?`)
   })
 
-  test.each(['boolean', 's', '', 'strng_value', 'tcesel'])('nothing for %s', given => {
+  test.each(['boolean', 's', '', 'strng_value', 'tcesel'])('suggests nothing for %s', given => {
     expect(didYouMean(given, TYPES)).toBe('')
   })
 
@@ -26,22 +26,22 @@ describe('what was probably meant', () => {
     ['endTimestamp', ['state', 'renewalEndTimestamp'], 'renewalEndTimestamp'],
     ['policyStartTimestamps', ['policyStartTimestamp'], 'policyStartTimestamp'],
     ['set_yearly_premium', ['set_month_premium', 'set_year_premium'], 'set_year_premium'],
-  ])('%s, which is part of one name or nearly one: %s', (given, known, meant) => {
+  ])('for %s, suggests the one of %s that contains it or nearly does', (given, known, meant) => {
     expect(nearest(given, known)).toBe(meant)
   })
 
-  test('nothing where a name is part of several, or a short word of one', () => {
+  test('suggests nothing when several names contain the text, or when it is only a short word of one', () => {
     expect(nearest('timestamp', ['startTimestamp', 'endTimestamp'])).toBeUndefined()
     expect(nearest('end', ['endExposures'])).toBeUndefined()
     expect(nearest('2027-01-01', ['2027-01-0', '2027-01-0111'])).toBe('2027-01-0')
     expect(nearest('2027-01-01', ['2027-02-28'])).toBeUndefined()
   })
 
-  test('a name that is known is not suggested for itself', () => {
+  test('does not suggest a known name for itself', () => {
     expect(nearest('date', TYPES)).toBeUndefined()
   })
 
-  test('any slip of one letter is found, wherever it is', () => {
+  test('finds any name with one letter missing, doubled or wrong', () => {
     const name = fc.stringMatching(/^[a-z]{4,20}$/)
     fc.assert(
       fc.property(name, fc.nat(), fc.constantFrom('left out', 'twice', 'wrong'), (word, at, slip) => {

@@ -8,7 +8,7 @@ const LOST = new Error('D1_ERROR: Network connection lost.')
 
 afterEach(() => vi.restoreAllMocks())
 
-describe('a fault of the platform', () => {
+describe('Platform faults', () => {
   test.each([
     ['D1_ERROR: D1 DB is overloaded. Requests queued for too long.', 503, 'overloaded'],
     ['D1_ERROR: D1 DB is overloaded. Too many requests queued.', 503, 'overloaded'],
@@ -50,7 +50,7 @@ describe('a fault of the platform', () => {
     ['D1_ERROR: database is locked: SQLITE_BUSY', 503, 'unavailable'],
     ['D1_ERROR: Exceeded maximum DB size.', 507, 'databaseFull'],
     ['D1_ERROR: database or disk is full: SQLITE_FULL', 507, 'databaseFull'],
-  ])('%s: %i %s, also as the cause of another error', (message, status, code) => {
+  ])("'%s' becomes %i %s, directly or as the cause of another error", (message, status, code) => {
     for (const problem of [
       new Error(message),
       new Error('Failed query: insert', { cause: new Error(message) }),
@@ -60,7 +60,7 @@ describe('a fault of the platform', () => {
     }
   })
 
-  test('is known by the marks of Durable Objects, whatever they say', () => {
+  test('are recognized by the properties that Durable Objects set, whatever the message', () => {
     const marked = (marks: object): unknown => Object.assign(new Error('x'), marks)
     expect(refusalOfFault(marked({ overloaded: true }))?.code).toBe('overloaded')
     expect(refusalOfFault(marked({ retryable: true, overloaded: true }))?.code).toBe('overloaded')
@@ -74,11 +74,11 @@ describe('a fault of the platform', () => {
     new Error('put: Your metadata headers exceed the maximum allowed metadata size. (10012)'),
     'Network connection lost.',
     undefined,
-  ])('%s is none', problem => {
+  ])('do not include %s', problem => {
     expect(refusalOfFault(problem)).toBeUndefined()
   })
 
-  test('of the store of files says whether anything was changed, where that is known', () => {
+  test('in the file store report that nothing was changed only where that is known', () => {
     const failed = new Error('put: We encountered an internal error. (10001)')
     const said = (calls?: Parameters<typeof refusalOfFault>[1]) => refusalOfFault(failed, calls)!.message
     expect(said({})).toContain('nothing was changed')
@@ -86,15 +86,15 @@ describe('a fault of the platform', () => {
       expect(said(calls)).not.toContain('changed')
   })
 
-  test('that is its own cause ends', () => {
+  test('are looked for without looping when an error is its own cause', () => {
     const circle = new Error('x')
     circle.cause = circle
     expect(refusalOfFault(circle)).toBeUndefined()
   })
 })
 
-describe('an object', () => {
-  test('answers 503 for a fault of the platform, and 500 for one of its own', async () => {
+describe('Calls to a Durable Object', () => {
+  test('reply 503 or 507 to a platform fault, and 500 to any other error', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const reply = (problem: unknown) => replyOf({ at: 'test' }, () => Promise.reject(problem))
     expect(await reply(LOST)).toMatchObject({ refusal: { code: 'unavailable' } })
@@ -106,7 +106,7 @@ describe('an object', () => {
     expect(console.error).toHaveBeenCalledTimes(3)
   })
 
-  /** An object whose first call fails. */
+  /** A stub of an object whose first call fails. */
   function interrupted(problem: unknown) {
     let sent = 0
     const send = async (): Promise<ObjectReply<string>> => {
@@ -117,7 +117,7 @@ describe('an object', () => {
     return { send, sent: () => sent }
   }
 
-  test('that was interrupted is asked again where the message may be repeated, and counted each time', async () => {
+  test('are sent once more after an interruption if the message may be repeated, and count both times', async () => {
     const keyed = interrupted(LOST)
     const calls = noCalls()
     expect(await ask(calls, keyed.send, { mayRepeat: true })).toBe('done')
@@ -127,7 +127,7 @@ describe('an object', () => {
     expect(plain.sent()).toBe(1)
   })
 
-  test('that is overloaded is left alone', async () => {
+  test('are not repeated when the object is overloaded', async () => {
     const busy = interrupted(Object.assign(new Error('busy'), { overloaded: true, retryable: true }))
     await expect(ask(noCalls(), busy.send, { mayRepeat: true })).rejects.toThrow('busy')
     expect(busy.sent()).toBe(1)
@@ -140,7 +140,7 @@ describe('an object', () => {
     {},
     { calls: {} },
     { calls: {}, refusal: { code: 'ofTheNextRelease', message: 'x' } },
-  ])('of another version, which replies %j, is 503 and never 500', async reply => {
+  ])('reject with 503 when the object of another version replies %j', async reply => {
     const send = async () => reply as unknown as ObjectReply<string>
     await expect(ask(noCalls(), send)).rejects.toMatchObject({ code: 'unavailable' })
   })

@@ -1,4 +1,4 @@
-// The store of files fails, as R2 may: what a client hears, and what a repeat finds.
+// Failures of the file store (R2): what the client is told, and what a repeated request finds.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 import type { ReportStatusResponse } from '../../src/reporting/contract.ts'
@@ -13,7 +13,7 @@ type Methods = Record<string, (this: object, ...given: never[]) => Promise<unkno
 const methods = Object.getPrototypeOf(env.FILES) as Methods
 const own = { put: methods.put!, list: methods.list! }
 
-/** Every call of the method fails, before it is carried out. */
+/** Makes every call of the method fail before it has an effect. */
 function fails(name: 'put' | 'list'): void {
   methods[name] = () => Promise.reject(new Error(`${name}: We encountered an internal error. (10001)`))
 }
@@ -38,7 +38,7 @@ const refused = async (method: string, path: string, call: object = {}) => {
 
 const unavailable = { status: 503, code: 'unavailable', after: '1' }
 
-it('an upload is answered 503, says that nothing was changed, and is stored once by its repeat', async () => {
+it('a failed upload responds with 503, reports that nothing was changed, and succeeds when repeated', async () => {
   const body = new FormData()
   body.set('file', new Blob(['a photograph']), 'front.jpg')
   const headers = { 'idempotency-key': 'front' }
@@ -52,7 +52,7 @@ it('an upload is answered 503, says that nothing was changed, and is stored once
   expect(again.status).toBe(200)
 })
 
-it('a deploy is answered 503, and the version stays', async () => {
+it('a deployment that cannot store its files responds with 503 and leaves the version unchanged', async () => {
   const versions = () =>
     callApi<{ configVersion: string }[]>('GET', '/deployments/versions', { token: motor.token })
   const before = (await versions()).body
@@ -67,7 +67,7 @@ it('a deploy is answered 503, and the version stays', async () => {
   expect((await versions()).body).toEqual(before)
 })
 
-it('what failed after its commit does not say that nothing was changed', async () => {
+it('a deletion that fails after its commit does not claim that nothing was changed', async () => {
   const token = await motor.signIn('anna.admin')
   const { body } = await callApi<ReportStatusResponse>('POST', '/report/ledger?wait=20', {
     token,

@@ -1,4 +1,4 @@
-// What is heavy has a share of an isolate (src/platform/seats.ts).
+// Each kind of heavy work has a limited share of an isolate (src/platform/seats.ts).
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
   HEAVY_ROWS,
@@ -12,7 +12,7 @@ import {
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** A request of the tenant that reads so much; how it went on, and after how long. */
+/** A request of the tenant that reads this many rows. Reports its state, and after how many milliseconds it went on. */
 function request(tenant: string, rows: number) {
   const began = Date.now()
   const outcome = { state: 'waits', afterMs: -1 }
@@ -25,7 +25,7 @@ function request(tenant: string, rows: number) {
   return outcome
 }
 
-test('heavy requests of a tenant go on one after the other at half the pace, and those behind two seconds are refused', async () => {
+test('heavy requests of a tenant run one after the other; those that would wait over two seconds are rejected', async () => {
   const rows = ROWS_A_SECOND / 2
   const many = Array.from({ length: 8 }, () => request('many', rows))
   const other = request('other', rows)
@@ -45,7 +45,7 @@ test('heavy requests of a tenant go on one after the other at half the pace, and
   expect(later).toEqual({ state: 'goes on', afterMs: 0 })
 })
 
-test('who reads one after the other is never refused, and what one request reads adds up', async () => {
+test('sequential requests of a tenant are never rejected, and the rows that one request reads add up', async () => {
   for (let count = 0; count < 20; count += 1) {
     const one = request('steady', 10_000)
     await vi.advanceTimersByTimeAsync(400)
@@ -58,7 +58,7 @@ test('who reads one after the other is never refused, and what one request reads
   expect(next).toEqual({ state: 'goes on', afterMs: 200 })
 })
 
-test('a seat that was left behind counts no more after its time', () => {
+test('an abandoned seat is free again after its time', () => {
   const seats = new Seats(2, 1_000)
   const [one, two, three] = [Symbol('1'), Symbol('2'), Symbol('3')]
   expect([one, two, three, one].map(seat => seats.take(seat))).toEqual([true, true, false, true])
@@ -68,7 +68,7 @@ test('a seat that was left behind counts no more after its time', () => {
   expect(seats.take(one)).toBe(true)
 })
 
-test('work in a lane goes on one piece after the other with pauses, past what fails and what was cut off', async () => {
+test('a lane runs one piece of work after the other with pauses, and continues after one that fails or hangs', async () => {
   const lane = new Lane(1_000)
   const began: [string, number][] = []
   const at = Date.now()

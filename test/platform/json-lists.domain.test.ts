@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { jsonLists } from '../../src/platform/database/parameters.ts'
 
-/** D1 takes so many bytes in one bound parameter. */
+/** D1's limit for one bound parameter, in bytes. */
 const LIMIT = 2_000_000
 
-test('lists of rows keep within a parameter in bytes, however many bytes a character takes', () => {
+test('lists of rows stay within the limit in bytes, for characters of one to four bytes', () => {
   for (const character of ['a', 'é', '保', '🚗']) {
     const rows = Array.from({ length: 3_000 }, () => JSON.stringify([character.repeat(1_000)]))
     const lists = jsonLists(rows)
@@ -14,7 +14,7 @@ test('lists of rows keep within a parameter in bytes, however many bytes a chara
   }
 })
 
-test('no row is lost, doubled or moved', () => {
+test('no row is lost, duplicated or moved', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 40 })), texts => {
       const lists = jsonLists(texts.map(text => JSON.stringify(text)))

@@ -24,22 +24,22 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-describe('large files in memory', () => {
-  test('are at most two at a time; the next may come when one is gone', () => {
+describe('Large files in memory', () => {
+  test('are limited to two at a time; another is admitted when one is gone', () => {
     const [first] = Array.from({ length: MOST_LARGE_FILES }, () => open(LARGE))
     expect(() => open(LARGE)).toThrow(overloaded)
     first!.leave()
     open(LARGE)
   })
 
-  test('are counted from when they turn out to be large, and once however they grow', () => {
+  test('count only once they turn out to be large, and once however much they grow', () => {
     const growing = Array.from({ length: 10 }, () => open(LARGE - 1))
     for (const bytes of [LARGE, LARGE + 1]) for (const place of growing.slice(0, 2)) place.reach(bytes)
     expect(() => growing[2]!.reach(LARGE)).toThrow(overloaded)
     open(LARGE - 1)
   })
 
-  test('that were given up count no more after a minute without a byte, and those that grow do', () => {
+  test('no longer count after a minute without a byte, but do while they still grow', () => {
     open(LARGE)
     const slow = open(LARGE)
     vi.advanceTimersByTime(50_000)

@@ -13,8 +13,8 @@ let readUuid: Locators['readUuid']
 let shardOfUuid: Locators['shardOfUuid']
 let uuidOfPolicy: Locators['uuidOfPolicy']
 
-// An isolate continues from the last locator it made, whatever its clock says. So each test imports the module again, under
-// an address of its own; vi.resetModules would make all later test files load all modules again.
+// An isolate continues from the last locator it created, even if its clock goes back. So each test imports the module again, under
+// a separate address; vi.resetModules would make all later test files load all modules again.
 let isolates = 0
 beforeEach(async () => {
   isolates += 1
@@ -23,7 +23,7 @@ beforeEach(async () => {
   ;({ derivedUuid, newUuid, orderedUuid, policyOfUuid, readUuid, shardOfUuid, uuidOfPolicy } = fresh)
 })
 
-/** Version 5 as RFC 9562 has it, by the platform's SHA-1; the shard stands in the last byte. */
+/** A version 5 UUID according to RFC 9562, computed with the platform's SHA-1. The shard is in the last byte. */
 function byThePlatform(shard: number, names: readonly string[]): string {
   const hash = createHash('sha1').update(names.join('\n')).digest().subarray(0, 16)
   hash[6] = (hash[6]! & 0x0f) | 0x50
@@ -34,7 +34,7 @@ function byThePlatform(shard: number, names: readonly string[]): string {
 
 const shards = fc.integer({ min: 0, max: 63 })
 
-it('a derived locator is the version-5 UUID of its names, whatever their length and characters', () => {
+it('a derived locator is the version 5 UUID of its names, for any length and characters', () => {
   const name = fc.oneof(
     fc.uuid(),
     fc.string({ unit: 'grapheme', maxLength: 150 }),
@@ -50,14 +50,14 @@ it('a derived locator is the version-5 UUID of its names, whatever their length 
   )
 })
 
-it('holds for every length around the ends of the blocks that SHA-1 reads', () => {
+it('a derived locator is right for every length around the ends of SHA-1 blocks', () => {
   for (let length = 0; length <= 130; length += 1)
     expect(derivedUuid(7, 'a'.repeat(length))).toBe(byThePlatform(7, ['a'.repeat(length)]))
 })
 
 afterEach(() => vi.useRealTimers())
 
-it('an ordered locator is a version-7 UUID: its time first, then chance, then the shard', () => {
+it('an ordered locator is a version 7 UUID: time, then random bits, then the shard', () => {
   vi.useFakeTimers({ now: 1_645_557_742_000 })
   fc.assert(
     fc.property(shards, shard => {
@@ -71,7 +71,7 @@ it('an ordered locator is a version-7 UUID: its time first, then chance, then th
   expect(new Set(Array.from({ length: 1_000 }, () => orderedUuid(5))).size).toBe(1_000)
 })
 
-it('ordered locators stand in the order of their times', () => {
+it('ordered locators sort by time', () => {
   const times = [0, 1, 15, 16, 1_700_000_000_000, 1_700_000_000_001, 253_402_300_799_999]
   const made = times.map(at => {
     vi.useFakeTimers({ now: at })
@@ -80,7 +80,7 @@ it('ordered locators stand in the order of their times', () => {
   expect(made.toSorted()).toEqual(made)
 })
 
-it('a locator that names its policy is a version-8 UUID in the order of time, and no two are the same', () => {
+it('a locator that names its policy is a unique version 8 UUID that starts with the time', () => {
   vi.useFakeTimers({ now: 1_645_557_742_000 })
   const policies = fc.integer({
     min: 100_000_000,
@@ -103,7 +103,7 @@ it('a locator that names its policy is a version-8 UUID in the order of time, an
   expect(made.size).toBe(2_000)
 })
 
-it('locators of other kinds name no policy', () => {
+it('other kinds of locators name no policy', () => {
   fc.assert(
     fc.property(shards, shard => {
       for (const locator of [newUuid(shard), orderedUuid(shard), derivedUuid(shard, 'a name')])
@@ -112,11 +112,11 @@ it('locators of other kinds name no policy', () => {
   )
 })
 
-it('locators rise as an isolate makes them: while its clock stands still, and when it goes back', () => {
+it('locators of an isolate increase even when its clock stands still or goes back', () => {
   const policy = 100_000_064 as PolicyLocator
   for (const make of [() => orderedUuid(5), () => uuidOfPolicy(policy)]) {
     let last = ''
-    // More than there is room for in a millisecond.
+    // More than fit into one millisecond.
     for (const at of [1_645_557_742_000, 1_645_557_741_000, 1_645_557_742_001, 1_645_557_800_000]) {
       vi.useFakeTimers({ now: at })
       for (let count = 0; count < (at === 1_645_557_742_000 ? 530_000 : 5_000); count += 1) {

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { Memo, memoByObject, need } from '../../src/kernel/maps.ts'
 
 describe('need', () => {
-  it('is the value of the key, and throws where there is none', () => {
+  it('returns the value of a key, and throws for an unknown key', () => {
     const map = new Map([['a', 1]])
     expect(need(map, 'a', 'run')).toBe(1)
     expect(() => need(map, 'b', 'run')).toThrow("There is no run 'b'.")
   })
 })
 
-describe('a memo', () => {
-  it('makes a value once, and forgets the oldest when there would be too many', () => {
+describe('Memo', () => {
+  it('computes each value once, and drops the oldest when it is full', () => {
     const memo = new Memo<string, number>(2)
     let made = 0
     const make = () => ++made
@@ -21,7 +21,7 @@ describe('a memo', () => {
     expect([memo.get('a'), memo.get('b'), memo.get('c')]).toEqual([undefined, 2, 3])
   })
 
-  it('keeps a value that is set again as the newest', () => {
+  it('treats a value that is set again as the newest', () => {
     const memo = new Memo<string, number>(2)
     for (const key of ['a', 'b', 'a', 'c']) memo.set(key, key.charCodeAt(0))
     expect([memo.get('a'), memo.get('b'), memo.get('c')]).toEqual([97, undefined, 99])
@@ -29,7 +29,7 @@ describe('a memo', () => {
     expect(memo.get('a')).toBeUndefined()
   })
 
-  it('by object makes a value once for each object', () => {
+  it('by object computes one value for each object', () => {
     let made = 0
     const count = memoByObject((_: object) => ++made)
     const [one, other] = [{}, {}]

@@ -4,7 +4,7 @@ import { migrationFiles } from '../../scripts/migration-files.ts'
 import { migrateAll, newestMigration, readMigrations } from '../../src/platform/database/migrations.ts'
 import type { MigrationTarget } from '../../src/platform/database/target.ts'
 
-/** A database that keeps only what the runner records in it. */
+/** A database that keeps only what the migration runner records in it. */
 function fakeTarget(name: string, around: { begin(): void; end(): void }): MigrationTarget {
   const applied: { name: string; hash: string }[] = []
   return {
@@ -20,7 +20,7 @@ function fakeTarget(name: string, around: { begin(): void; end(): void }): Migra
   }
 }
 
-test('files are cut at the breakpoints and applied in the order of their names', async () => {
+test('migration files are split at breakpoints and applied in the order of their names', async () => {
   const migrations = await readMigrations({
     'migrations/tenant/0002_later.sql': 'SELECT 2;',
     'migrations/tenant/0001_first.sql': "SELECT 1;\n--> statement-breakpoint\nSELECT 'a;b';\n",
@@ -32,13 +32,13 @@ test('files are cut at the breakpoints and applied in the order of their names',
   expect(newestMigration(migrations)).toBe('0002_later')
 })
 
-test('a file whose name does not sort is refused', async () => {
+test('a migration file without a sortable name is rejected', async () => {
   await expect(readMigrations({ 'migrations/tenant/later.sql': 'SELECT 1;' })).rejects.toThrow(
     '0001_what_it_does.sql',
   )
 })
 
-test('the migrations of the repository read', async () => {
+test('the migrations of the repository can be read', async () => {
   for (const kind of ['control', 'tenant'] as const) {
     const migrations = await migrationFiles(kind)
     expect(migrations.length).toBeGreaterThan(0)
@@ -47,7 +47,7 @@ test('the migrations of the repository read', async () => {
   }
 })
 
-test('many databases are migrated together, but never more than allowed at once', async () => {
+test('many databases are migrated concurrently, but never more than the limit', async () => {
   let now = 0
   let most = 0
   const around = {
@@ -72,7 +72,7 @@ test('many databases are migrated together, but never more than allowed at once'
   expect(most).toBe(4)
 })
 
-test('a migration that fails everywhere is not tried on thousands', async () => {
+test('a migration that fails everywhere is cut short before it is tried on thousands of databases', async () => {
   let tried = 0
   const targets = Array.from({ length: 4_300 }, (_, at) => ({
     name: `TENANT_${at}`,

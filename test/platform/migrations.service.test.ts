@@ -21,7 +21,7 @@ const BROKEN = {
 }
 
 let used = 20
-/** A database that no test has touched yet. */
+/** A database that no test has used yet. */
 const fresh = () => {
   used += 1
   return bindingTarget(poolBinding(used), boundDatabase(poolBinding(used)))
@@ -30,7 +30,7 @@ const fresh = () => {
 const names = async (target: ReturnType<typeof fresh>): Promise<unknown[]> =>
   (await target.query('select name from migration order by name')).map(row => row.name)
 
-describe('migrating one database', () => {
+describe('Migrating one database', () => {
   test('applies every migration in order, and a second run finds nothing to do', async () => {
     const target = fresh()
     const migrations = await readMigrations(FILES)
@@ -39,7 +39,7 @@ describe('migrating one database', () => {
     expect(await migrate(target, migrations)).toEqual([])
   })
 
-  test('a migration that fails leaves nothing of itself, and the next run goes on from there', async () => {
+  test('undoes a migration that fails, and the next run continues from there', async () => {
     const target = fresh()
     await expect(migrate(target, await readMigrations({ ...FILES, ...BROKEN }))).rejects.toThrow(
       'no such table: b',
@@ -49,7 +49,7 @@ describe('migrating one database', () => {
     expect(await migrate(target, await readMigrations(FILES))).toEqual(['0001_second'])
   })
 
-  test('two runs at once apply each migration once', async () => {
+  test('applies each migration once when two runs compete', async () => {
     const target = fresh()
     const migrations = await readMigrations(FILES)
     const outcomes = await Promise.allSettled([migrate(target, migrations), migrate(target, migrations)])
@@ -58,7 +58,7 @@ describe('migrating one database', () => {
     expect(await migrate(target, migrations)).toEqual([])
   })
 
-  test('an edited migration is refused, and so is one that slips in behind an applied one', async () => {
+  test('rejects a migration that was edited, and one inserted before an applied one', async () => {
     const target = fresh()
     await migrate(target, await readMigrations(FILES))
     await expect(migrate(target, await readMigrations({ ...FILES, ...BROKEN }))).rejects.toThrow(
@@ -70,13 +70,13 @@ describe('migrating one database', () => {
   })
 })
 
-describe('migrating many databases', () => {
+describe('Migrating many databases', () => {
   let migrations: Migration[]
   beforeEach(async () => {
     migrations = await readMigrations(FILES)
   })
 
-  test('one that fails is named and holds no other up; the next run finishes it', async () => {
+  test('reports the database that fails without delaying the others, and the next run completes it', async () => {
     const targets = [fresh(), fresh(), fresh(), fresh()]
     const broken = targets[1]!
     await broken.execute(['create table a (x integer)'])
@@ -95,7 +95,7 @@ describe('migrating many databases', () => {
   })
 })
 
-test('the databases of a test are ready, and free', async () => {
+test('the databases of a test are migrated and free', async () => {
   await prepareDatabases({ tenants: 8 })
   const { results } = await env.CONTROL.prepare('select distinct state from pool_database').all()
   expect(results).toEqual([{ state: 'free' }])

@@ -25,7 +25,7 @@ const plainText = fc
   )
   .map(([sign, whole, decimals]) => `${sign}${whole}${decimals === '' ? '' : `.${decimals}`}`)
 
-it('an amount is the same read from text and from the exact decimal that the text says', () => {
+it('an amount is the same read from a text and from the exact decimal of that text', () => {
   fc.assert(
     fc.property(plainText, fc.constantFrom(...CURRENCIES), (text, currency) => {
       expect(exactMoney(text, currency)).toEqual(exactMoney(decimal(text), currency))
@@ -40,18 +40,18 @@ it.each([
   ['-0', 'EUR', 0],
   ['1.5', 'BHD', 1_500],
   ['7', 'JPY', 7],
-])('%s %s are %d minor units', (text, currency, minor) => {
+])('reads %s %s as %d minor units', (text, currency, minor) => {
   expect(exactMoney(text, currency as CurrencyCode)).toEqual(fromMinor(minor, currency as CurrencyCode))
 })
 
 it.each([
-  // ISO 4217 says so, whatever is usual in cash or known to the runtime.
+  // ISO 4217 defines these digits, even if cash or the runtime uses others.
   ['1234.56', 'HUF', 123_456],
   ['1234.56', 'RSD', 123_456],
   ['1234.56', 'COP', 123_456],
   ['1234.567', 'IQD', 1_234_567],
   ['1234', 'ISK', 1_234],
-])('%s %s are %d minor units, in every runtime', (text, code, minor) => {
+])('reads %s %s as %d minor units in every runtime', (text, code, minor) => {
   const amount = exactMoney(text, code as CurrencyCode)!
   expect(amount.minor).toBe(minor)
   expect(toText(amount)).toBe(text)
@@ -61,11 +61,11 @@ it.each([
   ['12.505', 'EUR'],
   ['0.5', 'JPY'],
   ['1.0005', 'BHD'],
-])('%s %s has more places than the currency', (text, currency) => {
+])('%s %s has more decimal places than the currency', (text, currency) => {
   expect(exactMoney(text, currency as CurrencyCode)).toBeUndefined()
 })
 
-it('an amount is the JSON number that its decimal text is read as', () => {
+it('the JSON number of an amount is the number that its decimal text parses to', () => {
   const minor = fc.integer({ min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER })
   fc.assert(
     fc.property(minor, fc.constantFrom(...CURRENCIES), (some, currency) => {
@@ -76,7 +76,7 @@ it('an amount is the JSON number that its decimal text is read as', () => {
   )
 })
 
-it('ten of the largest amounts add up; a sum refuses what is too large on the way, and amounts of another currency', () => {
+it('sum adds ten of the largest amounts, and rejects larger totals and other currencies', () => {
   const [euro, yen] = CURRENCIES as [CurrencyCode, CurrencyCode]
   const largest = fromMinor(LARGEST_MINOR, euro)
   const ten = Array.from({ length: 10 }, () => largest)
@@ -91,7 +91,7 @@ it.each([
   ['-0.125', 'EUR', -13],
   ['0.124999', 'EUR', 12],
   ['2.5', 'JPY', 3],
-])('%s %s are rounded half up, away from zero: %d minor units', (text, currency, minor) => {
+])('%s %s is rounded half away from zero to %d minor units', (text, currency, minor) => {
   expect(money(text, currency as CurrencyCode).minor).toBe(minor)
 })
 
@@ -101,7 +101,7 @@ it('amounts of two currencies are neither added nor subtracted', () => {
   expect(() => minus(fromMinor(1, euro), fromMinor(1, yen))).toThrow(/do not combine/)
 })
 
-it('an amount that is made is at most the largest', () => {
+it('no amount can be larger than the largest amount', () => {
   expect(money('9000000000000', 'EUR' as CurrencyCode).minor).toBe(LARGEST_MINOR)
   expect(() => money('9000000000000.01', 'EUR' as CurrencyCode)).toThrow(/beyond/)
   expect(() => exactMoney('900000000001', 'BHD' as CurrencyCode)).toThrow(/beyond/)

@@ -14,7 +14,7 @@ const UTC = 'UTC' as TimeZone
 const at = (iso: string): Instant => Date.parse(iso) as Instant
 const counted = (from: string, to: string, zone: TimeZone): string => months(at(from), at(to), zone).toFixed()
 
-test('no time is no months', () => {
+test('an empty time span has 0 months', () => {
   expect(counted('2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', UTC)).toBe('0')
 })
 
@@ -23,24 +23,24 @@ test('months are rounded half up to seven places', () => {
   expect(counted('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', UTC)).toBe('0.0322581')
 })
 
-test('a month in which the clocks go back is not over an hour before its end', () => {
+test('a month in which the clocks go back is not complete an hour before its end', () => {
   // October has 745 hours.
   expect(counted('2026-09-30T22:00:00Z', '2026-10-31T22:30:00Z', BERLIN)).toBe('0.9993289')
 })
 
-test('the same times are so many months as the calendar of the zone that is asked for says', () => {
+test('months between the same times follow the calendar of the given time zone', () => {
   const [from, to] = ['2026-01-30T23:30:00Z', '2026-02-27T23:30:00Z'] as const
-  // From the 31st of January in Berlin, where the last of February ends the month.
+  // From January 31 in Berlin, where the end of February completes the month.
   expect([UTC, BERLIN, UTC].map(zone => counted(from, to, zone))).toEqual(['0.9655172', '1', '0.9655172'])
 })
 
-test('a day is added by the clock of the zone that is asked for', () => {
+test('a day is added by the clock of the given time zone', () => {
   const noon = at('2026-03-28T12:00:00Z')
   const next = [UTC, BERLIN, UTC].map(zone => new Date(add(noon, 1, 'day', zone)).toISOString())
   expect(next).toEqual(['2026-03-29T12:00:00.000Z', '2026-03-29T11:00:00.000Z', '2026-03-29T12:00:00.000Z'])
 })
 
-test('only a day of 24 hours is plain', () => {
+test('only a day of 24 hours is a plain day', () => {
   expect(plainDay(at('2026-03-28T12:00:00Z'), BERLIN)).toMatchObject({ start: at('2026-03-27T23:00:00Z') })
   expect(plainDay(at('2026-03-29T12:00:00Z'), BERLIN)).toBeUndefined()
 })

@@ -1,4 +1,4 @@
-// A migration that moves tables, on SQLite as a process has it: each story is a database of its own.
+// A migration that moves tables, on SQLite as a process uses it. Each story has a separate database.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ import { size } from '../support/sizes.ts'
 
 const newDatabase = () => openDatabaseFile('made up', ':memory:')
 
-test('rows written, changed and deleted between any two steps arrive, however often the move is interrupted', async () => {
+test('rows written, changed or deleted between any two steps arrive, even if the move is interrupted', async () => {
   await fc.assert(
     fc.asyncProperty(stories, async story => {
       const database = newDatabase()
@@ -43,7 +43,7 @@ test('rows written, changed and deleted between any two steps arrive, however of
   )
 })
 
-test('a run that looked before another one came to the end does not begin the move again', async () => {
+test('a run that read the state before another run finished does not start the move again', async () => {
   const database = newDatabase()
   await migrate(database, BEFORE_MOVE)
   await database.execute(['insert into fence (id) values (1)'])
@@ -60,7 +60,7 @@ test('a run that looked before another one came to the end does not begin the mo
   database.close()
 })
 
-test('a move is marked by lines of its file', async () => {
+test('comments of a migration file mark a move and the statements for its end', async () => {
   const [move] = await readMigrations({
     '0001_x.sql':
       '-- moves: a, b\nCREATE TABLE `a_moved` (`x` integer);\n--> statement-breakpoint\nCREATE TABLE `b_moved` (`x` integer);\n--> statement-breakpoint\n-- at the end\nDROP INDEX `c`;\n--> statement-breakpoint\nDROP INDEX `d`;\n',
@@ -73,7 +73,7 @@ test('a move is marked by lines of its file', async () => {
   expect(moveOf(BEFORE_MOVE[0]!)).toBeUndefined()
 })
 
-test('a migration may wait as moves do, and move nothing', async () => {
+test('a migration may wait for its release as moves do, without moving anything', async () => {
   const [waiting] = await readMigrations({ '0002_x.sql': '-- after its release\nDROP INDEX `x`;\n' })
   expect(moveOf(waiting!)).toEqual({ tables: [], making: [], atEnd: ['DROP INDEX `x`'] })
   const database = newDatabase()
@@ -89,7 +89,7 @@ test('a migration may wait as moves do, and move nothing', async () => {
   database.close()
 })
 
-test('a release that knows no moves makes nothing of one', async () => {
+test('a release that does not know moves fails on one and changes nothing', async () => {
   const database = newDatabase()
   await migrate(database, BEFORE_MOVE)
   const before = await namesOf(database)
@@ -98,7 +98,7 @@ test('a release that knows no moves makes nothing of one', async () => {
   database.close()
 })
 
-test('a free database moves in one batch, with all that follows', async () => {
+test('a free database applies a move in one batch, and then the later migrations', async () => {
   const database = newDatabase()
   let batches = 0
   const counting = {
@@ -114,7 +114,7 @@ test('a free database moves in one batch, with all that follows', async () => {
   database.close()
 })
 
-test('a free database that is claimed at that moment goes the long way', async () => {
+test('a free database claimed during its one-batch move fails, and the next run moves it in steps', async () => {
   const database = newDatabase()
   await migrate(database, BEFORE_MOVE)
   let isClaimed = false
@@ -137,7 +137,7 @@ test('a free database that is claimed at that moment goes the long way', async (
   database.close()
 })
 
-test('a run ends with its steps, says how far it came, and the next goes on', async () => {
+test('a run stops when its steps are used up and reports its progress; the next one continues', async () => {
   const database = newDatabase()
   await migrate(database, BEFORE_MOVE)
   await database.execute([
@@ -157,7 +157,7 @@ test('a run ends with its steps, says how far it came, and the next goes on', as
   database.close()
 })
 
-test('a table whose columns differ is not moved, and is as it was', async () => {
+test('a table whose new columns differ is rejected and stays unchanged', async () => {
   const database = newDatabase()
   await migrate(database, BEFORE_MOVE)
   await database.execute(['insert into fence (id) values (1)'])
@@ -171,7 +171,7 @@ test('a table whose columns differ is not moved, and is as it was', async () => 
   database.close()
 })
 
-test('a database that is restored into the middle of a move goes on with it', async () => {
+test('a database restored to the middle of a move continues the move', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bindery-move-'))
   const [file, kept] = [join(folder, 'a.sqlite'), join(folder, 'b.sqlite')] as const
   try {
@@ -200,7 +200,7 @@ test('a database that is restored into the middle of a move goes on with it', as
   }
 })
 
-test('a run that has seen a later stage than a restored database is at does nothing to it', async () => {
+test('a run ahead of a restored database fails and changes nothing, and the next one completes the move', async () => {
   const database = newDatabase()
   await migrate(database, BEFORE_MOVE)
   await database.execute([
@@ -227,7 +227,7 @@ test('a run that has seen a later stage than a restored database is at does noth
   database.close()
 })
 
-/** Columns that have every value once: of the key, and of each unique index. */
+/** Sets of columns whose values are unique: the key, and each unique index. */
 async function uniqueColumns(target: MigrationTarget, table: string): Promise<string[][]> {
   const key = await target.query(`select name from pragma_table_info('${table}') where pk > 0`)
   const indexes = await target.query(
@@ -248,7 +248,7 @@ test.each([
   ['made up', () => AFTER_MOVE],
   ['of the repository', () => migrationFiles('tenant')],
 ] as const)(
-  'each move that is %s leads to one schema by both ways, and asks for nothing that is not so before',
+  'moves (%s) reach the same schema on free and used databases, and need no new unique columns',
   async (_, read) => {
     const migrations: readonly Migration[] = await read()
     for (const name of OPTIONAL_MOVES) {

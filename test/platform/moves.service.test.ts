@@ -16,28 +16,28 @@ import {
 } from '../support/made-up-move.ts'
 
 let used = 0
-/** A database that no test has touched yet. */
+/** A database that no test has used yet. */
 function fresh() {
   used += 1
   migratedDatabases.add(poolBinding(used))
   return bindingTarget(poolBinding(used), boundDatabase(poolBinding(used)))
 }
 
-test('rows written, changed and deleted between any two steps arrive', async () => {
+test('rows written, changed or deleted between any two steps arrive', async () => {
   await fc.assert(
     fc.asyncProperty(stories, story => moveDuring(fresh(), story)),
     { numRuns: 8, endOnFailure: true },
   )
 })
 
-test('a free database moves with its other migrations, and refuses nothing later', async () => {
+test('a free database is moved together with its other migrations', async () => {
   const target = fresh()
   await migrate(target, BEFORE_MOVE)
   expect(await migrate(target, AFTER_MOVE)).toEqual(['0001_keys', '0002_later'])
   expect(await namesOf(target)).toEqual(NAMES_MOVED)
 })
 
-test('a release that knows no moves fails with one, and its database stays as it was', async () => {
+test('a release that does not know moves fails on one and leaves its database unchanged', async () => {
   const target = fresh()
   await migrate(target, BEFORE_MOVE)
   const before = await namesOf(target)

@@ -19,7 +19,7 @@ const SEED = 20_261_121
 const byOrder = (a: Position<Uuid>, b: Position<Uuid>): number =>
   a.createdAt - b.createdAt || (a.locator < b.locator ? -1 : a.locator > b.locator ? 1 : 0)
 
-/** What a shard answers: the rows after the position, `most` of them though more are found. */
+/** The answer of a shard: rows after the position, at most `most` of them even if it found more. */
 function shardRows(
   stored: readonly Position<Uuid>[],
   after: Position<Uuid> | undefined,
@@ -37,8 +37,8 @@ const position = fc
   .integer({ min: 0, max: 20 })
   .map((ms): Position<Uuid> => ({ createdAt: ms as Instant, locator: newUuid(0) }))
 
-describe('pages over shards', () => {
-  it('hold every row once and in order, whatever the sizes of pages and answers', () => {
+describe('Pages over shards', () => {
+  it('contain every row once and in order, for any size of pages and answers', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(position, { maxLength: 12 }), { minLength: 1, maxLength: 4 }),
@@ -76,8 +76,8 @@ describe('pages over shards', () => {
   })
 })
 
-describe('a paging token', () => {
-  it('that is none of ours is refused', () => {
+describe('Paging tokens', () => {
+  it('are rejected when the service did not issue them', () => {
     const shards = (count: number): Positions<Uuid> =>
       Array(count).fill({ createdAt: 1 as Instant, locator: newUuid(0) })
     const good = writePagingToken([undefined, ...shards(1)], UUID_FORM)
@@ -106,7 +106,7 @@ describe('a paging token', () => {
     ])
   })
 
-  it('is text without characters that a query would have to escape', () => {
+  it('need no escaping in a query string', () => {
     const token = writePagingToken(
       Array(64).fill({ createdAt: 253_402_300_799_999, locator: newUuid(63) }),
       UUID_FORM,
@@ -114,7 +114,7 @@ describe('a paging token', () => {
     expect(token).toMatch(/^[\w-]{1,2048}$/)
   })
 
-  it('of policies holds theirs, and none of another list', () => {
+  it('hold positions of policies, and are rejected by another kind of list', () => {
     const positions = [100_000_064, 2 ** 53 - 65].map(locator => ({
       createdAt: 1 as Instant,
       locator: locator as PolicyLocator,

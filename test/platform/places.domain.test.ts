@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { placedObject } from '../../src/platform/objects.ts'
 import type { Place } from '../../src/platform/tenancy/places.ts'
 
-/** What was asked of the namespace, step by step. */
+/** The calls made to the namespace, in order. */
 function asked(place: Place, ENVIRONMENT: Env['ENVIRONMENT'] = 'production' as never): unknown[] {
   const steps: unknown[] = []
   const namespace = {
@@ -20,24 +20,24 @@ function asked(place: Place, ENVIRONMENT: Env['ENVIRONMENT'] = 'production' as n
   return steps
 }
 
-test('an object is made within the border of its jurisdiction', () => {
+test('an object is created within its jurisdiction', () => {
   expect(asked('eu')).toEqual([
     ['jurisdiction', 'eu'],
     ['get', 'id of policy'],
   ])
 })
 
-test('a location is a wish that goes with the name', () => {
+test('a location is passed as a hint together with the name', () => {
   expect(asked('apac')).toEqual([['get', 'id of policy', { locationHint: 'apac' }]])
 })
 
-test('without a place, and on one machine, an object is where its first request is', () => {
+test('without a place, or locally, an object starts near its first request', () => {
   const anywhere = [['get', 'id of policy']]
   expect(asked('')).toEqual(anywhere)
   for (const place of ['eu', 'apac'] as const) expect(asked(place, 'local')).toEqual(anywhere)
 })
 
-test("a tenant's files and objects are reached through its place, and nowhere past it", () => {
+test('only two modules use the bindings of files and objects, so that the place of a tenant always applies', () => {
   const past = globSync('{src,durable}/**/*.ts')
     .filter(
       path => !['src/environment.d.ts', 'src/platform/objects.ts', 'src/platform/tenancy.ts'].includes(path),

@@ -1,4 +1,4 @@
-// The check that runs after every file of service tests finds statements that read a JSON list again and again.
+// The check that runs after each file of service tests finds statements that read a JSON list repeatedly.
 import { describe, expect, it } from 'vitest'
 import { type PlanRow, repeatedReads } from '../support/query-plans/judge.ts'
 
@@ -12,7 +12,7 @@ const plan = (...details: string[]): PlanRow[] =>
 const NEW = 'SCAN new VIRTUAL TABLE INDEX 1:'
 const STORED = 'SEARCH old USING INDEX key (contents=?)'
 
-describe('a plan', () => {
+describe('repeatedReads', () => {
   it.each([
     [
       'each stored row',
@@ -35,7 +35,7 @@ describe('a plan', () => {
       'select 1 from old where exists (select 1 from json_each(?) where value = old.key)',
       plan('SCAN old', 'SCAN json_each EXISTS VIRTUAL TABLE INDEX 1:'),
     ],
-  ])('that reads the list again for %s is found', (_, text, rows) => {
+  ])('reports a plan that reads the list again for %s', (_, text, rows) => {
     expect(repeatedReads(text, rows)).toHaveLength(1)
   })
 
@@ -52,7 +52,7 @@ describe('a plan', () => {
       plan('SEARCH old EXISTS USING INTEGER PRIMARY KEY (rowid=?)', 'SCAN json_each VIRTUAL TABLE INDEX 1:'),
     ],
     ['is a column of the row', 'select 1 from old, json_each(old.list) as new', plan('SCAN old', NEW)],
-  ])('whose list %s is fine', (_, text, rows) => {
+  ])('accepts a plan whose list %s', (_, text, rows) => {
     expect(repeatedReads(text, rows)).toEqual([])
   })
 })

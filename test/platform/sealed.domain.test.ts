@@ -4,14 +4,14 @@ import { keyedHash, seal, unseal } from '../../src/platform/sealed.ts'
 const env = { SEALING_KEY: 'a sealing key that only this test knows' }
 const text = 'Authorization: Bearer ünder-tight'
 
-test('a sealed value opens where it was sealed for, and says nothing before', async () => {
+test('a sealed value opens in its own context, differs each time and reveals nothing', async () => {
   const sealed = await seal(env, 'a/1/x', text)
   expect(await unseal(env, 'a/1/x', sealed)).toBe(text)
   expect(Buffer.from(sealed.split('.')[2]!, 'base64url').toString('latin1')).not.toContain('Bearer')
   expect(await seal(env, 'a/1/x', text)).not.toBe(sealed)
 })
 
-test('it opens nowhere else, under no other key, and not when it was changed', async () => {
+test('a sealed value does not open in another context, with another key or after a change', async () => {
   const sealed = await seal(env, 'a/1/x', text)
   const other = { SEALING_KEY: 'another sealing key that only this test knows' }
   const changed = sealed.slice(0, 30) + (sealed[30] === 'A' ? 'B' : 'A') + sealed.slice(31)
@@ -21,7 +21,7 @@ test('it opens nowhere else, under no other key, and not when it was changed', a
   await expect(unseal(env, 'a/1/x', text)).rejects.toThrow('is not sealed')
 })
 
-test('with a new key in front the old one still opens what it sealed, and seals no more', async () => {
+test('after a key change the old key still opens what it sealed, and the new one seals', async () => {
   const before = await seal(env, 'a/1/x', text)
   const fresh = 'the sealing key that comes after it and is as long'
   const both = { SEALING_KEY: `${fresh}, ${env.SEALING_KEY}` }
@@ -31,13 +31,13 @@ test('with a new key in front the old one still opens what it sealed, and seals 
   await expect(unseal(env, 'a/1/x', after)).rejects.toThrow('SEALING_KEY lacks the key')
 })
 
-test('hashes stay the same when a new key comes in front: what was carried out is known again', () => {
+test('keyed hashes stay the same when a new key is put in front, so earlier requests are recognized', () => {
   const hashOf = (keys: string) => keyedHash({ SEALING_KEY: keys }).update(text).digest('hex')
   const fresh = 'the sealing key that comes after it and is as long'
   expect(hashOf(`${fresh},${env.SEALING_KEY}`)).toBe(hashOf(env.SEALING_KEY))
   expect(hashOf(fresh)).not.toBe(hashOf(env.SEALING_KEY))
 })
 
-test('without a key worth its name nothing is sealed', async () => {
+test('nothing is sealed with a key shorter than 32 characters', async () => {
   await expect(seal({ SEALING_KEY: 'short' }, 'a/1/x', text)).rejects.toThrow('at least 32 characters')
 })

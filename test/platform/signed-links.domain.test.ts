@@ -16,14 +16,14 @@ const link: FileLink = {
 
 const at = (ms: number): Instant => ms as Instant
 
-test('a link is read back until it expires', () => {
+test('a link can be read back until it expires, and only with its secret', () => {
   const token = linkToken(secret, link)
   expect(readLinkToken(secret, token, at(999))).toEqual(link)
   expect(readLinkToken(secret, token, at(1_000))).toBeUndefined()
   expect(readLinkToken('another secret', token, at(0))).toBeUndefined()
 })
 
-test('no other text is a link', () => {
+test('no other text is accepted as a link', () => {
   const token = linkToken(secret, link)
   const changed = fc
     .tuple(fc.nat(token.length - 1), fc.constantFrom(...'AZaz09-_.'))
@@ -32,7 +32,7 @@ test('no other text is a link', () => {
     expect(readLinkToken(secret, token + more, at(0))).toBeUndefined()
   for (let length = 0; length < token.length; length += 1)
     expect(readLinkToken(secret, token.slice(0, length), at(0))).toBeUndefined()
-  // The last letter of base64 has bits that say nothing: no other one passes for it.
+  // The last base64 letter has unused bits: no other letter may be accepted in its place.
   for (const letter of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_')
     if (!token.endsWith(letter))
       expect(readLinkToken(secret, token.slice(0, -1) + letter, at(0))).toBeUndefined()
@@ -50,7 +50,7 @@ test('no other text is a link', () => {
   )
 })
 
-test('a link leads to the tenant and generation that it was made for', () => {
+test('a link leads only to the tenant and generation for which it was created', () => {
   const tenant = { locator: 'a', generation: 3 } as unknown as Tenant
   expect(linkedKey(link, tenant)).toBe('a/3/archives/x.zip')
   expect(linkedKey(link, { ...tenant, generation: 4 })).toBeUndefined()

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 
 type Outputs = Metafile['outputs']
 
-/** The service in the pieces in which an isolate loads it; built once for all tests. */
+/** The service in the chunks that an isolate loads. Built once for all tests. */
 let outputs: Outputs
 beforeAll(async () => {
   const { metafile } = await build({
@@ -23,7 +23,7 @@ beforeAll(async () => {
   outputs = metafile.outputs
 })
 
-/** What is evaluated with one of them: files, and names of packages. */
+/** The files and packages that are evaluated when one chunk is loaded. */
 function evaluatedWith(first: string): string[] {
   const found = new Set<string>()
   const look = (output: string): void => {
@@ -39,10 +39,10 @@ function evaluatedWith(first: string): string[] {
   return [...found]
 }
 
-/** Before the first request. */
+/** What is evaluated before the first request. */
 const evaluatedAtStart = (): string[] => evaluatedWith('unwritten/worker.js')
 
-test('an isolate starts without contracts, routes and services', () => {
+test('starting an isolate does not load contracts, routes or services', () => {
   const evaluated = evaluatedAtStart()
   expect(evaluated).toContain('src/platform/http/serve.ts')
   expect(evaluated).toContain('durable/delivery.ts')
@@ -50,7 +50,7 @@ test('an isolate starts without contracts, routes and services', () => {
   expect(evaluated.filter(name => room.test(name) || name === '@hono/zod-openapi')).toEqual([])
 })
 
-test('an isolate starts without what only agents need, and so do all routes', async () => {
+test('neither starting an isolate nor loading all routes loads the code for agents', async () => {
   const evaluated = evaluatedAtStart()
   expect(evaluated).toContain('src/platform/http/door.ts')
   expect(
@@ -75,7 +75,7 @@ test('an isolate starts without what only agents need, and so do all routes', as
   ])
 })
 
-test('single sign-on is loaded by its own calls alone, and what verifies tokens by the first of them', () => {
+test('the code for single sign-on and its token verification is loaded only by its own calls', () => {
   const atStart = evaluatedWith('unwritten/worker.js')
   expect(atStart.filter(name => name === 'jose' || name.includes('identity-providers'))).toEqual([])
   const routes = Object.entries(outputs).filter(([, { entryPoint }]) => /routes\.ts$/.test(entryPoint ?? ''))
@@ -90,7 +90,7 @@ test('single sign-on is loaded by its own calls alone, and what verifies tokens 
   expect(loading).toEqual([])
 })
 
-test('what agents need is one file of less than 800 kB that compiles no code', () => {
+test('the bundle for agents is one file of less than 800 kB that compiles no code', () => {
   const bundle = readFileSync('src/bundles/agents.bundle.mjs', 'utf8')
   expect(bundle.length).toBeLessThan(800_000)
   expect(bundle).not.toMatch(/\bajv\b|\beval\(/i)

@@ -1,5 +1,5 @@
-// Files that are stored and whose record never comes: whatever fails in between, none of them stays, and none goes that may yet
-// be recorded.
+// Files that are stored but whose record is never written. None of them stays, at whichever step the failure was, and none is
+// deleted that may still be recorded.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { keepCall, type LoggedCall } from '../../src/extension/integrations/call/log.ts'
@@ -32,7 +32,7 @@ const storedIn = async (folder: string): Promise<string[]> => {
 
 type Methods = Record<string, (this: object, ...given: never[]) => Promise<unknown>>
 
-/** The next file is stored, and the store's answer is lost. */
+/** Stores the next file, but loses the response of the store. */
 function losesAnAnswer(): void {
   const methods = Object.getPrototypeOf(env.FILES) as Methods
   const own = methods.put!
@@ -43,7 +43,7 @@ function losesAnAnswer(): void {
   }
 }
 
-/** Moves the tenant's clock by an hour; `isReal`: that hour passes for the service too, for as long as the call takes. */
+/** Moves the tenant's clock by an hour. With `isReal`, the service's own clock also moves while the call runs. */
 async function anHourOn({ isReal }: { isReal: boolean }): Promise<void> {
   const real = Date.now
   if (isReal) Date.now = () => real() + RECORDED_WITHIN_MS
@@ -69,7 +69,7 @@ const migration = (id: string): Promise<Answer<{ locator: string }>> =>
     body: [migratedAccount(id)],
   })
 
-/** An upload of a resource, or other contents for one that is there. */
+/** Uploads a resource, or replaces its contents. */
 const resource = (method: 'POST' | 'PATCH', path: string, content: string, key?: string) =>
   callApi(method, `/resource/${motor.tenantLocator}/${path}`, {
     token: admin,
@@ -86,8 +86,8 @@ describe.each([
     () => resource('POST', 'documents?name=never&staticName=never', 'a,b'),
   ],
   ['a table', 'resources', () => resource('POST', 'tables?name=none&staticName=none', 'key,value\na,1\n')],
-])('the file of %s', (_, folder, send) => {
-  it('whose store does not answer goes, but not while a request may be under way', async () => {
+])('The stored file of %s', (_, folder, send) => {
+  it('is deleted if the response of the store was lost, but not while a request may still be running', async () => {
     const before = await storedIn(folder)
     losesAnAnswer()
     expect((await send()).status).toBe(503)
@@ -100,7 +100,7 @@ describe.each([
   })
 })
 
-it('a medium that was recorded stays, also where a repeat with its key came', async () => {
+it('a recorded medium stays, also when its request was repeated with the same key', async () => {
   const before = await storedIn('media')
   const headers = { 'idempotency-key': 'twice' }
   const [first, again] = [await medium(headers), await medium(headers)]
@@ -113,7 +113,7 @@ it('a medium that was recorded stays, also where a repeat with its key came', as
   expect(await left()).toHaveLength(1)
 })
 
-it('files of resources stay, of contents that others took the place of too, and a refused upload leaves none', async () => {
+it('files of resources stay, even after their contents are replaced, and a rejected upload leaves no file', async () => {
   const before = await storedIn('resources')
   const sent = [
     await resource('POST', 'documents?name=terms&staticName=terms', 'a,b', 'terms'),
@@ -137,7 +137,7 @@ it('files of resources stay, of contents that others took the place of too, and 
   expect((await resource('PATCH', 'tables/rates', 'key,value\na,3\n')).status).toBe(200)
 })
 
-it('the bodies of a call are not kept where its row is not', async () => {
+it('the bodies of an integration call are not kept when its row cannot be written', async () => {
   const tenant = (await readTenant(env, { name: motor.tenantName }, noCalls()))!
   const [binding] = tenant.shards as [string]
   const lost = faultyDatabase(boundDatabase(binding), () => 'before')

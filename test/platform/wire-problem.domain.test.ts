@@ -9,13 +9,13 @@ const schema = z.object({
   exposures: list(z.object({ name: Name, at: RequestTimestamp })),
 })
 
-test('a path reads as its author would write it', () => {
+test('a path is written as in code: exposures[0].perils[2].name', () => {
   expect(pathText(['exposures', 0, 'perils', 2, 'name'])).toBe('exposures[0].perils[2].name')
   expect(pathText(['fieldValues', 'a b'])).toBe("fieldValues['a b']")
   expect(pathText([])).toBe('')
 })
 
-test('every problem of a request is in one answer, each with its place', () => {
+test('one response lists every problem of a request with its path', () => {
   const { error } = schema.safeParse({ state: 'sold', exposures: [{ name: '', at: 'now' }, 7] })
   const refusal = contractRefusal(error!, 'invalidRequest')
   expect(refusal.code).toBe('invalidRequest')
@@ -34,7 +34,7 @@ test('every problem of a request is in one answer, each with its place', () => {
   })
 })
 
-test('a list that is too long is 413', () => {
+test('a list that is too long is rejected with 413', () => {
   const { error } = schema.safeParse({
     productName: 'motor',
     state: 'draft',
@@ -43,14 +43,14 @@ test('a list that is too long is 413', () => {
   expect(contractRefusal(error!, 'invalidRequest').status).toBe(413)
 })
 
-test('of very many problems a hundred are told, and the rest counted', () => {
+test('the first hundred problems are listed, and the rest counted', () => {
   const { error } = schema.safeParse({ productName: 'a', state: 'draft', exposures: Array(500).fill(null) })
   const refusal = contractRefusal(error!, 'invalidRequest')
   expect(refusal.message).toMatch(/There are 400 more\.$/)
   expect(refusal.details.fieldErrors).toHaveLength(100)
 })
 
-test('no problem repeats a value, which may be a password or personal data', () => {
+test('no message repeats a value, because it may be a password or personal data', () => {
   const told = [
     { productName: 90210 },
     { productName: 'x90210'.repeat(100), state: 'x90210', exposures: 'x90210' },
@@ -59,6 +59,6 @@ test('no problem repeats a value, which may be a password or personal data', () 
   expect(told.join(' ')).not.toMatch(/9\.?021/)
 })
 
-test('a long name is cut short', () => {
+test('a long path is cut short', () => {
   expect(pathText(['x'.repeat(500), 'ä'.repeat(500)]).length).toBeLessThan(200)
 })

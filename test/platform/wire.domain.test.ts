@@ -27,11 +27,11 @@ const problem = (schema: z.ZodType, wire: unknown): string => {
   return result.error.issues.map(issue => issue.message).join(' ')
 }
 
-test('zod is told that there is no eval', () => {
+test('zod is configured without JIT, because Workers have no eval', () => {
   expect(z.config().jitless).toBe(true)
 })
 
-describe('timestamps', () => {
+describe('Timestamps', () => {
   test(`parses every instant from an integer and from its digits (seed ${SEED})`, () => {
     fc.assert(
       fc.property(fc.integer({ min: EARLIEST, max: LATEST }), ms => {
@@ -54,7 +54,7 @@ describe('timestamps', () => {
     [-(2 ** 60), 'years 0001 to 9999'],
     ['9'.repeat(16), 'years 0001 to 9999'],
     ['9'.repeat(350), 'years 0001 to 9999'],
-  ])('%j is refused in words that say what to send', (wire, words) => {
+  ])('rejects %j with a message that says what to send', (wire, words) => {
     const schema = z.object({ policyStartTimestamp: RequestTimestamp })
     const message = problem(schema, { policyStartTimestamp: wire })
     expect(message).toMatch(/^'policyStartTimestamp' must .*\.$/)
@@ -62,7 +62,7 @@ describe('timestamps', () => {
   })
 })
 
-describe('decimals', () => {
+describe('Decimals', () => {
   test(`numbers and text keep every digit (seed ${SEED})`, () => {
     fc.assert(
       fc.property(
@@ -78,7 +78,7 @@ describe('decimals', () => {
     )
   })
 
-  test('a number is written out, never in exponent form', () => {
+  test('writes a number out, never in exponent form', () => {
     expect(RequestDecimal.parse(250)).toBe('250')
     expect(RequestDecimal.parse('+0250.50')).toBe('250.5')
     expect(RequestDecimal.parse(1e-7)).toBe('0.0000001')
@@ -98,13 +98,13 @@ describe('decimals', () => {
     '',
     true,
     null,
-  ])('%j is refused', wire => {
+  ])('rejects %j', wire => {
     expect(problem(RequestDecimal, wire)).toContain('must be a plain decimal number')
   })
 })
 
-describe('booleans and whole numbers', () => {
-  test('text forms are read in any case', () => {
+describe('Booleans and whole numbers', () => {
+  test('reads booleans from text in any case', () => {
     for (const wire of [true, 'true', 'TRUE', '1']) expect(RequestBoolean.parse(wire)).toBe(true)
     for (const wire of [false, 'false', 'False', '0']) expect(RequestBoolean.parse(wire)).toBe(false)
     expect(problem(z.object({ finalize: RequestBoolean }), { finalize: 'yes' })).toBe(
@@ -113,12 +113,12 @@ describe('booleans and whole numbers', () => {
     expect(problem(RequestBoolean, 1)).toBe('The request must be true or false, not a number.')
   })
 
-  test('a default holds for absent, null and empty', () => {
+  test('uses the default for a boolean that is absent, null or empty', () => {
     for (const wire of [undefined, null, '']) expect(booleanOr(true).parse(wire)).toBe(true)
     expect(booleanOr(true).parse('false')).toBe(false)
   })
 
-  test('integers are read from digits and bounded', () => {
+  test('reads integers from digits, and enforces their bounds', () => {
     expect(requestInteger(1).parse('12')).toBe(12)
     expect(requestInteger(1).parse('1.0')).toBe(1)
     expect(problem(requestInteger(1), '1.5')).toBe('The request must be a whole number, not a fraction.')
@@ -128,7 +128,7 @@ describe('booleans and whole numbers', () => {
     expect(problem(requestInteger(1), '9'.repeat(20))).toBe('The request must be a number, not text.')
   })
 
-  test('a page has 100 rows unless told, and never more than 1,000', () => {
+  test('uses a page size of 100 by default, and 1,000 at most', () => {
     expect(PageSize.parse(undefined)).toBe(100)
     expect(PageSize.parse('')).toBe(100)
     expect(PageSize.parse('5000')).toBe(1_000)
@@ -136,14 +136,14 @@ describe('booleans and whole numbers', () => {
   })
 })
 
-test('names are counted in characters, of which an emoji is one', () => {
+test('the length of a name is counted in characters, and an emoji is one', () => {
   expect(Name.parse('🚗'.repeat(128))).toHaveLength(256)
   for (const name of ['🚗'.repeat(129), 'x'.repeat(129), 'x'.repeat(10_000)])
     expect(problem(z.object({ name: Name }), { name })).toBe("'name' must have at most 128 characters.")
   expect(problem(Name, '')).toBe('The request must not be empty.')
 })
 
-describe('what may be left out', () => {
+describe('Optional properties', () => {
   const schema = z.object({
     name: OptionalName,
     at: OptionalTimestamp,
@@ -152,23 +152,23 @@ describe('what may be left out', () => {
     inner: optional(z.object({ name: Name })),
   })
 
-  test('absent, null and empty text are the same', () => {
+  test('treat absent, null and empty text alike', () => {
     expect(schema.parse({})).toEqual({ names: [] })
     expect(schema.parse({ name: null, at: null, on: null, names: null, inner: null })).toEqual({ names: [] })
     expect(schema.parse({ name: '', at: '', on: '' })).toEqual({ names: [] })
   })
 
-  test('a list has no null inside', () => {
+  test('do not allow null inside a list', () => {
     expect(problem(schema, { names: ['a', null] })).toBe("'names[1]' must be text, not null.")
   })
 
-  test('a list of more than 10,000 is refused', () => {
+  test('reject a list of more than 10,000 entries', () => {
     expect(problem(schema, { names: Array(10_001).fill('a') })).toBe(
       "'names' must have at most 10000 entries.",
     )
   })
 
-  test('a record is filled in for what clients leave out, and not for what they send', () => {
+  test('get their defaults in a record, except for what the client sends', () => {
     const filled = filledIn({ recreate: false }, z.object({ recreate: RequestBoolean }))
     expect(filled.parse({})).toEqual({ recreate: false })
     expect(filled.parse({ recreate: null })).toEqual({ recreate: false })
@@ -178,14 +178,14 @@ describe('what may be left out', () => {
   })
 })
 
-describe('field values', () => {
-  test('are kept as they came', () => {
+describe('Field values', () => {
+  test('are kept unchanged', () => {
     const wire = { make: 'Volvo', year: 2019, owners: ['A', 'B'], leased: false, note: null, none: [] }
     expect(RequestFieldValues.parse(wire)).toBe(wire)
     expect(RequestFieldValues.parse(null)).toEqual({})
   })
 
-  test('every value that is no value is named', () => {
+  test('are rejected with the path of each entry that is not a plain value', () => {
     const schema = z.object({ fieldValues: RequestFieldValues })
     expect(problem(schema, { fieldValues: { a: { b: 1 }, c: [null], 'd e': [[1]] } })).toBe(
       "'fieldValues.a' must be a value or a list of values, not an object. " +
@@ -195,7 +195,7 @@ describe('field values', () => {
     expect(problem(schema, { fieldValues: 'x' })).toBe("'fieldValues' must be an object of field values.")
   })
 
-  test('a field named __proto__ is a field like others', () => {
+  test('may have a field named __proto__', () => {
     const wire = JSON.parse('{"__proto__": ["x"]}')
     expect(Object.keys(RequestFieldValues.parse(wire))).toEqual(['__proto__'])
   })

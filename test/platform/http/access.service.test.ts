@@ -27,7 +27,7 @@ const call = mounted([
   }),
   forAdministration('Test').post('/administer', {
     ...plain,
-    // Administrators of tenants have it too: the kind of the account decides.
+    // Administrators of tenants have this permission too: only the kind of account decides.
     permission: 'audit.list',
     handle: async () => 'done',
   }),
@@ -69,15 +69,15 @@ async function as(accountType: AccountType, path: string) {
   return call('POST', path, { headers: { authorization: token } })
 }
 
-describe('a route of a tenant', () => {
-  it('knows the tenant and the caller of the token', async () => {
+describe('A tenant route', () => {
+  it('receives the tenant and the caller of the token', async () => {
     expect((await as('account.tenant.employee', '/write')).json()).toEqual({
       tenant: 'tenant-0',
       caller: 'someone',
     })
   })
 
-  it('refuses who lacks its permissions with 403 and names them', async () => {
+  it('rejects a caller without its permissions with 403 and names them', async () => {
     expect(holds('account.tenant.read.only.user', 'policies.write')).toBe(false)
     expect((await as('account.tenant.read.only.user', '/write')).json()).toMatchObject({
       httpStatus: 403,
@@ -86,14 +86,14 @@ describe('a route of a tenant', () => {
     })
   })
 
-  it('refuses an administration account with 403 and says how to sign in', async () => {
+  it('rejects an administration account with 403 and says how to sign in', async () => {
     expect((await as('account.internal', '/write')).json()).toMatchObject({
       httpStatus: 403,
       message: expect.stringContaining('authenticateAdmin'),
     })
   })
 
-  it('answers 404 when the path names another tenant, there or not', async () => {
+  it('returns 404 when the path names another tenant, whether or not it exists', async () => {
     expect((await as('account.tenant.employee', `/resource/${MINE.toUpperCase()}/tables`)).status).toBe(200)
     for (const other of [THEIRS, newUuid(0), 'nonsense'])
       expect((await as('account.tenant.admin', `/resource/${other}/tables`)).json()).toMatchObject({
@@ -104,8 +104,8 @@ describe('a route of a tenant', () => {
   })
 })
 
-describe('a route of the platform', () => {
-  it('serves administration accounts, and refuses those of tenants with 403', async () => {
+describe('An administration route', () => {
+  it('serves administration accounts, and rejects accounts of tenants with 403', async () => {
     expect((await as('account.internal', '/administer')).status).toBe(200)
     expect((await as('account.tenant.admin', '/administer')).json()).toMatchObject({
       httpStatus: 403,
@@ -114,7 +114,7 @@ describe('a route of the platform', () => {
   })
 })
 
-it('a route for anyone who is signed in serves both', async () => {
+it('a route for all signed-in callers serves accounts of tenants and of the administration', async () => {
   expect((await as('account.internal', '/whoever')).json()).toBe('none')
   expect((await as('account.tenant.claims.only.user', '/whoever')).json()).toBe('tenant-0')
 })

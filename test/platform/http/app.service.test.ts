@@ -26,7 +26,7 @@ type Refused = { code: string; httpErrorCode: number }
 
 const document = async () => (await callApi<Document>('GET', '/openapi.json')).body
 
-/** A path with every parameter filled in with a locator that nothing has. */
+/** The path with every parameter replaced by a locator that does not exist. */
 const filled = (path: string): string => path.replace(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000')
 
 async function token(tenant: boolean): Promise<string> {
@@ -45,8 +45,8 @@ async function token(tenant: boolean): Promise<string> {
 
 beforeAll(() => prepareDatabases({ tenants: 0 }))
 
-describe('the index of routes', () => {
-  it('has every route of the app in its order, and loads each from a list that has it', async () => {
+describe('The route index', () => {
+  it('lists every route in order, and loads each from a module that exports it', async () => {
     const loaded = await Promise.all(
       ROUTE_INDEX.map(async ({ method, path, load }) =>
         (await load()).find(route => route.method === method && route.path === path),
@@ -57,8 +57,8 @@ describe('the index of routes', () => {
   })
 })
 
-describe('the OpenAPI document', () => {
-  it('is 3.1 and has every route with its path parameters, under a name of its own', async () => {
+describe('The OpenAPI document', () => {
+  it('is version 3.1 and has every route with its path parameters and a unique operation id', async () => {
     const { openapi, paths } = await document()
     expect(openapi).toBe('3.1.0')
     const names = new Set<string>()
@@ -73,7 +73,7 @@ describe('the OpenAPI document', () => {
     expect(names.size).toBe(ROUTES.length)
   })
 
-  it('says of every operation what a refusal looks like, and that tokens are needed where they are', async () => {
+  it('gives every operation a default error response, and requires a token unless it is public', async () => {
     const { paths, components } = await document()
     expect(components.schemas).toHaveProperty('ExceptionResponse')
     for (const { method, path, access } of ROUTES) {
@@ -83,7 +83,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('has no route that another one hides', () => {
+  it('has no route that another route hides', () => {
     for (const route of ROUTES) {
       const path = filled(route.path)
       const first = staticFirst(ROUTES).find(
@@ -95,18 +95,18 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('names no route twice', () => {
+  it('lists no route twice', () => {
     const names = ROUTES.map(({ method, path }) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`)
     expect(new Set(names).size).toBe(names.length)
   })
 })
 
-describe('every route', () => {
+describe('Every route', () => {
   const each = ROUTES.map(route => [`${route.method.toUpperCase()} ${route.path}`, route] as const)
   const guarded = each.filter(([, { access }]) => access.kind !== 'public')
 
   it.each(guarded)(
-    '%s refuses who has no token, or one of a tenant that is gone',
+    '%s rejects a missing token, and the token of a deleted tenant',
     async (_, { method, path }) => {
       const call = (options: object) => callApi<Refused>(method.toUpperCase(), filled(path), options)
       expect((await call({})).body).toMatchObject({ code: 'unauthenticated', httpErrorCode: 401 })
@@ -115,14 +115,14 @@ describe('every route', () => {
   )
 
   it.each(guarded.filter(([, { access }]) => access.kind === 'tenant'))(
-    '%s refuses the administration account and says why',
+    '%s rejects the administration account with 403',
     async (_, { method, path }) => {
       const answer = await callApi<Refused>(method.toUpperCase(), filled(path), { token: await token(false) })
       expect(answer.body).toMatchObject({ code: 'forbidden', httpErrorCode: 403 })
     },
   )
 
-  it.each(each)('%s answers at its path with and without a trailing slash', async (_, { method, path }) => {
+  it.each(each)('%s responds with and without a trailing slash', async (_, { method, path }) => {
     for (const end of ['', '/']) {
       const answer = await callApi<Refused>(method.toUpperCase(), `${filled(path)}${end}`)
       expect(['unknownPath', 'methodNotAllowed', 'internal']).not.toContain(answer.body?.code)
@@ -130,8 +130,8 @@ describe('every route', () => {
   })
 })
 
-describe('the service', () => {
-  it('answers pings and that it runs without a round trip, and whether it is ready with one', async () => {
+describe('The service', () => {
+  it('responds to /v1/ping and /health without a D1 call, and to /ready with one', async () => {
     expect((await callApi('GET', '/v1/ping')).body).toBe('api')
     const health = await callApi('GET', '/health')
     expect(health.body).toEqual({ status: 'ok' })
@@ -141,7 +141,7 @@ describe('the service', () => {
     expect(ready.headers.get('server-timing')).toContain('d1;desc="1"')
   })
 
-  it('has a reference page that runs its own script and loads nothing from another host', async () => {
+  it('has a reference page that runs only its own script and loads nothing from other hosts', async () => {
     const { body, headers } = await callApi<string>('GET', '/docs/')
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
     const policy = headers.get('content-security-policy')!
@@ -154,7 +154,7 @@ describe('the service', () => {
   })
 
   it.each(['/docs/1.0.0/main.js', '/docs/1.0.0/chunks/a.js', '/docs/1.0.0/..%2fsecret', '/docs/a/b/c'])(
-    'has no file of the reference at %s',
+    'responds with 404 to a reference file that does not exist: %s',
     async path => {
       const { status, body } = await callApi<Refused>('GET', path)
       expect(status).toBe(404)

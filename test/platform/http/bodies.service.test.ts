@@ -21,7 +21,7 @@ const call = mounted([
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-/** A body of unknown length, in pieces. */
+/** A body of unknown length, sent in chunks. */
 const chunked = (...chunks: string[]) =>
   new ReadableStream({
     start(controller) {
@@ -30,7 +30,7 @@ const chunked = (...chunks: string[]) =>
     },
   })
 
-describe('a body that may be left out', () => {
+describe('An optional body', () => {
   it.each([
     ['no body and no Content-Type', {}],
     ['no body with a JSON Content-Type', { headers: { 'content-type': 'application/json' } }],
@@ -38,12 +38,12 @@ describe('a body that may be left out', () => {
     ['an empty JSON text', { body: '""', headers: { 'content-type': 'application/json' } }],
     ['null', { body: 'null' }],
     ['blanks', { body: ' \r\n' }],
-  ])('is none when it is %s', async (_, init: RequestInit) => {
+  ])('is absent when the request has %s', async (_, init: RequestInit) => {
     expect(await call('POST', '/optional', init)).toMatchObject({ status: 200, text: '"none"' })
   })
 })
 
-describe('a JSON body', () => {
+describe('A JSON body', () => {
   it.each([
     ['without Content-Type', { body: utf8('{"a":1}') }],
     ['labelled as text', { body: '{"a":1}' }],
@@ -58,7 +58,7 @@ describe('a JSON body', () => {
     expect(await call('POST', '/optional', init)).toMatchObject({ status: 200, text: '{"a":1}' })
   })
 
-  it('that is broken is refused with the place of the fault', async () => {
+  it('is rejected with the line and column when it is malformed', async () => {
     const reply = await call('POST', '/optional', { body: '{"a":\n 1,}' })
     expect(reply.status).toBe(400)
     expect(reply.json()).toMatchObject({
@@ -68,12 +68,12 @@ describe('a JSON body', () => {
     })
   })
 
-  it('that is not UTF-8 is refused', async () => {
+  it('is rejected when it is not UTF-8', async () => {
     const reply = await call('POST', '/optional', { body: new Uint8Array([0x22, 0xff, 0x22]) })
     expect(reply.json()).toMatchObject({ code: 'malformedJson', httpStatus: 400 })
   })
 
-  it('that is a form or compressed is refused with 415', async () => {
+  it('is rejected with 415 when it is a form or compressed', async () => {
     const form = new FormData()
     form.set('a', '1')
     expect((await call('POST', '/optional', { body: form })).status).toBe(415)
@@ -84,7 +84,7 @@ describe('a JSON body', () => {
 
   const MIB = new Uint8Array(1_048_576).fill(0x20)
 
-  /** A body of so many MiB, and how many of them were read. */
+  /** A body of this many MiB, and how many of them were read. */
   const large = (mebibytes: number) => {
     const sent = { mebibytes: 0 }
     const body = new ReadableStream({
@@ -101,15 +101,18 @@ describe('a JSON body', () => {
     ['over the limit', '/needed', 413, 'tooLarge'],
     ['to an unknown path', '/nowhere', 404, 'unknownPath'],
     ['labelled as a form', '/optional', 415, 'unsupportedMediaType'],
-  ])('%s is refused when all of it has come, whatever Content-Length says', async (_, path, status, code) => {
-    const { sent, init } = large(33)
-    const type = status === 415 ? 'multipart/form-data; boundary=X' : 'application/json'
-    const reply = await call('POST', path, { ...init, headers: { ...init.headers, 'content-type': type } })
-    expect([reply.status, reply.json().code]).toEqual([status, code])
-    expect(sent.mebibytes).toBe(33)
-  })
+  ])(
+    'of 33 MiB %s is rejected only after all of it was read, whatever Content-Length says',
+    async (_, path, status, code) => {
+      const { sent, init } = large(33)
+      const type = status === 415 ? 'multipart/form-data; boundary=X' : 'application/json'
+      const reply = await call('POST', path, { ...init, headers: { ...init.headers, 'content-type': type } })
+      expect([reply.status, reply.json().code]).toEqual([status, code])
+      expect(sent.mebibytes).toBe(33)
+    },
+  )
 
-  it('that never ends is refused after 64 MiB', async () => {
+  it('that never ends is rejected after 64 MiB', async () => {
     const { sent, init } = large(Number.POSITIVE_INFINITY)
     expect((await call('POST', '/needed', init)).json()).toMatchObject({
       code: 'tooLarge',
@@ -118,7 +121,7 @@ describe('a JSON body', () => {
     expect(sent.mebibytes).toBeLessThan(70)
   })
 
-  it('may have half a million values and no more', async () => {
+  it('may have half a million values, but no more', async () => {
     const list = (values: number) => `{"a":[${'1,'.repeat(values - 3)}1]}`
     expect((await call('POST', '/optional', { body: list(MOST_JSON_VALUES) })).status).toBe(200)
     expect((await call('POST', '/optional', { body: list(MOST_JSON_VALUES + 1) })).json()).toMatchObject({
@@ -127,7 +130,7 @@ describe('a JSON body', () => {
     })
   })
 
-  it('may nest 64 deep and no deeper', async () => {
+  it('may nest 64 levels deep, but no deeper', async () => {
     const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
     expect((await call('POST', '/optional', { body: nested(DEEPEST_JSON) })).status).toBe(200)
     expect((await call('POST', '/optional', { body: nested(DEEPEST_JSON + 1) })).json()).toMatchObject({
@@ -136,7 +139,7 @@ describe('a JSON body', () => {
     expect((await call('POST', '/optional', { body: '['.repeat(1_000_000) })).status).toBe(400)
   })
 
-  it('with text that would be stored as another one is refused, with its place; pairs and escapes in texts are not', async () => {
+  it('is rejected when a text has NUL or half a surrogate pair; pairs and escapes are accepted', async () => {
     for (const [body, place] of [
       ['{"a":"x\\u0000"}', "'a'"],
       ['{"a":{"b":[1,"\\uD800x"]}}', "'a.b[1]'"],
@@ -154,13 +157,13 @@ describe('a JSON body', () => {
       expect((await call('POST', '/optional', { body })).status).toBe(200)
   })
 
-  it('with a property named __proto__, however spelled, is refused', async () => {
+  it('is rejected when it has a property named __proto__, however it is escaped', async () => {
     for (const body of ['{"a":{"__proto__":{"b":1}}}', '{"a":[{"\\u005f_proto__":1}]}'])
       expect((await call('POST', '/optional', { body })).json()).toMatchObject({ code: 'invalidRequest' })
     expect((await call('POST', '/optional', { body: '{"a":"__proto__"}' })).status).toBe(200)
   })
 
-  it('that does not fit its contract is refused with every problem and its place', async () => {
+  it('is rejected with every problem and its path when it does not match the contract', async () => {
     const reply = await call('POST', '/needed', { body: '{"count":"many"}' })
     expect(reply.status).toBe(400)
     expect(reply.json()).toMatchObject({

@@ -5,7 +5,7 @@ import { disposition } from '../../../src/platform/http/disposition.ts'
 const GRAMMAR =
   /^attachment; filename="[\x20-\x21\x23-\x5b\x5d-\x7e]*"(?:; filename\*=UTF-8''(?:%[0-9A-F]{2}|[\w!#$&+.^`|~-])*)?$/
 
-test('any name is a header that strict readers take, and is read back', () => {
+test('any file name becomes a header that strict parsers accept, and reads back unchanged', () => {
   const check = (name: string): void => {
     const header = disposition('attachment', name)
     expect(header).toMatch(GRAMMAR)

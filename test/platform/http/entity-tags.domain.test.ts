@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readIfMatch, tagsIn } from '../../../src/platform/http/entity-tags.ts'
 
-// RFC 9110, 8.8.3 and 13.1.1. Weak tags count, since proxies that compress weaken ours (docs/http.md).
+// RFC 9110, 8.8.3 and 13.1.1. Weak tags match too, because proxies that compress weaken ours (docs/http.md).
 test.each([
   [null, undefined],
   ['*', '*'],
@@ -13,14 +13,14 @@ test.each([
   ['"a", "a"', ['a', 'a']],
   ['""', ['']],
   ['"a,b"', ['a,b']],
-  // The dot and what follows it are of addresses of files.
+  // The dot and the rest are a suffix for URLs of files.
   ['W/"a.1x"', ['a']],
-  // Empty elements are passed over (5.6.1.2): of an empty header before another, too.
+  // Empty elements are skipped (5.6.1.2), also when an empty header precedes another one.
   [', "a"', ['a']],
   ['"a",', ['a']],
   ['"a", ,,\t"b" , ', ['a', 'b']],
   ['"\u00e9\u00ff"', ['\u00e9\u00ff']],
-])('If-Match of %j', (header, read) => {
+])('If-Match of %j is read', (header, read) => {
   expect(readIfMatch(header)).toEqual(read)
 })
 
@@ -38,12 +38,12 @@ test.each([
   '*,*',
   '"a b"',
   '"\u007f"',
-])('If-Match of %j is refused', header => {
+])('If-Match of %j is rejected', header => {
   expect(() => readIfMatch(header)).toThrow('with its quotation marks')
   expect(tagsIn(header)).toBeUndefined()
 })
 
-test('a long list that ends badly is read in time', () => {
+test('a long malformed list is rejected quickly', () => {
   for (const part of ['"a",', ',', ' ', '"a" ,  ', 'W/"a",'])
     expect(tagsIn(`${part.repeat(20_000)}x`)).toBeUndefined()
 })

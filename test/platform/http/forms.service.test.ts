@@ -30,7 +30,7 @@ const call = mounted([
   }),
 ])
 
-/** Resolves when the uploads that `/hold` has may be answered. */
+/** Resolves when the uploads to `/hold` may be answered. */
 let held = Promise.resolve()
 const hold = mounted([
   forAdministration('Test').post('/hold', {
@@ -92,7 +92,7 @@ function byteByByte(text: string): ReadableStream {
   })
 }
 
-describe('a multipart form', () => {
+describe('A multipart form', () => {
   it('is read with its parts in any order', async () => {
     for (const body of [`${SUFFIX}${FILE}--XX--`, `${FILE}${SUFFIX}--XX--\r\n`])
       expect((await upload(body)).json()).toEqual({
@@ -104,12 +104,12 @@ describe('a multipart form', () => {
       })
   })
 
-  it('is read byte by byte, without Content-Length, and with an end after its end', async () => {
+  it('is read byte by byte, without Content-Length and with an epilogue', async () => {
     const reply = await upload(byteByByte(`${SUFFIX}${FILE}--XX--\r\nepilogue`))
     expect(reply.json()).toMatchObject({ suffix: 'motor', size: 2 })
   })
 
-  it('may begin with a preamble, also one that looks like its boundary', async () => {
+  it('may begin with a preamble, even one that resembles its boundary', async () => {
     const preambles = ['Not the form.\r\n', '\r\n', `--X\r\n${'x--XX '.repeat(30_000)}\r\n--X\r\n`]
     for (const preamble of preambles)
       for (const body of [
@@ -119,7 +119,7 @@ describe('a multipart form', () => {
         expect((await upload(body)).json()).toMatchObject({ suffix: 'motor', size: 2 })
   })
 
-  it('may have parts that nobody asked for, whatever they hold', async () => {
+  it('may have unknown parts with any content', async () => {
     const others = [
       part('Content-Disposition: form-data; name="file"; filename="b.zip"', 'x'.repeat(100_000)),
       part('Content-Disposition: form-data; name="note"', 'x'.repeat(70_000)),
@@ -141,7 +141,7 @@ describe('a multipart form', () => {
     })
   })
 
-  it('may leave out Content-Type and file name of the file part', async () => {
+  it('may omit the content type and file name of the file part', async () => {
     const bare = part('Content-Disposition: form-data; name="zipFile"', 'PK')
     expect((await upload(`${bare}--XX--`)).json()).toEqual({ size: 2, text: 'PK' })
   })
@@ -154,7 +154,7 @@ describe('a multipart form', () => {
     expect(reply.json()).toMatchObject({ suffix: 'größe', size: 1_000_000 })
   })
 
-  it('with too large a file is refused with 413 while it comes', async () => {
+  it('with too large a file is rejected with 413 before it ends', async () => {
     const big = part('Content-Disposition: form-data; name="zipFile"', 'x'.repeat(1_048_577))
     expect((await upload(`${big}--XX--`)).json()).toMatchObject({ code: 'tooLarge' })
     const endless = new ReadableStream({
@@ -173,11 +173,11 @@ describe('a multipart form', () => {
     ['of another boundary', '--YY\r\n\r\n--YY--'],
     ['with a part twice', `${SUFFIX}${SUFFIX}--XX--`],
     ['with a nameless part', `${part('Content-Type: text/plain', 'x')}--XX--`],
-  ])('that is %s is refused with 400', async (_, body) => {
+  ])('that is %s is rejected with 400', async (_, body) => {
     expect((await upload(body)).json()).toMatchObject({ httpStatus: 400, code: 'malformedMultipart' })
   })
 
-  it('with too many parts or too long a text is refused with 413', async () => {
+  it('with too many parts or too long a text is rejected with 413', async () => {
     const many = Array.from({ length: 21 }, (_, at) =>
       part(`Content-Disposition: form-data; name="p${at}"`, ''),
     )
@@ -186,13 +186,13 @@ describe('a multipart form', () => {
     expect((await upload(`${long}--XX--`)).status).toBe(413)
   })
 
-  it('is needed: JSON is refused with 415', async () => {
+  it('is required: JSON is rejected with 415', async () => {
     expect((await upload('{}', 'application/json')).status).toBe(415)
     expect((await upload(SUFFIX, 'multipart/form-data')).status).toBe(400)
   })
 })
 
-describe('large files', () => {
+describe('Large files', () => {
   const large = (chunked: boolean, bytes = 5 * 1_048_576) => {
     const form = new FormData()
     form.set('zipFile', new Blob([new Uint8Array(bytes)]), 'a.zip')
@@ -208,7 +208,7 @@ describe('large files', () => {
     ['whole', false],
     ['in pieces', true],
   ])(
-    'are two at a time in an isolate, sent %s; small ones and those after them are read',
+    'are held two at a time in an isolate, sent %s, while small and later ones are still read',
     async (_, chunked) => {
       const goOn = Promise.withResolvers<void>()
       held = goOn.promise
@@ -226,7 +226,7 @@ describe('large files', () => {
   )
 })
 
-describe('an upload that is read as it comes', () => {
+describe('A streamed upload', () => {
   const named = (name: string, content: string) =>
     part(
       `Content-Disposition: form-data; name="${name}"; filename="rates.csv"\r\nContent-Type: text/csv; charset=utf-8`,
@@ -234,7 +234,7 @@ describe('an upload that is read as it comes', () => {
     )
   const rates = { fileName: 'rates.csv', mediaType: 'text/csv', size: 7, text: 'a,b\n1,2' }
 
-  it('is the part named file, or any other part with a file name, and texts beside it are passed over', async () => {
+  it('is the part named file, or another part with a file name; text parts are ignored', async () => {
     for (const name of ['file', 'upload'])
       expect(
         (await stream(`preamble\r\n${SUFFIX}${named(name, 'a,b\n1,2')}${SUFFIX}--XX--\r\n`)).json(),
@@ -243,7 +243,7 @@ describe('an upload that is read as it comes', () => {
     expect((await stream(`${unlabelled}--XX--`)).json()).toEqual({ size: 7, text: 'a,b\n1,2' })
   })
 
-  it('is the whole body when the request is no form', async () => {
+  it('is the whole body when the request is not a form', async () => {
     expect((await stream('a,b\n1,2', 'text/CSV; charset=utf-8')).json()).toEqual({
       mediaType: 'text/csv',
       size: 7,
@@ -251,7 +251,7 @@ describe('an upload that is read as it comes', () => {
     })
   })
 
-  it('comes whole whatever pieces it is sent in, with what looks like a boundary inside', async () => {
+  it('arrives complete in chunks of any size, even with content that resembles its boundary', async () => {
     const content = '\r\n--X\r\n--Xa\r\n-'
     expect((await stream(byteByByte(`${named('file', content)}--XX--`))).json()).toMatchObject({
       text: content,
@@ -260,7 +260,7 @@ describe('an upload that is read as it comes', () => {
     expect((await stream(`${named('file', long)}--XX--`)).json()).toMatchObject({ size: long.length })
   })
 
-  it('is refused when it is missing, cut off, doubled or too long', async () => {
+  it('is rejected when it is missing, cut off, sent twice or too long', async () => {
     const refused = async (body: BodyInit, type?: string) => {
       const { status, json } = await stream(body, type)
       return [status, json().code]

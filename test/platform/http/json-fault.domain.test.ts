@@ -18,13 +18,13 @@ describe('jsonFault', () => {
     ['{"a": "open}', 1, 7, 'the text that starts here is not ended'],
     ['{"a": "\\x"}', 1, 7, 'the text that starts here is not ended'],
     ['<html>', 1, 1, 'a value is expected'],
-  ])('of %j is at %i:%i', (text, line, column, problem) => {
+  ])('locates the fault of %j at %i:%i', (text, line, column, problem) => {
     const fault = jsonFault(text)
     expect(fault).toMatchObject({ line, column })
     expect(fault.problem).toContain(problem)
   })
 
-  it('is found in every text that JSON.parse refuses, never past its end', () => {
+  it('finds a fault in every text that JSON.parse rejects, never past its end', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), fc.string({ maxLength: 2 }), (json, at, inserted) => {
         const text = json.slice(0, at % (json.length + 1)) + inserted + json.slice(at % (json.length + 1))
@@ -41,7 +41,7 @@ describe('jsonFault', () => {
     )
   })
 
-  it('is found behind megabytes of text, digits and nesting', () => {
+  it('finds a fault behind megabytes of text, digits or nesting', () => {
     for (const long of [`["${'x'.repeat(4_000_000)}"`, `[${'1'.repeat(4_000_000)}`, '['.repeat(4_000_000)])
       expect(jsonFault(long).column).toBe(long.length + 1)
   })
@@ -53,7 +53,7 @@ describe('jsonDepth', () => {
     ['{"a": [[]], "b": {}}', 3],
     ['["[[[[", "\\"[[", "\\\\"]', 1],
     ['[[', 2],
-  ])('of %s is %i', (text, depth) => {
+  ])('returns for %s a depth of %i', (text, depth) => {
     expect(jsonDepth(bytes(text))).toBe(depth)
   })
 })

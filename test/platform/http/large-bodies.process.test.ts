@@ -1,4 +1,4 @@
-// Bodies over a limit through a real connection: a client that is still sending must get the answer, not a reset.
+// Bodies over a limit, over a real connection: a client that is still sending must get the response, not a reset.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Service, sharedService } from '../../support/service-process.ts'
 
@@ -14,7 +14,7 @@ it.each([
   ['/account/authenticate', 413, 'tooLarge'],
   ['/policy', 401, 'unauthenticated'],
   ['/no/such/path', 404, 'unknownPath'],
-])('33 MB of JSON to %s are answered with %i, every time', async (path, status, code) => {
+])('33 MB of JSON to %s are rejected with %i, every time', async (path, status, code) => {
   for (let time = 0; time < 4; time += 1) {
     const response = await fetch(`${service.origin}${path}`, {
       method: 'POST',

@@ -1,5 +1,5 @@
-// What HTTP promises about records: that a reader need not be sent what it has, that a writer does not overwrite what it has not
-// seen, where a new record is, and where a list goes on.
+// HTTP semantics of records: a reader need not receive again what it has, a writer does not overwrite what it has not seen, and the
+// headers say where a new record is and where a list goes on.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ROUTES } from '../../../src/app.ts'
 import { FILES_PATH } from '../../../src/platform/http/file-links.ts'
@@ -31,15 +31,15 @@ const send = <Body = Located>(
 
 const tagOf = ({ headers }: Answer<unknown>): string => headers.get('etag')!
 
-/** Reads the record, so that its tag is known. */
+/** Reads the record and returns its ETag. */
 const read = async (path: string): Promise<string> => {
   const answer = await send('GET', path)
   expect(answer.status, path).toBe(200)
   return tagOf(answer)
 }
 
-describe('a read', () => {
-  it('is not sent again to who has it, at no more round trips', async () => {
+describe('A read', () => {
+  it('responds with 304 to a client that has the record, at no more round trips', async () => {
     const { body } = await motor.createPolicy({ finalize: false })
     const path = `/policy/${body.locator}`
     const first = await send('GET', path)
@@ -60,13 +60,13 @@ describe('a read', () => {
     expect(tagOf(changed)).not.toBe(tagOf(first))
   })
 
-  it('of what nobody could have cached by its address is told apart by its query', async () => {
+  it('has a different ETag for a different query', async () => {
     const { body } = await motor.createPolicy()
     const plain = await read(`/policy/${body.locator}`)
     expect(await read(`/policy/${body.locator}?summarizeQuotes=true`)).not.toBe(plain)
   })
 
-  it('whose answer has addresses of files is weakly the same, as long as they hold', async () => {
+  it('with URLs of files has a weak ETag, which matches only while the URLs are valid', async () => {
     const file = await callOk<Located>('POST', '/media?fileName=a.txt', {
       token: motor.token,
       body: (() => {
@@ -86,7 +86,7 @@ describe('a read', () => {
 const heldAgainstItsTag = (change: Change): Promise<Answer<Located>> => held(change, () => admin)
 
 describe('If-Match', () => {
-  it('holds every kind of write on a policy against the record that its path names', async () => {
+  it('is checked on every kind of policy write, against the record that the path names', async () => {
     const { body: policy } = await motor.createPolicy({ finalize: false })
     const at = `/policy/${policy.locator}`
     const on = (path: string, body?: unknown): Change => ({ read: at, method: 'POST', path, body })
@@ -145,7 +145,7 @@ describe('If-Match', () => {
     expect(tagOf(reissued)).toBe(await read(reinstatement))
   })
 
-  it('holds every transition of a quote against the quote, and shows it with its tag', async () => {
+  it('is checked on every transition of a quote, and the response has the ETag of the quote', async () => {
     const { body: policy } = await motor.createPolicy({ finalize: false })
     const [first] = await callOk<Located[]>('GET', `/policies/${policy.locator}/quotes`, { token: admin })
     const quote = `/quotes/${first!.locator}`
@@ -172,7 +172,7 @@ describe('If-Match', () => {
     await heldAgainstItsTag({ read: quote, method: 'PATCH', path: `${quote}/discard` })
   })
 
-  it('holds a renewal from its making to its issue', async () => {
+  it('is checked on a renewal from its creation to its issue', async () => {
     const { body: policy } = await motor.createPolicy()
     const at = `/policy/${policy.locator}`
     await motor.post(`${at}/issue`)
@@ -193,7 +193,7 @@ describe('If-Match', () => {
     }
   })
 
-  it('holds payments against the invoice, and their reversal against the payment', async () => {
+  it('is checked on payments against the invoice, and on reversals against the payment', async () => {
     const { body: policy } = await motor.createPolicy()
     const issued = await motor.post(`/policy/${policy.locator}/issue`)
     const [bill] = issued.body.invoices
@@ -209,7 +209,7 @@ describe('If-Match', () => {
     await heldAgainstItsTag({ read: payment, method: 'POST', path: `${payment}/reverse` })
   })
 
-  it('lets one of many writers through that saw the same record, in whatever order they come', async () => {
+  it('lets only one of several writers with the same ETag succeed', async () => {
     const { body } = await motor.createPolicy({ finalize: false })
     const path = `/policy/${body.locator}`
     const tag = await read(path)
@@ -224,7 +224,7 @@ describe('If-Match', () => {
     expect(tagOf(winner!)).toBe(await read(path))
   })
 
-  it('of many writers with keys of their own lets one through, and each is repeated as it was', async () => {
+  it('lets one of several writers with different idempotency keys succeed, and repeats their responses', async () => {
     const { body } = await motor.createPolicy({ finalize: false })
     const path = `/policy/${body.locator}`
     const tag = await read(path)
@@ -237,7 +237,7 @@ describe('If-Match', () => {
     expect(again.map(({ status }) => status)).toEqual(first.map(({ status }) => status))
   })
 
-  it('of a repeat counts as it did the first time', async () => {
+  it('does not fail a repeated request whose ETag has become stale', async () => {
     const { body } = await motor.createPolicy({ finalize: false })
     const path = `/policy/${body.locator}`
     const headers = { 'if-match': await read(path), 'idempotency-key': 'once' }
@@ -246,7 +246,7 @@ describe('If-Match', () => {
     expect([first.status, again.status, again.body]).toEqual([200, 200, first.body])
   })
 
-  it('holds auxiliary data by its key, one that is not there yet too, and lets one of many through', async () => {
+  it('is checked on auxiliary data by key, even on a key that does not exist yet', async () => {
     const key = '/auxData/desk/note'
     const put = (value: string, tag: string) =>
       send('PUT', '/auxData/desk', { 'if-match': tag }, { auxData: [{ key: 'note', value }] })
@@ -265,7 +265,7 @@ describe('If-Match', () => {
     expect(await read(key)).toBe(none)
   })
 
-  it('holds policyholders, webhooks and resource groups too', async () => {
+  it('is checked on policyholders, webhooks and resource groups', async () => {
     const locator = await motor.newPolicyholder()
     const updated = await heldAgainstItsTag({
       read: `/policyholder/${locator}`,
@@ -300,7 +300,7 @@ describe('If-Match', () => {
     await heldAgainstItsTag({ read: group, method: 'PATCH', path: `${group}/retire` })
   })
 
-  it('is refused where nothing is held against it, and where it is no list of tags', async () => {
+  it('is rejected with 400 where it is not supported, and where it is not a list of tags', async () => {
     const create = (tag: string) =>
       send<Refused>('POST', '/policyholder/create', { 'if-match': tag }, { completed: false, values: {} })
     expect((await create('*')).status).toBe(200)
@@ -321,7 +321,7 @@ describe('If-Match', () => {
   })
 })
 
-describe('a list', () => {
+describe('A list', () => {
   const linksOf = ({ headers }: Answer<unknown>): Record<string, string> =>
     Object.fromEntries(
       [...(headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="([\w-]+)"/g)].map(([, target, rel]) => [
@@ -330,7 +330,7 @@ describe('a list', () => {
       ]),
     )
 
-  it('is walked by its links to its end, and says on every page but the first where it begins', async () => {
+  it('leads from page to page by its links, and links to its first page from all later ones', async () => {
     for (let at = 0; at < 3; at += 1) await motor.newPolicyholder()
     const seen: string[] = []
     let path: string | undefined = '/policyholders?pageSize=2'
@@ -345,7 +345,7 @@ describe('a list', () => {
     expect(whole.headers.get('link')).toBeNull()
   })
 
-  it('with offsets goes both ways', async () => {
+  it('with offsets links in both directions', async () => {
     const list = '/account/v1/accounts/list'
     const first = linksOf(await send('GET', `${list}?count=1`))
     expect(first).toEqual({ next: `${list}?count=1&offset=1` })
@@ -355,7 +355,7 @@ describe('a list', () => {
     })
   })
 
-  it('of events, which has a token always, is at its end where a page is empty', async () => {
+  it('of events always has a token, and ends with an empty page', async () => {
     const lists = [
       `/event/${motor.tenantLocator}/events/list?pageSize=1000`,
       '/eventstream/events?startTimestamp=0&pageSize=1000',
@@ -369,10 +369,10 @@ describe('a list', () => {
   })
 })
 
-describe('a bookmark', () => {
+describe('A bookmark', () => {
   const of = ({ headers }: Answer<unknown>): string => headers.get('x-d1-bookmark')!
 
-  it('of a write lets its client read it, at the same round trips, and moves on and never back', async () => {
+  it('of a write lets its client read the write at one round trip, and never goes back', async () => {
     const { headers, body } = await motor.createPolicy({ finalize: false })
     const first = headers.get('x-d1-bookmark')!
     expect(first).toMatch(/^[0-9a-f]{8}\.\d+\.0=[\w-]+$/)
@@ -388,7 +388,7 @@ describe('a bookmark', () => {
     expect(of(await send('GET', '/v1/ping/authorized', { 'x-d1-bookmark': of(readBack) }))).toBe(of(readBack))
   })
 
-  it('of another tenant, or of before it was recreated, is passed over; one that is none is refused', async () => {
+  it('of another tenant or generation is ignored; a malformed one is rejected with 400', async () => {
     const { headers, body } = await motor.createPolicy()
     const [tenant, generation, rest] = headers.get('x-d1-bookmark')!.split('.')
     for (const other of [
@@ -407,16 +407,16 @@ describe('a bookmark', () => {
   })
 })
 
-describe('what a client takes', () => {
+describe('The Accept header', () => {
   it.each(['application/json', '*/*', 'application/*;q=0.1', 'text/html, */*;q=0.5', ''])(
-    '%s is sent',
+    'allows a response with %s',
     async accept => {
       expect((await send('GET', '/products', { accept })).status).toBe(200)
     },
   )
 
   it.each(['text/html', 'application/json;q=0, */*', 'application/xml'])(
-    '%s is refused before anything is done',
+    'rejects %s with 406 before anything is done',
     async accept => {
       const before = await read('/policyholders?pageSize=100')
       const answer = await send<Refused>('POST', '/policyholder/create', { accept }, { values: {} })
@@ -426,7 +426,7 @@ describe('what a client takes', () => {
   )
 })
 
-describe('the tables of records', () => {
+describe('The tables of routes', () => {
   const names = new Set(ROUTES.map(({ method, path }) => `${method.toUpperCase()} ${path}`))
   const isRead = (path: string): boolean =>
     staticFirst(ROUTES).some(
@@ -435,7 +435,7 @@ describe('the tables of records', () => {
         new RegExp(`^${one.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path.replace(/\{\w+\}/g, 'x')),
     )
 
-  it('name writes and records that there are', () => {
+  it('name only existing writes, and records that can be read', () => {
     for (const [write, { changes, makes, shows }] of Object.entries(WRITES)) {
       expect(names, write).toContain(write)
       for (const path of [changes, makes])
@@ -444,7 +444,7 @@ describe('the tables of records', () => {
     }
   })
 
-  it('name successors of deprecated paths only, which there are', () => {
+  it('name successors only of deprecated paths, and only existing ones', () => {
     const paths = new Set(ROUTES.map(({ path }) => path.replace(/\{\w+\}/g, '{}')))
     for (const [name, successor] of Object.entries(SUCCESSORS)) {
       expect(
@@ -455,14 +455,14 @@ describe('the tables of records', () => {
     }
   })
 
-  it('fill in addresses, and give none that lacks a part', () => {
+  it('fill in a path, or return undefined when a parameter is missing', () => {
     expect(filledPath('/a/{b}/{c}', { b: 'x/y' }, { b: 'no', c: 7 })).toBe('/a/x%2Fy/7')
     expect(filledPath('/a/{b}', {})).toBeUndefined()
   })
 })
 
-describe('a deprecated path', () => {
-  it('says so, since when, and what is to be called instead', async () => {
+describe('A deprecated path', () => {
+  it('says since when it is deprecated, and links to its successor', async () => {
     const answer = await send('POST', '/policy/100000064/issueRenewal')
     expect(answer.headers.get('deprecation')).toMatch(/^@\d+$/)
     expect(answer.headers.get('link')).toBe(
@@ -483,7 +483,7 @@ type Document = {
   components: Record<string, Record<string, unknown>>
 }
 
-describe('every path', () => {
+describe('Every path', () => {
   const filled = (path: string): string =>
     path
       .replace('{tenantLocator}', motor.tenantLocator)
@@ -491,7 +491,7 @@ describe('every path', () => {
   const isJson = ({ answer }: (typeof ROUTES)[number]): boolean =>
     answer.schema !== undefined && answer.media === undefined
 
-  it('says of every answer, a refusal too, what it took, whose it is, and to keep none of it', async () => {
+  it('returns request ids, timings, Vary and Cache-Control, also with a rejection', async () => {
     for (const { method, path, access, deprecated } of ROUTES) {
       const answer = await callApi(method.toUpperCase(), filled(path), {
         headers: { 'x-client-request-id': 'c-1' },
@@ -512,7 +512,7 @@ describe('every path', () => {
     }
   })
 
-  it('tells its methods, and takes no other', async () => {
+  it('lists its methods, and responds with 405 to any other', async () => {
     const methods = new Map<string, string[]>()
     for (const { path, method } of ROUTES)
       methods.set(filled(path), [...(methods.get(filled(path)) ?? []), method.toUpperCase()])
@@ -529,7 +529,7 @@ describe('every path', () => {
     }
   })
 
-  it('that is read has a tag where it has JSON, and is not sent again at no more round trips', async () => {
+  it('with JSON to read has an ETag, and responds with 304 at no more round trips', async () => {
     let known = 0
     for (const route of ROUTES) {
       if (route.method !== 'get' || !isJson(route) || route.access.kind !== 'tenant') continue
@@ -547,7 +547,7 @@ describe('every path', () => {
     expect(known).toBeGreaterThanOrEqual(20)
   })
 
-  it('has its headers in the document, which refers to nothing that it has not', async () => {
+  it('documents its headers, and refers only to components that exist', async () => {
     const { paths, components } = await callOk<Document>('GET', '/openapi.json')
     for (const route of ROUTES) {
       const { method, path } = route
@@ -563,7 +563,7 @@ describe('every path', () => {
       expect(named, path).toEqual(expect.arrayContaining(['X-Request-Id', 'Server-Timing']))
       const write = WRITES[`${method.toUpperCase()} ${path}`]
       expect(named.includes('Location'), path).toBe(write?.makes !== undefined)
-      // Files have tags and conditions of their own.
+      // Files have their own tags and conditions.
       const isFile = path === FILES_PATH
       expect('412' in responses, path).toBe(isFile || write?.changes !== undefined)
       expect('304' in responses, path).toBe(isFile || (isTagged(route) && isJson(route)))

@@ -6,7 +6,7 @@ import { CALLERS } from '../../../src/wiring.ts'
 
 export type Reply = { status: number; headers: Headers; text: string; json: () => Record<string, unknown> }
 
-/** An app of these routes alone; calls go through its fetch, without a network. */
+/** Mounts an app with only these routes. Calls go directly to its fetch, without a network. */
 export function mounted(routes: readonly Route[]) {
   const app = mount(routes, [], CALLERS)
   return async (method: string, path: string, init: RequestInit = {}): Promise<Reply> => {

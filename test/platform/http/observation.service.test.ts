@@ -1,4 +1,4 @@
-// What an operator sees: a line and a data point for each piece of work, and whether it can work at all.
+// What an operator sees: a log line and a data point for each piece of work, and whether the service can work at all.
 import { createExecutionContext, createMessageBatch } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { z } from '@hono/zod-openapi'
@@ -33,7 +33,7 @@ const app = mount(
   CALLERS,
 )
 
-/** The one stand-in: Analytics Engine keeps nothing on this machine that could be read again. */
+/** The only stub: the local Analytics Engine keeps nothing that could be read back. */
 const points: AnalyticsEngineDataPoint[] = []
 const METRICS = { writeDataPoint: (point: AnalyticsEngineDataPoint) => void points.push(point) }
 const watched = { ...env, REQUEST_LOG: 'on', METRICS } as unknown as Env
@@ -55,8 +55,8 @@ beforeEach(() => {
 
 const NO_CALLS = { d1: 0, control: 0, object: 0, r2: 0, queue: 0, rowsRead: 0, rowsWritten: 0 }
 
-describe('a request', () => {
-  it('is one line: what was asked by the route’s own words, what came of it and what it took', async () => {
+describe('A request', () => {
+  it('logs one line with the route pattern, the outcome and the calls, and no personal data', async () => {
     const answer = await call('POST', '/sign/anna.private@example.com?token=secret', {
       authorization: 'Bearer secret',
       'content-type': 'application/json',
@@ -77,7 +77,7 @@ describe('a request', () => {
     expect(JSON.stringify(lines)).not.toMatch(/secret|anna/)
   })
 
-  it('counts its round trips and rows, and is a data point by its tenant, which here is none', async () => {
+  it('counts its round trips and rows, and writes a data point, here without a tenant', async () => {
     await call('GET', '/ready')
     expect(lines).toMatchObject([
       { operation: 'GET /ready', status: 200, d1: 1, rowsRead: expect.any(Number) },
@@ -93,13 +93,13 @@ describe('a request', () => {
     ])
   })
 
-  it('of a path that is none is told without it', async () => {
+  it('to an unknown path is logged without the path', async () => {
     await call('GET', '/people/anna.private@example.com')
     expect(lines).toMatchObject([{ operation: 'GET (no route)', status: 404, code: 'unknownPath' }])
     expect(JSON.stringify(lines)).not.toContain('anna')
   })
 
-  it('is answered with its own id always, and with the client’s where it brings one that may be shown', async () => {
+  it('always gets its own id, and is returned the id of the client if that is well formed', async () => {
     for (const name of ['x-request-id', 'x-client-request-id']) {
       const { headers } = await call('GET', '/health', { [name]: 'order-77' })
       expect(headers.get('x-client-request-id')).toBe('order-77')
@@ -112,17 +112,17 @@ describe('a request', () => {
       ).toBe(false)
   })
 
-  it('is no line where the log is off, and no data point where no dataset is bound', async () => {
+  it('writes no line when the log is off, and no data point without a dataset', async () => {
     await call('GET', '/health', {}, { ...env, REQUEST_LOG: 'off' } as unknown as Env)
     expect([lines, points]).toEqual([[], []])
   })
 })
 
-describe('work that nobody waits for', () => {
+describe('Background work', () => {
   const tenantLocator = newUuid(0)
   const shard = { tenantLocator, generation: 1, shard: 0 }
 
-  it('of a queue is a line for each message that is not the same', async () => {
+  it('of a queue logs one line for each distinct message', async () => {
     const body = { ...shard, policyLocator: 100_000_064 }
     const message = (id: string, about: unknown) => ({ id, timestamp: new Date(0), attempts: 1, body: about })
     const batch = (queue: string, about: unknown) =>
@@ -139,7 +139,7 @@ describe('work that nobody waits for', () => {
     ])
   })
 
-  it('that fails is a line with 500, and fails as it did', async () => {
+  it('that fails logs one line with 500, and still throws its error', async () => {
     const failing = observed(watched, alarm('dispatcher', shard), async calls => {
       calls.object += 1
       throw new Error('as it was')
@@ -151,7 +151,7 @@ describe('work that nobody waits for', () => {
   })
 })
 
-describe('the service', () => {
+describe('The service', () => {
   const ready = async (changes: object) => {
     const answer = await call('GET', '/ready', {}, { ...env, ...changes } as unknown as Env)
     return {
@@ -165,7 +165,7 @@ describe('the service', () => {
     expect((await callApi('GET', '/ready')).body).toEqual({ status: 'ready', databasesBehind: 0 })
   })
 
-  it('is not without keys, and says each by name and none of what it has', async () => {
+  it('is not ready without keys, and names each without its value', async () => {
     const answer = await ready({
       TOKEN_KEYS: '{"keys":[]}',
       TOKEN_SECRET: 'too short',
@@ -179,7 +179,7 @@ describe('the service', () => {
     expect(message).not.toContain('too short')
   })
 
-  it('is not without a control database that has the migrations', async () => {
+  it('is not ready without a control database that responds and is migrated', async () => {
     expect(await ready({ CONTROL: env.TENANT_064 })).toMatchObject({
       status: 503,
       message: expect.stringContaining('has no migrations yet'),

@@ -1,4 +1,4 @@
-// The commands of docs/http.md, as they stand there, and what the page says that they answer.
+// Runs the commands of docs/http.md as written, and compares the responses with those on the page.
 import { beforeAll, expect, it } from 'vitest'
 import page from '../../../docs/http.md?raw'
 import { type Answer, callApi, callOk } from '../../support/api.ts'
@@ -8,7 +8,7 @@ import { type Motor, motorTenant } from '../../support/motor.ts'
 
 type Command = { method: string; path: string; headers: Record<string, string>; body?: string }
 
-/** Words of a shell: in single or double quotes, or plain. */
+/** Words of a shell: in single or double quotes, or bare. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
     ([, single, double, plain]) => single ?? double ?? plain!,
@@ -34,10 +34,10 @@ const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)]
   .map(commandOf)
 
 let motor: Motor
-/** What the names of the page stand for. */
+/** The real values of names on the page. */
 const named = new Map<string, string>()
 
-/** Carries out the next command, with `tag` in the place of the page's. */
+/** Runs the next command, with `tag` in place of the ETag on the page. */
 async function typed<T>(at: number, tag = ''): Promise<Answer<T>> {
   const { method, path, headers, body } = commands[at]!
   const real = (text: string): string =>
@@ -60,14 +60,14 @@ beforeAll(async () => {
   named.set('$TOKEN', motor.token).set('100000064', issued).set('100000128', quote!.locator)
 })
 
-it('answers 304 while a record is the same', async () => {
+it('the first command returns 304 while the record is unchanged', async () => {
   expect(commands).toHaveLength(4)
   const { headers } = await callApi('GET', `/policy/${named.get('100000064')}`, { token: motor.token })
   const { status, body } = await typed(0, headers.get('etag')!)
   expect([status, body]).toEqual([304, ''])
 })
 
-it('answers 412 with the present tag when somebody else has written', async () => {
+it('the second command returns 412 with the current ETag after another client has written', async () => {
   const path = `/quotes/${named.get('100000128')}`
   const { headers } = await callApi('GET', path, { token: motor.token })
   const written = await callApi('PATCH', path, { token: motor.token, body: { name: 'Plain' } })
@@ -79,7 +79,7 @@ it('answers 412 with the present tag when somebody else has written', async () =
   expect([status, body.code, body.currentETag]).toEqual([412, said.code, written.headers.get('etag')])
 })
 
-it('issues what was previewed', async () => {
+it('the last two commands preview and issue a policy; a repeat returns the original response', async () => {
   const { status, body } = await typed<{ previewToken: string }>(2)
   expect(status).toBe(200)
   named.set('$PREVIEW_TOKEN', body.previewToken)

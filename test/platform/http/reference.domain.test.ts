@@ -1,4 +1,4 @@
-// What the document says of every operation; that it is sound, and that examples fit their schemas, `npm run lint` holds.
+// The description of every operation. `npm run lint` checks that the document is valid and that its examples match their schemas.
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -44,7 +44,7 @@ const statuses = (name: string): string[] => {
   const { responses } = operations.find(one => one.name === name)!
   return Object.keys(responses).filter(status => status !== 'default')
 }
-/** `post /policy` */
+/** Splits a name like `post /policy`. */
 const wordsOf = (name: string) => {
   const [method, path] = name.split(' ') as [Route['method'], string]
   return { method, path }
@@ -52,11 +52,11 @@ const wordsOf = (name: string) => {
 const hasExample = (content: Content): boolean =>
   Object.values(content).some(({ example }) => example !== undefined)
 
-/** Whether a client's types would have no name for the record, or for one of a list. */
+/** Whether client types would have no name for the record, or for one in a list. */
 const isNameless = ({ properties, items, anyOf = [] }: Schema): boolean =>
   properties !== undefined || [...anyOf, ...(items ? [items] : [])].some(isNameless)
 
-test('elements that are migrated are told with all that they have, and in each other', () => {
+test('migrated elements have all their properties and contain each other', () => {
   const { ElementMigrationRequest, ChargeMigrationRequest, InstallmentItemMigrationRequest } =
     document.components.schemas
   const { elements, ...others } = ElementMigrationRequest!.properties!
@@ -67,16 +67,16 @@ test('elements that are migrated are told with all that they have, and in each o
   expect(Object.keys(InstallmentItemMigrationRequest!.properties!)).toContain('installmentNumber')
 })
 
-describe('every operation', () => {
-  test('stands under a heading that says what it is about', () => {
+describe('Every operation', () => {
+  test('has tags that are described', () => {
     const described = document.tags.filter(({ description }) => description).map(({ name }) => name)
     const undescribed = operations.filter(({ tags }) => !tags.every(tag => described.includes(tag)))
     expect(undescribed.map(({ name }) => name)).toEqual([])
   })
 
-  test('has an example of its request and of its answer (npm run docs:examples -- test/…)', () => {
+  test('has an example of its request and of its response (npm run docs:examples -- test/…)', () => {
     const without = operations.flatMap(({ name, requestBody, responses }) => {
-      // A redirect is an answer too.
+      // A redirect is a response too.
       const good = Object.entries(responses).find(([status]) => /^[23]/.test(status))![1].content
       return [
         ...(requestBody && !hasExample(requestBody.content) ? [`${name}: request`] : []),
@@ -86,7 +86,7 @@ describe('every operation', () => {
     expect(without).toEqual([])
   })
 
-  test('answers with a record of the document, by its name', () => {
+  test('responds with a named schema of the document', () => {
     const nameless = operations.filter(({ responses }) =>
       Object.entries(responses).some(
         ([status, { content = {} }]) =>
@@ -96,7 +96,7 @@ describe('every operation', () => {
     expect(nameless.map(({ name }) => name)).toEqual(['get /health', 'get /ready'])
   })
 
-  test('says in x-permission what its route requires (that the route does, the access matrix holds)', async () => {
+  test('has in x-permission what its route requires (the access matrix checks the route itself)', async () => {
     const wanted = (await loadRoutes()).map(({ method, path, access }) => {
       const permissions = access.kind === 'public' ? [] : (access.permissions ?? [])
       const alone = access.kind === 'public' ? 'none' : 'signedIn'
@@ -113,7 +113,7 @@ describe('every operation', () => {
     expect(said.length).toBeGreaterThan(200)
   })
 
-  test('that can be repeated takes Idempotency-Key and X-Idempotency-Key, and no other does', () => {
+  test('accepts Idempotency-Key and X-Idempotency-Key if it can be repeated, and no other does', () => {
     const both = ['Idempotency-Key', 'X-Idempotency-Key']
     const wrong = operations.filter(({ name, parameters = [], ...one }) => {
       const taken = parameters.filter(({ in: place }) => place === 'header').map(header => header.name)
@@ -124,7 +124,7 @@ describe('every operation', () => {
     expect(operations.some(({ parameters = [] }) => parameters.some(one => one.name === both[1]))).toBe(true)
   })
 
-  test('says which refusals it has, and no others', () => {
+  test('lists the errors that it can respond with, and no others', () => {
     expect(statuses('get /health')).toEqual(['200', '429', '503'])
     expect(statuses('get /policy/{policyLocator}')).toEqual([
       '200',
@@ -145,8 +145,8 @@ describe('every operation', () => {
     expect(create[400]!.description).toContain('`policyValidation`')
   })
 
-  // What tests met of every other operation, test/support/exchanges holds against the document.
-  test('says what plugins, templates and large amounts may refuse, whether or not a test met it', () => {
+  // For all other operations, test/support/exchanges compares the responses met by tests with the document.
+  test('lists the errors of plugins, templates and large amounts, even if no test met them', () => {
     const missing = (codes: readonly string[], names: readonly string[]): string[] =>
       names.filter(name => {
         const { description } = operations.find(one => one.name === name)!.responses[422] ?? {}
@@ -167,7 +167,7 @@ describe('every operation', () => {
   })
 })
 
-describe('the name of an operation', () => {
+describe('operationId', () => {
   test.each([
     ['get /policies/{policyLocator}/quotes', 'getPolicyQuotes'],
     ['post /policy/{policyLocator}/issue', 'postPolicyIssue'],
@@ -181,12 +181,12 @@ describe('the name of an operation', () => {
   })
 })
 
-describe('examples', () => {
-  test('are small, since the service carries them', () => {
+describe('The examples', () => {
+  test('are smaller than 60 KiB compressed, because the service carries them', () => {
     expect(gzipSync(readFileSync(EXAMPLES)).length).toBeLessThan(60 * 1_024)
   })
 
-  test('have no token, password or secret that was one', () => {
+  test('contain no real token, password or secret', () => {
     const text = readFileSync(EXAMPLES, 'utf8')
     const shown = 'bm90IHNob3du'
     for (const [, value] of text.matchAll(/"(?:\w*[pP]assword|\w*[sS]ecret)":"([^"]*)"/g))
@@ -197,7 +197,7 @@ describe('examples', () => {
     expect(new Set(tokens).size).toBeLessThanOrEqual(2)
   })
 
-  test('have the same in the place of what differs from run to run, and keep what a test chose', () => {
+  test('replace values that differ from run to run, and keep those that a test chose', () => {
     const run = (locator: string, at: number): unknown => ({
       locator,
       again: `policy of ${locator}`,
@@ -216,7 +216,7 @@ describe('examples', () => {
     expect(again).toBe(`policy of ${locator}`)
   })
 
-  test('stay as they are while tests still make them; refusals add up', async () => {
+  test('stay unchanged while tests still produce them, and collect refusals', async () => {
     const routes = (await loadRoutes()).filter(({ path }) => path === '/policyholder/create')
     const asked = (last_name: string) => ({
       method: 'POST',

@@ -1,5 +1,6 @@
-// A client that gave up waiting sends its request again, with the same Idempotency-Key, while the first is still carried out. Whenever
-// that happens, both get the answer of the one that did the work: the repeat is not told that the name is taken, or the record gone.
+// A client that gave up waiting repeats its request with the same Idempotency-Key while the first is still running. At whichever
+// moment that happens, both get the response of the one that did the work: the repeat is not rejected because the name is taken or
+// the record is gone.
 import { beforeAll, expect, it } from 'vitest'
 import { type Answer, callApi, callOk } from '../../support/api.ts'
 import { afterBatches } from '../../support/between-batches.ts'
@@ -27,7 +28,7 @@ let daysClosed = 0
 
 let names = 0
 
-/** Nobody has it yet. */
+/** A name that is not used yet. */
 const newName = (): string => {
   names += 1
   return `n${names}`

@@ -68,8 +68,8 @@ const call = mounted([
   }),
 ])
 
-describe('routes', () => {
-  it('with a literal segment come before those with a parameter', async () => {
+describe('A route', () => {
+  it('with a literal segment takes precedence over one with a parameter', async () => {
     expect((await call('GET', '/groups/list')).json()).toMatchObject({ path: '/groups/list' })
     expect((await call('GET', '/groups/lists')).json()).toMatchObject({ params: { locator: 'lists' } })
     expect(
@@ -77,20 +77,20 @@ describe('routes', () => {
     ).toEqual(['/a/b', '/a/b/{c}', '/a/{b}/c', '/{a}/b'])
   })
 
-  it('tolerate a trailing slash, and no double slash', async () => {
+  it('accepts a trailing slash, but no double slashes', async () => {
     expect((await call('GET', '/groups/list/')).json()).toMatchObject({ path: '/groups/list' })
     expect((await call('POST', '/groups/1/retire/')).status).toBe(200)
     for (const path of ['/groups//list', '//groups/list', '/groups/list//', '/groups//'])
       expect((await call('GET', path)).json()).toMatchObject({ code: 'unknownPath', httpStatus: 404 })
   })
 
-  it('decode their parameters once', async () => {
+  it('decodes its parameters once', async () => {
     expect((await call('GET', '/groups/a%2Fb%2520c')).json()).toMatchObject({
       params: { locator: 'a/b%20c' },
     })
   })
 
-  it('of another method answer 405 with those that there are', async () => {
+  it('responds with 405 and Allow to any other method', async () => {
     const reply = await call('DELETE', '/groups/list')
     expect(reply.status).toBe(405)
     expect(reply.headers.get('allow')).toBe('GET, PATCH, HEAD, OPTIONS')
@@ -98,7 +98,7 @@ describe('routes', () => {
     expect((await call('GET', '/void')).headers.get('allow')).toBe('POST, OPTIONS')
   })
 
-  it('answer OPTIONS with their methods and HEAD without a body', async () => {
+  it('responds to OPTIONS with its methods and to HEAD without a body', async () => {
     const options = await call('OPTIONS', '/groups/1')
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, PATCH, HEAD, OPTIONS'])
     const head = await call('HEAD', '/groups/list')
@@ -106,13 +106,13 @@ describe('routes', () => {
     expect((await call('OPTIONS', '/nowhere')).status).toBe(404)
   })
 
-  it('answer void as 200 without body, and ready text as it is', async () => {
+  it('without a result responds with 200 and no body, and sends prepared text unchanged', async () => {
     const nothing = await call('POST', '/void')
     expect([nothing.status, nothing.text, nothing.headers.get('content-type')]).toEqual([200, '', null])
     expect(await call('GET', '/ready')).toMatchObject({ status: 202, text: '{"n":1.10}' })
   })
 
-  it('say on every answer its id, its round trips and not to keep it', async () => {
+  it('returns an id, its round trips and Cache-Control: no-store with every response', async () => {
     for (const path of ['/groups/list', '/nowhere', '/refused', '/fault']) {
       vi.spyOn(console, 'error').mockImplementation(() => {})
       const { headers } = await call('GET', path)
@@ -126,8 +126,8 @@ describe('routes', () => {
   })
 })
 
-describe('what is asked', () => {
-  it('may have parameters twice; then they are a list', async () => {
+describe('A request', () => {
+  it('may repeat a query parameter, which becomes a list', async () => {
     expect((await call('GET', '/query?tags=a&tags=b&name=')).json()).toEqual({ tags: ['a', 'b'], name: '' })
     expect((await call('GET', '/query?name=a&name=b')).json()).toMatchObject({
       code: 'invalidParameter',
@@ -144,17 +144,17 @@ describe('what is asked', () => {
     '/nowhere/%zz',
     `/groups/${'x'.repeat(9_000)}`,
     `/query?${'a=1&'.repeat(300)}`,
-  ])('is refused with 400 when it cannot be meant: %s', async path => {
+  ])('is rejected with 400 when its path or query is malformed: %s', async path => {
     expect((await call('GET', path)).json()).toMatchObject({ httpStatus: 400, code: 'invalidParameter' })
   })
 
-  it('that has no path is refused with 404', async () => {
+  it('to an unknown path is rejected with 404', async () => {
     for (const path of ['/', '/group', '/groups/1/2/3/4', '/.env'])
       expect((await call('GET', path)).json()).toMatchObject({ code: 'unknownPath', requestUri: path })
   })
 })
 
-describe('a refusal', () => {
+describe('An error response', () => {
   it('has one shape, with its status as text where clients compare it with text', async () => {
     const reply = await call('GET', '/refused?secret=1')
     expect(reply.json()).toEqual({
@@ -173,7 +173,7 @@ describe('a refusal', () => {
       expect((await call('GET', path)).json().httpStatus).toEqual(expect.any(String))
   })
 
-  it('of a fault tells nothing but where the log has it, and the log no personal data', async () => {
+  it('to a fault reveals only its log reference, and the log has no personal data', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const reply = await call('GET', '/fault')
     expect(reply.json()).toMatchObject({ httpStatus: 500, code: 'internal' })
@@ -189,14 +189,14 @@ describe('a refusal', () => {
     expect(entry.frames).not.toEqual([])
   })
 
-  it('of an overloaded platform is 503 with a time to wait', async () => {
+  it('to an overload of the platform is 503 with Retry-After', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const reply = await call('GET', '/overloaded')
     expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '1'])
   })
 })
 
-describe('an Idempotency-Key', () => {
+describe('Idempotency-Key', () => {
   const write = async (key: string, path = '/write/a', body = '{}') => {
     const caller = {
       accountLocator: '7a0c1f0e-5d5b-4a57-9d52-0a4a3c8d2b00' as ReturnType<typeof newUuid>,
@@ -208,7 +208,7 @@ describe('an Idempotency-Key', () => {
     return call('POST', path, { body, headers: { authorization: token, 'idempotency-key': key } })
   }
 
-  it('is the caller’s own, with a hash of path, query and body', async () => {
+  it('is scoped to the caller, with a hash of path, query and body', async () => {
     const first = (await write('k1')).json()
     expect(first).toEqual({
       key: '7a0c1f0e-5d5b-4a57-9d52-0a4a3c8d2b00:k1',
@@ -223,7 +223,7 @@ describe('an Idempotency-Key', () => {
       expect(other.json().bodyHash).not.toBe(first.bodyHash)
   })
 
-  it('of blanks, beyond ASCII or too long is refused', async () => {
+  it('is rejected when it is empty, has blanks or is longer than 255 characters', async () => {
     for (const key of ['a b', '', 'x'.repeat(256)])
       expect((await write(key)).json()).toMatchObject({ code: 'invalidParameter' })
     expect((await write('x'.repeat(255))).status).toBe(200)

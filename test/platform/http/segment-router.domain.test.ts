@@ -17,7 +17,7 @@ function filled<R extends Router<string>>(router: R): R {
 const ours = filled(new SegmentRouter<string>())
 const hono = filled(new TrieRouter<string>())
 
-/** What is for every path, then the first route that fits, with its parameters. */
+/** The handler of all paths, then the first route that matches, with its parameters. */
 const first = (router: Router<string>, method: string, path: string) =>
   router
     .match(method, path)[0]
@@ -42,7 +42,7 @@ const path = fc
       .join('/'),
   )
 
-it('finds the route that Hono finds, with the same parameters', () => {
+it('the segment router finds the same route as Hono, with the same parameters', () => {
   fc.assert(
     fc.property(method, path, (asked, at) => {
       expect(first(ours, asked, at)).toEqual(first(hono, asked, at))
@@ -51,7 +51,7 @@ it('finds the route that Hono finds, with the same parameters', () => {
   )
 })
 
-it('finds every route at its own path', () => {
+it('the segment router finds every route at its own path', () => {
   for (const { method: of, path: at } of routes) {
     const asked = at.replace(/\{(\w+)\}/g, '$1')
     const params = Object.fromEntries([...at.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, name]))

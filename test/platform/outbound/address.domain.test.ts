@@ -80,46 +80,46 @@ const PRIVATE = [
   'https://localhost4.localdomain4/',
 ]
 
-describe('an address in production', () => {
-  it.each(PUBLIC)('may be called when it is public: %s', url => {
+describe('An address in production', () => {
+  it.each(PUBLIC)('is allowed when it is public: %s', url => {
     expect(addressProblem(url, false)).toBeUndefined()
   })
 
   it.each([...LOOPBACK, ...LOOPBACK.map(url => url.replace('http:', 'https:')), ...PRIVATE])(
-    'may not be called when it leads inside: %s',
+    'is rejected when it leads to an internal network: %s',
     url => {
       expect(addressProblem(url, false)).toBeTypeOf('string')
     },
   )
 
-  it('has no user name and no password', () => {
+  it('is rejected with a user name or password', () => {
     for (const url of ['https://me@hooks.example.com/', 'https://me:secret@hooks.example.com/'])
       expect(addressProblem(url, false)).toBe('must be without user name and password')
   })
 
-  it('must be https', () => {
+  it('is rejected without https', () => {
     expect(addressProblem('http://hooks.example.com/', false)).toBe('must be an https address, not http')
     expect(addressProblem('ftp://hooks.example.com/', false)).toBeTypeOf('string')
     expect(addressProblem('nonsense', false)).toBeTypeOf('string')
   })
 })
 
-describe("an address on a developer's machine", () => {
-  it.each([...PUBLIC, ...LOOPBACK])('may be loopback, also by http: %s', url => {
+describe("An address on a developer's computer", () => {
+  it.each([...PUBLIC, ...LOOPBACK])('may be loopback, also over http: %s', url => {
     expect(addressProblem(url, true)).toBeUndefined()
   })
 
-  it('must be https elsewhere', () => {
+  it('is rejected without https unless it is loopback', () => {
     expect(addressProblem('http://hooks.example.com/', true)).toBe('must be an https address, not http')
   })
 
-  it.each(PRIVATE)('may not be of a private network even so: %s', url => {
+  it.each(PRIVATE)('is rejected in a private network: %s', url => {
     expect(addressProblem(url, true)).toBeTypeOf('string')
   })
 })
 
 it.each(['\n', '\r', '\t', '\0', ' ', '\x7f', '%0a', '%0D', '%00', '%250a', '%7F'])(
-  'an address has no control characters, which parsers pass over or pass on: %j',
+  'an address with control characters, which parsers ignore or pass on, is rejected: %j',
   character => {
     for (const url of [`https://a.example.com/x${character}y`, `https://a.example${character}.com/`])
       expect(addressProblem(url, true)).toBe('must have no blanks and no control characters')

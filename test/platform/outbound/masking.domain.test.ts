@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MASK, withoutSecrets } from '../../../src/platform/outbound/masking.ts'
 
-describe('secrets in texts', () => {
+describe('withoutSecrets', () => {
   it.each(['abcd', 'abcde', 'kö/"+ß', 'a b+c/d=e', '1234', '密码密码'])(
-    'are masked in every form: %s',
+    'masks a secret in every encoding: %s',
     secret => {
       const json = JSON.stringify(secret)
       const forms = [
@@ -25,25 +25,25 @@ describe('secrets in texts', () => {
     },
   )
 
-  it('are masked from four characters on, the longest where one holds another', () => {
+  it('masks secrets of four characters or more, and the longest one when they overlap', () => {
     expect(withoutSecrets('abc abcd abcdef', ['abc', 'abcd', 'abcdef'])).toBe(`abc ${MASK} ${MASK}`)
     expect(withoutSecrets('xx-abcd-yy', ['abcd', 'xx-abcd-yy'])).toBe(MASK)
   })
 
-  it('leave no end behind where they overlap', () => {
+  it('leaves no end of overlapping secrets', () => {
     expect(withoutSecrets('[abcdefgh]', ['abcdef', 'efgh'])).toBe(`[${MASK}]`)
     expect(withoutSecrets('abababab', ['abab'])).toBe(MASK)
     expect(withoutSecrets('abcdabcd', ['abcd'])).toBe(MASK + MASK)
   })
 
-  it('leave no beginning behind where a text is cut off', () => {
+  it('leaves no beginning of a secret where the text is cut off', () => {
     expect(withoutSecrets('key: abcdefg', ['abcdefgh'], true)).toBe('key: ')
     expect(withoutSecrets('key: abcdefgh', ['abcdefgh'], true)).toBe(`key: ${MASK}`)
     expect(withoutSecrets('key: abcdabcdef', ['abcd', 'abcdefgh'], true)).toBe(`key: ${MASK}${MASK}`)
     expect(withoutSecrets('key: abcdefg', ['abcdefgh'])).toBe('key: abcdefg')
   })
 
-  it('leave every other text as it was, and no secret in any', () => {
+  it('leaves other text unchanged, and no secret in any text', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '1'), maxLength: 60 })
     const secret = fc.string({ unit: fc.constantFrom('a', 'b', '1'), minLength: 4, maxLength: 8 })
     fc.assert(

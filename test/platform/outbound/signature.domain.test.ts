@@ -4,8 +4,8 @@ import { isSecret, newSecret, signatureHeaders } from '../../../src/platform/out
 
 const endpoint = { url: 'https://hooks.example.com/', headers: {}, secureSsl: true, hmacEnabled: true }
 
-describe('a signature', () => {
-  it('is the one that the Standard Webhooks libraries make', () => {
+describe('A signature', () => {
+  it('is the same as that of the Standard Webhooks libraries', () => {
     const headers = signatureHeaders(
       { ...endpoint, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
       'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -19,7 +19,7 @@ describe('a signature', () => {
     })
   })
 
-  it('uses a secret without the prefix as it is', () => {
+  it('uses a secret without the prefix unchanged', () => {
     const sign = (secret: string) => signatureHeaders({ ...endpoint, secret }, 'id', 0 as Instant, 'Hi There')
     // RFC 4231, test case 2: key "Jefe".
     expect(
@@ -31,7 +31,7 @@ describe('a signature', () => {
   })
 })
 
-it('a secret that was replaced signs on beside the new one until its time is over', () => {
+it('a replaced secret still signs, in addition to the new one, until its time is over', () => {
   const until = 86_400_000 as Instant
   const sign = (at: number) =>
     signatureHeaders(
@@ -48,12 +48,12 @@ it('a secret that was replaced signs on beside the new one until its time is ove
   expect(sign(0)['socotra-signature']).toBe(alone('new', 0)['socotra-signature'])
 })
 
-it('a new secret has 32 random bytes in base64 behind its prefix', () => {
+it('a new secret has 32 random bytes in base64 after its prefix', () => {
   expect(newSecret()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect(newSecret()).not.toBe(newSecret())
 })
 
-it('a secret is any text of four characters or more, but base64 behind the prefix', () => {
+it('a secret is any text of four characters or more, but base64 after the prefix', () => {
   expect(['four', 'any text at all', 'whsec_QUJD', newSecret()].every(isSecret)).toBe(true)
   expect(['abc', 'whsec_', 'whsec_not base64', 'whsec_a-b_'].some(isSecret)).toBe(false)
 })

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { assertSearchable, folded, searchOf, termsOf } from '../../../src/product/fields/values.ts'
 import { BERLIN, field } from '../../product/fields/definitions.ts'
 
-describe('folding', () => {
-  it('takes case and ways of writing for the same', () => {
+describe('folded', () => {
+  it('ignores case and ways of writing the same letter', () => {
     for (const [one, other] of [
       ['Müller', 'MU\u0308LLER'],
       ['Weiß', 'WEISS'],
@@ -15,14 +15,14 @@ describe('folding', () => {
     expect(folded('Müller')).not.toBe(folded('Muller'))
   })
 
-  it('keeps beginnings: a folded prefix begins the folded text', () => {
+  it('preserves prefixes: the folded prefix begins the folded text', () => {
     for (const text of ['ΟΔΟΣΑ', 'Straßenbau', 'İstanbul'])
       for (let length = 1; length <= text.length; length += 1)
         expect(folded(text).startsWith(folded(text.slice(0, length)).normalize('NFC'))).toBe(true)
   })
 })
 
-describe('the terms of a field', () => {
+describe('The search terms of a field', () => {
   const name = field('last_name', 'string', { searchable: true, repeatable: true })
 
   it('are its values, each once', () => {
@@ -32,7 +32,7 @@ describe('the terms of a field', () => {
     ])
   })
 
-  it('that is a date are its milliseconds and its day', () => {
+  it('of type date are the milliseconds and the day', () => {
     const born = field('date_of_birth', 'date', { searchable: true })
     expect(termsOf(born, ['329868000000'], BERLIN).map(({ term }) => term)).toEqual([
       '329868000000',
@@ -40,15 +40,15 @@ describe('the terms of a field', () => {
     ])
   })
 
-  it('of long texts are their first 2,700 characters', () => {
+  it('of long texts are the first 2,700 characters', () => {
     const [term] = termsOf(name, ['😀'.repeat(5_000)], BERLIN)
     expect(Array.from(term!.term)).toHaveLength(2_700)
     expect(term!.term.isWellFormed()).toBe(true)
   })
 })
 
-describe('a search', () => {
-  it('is for a value or a prefix, folded', () => {
+describe('A search', () => {
+  it('is for a value or a prefix, both folded', () => {
     expect(searchOf({})).toBeUndefined()
     expect(searchOf({ searchField: 'last_name', searchValue: 'SMITH' })).toEqual({
       field: 'last_name',
@@ -61,7 +61,7 @@ describe('a search', () => {
     })
   })
 
-  it('in a field that is not searchable is refused with those that are', () => {
+  it('is rejected on a field that is not searchable, with a list of those that are', () => {
     assertSearchable('last_name', ['last_name'])
     for (const name of ['secret', 'unknown', 'constructor'])
       expect(() => assertSearchable(name, ['last_name', 'date_of_birth'])).toThrow(
