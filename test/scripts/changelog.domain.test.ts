@@ -1,4 +1,4 @@
-// CHANGELOG.md by its convention, Keep a Changelog 1.1.0.
+// CHANGELOG.md follows the convention of Keep a Changelog 1.1.0.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
@@ -8,7 +8,7 @@ const text = readFileSync('CHANGELOG.md', 'utf8')
 const headings = [...text.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading!)
 const versions = headings.slice(1).map(heading => /^\[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$/.exec(heading))
 
-test('the changes begin with those that are not released, and have a version and a day each', () => {
+test('the changelog starts with unreleased changes, then has versions with dates, newest first', () => {
   expect(headings[0]).toBe('[Unreleased]')
   expect(versions.length).toBeGreaterThan(0)
   expect(versions).not.toContain(null)
@@ -16,11 +16,11 @@ test('the changes begin with those that are not released, and have a version and
   expect(days).toEqual([...days].sort().reverse())
 })
 
-test('the newest version is that of the packages', () => {
+test('the newest version of the changelog is that of package.json', () => {
   expect(versions[0]![1]).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version)
 })
 
-test('changes stand under the kinds of the convention, each once and none empty', () => {
+test('each version lists its changes under the kinds of the convention, each used once and none empty', () => {
   for (const section of text.split(/^## /m).slice(1)) {
     const kinds = [...section.matchAll(/^### (.*)$/gm)].map(([, kind]) => kind!)
     expect(kinds.filter(kind => !KINDS.includes(kind))).toEqual([])

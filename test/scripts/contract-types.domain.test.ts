@@ -1,10 +1,10 @@
-// The client's types, as scripts/contract-types.ts writes them of an OpenAPI document.
+// The client's types, as scripts/contract-types.ts generates them from an OpenAPI document.
 import { expect, test } from 'vitest'
 import { contractTypes, type OpenApiDocument } from '../../scripts/contract-types.ts'
 
 type Schemas = NonNullable<NonNullable<OpenApiDocument['components']>['schemas']>
 
-/** The types of the schemas alone, without line breaks and indentation. */
+/** Only the types of the schemas, without line breaks and indentation. */
 function typesOf(schemas: Schemas): string {
   const text = contractTypes({ paths: {}, components: { schemas } })
   const [, types] = /never>;\n(.*?)\nexport interface components/s.exec(text)!
@@ -33,7 +33,7 @@ test.each<[string, Schemas[string], string]>([
     { type: 'object', properties: { a: { type: 'string' }, 'b-c': { type: 'boolean' } }, required: ['a'] },
     '{ a: string; "b-c"?: boolean; }',
   ],
-])('%s', (_, schema, type) => {
+])('writes the type of %s', (_, schema, type) => {
   const comment = schema.format
     ? `/** Format: ${schema.format} */ `
     : schema.enum
@@ -45,7 +45,7 @@ test.each<[string, Schemas[string], string]>([
   )
 })
 
-test('a call has its parameters by place, its body and its answers', () => {
+test('an operation has its parameters by place, its body and its responses', () => {
   const text = contractTypes({
     paths: {
       '/policies/{locator}': {
@@ -72,7 +72,7 @@ test('a call has its parameters by place, its body and its answers', () => {
   expect(text).toContain('responses: { 204: { headers: { ETag?: string; [name: string]: unknown; }; }; };')
 })
 
-test('what is sent takes constant lists, and any text beside those that it names', () => {
+test('types of requests accept readonly lists, and other texts in addition to the values of an enum', () => {
   const Sent = {
     type: 'object',
     properties: {
@@ -108,14 +108,14 @@ test('what is sent takes constant lists, and any text beside those that it names
   expect(text).toContain(`export interface Shared { list?: readonly string[]; ${kind}; }`)
 })
 
-test('what a schema says of itself is a comment, which it cannot end', () => {
+test('descriptions and defaults become a comment, which they cannot end', () => {
   const schema = { type: 'string', description: 'Up to */ here.', default: 'a' }
   expect(typesOf({ Tested: schema })).toBe(
     '/** * @description Up to *\\/ here. * @default a */ export type Tested = string;',
   )
 })
 
-test('a keyword that the types would ignore is refused', () => {
+test('a schema keyword that the types would ignore is rejected', () => {
   const schema = { type: 'object', patternProperties: {} } as Schemas[string]
   expect(() => typesOf({ Tested: schema })).toThrow('makes no type of patternProperties')
 })

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-test('each line works when it is pasted into a shell, by itself', async () => {
+test('each printed curl line works by itself when pasted into a shell', async () => {
   const policyholder = { completed: true, values: { last_name: `O'Neill "Jr" $HOME \\` } }
   const policy = { productName: 'private_motor', fieldValues: { note: `it's` } }
   const credentials = { username: 'alice', password: `pass'word`, hostName: 'a.co.local.bindery.test' }

@@ -26,20 +26,20 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-describe('a data folder that cannot be used is named in one line, with the cause and what to do', () => {
+describe('A data folder', () => {
   test.each([
     ['a file of that name', () => join(folder, 'file'), 'a file is in the place of a folder'],
     ['a path through a file', () => join(folder, 'file', 'data'), 'a file is in the place of a folder'],
     ['a name that is too long', () => join(folder, 'x'.repeat(300)), 'the path is too long'],
     ['a place where no folders are made', () => '/proc/bindery/data', 'the path cannot be made'],
-  ])('%s', (_, path, cause) => {
+  ])('is rejected in one line with the cause and what to do, given %s', (_, path, cause) => {
     writeFileSync(join(folder, 'file'), '')
     expect(() => prepareDataFolder(path())).toThrow(
       `The data folder ${path()} cannot be used: ${cause}. Set BINDERY_DATA to another folder.`,
     )
   })
 
-  test('one that can be used is open to its owner alone, also where it was there before', () => {
+  test('is readable by its owner only, even if it existed before', () => {
     chmodSync(folder, 0o755)
     for (const path of [folder, join(folder, 'new', 'data')]) {
       prepareDataFolder(path)
@@ -47,7 +47,7 @@ describe('a data folder that cannot be used is named in one line, with the cause
     }
   })
 
-  test('whichever command opens it first closes it to others', async () => {
+  test('is closed to other users by whichever command opens it first', async () => {
     const commands: Record<string, (path: string) => Promise<unknown>> = {
       stores: async path => await (await openStores(path)).close(),
       'local databases': async path => await openLocalDatabases(path).close(),
@@ -60,14 +60,14 @@ describe('a data folder that cannot be used is named in one line, with the cause
     }
   })
 
-  test('one that can be used is made, with those above it', () => {
+  test('is created together with its parent folders', () => {
     prepareDataFolder(join(folder, 'a', 'b', 'c'))
     prepareDataFolder(join(folder, 'a', 'b', 'c'))
     writeFileSync(join(folder, 'a', 'b', 'c', 'file'), 'text')
   })
 })
 
-describe('a full disk is one line that says so', () => {
+describe('oneLine', () => {
   const thrown = (work: () => void): unknown => {
     try {
       work()
@@ -77,7 +77,7 @@ describe('a full disk is one line that says so', () => {
     throw new Error('There was room.')
   }
 
-  test('for a file', () => {
+  test('reports a full disk when a file cannot be written', () => {
     const full = openSync('/dev/full', 'w')
     const problem = thrown(() => writeSync(full, 'text'))
     closeSync(full)
@@ -89,7 +89,7 @@ describe('a full disk is one line that says so', () => {
     )
   })
 
-  test('for a database', () => {
+  test('reports a full disk when a database cannot grow', () => {
     const database = new DatabaseSync(join(folder, 'small.sqlite'))
     database.exec('create table row (text text); pragma max_page_count = 3')
     const problem = thrown(() => database.prepare('insert into row values (?)').run('x'.repeat(50_000)))
@@ -97,7 +97,7 @@ describe('a full disk is one line that says so', () => {
     expect(oneLine(problem)).toContain('The disk is full.')
   })
 
-  test('any other problem stays as it is, in one line', () => {
+  test('leaves any other problem unchanged, except for its line breaks', () => {
     expect(oneLine(new Error('first\n  second\n'))).toBe('first second')
   })
 })

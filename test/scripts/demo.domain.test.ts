@@ -5,7 +5,7 @@ import { type Receiver, startReceiver } from '../../scripts/demo/receiver.ts'
 import { newStory } from '../../scripts/demo/story.ts'
 import { workedPolicies } from '../../scripts/example.ts'
 
-describe('the story', () => {
+describe('The figures of the demo', () => {
   const { expected } = workedPolicies().find(({ name }) => name === 'Several exposures')!
   const named = (amounts: Record<string, string>) =>
     Object.entries(amounts).map(([name, amount]) => ({ name, amount: Number(amount) }))
@@ -27,14 +27,14 @@ describe('the story', () => {
     return { ...story, text: lines.join('\n') }
   }
 
-  test('finds nothing wrong with the figures that were worked out', () => {
+  test('are all right when the service returns the amounts of the worked example', () => {
     const { wrong, compared, text } = told(price)
     expect(wrong).toBe(0)
     expect(compared).toBe(10)
     expect(text).toContain('1922.01')
   })
 
-  test('shows a cent too much, a tax that is missing and a fee that nobody expects', () => {
+  test('are marked when an amount is a cent too high, a tax is missing or a fee is unexpected', () => {
     const fees = [...price.fees, { name: 'surprise', amount: 1 }]
     const { wrong, text } = told({ ...price, totalDue: 1922.02, taxGroups: price.taxGroups.slice(1), fees })
     expect(wrong).toBe(3)
@@ -44,7 +44,7 @@ describe('the story', () => {
   })
 })
 
-describe('the receiver', () => {
+describe('The webhook receiver of the demo', () => {
   let receiver: Receiver
   beforeEach(async () => {
     receiver = await startReceiver()
@@ -66,14 +66,14 @@ describe('the receiver', () => {
       .update(signed)
       .digest('base64')
 
-  test('takes each event once, however often it is delivered', async () => {
+  test('keeps an event once, however often it is delivered', async () => {
     expect(await deliver(signed => `v1,AAAA v1,${sign(signed)}`)).toBe(204)
     expect(await deliver(signed => `v1,${sign(signed)}`)).toBe(204)
     expect(receiver.events.map(({ type }) => type)).toEqual(['policy.issue'])
     expect(await receiver.waitUntil(() => receiver.events.length === 1, 1_000)).toBe(true)
   })
 
-  test('refuses a wrong signature', async () => {
+  test('rejects a wrong signature with 401', async () => {
     expect(await deliver(signed => `v1,${sign(`${signed} `)}`)).toBe(401)
     expect(receiver.events).toEqual([])
     expect(receiver.refused).toBe(1)

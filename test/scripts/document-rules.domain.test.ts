@@ -1,4 +1,4 @@
-// What `npm run lint` finds in an OpenAPI document that has the right shape.
+// What `npm run lint` finds in an OpenAPI document of the right shape.
 import { expect, test } from 'vitest'
 import { type Document, faultsOf } from '../../tools/document-rules.ts'
 
@@ -56,7 +56,7 @@ const faultsAfter = (change: (document: Tested) => void): string[] => {
   return faultsOf(document as unknown as Document)
 }
 
-test('a document that keeps all rules has no faults', () => {
+test('a document that follows all rules has no faults', () => {
   expect(faultsAfter(() => {})).toEqual([])
 })
 
@@ -132,11 +132,11 @@ test.each<[string, (document: Tested) => void]>([
     `${BODY}/example: it must NOT have unevaluated properties`,
     document => Object.assign(body(document), { example: { locator: 'p1', name: 'Greta' } }),
   ],
-])('finds "%s"', (fault, change) => {
+])('reports "%s"', (fault, change) => {
   expect(faultsAfter(change)).toContain(fault)
 })
 
-test('a call of the same operationId as another is found', () => {
+test('an operationId that is used twice is reported', () => {
   const faults = faultsAfter(document => {
     const { get } = document.paths['/policies/{locator}']
     Object.assign(document.paths, { '/quotes/{locator}': { get } })

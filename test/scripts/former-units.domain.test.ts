@@ -1,4 +1,5 @@
-// Which tenants of an earlier release hold amounts in its minor units, as `npm start`, `npm run migrate` and `npm run deploy` look.
+// Which tenants of an earlier release have amounts in its minor units, as `npm start`, `npm run migrate` and `npm run deploy`
+// determine it.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { checkFormerUnits } from '../../scripts/former-units.ts'
 import { openDatabaseFile } from '../../scripts/local-databases.ts'
@@ -47,7 +48,7 @@ const ROWS = {
 
 type Rows = readonly (readonly [kind: keyof typeof ROWS, currency: string])[]
 
-/** A tenant of the earlier release, with these rows in each of its databases. They are as its first migration made them. */
+/** Adds a tenant of the earlier release with these rows in each of its databases, which have only their first migration. */
 async function addTenant(name: string, ...shards: readonly Rows[]): Promise<void> {
   const [first] = await migrationFiles('tenant')
   const statements = [
@@ -74,8 +75,8 @@ const marked = async (): Promise<string[]> =>
     )
   ).map(({ name }) => String(name))
 
-describe('a tenant of an earlier release', () => {
-  test('is marked by the migration, and served once it is seen to have no such currency', async () => {
+describe('A tenant of an earlier release', () => {
+  test('is marked by the migration, and served once no such currency is found', async () => {
     await addTenant('euro', [
       ['configuration', 'EUR'],
       ['policy', 'EUR'],
@@ -91,7 +92,7 @@ describe('a tenant of an earlier release', () => {
     expect(await marked()).toEqual([])
   })
 
-  test.each(FORMER_UNITS_CURRENCIES)('with a policy in %s is refused by name', async currency => {
+  test.each(FORMER_UNITS_CURRENCIES)('with a policy in %s is rejected by name', async currency => {
     expect(digitsOfCurrency(currency)).toBe(currency === 'IQD' ? 3 : 2)
     await addTenant('held', [
       ['configuration', currency],
@@ -103,7 +104,7 @@ describe('a tenant of an earlier release', () => {
   })
 
   test.each(['policy', 'payment', 'disbursement'] as const)(
-    'has amounts with a %s in any of its databases, also of a currency that it had before',
+    'is rejected for a %s of such a currency in any of its databases, even if its configuration has changed',
     async kind => {
       await addTenant('other', [['configuration', 'EUR']])
       await addTenant('grown', [['configuration', 'EUR']], [[kind, 'HUF']])
@@ -113,7 +114,7 @@ describe('a tenant of an earlier release', () => {
     },
   )
 
-  test('that has the currency and no amounts is served, but not before the earlier release has ended', async () => {
+  test('with the currency but no amounts is served, but not before the earlier release has ended', async () => {
     await addTenant('empty', [['configuration', 'HUF']])
     await prepareControl(control)
     await checkFormerUnits(control, open, { isServed: true })
@@ -122,7 +123,7 @@ describe('a tenant of an earlier release', () => {
     expect(await marked()).toEqual([])
   })
 
-  test('stays marked and holds nothing up when it is suspended or deleted; its mark can be cleared', async () => {
+  test('blocks nothing while it is suspended or deleted, or once its mark is cleared', async () => {
     for (const name of ['suspended', 'deleted', 'cleared']) await addTenant(name, [['policy', 'HUF']])
     await control.execute([
       `update tenant set suspension = '{"state":"suspended","reason":"exported","since":1}' where name = 'suspended'`,
@@ -137,7 +138,7 @@ describe('a tenant of an earlier release', () => {
     await expect(checkFormerUnits(control, open)).rejects.toThrow(': suspended. Export')
   })
 
-  test('that cannot be read stays marked, and those that were read are served', async () => {
+  test('that cannot be read stays marked, while others are served', async () => {
     await addTenant('read', [['configuration', 'EUR']])
     await addTenant('unreadable', [])
     await target('unreadable-0').execute(['drop table policy'])
@@ -148,14 +149,14 @@ describe('a tenant of an earlier release', () => {
     expect(await marked()).toEqual(['unreadable'])
   })
 
-  test('is made by its Worker after the migration too: it is marked', async () => {
+  test('created by its Worker after the migration is marked too', async () => {
     await prepareControl(control)
     await addTenant('late', [['policy', 'IQD']])
     await expect(checkFormerUnits(control, open)).rejects.toThrow(': late. Export')
   })
 })
 
-test('nothing is opened where no tenant is marked', async () => {
+test('no database is opened when no tenant is marked', async () => {
   await prepareControl(control)
   await checkFormerUnits(control, () => {
     throw new Error('opened')

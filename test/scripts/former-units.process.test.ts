@@ -1,4 +1,4 @@
-// A start and a migration where a tenant holds amounts in the minor units of an earlier release.
+// Starts and migrations while a tenant has amounts in the minor units of an earlier release.
 import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -42,17 +42,20 @@ async function script(file: string, ...words: string[]): Promise<Ended> {
   )
 }
 
-describe('amounts in former minor units', () => {
-  test.each(['start', 'migrate'])('refuse npm %s, which names the tenant and what to do', async file => {
-    const { code, stderr } = await script(file)
-    expect(code).toBe(1)
-    expect(stderr).toContain(
-      `(IQD: a thousand times): ${name}. Export each with the earlier release (bindery export) and suspend it there`,
-    )
-    expect(stderr).toContain('npm run tenant -- units NAME')
-  })
+describe('Amounts in former minor units', () => {
+  test.each(['start', 'migrate'])(
+    'make npm %s fail with the name of the tenant and what to do',
+    async file => {
+      const { code, stderr } = await script(file)
+      expect(code).toBe(1)
+      expect(stderr).toContain(
+        `(IQD: a thousand times): ${name}. Export each with the earlier release (bindery export) and suspend it there`,
+      )
+      expect(stderr).toContain('npm run tenant -- units NAME')
+    },
+  )
 
-  test('hold nothing up where the tenant is suspended, or an operator says that it holds no money', async () => {
+  test('block nothing when the tenant is suspended, or when an operator states that it has no amounts', async () => {
     expect((await script('tenant', 'suspend', name)).code).toBe(0)
     expect((await script('tenant', 'show', name)).stdout).toContain('suspended: its amounts may be in')
     expect(await script('migrate')).toMatchObject({ code: 0 })

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { freePort } from '../../scripts/free-port.ts'
 
-test('a free port is none that systems choose by themselves', async () => {
+test('a free port is outside the range from which systems choose ports', async () => {
   for (let time = 0; time < 20; time += 1) {
     const port = await freePort()
     expect(port).toBeGreaterThanOrEqual(20_000)
@@ -11,7 +11,7 @@ test('a free port is none that systems choose by themselves', async () => {
   }
 })
 
-test('a port that another program has is passed over', async () => {
+test('a port in use by another program is skipped, and 100 failed attempts are an error', async () => {
   const [taken, free] = [await freePort(), await freePort()]
   const server = createServer().listen(taken, '127.0.0.1')
   await once(server, 'listening')

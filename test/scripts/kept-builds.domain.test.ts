@@ -1,4 +1,4 @@
-// A build is kept for the sources that it was made from, and for no others.
+// A build is kept for the sources from which it was made, and for no others.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ const keyOf = (sources: string): string => sources.padStart(24, '0')
 let sources = '1'
 let made = 0
 
-/** Builds the sources; `edited` is what they are when it is done. */
+/** Builds the sources. With `edited`, the sources change to it during the build. */
 const build = (edited?: string): Promise<string> =>
   keptBuild(
     NAME,
@@ -30,7 +30,7 @@ const build = (edited?: string): Promise<string> =>
 
 const textOf = (folder: string): string => readFileSync(join(folder, 'file'), 'utf8')
 
-test('sources are built once, and again when they are others', async () => {
+test('sources are built once, and again only when they change', async () => {
   expect(textOf(await build())).toBe('of 1')
   expect(textOf(await build())).toBe('of 1')
   sources = '2'
@@ -40,14 +40,14 @@ test('sources are built once, and again when they are others', async () => {
   expect(made).toBe(2)
 })
 
-test('what was edited while it was built is built as it is then, and nothing is kept of what it was', async () => {
+test('sources edited during a build are built again, and the outdated build is not kept', async () => {
   sources = '3'
   expect(textOf(await build('4'))).toBe('of 4')
   expect(builds()).toContain(`${NAME}-${keyOf('4')}`)
   expect(builds().filter(name => name.includes(keyOf('3')))).toEqual([])
 })
 
-test('of a build that fails nothing is kept, and the newest six are', async () => {
+test('a failed build is not kept, and only the newest six are', async () => {
   sources = '5'
   await expect(
     keptBuild(

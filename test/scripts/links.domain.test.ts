@@ -2,13 +2,13 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
-/** Reports of runs that take long: there once one was recorded. */
+/** Reports of long runs. They exist once a run was recorded. */
 const REPORTS = ['docs/measured.md', 'docs/scale.md']
 
 const docs = readdirSync('docs').filter(name => name.endsWith('.md'))
 const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.map(name => join('docs', name))]
 
-/** As headings are addressed: lower case, without signs, hyphens between words. */
+/** Anchors of headings: lower case, without punctuation, with hyphens between words. */
 const anchorsOf = (page: string): string[] =>
   [...readFileSync(page, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     heading!
@@ -18,7 +18,7 @@ const anchorsOf = (page: string): string[] =>
       .replaceAll(' ', '-'),
   )
 
-/** Addresses of links and pictures within the repository. */
+/** Targets of links and pictures within the repository. */
 const linksOf = (page: string): string[] =>
   [
     ...readFileSync(page, 'utf8')
@@ -29,8 +29,8 @@ const linksOf = (page: string): string[] =>
     .map(([, address]) => address!)
     .filter(address => !/^(?:https?|mailto):/.test(address))
 
-describe('the pages', () => {
-  test.each(pages)('%s leads to pages and headings that there are', page => {
+describe('The pages', () => {
+  test.each(pages)('have no broken links in %s', page => {
     const broken = linksOf(page).filter(address => {
       const [file = '', anchor] = address.split('#')
       const target = file === '' ? page : join(dirname(page), file)
@@ -46,11 +46,11 @@ describe('the pages', () => {
     expect(others.filter(page => !named.includes(page) && !REPORTS.includes(page))).toEqual([])
   })
 
-  test('begin with a README of less than 9 kB', () => {
+  test('start with a README of less than 9 kB', () => {
     expect(statSync('README.md').size).toBeLessThan(9_000)
   })
 
-  test('name commands of package.json that there are', () => {
+  test('name only commands that package.json has', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object }
     for (const page of pages)
       for (const [, name] of readFileSync(page, 'utf8').matchAll(/npm run (?:--silent )?([\w:-]+)/g))

@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** Prepares as `npm start` does; the lines of progress. */
+/** Prepares the databases as `npm start` does. Returns the lines of progress. */
 async function prepare(free?: number): Promise<string[]> {
   const lines: string[] = []
   const databases = openLocalDatabases(folder)
@@ -56,14 +56,14 @@ const claim = (count: number): Promise<void> =>
 const files = (): string[] =>
   readdirSync(join(folder, 'v3/d1/miniflare-D1DatabaseObject')).filter(name => name.endsWith('.sqlite'))
 
-describe('the databases of a data folder', () => {
-  test('have the file names that the local runtime looks for', () => {
+describe('The databases of a data folder', () => {
+  test('have the file names that the local runtime expects', () => {
     expect(databaseFile('data', '00000000-0000-4000-8000-000000000001')).toBe(
       'data/v3/d1/miniflare-D1DatabaseObject/37202af4a48e51a6f9bf1676145f85cdbaaf76a4a51b95f5120b328bf5460e72.sqlite',
     )
   })
 
-  test('are all that the pool lists and the control database, copies of one that is migrated once', async () => {
+  test('are the control database and the whole pool, copied from one database that is migrated once', async () => {
     const pool = readPool()
     const lines = await prepare()
     expect(lines.at(-1)).toMatch(/^64 of 64 tenant databases at \d{4}_\w+, 0 migrated now$/)
@@ -76,7 +76,7 @@ describe('the databases of a data folder', () => {
     }
   })
 
-  test('are left alone by a second start, which adds what tenants have claimed since', async () => {
+  test('stay unchanged in a second start, which only replaces the databases that tenants have claimed', async () => {
     await prepare(8)
     const before = files()
     await prepare(8)
@@ -94,7 +94,7 @@ describe('the databases of a data folder', () => {
     expect(files()).toHaveLength(65)
   })
 
-  test('are made by the next start where one was cut off before they were registered', async () => {
+  test('are created by the next start if the last one was cut off before registering them', async () => {
     await prepare(2)
     rmSync(databaseFile(folder, readPool()[1]!.databaseId))
     await inControl(control => control.execute([`delete from pool_database where binding = 'TENANT_002'`]))
@@ -103,7 +103,7 @@ describe('the databases of a data folder', () => {
     expect(await states()).toEqual(['free', 'free'])
   })
 
-  test('that a tenant has are not made again, empty, where one is missing: the error names the tenant', async () => {
+  test('are not replaced by empty ones when one of a tenant is missing: the error names the tenant', async () => {
     await prepare(2)
     await inControl(control =>
       control.execute([
@@ -119,13 +119,13 @@ describe('the databases of a data folder', () => {
     rmSync(lost)
     await expect(prepare(2)).rejects.toThrow(/^The database TENANT_002 of the tenant 'acme' is missing: /)
     expect(files()).toEqual(before.filter(name => !lost.endsWith(name)))
-    // A tenant that is given up has none.
+    // A tenant that was deleted has no databases.
     await inControl(control => control.execute(['delete from shard', 'delete from tenant']))
     await prepare(2)
     expect(files()).toEqual(before)
   })
 
-  test('of tenants are not served without the control database, which knows whose they are', async () => {
+  test('are not served without the control database, which records the tenant of each', async () => {
     await prepare(2)
     const [own] = files().filter(name =>
       readPool().every(({ databaseId }) => !databaseFile(folder, databaseId).endsWith(name)),
@@ -135,7 +135,7 @@ describe('the databases of a data folder', () => {
     expect(files()).toHaveLength(2)
   })
 
-  test('change as a whole or not at all, and a full disk is an error', async () => {
+  test('change in whole batches or not at all, and a full disk is an error', async () => {
     const file = join(folder, 'small.sqlite')
     const database = openDatabaseFile('small', file)
     await database.execute(['create table row (text text not null)', 'pragma max_page_count = 3'])
@@ -152,7 +152,7 @@ describe('the databases of a data folder', () => {
     database.close()
   })
 
-  test('wait for another process that writes, and are then changed', async () => {
+  test('accept writes of one process after another', async () => {
     await prepare(1)
     const file = databaseFile(folder, readPool()[0]!.databaseId)
     const [one, other] = [openDatabaseFile('one', file), openDatabaseFile('other', file)]

@@ -42,12 +42,12 @@ afterAll(async () => {
 type Env = Record<string, D1Database> & { PLACE: string; FILES: R2Bucket }
 const env = stores.env as unknown as Env
 
-test('a database whose file is missing is not bound, and not made', () => {
+test('a database whose file is missing is neither bound nor created', () => {
   expect(env.LOST).toBeUndefined()
   expect(existsSync(databaseFile(folder, 'lost'))).toBe(false)
 })
 
-/** What both answer, without how long it took and what it cost. */
+/** The results of a database, without durations and costs. */
 async function ask(database: D1Database) {
   const failed = (problem: unknown) =>
     String((problem as Error).message).replace(/(?:: SQLITE_| at offset).*/, '')
@@ -93,8 +93,8 @@ async function ask(database: D1Database) {
   }
 }
 
-describe('the stores of a data folder, opened without a runtime', () => {
-  test('a database answers as D1 does', async () => {
+describe('The stores of a data folder, opened without a runtime', () => {
+  test('return the same from a database as D1', async () => {
     const theirs = (await runtime.getD1Database('THEIRS')) as unknown as D1Database
     const own = await ask(env.OWN!)
     expect(own).toEqual(await ask(theirs))
@@ -102,7 +102,7 @@ describe('the stores of a data folder, opened without a runtime', () => {
     expect(own.problems[0]).toContain('UNIQUE constraint failed: thing.name')
   })
 
-  test('variables and buckets are there too', async () => {
+  test('include variables and buckets', async () => {
     expect(env.PLACE).toBe('eu')
     await env.FILES.put('a/b', 'text')
     expect(await (await env.FILES.get('a/b'))?.text()).toBe('text')

@@ -1,4 +1,4 @@
-// The operator's guide, carried out: every command of docs/operate.md in its order, against a provider that remembers.
+// Runs the operator's guide: every command of docs/operate.md in order, against a stub of the provider that keeps its state.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -8,22 +8,22 @@ import { type Ended, newAccountFolder, newCheckout } from '../support/provider/c
 
 const GUIDE = readFileSync('docs/operate.md', 'utf8')
 
-/** The lines of its blocks of commands. Blocks that name a language (`sh`) are for when something is lost, and are not carried out. */
+/** The lines of its command blocks. Blocks with a language (`sh`) are for emergencies, and are not run. */
 const COMMANDS = [...GUIDE.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, language, block]) =>
   language === '' ? block!.trimEnd().split('\n') : [],
 )
 
-/** Commands in its sentences, up to where they name what differs. */
+/** Commands mentioned in sentences, up to their variable parts. */
 const MENTIONED = [...GUIDE.matchAll(/`npm run ([a-z:]+)(?: -- ([a-z]+))?/g)].map(([, script, word]) => ({
   script,
   word,
 }))
 
-/** Not of the provider: the gate and the bench run them. */
+/** Not commands of the provider. The release gate and the benchmark run them. */
 const OF_THE_CHECKOUT = new Set(['npm ci'])
 const ELSEWHERE = new Set(['load', 'counts', 'scale'])
 
-/** For when the control database is lost: what they bring back is tested in test/tenants/control-restored.service.test.ts. */
+/** Commands for when the control database is lost. test/tenants/control-restored.service.test.ts tests what they restore. */
 const OF_THE_PROVIDER = new Set(['d1 export', 'd1 time-travel', 'd1 create', 'd1 execute'])
 
 const account = newAccountFolder()
@@ -33,13 +33,13 @@ afterAll(() => {
   rmSync(account, { recursive: true, force: true })
 })
 
-/** Words of a line as a shell has them. */
+/** The words of a line, split as by a shell. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
 
 let remembered = 0
 
-/** As if an earlier release had made the tenants. */
+/** Marks the tenants as if an earlier release had created them. */
 function markTenants(): void {
   const database = openStored(account, readAccount(account).databases['bindery-production-control']!.id)
   try {
@@ -49,7 +49,7 @@ function markTenants(): void {
   }
 }
 
-/** What the guide says in sentences before a command. */
+/** Preparations that the guide describes in sentences before a command. */
 const BEFORE: Readonly<Record<string, () => void>> = {
   'npm run migrate': markTenants,
   'npm run tenant -- units': markTenants,
@@ -78,7 +78,7 @@ async function carryOut(line: string): Promise<Ended> {
   return await checkout.run(script!, ...options)
 }
 
-/** Rows of a database that the account has under the name. */
+/** Rows of the account's database with this name. */
 function rowsOf(name: string, query: string): Record<string, unknown>[] {
   const database = openStored(account, readAccount(account).databases[name]!.id)
   try {
@@ -94,7 +94,7 @@ const tenants = (environment: string) =>
     'select name, status, suspension, former_units, restores, operation from tenant',
   )
 
-/** What holds after a command, beside that it ended well. */
+/** Checks after a command, in addition to its success. */
 const AFTER: Readonly<Record<string, (output: string) => void>> = {
   'npm run deploy -- --environment production --domain example.com --location weur --dry-run': () =>
     expect(readAccount(account).databases).toEqual({}),
@@ -133,11 +133,11 @@ const AFTER: Readonly<Record<string, (output: string) => void>> = {
 const begins = <Work>(works: Readonly<Record<string, Work>>, line: string): Work[] =>
   Object.entries(works).flatMap(([start, work]) => (line.startsWith(start) ? [work] : []))
 
-describe('the operator’s guide', () => {
-  test.each(COMMANDS)('%s', async line => {
+describe('The operator’s guide', () => {
+  test.each(COMMANDS)('runs: %s', async line => {
     if (OF_THE_CHECKOUT.has(line)) return
     for (const work of begins(BEFORE, line)) work()
-    // Of a deploy that is not the first, the secrets of another environment may have been added to it.
+    // After the first deployment, the secrets of another environment may have been added to the file.
     if (line.startsWith('npm run tenant -- move'))
       expect(await carryOut('npm run deploy -- --environment eu1')).toMatchObject({ code: 0 })
     const { code, output } = await carryOut(line)
@@ -145,7 +145,7 @@ describe('the operator’s guide', () => {
     for (const check of begins(AFTER, line)) check(output)
   })
 
-  test('mentions no command that it does not carry out', () => {
+  test('mentions no command that is not run here', () => {
     for (const { script, word } of MENTIONED) {
       if (ELSEWHERE.has(script!)) continue
       const start = `npm run ${script}${word === undefined ? '' : ` -- ${word}`}`

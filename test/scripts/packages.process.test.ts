@@ -1,4 +1,4 @@
-// The tarballs of `npm run package`, installed without a network into a project that has nothing else, and used there.
+// Installs the tarballs of `npm run package` without a network into an otherwise empty project, and uses them there.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -38,7 +38,7 @@ function filesOf(name: string): { path: string; bytes: number }[] {
 
 const sizeOf = (name: string): number => filesOf(name).reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** The blocks of a language in the README of a package. */
+/** The code blocks of a language in the README of a package. */
 function samplesOf(name: string, language: string): string[] {
   const text = readFileSync(join(installed(name), 'README.md'), 'utf8')
   return [...text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(
@@ -46,13 +46,13 @@ function samplesOf(name: string, language: string): string[] {
   )
 }
 
-describe('a package', () => {
-  test('brings nothing with it', () => {
+describe('The packages', () => {
+  test('have no dependencies', () => {
     const others = readdirSync(join(project, 'node_modules')).filter(name => !name.startsWith('.'))
     expect(others.sort()).toEqual(['bindery', 'bindery-cli'])
   })
 
-  test('is small', () => {
+  test('are small', () => {
     expect(sizeOf('bindery')).toBeLessThan(2 * MEBIBYTE)
     expect(sizeOf('bindery-cli')).toBeLessThan(4 * MEBIBYTE)
     expect(filesOf('bindery').length).toBeLessThan(20)
@@ -60,7 +60,7 @@ describe('a package', () => {
   })
 
   test.each(['bindery', 'bindery-cli'])(
-    '%s has a README, its changes, licenses, and the version of this checkout',
+    'have a README, changes, licenses and the version of this checkout: %s',
     name => {
       const files = filesOf(name).map(({ path }) => path)
       expect(files).toEqual(expect.arrayContaining(['README.md', 'CHANGELOG.md', 'package.json']))
@@ -73,8 +73,8 @@ describe('a package', () => {
   )
 })
 
-describe('the client', () => {
-  test('calls a service, with the program of its README, and has its refusals', async () => {
+describe('The client package', () => {
+  test('calls a service with the program of its README, and throws its errors', async () => {
     const asked: string[] = []
     const server = createServer((request, response) => {
       asked.push(`${request.method} ${request.url}`)
@@ -105,7 +105,7 @@ describe('the client', () => {
   })
 
   test.each(['nodenext', 'bundler'])(
-    'has types that need no other package, as %s finds them',
+    'has types that need no other package with module resolution %s',
     async moduleResolution => {
       writeFileSync(join(project, 'program.ts'), samplesOf('bindery', 'ts')[0]!)
       const compilerOptions = {
@@ -127,8 +127,8 @@ describe('the client', () => {
   )
 })
 
-describe('the command line', () => {
-  test('does what its README says it does without a service', async () => {
+describe('The command line package', () => {
+  test('runs the commands of its README that need no service', async () => {
     const commands = samplesOf('bindery-cli', 'sh')[0]!
       .split('\n')
       .filter(line => line.startsWith('npx bindery '))
@@ -139,7 +139,7 @@ describe('the command line', () => {
     expect(stdout).toContain('281.55')
   })
 
-  test('runs plugins, and has the declarations and schemas of editors', async () => {
+  test('runs plugins, and prints the type declarations and JSON schemas for editors', async () => {
     const motor = resolve('examples/motor')
     const { stdout } = await bindery('price', motor, '--policy', join(motor, 'worked.json'))
     expect(stdout).toContain('underwriting')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
-// Types of a script that an install runs with the system's Node.
+// Types of a script that an installation runs with the system's Node.
 const { LONG_EXPORTS, PATCHES, shortExports } = (await import(
   '../../scripts/patch-modules.mjs' as string
 )) as {
@@ -10,13 +10,13 @@ const { LONG_EXPORTS, PATCHES, shortExports } = (await import(
   shortExports(exports: Record<string, unknown>): Record<string, unknown>
 }
 
-it.each(PATCHES)('$file as it is installed is mended', ({ file, text, instead }) => {
+it.each(PATCHES)('$file is installed with its patch', ({ file, text, instead }) => {
   const installed = readFileSync(`node_modules/${file}`, 'utf8')
   if (instead !== '') expect(installed.split(instead)).toHaveLength(2)
   expect(installed).not.toContain(text)
 })
 
-it.each(LONG_EXPORTS)('%s exports what it did in a tenth of the text', name => {
+it.each(LONG_EXPORTS)('%s exports the same as before in a tenth of the text', name => {
   const text = readFileSync(`node_modules/${name}/package.json`, 'utf8')
   expect(text.length).toBeLessThan(25_000)
   const { exports } = JSON.parse(text)
@@ -24,7 +24,7 @@ it.each(LONG_EXPORTS)('%s exports what it did in a tenth of the text', name => {
   expect(shortExports(exports)).toEqual(exports)
 })
 
-it('exports that are named like their files are one pattern, and all others stay', () => {
+it('exports named like their files become one pattern, and all others stay', () => {
   const file = (path: string) => ({ require: `${path}.cjs`, default: `${path}.js` })
   const others = { '.': file('./index'), './a': file('./a/index'), './package.json': './package.json' }
   const exports = { ...others, './a/b': file('./a/b'), './c': file('./c') }

@@ -3,8 +3,8 @@ import { placeArguments, placeOfOptions } from '../../scripts/place-options.ts'
 import { databasesToAdd, formatPool, parsePool, plannedDatabase } from '../../scripts/pool-file.ts'
 import { progressBar } from '../../scripts/progress.ts'
 
-describe('a place on the command line', () => {
-  test('is a jurisdiction or a location, in the words of the provider', () => {
+describe('A place on the command line', () => {
+  test('is a jurisdiction or a location, with the names of the provider', () => {
     expect(placeOfOptions({})).toBe('')
     expect(placeArguments(placeOfOptions({ jurisdiction: 'eu' }))).toEqual(['--jurisdiction', 'eu'])
     expect(placeArguments(placeOfOptions({ location: 'apac' }))).toEqual(['--location', 'apac'])
@@ -15,12 +15,12 @@ describe('a place on the command line', () => {
     [{ jurisdiction: 'weur' }, "'weur' is no jurisdiction; there are eu, us, fedramp."],
     [{ location: 'eu' }, "'eu' is no location; there are wnam, enam, weur, eeur, apac, oc."],
     [{ jurisdiction: 'eu', location: 'weur' }, 'leave --location out'],
-  ])('%j is refused', (options, told) => {
+  ])('is rejected with the options %j', (options, told) => {
     expect(() => placeOfOptions(options)).toThrow(told)
   })
 })
 
-describe('the pool', () => {
+describe('The pool of databases', () => {
   test('keeps the place of a database in its name', () => {
     const databases = [plannedDatabase(1), plannedDatabase(2, 'eu'), plannedDatabase(3, 'apac')]
     expect(databases[1]!.databaseName).toBe('bindery-tenant-002-eu')
@@ -28,7 +28,7 @@ describe('the pool', () => {
     expect(() => parsePool(formatPool(databases).replace('-apac', '-mars'))).toThrow("'mars'")
   })
 
-  test('is grown in one place without taking what was begun in another', () => {
+  test('grows in one place without using databases that were planned in another', () => {
     const listed = [plannedDatabase(1), plannedDatabase(2, 'eu'), plannedDatabase(3)]
     const added = databasesToAdd(listed, new Set(['TENANT_001']), 2, 'eu')
     expect(added.map(({ databaseName }) => databaseName)).toEqual([
@@ -38,7 +38,7 @@ describe('the pool', () => {
   })
 })
 
-describe('progress', () => {
+describe('The progress bar', () => {
   const told = (isTTY: boolean) => {
     const lines: string[] = []
     const written: string[] = []
@@ -50,14 +50,14 @@ describe('progress', () => {
     return { lines, written }
   }
 
-  test('is a bar that fills in its line on a terminal', () => {
+  test('is redrawn in one line on a terminal', () => {
     const { lines, written } = told(true)
     expect(lines).toEqual([])
     expect(written[19]).toBe('\r\x1b[K[############............] 20 of 40 databases')
     expect(written.at(-1)).toBe('\n')
   })
 
-  test('is a line now and then elsewhere, and one at the end', () => {
+  test('prints a line now and then without a terminal, and one at the end', () => {
     expect(told(false)).toEqual({
       lines: ['16 of 40 databases', '32 of 40 databases', '40 of 40 databases'],
       written: [],

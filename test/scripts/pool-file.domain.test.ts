@@ -6,12 +6,12 @@ import { storesConfig } from '../../scripts/write-config.ts'
 const pool = (count: number) => Array.from({ length: count }, (_, at) => plannedDatabase(at + 1))
 const bindings = (databases: { binding: string }[]) => databases.map(({ binding }) => binding)
 
-test('what is written is read again, byte for byte', () => {
+test('pool.toml is written back byte for byte as it was read', () => {
   const text = readFileSync('pool.toml', 'utf8')
   expect(formatPool(parsePool(text))).toBe(text)
 })
 
-test('a database is planned with an id of our own, until the provider gives it one', () => {
+test('a planned database has a placeholder id until the provider assigns one', () => {
   expect(isMade(plannedDatabase(7))).toBe(false)
   expect(plannedDatabase(7, 'eu', 'eu1')).toMatchObject({
     binding: 'TENANT_007',
@@ -23,27 +23,27 @@ test('a database is planned with an id of our own, until the provider gives it o
   expect(read).toEqual(made)
 })
 
-describe('growing the pool', () => {
+describe('Growing the pool', () => {
   test('continues the numbers', () => {
     const added = databasesToAdd(pool(2), new Set(['TENANT_001', 'TENANT_002']), 2)
     expect(bindings(added)).toEqual(['TENANT_003', 'TENANT_004'])
   })
 
-  test('finishes what an earlier run left before it adds more', () => {
+  test('completes what an earlier run left before it adds more', () => {
     const added = databasesToAdd(pool(4), new Set(['TENANT_001', 'TENANT_003']), 3)
     expect(bindings(added)).toEqual(['TENANT_002', 'TENANT_004', 'TENANT_005'])
   })
 
-  test('adds as many as asked for, even when more are unfinished', () => {
+  test('adds only the requested number even if more are unfinished', () => {
     expect(bindings(databasesToAdd(pool(64), new Set(), 2))).toEqual(['TENANT_001', 'TENANT_002'])
   })
 })
 
-describe('the configuration of the stores', () => {
+describe('The configuration of the stores', () => {
   const made = { ...plannedDatabase(1), databaseId: '1b2c3d4e-0000-4000-9000-aabbccddeeff' }
   const config = [readFileSync('wrangler.toml', 'utf8'), formatPool([made])].join('\n')
 
-  test('has variables, databases and files, and no code or objects', () => {
+  test('has variables, databases and buckets, but no code or objects', () => {
     const stores = storesConfig(config)
     expect(stores).toContain('binding = "CONTROL"')
     expect(stores).toContain('binding = "TENANT_001"')

@@ -1,4 +1,5 @@
-// The README and the quickstart as a newcomer follows them: a folder with nothing but what git has, its commands in their order, and what they print.
+// Follows the README and the quickstart as a newcomer: in a folder with nothing but the files of git, runs their commands in order
+// and compares the output.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
@@ -18,19 +19,22 @@ let port: number
 let started: ReturnType<typeof spawn>
 let printed = ''
 
-/** As a clone has them: all but what .gitignore names. Not by git, since a copy without its history is tested too. */
+/**
+ * Copies what a clone has: all files except those that .gitignore names. Does not use git, because a copy without its history is
+ * tested too.
+ */
 function copyCheckout(): void {
   const ignored = ['.', 'client'].flatMap(within =>
     readFileSync(join(within, '.gitignore'), 'utf8')
       .split('\n')
       .filter(Boolean)
-      // What begins with a slash lies right there.
+      // A pattern with a leading slash matches only in this folder.
       .map(pattern => join(within, pattern.startsWith('/') ? '' : '**', pattern.replace(/\/$/, ''))),
   )
   const isIgnored = (path: string): boolean =>
     ['.git', ...ignored].some(pattern => matchesGlob(path, pattern))
   cpSync('.', checkout, { recursive: true, filter: source => !isIgnored(relative('.', source)) })
-  // In the place of `npm ci`, which the gate has run from the same lock file.
+  // Instead of `npm ci`, which the gate has run from the same lock file.
   symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'))
 }
 
@@ -64,7 +68,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** What each command prints, all in one shell, since the later ones use what the earlier ones set. */
+/** The output of each command. All run in one shell, because later ones use variables of earlier ones. */
 async function typed(lines: readonly Typed[]): Promise<string[]> {
   const administrator = /password (\S+) \(shown this once\)/.exec(printed)![1]!
   const script = lines.map(({ command }) => {
@@ -84,7 +88,7 @@ async function typed(lines: readonly Typed[]): Promise<string[]> {
   return output.split(`${SEPARATOR}\n`).slice(0, -1)
 }
 
-/** What the page says and what came, in the same form. */
+/** The expected and the actual output, in the same form. */
 async function compared(lines: readonly Typed[]): Promise<[said: string[], printed: string[]]> {
   const outputs = await typed(lines)
   const told = (prints: readonly string[]) =>
@@ -94,14 +98,14 @@ async function compared(lines: readonly Typed[]): Promise<[said: string[], print
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
-test('every line of the five minutes prints what the README says', async () => {
+test('every command of "Five minutes" prints what the README says', async () => {
   const lines = typedLines(readFileSync('README.md', 'utf8'), 'Five minutes')
   expect(lines.length).toBeGreaterThan(12)
   const [said, printed] = await compared(lines)
   expect(printed).toEqual(said)
 })
 
-test('the quickstart prints what it says, in curl, in TypeScript and, where there is Python, in Python', async () => {
+test('the quickstart prints what it says in curl, TypeScript and, if installed, Python', async () => {
   const steps = stepsOf(readFileSync('docs/quickstart.md', 'utf8'))
   const files = steps.filter(step => step.kind === 'file')
   expect(files.map(({ path }) => path)).toEqual(['quickstart.ts', 'quickstart.py'])

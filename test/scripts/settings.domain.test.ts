@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { completeSecrets, readSecrets, readSettings } from '../../scripts/settings.ts'
 
-describe('settings', () => {
+describe('Settings', () => {
   test('have defaults', () => {
     expect(readSettings({}, {})).toEqual({
       port: 8787,
@@ -13,7 +13,7 @@ describe('settings', () => {
     })
   })
 
-  test('come from the environment before .dev.vars', () => {
+  test('are read from the environment before .dev.vars', () => {
     const settings = readSettings(
       { PORT: '9000', ADMIN_PASSWORD: 'from the environment', ADMIN_USERNAME: '' },
       { PORT: '9001', ADMIN_PASSWORD: 'from the file', ADMIN_USERNAME: 'chief' },
@@ -22,7 +22,7 @@ describe('settings', () => {
     expect(settings.administrator).toEqual({ username: 'chief', password: 'from the environment' })
   })
 
-  test.each(['0', '65536', 'http', '80.5', '-1', ' 80'])('PORT %j is refused', PORT => {
+  test.each(['0', '65536', 'http', '80.5', '-1', ' 80'])('with PORT %j are rejected', PORT => {
     expect(() => readSettings({ PORT }, {})).toThrow('PORT is a number from 1 to 65535')
   })
 })
@@ -34,7 +34,7 @@ describe('.dev.vars', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  test('is made with random secrets that only its owner can read, and then left alone', () => {
+  test('is created with random secrets that only its owner can read, and then left unchanged', () => {
     expect(completeSecrets(folder)).toEqual(['TOKEN_KEYS', 'TOKEN_SECRET', 'PASSWORD_PEPPER', 'SEALING_KEY'])
     const first = readFileSync(join(folder, '.dev.vars'), 'utf8')
     expect(readSecrets(folder).TOKEN_SECRET).toMatch(/^[\w-]{43}$/)
@@ -55,7 +55,7 @@ describe('.dev.vars', () => {
     expect(readFileSync(join(folder, '.dev.vars'), 'utf8')).toBe(first)
   })
 
-  test('that a person wrote keeps every line and gets what it lacks', () => {
+  test('keeps every line that a person wrote, and is extended with missing secrets', () => {
     writeFileSync(join(folder, '.dev.vars'), 'ADMIN_PASSWORD="a b#c"\nTOKEN_SECRET=mine')
     expect(completeSecrets(folder)).toEqual(['TOKEN_KEYS', 'PASSWORD_PEPPER', 'SEALING_KEY'])
     expect(readSecrets(folder)).toMatchObject({ ADMIN_PASSWORD: 'a b#c', TOKEN_SECRET: 'mine' })

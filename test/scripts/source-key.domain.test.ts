@@ -1,4 +1,4 @@
-// What was made from sources is made again when one of them has changed, and only then (scripts/source-key.ts).
+// What was built from sources is built again when one of them has changed, and only then (scripts/source-key.ts).
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const sources = join(folder, 'sources')
 const config = join(folder, 'config.toml')
 const keyNow = (more?: string): string => sourceKey([sources, join(folder, 'absent')], [config], more)
 
-test('the key changes with every content, name, addition and removal, and with nothing else', () => {
+test('the key changes with any content, name, addition or removal, and with nothing else', () => {
   mkdirSync(join(sources, 'within'), { recursive: true })
   const [one, two] = [join(sources, 'one.ts'), join(sources, 'within', 'two.ts')]
   writeFileSync(one, 'one')

@@ -16,7 +16,7 @@ import { type ServiceProcess, startFirst } from '../support/service-process.ts'
 
 const run = promisify(execFile)
 
-// Its own checkout, so that commands that write there meet nothing but this service.
+// A separate checkout, so that commands which write to it meet only this service.
 const checkout = copyCheckout()
 let service: ServiceProcess
 const workers = (): string[] => readdirSync(KEPT_IN).filter(name => name.startsWith('worker-'))
@@ -32,29 +32,29 @@ afterAll(async () => {
 
 const health = async (): Promise<number> => (await fetch(`${service.origin}/health`)).status
 
-/** The blocks of code of a page. */
+/** The code blocks of a page. */
 const codeOf = (file: string): string[] =>
   [...readFileSync(file, 'utf8').matchAll(/^```\w*\n(.*?)^```$/gms)].map(match => match[1]!)
 
-/** Every file of the checkout with its time, but for packages and data. */
+/** Every file of the checkout with its time, except packages and data. */
 const checkoutFiles = (): string[] =>
   readdirSync(checkout, { recursive: true, encoding: 'utf8' })
     .filter(path => !path.startsWith('node_modules') && statSync(join(checkout, path)).isFile())
     .map(path => `${path} ${statSync(join(checkout, path)).mtimeMs}`)
 
 describe('npm start', () => {
-  test('says what it is doing, and what to do next', () => {
+  test('prints what it does, and what to do next', () => {
     const output = service.output()
     expect(output).toContain('making the databases')
     expect(output).toContain('64 of 64 tenant databases')
     expect(output).toContain('deploying examples/motor')
     expect(output).toContain(`${service.origin}/docs`)
     expect(output).toContain(service.example().hostname)
-    // Secrets are in their file alone.
+    // Secrets appear only in their file.
     expect(output).not.toMatch(/secret\.|"crv"/)
   })
 
-  test('takes the Worker that was built of the same sources, wherever they lie', () => {
+  test('uses the Worker that was built from the same sources, even in another folder', () => {
     expect(built.length).toBeGreaterThan(0)
     expect(workers()).toEqual(built)
   })
@@ -73,14 +73,14 @@ describe('npm start', () => {
     expect(policy.locator).toMatch(/^\d{9,}$/)
   })
 
-  test('npm run demo finds every figure right', async () => {
+  test('serves npm run demo, which finds every figure right', async () => {
     const { stdout } = await run(process.execPath, ['scripts/demo.ts'], {
       env: { ...process.env, BASE_URL: service.origin, BINDERY_DATA: service.dataFolder },
     })
     expect(stdout).toMatch(/All \d+ figures are right\./)
   })
 
-  test('npm run demo names the address that it tried when nothing answers there', async () => {
+  test('is suggested by npm run demo, with the address that it tried, when no service responds', async () => {
     const origin = `http://localhost:${await freePort()}`
     const failure = await run(process.execPath, ['scripts/demo.ts'], {
       env: { ...process.env, BASE_URL: origin, BINDERY_DATA: service.dataFolder },
@@ -90,7 +90,7 @@ describe('npm start', () => {
     )
   })
 
-  test('tenants are made, grown, migrated and deleted beside it', async () => {
+  test('keeps running while tenants are created, grown, migrated and deleted', async () => {
     const environment = { ...process.env, BINDERY_DATA: service.dataFolder }
     const command = async (script: string, ...words: string[]): Promise<string> => {
       const ended = run(process.execPath, [`scripts/${script}.ts`, ...words], { env: environment })
@@ -112,7 +112,7 @@ describe('npm start', () => {
     expect(await command('migrate')).toContain('all databases are up to date')
   })
 
-  test('a new tenant finds a free database: a start makes all that the pool lists', async () => {
+  test('creates all databases of the pool, so that a new tenant finds a free one', async () => {
     const databases = openLocalDatabases(service.dataFolder)
     const [counted] = await databases.control.query(
       `select count(*) as free from pool_database where state = 'free'`,
@@ -125,7 +125,7 @@ describe('npm start', () => {
     expect(stdout).toContain('ninth.co.local.bindery.test')
   })
 
-  test('npm run config, pool grow and deploy --dry-run in its checkout do not interrupt it', async () => {
+  test('is not interrupted by npm run config, pool grow and deploy --dry-run in its checkout', async () => {
     const answers: number[] = []
     let isOver = false
     const watching = (async () => {
@@ -148,13 +148,13 @@ describe('npm start', () => {
         stdout: expect.stringContaining('the Worker can be built; nothing was changed'),
       })
       expect(checkoutFiles()).toEqual(before)
-      // As after an edit: all that is generated is written again.
+      // As after an edit: all generated files are written again.
       appendFileSync(settings, '\n# edited\n')
       rmSync(join(checkout, 'src/route-index.mjs'))
       rmSync(join(checkout, 'src/bundles/patterns.bundle.mjs'))
       for (const script of ['write-config', 'route-index', 'bundles'])
         expect(await command(`scripts/${script}.ts`)).not.toHaveProperty('code')
-      // Wherever it lies, so that the Worker is built once for all checkouts that use these packages.
+      // The same in every folder, so that the Worker is built once for all checkouts that use these packages.
       expect(readFileSync(join(checkout, 'src/bundles/console.bundle.mjs'), 'utf8')).toBe(
         await consoleModule(),
       )
@@ -164,7 +164,7 @@ describe('npm start', () => {
     } finally {
       isOver = true
       await watching
-      // What starts later takes the Worker that is built already.
+      // Later starts use the Worker that is already built.
       writeFileSync(settings, unedited)
     }
     expect(answers.length).toBeGreaterThan(20)
@@ -182,7 +182,7 @@ describe('npm start', () => {
       { ADMIN_PASSWORD: 'short' },
       /ADMIN_PASSWORD must have at least 12 characters\..*\n$/,
     ],
-  ])('%s is refused in one line', async (_, environment, line) => {
+  ])('rejects %s in one line', async (_, environment, line) => {
     const failure = await run(process.execPath, ['scripts/start.ts'], {
       cwd: checkout,
       env: {
@@ -196,7 +196,7 @@ describe('npm start', () => {
     expect(failure.stderr.split('\n')).toHaveLength(2)
   })
 
-  test('the example of docs/client.md prints what the page says, with the client as packages have it', async () => {
+  test('serves the example of docs/client.md, whose output with the packaged client is that on the page', async () => {
     await run(process.execPath, ['scripts/client.ts', '--build'])
     const [, example, printed] = codeOf('docs/client.md')
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', example!], {
@@ -205,7 +205,7 @@ describe('npm start', () => {
     expect(stdout).toBe(printed)
   })
 
-  test('a port that another program has is named', async () => {
+  test('names a port that another program uses', async () => {
     const port = await freePort()
     const other = createServer().listen(port, '127.0.0.1')
     await once(other, 'listening')
@@ -222,7 +222,7 @@ describe('npm start', () => {
     expect(said).toContain(`Port ${port} is in use by another program.`)
   })
 
-  test('answers are compressed, as they are at the edge', async () => {
+  test('compresses responses, as the edge does', async () => {
     const { headers } = await fetch(`${service.origin}/openapi.json`, {
       headers: { 'accept-encoding': 'gzip' },
     })
@@ -233,7 +233,7 @@ describe('npm start', () => {
     expect(plain.headers.get('content-encoding')).toBeNull()
   })
 
-  test('a second start on the same data is refused while the first runs', async () => {
+  test('is rejected on the data of a service that is running', async () => {
     const failure = await run(process.execPath, ['scripts/start.ts'], {
       env: { ...process.env, PORT: String(await freePort()), BINDERY_DATA: service.dataFolder },
     }).catch((error: { stderr: string }) => error)
@@ -244,8 +244,8 @@ describe('npm start', () => {
 
 describeCommandLine(() => service)
 
-describe('starting again', () => {
-  test('after a stop, all data is there and the example is not deployed again', async () => {
+describe('Starting again', () => {
+  test('after a stop keeps all data and does not deploy the example again', async () => {
     const before = service.example()
     const agent = await service.signInAs('agent')
     const { locator } = await agent.call<{ locator: string }>('POST', '/policyholder/create', {
@@ -260,7 +260,7 @@ describe('starting again', () => {
     expect(await again.call('GET', `/policyholder/${locator}`)).toMatchObject({ locator })
   })
 
-  test('after kill -9 of the launcher, the service that it left does not keep the port', async () => {
+  test('after kill -9 of the launcher ends the service that it left, which had the port', async () => {
     await service.kill9Launcher()
     expect(await health()).toBe(200)
     await service.start()
@@ -268,7 +268,7 @@ describe('starting again', () => {
     expect(await health()).toBe(200)
   })
 
-  test('after kill -9 of all of it', async () => {
+  test('works after kill -9 of all processes', async () => {
     await service.kill9()
     await service.start()
     expect(await health()).toBe(200)

@@ -8,12 +8,12 @@ import {
   withStateDiagrams,
 } from '../../tools/state-diagrams.ts'
 
-test('docs/states.md shows the states of today; npm run docs:states writes them', () => {
+test('docs/states.md shows the current states; npm run docs:states writes them', () => {
   const page = readFileSync(STATES_PAGE, 'utf8')
   expect(page).toBe(withStateDiagrams(page))
 })
 
-test('a diagram has an arrow for each pair of states, named by its actions', () => {
+test('a diagram has an arrow for each pair of states, labeled with its actions', () => {
   const table = {
     change: { from: ['draft'], to: 'same', past: 'changed' },
     decide: { from: ['draft', 'open'], to: ['open', 'closed'], past: 'decided' },
@@ -32,7 +32,7 @@ test('a diagram has an arrow for each pair of states, named by its actions', () 
   ])
 })
 
-test('a text without markers is refused, one with them keeps what is around them', () => {
+test('a text without markers is rejected, and the text around markers is kept', () => {
   expect(() => withStateDiagrams('nothing')).toThrow(STATES_BEGIN)
   const text = withStateDiagrams(`before\n${STATES_BEGIN}\nold\n${STATES_END}\nafter\n`)
   expect(text).toMatch(/^before\n<!-- states:begin -->\n\n\*\*Policy\*\*/)

@@ -1,4 +1,4 @@
-// The samples of docs/webhooks.md, held against what the service signs and what it sends.
+// Compares the samples of docs/webhooks.md with what the service signs and sends.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,7 +46,7 @@ const expected = Object.fromEntries(Object.keys(deliveries).map(name => [name, n
 
 const has = (program: string, ...words: string[]): boolean => spawnSync(program, words).status === 0
 
-/** Runs a program in the folder of the samples; what it prints is JSON. */
+/** Runs a program in the folder of the samples. Parses its output as JSON. */
 function printed(program: string, words: string[], input = ''): unknown {
   const { stdout, stderr, status } = spawnSync(program, words, { cwd: folder, input, encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
@@ -57,7 +57,7 @@ beforeAll(() => {
   for (const step of stepsOf(page)) if (step.kind === 'file') writeStep(folder, step)
 })
 
-describe('the samples let through what Bindery sent, and nothing else', () => {
+describe('The samples accept genuine deliveries and reject forged ones', () => {
   test('in TypeScript', async () => {
     const { isGenuine } = await import(join(folder, 'verify.ts'))
     const found = Object.entries(deliveries).map(([name, one]) => [
@@ -101,7 +101,7 @@ describe('the samples let through what Bindery sent, and nothing else', () => {
   })
 })
 
-test('the body on the page is one that the contract describes', () => {
+test('the event on the page matches its contract', () => {
   const blocks = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => JSON.parse(text!))
   const sample = blocks.find(one => one.type === 'policy.issue')
   const contract = WebhookEvent.extend({ data: dataContract('policy.issue') }).strict()

@@ -1,4 +1,4 @@
-// Which migrations a deployment tells the Worker of that serves: a move of tables only when that Worker is ready for it.
+// Which migrations a deployment announces to the serving Worker: a move of tables only when that Worker is ready for it.
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabaseFile } from '../../../scripts/local-databases.ts'
 import { prepareControl } from '../../../scripts/prepare-databases.ts'
@@ -27,7 +27,7 @@ const serving = async (): Promise<string | undefined> => version
 const announced = async (migrations: typeof AFTER_MOVE, required: string): Promise<string[]> =>
   (await announceable(control, migrations, serving, required)).map(({ name }) => name)
 
-/** A release with these migrations is deployed, and answers. */
+/** Deploys a release with these migrations, which then responds. */
 async function deploy(name: string, migrations: typeof AFTER_MOVE): Promise<void> {
   await control.execute([
     `insert into deployment_resource (name, noted_at) values ('Worker bindery-eu1', 1) on conflict do nothing`,
@@ -38,11 +38,11 @@ async function deploy(name: string, migrations: typeof AFTER_MOVE): Promise<void
 
 const ALL = ['0000_first', '0001_keys', '0002_later']
 
-test('all, where nothing serves yet', async () => {
+test('announces all migrations when no Worker serves yet', async () => {
   expect(await announced(AFTER_MOVE, LATER)).toEqual(ALL)
 })
 
-test('those before the move, in the deployment that brings it; the move, in the next', async () => {
+test('announces a move only in the deployment after the one that brought it', async () => {
   await deploy('one', BEFORE_MOVE)
   expect(await announced(WITH_MOVE, FIRST)).toEqual(['0000_first'])
   await deploy('two', WITH_MOVE)
@@ -50,7 +50,7 @@ test('those before the move, in the deployment that brings it; the move, in the 
   expect(await announced(AFTER_MOVE, LATER)).toEqual(ALL)
 })
 
-test('none, where the release between was left out', async () => {
+test('rejects a deployment that skips the release which brought a move it requires', async () => {
   await deploy('one', BEFORE_MOVE)
   await expect(announced(AFTER_MOVE, LATER)).rejects.toThrow(
     'Deploy the release that brought 0001_keys first, and then this one.',
@@ -58,14 +58,14 @@ test('none, where the release between was left out', async () => {
   expect(await announced(AFTER_MOVE, FIRST)).toEqual(['0000_first'])
 })
 
-test('none, where a release serves that is from before moves', async () => {
+test('rejects a required move while a release from before moves is serving', async () => {
   await control.execute([`insert into deployment_resource (name, noted_at) values ('Worker bindery-eu1', 1)`])
   await expect(announced(WITH_MOVE, '0001_keys')).rejects.toThrow(
     'not known to be ready for the move 0001_keys',
   )
 })
 
-test('no move, after another version was put in the place of the ready one', async () => {
+test('does not announce a move after another version has replaced the ready one', async () => {
   await deploy('two', WITH_MOVE)
   for (const other of ['one again, by its own tool', undefined]) {
     version = other
@@ -75,7 +75,7 @@ test('no move, after another version was put in the place of the ready one', asy
   expect(await announced(WITH_MOVE, FIRST)).toEqual(['0000_first', '0001_keys'])
 })
 
-test('a move that was announced stays so', async () => {
+test('keeps a move announced once it was', async () => {
   await deploy('two', WITH_MOVE)
   await control.execute([
     `insert into announced_migration (name, hash, statements) values ('0001_keys', 'h', '[]')`,

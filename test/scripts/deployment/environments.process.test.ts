@@ -6,7 +6,7 @@ import { newestMigration } from '../../../src/platform/database/migrations.ts'
 import { type Account, changeAccount, openStored, readAccount } from '../../support/provider/account.ts'
 import { type Checkout, type Ended, newAccountFolder, newCheckout } from '../../support/provider/checkout.ts'
 
-/** Where nothing was deployed before, moves are announced too. */
+/** In a first deployment, moves are announced too. */
 const NEWEST = newestMigration(await migrationFiles('tenant'))
 
 const EU1 = ['--environment', 'eu1', '--domain', 'example.com', '--jurisdiction', 'eu', '--databases', '2']
@@ -21,7 +21,7 @@ const STAGING = [
   '1',
 ]
 
-/** Everything of the account but what was done. */
+/** All that exists in the account, without the record of commands. */
 function made(folder: string): Omit<Account, 'commands' | 'work'> {
   const { commands: _, work: __, ...rest } = readAccount(folder)
   return rest
@@ -34,7 +34,7 @@ function change(folder: string, name: string, ...statements: string[]): void {
   database.close()
 }
 
-/** What a file keeps is put back after the work. */
+/** Removes the file during the work, and then restores it. */
 async function without<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   const kept = readFileSync(file)
   rmSync(file)
@@ -45,7 +45,7 @@ async function without<Result>(file: string, work: () => Promise<Result>): Promi
   }
 }
 
-describe('two environments in one account', { timeout: 240_000 }, () => {
+describe('Two environments in one account', { timeout: 240_000 }, () => {
   const account = newAccountFolder()
   let checkout: Checkout
   let first: Ended
@@ -58,7 +58,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
     rmSync(account, { recursive: true })
   })
 
-  test('the first has resources that carry its name, and its data where it was asked to lie', () => {
+  test('give the resources of the first its name, and place its data in its jurisdiction', () => {
     expect(first).toMatchObject({ code: 0 })
     const { databases, buckets, queues, workers } = readAccount(account)
     const places = Object.entries(databases).map(([name, { place }]) => `${name} ${place}`)
@@ -83,7 +83,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
     ])
   })
 
-  test('a tenant takes a database of it, in its place, and is told where its users sign in', async () => {
+  test('give a tenant a database in the right place, and print where its users sign in', async () => {
     const { code, output } = await checkout.run('tenant', 'create', 'acme', '--environment', 'eu1')
     expect({ code, output }).toMatchObject({ code: 0 })
     expect(output).toContain('https://api.eu1.example.com')
@@ -94,7 +94,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
     expect(rows.map(({ state, place }) => `${state} ${place}`)).toEqual(['claimed eu', 'free eu'])
   })
 
-  test('the second leaves everything of the first as it is, and shares no secret and no rate limit with it', async () => {
+  test('share no secret and no rate limit, and deploying the second leaves the first unchanged', async () => {
     const before = made(account)
     const second = await checkout.run('deploy', ...STAGING)
     expect(second).toMatchObject({ code: 0 })
@@ -113,7 +113,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
     expect(staging.config).not.toContain('eu1')
   })
 
-  test('a second deployment makes nothing twice', async () => {
+  test('create nothing again in a second deployment', async () => {
     const before = made(account)
     const begun = readAccount(account).commands.length
     const again = await checkout.run('deploy', '--environment', 'eu1')
@@ -122,7 +122,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
     expect(after.buckets).toEqual(before.buckets)
     expect(after.queues).toEqual(before.queues)
     expect(Object.keys(after.databases)).toEqual(Object.keys(before.databases))
-    // A database that has every migration is not even looked at.
+    // A database that has every migration is not even read.
     const commands = readAccount(account).commands
     expect(commands.slice(begun).filter(command => command.includes('TENANT_'))).toEqual([])
     expect(after.workers['bindery-eu1']!.versions).toHaveLength(2)
@@ -131,7 +131,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
     )
   })
 
-  test('a database that cannot be migrated holds no other up, and the Worker is deployed all the same', async () => {
+  test('deploy the Worker and migrate all other databases even if one cannot be migrated', async () => {
     const { databases } = readAccount(account)
     // As if it had a migration of another history.
     const last = `update migration set name = 'x' || name where name = (select max(name) from migration)`
@@ -157,7 +157,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
     expect((await checkout.run('migrate', '--environment', 'eu1')).output).toContain('up to date')
   })
 
-  test('a cell that is full says which other has room', async () => {
+  test('report, when the pool of one is full, which other environment has a free database', async () => {
     const create = (name: string) => checkout.run('tenant', 'create', name, '--environment', 'eu1')
     expect(await create('second')).toMatchObject({ code: 0 })
     const none = await create('third')
@@ -180,13 +180,13 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
     ).toEqual([])
   })
 
-  test('which one is meant must be said where there are two', async () => {
+  test('must be named in a command, because there are two', async () => {
     const { code, output } = await checkout.run('deploy')
     expect(code).toBe(1)
     expect(output).toContain('Which environment? This checkout knows eu1, staging.')
   })
 
-  test('a missing secret is not made up again, a wrong one is told from it, and nothing is uploaded with either', async () => {
+  test('reject a missing secret and a wrong one with different messages, and upload neither', async () => {
     const versions = (): number => readAccount(account).workers['bindery-eu1']!.versions.length
     const before = versions()
     const file = join(checkout.folder, '.secrets.eu1')
@@ -204,7 +204,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
     expect(versions()).toBe(before)
   })
 
-  test('a new sealing key goes in front of the old one', async () => {
+  test('accept a new sealing key only after one deployment with both keys', async () => {
     const file = join(checkout.folder, '.secrets.eu1')
     const kept = readFileSync(file, 'utf8')
     const key = kept.match(/^SEALING_KEY=(.*)$/m)![1]!
@@ -228,7 +228,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
     })
     afterAll(() => other.remove())
 
-    test('the name of an environment under another domain is refused', async () => {
+    test('reject the name of an environment under another domain', async () => {
       const before = made(account)
       const refused = await other.run(
         'deploy',
@@ -239,7 +239,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
       expect(made(account)).toEqual(before)
     })
 
-    test('the same environment is not deployed without its secrets', async () => {
+    test('are not deployed without their secrets', async () => {
       const before = made(account)
       const refused = await other.run('deploy', ...EU1)
       expect(refused.code).toBe(1)
@@ -248,7 +248,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
     })
   })
 
-  test('a bucket, a queue or a Worker of that name that something else made is refused', async () => {
+  test('reject an existing bucket, queue or Worker that another deployment created', async () => {
     changeAccount(account, ({ buckets, queues, workers }) => {
       buckets.push('bindery-eu2-files/')
       queues.push('bindery-eu3-announcements')
@@ -270,7 +270,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
   })
 })
 
-describe('a new environment', { timeout: 60_000 }, () => {
+describe('A new environment', { timeout: 60_000 }, () => {
   const account = newAccountFolder()
   let checkout: Checkout
   beforeAll(() => {
@@ -288,14 +288,14 @@ describe('a new environment', { timeout: 60_000 }, () => {
     [['--environment', 'Eu_1', '--domain', 'example.com'], "'Eu_1' cannot name an environment"],
     [['--domain', 'example.com', '--location', 'weur'], 'Which environment? This checkout knows none.'],
     [['--environment', 'eu1', '--domain', 'example.com', '--location', 'mars'], "'mars' is no location"],
-  ])('%j is refused before anything is made', async (options, message) => {
+  ])('is rejected with the options %j before anything is created', async (options, message) => {
     const { code, output } = await checkout.run('deploy', ...options)
     expect(code).toBe(1)
     expect(output).toContain(message)
     expect(readAccount(account).commands).toEqual([])
   })
 
-  test('is deployed with the code of that checkout, also when it was edited', async () => {
+  test('can be planned with --dry-run from an edited checkout, which creates nothing', async () => {
     appendFileSync(join(checkout.folder, 'wrangler.toml'), '\n# edited\n')
     const { code, output } = await checkout.run('deploy', ...STAGING, '--dry-run')
     expect({ code, output }).toMatchObject({ code: 0 })
@@ -305,7 +305,7 @@ describe('a new environment', { timeout: 60_000 }, () => {
   })
 })
 
-describe('releases that move tables', { timeout: 120_000 }, () => {
+describe('Releases that move tables', { timeout: 120_000 }, () => {
   const account = newAccountFolder()
   let checkout: Checkout
   beforeAll(async () => {
@@ -330,7 +330,7 @@ CREATE INDEX \`medium_by_time\` ON \`medium_moved\` (\`created_at\`);
     control.close()
     return rows.map(({ migration }) => String(migration))
   }
-  /** The release after the one that brought the move: its code needs a migration behind it. */
+  /** Makes a migration necessary that comes after the move, as in the release after the one that brought the move. */
   function needLater(): void {
     writeFileSync(
       join(checkout.folder, 'migrations/tenant/9999_later.sql'),
@@ -342,7 +342,7 @@ CREATE INDEX \`medium_by_time\` ON \`medium_moved\` (\`created_at\`);
     writeFileSync(file, JSON.stringify(journal))
   }
 
-  test('are deployed one after the other: the second has the first, which runs on both layouts, move them', async () => {
+  test('cannot be skipped: the release with the move comes first, and the next one moves the tables', async () => {
     const journal = join(checkout.folder, 'migrations/tenant/meta/_journal.json')
     const later = join(checkout.folder, 'migrations/tenant/9999_later.sql')
     const kept = readFileSync(journal, 'utf8')

@@ -26,8 +26,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-describe('the control database', () => {
-  test('belongs to the environment that first had it, and says so to another', async () => {
+describe('The control database', () => {
+  test('belongs to the first environment that claims it, and rejects all others by name', async () => {
     expect(await claimControl(control, EU1)).toContain('0001_deployment')
     expect(await claimControl(control, EU1)).toEqual([])
     await expect(claimControl(control, { ...EU1, environment: 'staging' })).rejects.toThrow(
@@ -38,7 +38,7 @@ describe('the control database', () => {
     )
   })
 
-  test('that holds tables of something else is left alone', async () => {
+  test('is left unchanged when it has tables of another application', async () => {
     await control.execute(['create table invoices (id integer)'])
     await expect(claimControl(control, EU1)).rejects.toThrow('tables of something else')
     expect(await control.query(`select name from sqlite_master where type = 'table'`)).toEqual([
@@ -46,7 +46,7 @@ describe('the control database', () => {
     ])
   })
 
-  test('knows what was made for it, and refuses what was there before', async () => {
+  test('records what was created for it, and rejects resources that existed before', async () => {
     await claimControl(control, EU1)
     await noteResource(control, 'bucket bindery-eu1-files', false)
     await expect(noteResource(control, 'queue bindery-eu1-documents', true)).rejects.toThrow(
@@ -56,7 +56,7 @@ describe('the control database', () => {
   })
 })
 
-/** As the provider exports a database: tables with their rows, then indexes. */
+/** The database as the provider exports it: tables with their rows, then indexes. */
 async function exported(): Promise<string[]> {
   const made = await control.query(
     `select type, name, sql from sqlite_master where sql is not null and name not like 'sqlite_%' order by type desc`,
@@ -75,8 +75,8 @@ async function exported(): Promise<string[]> {
   return statements
 }
 
-describe('an export of the control database', () => {
-  test('is brought back into an empty one, which then belongs to the environment, and not into one with tables', async () => {
+describe('An export of the control database', () => {
+  test('can be imported into an empty database, which keeps its environment, but not into one with tables', async () => {
     await claimControl(control, EU1)
     await verify(SECRETS)
     await control.execute([
@@ -97,10 +97,10 @@ describe('an export of the control database', () => {
   })
 })
 
-describe('the secrets', () => {
+describe('The secrets of a deployment', () => {
   beforeEach(() => claimControl(control, EU1))
 
-  test('are known once they were verified, and no part of them is kept', async () => {
+  test('are recognized once they were verified, and are not stored', async () => {
     expect(await hasSecretChecks(control)).toBe(false)
     await verify(SECRETS)
     expect(await hasSecretChecks(control)).toBe(true)
@@ -110,15 +110,18 @@ describe('the secrets', () => {
     expect(kept).not.toContain('sss')
   })
 
-  test.each(['PASSWORD_PEPPER', 'SEALING_KEY'])('%s: missing is one message, wrong another', async name => {
-    await verify(SECRETS)
-    await expect(verify({ ...SECRETS, [name]: '' })).rejects.toThrow(`${name} is missing from .secrets.eu1`)
-    await expect(verify({ ...SECRETS, [name]: 'x'.repeat(43) })).rejects.toThrow(
-      `${name} in .secrets.eu1 is not the one`,
-    )
-  })
+  test.each(['PASSWORD_PEPPER', 'SEALING_KEY'])(
+    'have different messages for a missing and a wrong %s',
+    async name => {
+      await verify(SECRETS)
+      await expect(verify({ ...SECRETS, [name]: '' })).rejects.toThrow(`${name} is missing from .secrets.eu1`)
+      await expect(verify({ ...SECRETS, [name]: 'x'.repeat(43) })).rejects.toThrow(
+        `${name} in .secrets.eu1 is not the one`,
+      )
+    },
+  )
 
-  test('a sealing key is changed by way of both, and the former alone does not fit any more', async () => {
+  test('allow a new sealing key by way of both keys, and then reject the former one', async () => {
     const fresh = 'f'.repeat(43)
     await verify(SECRETS)
     await verify({ ...SECRETS, SEALING_KEY: `${fresh}, ${SECRETS.SEALING_KEY}` })

@@ -4,7 +4,7 @@ import { rollOut } from '../../../scripts/deployment/roll-out.ts'
 const FORMER = '11111111-0000-4000-8000-000000000001'
 const FRESH = '22222222-0000-4000-8000-000000000002'
 
-/** A tool at a Worker whose requests are shared so; `splits` are those that it was told since. */
+/** A tool for a Worker with these shares of requests. `splits` records the shares that it is given. */
 function workerWith(versions: { version_id: string; percentage: number }[]) {
   const splits: string[] = []
   const tool = async (...command: string[]): Promise<string> => {
@@ -19,14 +19,14 @@ function workerWith(versions: { version_id: string; percentage: number }[]) {
 
 const options = { secretsFile: 'secrets.json', say: () => undefined, pauseMs: 0 }
 
-describe('a gradual deployment', () => {
-  test('moves a tenth, half and then all of the requests to the new code', async () => {
+describe('A gradual deployment', () => {
+  test('moves 10%, 50% and then 100% of the requests to the new code', async () => {
     const { tool, splits } = workerWith([{ version_id: FORMER, percentage: 100 }])
     await rollOut(tool, { ...options, isReady: async () => true })
     expect(splits).toEqual([`${FRESH}@10 ${FORMER}@90`, `${FRESH}@50 ${FORMER}@50`, `${FRESH}@100`])
   })
 
-  test('gives all requests back to the former code when the new one does not get ready', async () => {
+  test('returns all requests to the former code when the new code does not become ready', async () => {
     const { tool, splits } = workerWith([{ version_id: FORMER, percentage: 100 }])
     let looks = 0
     const isReady = async (): Promise<boolean> => {
@@ -39,7 +39,7 @@ describe('a gradual deployment', () => {
     expect(splits).toEqual([`${FRESH}@10 ${FORMER}@90`, `${FRESH}@50 ${FORMER}@50`, `${FORMER}@100`])
   })
 
-  test('is not begun where nothing is deployed, or where another stopped half-way', async () => {
+  test('does not start when nothing is deployed, or when another one stopped halfway', async () => {
     const none = workerWith([])
     await expect(rollOut(none.tool, { ...options, isReady: async () => true })).rejects.toThrow(
       'deploy without --gradual first',

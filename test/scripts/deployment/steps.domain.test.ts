@@ -8,8 +8,8 @@ import { environmentConfig } from '../../../scripts/write-config.ts'
 
 const config = readFileSync('wrangler.toml', 'utf8')
 
-describe('what a deployment needs', () => {
-  test('is every bucket and queue of wrangler.toml, with the queues for what cannot be delivered', () => {
+describe('The resources of a deployment', () => {
+  test('are all buckets and queues of wrangler.toml, and the dead-letter queues', () => {
     expect(needsOf(config)).toEqual({
       buckets: [
         { name: 'bindery-files', jurisdiction: undefined },
@@ -26,7 +26,7 @@ describe('what a deployment needs', () => {
     })
   })
 
-  test('carries the name of the environment, whose control database has the id that the provider gave', () => {
+  test('carry the name of the environment, whose control database has the id that the provider assigned', () => {
     const id = '1b2c3d4e-0000-4000-9000-aabbccddeeff'
     const eu1: Environment = { name: 'eu1', domain: 'example.com', place: 'weur', controlId: id }
     const made = environmentConfig(config, eu1)
@@ -51,7 +51,7 @@ describe('what a deployment needs', () => {
   })
 })
 
-/** A provider of which only the lists are true to the tool's. */
+/** A provider that resembles the real tool only in its lists. */
 function made() {
   const buckets = new Map<string, Set<string>>()
   const queues: string[] = Array.from({ length: 12 }, (_, at) => `other-${at}`)
@@ -78,8 +78,8 @@ function made() {
   return { tool, commands }
 }
 
-describe('the provider', () => {
-  test('makes what is missing once, and looks through every page of its lists', async () => {
+describe('provider', () => {
+  test('creates what is missing once, and reads every page of the lists', async () => {
     const { tool, commands } = made()
     const { hasBucket, makeBucket, hasQueue, makeQueue } = provider(tool)
     const european = { name: 'bindery-files', jurisdiction: 'eu' }
@@ -94,13 +94,13 @@ describe('the provider', () => {
     expect(commands).toContain('queues list --page 2')
   })
 
-  test('is not signed in when its tool says so', async () => {
+  test('reports whether the tool is signed in', async () => {
     expect(await provider(made().tool).isSignedIn()).toBe(false)
     expect(await provider(async () => '{"loggedIn":true}').isSignedIn()).toBe(true)
   })
 })
 
-describe('the steps', () => {
+describe('The steps of a deployment', () => {
   function story(failing?: string) {
     const there = new Set<string>()
     const done: string[] = []
@@ -116,7 +116,7 @@ describe('the steps', () => {
     return { steps: [step('bucket'), step('queue'), step('Worker', true)], done, there }
   }
 
-  test('are carried out in order; a second run makes nothing twice', async () => {
+  test('run in order, and a second run creates nothing again', async () => {
     const { steps, done } = story()
     const said: string[] = []
     await carryOut(steps, line => said.push(line))
@@ -125,13 +125,13 @@ describe('the steps', () => {
     expect(said.slice(3)).toEqual(['bucket: is there', 'queue: is there', 'Worker: done'])
   })
 
-  test('stop at the first that fails, which is named, and leave the rest alone', async () => {
+  test('stop at the first step that fails, and name it', async () => {
     const { steps, done } = story('queue')
     await expect(carryOut(steps, () => undefined)).rejects.toThrow('queue: the provider is tired')
     expect(done).toEqual(['bucket'])
   })
 
-  test('are only told of in a dry run', async () => {
+  test('are only listed in a dry run', async () => {
     const { steps, done, there } = story()
     there.add('bucket')
     const said: string[] = []

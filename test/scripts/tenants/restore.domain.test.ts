@@ -4,14 +4,14 @@ import { timeToRestore } from '../../../scripts/tenants/restore.ts'
 const AT = Date.parse('2026-11-23T12:00:00Z')
 const DAY_MS = 24 * 60 * 60 * 1000
 
-test('a time to restore is a text or a number of milliseconds, in the last 30 days', () => {
+test('the time of a restore is a date and time or milliseconds, within the last 30 days', () => {
   expect(timeToRestore('2026-11-23T11:00:00Z', AT)).toBe(AT - 3_600_000)
   expect(timeToRestore('2026-11-23T12:30:00+01:00', AT)).toBe(AT - 1_800_000)
   expect(timeToRestore(String(AT - 1), AT)).toBe(AT - 1)
   expect(timeToRestore(String(AT - 30 * DAY_MS), AT)).toBe(AT - 30 * DAY_MS)
 })
 
-test('whatever is no such time is refused, and why', () => {
+test('any other time is rejected with the reason', () => {
   expect(() => timeToRestore('an hour ago', AT)).toThrow('is no time; write it like')
   expect(() => timeToRestore(String(AT), AT)).toThrow('has not come yet')
   expect(() => timeToRestore(String(AT - 30 * DAY_MS - 1), AT)).toThrow('more than 30 days ago')
