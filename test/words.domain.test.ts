@@ -67,8 +67,8 @@ const badWords = (path: string, text: string, isCode: boolean): string[] =>
     })
   })
 
-describe('words', () => {
-  test('are found in pages, comments and texts, with their places', () => {
+describe('Forbidden words', () => {
+  test('are reported with their places in pages, comments and texts, but not in code', () => {
     expect(badWords('a.md', 'one\nmake it anew', false)).toEqual(["a.md:2: 'anew': write again"])
     expect(badWords('a.ts', "const anew = 1 // whoever asks\nthrow new Error('be it')", true)).toEqual([
       "a.ts:1: 'whoever': write anyone who, or no matter who",
@@ -77,12 +77,12 @@ describe('words', () => {
     expect(badWords('a.ts', 'const anew = told(whoever)', true)).toEqual([])
   })
 
-  test('of the documentation are plain', () => {
+  test('do not occur in the documentation', () => {
     expect(pages.length).toBeGreaterThan(40)
     expect(pages.flatMap(path => badWords(path, readFileSync(path, 'utf8'), false))).toEqual([])
   })
 
-  test('of comments and messages are plain', () => {
+  test('do not occur in comments and messages', () => {
     const code = files(CODE)
     expect(code.length).toBeGreaterThan(700)
     expect(code.flatMap(path => badWords(path, readFileSync(path, 'utf8'), true))).toEqual([])

@@ -1,37 +1,37 @@
 import { describe, expect, test } from 'vitest'
 import { median, mostCommon, quantile } from '../../tools/bench/figures.ts'
 
-describe('the median', () => {
-  test('is the middle value, whatever the order', () => {
+describe('median', () => {
+  test('returns the middle value, in any order', () => {
     expect(median([9, 1, 5])).toBe(5)
   })
 
-  test('of an even number of values lies between the middle two', () => {
+  test('returns the mean of the middle two of an even number of values', () => {
     expect(median([4, 1, 2, 10])).toBe(3)
   })
 
-  test('of no values does not exist', () => {
+  test('throws for no values', () => {
     expect(() => median([])).toThrow('No values')
   })
 })
 
-describe('a quantile', () => {
+describe('quantile', () => {
   const hundred = Array.from({ length: 100 }, (_, at) => 100 - at)
 
-  test('of 99 in 100 leaves one value above it', () => {
+  test('returns for 0.99 the value with one in a hundred above it', () => {
     expect(quantile(hundred, 0.99)).toBe(99)
   })
 
-  test('of a few values is the largest', () => {
+  test('returns for 0.99 the largest of a few values', () => {
     expect(quantile([3, 1, 2], 0.99)).toBe(3)
   })
 
-  test('of nothing is the least value', () => {
+  test('returns for 0 the smallest value', () => {
     expect(quantile([3, 1, 2], 0)).toBe(1)
   })
 })
 
-test('the most common value is found, and the earliest of several', () => {
+test('mostCommon returns the most frequent value, or the earliest of several', () => {
   expect(mostCommon(['b', 'a', 'a'])).toBe('a')
   expect(mostCommon(['b', 'a', 'a', 'b'])).toBe('b')
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { plansOf, readPlans } from '../../tools/bench/kept-plans.ts'
 import { OPERATIONS } from '../../tools/bench/operations.ts'
 
-test('the floor has a kept plan of every operation', () => {
+test('the floor has a recorded plan for every operation', () => {
   const kept = readPlans()
   expect(kept.commit).toBe('039ad00')
   const plans = plansOf(kept, OPERATIONS)
@@ -10,7 +10,7 @@ test('the floor has a kept plan of every operation', () => {
   for (const [{ name }, { answerBytes }] of plans) expect(answerBytes, name).toBeGreaterThan(0)
 })
 
-test('the plan is what was asked then: an endorsement wrote 27 rows in one batch of its object', () => {
+test('the recorded plan is that of the old commit: an endorsement wrote 27 rows in one batch of its object', () => {
   const [plan] = plansOf(
     readPlans(),
     OPERATIONS.filter(({ name }) => name === 'endorse'),
@@ -20,7 +20,7 @@ test('the plan is what was asked then: an endorsement wrote 27 rows in one batch
   expect(writes.reduce((sum, { rows }) => sum + rows, 0)).toBe(27)
 })
 
-test('an operation without a plan is named, with what records one', () => {
+test('an operation without a plan is an error that names the command to record it', () => {
   expect(() => plansOf({ commit: 'abc', plans: {} }, OPERATIONS)).toThrow(
     "There is no plan of 'sign in': npm run bench -- --record-floor abc records all again.",
   )

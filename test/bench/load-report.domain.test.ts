@@ -9,7 +9,7 @@ const after = { from: 80_000, to: 140_000 }
 const asked = (count: number, from: number, kind: string, latencyMs: number): Sample[] =>
   Array.from({ length: count }, (_, at) => ({ kind, at: from + at, latencyMs, status: 200 }))
 
-/** A minute of 60 requests, a burst that begins as many a second ten times over, and a minute that is as before. */
+/** A minute of 60 requests, a burst at ten times that rate, and a minute like the first. */
 const figures = (samples: readonly Sample[], changes: Partial<LoadFigures> = {}): LoadFigures => ({
   tenants: 1,
   users: 1,
@@ -29,29 +29,29 @@ const figures = (samples: readonly Sample[], changes: Partial<LoadFigures> = {})
 const usual = [...asked(50, 0, 'price', 20), ...asked(10, 100, 'endorse', 100)]
 const tenfold = asked(100, 60_000, 'price', 5_000)
 
-describe('a run of the load', () => {
-  it('is good where the burst was ten times as much and latency is what it was', () => {
+describe('A load run', () => {
+  it('passes when the burst was ten times the usual rate and latency returned to within 1.5 times', () => {
     expect(problemsOf(figures([...usual, ...tenfold, ...asked(60, 80_000, 'price', 29)]))).toEqual([])
   })
 
-  it('is not where fewer requests began in the burst', () => {
+  it('fails when fewer requests were sent in the burst', () => {
     const few = figures([...usual, ...tenfold.slice(0, 94), ...asked(60, 80_000, 'price', 20)])
     expect(problemsOf(few)).toEqual(['the burst was only 9.4 times as many requests'])
   })
 
-  it('is not where latency stays above one and a half times what it was, or nothing tells', () => {
+  it('fails when latency stays above 1.5 times the usual, or was not measured', () => {
     const slow = figures([...usual, ...tenfold, ...asked(60, 80_000, 'price', 31)])
     expect(problemsOf(slow)).toEqual(['latency did not return to what it was: 1.55 times (at most 1.5)'])
     expect(problemsOf(figures([...usual, ...tenfold]))).toEqual(['no answers tell what latency was, or is'])
   })
 
-  it('holds each answer against the usual of its own kind', () => {
+  it('compares each response with the usual latency of its own kind', () => {
     const other = figures([...usual, ...tenfold, ...asked(60, 80_000, 'endorse', 110)])
     expect(latencyRatio(other)).toBeCloseTo(1.1)
     expect(problemsOf(other)).toEqual([])
   })
 
-  it('is not where an answer was wrong, or an event did not arrive', () => {
+  it('fails when a response was wrong, an event did not arrive or a delivery was given up', () => {
     const good = [...usual, ...tenfold, ...asked(60, 80_000, 'price', 20)]
     const failures = [{ call: 'GET /', status: 503, text: '' }]
     const book = { ...figures([]).book, toDeliver: new Set(['one', 'two']), failedDeliveries: 1 }

@@ -8,8 +8,8 @@ function* calls(count: number): Generator<Call, undefined> {
   for (let at = 0; at < count; at += 1) yield { method: 'GET', path: `/${at}` }
 }
 
-describe('a run', () => {
-  test('makes every call once, never more at a time than it may', async () => {
+describe('drive', () => {
+  test('makes every call once, and never more than the limit at a time', async () => {
     const made: string[] = []
     let under = 0
     let most = 0
@@ -34,7 +34,7 @@ describe('a run', () => {
     expect(most).toBe(4)
   })
 
-  test('begins no call after its time', async () => {
+  test('starts no call after its time is up', async () => {
     const endless = (function* (): Generator<Call> {
       for (;;) yield { method: 'GET', path: '/' }
     })()
@@ -44,7 +44,7 @@ describe('a run', () => {
     expect(elapsedMs).toBeGreaterThanOrEqual(50)
   })
 
-  test('fails with the first answer that is not as it should be', async () => {
+  test('fails with the first wrong response', async () => {
     const connection = { send: () => Promise.reject(new Error('GET / answered 500')) }
     await expect(drive(connection, calls(5), { atOnce: 2, longestMs: 1_000 }, () => {})).rejects.toThrow(
       'answered 500',

@@ -13,8 +13,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-describe('a section of the figures', () => {
-  test('is added to what others wrote, and replaces only what it wrote itself', () => {
+describe('A section of the measured figures', () => {
+  test('is added to what others wrote, and replaces only itself', () => {
     writeSection('load', '## Load\n\n1', file)
     writeSection('faults', '## Faults\n\n2', file)
     const before = readFileSync(file, 'utf8')
@@ -23,7 +23,7 @@ describe('a section of the figures', () => {
     expect(before.match(/## \w+/g)).toEqual(['## Load', '## Faults'])
   })
 
-  test('is not guessed at where one of its marks is gone', () => {
+  test('is not written when one of its markers is missing', () => {
     writeFileSync(file, '<!-- load:begin -->\n')
     expect(() => writeSection('load', 'x', file)).toThrow('without <!-- load:end -->')
     writeFileSync(file, '<!-- load:end -->\n')

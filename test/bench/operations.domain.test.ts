@@ -16,16 +16,16 @@ const all = async (takes: Operation['takes'], stock = emptyStock(), most = 3) =>
   return told
 }
 
-describe('what an operation is about', () => {
-  test('is each record in turn, over and over', async () => {
+describe('The subjects of an operation', () => {
+  test('are the existing records in turn, repeatedly', async () => {
     expect(await all('policyholder')).toEqual(['h1', 'h2', 'h1'])
   })
 
-  test('is a new record each time, where it makes one', async () => {
+  test('are new each time for an operation that creates a record', async () => {
     expect(new Set(await all('new')).size).toBe(3)
   })
 
-  test('is what an earlier operation left, once, in that order, and with what had to be asked for', async () => {
+  test('are what an earlier operation left, each once and in order, with what had to be looked up', async () => {
     const stock = { ...emptyStock(), quoted: ['d1', 'd2', 'd3', 'd4'] }
     expect(await all('quoted', stock)).toEqual(['d1~asked', 'd2~asked', 'd3~asked'])
     expect(await all('quoted', stock)).toEqual(['d4~asked'])
@@ -33,14 +33,14 @@ describe('what an operation is about', () => {
   })
 })
 
-describe('the operations', () => {
-  test('have a plan of their own each, whose name needs no escape in a path', () => {
+describe('The operations', () => {
+  test('have separate plans, with names that need no escaping in a path', () => {
     const names = OPERATIONS.map(planName)
     expect(new Set(names).size).toBe(OPERATIONS.length)
     for (const name of names) expect(encodeURIComponent(name)).toBe(name)
   })
 
-  test('take up only what an earlier one has left', () => {
+  test('use only what an earlier operation has left', () => {
     const left = new Set<string>()
     const stocked = Object.keys(emptyStock())
     for (const { takes, leaves = {} } of OPERATIONS) {

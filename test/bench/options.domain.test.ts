@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { PARTS, readOptions } from '../../tools/bench/options.ts'
 
-describe('the command line', () => {
-  test('with nothing on it means five small rounds and no file', () => {
+describe('The command line of the benchmark', () => {
+  test('without options means five small rounds and no file', () => {
     expect(readOptions([])).toMatchObject({ sizes: { rounds: 5 }, jsonFile: undefined })
   })
 
@@ -12,7 +12,7 @@ describe('the command line', () => {
     expect(sizes.longestRunMs).toBeGreaterThan(readOptions([]).sizes.longestRunMs)
   })
 
-  test('names a part that is measured alone, and only one', () => {
+  test('names at most one part to measure alone', () => {
     expect(readOptions([]).part).toBeUndefined()
     for (const part of PARTS) expect(readOptions([`--${part}`]).part).toBe(part)
     expect(() => readOptions(['--tables', '--plugin'])).toThrow('Only one')
@@ -25,26 +25,26 @@ describe('the command line', () => {
     expect(readOptions(['--tables', '--full']).sizes.tableRows).toBe(1_000_000)
   })
 
-  test('names the accounts of the book that is migrated', () => {
+  test('with --accounts sets the size of the migrated book, at least 10', () => {
     expect(readOptions(['--migration', '--accounts', '30']).sizes.accounts).toBe(30)
     expect(() => readOptions(['--migration', '--accounts', '3'])).toThrow('at least 10')
   })
 
-  test('names the requests over which memory is watched, which may be recorded', () => {
+  test('with --requests sets the number of requests over which memory is watched, at least 1,000', () => {
     const { sizes, recorded } = readOptions(['--heap', '--requests', '10000', '--record'])
     expect([sizes.heapRequests, recorded]).toEqual([10_000, true])
     expect(readOptions(['--reports', '--record'])).toMatchObject({ part: 'reports', recorded: true })
     expect(() => readOptions(['--heap', '--requests', '10'])).toThrow('at least 1,000')
   })
 
-  test('names another commit to compare with, or asks for the record', () => {
+  test('with --against names another commit to compare with, or --record stores the figures', () => {
     expect(readOptions(['--against', 'main'])).toMatchObject({ against: 'main', recorded: false })
     expect(readOptions(['--record'])).toMatchObject({ against: undefined, recorded: true })
     expect(() => readOptions(['--record', '--against=main'])).toThrow('--record is for')
     expect(() => readOptions(['--tables', '--against=main'])).toThrow('Only one')
   })
 
-  test('names the commit whose plans the floor is to have', () => {
+  test('with --record-floor names the commit whose plans the floor is to use', () => {
     expect(readOptions(['--record-floor', '039ad00']).floorOf).toBe('039ad00')
     expect(readOptions([]).floorOf).toBeUndefined()
     expect(() => readOptions(['--record-floor='])).toThrow('--record-floor needs a commit')
@@ -53,16 +53,16 @@ describe('the command line', () => {
     expect(() => readOptions(['--record-floor', 'a', '--only', 'quote'])).toThrow('--only chooses')
   })
 
-  test('names the file for the figures', () => {
+  test('with --json names the file for the figures', () => {
     expect(readOptions(['--json=figures.json']).jsonFile).toBe('figures.json')
   })
 
-  test('with a word that is not known is refused', () => {
+  test('is rejected with an unknown option', () => {
     expect(() => readOptions(['--fast'])).toThrow("Unknown option '--fast'")
     expect(() => readOptions(['--json='])).toThrow('name of a file')
   })
 
-  test('keeps a draft of a run in memory until the next run takes it', () => {
+  test('keeps runs short enough for a draft to stay in memory until the next run uses it', () => {
     // A run of the service, one of the floor, and the next of the service: all within ten seconds.
     expect(3 * readOptions(['--full']).sizes.longestRunMs).toBeLessThan(10_000)
   })

@@ -13,8 +13,8 @@ const observed = (worker: Batch[], object: Batch[], objectCalls: number, answerB
   answerBytes,
 })
 
-describe('the plan of an operation', () => {
-  test('is that of its most common requests, so that a rare lease or look-up is not in it', () => {
+describe('The plan of an operation', () => {
+  test('is that of its most common requests, so it excludes rare leases or look-ups', () => {
     const rare = observed([READ], [READ, WRITE], 2)
     const common = observed([], [READ, WRITE], 1)
     expect(planOf([rare, common, common], false)).toEqual({
@@ -27,23 +27,23 @@ describe('the plan of an operation', () => {
     })
   })
 
-  test('is that of the latest of the common requests, when everything is warm', () => {
+  test('is that of the last of its common requests, when everything is warm', () => {
     expect(planOf([observed([READ], [], 0, 1), observed([READ], [], 0, 2)], false).answerBytes).toBe(2)
   })
 
-  test('calls no object where the service called none', () => {
+  test('calls no object if the service called none', () => {
     expect(planOf([observed([READ], [], 0)], true)).toMatchObject({ hashes: true, object: undefined })
   })
 
-  test('calls an object that asks nothing of the database', () => {
+  test('calls an object even if that object does not query its database', () => {
     expect(planOf([observed([], [], 1)], false).object).toEqual([])
   })
 
-  test('needs a request to be observed', () => {
+  test('needs at least one observed request', () => {
     expect(() => planOf([], false)).toThrow('Nothing was observed')
   })
 
-  test('is told in batches, statements and rows of both places', () => {
+  test('is described by the batches, statements and rows of the Worker and the object', () => {
     const plan = { hashes: false, worker: [READ], object: [WRITE], messages: [20], answerBytes: 1 }
     expect(describePlan(plan)).toBe(
       '2 batches, 3 statements, 12 rows read, 3 written, 0 calls of R2, 1 messages',

@@ -8,7 +8,7 @@ import {
   table,
 } from '../../tools/bench/report.ts'
 
-test('a table has columns as wide as their widest cell, figures to the right', () => {
+test('a table has columns as wide as their widest cell, and aligns figures to the right', () => {
   expect(
     table([
       ['operation', 'req/s', 'round trips'],
@@ -36,7 +36,7 @@ const MEASURED = {
   ratio: 0.85,
 }
 
-test('an operation stands with its ratio, the spread of the rounds, the goal and what it costs', () => {
+test('an operation is shown with its ratio, the spread of its rounds, its goal and its costs', () => {
   const [head, row] = operationRows([MEASURED])
   expect(Object.fromEntries(head!.map((name, at) => [name, row![at]]))).toEqual({
     operation: 'get policy',
@@ -56,14 +56,14 @@ test('an operation stands with its ratio, the spread of the rounds, the goal and
   })
 })
 
-test('beside another commit, counts that changed stand with what they were', () => {
+test('compared with another commit, changed counts are shown with their earlier values', () => {
   const [head, row] = changeRows([MEASURED])
   const cells = Object.fromEntries(head!.map((name, at) => [name, row![at]]))
   expect(cells).toMatchObject({ before: '1000.0', 'rows read': '60 -> 40', 'rows written': '0' })
   expect(cells['round trips']).toBe('d1 1')
 })
 
-test('a table of a document has figures to the right', () => {
+test('a Markdown table aligns figures to the right', () => {
   expect(
     markdownTable([
       ['name', 'a', 'last'],
@@ -72,7 +72,7 @@ test('a table of a document has figures to the right', () => {
   ).toBe('| name | a | last |\n| --- | ---: | --- |\n| x | 1 | y |')
 })
 
-test('start-up and bundle stand beside their goals', () => {
+test('start-up time and bundle size are shown with their goals', () => {
   expect(startUpLine({ routes: 40, serviceMs: 120, emptyAppMs: 50, ratio: 2.4 })).toBe(
     'start-up: 120 ms CPU, an empty app with 40 routes 50 ms: ratio 2.40 (goal <= 3)',
   )

@@ -1,11 +1,11 @@
-// How the bench looks at a bundle: in a process of its own, as `npm run bench -- --start-up` starts it.
+// How the benchmark inspects a bundle: in a separate process, as `npm run bench -- --start-up` does.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-test('routes of a bundle are counted, though a module beside it writes the document', () => {
+test('the routes of a bundle are counted even if a separate module has the document', () => {
   const folder = mkdtempSync(join(tmpdir(), 'bundle-'))
   try {
     mkdirSync(join(folder, 'bundles'))

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
 
-/** TMPDIR of a run that begins with the given one. */
+/** Returns TMPDIR of a run that starts with the given TMPDIR. */
 function folderWith(given: string | undefined): string {
   const { TMPDIR: _, ...environment } = process.env
   const program = `
@@ -19,12 +19,12 @@ function folderWith(given: string | undefined): string {
   })
 }
 
-it('what a run writes lies in memory where there is room, and is gone with the run', () => {
+it('a run writes to memory if there is room, and removes its folder when it ends', () => {
   const folder = folderWith(undefined)
   expect(folder).toMatch(/^(?:\/dev\/shm\/bindery-tests-\d+)?$/)
   if (folder !== '') expect(existsSync(folder)).toBe(false)
 })
 
-it('who names a folder has that', () => {
+it('a run uses the TMPDIR that it is given', () => {
   expect(folderWith('/')).toBe('/')
 })

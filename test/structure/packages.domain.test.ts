@@ -3,10 +3,10 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readImports } from '../../tools/imports.ts'
 
-/** Generated from a package, for the one folder that the Worker loads bundles from. */
+/** Generated from packages, because the Worker loads all bundles from this folder. */
 const BUNDLES = 'src/bundles/'
 
-/** Files that the exports of the packages name, by their paths from the root of the checkout. */
+/** The files that the exports of packages name, as paths from the root of the checkout. */
 const doors = new Set(
   globSync('packages/*/package.json').flatMap(file => {
     const { exports } = JSON.parse(readFileSync(file, 'utf8')) as { exports: Record<string, string> }
@@ -14,8 +14,8 @@ const doors = new Set(
   }),
 )
 
-describe('the packages', () => {
-  it('import nothing of the service, their tests neither', () => {
+describe('The packages', () => {
+  it('import nothing of the service, not even in their tests', () => {
     const outside = globSync('packages/**/*.ts', { exclude: ['**/node_modules/**'] }).flatMap(file =>
       [...readFileSync(file, 'utf8').matchAll(/'(\.\.?\/[^']*)'/g)]
         .map(([, path]) => normalize(join(dirname(file), path!)))
@@ -25,7 +25,7 @@ describe('the packages', () => {
     expect(outside).toEqual([])
   })
 
-  it('are imported by the service only through the files that their exports name', () => {
+  it('are imported by the service only through the files named in their exports', () => {
     const besides = [...readImports('.')].flatMap(([file, imported]) =>
       file.startsWith('packages/')
         ? []
@@ -36,7 +36,7 @@ describe('the packages', () => {
     expect(besides).toEqual([])
   })
 
-  it('export files that there are', () => {
+  it('export only files that exist', () => {
     expect(doors.size).toBeGreaterThan(10)
     for (const door of doors) expect(() => readFileSync(door)).not.toThrow()
   })
