@@ -1,4 +1,4 @@
-// One checker for all: what it is given is everything that a run left, and what it finds is what should not be.
+// One checker for all runs. It is given everything that a run left, and returns what is wrong with it.
 import { events } from './checks/events.ts'
 import { files } from './checks/files.ts'
 import { policies } from './checks/policies.ts'
@@ -17,7 +17,7 @@ export const violationsOf = (contents: Contents): Violation[] => [
 const line = ({ number, kind, asked, tries, outcome, refusal }: Wish): string =>
   `  ${number}. ${kind}: ${asked.method} ${asked.path} [${tries.join(', ')}] ${outcome}${refusal ? ` (${refusal})` : ''}`
 
-/** The stories of all that was violated, the shortest first. */
+/** The stories of all violations, the shortest first. */
 export function storiesOf(contents: Contents): string[] {
   const lines = (story: string): number => story.split('\n').length
   return violationsOf(contents)
@@ -25,7 +25,7 @@ export function storiesOf(contents: Contents): string[] {
     .sort((a, b) => lines(a) - lines(b))
 }
 
-/** What was violated, with what clients did to the policy that it shows at, and no more. */
+/** Describes a violation, with only what clients did to the policy where it was found. */
 function storyOf(contents: Contents, { says, wish, policy }: Violation): string {
   const about = policy ?? wish?.policy
   const told = contents.ledger.filter(

@@ -1,5 +1,5 @@
-// A client as real ones are: it gives every wish a key, tries again under that key while it does not know what became of it, and
-// gives up at last. The ledger is what all clients of a run know.
+// A realistic client: it gives every wish a key, repeats the request under that key while it does not know the outcome, and finally
+// gives up. The ledger is what all clients of a run know.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from './kinds.ts'
 
@@ -8,39 +8,39 @@ export type Asked = {
   readonly path: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** The mark of what an earlier wish made and this one takes away. */
+  /** The mark of an earlier wish's result, which this one removes. */
   readonly undoes?: string
 }
 
 export type Told = { readonly status: number; readonly requestId: string | undefined; readonly body: unknown }
 
-/** Makes one call; throws where nothing comes back. */
+/** Makes one call. Throws if no response arrives. */
 export type Send = (asked: Asked) => Promise<Told>
 
-/** `acknowledged`: a 2xx came. `refused`: the service said no. `unknown`: it was given up. */
+/** `acknowledged`: a 2xx arrived. `refused`: the service rejected it. `unknown`: the client gave up. */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown'
 
-/** Something that a client wanted done, under a key of its own. */
+/** Something that a client wants done, under a separate key. */
 export type Wish = {
-  /** In the order in which the wishes of the run were had. */
+  /** The order in which the wishes of the run began. */
   readonly number: number
   readonly kind: string
   readonly key: string
-  /** The policy that it is about, if there was one. */
+  /** The policy that it concerns, if any. */
   readonly policy: string | undefined
   readonly asked: Asked
-  /** What each try came to, as the client was told: a status, or `nothing`. */
+  /** The outcome of each try for the client: a status, or `nothing`. */
   readonly tries: (number | 'nothing')[]
-  /** Requests that reached the service, as far as anybody can say. */
+  /** Requests known to have reached the service. */
   readonly requestIds: string[]
   outcome: Outcome
-  /** Every answer of a 2xx. */
+  /** The bodies of all 2xx responses. */
   readonly answers: unknown[]
-  /** What the service said no by. */
+  /** The error response of the service. */
   refusal?: string
 }
 
-/** After how many tries it gives up, and how long it waits at most before each further one. */
+/** The number of tries before it gives up, and the longest wait before each further one. */
 export type Patience = { readonly tries: number; readonly waitMs: number }
 
 export class Client {
@@ -56,7 +56,7 @@ export class Client {
     this.#patience = patience
   }
 
-  /** What a read answers; undefined when it cannot be had. Never throws. */
+  /** Returns the response to a read; undefined if it fails. Never throws. */
   async read<Body>(path: string): Promise<Body | undefined> {
     for (let tries = 0; tries < this.#patience.tries; tries += 1) {
       const told = await this.#send({ method: 'GET', path }).catch(() => undefined)
@@ -66,7 +66,7 @@ export class Client {
     return undefined
   }
 
-  /** Wants something done, and does what can be done for it. */
+  /** Requests something, and repeats the request until its outcome is known or the tries are used up. */
   async wish(kind: string, policy: string | undefined, asked: Asked): Promise<Wish> {
     const number = this.#ledger.length + 1
     const wish: Wish = {
@@ -111,7 +111,7 @@ export class Client {
   }
 }
 
-/** What says no, and will. A policy that is being changed elsewhere may be tried again. */
+/** Whether a rejection is final. A policy that is being changed by someone else may be tried again. */
 const isFinal = (status: number, body: unknown): boolean =>
   status >= 400 &&
   status < 500 &&
@@ -119,5 +119,5 @@ const isFinal = (status: number, body: unknown): boolean =>
   status !== 408 &&
   (body as { code?: string } | undefined)?.code !== 'versionConflict'
 
-/** The answer of a wish that was acknowledged. */
+/** The response to an acknowledged wish. */
 export const answerOf = <Body>(wish: Wish): Body | undefined => wish.answers[0] as Body | undefined

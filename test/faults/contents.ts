@@ -1,5 +1,5 @@
-// Everything that a tenant has, read once nothing happens any more: all rows of its databases, its files, its policies as the
-// service reads and answers them, the stream, and what came at the webhook.
+// All data of a tenant, read once nothing happens any more: all rows of its databases, its files, its policies as the service reads
+// and returns them, the stream, and what arrived at the webhook.
 import { newUuid, type PolicyLocator } from '../../src/kernel/locators.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { SYSTEM_CALLER } from '../../src/platform/context.ts'
@@ -13,10 +13,10 @@ import type { Wish } from './client.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** What a row has beside its columns: the number of its shard. */
+/** A property of each row in addition to its columns: the number of its shard. */
 export const SHARD = '#shard'
 
-/** A policy as it is stored, and as it is answered; `problem` where it cannot be read. */
+/** A policy as it is stored and as it is returned, or the `problem` if it cannot be read. */
 export type Kept = { readonly loaded?: Loaded; readonly shown?: PolicyResponse; readonly problem?: string }
 
 export type Streamed = {
@@ -27,17 +27,17 @@ export type Streamed = {
 
 export type Contents = {
   readonly ledger: readonly Wish[]
-  /** Rows of all databases by table. */
+  /** Rows of all databases, by table. */
   readonly rows: Readonly<Record<string, readonly Row[]>>
-  /** How many databases the tenant has. */
+  /** The number of databases of the tenant. */
   readonly shards: number
-  /** Keys of the tenant's files, without what they begin with. */
+  /** Keys of the tenant's files, without the prefix. */
   readonly files: ReadonlySet<string>
   readonly policies: ReadonlyMap<string, Kept>
   readonly stream: readonly Streamed[]
-  /** Ids of events in the order in which they came at the webhook, repeats too. */
+  /** Ids of events in order of arrival at the webhook, including repeats. */
   readonly posts: readonly string[]
-  /** The tenant's time. */
+  /** The time of the tenant. */
   readonly at: number
 }
 
@@ -45,12 +45,12 @@ export type Sources = {
   readonly env: Env
   readonly tenant: Tenant
   readonly ledger: readonly Wish[]
-  /** What a GET of the path answers; throws for anything but a 2xx. */
+  /** Returns the response to a GET of the path. Throws for anything but a 2xx. */
   readonly get: <Body>(path: string) => Promise<Body>
   /** The whole stream. */
   readonly stream: () => Promise<readonly Streamed[]>
   readonly posts: () => Promise<readonly string[]>
-  /** Until when the service ran, in real time; it still does where it is not said. */
+  /** The real time until which the service ran. If absent, it is still running. */
   readonly ranUntil?: number
 }
 
@@ -87,7 +87,7 @@ async function allFiles({ env, tenant }: Sources): Promise<Set<string>> {
   return files
 }
 
-/** The whole stream, and what only the events interface has, read page by page. */
+/** The whole stream and the events that only the events interface has, read page by page. */
 export async function wholeStream(get: Sources['get'], tenantLocator: string): Promise<Streamed[]> {
   type Listed = Omit<Streamed, 'id'> & { readonly locator: string }
   const streamed = await allPages<Streamed>(get, '/eventstream/events', 'startTimestamp=0&pageSize=1000')
@@ -129,10 +129,10 @@ async function keptPolicy({ env, tenant, get }: Sources, locator: number): Promi
   }
 }
 
-/** What is not in the databases of the tenant alone. */
+/** What is not only in the databases of the tenant. */
 export type Outside = Pick<Contents, 'files' | 'stream' | 'posts'>
 
-/** `known`: of earlier contents, not to be read again. */
+/** Reads everything except the parts that are already `known` from earlier contents. */
 export async function readContents(sources: Sources, known?: Outside): Promise<Contents> {
   const rows = await allRows(sources)
   const policies = new Map<string, Kept>()

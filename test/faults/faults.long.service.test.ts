@@ -1,4 +1,4 @@
-// Seeded journeys while everything fails that may (docs/faults.md). `npm run faults -- --runs N --seed S` for more, and for others.
+// Seeded journeys under all kinds of faults (docs/faults.md). `npm run faults -- --runs N --seed S` runs more of them, and others.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { prepareDatabases } from '../support/databases.ts'
@@ -23,17 +23,17 @@ afterEach(() => {
 })
 
 it.each(plans)(
-  'nothing is lost, done twice or done by half: seed $seed',
+  'a run under faults loses nothing and does nothing twice or by half: seed $seed',
   async plan => {
     const ran = await run(plan)
     console.log(`faults: ${JSON.stringify(figuresOf(plan, ran.contents, ran.stories, ran.counts))}`)
     expect(ran.stories, `seed ${plan.seed}`).toEqual([])
   },
-  // Ten times what the longest takes: a busy machine must not fail a run.
+  // Ten times the longest run, so that a busy machine does not fail one.
   300_000,
 )
 
-/** So that each kind of record is there for its violation. */
+/** Enough steps for each kind of record to exist, so that its violation can be planted. */
 const STEPS_OF_PLANTED = 14
 
 const expectFound = (contents: Contents, check: Check, what: string): void =>
@@ -42,8 +42,8 @@ const expectFound = (contents: Contents, check: Check, what: string): void =>
     what,
   ).toContain(check)
 
-describe.runIf(asked.runs === undefined)('the checker', () => {
-  it('finds what is planted, and nothing where nothing is', async () => {
+describe.runIf(asked.runs === undefined)('The checker', () => {
+  it('finds every planted violation, and none when nothing is planted', async () => {
     const none: FaultKind[] = ['clockMoved']
     const plan = {
       ...planOf(1_000_000_000),
@@ -57,12 +57,12 @@ describe.runIf(asked.runs === undefined)('the checker', () => {
       kinds: none,
     }
     const ran = await run(plan, async (read, { tenant }) => {
-      // The service complains of what it finds, too.
+      // The service logs errors about the violations, too.
       vi.spyOn(console, 'error').mockImplementation(() => {})
       const client = (env as unknown as Record<string, D1Database>)[tenant.shards[0]!]!
       const outside = await read()
       for (const { what, check, table, sql, says } of PLANTED_ROWS) {
-        // Kept here: another table would have the database prepare every statement once more.
+        // Kept in memory: another table would make the database prepare every statement again.
         const kept = (await client.prepare(`select * from "${table}"`).all()).results
         const { meta } = await client.prepare(sql).run()
         expect(meta.changes, what).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-// What a run came to, as a line for `npm run faults` to read.
+// The outcome of a run as one line, which `npm run faults` reads.
 import { isDone } from './checks/wishes.ts'
 import type { Outcome } from './client.ts'
 import type { Contents } from './contents.ts'
@@ -8,16 +8,16 @@ import type { Plan } from './writers.ts'
 export type Figures = Readonly<Record<Outcome, number>> & {
   readonly seed: number
   readonly violations: number
-  /** What came of the unknown ones: they are there. */
+  /** Wishes of unknown outcome that were done. */
   readonly done: number
   readonly events: number
   /** Accounts that were migrated meanwhile. */
   readonly migrated: number
-  /** Databases that the tenant had at first, and in the end. */
+  /** The number of databases of the tenant, first and last. */
   readonly shards: readonly [from: number, to: number]
-  /** Posts of events that had come before. */
+  /** Posts of events that had arrived before. */
   readonly repeats: number
-  /** Acknowledged wishes by their kind, and what is there in the end. */
+  /** Acknowledged wishes by kind, and the numbers of some records at the end. */
   readonly kinds: Readonly<Record<string, number>>
   readonly faults: Readonly<Partial<Record<FaultKind, number>>>
 }

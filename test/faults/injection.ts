@@ -1,5 +1,5 @@
-// Brings faults about inside the runtime: what the platform's bindings and Durable Objects do is done by way of here, for the
-// service as it is. Tests and service are one isolate, so that each kind of binding has one prototype for all.
+// Injects faults inside the runtime by wrapping the methods of the platform's bindings and of Durable Objects; the service itself
+// is unchanged. Tests and service share one isolate, so each kind of binding has one prototype for both.
 
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
@@ -11,40 +11,40 @@ const LOST = 'D1_ERROR: Network connection lost.'
 
 let current: Faults | undefined
 
-/** From now on faults come as these say; none for undefined. */
+/** Injects these faults from now on; none for undefined. */
 export function inject(faults: Faults | undefined): void {
   current = faults
 }
 
-/** Databases that do not answer for a while. */
+/** Databases that do not respond for a while. */
 export type Away = 'control' | 'tenants'
 
 let away: Away | undefined
 
-/** From now on these databases do not answer; all do for undefined. */
+/** Makes these databases unavailable from now on; none for undefined. */
 export function takeAway(which: Away | undefined): void {
   away = which
 }
 
-/** Tables of the control database alone. */
+/** Tables that only the control database has. */
 const OF_CONTROL =
   /"(?:tenant|shard|administrator|administration_\w+|pool_database|allowed_origin|revocation)"/
 
-/** Whether what is asked of is away, which its tables tell. */
+/** Whether the statements are for an unavailable database, judged by their tables. */
 const isAway = (statements: readonly { readonly statement: string }[]): boolean =>
   away !== undefined &&
   statements.some(({ statement }) => OF_CONTROL.test(statement)) === (away === 'control')
 
 const comes = (kind: FaultKind): boolean => current?.comes(kind) ?? false
 
-/** The object that the present call runs in. */
+/** The object in which the current call runs. */
 const inObject = new AsyncLocalStorage<DurableObjectState>()
 
 // biome-ignore lint/suspicious/noExplicitAny: a method of the platform's, of whatever shape.
 type Method = (this: any, ...given: any[]) => any
 type Methods = Record<string, Method>
 
-/** Has the method called by way of `by`, which is given the method itself. */
+/** Replaces the method by a call of `by`, which is given the original method. */
 function wrap(
   owner: object,
   name: string,
@@ -59,7 +59,7 @@ function wrap(
 
 const prototypeOf = (value: object): object => Object.getPrototypeOf(value) as object
 
-/** Ends the object that the call runs in, if it does: whatever it was about stays as it is. `before` comes first. */
+/** Ends the object in which the call runs, if any, in the middle of its work. Calls `before` first. */
 async function endObject(
   kind: FaultKind,
   message = 'The object was moved.',
@@ -126,7 +126,7 @@ function wrapFiles(): void {
 
 type Instance = { ctx: DurableObjectState }
 
-/** Calls of objects know which object they run in. */
+/** Records for each call of an object in which object it runs. */
 async function wrapObjects(): Promise<void> {
   for (const namespace of [env.POLICY, env.DISPATCHER, env.DELIVERY, env.MIGRATION]) {
     const any = namespace as unknown as DurableObjectNamespace
@@ -140,10 +140,10 @@ async function wrapObjects(): Promise<void> {
   }
 }
 
-/** As the platform marks what it may be worth to try again. */
+/** An error marked as the platform marks those that may be retried. */
 const lost = (): Error => Object.assign(new Error('Network connection lost.'), { retryable: true })
 
-/** Calls an object as over a bad connection, or one of another version. */
+/** Calls an object as over a bad connection, or as if it had another version. */
 async function callBadly(call: () => Promise<unknown>, method: string): Promise<unknown> {
   if (comes('objectOverloaded'))
     throw Object.assign(new Error(`Durable Object is overloaded. ${OVERLOADED}`), { overloaded: true })
@@ -156,7 +156,7 @@ async function callBadly(call: () => Promise<unknown>, method: string): Promise<
   return isOther && answer !== undefined ? { reply: answer } : answer
 }
 
-/** Stubs that the service gets while faults come. Those of tests are as they are. */
+/** Wraps the stubs that the service gets while faults are injected. Stubs of tests are unchanged. */
 function wrapStubs(): void {
   wrap(prototypeOf(env.POLICY), 'get', (self, given, own) => {
     const stub = own.apply(self, given) as Record<PropertyKey, unknown>
@@ -174,7 +174,7 @@ function wrapStubs(): void {
 
 let isWrapped = false
 
-/** Puts itself before the bindings of this test file, once. Without faults (`inject`) they do what they did. */
+/** Wraps the bindings of this test file, once. Without faults (`inject`) they work as before. */
 export async function wrapBindings(): Promise<void> {
   if (isWrapped) return
   isWrapped = true
@@ -193,11 +193,11 @@ atFileStart(() => {
   goAhead(0)
 })
 
-/** The real time is so much later than it is, for the service and for who asks. */
+/** Sets the real time ahead by this much, for the service and for the test. */
 export function goAhead(ms: number): void {
   aheadMs = ms
   Date.now = () => realNow() + aheadMs
 }
 
-/** The real time is so much later than it just was. */
+/** Advances the real time by this much. */
 export const elapse = (ms: number): void => goAhead(aheadMs + ms)

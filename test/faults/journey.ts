@@ -1,4 +1,4 @@
-// What clients do with a policy: at each step something that its state allows, as a clerk would who looks at it first.
+// What clients do with a policy: at each step, something that its state allows, like a clerk who reads the policy first.
 import type { Random } from '../../tools/book/random.ts'
 import { answerOf, type Client, type Wish } from './client.ts'
 
@@ -6,7 +6,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 const SCHEDULES = ['upfront', 'monthly', 'quarterly'] as const
 
-/** What a policy's answer says that a clerk looks at. */
+/** The properties of a policy response that a clerk reads. */
 type Shown = {
   locator: string
   issuedTimestamp?: string
@@ -19,18 +19,18 @@ type Shown = {
   cancellation?: unknown
 }
 
-/** Requests of the example: a policyholder's values and a policy. */
+/** Requests of the example: the values of a policyholder, and a policy. */
 export type Samples = { readonly policyholder: object; readonly policy: object }
 
 export type Life = {
   readonly client: Client
   readonly random: Random
-  /** Whether nobody else changes the policy meanwhile. */
+  /** Whether no other clerk changes the policy meanwhile. */
   readonly isAlone: boolean
   readonly samples: Samples
   readonly policyholder: string
   policy: string
-  /** Locators of what was made and may be gone on with. */
+  /** Locators of records that later steps may continue with. */
   readonly endorsements: string[]
   readonly renewals: string[]
   readonly cancellations: string[]
@@ -42,7 +42,7 @@ type Move = (life: Life, policy: Shown) => Promise<unknown>
 
 const last = (list: readonly string[]): string | undefined => list.at(-1)
 
-/** Somewhere in what is left of the policy, or was. */
+/** A time within the present or former term of the policy. */
 const within = ({ random }: Life, policy: Shown): number => {
   const start = Number(policy.originalContractStartTimestamp)
   const end = Number(policy.effectiveContractEndTimestamp)
@@ -131,7 +131,7 @@ const pay: Move = async (life, policy) => {
   const terms = life.random.pick([
     {},
     {},
-    // A part, more than is due, and what the policyholder has left.
+    // A partial payment, an overpayment, and a payment from the policyholder's credit.
     { amount: (outstandingAmount / 2).toFixed(2) },
     { amount: (outstandingAmount + 50).toFixed(2) },
     { source: 'credit' },
@@ -158,7 +158,7 @@ const addFee: Move = (life, policy) =>
     ],
   })
 
-/** To another one: to the one that it has is nothing to do, and so it is where another clerk was first. */
+/** Changes to another schedule. Changing to the current one does nothing, which would also happen after another clerk's change. */
 const reschedule: Move = async (life, policy) => {
   if (!life.isAlone) return
   await post(life, 'change schedule', `/policy/${life.policy}/paymentSchedule`, {
@@ -176,7 +176,7 @@ const upload: Move = async life => {
   await post(life, 'add document', `/policy/${life.policy}/addDocument?${query}`, form)
 }
 
-/** What `upload` calls its documents. */
+/** The names that `upload` gives its documents. */
 const UPLOADED = /^[0-9a-f-]{36}$/
 
 const removeUpload: Move = async (life, policy) => {
@@ -191,7 +191,7 @@ const removeUpload: Move = async (life, policy) => {
   })
 }
 
-/** Looks at a file, as who reads a policy's papers does. */
+/** Reads a file, as someone who reads a policy's documents does. */
 const readFile: Move = async (life, policy) => {
   const addresses = policy.documents.flatMap(one => one.url ?? [])
   if (addresses.length > 0) await life.client.read(new URL(life.random.pick(addresses)).pathname)
@@ -203,7 +203,7 @@ const addMedium: Move = async life => {
   await post(life, 'add medium', '/media', form)
 }
 
-/** Of an issued policy; how often each is listed is how likely it is. */
+/** Moves of an issued policy. Those listed more often are more likely. */
 const MOVES: readonly Move[] = [
   ...[endorse, endorse, insure, insure, goOn('endorsements', 'endorsements')],
   ...[goOn('endorsements', 'endorsements'), renew, goOn('renewals', 'renewals')],
@@ -211,7 +211,7 @@ const MOVES: readonly Move[] = [
   ...[upload, upload, readFile, readFile, addMedium],
 ]
 
-/** Of one that is not, between the steps to its issue. */
+/** Moves of a policy that is not issued, between the steps to its issue. */
 const BEFORE_ISSUE: readonly Move[] = [upload, upload, removeUpload, removeUpload, readFile]
 
 async function newPolicy(life: Life): Promise<void> {
@@ -248,8 +248,8 @@ async function step(life: Life): Promise<void> {
 }
 
 /**
- * One policy from its request on, in so many steps of each clerk. Several are at it at once, and do not know of each other: what one looks
- * at may be another policy when its wish comes.
+ * Takes one policy from its request through the given number of steps of each clerk. Several clerks work at the same time and do
+ * not know of each other: the policy may have changed since a clerk read it.
  */
 export async function live(
   client: Client,
@@ -279,7 +279,7 @@ export async function live(
   await Promise.all(randoms.map(clerk))
 }
 
-/** A new policyholder; undefined when none could be had. */
+/** Creates a policyholder; undefined if that failed. */
 export async function newPolicyholder(client: Client, samples: Samples): Promise<string | undefined> {
   for (let tries = 0; tries < 3; tries += 1) {
     const wish = await client.wish('create policyholder', undefined, {

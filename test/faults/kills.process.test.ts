@@ -1,5 +1,5 @@
-// The same journeys against the service as a process of its own, which is killed under them and started again; webhooks fail
-// meanwhile. Small runs of it are test/journeys/kill.process.test.ts and webhooks.process.test.ts; this is of `npm run faults`.
+// The same journeys against the service as a separate process, which is killed and restarted during them while webhooks fail.
+// test/journeys/kill.process.test.ts and webhooks.process.test.ts are small runs of this; `npm run faults` runs this file.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -24,14 +24,17 @@ import { EVENT_TYPES, type Plan, planOf, writeAll } from './writers.ts'
 
 const { runs = 0, seed: first = 1 } = inject('faults')
 
-/** Tenants whose clients write at once while the service is killed; more come after them. Three databases each, of 64. */
+/**
+ * Tenants whose clients write simultaneously while the service is killed; the others follow in later batches. Up to three of the 64
+ * databases each.
+ */
 const AT_ONCE = 20
 const KILLS = 3
-/** A hint that is lost costs a minute, a claim that is cut off half of one; and several may come together. */
+/** A lost hint costs a minute, an interrupted claim half a minute, and several may coincide. */
 const LONGEST_WAIT_MS = 420_000
 /** Databases of a tenant that grows. */
 const GROWN = 3
-/** What opens new databases to new policyholders, by scripts/tenant.ts. */
+/** The time after which scripts/tenant.ts opens new databases to new policyholders. */
 const OPEN_AFTER_MS = 11_000
 
 let service: ServiceProcess
@@ -63,7 +66,7 @@ type Tenant = {
   isWritten: boolean
 }
 
-/** As of runs inside the runtime, but for what takes a process too long: no papers, and one database at first. */
+/** The same plan as inside the runtime, except for what takes a process too long: no documents, and one database at first. */
 function killedPlan(seed: number): Plan {
   const plan = planOf(seed)
   const grows = plan.shards.to > plan.shards.from
@@ -136,7 +139,7 @@ const sendAs =
 
 const { policyholder, policy } = workedPolicies()[0]!.request
 
-/** Gives the tenant its databases as an operator does, while the service is killed and started again. */
+/** Adds databases to the tenant like an operator, while the service is killed and restarted. */
 async function grow(tenantName: string): Promise<void> {
   const growing = spawn(process.execPath, ['scripts/tenant.ts', 'shards', tenantName, String(GROWN)], {
     stdio: 'ignore',
@@ -161,7 +164,7 @@ async function write(tenant: Tenant): Promise<void> {
     ...(plan.shards.to > plan.shards.from && { grow: () => grow(tenant.tenantName) }),
     faults,
     ledger,
-    // As long as a start takes on a busy machine, and longer.
+    // Longer than a start takes on a busy machine.
     patience: { tries: 120, waitMs: 1_500 },
   })
   tenant.isWritten = true
@@ -179,7 +182,7 @@ async function kill(tenants: readonly Tenant[]): Promise<void> {
 const streamOf = ({ agent, tenantLocator }: Tenant): Promise<Streamed[]> =>
   wholeStream(path => apiClient(service.origin, agent).call('GET', path), tenantLocator)
 
-/** Whether nothing is left to do; migrations that gave up are told to go on. */
+/** Whether nothing is left to do. Resumes migrations that gave up. */
 async function isSettled(tenant: Tenant): Promise<boolean> {
   const admin = apiClient(service.origin, tenant.admin)
   const events = (await streamOf(tenant)).filter(({ type }) => !type.startsWith('login.'))
@@ -196,13 +199,13 @@ async function isSettled(tenant: Tenant): Promise<boolean> {
 
 async function settle(tenants: readonly Tenant[]): Promise<void> {
   const until = Date.now() + LONGEST_WAIT_MS
-  // Of timers that failed, the next look may be a minute away.
+  // After a failure, a timer may be tried again only a minute later.
   await sleep(65_000)
   for (const tenant of tenants)
     while (Date.now() < until && !(await isSettled(tenant).catch(() => false))) await sleep(500)
 }
 
-/** What GET answers of each policy, while the service runs: it is stopped to be read. */
+/** The response to a GET of each policy. Read while the service runs, because it is stopped before its data is read. */
 async function answersOf(tenant: Tenant): Promise<Map<string, unknown>> {
   const client = apiClient(service.origin, tenant.agent)
   const answers = new Map<string, unknown>()
@@ -219,11 +222,11 @@ async function answersOf(tenant: Tenant): Promise<Map<string, unknown>> {
   }
 }
 
-// Skipped where nobody asks for runs: `npm run faults` does.
+// Skipped unless runs are requested, as `npm run faults` does.
 it
   .runIf(runs > 0)
   .each(Array.from({ length: Math.max(1, Math.ceil(runs / AT_ONCE)) }, (_, at) => [first + at * AT_ONCE]))(
-  'killed three times under load, nothing is lost, done twice or done by half: seeds from %i',
+  'a service killed three times under load loses nothing and does nothing twice or by half: seeds from %i',
   async seed => {
     const count = Math.min(AT_ONCE, first + runs - seed)
     const tenants: Tenant[] = []

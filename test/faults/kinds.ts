@@ -1,4 +1,4 @@
-// What goes wrong, and how often.
+// The kinds of faults, and how often they occur.
 import type { Random } from '../../tools/book/random.ts'
 
 /** Each kind of fault, in the words of the fault table. */
@@ -43,7 +43,7 @@ export type FaultKind = keyof typeof FAULTS
 
 export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[]
 
-/** Of a hundred occasions each; those without a chance are brought about by the run itself. */
+/** Faults in a hundred opportunities. Kinds without a chance are injected by the run itself. */
 export const CHANCES: Partial<Record<FaultKind, number>> = {
   batchBefore: 4,
   batchAfter: 6,
@@ -85,19 +85,19 @@ export class Faults {
     this.counts = Object.fromEntries(FAULT_KINDS.map(kind => [kind, 0])) as Record<FaultKind, number>
   }
 
-  /** Whether a fault of the kind comes now; it is counted. */
+  /** Whether a fault of the kind occurs now. Counts it. */
   comes(kind: FaultKind): boolean {
     const comes = this.draws(kind)
     if (comes) this.note(kind)
     return comes
   }
 
-  /** As `comes`, for a fault that is brought about later, if at all. */
+  /** Like `comes`, but without counting, for a fault that may be injected later. */
   draws(kind: FaultKind): boolean {
     return this.has(kind) && this.#random.chance((CHANCES[kind] ?? 0) / 100)
   }
 
-  /** Whether faults of the kind are wanted; the code that brings one about counts it by `note`. */
+  /** Whether faults of the kind are enabled. The code that injects one counts it with `note`. */
   has(kind: FaultKind): boolean {
     return !this.#isOver && this.#kinds.has(kind)
   }
@@ -106,7 +106,7 @@ export class Faults {
     this.counts[kind] += 1
   }
 
-  /** Milliseconds of a wait. */
+  /** The duration of a wait, in milliseconds. */
   wait(most: number): number {
     return this.#random.between(1, most)
   }

@@ -1,5 +1,5 @@
-// Violations as they would show, one for each thing that the checker looks at: planted in the databases of a run that holds, or in
-// what was read of it where rows alone cannot tell.
+// One violation for each check of the checker, as it would appear: planted in the databases of a run without violations, or in the
+// contents read from it where rows alone cannot show it.
 
 import { EVERY_EVENT } from '../../src/platform/events/rows.ts'
 import { BELONGS } from './checks/policies.ts'
@@ -8,7 +8,7 @@ import type { Wish } from './client.ts'
 import { type Contents, type Row, SHARD } from './contents.ts'
 import type { Check } from './violation.ts'
 
-/** By a statement, in shard 0. */
+/** Planted by a statement, in shard 0. */
 export type PlantedRow = {
   readonly what: string
   readonly check: Check
@@ -169,7 +169,7 @@ export const PLANTED_ROWS: readonly PlantedRow[] = [
   },
 ]
 
-/** In what was read. */
+/** Planted in the contents that were read. */
 export type PlantedContents = {
   readonly what: string
   readonly check: Check
@@ -189,7 +189,7 @@ const withFiles = (contents: Contents, change: (files: string[]) => string[]): C
   files: new Set(change([...contents.files])),
 })
 
-/** A wish of the kind that was carried out; the run must have one. */
+/** A wish of the kind that was carried out. The run must have one. */
 function doneWish(contents: Contents, kind: string): Wish {
   const wish = contents.ledger.find(
     one => one.kind === kind && one.outcome === 'acknowledged' && isDone(contents, one),
@@ -203,7 +203,7 @@ const withWish = (contents: Contents, wish: Wish, change: Partial<Wish>): Conten
   ledger: contents.ledger.map(one => (one === wish ? { ...wish, ...change } : one)),
 })
 
-/** The path's locator after that folder. */
+/** The locator that follows the folder in the path. */
 const named = ({ asked }: Wish, folder: string): string => asked.path.split(`/${folder}/`)[1]!.split('/')[0]!
 
 const locatorOf = (wish: Wish): string => (wish.answers[0] as { locator: string }).locator

@@ -1,5 +1,5 @@
-// One seeded run inside the runtime: a tenant of its own, clients who live through policies all at once, faults on the way; then
-// time passes until nothing is left to do, and everything is read and checked.
+// One seeded run inside the runtime: a separate tenant, clients who change policies simultaneously, and faults meanwhile. Then time
+// passes until nothing is left to do, and everything is read and checked.
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
@@ -23,7 +23,7 @@ import { type Plan, writeAll } from './writers.ts'
 
 export type Ran = {
   readonly contents: Contents
-  /** What was violated, each with its story. */
+  /** The violations, each with its story. */
   readonly stories: readonly string[]
   readonly counts: Readonly<Record<FaultKind, number>>
 }
@@ -39,7 +39,7 @@ const sendAs =
     }
   }
 
-/** Ends all objects at once, as a process that dies does. */
+/** Ends all objects together, as the end of a process does. */
 async function resetObjects(random: Random, faults: Faults): Promise<void> {
   await scheduler.wait(random.between(100, 1_500))
   if (!faults.has('objectsReset')) return
@@ -55,7 +55,7 @@ async function suspendMeanwhile({ motor }: World, random: Random, faults: Faults
   await suspendAndResume(motor, () => scheduler.wait(random.between(20, 150)))
 }
 
-/** What is away or full for a while, one after the other. */
+/** Makes databases unavailable or full for a while, one after the other. */
 async function troubleMeanwhile({ motor }: World, random: Random, faults: Faults): Promise<void> {
   const meanwhile = (): Promise<unknown> => scheduler.wait(random.between(30, 300))
   const troubles = {
@@ -71,7 +71,7 @@ async function troubleMeanwhile({ motor }: World, random: Random, faults: Faults
   }
 }
 
-/** The housekeeping as it wakes the tenant, at the minute of the day that is the tenant's. */
+/** Runs the housekeeping that wakes the tenant at its minute of the day. */
 async function wakeAtItsMinute({ locator }: Tenant): Promise<void> {
   const row = await env.CONTROL.prepare('select rowid % 1440 as minute from tenant where locator = ?')
     .bind(locator)
@@ -81,14 +81,14 @@ async function wakeAtItsMinute({ locator }: Tenant): Promise<void> {
 
 const ROUNDS = 60
 const STEP_MS = 61_000
-/** Twice what a file that no row names may stay: half an hour. */
+/** Twice the half hour for which a file without a row may stay. */
 const CLEANED_MS = 60 * 60_000
 
 type Counts = { deliveries: number; jobs: number; timers: number; accounts: number; failed: string }
 
 const databaseOf = (binding: string): D1Database => (env as unknown as Record<string, D1Database>)[binding]!
 
-/** What is left to do in a shard. */
+/** Counts what is left to do in a shard. */
 const left = async (binding: string, at: number): Promise<Counts> =>
   (await databaseOf(binding)
     .prepare(
@@ -117,7 +117,7 @@ async function wake({ webhook }: World, tenant: Tenant): Promise<void> {
   await Promise.all(tenant.shards.map(inShard))
 }
 
-/** Lets time pass, a minute at a time, until nothing that is due is left; each object that has an alarm is woken by it. */
+/** Lets time pass, a minute at a time, until nothing that is due is left. Runs the alarm of each object that has one. */
 async function settle(world: World): Promise<void> {
   const { adminToken: token } = world
   await wakeAtItsMinute(world.tenant)
@@ -136,7 +136,7 @@ async function settle(world: World): Promise<void> {
   }
 }
 
-/** Carries the run out. `look` sees the tenant before it is given up. */
+/** Carries out the run. `look` sees the tenant before the run ends. */
 export async function run(
   plan: Plan,
   look: (read: (known?: Outside) => Promise<Contents>, world: World) => Promise<void> = async () => {},
@@ -146,7 +146,7 @@ export async function run(
   const faults = new Faults(randomOf(`faults ${plan.seed}`), plan.kinds)
   const world = await newWorld(plan, faults)
   const ledger: Wish[] = []
-  // The service tells of each fault: thousands of lines that nobody reads.
+  // The service would log thousands of lines about the faults.
   const quiet = (['error', 'warn', 'log'] as const).map(name =>
     vi.spyOn(console, name).mockImplementation(() => {}),
   )
@@ -180,7 +180,7 @@ export async function run(
     faults.end()
     inject(undefined)
     await settle(world)
-    // Whatever was stored and never recorded has been cleaned up by then.
+    // By then, files that were stored but never recorded have been deleted.
     elapse(CLEANED_MS)
     await settle(world)
   } finally {

@@ -1,8 +1,8 @@
 import type { Wish } from './client.ts'
 
-/** All that is looked at, each by a name of its own; faults.long.service.test.ts plants a violation of every one. */
+/** The names of all checks. faults.long.service.test.ts plants a violation of each. */
 export const CHECKS = [
-  // What clients wished for (checks/wishes.ts).
+  // What clients requested (checks/wishes.ts).
   'keyOnce',
   'acknowledgedThere',
   'refusedAbsent',
@@ -16,7 +16,7 @@ export const CHECKS = [
   'feeOnce',
   'documentOnce',
   'reversed',
-  // What holds of policies (checks/policies.ts).
+  // Policies (checks/policies.ts).
   'version',
   'belongs',
   'readable',
@@ -47,7 +47,7 @@ export const CHECKS = [
 
 export type Check = (typeof CHECKS)[number]
 
-/** Something that should not be; with the wish, policy or event that it shows at. */
+/** Something that is wrong, with the wish or policy where it was found. */
 export type Violation = {
   readonly check: Check
   readonly says: string

@@ -1,4 +1,4 @@
-// What a run lives in: a tenant with databases, a rater and a webhook of its own, and what is done to it while clients write.
+// The surroundings of a run: a tenant with databases, a rater and a webhook, and operations on it while clients write.
 import { env } from 'cloudflare:workers'
 import { testTenantName } from '../../src/access/tenant-names.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
@@ -38,18 +38,21 @@ export type World = {
   readonly webhook: Uuid
   readonly receiver: Receiver
   readonly administratorToken: string
-  /** Deploys its configuration, with nothing in it changed but bytes. */
+  /** Deploys the tenant's configuration again, with only a line break added. */
   readonly redeploy: Asked
-  /** Counts what the tenant's own services did badly. */
+  /** Counts the faults of the tenant's rater and webhook. */
   readonly countMoods: () => Promise<void>
 }
 
-/** How often the services of the tenant's own do badly by chance, at most: they are well after so many calls. */
+/** The number of first calls in which the tenant's rater or webhook may fail by chance. It is well afterwards. */
 const MOODS = 200
 
 type Mood = 'well' | 'fails' | 'slow'
 
-/** How a service of the tenant's own does, call by call; faults that were called for are counted when all is over. */
+/**
+ * How the tenant's rater or webhook behaves, call by call. Its faults are counted at the end, because only those count that were
+ * called for.
+ */
 class Moods {
   readonly #moods: readonly Mood[]
   readonly #kinds: { fails: FaultKind; slow: FaultKind }
@@ -62,12 +65,12 @@ class Moods {
     })
   }
 
-  /** What to tell the service, the last for all calls after that. */
+  /** The behaviors for the rater or webhook. The last one applies to all later calls. */
   behaviours<B>(of: Readonly<Record<Mood, B>>): B[] {
     return [...this.#moods, 'well' as const].map(mood => of[mood])
   }
 
-  /** Counts those of the first calls. */
+  /** Counts the faults of the first `calls` calls. */
   count(faults: Faults, calls: number): void {
     for (const mood of this.#moods.slice(0, calls)) if (mood !== 'well') faults.note(this.#kinds[mood])
   }
@@ -136,22 +139,23 @@ export async function newWorld(plan: Plan, faults: Faults): Promise<World> {
 const textOf = (content: ArchiveFiles[string]): string =>
   typeof content === 'string' ? content : new TextDecoder().decode(content)
 
-/** Makes the tenant with so many databases, all of them open. */
+/** Creates the tenant with this many databases, all of them open. */
 async function begin(name: string, shards: number): Promise<void> {
   const { locator } = await createTenant(env, { name, type: 'test' })
   await addShards(env, name, shards)
   await env.CONTROL.prepare('update shard set opens_at = 0 where tenant_locator = ?').bind(locator).run()
 }
 
-/** Longer than the service waits before the whole of it knows of new databases, and before they are open. */
+/** Longer than the service takes until all of it knows of new databases, and until they are open. */
 const KNOWN_MS = SHARDS_KNOWN_AFTER_MS + 500
 
-/** As often as `npm run tenant -- shards` may have to be run again, until it is done with. */
+/** The most runs that `npm run tenant -- shards` may need until it is done. */
 const MOST_ATTEMPTS = 50
 
 /**
- * Gives the tenant databases up to so many, as `npm run tenant -- shards NAME N` does, cut off by the same faults as all else and
- * run again. Its waits are short, and the real time goes on by as much as they are in truth: `meanwhile` has its turn then.
+ * Adds databases to the tenant up to this number, as `npm run tenant -- shards NAME N` does. It is interrupted by the same faults
+ * as everything else, and run again. It waits only briefly and advances the real time by the true waits, during which `meanwhile`
+ * runs.
  */
 export async function grow(
   { tenantName: name }: Pick<Motor, 'tenantName'>,
@@ -167,8 +171,8 @@ export async function grow(
 }
 
 /**
- * Suspends the tenant and resumes it, as the commands of `npm run tenant` do, cut off by the same faults as all else and run again. The
- * real time goes on by as much as they wait.
+ * Suspends the tenant and resumes it, as the commands of `npm run tenant` do. They are interrupted by the same faults as everything
+ * else, and run again. Advances the real time by as much as they wait.
  */
 export async function suspendAndResume(
   { tenantName: name }: Pick<Motor, 'tenantName'>,
@@ -183,7 +187,7 @@ export async function suspendAndResume(
   elapse(KNOWN_MS)
 }
 
-/** Has the tenant's databases full for a while: what would add to them is refused. */
+/** Makes the tenant's databases full for a while, so that additions are rejected. */
 export async function fillAndEmpty(
   { tenantName: name }: Pick<Motor, 'tenantName'>,
   meanwhile: () => Promise<unknown>,
@@ -195,7 +199,7 @@ export async function fillAndEmpty(
   elapse(KNOWN_EVERYWHERE_MS)
 }
 
-/** Has databases away for a while, longer than what was read of tenants is trusted. */
+/** Makes databases unavailable for longer than cached data of tenants is trusted. */
 export async function takeAwayAndBack(which: Away, meanwhile: () => Promise<unknown>): Promise<void> {
   takeAway(which)
   elapse(KNOWN_EVERYWHERE_MS)

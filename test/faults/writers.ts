@@ -1,29 +1,29 @@
-// What the clients of one run do, all at once: whatever carries it out, and whatever fails meanwhile.
+// What the clients of one run do simultaneously, whether inside the runtime or against a process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Random, randomOf } from '../../tools/book/random.ts'
 import { type Asked, Client, type Patience, type Send, type Wish } from './client.ts'
 import { live, newPolicyholder, type Samples } from './journey.ts'
 import { FAULT_KINDS, type FaultKind, type Faults } from './kinds.ts'
 
-/** What a run is made of; the same for the same seed. */
+/** The parameters of a run. The same for the same seed. */
 export type Plan = {
   readonly seed: number
   readonly policies: number
   readonly steps: number
-  /** Who change each policy at once. */
+  /** The number of clerks who change each policy simultaneously. */
   readonly clerks: number
   readonly isRated: boolean
   readonly hasPapers: boolean
-  /** Accounts of each migration, one of which begins with the rest and others later. */
+  /** The number of accounts of each migration. One migration begins with the run, the others later. */
   readonly accounts: readonly number[]
-  /** Databases of the tenant at first, and those that it gets while clients write; the same for none. */
+  /** The number of databases of the tenant at first, and after some were added while clients write. Equal if none are. */
   readonly shards: { readonly from: number; readonly to: number }
   readonly kinds: readonly FaultKind[]
 }
 
 const GROWS: Readonly<Record<number, number>> = { 1: 3, 3: 5, 8: 9 }
 
-/** `isShort`: as much as a run of `npm test` has time for. */
+/** `isShort`: no more than a run of `npm test` has time for. */
 export function planOf(seed: number, isShort = false): Plan {
   const random = randomOf(`plan ${seed}`)
   const from = random.pick(isShort ? [1, 1, 1, 3] : [1, 1, 1, 3, 3, 8])
@@ -42,11 +42,11 @@ export function planOf(seed: number, isShort = false): Plan {
   }
 }
 
-/** Databases that runs of these plans need. */
+/** The number of databases that runs of these plans need. */
 export const databasesOf = (plans: readonly Plan[]): number =>
   plans.reduce((sum, { shards }) => sum + shards.to, 0)
 
-/** Moves the clock on by some days, in which installments are invoiced and fall due. */
+/** Advances the clock by some days, in which installments are invoiced and become due. */
 async function moveClock(client: Client, days: number, faults: Faults): Promise<void> {
   if (!faults.has('clockMoved')) return
   faults.note('clockMoved')
@@ -54,7 +54,7 @@ async function moveClock(client: Client, days: number, faults: Faults): Promise<
   await client.wish('move clock', undefined, { method: 'POST', path: '/test/clock', body })
 }
 
-/** Moves the clock on several times while the others write. */
+/** Advances the clock several times while the others write. */
 async function letTimePass(client: Client, random: Random, faults: Faults): Promise<void> {
   for (let times = 0; times < 3; times += 1) {
     await sleep(random.between(200, 700))
@@ -62,7 +62,7 @@ async function letTimePass(client: Client, random: Random, faults: Faults): Prom
   }
 }
 
-/** What the webhook of a run asks for: everything but sign-ins, which reading needs too. */
+/** The event types that the webhook of a run subscribes to: all except sign-ins, which reading causes too. */
 export const EVENT_TYPES: readonly string[] = [
   'policy',
   'policyholder',
@@ -79,36 +79,36 @@ export const EVENT_TYPES: readonly string[] = [
 export type Writing = {
   readonly plan: Plan
   readonly tenantLocator: string
-  /** As who writes policies, and as who migrates. */
+  /** For an account that writes policies, and for one that migrates. */
   readonly agent: Send
   readonly admin: Send
   readonly samples: Samples
-  /** To be migrated meanwhile, a list for each migration. */
+  /** Accounts to migrate meanwhile, a list for each migration. */
   readonly migrations: readonly (readonly object[])[]
-  /** Its configuration, to be deployed again meanwhile. */
+  /** The tenant's configuration, to deploy again meanwhile. */
   readonly deploy?: { readonly as: Send; readonly asked: Asked }
-  /** Gives it more databases; new policyholders come into them from then on. */
+  /** Adds databases to the tenant, which new policyholders use from then on. */
   readonly grow?: () => Promise<void>
   readonly faults: Faults
   readonly ledger: Wish[]
   readonly patience: Patience
 }
 
-/** Resolves when every client is done, or has given up. */
+/** Resolves when every client has finished or given up. */
 export async function writeAll(writing: Writing): Promise<void> {
   const { plan, tenantLocator, samples, migrations, faults, ledger, patience, deploy, grow } = writing
   const client = new Client(writing.agent, faults, ledger, patience)
   const admin = new Client(writing.admin, faults, ledger, patience)
-  // A move is many steps, of which each may fail, and goes on from where it was: the more databases, the more tries.
+  // Moving the clock takes many steps, each of which may fail and continues where it stopped: more databases need more tries.
   const clock = new Client(writing.agent, faults, ledger, { ...patience, tries: patience.tries * 4 })
   const randomFor = (name: string): Random => randomOf(`${name} ${plan.seed}`)
   const clerksOf = (name: string): [Random, ...Random[]] => [
     randomFor(name),
     ...Array.from({ length: plan.clerks - 1 }, (_, at) => randomFor(`${name} clerk ${at}`)),
   ]
-  /** Fewer the more there are, and more in all. */
+  /** Fewer steps for each clerk when there are more clerks, but more in total. */
   const stepsOfEach = (steps: number): number => Math.ceil((2 * steps) / (plan.clerks + 1))
-  // Two policies have one policyholder: what one of them is paid too much is credit of the other.
+  // Two policies share a policyholder, so that what is overpaid on one is credit for the other.
   const couple = async (name: string, policies: number, steps: number): Promise<void> => {
     const holder = await newPolicyholder(client, samples)
     if (holder === undefined) return
@@ -131,7 +131,7 @@ export async function writeAll(writing: Writing): Promise<void> {
     faults.note('deployed')
     await new Client(deploy.as, faults, ledger, patience).wish('deploy', undefined, deploy.asked)
   }
-  /** Of the new ones some come into the new databases, and live there. */
+  /** Adds databases, then policyholders, some of whom are stored in the new databases. */
   const growMeanwhile = async (): Promise<void> => {
     if (!grow) return
     await grow()
@@ -147,9 +147,9 @@ export async function writeAll(writing: Writing): Promise<void> {
     deployMeanwhile(),
     growMeanwhile(),
   ])
-  // So far that what is not paid has lapsed.
+  // Far enough for unpaid policies to lapse.
   await moveClock(clock, 90, faults)
 }
 
-/** Policyholders that come once there are more databases. */
+/** Policyholders that are created once there are more databases. */
 const NEWCOMERS = 3

@@ -1,4 +1,4 @@
-// Every event is in the stream and was delivered, in the order of its policy; nothing that is due waits.
+// Every event is in the stream and was delivered, in the order of its policy. Nothing that is due is still waiting.
 import { type Contents, type Row, SHARD } from '../contents.ts'
 import type { Violation } from '../violation.ts'
 
@@ -12,7 +12,7 @@ function* delivered({ rows, posts }: Contents): Generator<Violation> {
   for (const event of rows.event ?? []) {
     const what = `The event ${event.type} ${event.locator}`
     const delivery = deliveries.get(inShard(event, event.sequence))
-    // Anyone who reads what is there has signed in.
+    // Sign-ins of the run itself, which happen whenever something is read.
     if (String(event.type).startsWith('login.')) continue
     if (!delivery) yield { check: 'delivery', ...policyOf(event), says: `${what} has no delivery.` }
     else if (delivery.state !== 'sent')
@@ -29,7 +29,7 @@ function* delivered({ rows, posts }: Contents): Generator<Violation> {
     if (!known.has(id)) yield { check: 'noStranger', says: `The event ${id} came, and is not there.` }
 }
 
-/** First arrivals of each policy's events are in the order in which they were committed. */
+/** Checks that each policy's events first arrived in the order in which they were committed. */
 function* ordered({ rows, posts }: Contents): Generator<Violation> {
   const first = new Map<string, number>()
   for (const [at, id] of posts.entries()) if (!first.has(id)) first.set(id, at)
@@ -57,7 +57,7 @@ function* streamed({ rows, stream }: Contents): Generator<Violation> {
   for (const id of missing) yield { check: 'streamWhole', says: `The stream lacks the event ${id}.` }
 }
 
-/** Nothing is due and waits: no timer, no document, no migration; and no account came twice. */
+/** Checks that no timer, document or migration is due but waiting, and that no account was migrated twice. */
 function* waiting({ rows, at }: Contents): Generator<Violation> {
   for (const { kind, subject, due_at } of rows.timer ?? [])
     if (Number(due_at) <= at - 60_000)

@@ -1,8 +1,8 @@
-// Files and the rows that name them: of each row its file, and no file of which no row tells, or a timer that will look at it.
+// Files and the rows that name them: each row has its file, and each file has a row or a timer that will delete it.
 import type { Contents, Row } from '../contents.ts'
 import type { Violation } from '../violation.ts'
 
-/** Folders of the tenant's place in R2 whose files have a name of one row each: the table and column of that. */
+/** Folders of the tenant in R2 whose files are each named after one row, with its table and column. */
 const FOLDERS: Readonly<Record<string, readonly [table: string, column: string]>> = {
   documents: ['document', 'locator'],
   media: ['medium', 'locator'],
@@ -13,8 +13,8 @@ const FOLDERS: Readonly<Record<string, readonly [table: string, column: string]>
 }
 
 /**
- * Folders whose files are named by their contents. What a deploy put there that came to nothing stays, for the same archive sent
- * again: to delete it could take it from under a deploy that is about to name it.
+ * Folders whose files are named after their contents. Files of a failed deployment stay, because the same archive may be sent
+ * again: deleting them could remove a file that another deployment is about to reference.
  */
 const BY_CONTENTS: ReadonlySet<string> = new Set(['archives', 'configurations'])
 
@@ -35,13 +35,13 @@ function* there({ rows, files }: Contents): Generator<Violation> {
     yield* missing(`archives/${hash}.zip`, `version ${version} of the configuration`)
 }
 
-/** A file is named by its row, or by the timer that deletes it unless there is one by then. */
+/** Checks that each file is named by its row, or by the timer that deletes it if there is no row by then. */
 function* named({ rows, files }: Contents): Generator<Violation> {
   const timers = names(rows.timer, 'subject')
   const known = Object.fromEntries(
     Object.entries(FOLDERS).map(([folder, [table, column]]) => [folder, names(rows[table], column)]),
   )
-  // What was sent of a migration goes when all of it is migrated.
+  // The data sent for a migration is deleted once all of it is migrated.
   known.migrations = names(
     rows.migration_run?.filter(row => row.state !== 'finished'),
     'locator',

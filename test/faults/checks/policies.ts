@@ -1,4 +1,4 @@
-// What must hold of every policy, whatever happened to it: its commits are whole and counted, its segments tile, its money adds up.
+// Invariants of every policy under any faults: its commits are whole and counted, its segments do not overlap, its money adds up.
 import { restDue, totalsDueOf } from '../../../src/policy/bills/amounts-due.ts'
 import { isStanding, lineOf, segmentsInForce } from '../../../src/policy/fold/line.ts'
 import { policyResponse, policyView } from '../../../src/policy/projection/policy.ts'
@@ -14,8 +14,8 @@ import type { Check, Violation } from '../violation.ts'
 const DOCUMENTS_MADE = ['document.ready', 'document.failed']
 
 /**
- * Each commit of a policy raises its version by one, from 0 where it was migrated, and has a row of its write. One that records what
- * became of documents has none, and has their events.
+ * Checks that each commit of a policy raised its version by one (from 0 for a migrated policy) and has a row in `write`. A commit
+ * that records finished documents has no such row, but has their events.
  */
 function* versions({ rows }: Contents): Generator<Violation> {
   const written = new Map<string, number>()
@@ -35,7 +35,7 @@ function* versions({ rows }: Contents): Generator<Violation> {
   }
 }
 
-/** Rows that name a record which is not there. */
+/** References of rows to a record that must exist. */
 export const BELONGS: readonly [table: string, column: string, owner: string][] = [
   ['quote', 'policy_locator', 'policy'],
   ['modification', 'policy_locator', 'policy'],
@@ -70,7 +70,7 @@ function* belongings({ rows }: Contents): Generator<Violation> {
   }
 }
 
-/** What the check says when it fails; undefined when it holds. */
+/** The error message of a check that fails; undefined for one that passes. */
 function failure(check: () => void): string | undefined {
   try {
     check()
@@ -88,7 +88,7 @@ function tiles(aggregate: PolicyAggregate): void {
   }
 }
 
-/** What is billed, and planned to be, is what is in force with what is accepted. */
+/** Checks that the amounts billed and planned are those of the coverage in force, including accepted transactions. */
 function bills(loaded: Loaded): void {
   const { aggregate, product } = loaded
   const view = policyView(aggregate, boundQuote(aggregate), product, isStanding)
@@ -98,7 +98,7 @@ function bills(loaded: Loaded): void {
     throw new Error(`${said} is billed and planned, and ${due} is due.`)
 }
 
-/** Of an installment there is one invoice that stands; what is paid on it is what its status says. */
+/** Checks that an installment has one valid invoice, whose status agrees with what is paid on it. */
 function invoices(aggregate: PolicyAggregate): void {
   const seen = new Set<string>()
   const totals = totalsDueOf(aggregate)
@@ -120,7 +120,7 @@ type Holds = readonly [check: Check, holds: (loaded: Loaded) => void]
 
 const HOLDS: readonly Holds[] = [['invoices', ({ aggregate }) => invoices(aggregate)]]
 
-/** Of what is bound. */
+/** Checks of issued policies. */
 const BOUND: readonly Holds[] = [
   ['segments', ({ aggregate }) => tiles(aggregate)],
   ['bills', bills],
@@ -128,7 +128,7 @@ const BOUND: readonly Holds[] = [
   ['changes', loaded => recordedChangesAddUp({ loaded } as unknown as Story)],
 ]
 
-/** What the interface answers is what is stored. */
+/** Checks that the interface returns what is stored. */
 function answered({ aggregate, product }: Loaded, shown: unknown): void {
   const expected = policyResponse(aggregate, product, { summarizeQuotes: false })
   const text = (value: unknown): string =>
@@ -150,7 +150,7 @@ function* ofPolicy(policy: string, { loaded, shown, problem }: Kept): Generator<
   }
 }
 
-/** By the policy as it was read: it is checked once, however often contents that differ in something else are. */
+/** Violations by the policy as it was read, so that contents which differ elsewhere do not check it again. */
 const found = new WeakMap<Kept, readonly Violation[]>()
 
 function* kept({ policies }: Contents): Generator<Violation> {
@@ -160,7 +160,7 @@ function* kept({ policies }: Contents): Generator<Violation> {
   }
 }
 
-/** Nobody has used more credit than there was. */
+/** Checks that no policyholder has used more credit than there was. */
 function* credits({ rows }: Contents): Generator<Violation> {
   const credit = new Map<string, number>()
   const add = (holder: unknown, change: number): void => {

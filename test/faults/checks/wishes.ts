@@ -1,9 +1,12 @@
-// What was acknowledged is there once; what was not is there whole or not at all; no key was used twice.
+// What was acknowledged was done once, everything else was done completely or not at all, and no key was used twice.
 import type { Wish } from '../client.ts'
 import type { Contents, Row } from '../contents.ts'
 import type { Violation } from '../violation.ts'
 
-/** The row of the wish's write: what tells that it was done. Where its key led before, a row may say that it leads elsewhere. */
+/**
+ * The row of the wish's write, which shows that it was done. A row `elsewhere` only blocks the key in a database to which it no
+ * longer leads.
+ */
 export function writeOf({ rows }: Pick<Contents, 'rows'>, { key }: Wish): Row[] {
   return (rows.write ?? []).filter(
     row => row.body_hash !== 'elsewhere' && String(row.key).endsWith(`:${key}`),
@@ -13,7 +16,7 @@ export function writeOf({ rows }: Pick<Contents, 'rows'>, { key }: Wish): Row[] 
 export const isDone = (contents: Pick<Contents, 'rows'>, wish: Wish): boolean =>
   writeOf(contents, wish).length > 0
 
-/** The type of event that each kind tells of first; of those that are not here, none or several. */
+/** The first event type of each kind. Kinds that are missing here have none or several. */
 const TELLS: Readonly<Record<string, string>> = {
   'create policyholder': 'policyholder.create',
   'create policy': 'policy.create',
@@ -35,7 +38,7 @@ const TELLS: Readonly<Record<string, string>> = {
   'change schedule': 'policy.update',
 }
 
-/** The record that each kind makes: its table. The answer has its locator. */
+/** The table of the record that each kind creates. The response has the locator. */
 const MAKES: Readonly<Record<string, string>> = {
   'create policyholder': 'policyholder',
   'create policy': 'policy',
@@ -48,10 +51,10 @@ const MAKES: Readonly<Record<string, string>> = {
   'add medium': 'medium',
 }
 
-/** Addresses of files are signed again for every answer. */
+/** URLs of files are signed again for each response. */
 const SIGNED: ReadonlySet<string> = new Set(['url', 'urlExpirationTimestamp', 'expiresTimestamp'])
 
-/** An answer as it is whenever it is given. A clock that was moved runs on; where to it was to move stays. */
+/** The parts of a response that do not depend on when it is given. A moved clock keeps running, but its target time stays. */
 function comparable({ kind }: Wish, answer: unknown): string {
   if (kind === 'move clock') return (answer as { targetTimestamp: string }).targetTimestamp
   return JSON.stringify(answer, (name, value) => (SIGNED.has(name) ? undefined : value))
@@ -73,10 +76,10 @@ function* keys(contents: Contents, wish: Wish): Generator<Violation> {
     yield { check: 'oneAnswer', ...about, says: 'It was acknowledged by answers that differ.' }
 }
 
-/** Events of a request are there exactly when the request was carried out. */
+/** Checks that the events of a request exist exactly if the request was carried out. */
 function* told(contents: Contents, wish: Wish): Generator<Violation> {
   const ids = new Set(wish.requestIds)
-  // A refund of which nothing can go out is written off by the payout that is refused.
+  // If a refund cannot be paid out, the rejected payout writes it off.
   const isPay = wish.kind === 'pay'
   const events = (contents.rows.event ?? []).filter(
     row => ids.has(String(row.request_id)) && !(isPay && row.type === 'invoice.writtenOff'),
@@ -88,7 +91,7 @@ function* told(contents: Contents, wish: Wish): Generator<Violation> {
     yield { check: 'oneTry', wish, says: `${requests.size} of its tries were carried out.` }
   if (!isThere && events.length > 0)
     yield { check: 'absentUntold', wish, says: `It is not there, and has ${events.length} events.` }
-  // A try that was cut off whole left nobody its request's id.
+  // A try without a response left its request id unknown.
   const isKnown = wish.tries.length === wish.requestIds.length
   if (isThere && isKnown && type !== undefined) {
     const count = events.filter(row => row.type === type).length
@@ -102,7 +105,7 @@ const answerThere = (contents: Contents, wish: Wish): { locator?: string } | und
   return typeof text === 'string' ? JSON.parse(text) : undefined
 }
 
-/** Each record that a wish made is there, and there is none that nobody wished for. */
+/** Checks that each record created by a wish exists, and that no other records do. */
 function* records(contents: Contents): Generator<Violation> {
   for (const table of new Set(Object.values(MAKES))) {
     const wished = new Map<string, Wish>()
@@ -128,7 +131,10 @@ function* records(contents: Contents): Generator<Violation> {
   }
 }
 
-/** What the service makes by itself: what it migrates, cancellations of what lapses, payments from credit, and those of invoices that settle each other. */
+/**
+ * Whether the service created the record itself: migrated records, cancellations of lapsed policies, payments from credit and
+ * payments of invoices that settle each other.
+ */
 function isOwn({ rows }: Contents, table: string, row: Row): boolean {
   const migrated = new Set((rows.migration_mapping ?? []).map(one => String(one.account_locator)))
   const holders = new Map((rows.policy ?? []).map(one => [one.locator, String(one.policyholder_locator)]))
@@ -141,7 +147,7 @@ function isOwn({ rows }: Contents, table: string, row: Row): boolean {
   return (rows.grace_period ?? []).some(one => one.cancellation_locator === row.locator)
 }
 
-/** Words that a wish alone has, in the rows that it alone makes; and what it alone takes away. */
+/** Checks the rows that each carry a unique text of their wish, and what a wish removed or reversed. */
 function* marks(contents: Contents): Generator<Violation> {
   const { rows, ledger } = contents
   const removed = new Set(
@@ -179,10 +185,10 @@ function* marks(contents: Contents): Generator<Violation> {
   }
 }
 
-/** The name that its document alone has. */
+/** The unique name of its document. */
 const nameOf = ({ asked }: Wish): string => new URL(asked.path, 'http://x').searchParams.get('displayName')!
 
-/** Violations by what clients wished for and were told. */
+/** Violations of what clients requested and what the service returned. */
 export function* wishes(contents: Contents): Generator<Violation> {
   for (const wish of contents.ledger) {
     yield* keys(contents, wish)
