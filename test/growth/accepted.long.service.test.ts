@@ -1,4 +1,4 @@
-// Requests that are accepted, at sizes that are doubled three times: each step of each story takes twice the work at most.
+// Accepted requests at sizes that are doubled three times: each step of each story takes at most twice the work per doubling.
 import { evictAllDurableObjects } from 'cloudflare:test'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { callApi } from '../support/api.ts'
@@ -18,7 +18,7 @@ const SUM = 'exports.executeLambda = (operation, { items }) => items.reduce((sum
 
 type Field = { name: string; maximum?: number }
 
-/** The motor example with room for many drivers and long remarks, a constraint of vehicles, and a lambda that sums. */
+/** The motor example with room for many drivers and long remarks, a constraint on vehicles, and a lambda that adds numbers. */
 function roomyMotor(): ArchiveFiles {
   const files = pluginRated([], { 'lambda/lambda.js': SUM }, motorWithoutPapers())
   const change = <Content>(path: string, changed: (content: Content) => unknown): void => {
@@ -47,7 +47,7 @@ function roomyMotor(): ArchiveFiles {
   return files
 }
 
-/** A configuration in which nothing is wrong. */
+/** A valid configuration without faults. */
 const PLAIN: ArchiveFiles = {
   'config.json': JSON.stringify({ timezone: 'Europe/Berlin', currency: 'EUR' }),
   'policyholder/policyholder.dictionary.json': JSON.stringify([{ name: 'last_name', type: 'string' }]),
@@ -75,7 +75,7 @@ beforeAll(async () => {
   admin = await administrator()
 })
 
-/** Rows that D1 read and wrote for the answer (platform/calls.ts). */
+/** Rows that D1 read and wrote for the response (platform/calls.ts). */
 function rowsOf(headers: Headers): number {
   const [, read, written] = /rows;desc="(\d+) read, (\d+) written"/.exec(headers.get('server-timing') ?? '')!
   return Number(read) + Number(written)
@@ -91,7 +91,7 @@ async function accepted(method: string, path: string, body?: unknown): Promise<{
   return { body: answer.body, rows: rowsOf(answer.headers) }
 }
 
-/** What each step of the story costs at this size. */
+/** The cost of each step of the story at this size. */
 async function costsOf({ run }: Accepted, size: number): Promise<Map<string, Cost>> {
   const costs = new Map<string, Cost>()
   const { policy } = plainYear().request
@@ -100,7 +100,7 @@ async function costsOf({ run }: Accepted, size: number): Promise<Map<string, Cos
     costs.set(name, { rows: before.rows + rows, ms: before.ms + ms })
   }
   const step: NewPolicyContext['step'] = async (name, ...call) => {
-    // What an object happens to remember of the policy would make rows of no two sizes comparable.
+    // Otherwise rows at two sizes could not be compared, because an object may remember the policy or not.
     await evictAllDurableObjects()
     const begun = performance.now()
     const { body, rows } = await accepted(...call)
@@ -142,10 +142,10 @@ async function costsOf({ run }: Accepted, size: number): Promise<Map<string, Cos
   return costs
 }
 
-/** A busy machine takes far longer than an idle one. */
+/** Far more than on an idle machine, because a busy one takes much longer. */
 const PATIENCE_MS = 600_000
 
-describe('what is accepted takes work in proportion to', { timeout: PATIENCE_MS }, () => {
+describe('The work of accepted requests grows in proportion to', { timeout: PATIENCE_MS }, () => {
   it.each(ACCEPTED.map(one => [one.name, one] as const))('%s', async (_, one) => {
     const sizes = size(TWO_SIZES, DOUBLINGS)
     expect(await stepsOutOfProportion(one.smallest, sizes, of => costsOf(one, of))).toEqual([])

@@ -1,7 +1,7 @@
-// Requests that the service accepts, and how they grow. Most inputs of the OpenAPI document (inputs.ts) are refused before the
+// Requests that the service accepts, and how they grow. Most inputs of the OpenAPI document (inputs.ts) are rejected before the
 // inner work begins; every request of this table must succeed.
 
-/** What a case works with: the motor example, with larger limits, constraints and a lambda. */
+/** The context of a case: the motor example, with larger limits, constraints and a lambda. */
 export type NewPolicyContext = {
   readonly tenantLocator: string
   /** A policy that can be created, with a policyholder, one vehicle of four perils, and one driver. */
@@ -10,21 +10,21 @@ export type NewPolicyContext = {
   readonly driver: object
   readonly migratedAccount: (id: string, changes?: object) => object
   readonly migratedPolicy: (id: string, invoiceId: string, changes?: object) => MigratedPolicy
-  /** A name that no other resource has. */
+  /** Returns a name that no other resource has. */
   readonly newName: () => string
   readonly archive: (files: Readonly<Record<string, string>>) => unknown
   readonly file: (text: string, fileName: string) => unknown
   /** Calls without measuring. */
   readonly call: Caller
-  /** Calls as a step of the story whose cost must grow in proportion. Steps of one name add up. */
+  /** Makes a call as a step whose cost must grow in proportion. The costs of steps with the same name are added. */
   readonly step: (name: string, ...call: Parameters<Caller>) => ReturnType<Caller>
-  /** Waits for what the service does in the background, which counts as a step. */
+  /** Waits for background work of the service, and counts it as a step. */
   readonly migrated: (name: string, accounts: readonly object[]) => Promise<void>
 }
 
 type MigratedPolicy = { readonly terms: readonly { readonly transactions: readonly object[] }[] }
 
-/** The body of an answer, which must have a status from 200 to 299. */
+/** Returns the body of the response, whose status must be between 200 and 299. */
 type Caller = (method: string, path: string, body?: unknown) => Promise<Body>
 // biome-ignore lint/suspicious/noExplicitAny: bodies of many kinds, of which a story reads a property or two.
 type Body = any
@@ -49,7 +49,7 @@ async function issuedPolicy({ call, policy }: NewPolicyContext, changes: object 
   return await call('POST', `/policy/${locator}/issue`)
 }
 
-/** Previewed, created, priced, and taken through every state. */
+/** Previews, creates and prices an endorsement, and takes it through every state. */
 async function endorsed(
   { step }: NewPolicyContext,
   what: string,
@@ -156,7 +156,7 @@ const POLICIES: readonly Accepted[] = [
     },
   },
   {
-    // Of one vehicle: the tariff of the example goes through all drivers for each vehicle.
+    // With one vehicle, because the tariff of the example reads all drivers for each vehicle.
     name: 'drivers that an endorsement adds',
     smallest: 50,
     run: async (ground, size) => {
@@ -298,7 +298,7 @@ const CONTENTS: readonly Accepted[] = [
 
 const rowsOf = (size: number, row: (at: number) => string): string => `key,value\n${repeated(size, row)}`
 
-/** Uploads a table, and then uploads it again in the place of the first. */
+/** Uploads a table, and then replaces it with the same content. */
 const table = (name: string, smallest: number, kind: string, text: (size: number) => string): Accepted => ({
   name,
   smallest,
@@ -429,7 +429,7 @@ const TENANTS: readonly Accepted[] = [
   })),
 ]
 
-/** The installments of a migrated policy name invoices, which this account has none of. */
+/** Removes the invoices from the installments of a migrated policy, because this account has none. */
 function withoutInvoices(policy: MigratedPolicy): object {
   return JSON.parse(JSON.stringify(policy, (key, value) => (key === 'invoiceId' ? undefined : value)))
 }

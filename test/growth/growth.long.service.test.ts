@@ -1,5 +1,5 @@
-// Every input with a size, by the OpenAPI document: twice the input takes twice the work at most. Anyone who sends it may be
-// refused: what it takes to refuse counts as well.
+// Every input of the OpenAPI document that has a size: twice the input takes at most twice the work. Requests may be rejected; the
+// work of rejecting them counts too.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -13,15 +13,15 @@ import { firstNameOf, firstUploads, uploadsFor } from './uploads.ts'
 
 const UNKNOWN = '00000000-0000-4000-8000-00000000aa00'
 
-/** Sizes that are doubled three times. */
+/** The smallest size of each input, which is doubled three times. */
 const SMALLEST: Readonly<Record<Input['of'], number>> = { items: 100, keys: 100, characters: 4_000 }
-/** Of what stands in an address. */
+/** The smallest size of texts in a URL. */
 const SHORTEST = 500
 
 let motor: Motor
 let admin: string
 let api: Api
-/** Locators that paths name. */
+/** Locators for the parameters of paths. */
 let known: Readonly<Record<string, string>>
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ beforeAll(async () => {
   api = await readApi()
 })
 
-/** Rows that D1 read and wrote for the answer (platform/calls.ts); a failed sign-in does not tell them. */
+/** Rows that D1 read and wrote for the response (platform/calls.ts). The response to a failed sign-in does not state them. */
 function rowsOf(headers: Headers, status: number): number {
   if (status === 401) return 0
   const [, read, written] = /rows;desc="(\d+) read, (\d+) written"/.exec(headers.get('server-timing') ?? '')!
@@ -49,7 +49,7 @@ function locatorOf(operation: Operation, name: string): string {
   return name === 'name' ? firstNameOf(operation.path) : (known[name] ?? UNKNOWN)
 }
 
-/** Calls the operation; a locator of the path that is not given is that of a record which is there, if there is one. */
+/** Calls the operation. Path parameters that are not given get the locator of an existing record, if there is one. */
 const call = (operation: Operation, { body, query, path }: Built) => {
   const filled = filledPath(operation.path, name => path?.[name] ?? locatorOf(operation, name))
   return callApi(operation.method, query ? `${filled}?${query}` : filled, {
@@ -68,11 +68,11 @@ async function costOf(operation: Operation, built: Built): Promise<Cost> {
 
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`
 
-/** Whether an operation takes something else than JSON. */
+/** Whether an operation accepts anything other than JSON. */
 const takesUploads = ({ mediaTypes }: Operation): boolean =>
   mediaTypes.some(type => type !== 'application/json')
 
-/** What of the inputs is not in proportion. */
+/** Descriptions of the inputs whose cost is out of proportion. */
 async function disproportions(
   operation: Operation,
   inputs: readonly (Input & { smallest: number })[],
@@ -90,11 +90,11 @@ async function disproportions(
 const smallestOf = ({ name, of }: Input): number =>
   /^(?:path|query) /.test(name) && of === 'characters' ? SHORTEST : SMALLEST[of]
 
-/** A busy machine takes far longer than the half minute of an idle one. */
+/** Far more than the half minute on an idle machine, because a busy one takes much longer. */
 const PATIENCE_MS = 600_000
 
-describe('what a request takes', { timeout: PATIENCE_MS }, () => {
-  it('grows in proportion with each input of the document', async () => {
+describe('The work of a request', { timeout: PATIENCE_MS }, () => {
+  it('grows in proportion to each input of the OpenAPI document', async () => {
     const wrong: string[] = []
     for (const operation of api.operations) {
       const inputs = inputsOf(operation, api.resolve)
@@ -108,7 +108,7 @@ describe('what a request takes', { timeout: PATIENCE_MS }, () => {
     expect(wrong).toEqual([])
   })
 
-  it('grows in proportion with each upload', async () => {
+  it('grows in proportion to each upload', async () => {
     const wrong: string[] = []
     for (const operation of api.operations.filter(takesUploads)) {
       const own = uploadsFor(operation.method, operation.path)
@@ -118,7 +118,7 @@ describe('what a request takes', { timeout: PATIENCE_MS }, () => {
     expect(wrong).toEqual([])
   })
 
-  it('of a page of a list does not grow with the list', async () => {
+  it('for a page of a list does not grow with the list', async () => {
     const lists = api.operations.filter(
       ({ method, path, parameters }) =>
         method === 'GET' &&

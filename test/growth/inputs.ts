@@ -1,17 +1,17 @@
-// Which inputs of an operation can grow, by the OpenAPI document alone: so a new operation or property is grown without being
-// named. Everything else in the request stays as small as the document allows.
+// The inputs of an operation that can grow, found only from the OpenAPI document, so that new operations and properties are
+// included automatically. Everything else in the request stays as small as the document allows.
 import type { JsonSchema, Operation } from '../support/openapi.ts'
 
-/** An input that grows, and the request with so much of it. */
+/** An input that grows, and the request with a given amount of it. */
 export type Input = {
   /** `exposures[].fieldValues{}` of a body, `query searchValue`, `path policyLocator`. */
   readonly name: string
-  /** What there is more of: list items, keys, or characters. */
+  /** What increases: list items, keys, or characters. */
   readonly of: 'items' | 'keys' | 'characters'
   readonly build: (size: number) => Built
 }
 
-/** The body, and what is in the path and in the query beside what every request of the operation has. */
+/** The body, and the parts of path and query that differ from other requests of the operation. */
 export type Built = {
   readonly body?: unknown
   readonly query?: string
@@ -22,10 +22,10 @@ export type Resolve = (schema: JsonSchema) => JsonSchema
 
 type Growth = { readonly name: string; readonly of: Input['of']; readonly build: (size: number) => unknown }
 
-/** Elements of elements: deeper than any list of the interface lies, and no deeper where a schema is in itself. */
+/** Nesting limit: deeper than any list of the interface, and the end of a recursive schema. */
 const DEEPEST = 7
 
-/** All inputs of the operation but those of uploads, which are no JSON (uploads.ts). */
+/** All inputs of the operation except those of uploads, which are not JSON (uploads.ts). */
 export function inputsOf(
   operation: Pick<Operation, 'path' | 'parameters' | 'body'>,
   resolve: Resolve,
@@ -70,7 +70,7 @@ export function inputsOf(
   ]
 }
 
-/** Letters and the characters that patterns and templates care for. */
+/** Letters, and characters that are special in patterns and templates. */
 const textOf = (size: number): string => 'ab1 -_.@{$'.repeat(Math.ceil(size / 10)).slice(0, size)
 
 const typesOf = ({ type }: JsonSchema): readonly (string | undefined)[] =>
@@ -81,7 +81,7 @@ const isText = (schema: JsonSchema): boolean =>
 const isAnything = (schema: JsonSchema): boolean =>
   Object.keys(schema).every(key => key === 'description' || key === 'example')
 
-/** What a value may be; parts of an `allOf` are one. */
+/** The alternatives of a schema. Parts of an `allOf` are merged into one. */
 function optionsOf(schema: JsonSchema, resolve: Resolve): JsonSchema[] {
   const own = resolve(schema)
   const options = own.anyOf ?? own.oneOf
@@ -93,7 +93,7 @@ function optionsOf(schema: JsonSchema, resolve: Resolve): JsonSchema[] {
 
 function growths(schema: JsonSchema, resolve: Resolve, depth: number, within: readonly string[]): Growth[] {
   const { $ref } = schema
-  // A schema that is in itself is grown once: what lies deeper is read as what lies above.
+  // A recursive schema is grown once: deeper levels are read like the first.
   if (depth > DEEPEST || ($ref !== undefined && within.includes($ref))) return []
   const inside = $ref === undefined ? within : [...within, $ref]
   const deeper = (one: JsonSchema): Growth[] => growths(one, resolve, depth + 1, inside)
@@ -146,7 +146,7 @@ function mapGrowths(value: JsonSchema, deeper: (one: JsonSchema) => Growth[]): G
   ]
 }
 
-/** Of a value that may be any JSON. */
+/** The growths of a value that may be any JSON. */
 const ANYTHING: readonly Growth[] = [
   { name: ' as text', of: 'characters', build: textOf },
   { name: ' as list', of: 'items', build: size => Array.from({ length: size }, (_, at) => at) },
@@ -157,7 +157,7 @@ const ANYTHING: readonly Growth[] = [
   },
 ]
 
-/** A value with what the schema requires: nothing else of the request is to cost anything. */
+/** A value with only what the schema requires, so that the rest of the request costs nothing. */
 function minimal(schema: JsonSchema, resolve: Resolve, depth: number): unknown {
   const [own = {}] = optionsOf(schema, resolve)
   if (own.enum) return own.enum[0]

@@ -1,39 +1,39 @@
-// Whether what something takes grows in proportion to its size, which is doubled three times. Rows are counted; of what has
-// no count the time is taken, with so much room that a busy machine does not fail a test and a square does.
+// Whether a cost grows in proportion to its size, which is doubled three times. Rows are counted. What cannot be counted is timed,
+// with enough tolerance for a busy machine but not for quadratic growth.
 
-/** What a request took: rows that D1 read and wrote, and milliseconds. */
+/** The cost of a request: rows that D1 read and wrote, and milliseconds. */
 export type Cost = { readonly rows: number; readonly ms: number }
 
-/** Sizes that are compared, as multiples of the smallest. */
+/** The sizes that are compared, as multiples of the smallest. */
 export const DOUBLINGS: readonly number[] = [1, 2, 4, 8]
-/** The two whose times are compared. */
+/** The two sizes whose times are compared. */
 export const TWO_SIZES: readonly number[] = [2, 8]
 
-/** Twice the size may read twice the rows, and some that do not depend on it. */
+/** Twice the size may read twice the rows, plus some that do not depend on it. */
 const MOST_ROWS = 2.4
 export const FIXED_ROWS = 40
 
-/** Whether there are more rows at one of the sizes than in proportion to the size before. */
+/** Whether the rows at a size exceed those in proportion to the size before it. */
 const isOutOfProportion = (rows: readonly number[], factors: readonly number[], at: number): boolean =>
   rows[at]! > MOST_ROWS ** Math.log2(factors[at]! / factors[at - 1]!) * rows[at - 1]! + FIXED_ROWS
 
-/** Below that at the largest size nothing is said: no square of anything that large is done in it. */
+/** Faster results at the largest size are not judged: quadratic work on that size would take longer. */
 const UNNOTICED_MS = 60
-/** Four times the size takes four times as long, or sixteen where it is a square. */
+/** Four times the size takes four times as long, or sixteen times if growth is quadratic. */
 const MOST_TIMES = 10
 const LEAST_MS = 5
-/** Times are taken again so often where they are out of proportion: a busy machine must not fail a test. */
+/** How often times out of proportion are measured again, because a busy machine must not fail a test. */
 const MOST_TURNS = 6
-/** The largest alone, first: what was late once is as a rule not so when it is measured again. */
+/** How often the largest size alone is measured again first. A single slow result is usually not slow again. */
 const FIRST_TURNS = 2
 
-/** What is not in proportion; undefined when all is. */
+/** Describes what is out of proportion; undefined if nothing is. */
 export async function disproportion(
   size: number,
   factors: readonly number[],
   measure: (size: number) => Promise<Cost>,
 ): Promise<string | undefined> {
-  /** The least time, beginning with one that was measured. */
+  /** The shortest time, starting with one that was measured. */
   const least = async (
     factor: number,
     first: number,
@@ -48,7 +48,7 @@ export async function disproportion(
   const isUnnoticed = (ms: number): boolean => ms < UNNOTICED_MS
   const largest = await measure(size * factors.at(-1)!)
   const largestMs = await least(factors.at(-1)!, largest.ms, isUnnoticed, FIRST_TURNS)
-  // Of two sizes the smaller cannot be too much, and the larger is not.
+  // With two sizes, a fast larger one means that the smaller one cannot be too slow.
   if (factors.length === 2 && largest.rows <= FIXED_ROWS && isUnnoticed(largestMs)) return undefined
   const costs: Cost[] = []
   for (const factor of factors.slice(0, -1)) costs.push(await measure(size * factor))
@@ -64,10 +64,13 @@ export async function disproportion(
     : undefined
 }
 
-/** Of steps, whose work in proportion would hide a square of less. Their times are the least of seven where they are slow. */
+/**
+ * The limit for steps, whose proportional work would hide smaller quadratic work. Slow ones are measured up to seven times, and the
+ * shortest time counts.
+ */
 const MOST_TIMES_OF_STEPS = 7
 
-/** Steps of a story that are not in proportion. All steps are taken again where one is slow. */
+/** Steps of a story whose cost is out of proportion. All steps are measured again if one is slow. */
 export async function stepsOutOfProportion(
   smallest: number,
   factors: readonly number[],
@@ -78,7 +81,7 @@ export async function stepsOutOfProportion(
   for (const size of sizes) all.push(await measure(size))
   const steps = [...all[0]!.keys()]
   const rows = (step: string): number[] => all.map(costs => costs.get(step)!.rows)
-  // A policy of the smallest size is read at once, where a larger one is first read in part.
+  // A policy of the smallest size is read in one go; larger ones are first read in part.
   const wrong = steps
     .filter(step => factors.some((factor, at) => factor > 2 && isOutOfProportion(rows(step), factors, at)))
     .map(step => `${step}: ${rows(step).join(', ')} rows for ${sizes.join(', ')}`)
@@ -96,7 +99,7 @@ export async function stepsOutOfProportion(
   }
   for (let turn = 0; turn < MOST_TURNS && slow().length > 0; turn += 1) {
     await again(8, whole)
-    // A time of the smaller size that was too long would hide a square.
+    // A time of the smaller size that was too long would hide quadratic growth.
     if (slow().length > 0) await again(2, quarter)
   }
   const late = slow().map(

@@ -1,12 +1,12 @@
-// What a template costs by its own count (packages/liquid/limits.ts) grows in proportion to what it goes through. The work of
-// PDFs is counted in packages/pdf/test/growth.long.domain.test.ts.
+// The cost of a template by its own count (packages/liquid/limits.ts) grows in proportion to what it processes. The work of PDFs is
+// counted in packages/pdf/test/growth.long.domain.test.ts.
 import { expect, it } from 'vitest'
 import { TemplateError } from '../../packages/liquid/limits.ts'
 import { compiled, environment } from '../../packages/liquid/test/rendering.ts'
 
 const MOST_NODES = 1_048_576
 
-/** The nodes that the template needs: with one fewer it is stopped. */
+/** The number of nodes that the template needs. With one fewer it is stopped. */
 function nodesOf(source: string, data: unknown): number {
   const template = compiled(source)
   const isEnough = (nodes: number): boolean => {
@@ -39,7 +39,7 @@ it.each<[string, (size: number) => string]>([
   ['items without repeats', () => "{{ data.all | map: 'text' | uniq | size }}"],
   ['tags of a template', size => '{% if data.all.size > 3 %}{{ data.all[2].text }}{% endif %}'.repeat(size)],
   ['text that is replaced', size => `{{ '${'ab '.repeat(size)}' | replace: 'a', 'c' | upcase }}`],
-])('%s: twice as many take twice the nodes at most', (_, source) => {
+])('%s: twice as many take at most twice the nodes', (_, source) => {
   const nodes = [200, 400, 800, 1_600].map(size => nodesOf(source(size), items(size)))
   for (const at of [1, 2, 3]) expect(nodes[at]!, nodes.join(', ')).toBeLessThan(2.4 * nodes[at - 1]! + 2)
   expect(nodes[3]!).toBeGreaterThan(nodes[0]!)

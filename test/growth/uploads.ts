@@ -1,9 +1,9 @@
-// Bodies that are no JSON, of the operations that take them: what the OpenAPI document says of them is that they are bytes.
+// Bodies that are not JSON, for the operations that accept them: the OpenAPI document describes these only as bytes.
 import { archiveOf, deployForm } from '../support/examples.ts'
 import { size } from '../support/sizes.ts'
 import type { Input } from './inputs.ts'
 
-/** Sizes that are doubled three times, of each input. */
+/** An input with its smallest size, which is doubled three times. */
 export type Upload = Input & { readonly smallest: number }
 
 let uploads = 0
@@ -127,7 +127,7 @@ const VELOCITY = markup(250, {
   'items of a list': n => `#set($a = [${'1, '.repeat(n)}1])`,
 })
 
-/** A text that stands behind the signature that a reader looks for. */
+/** A text after the signature that a reader expects. */
 const behind = (signature: string): Content[] => [
   {
     name: 'bytes',
@@ -194,7 +194,7 @@ const uploadsOf = (contents: readonly Content[], fileName: string, query: () => 
     build: size => ({ body: formOf(encode(text(size)), fileName), query: query() }),
   }))
 
-/** By what stands after the tenant in the path, what is uploaded there and whether again or in the place of something. */
+/** What is uploaded to the path after the tenant, whether new or as a replacement. */
 const RESOURCES: Readonly<Record<string, readonly [readonly Content[], string]>> = {
   tables: [CSV, 't.csv'],
   rangeTables: [RANGES, 't.csv'],
@@ -207,29 +207,32 @@ const RESOURCES: Readonly<Record<string, readonly [readonly Content[], string]>>
   'templateSnippets/velocity': [VELOCITY, 't.vm'],
 }
 
-/** Operations that read uploads with the same code: one of them is measured with all contents, the others, in the small size, with these few. */
+/**
+ * Some operations read uploads with the same code. One of them is measured with all contents; at the small size, the others only
+ * with this many.
+ */
 const SHARED = 3
 
 /** Operations that read archives. */
 const ARCHIVE = /^(?:\/configuration\/|\/assets\/v1\/deploy$|\/impacts$)/
 
-/** The resources that uploads take the place of, one of each kind, by the paths that make them. */
+/** Resources for uploads to replace, one of each kind, with the paths that create them. */
 export const firstUploads = (): { readonly path: string; readonly body: FormData }[] =>
   Object.entries(RESOURCES).map(([kind, [[content], fileName]]) => ({
     path: `${kind}?name=${firstName(kind)}&staticName=${firstName(kind)}`,
     body: formOf(encode(content!.text(content!.smallest)), fileName),
   }))
 
-/** Names are of one resource of the tenant. */
+/** The name of the first resource of a kind. Names are unique within the tenant. */
 const firstName = (kind: string): string => `first_${kind.replace('/', '_')}`
 
-/** The name of the first of those that the path is of. */
+/** The name of the first resource of the kind that the path is for. */
 export const firstNameOf = (path: string): string =>
   firstName(Object.keys(RESOURCES).find(kind => path.includes(`/${kind}`)) ?? 'tables')
 
 const ofSharedCode = <T>(contents: readonly T[]): readonly T[] => size(contents.slice(0, SHARED), contents)
 
-/** What grows in the uploads of the operation; undefined of one that nobody thought of. */
+/** The growing uploads of an operation; undefined for an operation not handled here. */
 export function uploadsFor(method: string, path: string): readonly Upload[] | undefined {
   if (ARCHIVE.test(path)) return path.endsWith('/deployTest') ? ARCHIVES : ofSharedCode(ARCHIVES)
   const kind = /^\/resource\/\{tenantLocator\}\/(.*?)(?:\/\{name\})?$/.exec(path)?.[1]
