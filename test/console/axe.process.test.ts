@@ -1,5 +1,5 @@
-// Every page of the console as axe sees it, light and dark. The script of axe is put in beside the page's policy, by the browser's own
-// protocol: the policy of the page stays as it is.
+// Checks every page of the console with axe, light and dark. The axe script is injected through the browser's own protocol, so the
+// Content-Security-Policy of the page stays in force.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
@@ -25,7 +25,7 @@ const TENANT_PAGES = [
 
 type Locator = { locator: string }
 
-describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
+describe.skipIf(!BROWSER)('The console has no axe violations, light or dark,', () => {
   let service: Service
   let browser: ConsoleBrowser
   let admin: ApiClient
@@ -70,7 +70,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
     await service?.remove()
   })
 
-  /** A webhook that nobody answers, with an event, and a migration of an account that fails. */
+  /** Creates a webhook whose endpoint does not respond, with an event, and a migration of an account that fails. */
   async function writeTenant(): Promise<{ webhook: string; migration: string }> {
     const { tenantLocator } = service.example()
     const { locator: webhook } = await admin.call<Locator>('POST', `/event/${tenantLocator}/webhooks`, {
@@ -94,7 +94,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
     return { webhook, migration }
   }
 
-  /** What a rule says does not depend on the colours, but for that of their contrast. */
+  /** Checks all rules in light mode. In dark mode only the contrast is checked, the one rule that depends on colors. */
   const found = async (): Promise<string[]> => {
     if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(AXE)
     const light = await violations({})
@@ -112,7 +112,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
 
   const open = (path: string): Promise<void> => goAnew(page, `${service.origin}/console#${path}`)
 
-  /** Within the page, which loads nothing again. */
+  /** Navigates within the page, without loading it again. */
   async function moveTo(path: string): Promise<void> {
     await page.goto(`${service.origin}/console#${path}`)
     await settled(page)
@@ -123,7 +123,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
     expect([path, await found()]).toEqual([path, []])
   }
 
-  test('signing in, the overview, lists, figures and forms', async () => {
+  test('when signing in, on the overview, in lists, figures and forms', async () => {
     await page.goto(`${service.origin}/console`)
     await page.getByLabel('Password').waitFor()
     expect(await found()).toEqual([])
@@ -147,7 +147,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
       await look(path)
   })
 
-  /** The first rows of each list: those of one list are alike. */
+  /** Opens the first rows of each list, because the rows of a list are alike. */
   const openRows = async (most: number): Promise<void> => {
     await page.evaluate(`{
       const rows = [...document.querySelectorAll(
@@ -159,7 +159,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
     await settled(page)
   }
 
-  test('every view of a policy, with its rows opened', async () => {
+  test('in every view of a policy, with its rows opened', async () => {
     for (const tab of POLICY_TABS) {
       await moveTo(`/policy/${policy}${tab}`)
       await openRows(4)
@@ -167,7 +167,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
     }
   })
 
-  test('every page of running a tenant, with its rows opened, and its dialogs', async () => {
+  test('on every page for running a tenant, with its rows and dialogs opened', async () => {
     const { webhook, migration } = await writeTenant()
     for (const path of [...TENANT_PAGES, `/webhooks/${webhook}`, `/migrations/${migration}`]) {
       await moveTo(`/tenant${path}`)
@@ -197,7 +197,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
     expect(await found()).toEqual([])
   })
 
-  test('every dialog, with a preview and with what is wrong', async () => {
+  test('in every dialog, with a preview and with errors', async () => {
     const dialog = async (name: string): Promise<void> => {
       await page.getByRole('button', { name, exact: true }).first().click()
       await page.getByRole('dialog').waitFor()
@@ -207,7 +207,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
     await open(`/policy/${policy}`)
     for (const name of ['Endorse', 'Renew', 'Cancel policy']) {
       await dialog(name)
-      // Perils, their limits and fields.
+      // Perils with their limits and fields.
       await page.evaluate(
         `for (const one of document.querySelectorAll('dialog details:not([open]) > summary')) one.click()`,
       )

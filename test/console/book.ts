@@ -1,18 +1,18 @@
-// What the console is shown with: policies of examples/motor with a past of a year, told in the order in which
-// it happened, by the interface alone and by the tenant's own clock.
+// The data that the console is shown with: policies of examples/motor with a history of a year. They are created in the order of
+// the events, only through the interface and with the tenant's clock.
 import { Temporal } from 'temporal-polyfill'
 import { type ApiClient, ApiFailure } from '../../scripts/api-client.ts'
 import { type WorkedPolicy, workedPolicies } from '../../scripts/example.ts'
 import { YEARS_ON_MS } from '../support/years.ts'
 
-/** A name that would run as a script wherever text is taken for markup. */
+/** A name that would run as a script wherever text is interpreted as HTML. */
 export const HOSTILE_NAME = '<img src=x onerror="window.struck=1"><script>window.struck=1</script>'
 
 export type Book = {
-  /** Endorsed twice, once into the past, renewed, cancelled and reinstated; paid in part. */
+  /** Endorsed twice (once retroactively), renewed, cancelled and reinstated; partly paid. */
   readonly policy: string
   readonly holder: string
-  /** Not issued, of a policyholder by the name above. */
+  /** Not issued. Its policyholder has the name above. */
   readonly hostile: string
 }
 
@@ -20,10 +20,10 @@ type Locator = { locator: string }
 type Part = Locator & { name: string; perils: Part[] }
 type Told = Locator & { exposures: Part[]; invoices: (Locator & { settlementStatus: string })[] }
 
-/** That time of the tenant's zone. */
+/** The instant of a local time in the tenant's time zone. */
 const at = (time: string): number => Temporal.ZonedDateTime.from(`${time}[Europe/Berlin]`).epochMilliseconds
 
-/** The example is of 2027, which tenants' clocks will soon have passed. */
+/** The example as a request, moved to later years: it is of 2027, which the clocks of tenants will soon have passed. */
 function worked(name: string): WorkedPolicy['request'] {
   const { policyholder, policy } = workedPolicies().find(one => one.name === name)!.request
   const term = {
@@ -33,7 +33,7 @@ function worked(name: string): WorkedPolicy['request'] {
   return { policyholder, policy: { ...policy, ...term } }
 }
 
-/** The clock stands at what falls due on its way, if there is much; it is sent on until it is there. */
+/** Advances the clock. It may stop on its way if much falls due, so it is advanced again until it arrives. */
 async function advance(admin: ApiClient, timestamp: number): Promise<void> {
   for (let completed = false; !completed; )
     ({ completed } = await admin.call<{ completed: boolean }>('POST', '/test/clock', { timestamp }))
@@ -48,7 +48,7 @@ async function holderNamed(admin: ApiClient, names: Record<string, string>): Pro
   return locator
 }
 
-/** Tells the past of the policy. A webhook to `receiver`, an address that refuses, is there from the beginning. */
+/** Creates the history of the policy. A webhook to `receiver`, which rejects events, exists from the beginning. */
 export async function writeBook(admin: ApiClient, tenantLocator: string, receiver: string): Promise<Book> {
   await admin.call('POST', `/event/${tenantLocator}/webhooks`, {
     name: 'Ledger',
@@ -83,7 +83,7 @@ export async function writeBook(admin: ApiClient, tenantLocator: string, receive
 
   await advance(admin, at('2035-02-10T09:12'))
   await pay()
-  // A second car, from the next week on.
+  // A second car, from March on.
   await post(`policies/${locator}/endorsements`, {
     endorsementName: 'change_of_risk',
     state: 'issued',
@@ -100,7 +100,7 @@ export async function writeBook(admin: ApiClient, tenantLocator: string, receive
 
   await advance(admin, at('2035-04-12T14:31'))
   await pay()
-  // It is told only now that the first car has been driven more since March.
+  // A retroactive change: the first car has been driven more since April 1.
   const [first] = (await told()).exposures
   await post(`policies/${locator}/endorsements`, {
     endorsementName: 'change_of_risk',
@@ -149,7 +149,7 @@ export async function writeBook(admin: ApiClient, tenantLocator: string, receive
   return { policy: locator, holder, hostile: hostile.locator }
 }
 
-/** Credit may have settled an invoice since it was read. */
+/** Ignores a conflict, because credit may have settled the invoice since it was read. */
 function paidMeanwhile(failure: unknown): void {
   if (failure instanceof ApiFailure && failure.status === 409) return
   throw failure

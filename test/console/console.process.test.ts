@@ -1,5 +1,5 @@
-// The console as somebody uses it: in a real browser, against the service as a process. `npm run docs:screenshots` keeps the
-// pictures that it makes; other runs only look at them.
+// The console as users see it: in a real browser, against the service as a process. `npm run docs:screenshots` stores the
+// screenshots; other runs only check them.
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -28,7 +28,7 @@ import {
 
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the console is not tried.')
 
-describe.skipIf(!BROWSER)('the console', () => {
+describe.skipIf(!BROWSER)('The console', () => {
   let service: Service
   let browser: ConsoleBrowser
   let admin: ApiClient
@@ -60,7 +60,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     if (pictures !== 'docs') rmSync(pictures, { recursive: true, force: true })
   })
 
-  /** Of all segments in force that begin in the span, by the interface. */
+  /** The premium of all segments in force that begin in the span, as the interface returns it. */
   async function premiumBetween(start: number, end: number): Promise<number> {
     const { characteristics } = await admin.call<{ characteristics: Characteristics[] }>(
       'GET',
@@ -88,7 +88,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     await settled(on)
   }
 
-  test('asks to sign in, tells what is wrong, and then opens what the address names', async () => {
+  test('asks to sign in, reports what is wrong, and then opens the page of the URL', async () => {
     await page.goto(policyAt())
     expect(await unlabelled(page)).toEqual([])
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -105,7 +105,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     expect(await page.evaluate('location.hash')).toBe(`#/policy/${book.policy}`)
   })
 
-  test('tells of every time what the interface knew of it at every time', async () => {
+  test('shows at every date, as known at every transaction, what the snapshot of the interface returns', async () => {
     const { modifications } = await admin.call<{ modifications: { issuedTimestamp?: string }[] }>(
       'GET',
       `/policy/${book.policy}`,
@@ -135,7 +135,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     expect(await page.locator('.state').textContent()).not.toBe(told)
   })
 
-  test('shows the figures of a month, which lead to lines and from there to policies', async () => {
+  test('shows the figures of a month, which link to their lines, and these to policies', async () => {
     // The term begins at midnight in Berlin.
     const month = new Date(TERM_START + DAY_MS / 2).toISOString().slice(0, 7)
     const [year, index] = month.split('-').map(Number) as [number, number]
@@ -169,7 +169,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     expect(await page.evaluate('location.hash')).toMatch(/^#\/policy\/\d+$/)
   })
 
-  test('is walked through by the keyboard alone', async () => {
+  test('can be used with the keyboard alone', async () => {
     await goAnew(page, policyAt())
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
@@ -180,7 +180,8 @@ describe.skipIf(!BROWSER)('the console', () => {
     await page.keyboard.press('Escape')
     expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
 
-    // To the picture: the policyholder, Reload, the premium of the term, the actions, the views, and then its one segment that Tab stops at.
+    // To the diagram: past the policyholder, Reload, the premium of the term, the actions and the views, to its one segment that is
+    // a tab stop.
     for (let at = 0; at < 40 && !/^Renewal: /.test(await focused(page)); at += 1)
       await page.keyboard.press('Tab')
     expect(await focused(page)).toMatch(/^Renewal: €1,565\.01, 1 Jan 2036 – 1 Jan 2037, known from/)
@@ -207,16 +208,16 @@ describe.skipIf(!BROWSER)('the console', () => {
     expect(outline).toBe('solid')
   })
 
-  test('shows cover, transactions with prices, bills, files, quotes', async () => {
+  test('shows cover, transactions with prices, invoices, documents and quotes', async () => {
     await go(page, policyAt('/cover'))
     expect(await page.locator('.node-name').allTextContents()).toEqual(['Vehicle', 'Vehicle'])
     await page.getByText('unlimited in all').first().waitFor()
-    // To the month, as its field has it.
+    // Shown to the month, the precision of its field.
     await page.getByText('April 2021', { exact: true }).first().waitFor()
     await go(page, policyAt('/transactions'))
     const premiums = await page.locator('table').first().locator('tr.opens td:nth-child(5)').allTextContents()
     expect(premiums.at(-1)).toBe(EUROS.format(await premiumBetween(TERM_START, Infinity)))
-    // The policy is renewed; its first term is the one that runs.
+    // The policy is renewed, but its first term is the current one.
     expect(await page.locator('.tiles dd').nth(1).textContent()).toBe(
       EUROS.format(await premiumBetween(TERM_START, TERM_END)),
     )
@@ -243,7 +244,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     await page.getByText('€811.19').waitFor()
   })
 
-  test('shows what became of an event at a webhook, and sends it again', async () => {
+  test('shows the deliveries of an event to a webhook, and sends it again', async () => {
     await go(page, policyAt('/events'))
     await page.getByRole('button', { name: 'Details of policy.quote.issue' }).last().click()
     await page.getByText('The ledger is closed.').or(page.getByText('Send again')).first().waitFor()
@@ -259,7 +260,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     await expect.poll(() => received, { timeout: 60_000 }).toBeGreaterThan(before)
   })
 
-  test('opens the events of a policy with one call, however many the tenant has, and looks further when asked to', async () => {
+  test('reads the events of a policy with one call, however many the tenant has, and reads further on request', async () => {
     const asked: string[] = []
     const busy = (at: number, count: number) => ({
       pagingToken: `after-${at}`,
@@ -293,7 +294,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     await own.context().close()
   })
 
-  test('finds a policy by a name, by words of a name, by a field of the policy and by its locator', async () => {
+  test('finds a policy by a name, words of a name, a field of the policy and its locator', async () => {
     const find = async (text: string): Promise<string> => {
       await page.locator('#search').fill(text)
       await page.keyboard.press('Enter')
@@ -321,13 +322,13 @@ describe.skipIf(!BROWSER)('the console', () => {
     expect(await page.locator('tbody tr').count()).toBeGreaterThan(1)
   })
 
-  test('takes a name for text, whatever stands in it', async () => {
+  test('shows a name with HTML in it as text', async () => {
     const name = `Mallory ${HOSTILE_NAME}`
     for (const path of [`/policy/${book.hostile}`, '/', '/search?q=mallory']) {
       await go(page, address(path))
       await page.getByText(name, { exact: true }).first().waitFor()
     }
-    // Of what is not issued the picture has a draft.
+    // The diagram of an unissued policy has a draft segment.
     await go(page, address(`/policy/${book.hostile}`))
     expect(await page.locator('.segment.draft').count()).toBe(1)
     await go(page, address(`/search?q=${encodeURIComponent(HOSTILE_NAME)}`))
@@ -345,7 +346,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     expect(await page.locator('.notice').textContent()).toContain('Not found')
   })
 
-  test('opens from the premium of the term how it came to be, peril by peril', async () => {
+  test('links the premium of the term to its worksheet, peril by peril', async () => {
     await go(page, policyAt())
     await page.getByTitle('How it came to be').click()
     await settled(page)
@@ -364,7 +365,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     expect(await peril.textContent()).toContain('set_year_premium')
   })
 
-  test('is named, readable and as wide as its window in every view, light and dark, on a phone too', async () => {
+  test('has labels, contrast and fitting widths in every view, light and dark, also on a phone', async () => {
     const token = await page.evaluate(`sessionStorage.getItem('bindery.session')`)
     const look = async (width: number, colorScheme: 'light' | 'dark'): Promise<void> => {
       const isPhone = width < 500
@@ -414,7 +415,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     }
   })
 
-  test('goes by the rights of who is signed in, and asks again when the session has ended', async () => {
+  test('shows what the account may see, and asks to sign in again when the session has ended', async () => {
     const { page: agent } = await browser.open()
     await agent.goto(policyAt('/events'))
     await signIn(agent, 'alice.agent')
@@ -422,7 +423,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     await agent.getByRole('button', { name: 'Details of policy.create' }).click()
     await agent.getByText('This account may not read webhooks.').waitFor()
     expect(await agent.getByText('Send again').count()).toBe(0)
-    // The signature is another: the service refuses, as it does when a session was revoked.
+    // With a wrong signature the service rejects the token, as it does when a session was revoked.
     await agent.evaluate(
       `sessionStorage.setItem('bindery.session', sessionStorage.getItem('bindery.session').replace(/\\.[^.]+$/, '.AAAA'))`,
     )
@@ -441,13 +442,13 @@ describe.skipIf(!BROWSER)('the console', () => {
     expect(await agent.locator('.segment').count()).toBe(0)
   })
 
-  test('ran without an error, and without breaking its own policy', () => {
+  test('caused no script errors and no violations of its Content-Security-Policy', () => {
     expect(faults).toEqual([])
   })
 })
 
 const DAY_MS = 86_400_000
-/** 2035-01-01 in the tenant's zone, when the policy begins. */
+/** 2035-01-01 in the tenant's time zone, when the policy begins. */
 const TERM_START = 2_051_218_800_000
 const TERM_END = 2_082_754_800_000
 const EUROS = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'EUR' })

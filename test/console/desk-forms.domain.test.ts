@@ -23,12 +23,12 @@ const field = (name: string, more: Partial<Field> = {}): Field => ({
   ...more,
 })
 
-// The console asks for the session of its tab.
+// The console reads the session of its tab.
 vi.hoisted(() => {
   Object.assign(globalThis, { sessionStorage: { getItem: () => null, removeItem: () => {} } })
 })
 
-describe('what a request sends of a form', () => {
+describe('The request of a form', () => {
   const drivers = field('drivers', {
     type: 'group',
     isRepeatable: true,
@@ -44,7 +44,7 @@ describe('what a request sends of a form', () => {
     fieldGroupsByLocator: { g1: { name: ['Ida'], age: ['40'] }, g2: { name: ['Paul'] } },
   })
 
-  test('is what is filled in and there: no blanks, nothing whose condition does not hold', () => {
+  test('has what is filled in, without blanks and fields whose condition does not hold', () => {
     const filled = {
       values: { channel: ['direct'], broker: ['BRK-1'] },
       groups: { drivers: [{ values: { name: ['Ida', ' '] } }] },
@@ -56,7 +56,7 @@ describe('what a request sends of a form', () => {
     expect(sent(fields, NOTHING)).toEqual({ fieldValues: {}, fieldGroups: [] })
   })
 
-  test('of a record is what is another: groups that are added, changed and removed, each by its locator', () => {
+  test('has only the changes to a record: groups added, changed and removed, each by its locator', () => {
     expect(changes(fields, before, before)).toEqual({})
     const [ida] = before.groups.drivers!
     const now: Filled = {
@@ -73,7 +73,7 @@ describe('what a request sends of a form', () => {
     })
   })
 
-  test('of a peril is its amounts, and that one is taken away', () => {
+  test('has the changed amounts of a peril, including removals', () => {
     const kind: PerilKind = {
       name: 'glass',
       displayName: 'Glass',
@@ -102,7 +102,7 @@ describe('what a request sends of a form', () => {
   })
 })
 
-describe('choices that depend on other fields', () => {
+describe('Choices that depend on other fields', () => {
   const model = {
     table: 'vehicles',
     column: 'model',
@@ -125,32 +125,32 @@ describe('choices that depend on other fields', () => {
       return [searchParams.getAll('key'), searchParams.get('date'), searchParams.get('jurisdiction')]
     })
 
-  test('are rows in which each column has what its field has, wherever that field is', () => {
+  test('are the rows that match the values of those fields, at whichever level these are', () => {
     const date = '2027-01-01T00:00:00.000Z'
     expect(filters(rowsOf(model, scope(['VW & Co=1'], ['R3']), around))).toEqual([
       [['make=VW & Co=1', 'region=R3'], date, 'NY'],
     ])
-    // Without a value, the configuration says which may be: any of them.
+    // Without a value, any of the values that the configuration allows.
     expect(filters(rowsOf(model, scope(['VW'], []), around))!.map(([keys]) => keys)).toEqual([
       ['make=VW', 'region=R1'],
       ['make=VW', 'region=R2'],
     ])
   })
 
-  test('are not asked for while a field on which they depend is empty, or is not in the form', () => {
+  test('are not requested while a field that they depend on is empty, missing or has too many values', () => {
     expect(rowsOf(model, scope([' '], ['R3']), around)).toBeUndefined()
     expect(rowsOf(model, { ...scope(['VW'], []), outer: undefined }, around)).toBeUndefined()
     const many = Array.from({ length: 9 }, (_, at) => `R${at}`)
     expect(rowsOf(model, scope(['VW'], many), around)).toBeUndefined()
   })
 
-  test('hold for a value that is the same number, and for the same text only', () => {
+  test('include a value that is the same number, but otherwise only the same text', () => {
     expect(isAmong('2024.0', ['2024'], { type: 'number' })).toBe(true)
     expect(isAmong('2024.0', ['2024'], { type: 'string' })).toBe(false)
     expect(isAmong('100', ['1'], { type: 'number' })).toBe(false)
   })
 
-  test('follow a field only while its own conditions hold', () => {
+  test('depend on a field only while the conditions of that field hold', () => {
     const fields = [field('kind'), field('make', { conditions: [{ field: 'kind', values: ['car'] }] })]
     const values = { kind: ['trailer'], make: ['VW'] }
     expect(valuesIn({ kind: 'exposure', fields, values }, 'make')).toEqual([])
@@ -161,7 +161,7 @@ describe('choices that depend on other fields', () => {
   })
 })
 
-test('what is wrong with a peril or a group has its place', () => {
+test('errors of a peril or a group are assigned to its path', () => {
   const wrong = { fieldName: 'zone', message: 'Which?' }
   const { policyFieldErrors } = {
     policyFieldErrors: {
@@ -183,7 +183,7 @@ test('what is wrong with a peril or a group has its place', () => {
   ])
 })
 
-describe('what changes by a transaction', () => {
+describe('The changes of a transaction', () => {
   const span = { startTimestamp: '0', endTimestamp: '100', issuedTimestamp: '0' }
   const segment = (fieldValues: object, fieldGroupsByLocator: object = {}) => ({
     ...span,
@@ -237,7 +237,7 @@ describe('what changes by a transaction', () => {
     ],
   } as unknown as Parameters<typeof differences>[2]
 
-  test('is told by value, group, exposure and peril, at the time', () => {
+  test('are listed by value, group, exposure and peril, at the given time', () => {
     const before = policy(
       { channel: ['direct'], drivers: ['g1', 'g2'] },
       [car({}, [peril('theft'), peril('glass')])],
@@ -265,7 +265,7 @@ describe('what changes by a transaction', () => {
     ])
   })
 
-  test('is nothing where nothing is another, or the time is not covered', () => {
+  test('are none if nothing differs, or the time is not covered', () => {
     const same = policy({ channel: ['direct'] }, [car({}, [peril('theft')])])
     expect(differences(same, same, product, 10)).toEqual([])
     expect(differences(same, policy({ channel: ['broker'] }, []), product, 200)).toEqual([])

@@ -1,5 +1,5 @@
-// More of the desk in a real browser: home insurance with files, dependent choices and documents; lost and late answers, others at
-// the same policy, sessions that end, phones and rights.
+// More of the desk in a real browser: home insurance with files, dependent choices and documents; lost and slow responses,
+// concurrent changes of a policy, sessions that end, phones and permissions.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
@@ -7,12 +7,12 @@ import { DAY_MS, type Desk, EUROS, type Locator, plainRequest, startDesk } from 
 import { insureHome } from './home-journey.ts'
 import { BROWSER, faintTexts, overflows, settled, unlabelled, until } from './page.ts'
 
-/** On each call of the interface. */
+/** The delay of each call of the interface. */
 const LATENCY_MS = 600
 
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the desk is not tried.')
 
-describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
+describe.skipIf(!BROWSER)('The desk, with interruptions,', () => {
   let desk: Desk
   let admin: ApiClient
   let page: Page
@@ -24,10 +24,10 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
   }, 180_000)
   afterAll(() => desk?.close())
 
-  test('home insurance: dependent choices, files, a referral, quotes side by side, documents', () =>
+  test('sells home insurance with dependent choices, files, a referral, quotes side by side and documents', () =>
     insureHome(desk))
 
-  test('a payment is taken and reversed', async () => {
+  test('takes and reverses a payment', async () => {
     const begin = Date.now()
     const { locator } = await admin.call<Locator>('POST', '/policy', {
       ...plainRequest().policy,
@@ -43,7 +43,7 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
     await desk.open('Take a payment')
     await page.getByText(`The invoice asks for ${due}.`).waitFor()
     await page.getByLabel('Method').selectOption('direct_debit')
-    // The mandate is missing, and is asked for where it belongs.
+    // The mandate is missing, and its field shows the error.
     await desk.press('Post the payment')
     await until(page, `document.querySelector('[name=mandate_reference][aria-invalid]')`)
     await page.getByLabel('SEPA mandate reference').fill('MANDATE-7')
@@ -66,7 +66,7 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
     ])
   })
 
-  test('an answer that is lost is asked for again, and nothing is done twice', async () => {
+  test('repeats a request whose response is lost, and does nothing twice', async () => {
     const { locator, invoices } = await desk.paidPolicy()
     const counted = async () => {
       const policy = await desk.policyOf(locator)
@@ -85,7 +85,7 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
     const lost = await desk.losing('**/endorsements', 2)
     await desk.press('Issue the endorsement')
     await page.getByText('It is not known whether this was done.').waitFor()
-    // What was sent cannot be changed any more.
+    // What was sent can no longer be changed.
     await expect.poll(() => page.getByLabel('Kilometres a year').isDisabled()).toBe(true)
     await desk.press('Try again')
     await expect.poll(lost).toBe(2)
@@ -113,7 +113,7 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
     await page.unrouteAll()
   })
 
-  test('two clicks do it once', async () => {
+  test('sends a request once when its button is clicked twice', async () => {
     const { locator } = await desk.paidPolicy()
     await desk.go(`/policy/${locator}`)
     await desk.open('Cancel policy')
@@ -133,7 +133,7 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
     await page.unrouteAll()
   })
 
-  test('what others changed meanwhile is not written over', async () => {
+  test('does not overwrite what others have changed meanwhile', async () => {
     const { locator } = await desk.paidPolicy()
     await desk.go(`/policy/${locator}`)
     await desk.open('Endorse')
@@ -156,14 +156,14 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
     await desk.said('The endorsement is issued.')
   })
 
-  test('a session that ends takes nothing of what was typed', async () => {
+  test('keeps what was typed when the session ends', async () => {
     const { locator } = await desk.paidPolicy()
     const { page: own, faults: wrong } = await desk.browser.open()
     const ownDesk = desk.on(own)
     await ownDesk.signIn()
     await ownDesk.go(`/policy/${locator}/notes`)
     await own.getByLabel('Write a note').fill('Calls back on Monday.')
-    // The signature is another: the service refuses, as it does when a session was revoked.
+    // With an invalid token the service rejects the request, as it does when a session was revoked.
     let isRefused = true
     await own.route('**/notes', async route => {
       const headers = route.request().headers()
@@ -186,7 +186,7 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
     expect(items.map(({ text, username }) => [text, username])).toEqual([
       ['Calls back on Monday.', 'anna.admin'],
     ])
-    // Long lists come a page at a time.
+    // Long lists are shown a page at a time.
     for (const text of ['Called.', 'Has moved.'])
       await admin.call('POST', '/notes', { recordType: 'policy', recordLocator: locator, text })
     await own.route('**/notes?*', async route => {
@@ -204,7 +204,7 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
     await own.context().close()
   })
 
-  test('on a phone the forms fit, and who may not do a thing is not offered it', async () => {
+  test('fits on a phone, and offers only what the account may do', async () => {
     const { locator } = await desk.paidPolicy()
     const { page: phone } = await desk.browser.open({
       viewport: { width: 375, height: 720 },
@@ -248,7 +248,7 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
     await agent.context().close()
   })
 
-  test('with slow answers nothing is sent twice, and what waits cannot be pressed', async () => {
+  test('sends nothing twice when responses are slow, and disables buttons that wait', async () => {
     const { locator } = await desk.paidPolicy()
     await desk.go(`/policy/${locator}`)
     const sent: string[] = []
@@ -267,7 +267,7 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
       page.evaluate(
         `(button => { button.click(); button.click() })([...document.querySelectorAll('dialog button')].find(one => one.textContent === ${JSON.stringify(name)}))`,
       )
-    // Pressed again while the form is on its way.
+    // Clicked again while the form is being loaded.
     await page.evaluate(
       `(button => { button.focus(); button.click(); button.click() })([...document.querySelectorAll('button')].find(one => one.textContent === 'Endorse'))`,
     )
@@ -278,7 +278,7 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
     await desk.press('Preview')
     await page.getByText('Working it out …').waitFor()
     await expect.poll(() => desk.dialog.getByRole('button', { name: 'Preview' }).isDisabled()).toBe(true)
-    // What is typed meanwhile outdates the answer that is on its way.
+    // Input made meanwhile outdates the response that is on its way.
     await page.getByLabel('Kilometres a year').fill('22000')
     await desk.previewed()
     expect(counted('POST preview')).toBe(2)
@@ -294,7 +294,7 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
     await desk.said('The endorsement is issued.')
     expect(counted('POST endorsements')).toBe(1)
     await settled(page)
-    // Whoever goes on by keyboard does not begin at the top of the browser again.
+    // Keyboard users do not start at the top of the browser again.
     expect(await page.evaluate('document.activeElement === document.body')).toBe(false)
     isSlow = false
     await page.unrouteAll({ behavior: 'wait' })
@@ -302,5 +302,6 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
     expect(modifications).toHaveLength(2)
   })
 
-  test('breaks no rule of the page', () => expect(desk.faults).toEqual([]))
+  test('causes no script errors and no violations of its Content-Security-Policy', () =>
+    expect(desk.faults).toEqual([]))
 })

@@ -1,4 +1,4 @@
-// What people do at the desk, and a service with a browser to do it in. The journeys share them.
+// The steps of users at the desk, and a service with a browser for them. The journeys share these.
 import type { Page, Route } from 'playwright-core'
 import { expect } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
@@ -53,7 +53,7 @@ export type Quote = Locator & {
 
 export const plainRequest = () => workedPolicies().find(one => one.name === 'A plain year')!.request
 
-/** What one person does on the page, of the tenant by that host name. */
+/** The steps of one user on the page, in the tenant with that host name. */
 export function stepsOn(page: Page, origin: string, hostName: string) {
   const dialog = page.getByRole('dialog')
   const address = (path: string): string => `${origin}/console#${path}`
@@ -71,15 +71,15 @@ export function stepsOn(page: Page, origin: string, hostName: string) {
       await page.getByRole('button', { name: 'Sign in' }).click()
       await settled(page)
     },
-    /** The dialog's button, once. */
+    /** Clicks the button of the dialog once. */
     press: (name: string): Promise<void> => dialog.getByRole('button', { name, exact: true }).click(),
     said: (text: string | RegExp): Promise<void> => page.locator('.done').getByText(text).waitFor(),
-    /** Opens the form, and waits until it has what it is made from. */
+    /** Opens the form, and waits until it has loaded its data. */
     async open(name: string): Promise<void> {
       await page.getByRole('button', { name, exact: true }).click()
       await dialog.waitFor()
     },
-    /** Texts of the cells of a table in the dialog: by its caption, of the column. */
+    /** The texts of a column of the dialog's table with the caption. */
     cells: (caption: string, column: number): Promise<string[]> =>
       dialog
         .locator('table', { has: page.locator('caption', { hasText: caption }) })
@@ -89,7 +89,7 @@ export function stepsOn(page: Page, origin: string, hostName: string) {
       await steps.press('Preview')
       await page.getByRole('heading', { name: 'What it comes to' }).waitFor()
     },
-    /** The service answers, and the answer never comes: so many times. */
+    /** Lets the service respond to a write but loses the response, this many times. Returns a function that counts the losses. */
     async losing(path: string, times: number): Promise<() => number> {
       let lost = 0
       await page.route(path, async (route: Route) => {
@@ -106,14 +106,14 @@ export function stepsOn(page: Page, origin: string, hostName: string) {
 
 export type Steps = ReturnType<typeof stepsOn>
 
-/** What the interface says of a tenant's policies. */
+/** Reads the policies and quotes of a tenant through the interface. */
 export function recordsOf(admin: ApiClient) {
   const records = {
     policyOf: (locator: string): Promise<Policy> => admin.call<Policy>('GET', `/policy/${locator}`),
     quotesOf: (locator: string): Promise<Quote[]> =>
       admin.call<Quote[]>('GET', `/policies/${locator}/quotes`),
     quoteOf: async (locator: string): Promise<Quote> => (await records.quotesOf(locator))[0]!,
-    /** Documents that are made in the background outdate a preview. */
+    /** Waits for documents that are made in the background, because they outdate a preview. */
     documentsMade: (locator: string): Promise<void> =>
       expect
         .poll(
@@ -127,7 +127,9 @@ export function recordsOf(admin: ApiClient) {
 
 export type Desk = Awaited<ReturnType<typeof startDesk>>
 
-/** A tenant of examples/motor, but for its papers, with a policyholder; its administrator is not signed in on the page yet. */
+/**
+ * A tenant of examples/motor without its documents, and with a policyholder. Its administrator is not signed in on the page yet.
+ */
 export async function startDesk() {
   const [service, browser] = await Promise.all([sharedTenant(bareArchive), startBrowser()])
   const admin = await service.signInAs('admin')
@@ -148,7 +150,7 @@ export async function startDesk() {
     on,
     ...records,
     ...on(page),
-    /** In force since 30 days ago, paid upfront. */
+    /** A policy that has been in force for 30 days, paid upfront. */
     async paidPolicy(): Promise<Policy> {
       const begin = Date.now() - 30 * DAY_MS
       const { locator } = await admin.call<Locator>('POST', '/policy', {

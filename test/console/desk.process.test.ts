@@ -1,4 +1,4 @@
-// Transactions at the desk in a real browser: each journey as a person goes it, compared with what the interface then says.
+// Transactions at the desk in a real browser: each journey as a user takes it, compared with what the interface then returns.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
@@ -7,7 +7,7 @@ import { BROWSER, focused, settled, until } from './page.ts'
 
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the desk is not tried.')
 
-describe.skipIf(!BROWSER)('the desk', () => {
+describe.skipIf(!BROWSER)('The desk', () => {
   let desk: Desk
   let admin: ApiClient
   let page: Page
@@ -19,14 +19,14 @@ describe.skipIf(!BROWSER)('the desk', () => {
   }, 180_000)
   afterAll(() => desk?.close())
 
-  test('from a policyholder by way of a referral to an issued policy', async () => {
+  test('takes a new policyholder through a referral to an issued policy', async () => {
     await desk.go('/')
     await page.getByRole('link', { name: 'New policyholder' }).click()
     await settled(page)
     await page.getByLabel('Salutation').selectOption('Frau')
     await page.getByLabel('Last name').fill('Sommer')
     await page.getByLabel('Postcode').fill('1011')
-    // What is wrong is said at its field.
+    // An error is shown at its field.
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await until(page, `document.querySelector('[name=postcode][aria-invalid]')`)
     const described = await page.getByLabel('Postcode').getAttribute('aria-describedby')
@@ -82,7 +82,7 @@ describe.skipIf(!BROWSER)('the desk', () => {
       'GET',
       `/policies?policyholderLocator=${policyholderLocator}`,
     )
-    // Pressed twice, made once.
+    // Clicked twice, created once.
     expect(policies).toHaveLength(1)
     expect((await desk.quoteOf(locator)).automatedUnderwritingResult!.decision).toBe('none')
 
@@ -126,7 +126,7 @@ describe.skipIf(!BROWSER)('the desk', () => {
     expect(issued.invoices.map(({ invoiceType }) => invoiceType)).toEqual(['newBusiness'])
   })
 
-  test('an endorsement of a policy that is paid upfront bills exactly what its preview shows', async () => {
+  test('bills for an endorsement of a policy paid upfront exactly what its preview shows', async () => {
     const { locator } = await desk.paidPolicy()
     await desk.go(`/policy/${locator}`)
     await desk.open('Endorse')
@@ -136,7 +136,7 @@ describe.skipIf(!BROWSER)('the desk', () => {
     const [change] = await desk.cells('What it comes to', 2)
     const billed = await desk.cells('Invoices', 3)
     expect(billed).toHaveLength(1)
-    // What is seen is confirmed: another entry takes it away.
+    // Only what was previewed can be confirmed: other input removes the button.
     await page.getByLabel('Kilometres a year').fill('25000')
     expect(await page.getByRole('button', { name: 'Issue the endorsement' }).count()).toBe(0)
     await page.getByLabel('Kilometres a year').fill('24000')
@@ -154,7 +154,7 @@ describe.skipIf(!BROWSER)('the desk', () => {
     expect(change).toBe(`+${EUROS.format(Number(modifications.at(-1)!.premiumChange))}`)
   })
 
-  test('an endorsement changes groups, perils and their amounts, and its preview lists what changes', async () => {
+  test('changes groups, perils and their amounts by an endorsement, and lists the changes in its preview', async () => {
     const { locator } = await desk.paidPolicy()
     await desk.go(`/policy/${locator}`)
     await desk.open('Endorse')
@@ -203,7 +203,7 @@ describe.skipIf(!BROWSER)('the desk', () => {
     ])
     const perils = new Map(changed.exposures[0]!.perils.map(one => [one.name, one.characteristics]))
     expect(perils.get('own_damage')!.at(-1)!.deductible).toBe(1000)
-    // A driver goes, and so does the deductible.
+    // A driver is removed, and theft is covered again.
     await desk.go(`/policy/${locator}`)
     await desk.open('Endorse')
     await page.getByLabel('Kind of change').selectOption('change_of_risk')
@@ -218,7 +218,7 @@ describe.skipIf(!BROWSER)('the desk', () => {
     expect(last.fieldValues.named_drivers).toHaveLength(1)
   })
 
-  test('fees and the payment schedule are changed, drafts are withdrawn, and so is the policy', async () => {
+  test('changes fees and the payment schedule, and withdraws drafts and the policy', async () => {
     const { locator, fees: old } = await desk.paidPolicy()
     await desk.go(`/policy/${locator}`)
     await desk.open('Change fees')
@@ -244,7 +244,7 @@ describe.skipIf(!BROWSER)('the desk', () => {
     await page.getByLabel(/^Postal delivery, .12\.50/).check()
     await desk.dialog.getByText(`Fees of ${EUROS.format(12.5)} are taken back`).waitFor()
     await desk.press('Change fees')
-    // It was said of the fee before, too.
+    // The same message was shown for the first fee, too.
     await expect.poll(async () => (await desk.policyOf(locator)).fees.at(-1)!.reversed).toBe(true)
     await desk.said('The fees are changed.')
     await settled(page)
@@ -278,7 +278,7 @@ describe.skipIf(!BROWSER)('the desk', () => {
     expect(cancellation!.modificationName).toBe('modification.policy.withdraw')
     expect(await page.getByRole('group', { name: 'Actions' }).count()).toBe(0)
 
-    // One that was never issued is discarded.
+    // A policy that was never issued is discarded.
     const unissued = await admin.call<Locator>('POST', '/policy', {
       ...plainRequest().policy,
       policyholderLocator: desk.holder,
@@ -293,7 +293,7 @@ describe.skipIf(!BROWSER)('the desk', () => {
     expect(await page.getByRole('group', { name: 'Actions' }).count()).toBe(0)
   })
 
-  test('a cancellation gives back what it shows, and a reinstatement brings the cover back', async () => {
+  test('refunds for a cancellation what it shows, and restores the cover by a reinstatement', async () => {
     const { locator, modifications: before } = await desk.paidPolicy()
     await desk.go(`/policy/${locator}`)
     await desk.open('Cancel policy')
@@ -312,7 +312,7 @@ describe.skipIf(!BROWSER)('the desk', () => {
     const refund = cancelled.invoices.find(({ invoiceType }) => invoiceType === 'cancellation')!
     expect(refunds).toEqual([EUROS.format(Number(refund.totalDue))])
 
-    // The money goes out.
+    // The refund is paid out.
     await desk.go(`/policy/${locator}/billing`)
     await page.getByRole('button', { name: /Details of Cancellation/ }).click()
     await desk.open('Pay out')
@@ -341,7 +341,7 @@ describe.skipIf(!BROWSER)('the desk', () => {
     expect(await page.getByRole('button', { name: 'Endorse' }).count()).toBe(1)
   })
 
-  test('a renewal by keyboard alone: the focus goes into the dialog and back', async () => {
+  test('issues a renewal by keyboard alone, and moves the focus into the dialog and back', async () => {
     const { locator } = await desk.paidPolicy()
     await desk.go(`/policy/${locator}`)
     const tabTo = async (name: string): Promise<void> => {
@@ -368,12 +368,13 @@ describe.skipIf(!BROWSER)('the desk', () => {
     await settled(page)
     const { modifications } = await desk.policyOf(locator)
     expect(modifications.at(-1)!.name).toBe('modification.policy.renew')
-    // The term that runs keeps its premium: that of the new one is another.
+    // The current term keeps its premium; the new one has a different premium.
     const [first] = modifications
     expect(await page.locator('.tiles dd').nth(1).textContent()).toBe(
       EUROS.format(Number(first!.premiumChange)),
     )
   })
 
-  test('breaks no rule of the page', () => expect(desk.faults).toEqual([]))
+  test('causes no script errors and no violations of its Content-Security-Policy', () =>
+    expect(desk.faults).toEqual([]))
 })

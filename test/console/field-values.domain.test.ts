@@ -11,8 +11,8 @@ const field = (name: string, more: Partial<Field> = {}): Field =>
 
 const LICENCE = Date.UTC(1997, 0, 1)
 
-describe('values of fields', () => {
-  test('are read by the type of their field, whatever it is called', () => {
+describe('Values of fields', () => {
+  test('are formatted by the type of their field, whatever its name', () => {
     const text = (precision: string) =>
       valuesText(field('licence', { type: 'date', precision } as Partial<Field>), [String(LICENCE)])
     expect(['year', 'month', 'day'].map(text)).toEqual(['1997', 'January 1997', 'Jan 1, 1997'])
@@ -21,7 +21,7 @@ describe('values of fields', () => {
     expect(valuesText(undefined, ['852073200000', 'b'])).toBe('852073200000, b')
   })
 
-  test('are called as their choices are, and files are counted', () => {
+  test('are shown by the names of their choices, and files are counted', () => {
     const choices = [
       { value: 'own_ground', displayName: 'own_ground' },
       { value: 'NY', displayName: 'NY' },
@@ -33,7 +33,7 @@ describe('values of fields', () => {
     expect(valuesText(field('photos', { type: 'media' }), ['a', 'b'])).toBe('2 files')
   })
 
-  test('belong to where they are: fields of two exposures may have one name', () => {
+  test('are titled by the level of their field: two exposures may have fields of the same name', () => {
     const product = {
       fields: [
         field('drivers', { type: 'group', fields: [field('born', { title: 'Born' })] } as Partial<Field>),

@@ -6,8 +6,8 @@ import { historyOf, premiumAt, premiumOfTerm, termAt, usualStart } from '../../c
 import { movementOf, outcomeOf } from '../../console/outcomes.ts'
 import type { Policy } from '../../console/wire.ts'
 
-describe('amounts', () => {
-  test('add up exactly where floats do not', () => {
+describe('Amounts', () => {
+  test('are added exactly, where floating-point numbers are not', () => {
     expect(sum(['0.1', '0.2'])).toBe('0.3')
     expect(sum(['9007199254740993', '0.01', '-0.02'])).toBe('9007199254740992.99')
     expect(sum(['671.17', '732.78', '-521.67', undefined])).toBe('882.28')
@@ -16,13 +16,13 @@ describe('amounts', () => {
     expect(sum(['1200', '300'])).toBe('1500')
   })
 
-  test('are shared between days to twelve decimal places', () => {
+  test('are divided by days to twelve decimal places', () => {
     expect(shareOf('671.17', 365)).toBe('1.838821917808')
     expect(shareOf('-10', 4)).toBe('-2.5')
     expect(shareOf('5', 0)).toBe('5')
   })
 
-  test('are told by their digits', () => {
+  test('are compared with zero by their digits, and rejected if they are not decimal numbers', () => {
     expect([isZero('0.00'), isZero('-0.01'), isNegative('-0.01'), isNegative('0')]).toEqual([
       true,
       false,
@@ -33,11 +33,11 @@ describe('amounts', () => {
   })
 })
 
-describe('marks of the time axis', () => {
+describe('Marks of the time axis', () => {
   const at = (time: string): number => Date.parse(time)
   const told = (found: ReturnType<typeof marks>): string[] => found.map(one => new Date(one.at).toISOString())
 
-  test('stand where months begin in the zone, across its change to summer time', () => {
+  test('are at the beginning of months in the time zone, across its change to summer time', () => {
     const found = marks(at('2027-01-01T00:00+01:00'), at('2028-01-01T00:00+01:00'), 4, 'Europe/Berlin')
     expect(told(found)).toEqual([
       '2026-12-31T23:00:00.000Z',
@@ -48,7 +48,7 @@ describe('marks of the time axis', () => {
     ])
   })
 
-  test('are as many as there is room for, however long the span', () => {
+  test('are at most as many as there is room for, for spans of any length', () => {
     for (const years of [0.1, 1, 3, 10, 60, 200])
       for (const most of [3, 8]) {
         const start = at('2020-02-15T00:00Z')
@@ -59,8 +59,8 @@ describe('marks of the time axis', () => {
   })
 })
 
-describe('times of forms', () => {
-  test('are those of the zone, in winter and in summer', () => {
+describe('Times of forms', () => {
+  test('are in the given time zone, in winter and in summer', () => {
     expect(timeOf('2027-03-01', 'Europe/Berlin')).toBe(Date.parse('2027-02-28T23:00Z'))
     expect(timeOf('2027-07-01T08:30', 'Europe/Berlin')).toBe(Date.parse('2027-07-01T06:30Z'))
     expect(timeOf('', 'Europe/Berlin')).toBeUndefined()
@@ -69,7 +69,7 @@ describe('times of forms', () => {
   })
 })
 
-describe('terms of a policy', () => {
+describe('Terms of a policy', () => {
   const at = (day: string): string => String(Date.parse(`${day}T00:00Z`))
   const segment = (locator: string, start: string, end: string, issued: string, premium: string) => ({
     locator,
@@ -101,7 +101,7 @@ describe('terms of a policy', () => {
     ],
   } as unknown as Policy)
 
-  test('have each its own premium after a renewal', () => {
+  test('have separate premiums after a renewal', () => {
     const premiumOn = (day: string, step = 1): string | undefined =>
       premiumOfTerm(renewed, step, termAt(renewed, step, Number(at(day))))
     expect([premiumOn('2027-06-01'), premiumOn('2028-01-01'), premiumOn('2030-01-01')]).toEqual([
@@ -109,13 +109,13 @@ describe('terms of a policy', () => {
       '702.4',
       '702.4',
     ])
-    // Before the renewal was known there was one term.
+    // Before the renewal was known, there was one term.
     expect(premiumOn('2028-06-01', 0)).toBe('671.17')
     expect(premiumAt(renewed, 1)).toBe('1373.57')
   })
 })
 
-describe('places of a refusal', () => {
+describe('Paths of errors', () => {
   test('are those of the fields that a form shows', () => {
     const errors = (fieldName: string) => [{ fieldName, code: 'MISSING', message: `${fieldName} is missing` }]
     const faults = faultsOf({
@@ -143,7 +143,7 @@ describe('places of a refusal', () => {
   })
 })
 
-test('a change takes effect at once, or as the cover begins where that is still to come', () => {
+test('a change takes effect immediately by default, or when the cover begins if that is still to come', () => {
   const policy = (start: number): Policy =>
     ({
       updatedTimestamp: '0',
@@ -156,8 +156,8 @@ test('a change takes effect at once, or as the cover begins where that is still 
   expect(usualStart(policy(0))).toBeGreaterThan(tomorrow - 2 * 86_400_000)
 })
 
-describe('what the billing page says became of', () => {
-  test('payments: an offset was neither received nor paid out', () => {
+describe('The billing page', () => {
+  test('shows an offset as neither received nor paid out', () => {
     expect(movementOf({ source: 'offset', amount: '600.00' })).toBe('offset')
     expect(movementOf({ source: 'offset', amount: '-600.00' })).toBe('offset')
     expect(movementOf({ source: 'credit', amount: '-600.00' })).toBe('credit')
@@ -165,7 +165,7 @@ describe('what the billing page says became of', () => {
     expect(movementOf({ source: 'received', amount: '600.00' })).toBe('received')
   })
 
-  test('grace periods: one that ended in a lapse of either kind was not settled', () => {
+  test('shows a grace period that ended in a lapse of either kind as lapsed, not as settled', () => {
     const issue = { name: 'modification.policy.create', issuedTimestamp: '1800000000000' }
     const lapse = { name: 'modification.policy.lapse', issuedTimestamp: '1810000000000' }
     expect(outcomeOf({}, [issue, lapse])).toBe('open')

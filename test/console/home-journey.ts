@@ -1,10 +1,10 @@
-// Home insurance at the desk, from the quote to its documents, as an underwriter of the tenant goes it.
+// Home insurance at the desk, from the quote to its documents, as an underwriter of the tenant works.
 import { expect } from 'vitest'
 import { type Desk, DOLLARS, recordsOf, stepsOn } from './desk-steps.ts'
 import { deployHome } from './home-tenant.ts'
 import { settled } from './page.ts'
 
-/** Generous: the machine may be busy. */
+/** Generous, because the machine may be busy. */
 const SOON = { timeout: 60_000, interval: 50 }
 
 export async function insureHome({ service, browser }: Desk): Promise<void> {
@@ -15,7 +15,7 @@ export async function insureHome({ service, browser }: Desk): Promise<void> {
   await at.signIn('uma.underwriter')
   await at.go(`/new/quote/${holder}`)
 
-  // The choices of one field follow another; what does not hold any more is taken out, and said.
+  // The choices of one field depend on another. A value that is no longer possible is removed, with a message.
   const municipality = home.getByLabel('Municipality')
   const asked: string[] = []
   home.on('request', request => {
@@ -31,12 +31,12 @@ export async function insureHome({ service, browser }: Desk): Promise<void> {
   await home.getByText('No longer possible, and taken out: NJ-PRI.').waitFor()
   await expect.poll(() => municipality.inputValue()).toBe('')
   await expect.poll(() => municipality.locator('option').count(), SOON).toBe(5)
-  // What was read is not asked for again, and what is passed over is not asked for at all.
+  // Choices that were read are not requested again, and those of a state that is left immediately are not requested at all.
   await home.getByLabel('State', { exact: true }).selectOption('CT')
   await home.getByLabel('State', { exact: true }).selectOption('NJ')
   await expect.poll(() => municipality.locator('option').count(), SOON).toBe(4)
   expect(asked).toEqual(['state=NJ', 'state=NY'])
-  // Where the choices cannot be had, the form still works.
+  // If the choices cannot be read, the form still works.
   await home.route('**/record*', route => route.abort())
   await home.getByLabel('State', { exact: true }).selectOption('PA')
   await home.getByText('The choices could not be read. You can type the value.').waitFor()
@@ -91,7 +91,7 @@ export async function insureHome({ service, browser }: Desk): Promise<void> {
   const [waterMade] = made.exposures[0]!.perils.filter(({ name }) => name === 'water_damage')
   expect(waterMade!.characteristics[0]!.deductible).toBe(2500)
 
-  // A copy beside it, which is withdrawn again.
+  // A copy of the quote, which is withdrawn again.
   const rows = home.getByRole('button', { name: /^Details of/ })
   await rows.first().click()
   await at.open('Copy')
@@ -130,7 +130,7 @@ export async function insureHome({ service, browser }: Desk): Promise<void> {
   await at.said(/accepted/)
   await settled(home)
 
-  // A document that is uploaded and removed while the policy is not issued.
+  // A document is uploaded and removed while the policy is not issued.
   await at.go(`/policy/${locator}/documents`)
   await at.open('Upload a document')
   await at.dialog.getByLabel('File').setInputFiles(photo('letter.exe', 'MZ'))
@@ -166,7 +166,7 @@ export async function insureHome({ service, browser }: Desk): Promise<void> {
     2,
   )
 
-  // In an endorsement, what the policy has stays until something on which it depends is changed.
+  // In an endorsement, the value of the policy stays until a field that it depends on is changed.
   await at.go(`/policy/${locator}`)
   await at.open('Endorse')
   await home.getByLabel('Kind of change').selectOption('coverage_change')
@@ -181,7 +181,7 @@ export async function insureHome({ service, browser }: Desk): Promise<void> {
   expect(await at.cells('What changes', 3)).toEqual(['NJ', 'Long Beach Island, township Ocean NJ'])
   await home.keyboard.press('Escape')
 
-  // One that could not be made is made again once its template is repaired.
+  // A document that could not be made is made again once its template is repaired.
   const state = async (): Promise<string | undefined> => (await policyOf(locator)).documents[0]?.state
   await expect.poll(state, SOON).toBe('renderError')
   await repair()

@@ -1,4 +1,5 @@
-// The tenant of examples/home, in which a municipality goes by its state and one document cannot be made until it is repaired.
+// The tenant of examples/home, in which the municipality depends on the state, and one document cannot be made until it is
+// repaired.
 import { readFileSync } from 'node:fs'
 import { unzipSync, zipSync } from 'fflate'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
@@ -25,7 +26,7 @@ function archive(letter: string): Blob {
         ? { ...one, constraint: { table: 'places', column: 'code', where: { state: { key: 'state' } } } }
         : one,
     ),
-    // Nothing else is made, which takes time.
+    // No other documents, because they take time.
     documents: [
       {
         displayName: 'Welcome',
@@ -56,7 +57,7 @@ export type HomeTenant = {
   repair(): Promise<void>
 }
 
-/** With the states and municipalities of the example's own table as a constraint table in force. */
+/** Deploys the tenant, with the states and municipalities of the example's table as a constraint table in force. */
 export async function deployHome(service: Service): Promise<HomeTenant> {
   const administration = await service.administration()
   const deployed = await deployTestTenant(administration, 'home', archive(LETTER.broken))

@@ -1,5 +1,5 @@
-// What is large in the console: a list of 100,000 policies, a policy of 1,000 exposures, one of 150 transactions, and one of both. First
-// content is there within a second of local time, and no task takes more than 200 ms.
+// Large data in the console: a list of 100,000 policies, a policy of 1,000 exposures, one of 150 transactions, and one of both.
+// First content appears within a second of local time, and no task takes more than 200 ms.
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -21,7 +21,7 @@ const ENDORSEMENTS = size(8, 149)
 const LARGE_EXPOSURES = size(300, 1_000)
 const LARGE_ENDORSEMENTS = size(64, 149)
 
-// The times hold on a machine with nothing else to do; beside other tests only what grows with the size is found.
+// The limits hold on a machine with nothing else to do. Next to other tests, only growth with the size is detected.
 const FIRST_CONTENT_MS = size(10_000, 1_000)
 const LONGEST_TASK_MS = size(2_000, 200)
 
@@ -35,7 +35,7 @@ type Covered = {
   }[]
 }
 
-describe.skipIf(!BROWSER)('what is large', () => {
+describe.skipIf(!BROWSER)('The console with large data', () => {
   let service: ServiceProcess
   let browser: ConsoleBrowser
   let tenant: { hostname: string }
@@ -70,7 +70,7 @@ describe.skipIf(!BROWSER)('what is large', () => {
     await service?.remove()
   })
 
-  /** A policy that has begun; `changes` to the plain one. */
+  /** Creates a policy that has begun, with `changes` to the plain one. */
   const policyOf = (changes: object): Promise<Locator> => {
     const { policy } = workedPolicies().find(one => one.name === 'A plain year')!.request
     const begin = Date.now() - 10 * DAY_MS
@@ -83,7 +83,7 @@ describe.skipIf(!BROWSER)('what is large', () => {
     })
   }
 
-  /** Milliseconds until something of the view is there; it is waited for until all of it is. */
+  /** Returns the milliseconds until the first content of the view appears, and waits until the view is complete. */
   async function shown(path: string): Promise<number> {
     const begun = performance.now()
     await page.goto(`${service.origin}/console#${path}`)
@@ -94,9 +94,9 @@ describe.skipIf(!BROWSER)('what is large', () => {
   }
 
   async function expectSoon(paths: readonly string[], what: string): Promise<void> {
-    // The isolates are warm after the first look.
+    // The isolates are warm after the first visit.
     for (const path of paths) await shown(path)
-    // Opened anew, nothing is there yet, and the policy has to be read.
+    // After a new start nothing is loaded yet, and the policy has to be read.
     await page.goto('about:blank')
     for (const path of paths) {
       const took = await shown(path)
@@ -108,7 +108,7 @@ describe.skipIf(!BROWSER)('what is large', () => {
     expect(Math.max(0, ...tasks)).toBeLessThan(LONGEST_TASK_MS)
   }
 
-  /** Issued, with so many exposures, and then endorsed so often. */
+  /** Issues a policy with this many exposures, and then this many endorsements. */
   async function endorsedPolicy(exposures: number, endorsements: number): Promise<string> {
     const { policy } = workedPolicies().find(one => one.name === 'A plain year')!.request
     const [vehicle] = (policy as unknown as { exposures: object[] }).exposures
@@ -129,7 +129,7 @@ describe.skipIf(!BROWSER)('what is large', () => {
     [`a policy of ${EXPOSURES} exposures`, EXPOSURES, 2],
     [`a policy of ${ENDORSEMENTS + 1} transactions`, 8, ENDORSEMENTS],
   ])(
-    '%s',
+    'shows %s in time',
     async (what, exposures, endorsements) => {
       const root = `/policy/${await endorsedPolicy(exposures, endorsements)}`
       await expectSoon(
@@ -187,7 +187,7 @@ describe.skipIf(!BROWSER)('what is large', () => {
   }, 600_000)
 })
 
-/** Copies of a policy that ends soon, straight into the database of the example. */
+/** Inserts copies of a policy that ends soon directly into the database of the example. */
 function insertPolicies(dataFolder: string, count: number): void {
   for (const file of globSync(join(dataFolder, '**', '*.sqlite'))) {
     const database = new DatabaseSync(file)

@@ -1,4 +1,4 @@
-// The tools of agents and the console are built apart from the service, and have lists of their own of some of its values.
+// The tools of agents and the console are built separately from the service, and have their own lists of some of its values.
 import { expect, it } from 'vitest'
 import { POLICY_STATES } from '../../console/lists/words.ts'
 import { eventTools } from '../../src/agents/protocol/tools/events.ts'
@@ -17,11 +17,11 @@ const choices = (
   return properties[property]!.enum
 }
 
-it('are the states of policies that a list can be asked for', () => {
+it('agents and the console offer exactly the policy states that the service lists by', () => {
   expect(choices(recordTools, 'find_policies', 'state')).toEqual(ListedState.options)
   expect(POLICY_STATES).toEqual(ListedState.options)
 })
 
-it('are the periods of reports', () => {
+it('agents offer exactly the report periods of the service', () => {
   expect(choices(eventTools, 'start_report', 'period')).toEqual(PERIODS)
 })

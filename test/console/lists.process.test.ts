@@ -1,4 +1,4 @@
-// Work lists in a real browser, as servicing staff go through them: compared with what the interface answers.
+// Work lists in a real browser, as servicing staff use them, compared with what the interface returns.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,14 +22,14 @@ import {
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the console is not tried.')
 
 const DAY_MS = 86_400_000
-/** More than a page and less than two. */
+/** More than one page and less than two. */
 const ENDING = 70
 
 type Locator = { locator: string }
 type Item = Locator & { policyLocator: string; timestamp: string }
 type List = { items: Item[]; pagingToken?: string }
 
-describe.skipIf(!BROWSER)('work lists in the console', () => {
+describe.skipIf(!BROWSER)('Work lists in the console', () => {
   let service: Service
   let browser: ConsoleBrowser
   let admin: ApiClient
@@ -105,7 +105,7 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
       `[...document.querySelectorAll('tbody tr')].map(row => /policy\\/(\\d+)/.exec(row.querySelector('a').hash)[1])`,
     ) as Promise<string[]>
 
-  test('the overview counts each list as the interface does, and leads to it', async () => {
+  test('are linked on the overview, with the counts of the interface', async () => {
     await signIn(page)
     expect(await page.locator('h1').textContent()).toBe('Overview')
     const counts = await admin.call<{ workList: string; count: number }[]>('GET', '/workLists')
@@ -133,7 +133,7 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
     expect(await page.evaluate('location.hash')).toBe(`#/policy/${items[0]!.policyLocator}/quotes`)
   })
 
-  test('what is decided is gone from its list', async () => {
+  test('no longer have a quote once it is decided', async () => {
     await admin.call('POST', `/quotes/${referred}/underwriting`, { decision: 'accept', note: 'Known to us.' })
     await go('/work/referred')
     expect(await page.locator('main').textContent()).toContain('No quote waits for a decision.')
@@ -149,7 +149,7 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
     expect(await links()).toHaveLength(1)
   })
 
-  test('a long list is a page at a time, and its address keeps the choice and the page', async () => {
+  test('have pages, and their URL keeps the filter and the page', async () => {
     const all = await list('expiring?pageSize=1000')
     const locators = all.items.map(({ policyLocator }) => policyLocator)
     expect(locators).toHaveLength(ENDING)
@@ -158,7 +158,7 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
     expect(await links()).toEqual(locators.slice(0, 50))
     await page.getByRole('link', { name: 'Next page' }).click()
     await settled(page)
-    // The rows of the page before are gone.
+    // The rows of the previous page are gone.
     expect(await links()).toEqual(locators.slice(50))
     const second = await page.evaluate('location.hash')
     await page.reload()
@@ -182,7 +182,7 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
     expect(await page.locator('main').textContent()).toContain('There is no list of that name.')
   })
 
-  test('is gone through by keyboard alone', async () => {
+  test('can be used with the keyboard alone', async () => {
     await go('/')
     const press = async (key: string, times = 1): Promise<void> => {
       for (let at = 0; at < times; at += 1) await page.keyboard.press(key)
@@ -192,7 +192,7 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
     expect(await hash()).toBe('#/work/expiring')
     await press('Enter')
     await settled(page)
-    // The heading is where a reader goes on.
+    // The heading is where a screen reader continues.
     expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
     for (let at = 0; at < 8 && (await focused(page)) !== 'filter-days'; at += 1) await press('Tab')
     expect(await focused(page)).toBe('filter-days')
@@ -203,7 +203,7 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
     expect(await links()).toHaveLength(50)
   })
 
-  test('on a phone and in the dark nothing is cut off or faint, and a slow service is waited for', async () => {
+  test('are neither cut off nor faint on a phone in dark mode, and wait for a slow service', async () => {
     const { page: phone, faults: wrong } = await browser.open({
       viewport: { width: 375, height: 720 },
       colorScheme: 'dark',
@@ -223,7 +223,7 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
     await phone.context().close()
   })
 
-  test('all policies are a list too, a page at a time', async () => {
+  test('include all policies, a page at a time', async () => {
     await go('/')
     await page.getByRole('link', { name: 'All policies' }).click()
     await settled(page)
@@ -236,7 +236,7 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
     expect(await links()).toHaveLength(ENDING - 50)
   })
 
-  test('shows an account the lists that it may see', async () => {
+  test('are shown only to accounts that may see them', async () => {
     const { page: agent } = await browser.open()
     await signIn(agent, 'alice.agent')
     const { permissions } = await (await service.signInAs('agent')).call<{ permissions: string[] }>(
@@ -252,5 +252,6 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
     await agent.context().close()
   })
 
-  test('breaks no rule of the page', () => expect(faults).toEqual([]))
+  test('cause no script errors and no violations of the Content-Security-Policy', () =>
+    expect(faults).toEqual([]))
 })

@@ -1,4 +1,4 @@
-// A second version of examples/motor: another rate, a plugin that prints what it decides, and a user who may read single policies
+// A second version of examples/motor: a different rate, a plugin that prints its decision, and a user who may read single policies
 // and nothing else.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ const CHANGES = [
   ],
 ] as const
 
-/** Ends the sessions of the tenant, since roles are other ones. */
+/** Deploys the second version. This ends the sessions of the tenant, because its roles change. */
 export async function deployNext(service: Service): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bindery-next-'))
   try {

@@ -1,4 +1,4 @@
-// The console in a real browser, and what can be asked of any page of it. Expressions are text: they are evaluated there.
+// The console in a real browser, and checks for any of its pages. Expressions are texts, because they are evaluated in the page.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { BROWSER, fontsIn } from '../../packages/pdf/test/browser.ts'
 
 export { BROWSER }
 
-/** Of a policy, as they end its address. */
+/** The views of a policy, as suffixes of its URL. */
 export const POLICY_TABS = [
   '',
   '/cover',
@@ -28,13 +28,13 @@ export const POLICY_TABS = [
 ]
 
 export type ConsoleBrowser = {
-  /** A page of its own, without what others left in storage; `faults` are errors of scripts and of the page's policy. */
+  /** Opens a page with empty storage. `faults` are script errors and violations of the page's policy. */
   open(options?: BrowserContextOptions): Promise<{ page: Page; faults: string[] }>
-  /** What was opened by it. */
+  /** Closes what it has opened. */
   close(): Promise<void>
 }
 
-/** Also for pages that ask for the system's own font. */
+/** Configures the service's own fonts, even for pages that request the system font. */
 function onlyOurFonts(folder: string): string {
   const file = fontsIn(folder)
   const rule =
@@ -43,7 +43,7 @@ function onlyOurFonts(folder: string): string {
   return file
 }
 
-/** Of this process, for all files that it runs; it ends with it. Without a window, with the service's own fonts. */
+/** The browser of this process, for all files that it runs; it ends with the process. Headless, with the service's own fonts. */
 let launched: Promise<Browser> | undefined
 
 function launch(): Promise<Browser> {
@@ -56,7 +56,7 @@ function launch(): Promise<Browser> {
   })
 }
 
-/** In English as it is written in Britain. */
+/** Opens pages in British English. */
 export async function startBrowser(): Promise<ConsoleBrowser> {
   launched ??= launch()
   const browser = await launched
@@ -84,7 +84,9 @@ const DESK = { width: 1280, height: 860 }
 
 const LONGEST_WAIT_MS = 60_000
 
-/** Waits until the expression is true. The page asks itself, by a function that it is given: its policy forbids to make one. */
+/**
+ * Waits until the expression is true. The page polls it in a function that it is given, because its policy forbids creating one.
+ */
 export async function until(page: Page, expression: string): Promise<void> {
   const deadline = Date.now() + LONGEST_WAIT_MS
   const becomesTrue = `new Promise(done => {
@@ -95,14 +97,14 @@ export async function until(page: Page, expression: string): Promise<void> {
     }
     look()
   })`
-  // Between two pages there is nothing to ask.
+  // During a navigation there is no page to evaluate in.
   while (!(await page.evaluate(becomesTrue).catch(() => false))) {
     if (Date.now() > deadline) throw new Error(`It did not become true: ${expression}`)
     await sleep(25)
   }
 }
 
-/** Loads the page of the address anew. By way of another page, the browser would start a process for it each time. */
+/** Loads the page of the address again. Going through another page would make the browser start a process each time. */
 export async function goAnew(page: Page, address: string): Promise<void> {
   if (page.url().split('#')[0] === address.split('#')[0]) {
     await page.evaluate(`history.replaceState(null, '', ${JSON.stringify(address)})`)
@@ -111,14 +113,14 @@ export async function goAnew(page: Page, address: string): Promise<void> {
   await settled(page)
 }
 
-/** Waits until the page shows what its address means, and nothing of it is being loaded any more. */
+/** Waits until the page shows the view of its address and has nothing left to load. */
 export const settled = (page: Page): Promise<void> =>
   until(
     page,
     `document.querySelector('h1') && document.querySelector('main').dataset.shows === location.hash && !document.querySelector('[aria-busy], .loading, .pending, .sign-in [disabled]')`,
   )
 
-/** Controls without a name, ids that are there twice, and headings and landmarks that are missing; none is right. */
+/** Controls without a name, duplicate ids, tables without a caption, and missing headings and landmarks. There should be none. */
 export const unlabelled = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
     const found = []
@@ -186,7 +188,7 @@ export const faintTexts = (page: Page): Promise<string[]> =>
 export const overflows = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > innerWidth') as Promise<boolean>
 
-/** Texts of badges that are wider than what they say: it fills them but for a rounded end on each side. */
+/** Texts of badges that are too wide: the text should fill its badge except for a rounded end on each side. */
 export const stretchedBadges = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('.badge')].filter(badge => {
     const text = document.createRange()
@@ -194,7 +196,7 @@ export const stretchedBadges = (page: Page): Promise<string[]> =>
     return badge.getBoundingClientRect().width > text.getBoundingClientRect().width + 24
   }).map(badge => badge.textContent)`) as Promise<string[]>
 
-/** The accessible name of what has the focus. */
+/** The accessible name of the focused element. */
 export const focused = (page: Page): Promise<string> =>
   page.evaluate(
     `document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.id ?? ''`,

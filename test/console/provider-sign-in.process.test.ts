@@ -1,4 +1,4 @@
-// Signing in to the console by a real OpenID provider, in a real browser.
+// Signing in to the console with a real OpenID provider, in a real browser.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
@@ -10,7 +10,7 @@ if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the 
 
 const GREETED = { name: 'Greta Lindner', preferred_username: 'greta', groups: ['bindery-heads'] }
 
-describe.skipIf(!BROWSER)('signing in to the console by an identity provider', () => {
+describe.skipIf(!BROWSER)('Signing in to the console with an identity provider', () => {
   let service: Service
   let browser: ConsoleBrowser
   let provider: TestProvider
@@ -45,7 +45,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     await service?.remove()
   })
 
-  /** The console's sign-in page, with the provider's button. */
+  /** Opens the console's sign-in page, with the provider's button. */
   async function atSignIn(hash = ''): Promise<{ page: Page; faults: string[] }> {
     const opened = await browser.open()
     await opened.page.goto(`${service.origin}/console${hash}`)
@@ -56,7 +56,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     return opened
   }
 
-  /** Signs in at the provider, which shows a page of its own. */
+  /** Signs in at the provider, on the provider's own page. */
   async function continueAs(page: Page, login: string): Promise<void> {
     await page.click('text=Sign in with Acme')
     await page.waitForURL(`${provider.issuer}/**`)
@@ -65,7 +65,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     await page.waitForURL(`${service.origin}/console**`)
   }
 
-  test('a person goes to the provider and comes back signed in, to where they were; no address has a token', async () => {
+  test('brings a user back signed in to the page they came from, without a token in any URL', async () => {
     const { page, faults } = await atSignIn('#/work')
     expect(await unlabelled(page)).toEqual([])
     const addresses: string[] = []
@@ -78,7 +78,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     expect(token).toMatch(/^ey/)
     expect(addresses.some(address => address.includes('code_challenge_method=S256'))).toBe(true)
     for (const address of addresses) expect(address).not.toMatch(/eyJ/)
-    // No script sees the cookie.
+    // No script can read the cookie.
     expect(await page.evaluate('document.cookie')).toBe('')
     const [cookie] = await page.context().cookies(`${service.origin}/account/authenticateByProvider`)
     expect(cookie).toMatchObject({ name: 'bindery-sign-in', httpOnly: true, sameSite: 'Lax' })
@@ -101,7 +101,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     expect(faults).toEqual([])
   })
 
-  test('who says no at the provider, or has no role, reads why', async () => {
+  test('shows the reason to a user whom the provider rejects or who has no role', async () => {
     const { page } = await atSignIn()
     await continueAs(page, 'nobody')
     await page.waitForSelector('text=The identity provider did not sign you in.')
@@ -111,7 +111,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     expect(await page.evaluate(`sessionStorage.getItem('bindery.session')`)).toBe(null)
   })
 
-  test('what another browser got, what is forged and what was used is worth nothing', async () => {
+  test('rejects a code of another browser, a forged code and a used code with 401', async () => {
     const { page } = await atSignIn()
     const held = page.waitForResponse(response => response.url().includes('/callback'))
     // The page itself must not use the code.
@@ -146,7 +146,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     expect([back.status, back.headers.get('location')]).toEqual([302, '/console#/signed-in?failed=expired'])
   })
 
-  test('a provider that is down is said so, and the console stays', async () => {
+  test('reports a provider that is down, and stays in the console', async () => {
     const { page } = await atSignIn()
     await page.click('text=Sign in with Acme')
     await page.waitForURL(`${provider.issuer}/**`)
@@ -157,7 +157,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     provider.answer({})
   })
 
-  test('where it replaces passwords, no field asks for one', async () => {
+  test('shows no password field if the provider replaces passwords', async () => {
     await set({ replacesPasswords: true })
     const { page } = await atSignIn()
     await until(page, `!document.querySelector('#password').checkVisibility()`)
@@ -167,7 +167,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     await set()
   })
 
-  test('an administrator adds a provider, changes it, lets it replace passwords, and deletes it', async () => {
+  test('lets an administrator add a provider, change it, make it replace passwords, and delete it', async () => {
     type Read = { issuer: string; hasClientSecret: boolean; replacesPasswords: boolean; mappings: unknown[] }
     const read = (name: string) => admin.call<Read>('GET', `/auth/providers/${name}`)
     const { page, faults } = await browser.open()
@@ -198,7 +198,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     await dialog.getByLabel('Value', { exact: true }).fill('partners')
     await dialog.getByLabel('Read only user').check()
     await make.click()
-    // What is wrong stands at its field.
+    // An error is shown at its field.
     await dialog.locator('.fault', { hasText: 'must have no query' }).waitFor()
     await dialog.getByLabel('Issuer').fill('https://id.partner.example')
     await confirm('Add a provider', 'The provider partner is there.')
@@ -210,7 +210,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     })
     expect(await page.content()).not.toContain('keep this')
 
-    // Nobody has signed in by it: passwords stay, and the form says why.
+    // Nobody has signed in with it yet, so passwords stay and the form says why.
     const open = async (label: string, button: string): Promise<void> => {
       await page.getByRole('button', { name: `Details of ${label}` }).click()
       await page.locator('.detail:not([hidden])').getByRole('button', { name: button }).click()

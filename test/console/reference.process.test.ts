@@ -1,4 +1,4 @@
-// The page at /docs in a real browser, against the service as a process. `npm run docs:screenshots` keeps the picture that it makes.
+// The page at /docs in a real browser, against the service as a process. `npm run docs:screenshots` stores its screenshot.
 import { writeFileSync } from 'node:fs'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,11 +7,11 @@ import { BROWSER, type ConsoleBrowser, startBrowser } from './page.ts'
 
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the reference is not tried.')
 
-describe.skipIf(!BROWSER)('the reference at /docs', () => {
+describe.skipIf(!BROWSER)('The reference at /docs', () => {
   let service: Service
   let browser: ConsoleBrowser
   let page: Page
-  /** Errors of scripts, of the policy and of requests, and requests to other hosts: there are none. */
+  /** Errors of scripts, of the policy and of requests, and requests to other hosts. There should be none. */
   const faults: unknown[] = []
 
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
     await service?.remove()
   })
 
-  /** The same page for all tests: to draw it takes a browser as long as anything here. */
+  /** Opens one page for all tests, because rendering it takes longer than anything else here. */
   async function openPage(): Promise<Page> {
     const { page: opened, faults: thrown } = await browser.open()
     faults.push(thrown)
@@ -41,7 +41,7 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
     return opened
   }
 
-  /** One operation; the link is its heading and name. */
+  /** Shows one operation. The link consists of its tag and name. */
   async function show(link: string): Promise<Locator> {
     await page.goto(`${service.origin}/docs#tag/${link}`)
     const section = page.locator(`[id$="/tag/${link}"]`)
@@ -49,7 +49,7 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
     return section
   }
 
-  test('shows what the document says, from this service alone', async () => {
+  test('shows the OpenAPI document, with requests to this service only', async () => {
     await page.getByRole('heading', { name: 'Bindery', exact: true }).waitFor()
     await page.getByText('idempotencyConflict').first().waitFor()
     for (const tag of ['Policies', 'Quotes', 'Webhooks'])
@@ -62,7 +62,7 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
       .getByRole('button', { name: /Search/ })
       .first()
       .click()
-    // At once: by keys, the page would search the document for each.
+    // In one go: for single keys, the page would search the document each time.
     await page.keyboard.insertText('invoices of a policy')
     await page.getByRole('option', { name: '/policy/{policyLocator}/checkInvoices' }).click()
     await page.waitForURL(/#tag\/invoices\/getPolicyCheckInvoices$/)
@@ -72,7 +72,7 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
       .waitFor()
   })
 
-  test('names the parameters of an operation, also those that many operations share', async () => {
+  test('names the parameters of an operation, including those that many operations share', async () => {
     const section = await show('quotes/getPolicyQuotes')
     const text = await section.textContent()
     for (const name of ['policyLocator', 'If-None-Match', 'X-D1-Bookmark', 'quotes.read', 'unauthenticated'])
@@ -80,7 +80,7 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
     expect(text).not.toContain('undefined')
   })
 
-  test('is shown in a picture', async () => {
+  test('has a screenshot of a plausible size', async () => {
     await show('policies/postPolicy')
     await page.setViewportSize({ width: 1180, height: 760 })
     const picture = await page.screenshot()
@@ -89,7 +89,7 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
     expect(picture.length).toBeLessThan(200 * 1_024)
   })
 
-  test('has samples in curl, TypeScript and Python, and no others', async () => {
+  test('has samples in curl, TypeScript and Python, and in no other language', async () => {
     const section = await show('quotes/getPolicyQuotes')
     const has = (text: string) => section.locator('pre').filter({ hasText: text }).first().waitFor()
     const choose = async (name: string): Promise<string[]> => {
@@ -105,7 +105,7 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
     await has('requests.get(')
   })
 
-  test('sends a request with a token and shows what came', async () => {
+  test('sends a request with a token and shows the response', async () => {
     const { authorizationToken } = await fetch(`${service.origin}/account/authenticate`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -123,7 +123,7 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
     await dialog.getByText('200 OK').waitFor()
   })
 
-  test('meets no error, no refusal of its policy, and no other host', () => {
+  test('causes no errors, no violations of its policy and no requests to other hosts', () => {
     expect(faults.flat()).toEqual([])
   })
 })

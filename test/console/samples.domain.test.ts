@@ -5,7 +5,7 @@ import { compile } from '../support/compile.ts'
 
 type Document = { paths: Record<string, Record<string, SampledOperation & { operationId: string }>> }
 
-describe('samples in TypeScript', () => {
+describe('TypeScript samples', () => {
   test('compile for every operation with the types of the client', async () => {
     const { paths } = JSON.parse(await loadDocument()) as Document
     const samples = Object.entries(paths).flatMap(([path, methods]) =>
@@ -18,7 +18,7 @@ describe('samples in TypeScript', () => {
     expect(await compile(Object.fromEntries(samples))).toBe('')
   })
 
-  test('have the example as source text, and files from the disk', () => {
+  test('contain the example as source text, and read files from disk', () => {
     const operation: SampledOperation = {
       parameters: [
         { name: 'policyLocator', in: 'path', required: true, example: '100000001' },
@@ -49,7 +49,7 @@ console.log(answer)`,
     )
   })
 
-  test('of values are read as the same values', () => {
+  test('contain literals that evaluate to the same values', () => {
     const values = {
       text: `a'b"c\\d\ne${'\u2028'}`,
       list: [1, null, true, []],

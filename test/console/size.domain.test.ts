@@ -6,10 +6,10 @@ import { consolePage } from '../../scripts/console-page.ts'
 import { LIBRARY_FOLDER } from '../../scripts/local-worker.ts'
 import { referenceModule } from '../../scripts/reference-page.ts'
 
-/** What a browser loads before it shows the first page, and all that it may load. */
+/** What a browser loads before it shows the first page, and all that it may load, in compressed bytes. */
 const MOST_BYTES = { first: 30 * 1_024, all: 120 * 1_024 }
 
-test('the console is small, its first page smaller, and its policy names what it runs one by one', async () => {
+test('the console is small, its first page is smaller, and its policy lists each of its scripts', async () => {
   const { html, policy, files, first } = await consolePage()
   const bytes = (names: readonly string[]): number =>
     [html, ...names.map(name => files[name]!)].reduce((sum, text) => sum + gzipSync(text).length, 0)
@@ -28,7 +28,7 @@ test('the console is small, its first page smaller, and its policy names what it
   expect(policy).not.toMatch(/unsafe-|'self' 'sha|strict-dynamic/)
 })
 
-test('the page of the reference is small, and runs no text as code; its library is in files that only it loads', async () => {
+test('the reference page is small, never evaluates text as code, and keeps its library in separate files', async () => {
   const text = await referenceModule()
   expect(gzipSync(text).length).toBeLessThan(5 * 1_024)
   const policy = /export const policy = "(.*)"/.exec(text)![1]!
@@ -43,7 +43,7 @@ test('the page of the reference is small, and runs no text as code; its library 
   expect(bytes).toBeLessThan(6 * 1_024 * 1_024)
 })
 
-test('nothing of it parses markup or knows a way past the interface', () => {
+test('no source file of the console parses HTML, or imports contracts of the service except as types', () => {
   const files = readdirSync('console', { recursive: true, encoding: 'utf8' }).filter(name =>
     name.endsWith('.ts'),
   )

@@ -1,4 +1,4 @@
-// What pages of the tenant make of answers: files of an archive, rows of a table, lines of failures.
+// What pages of the tenant derive from responses: files of an archive, rows of a table, lines of failures.
 import { zipSync } from 'fflate'
 import { expect, test } from 'vitest'
 import { entriesOf, isTable, productOf, rowsOf, tableName } from '../../console/tenant/archive.ts'
@@ -10,7 +10,7 @@ import { rawZip } from '../product/archive-maker.ts'
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-test('an archive is read by its directory, whatever is packed and whatever is stored', async () => {
+test('an archive is read by its directory, with compressed and stored entries', async () => {
   const long = 'key,value\n'.repeat(500)
   const zip = new Uint8Array(
     zipSync({
@@ -35,7 +35,7 @@ test('an archive is read by its directory, whatever is packed and whatever is st
   expect(() => entriesOf(new Uint8Array(40))).toThrow('cannot be read')
 })
 
-test('an archive is read as a deploy reads it, whichever tool made it', async () => {
+test('an archive is read as in a deployment, whichever tool created it', async () => {
   const table = bytesOf('\uFEFFkey,value\r\nA,1\r\n')
   const zip = rawZip([
     { name: 'motor/' },
@@ -69,7 +69,7 @@ test('the tables of the motor example are found with their rows', async () => {
   ])
 })
 
-test('rows are those of RFC 4180', () => {
+test('rows are parsed according to RFC 4180', () => {
   expect(rowsOf('a,b\r1,2\r')).toEqual([
     ['a', 'b'],
     ['1', '2'],
@@ -89,7 +89,7 @@ const fault = (originalId: string, locator: string, ...errors: string[]) => ({
   errors: { success: false, validationItems: [{ elementType: 'policy', locator, errors }] },
 })
 
-test('failures are a line for each reason, and none of them is a formula to a spreadsheet', () => {
+test('failures have a line for each reason, and no cell is a formula in a spreadsheet', () => {
   const lines = failureLines([
     {
       accountLocator: 'l',
@@ -114,7 +114,7 @@ test('failures are a line for each reason, and none of them is a formula to a sp
   expect(csv.endsWith("A1,payments,'=1+1,'=1+1,three\r\n")).toBe(true)
 })
 
-test('each page names permissions that there are, and is for those who hold any one of them', () => {
+test('each page names existing permissions, and opens for accounts with any one of them', () => {
   for (const permission of Object.values(TENANT_PAGES).flat()) expect(ALL_PERMISSIONS).toContain(permission)
   expect(pagesFor(new Set())).toEqual([])
   expect(pagesFor(new Set(['audit.list', 'migration.list']))).toEqual(['audit', 'migrations'])

@@ -1,4 +1,5 @@
-// Running a tenant in a real browser, as its administrator does: compared with what the interface answers. One service for all.
+// Running a tenant in a real browser, as its administrator does, compared with what the interface returns. One service for all
+// tests.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BROWSER, overflows, settled, unlabelled, until } from './page.ts'
 import { accountTests } from './tenant/accounts.ts'
@@ -25,7 +26,7 @@ const PAGES = [
   '/migrations',
 ]
 
-describe.skipIf(!BROWSER)('running a tenant in the console', () => {
+describe.skipIf(!BROWSER)('Running a tenant in the console', () => {
   let started: Running | undefined
   const running = (): Running => started!
 
@@ -34,7 +35,7 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
   }, 180_000)
   afterAll(async () => await started?.end())
 
-  test('the frame leads to the pages, and each says what it is and fits a phone', async () => {
+  test('has a link to each page, and each page has a title and fits on a phone', async () => {
     const { page, faults, go, signIn, heading } = running()
     await signIn(page, 'anna.admin')
     await page.getByRole('link', { name: 'Tenant', exact: true }).click()
@@ -52,7 +53,7 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
       expect(await page.title()).toBe(`${await heading()} · Bindery`)
       await page.setViewportSize({ width: 375, height: 800 })
       expect([path, await overflows(page)]).toEqual([path, false])
-      // Its name is cut, and the word beside it stays one line.
+      // The tenant's name is truncated, and the badge next to it stays on one line.
       expect(await page.evaluate(`document.querySelector('.tenant .badge').offsetHeight < 40`)).toBe(true)
       await page.setViewportSize({ width: 1280, height: 860 })
     }
@@ -61,14 +62,14 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
     expect(faults).toEqual([])
   })
 
-  describe('its configuration', () => configurationTests(running))
-  describe('the log of its deployments', () => deploymentLogTests(running))
-  describe('its events', () => eventTests(running))
-  describe('its migrations', () => migrationTests(running))
-  describe('its accounts', () => accountTests(running))
-  describe('its roles', () => roleTests(running))
+  describe('Configuration', () => configurationTests(running))
+  describe('The deployment log', () => deploymentLogTests(running))
+  describe('Events', () => eventTests(running))
+  describe('Migrations', () => migrationTests(running))
+  describe('Accounts', () => accountTests(running))
+  describe('Roles', () => roleTests(running))
 
-  test('who may do some of it sees that, and is not offered the rest', async () => {
+  test('shows an account with some permissions only the pages and buttons for these', async () => {
     const { browser, go, signIn } = running()
     const { page: other, faults: otherFaults } = await browser.open()
     await signIn(other, 'alice.agent')
@@ -91,7 +92,7 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
     await other.context().close()
   })
 
-  test('who may do none of it sees no way to it, and no page', async () => {
+  test('shows an account without permissions no link and no page', async () => {
     const { browser, go, signIn } = running()
     const { page: other, faults: otherFaults } = await browser.open()
     const asked: string[] = []

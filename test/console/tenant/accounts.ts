@@ -5,7 +5,7 @@ import { settled, until } from '../page.ts'
 import type { Running } from './running.ts'
 
 export function accountTests(running: () => Running): void {
-  test('users, tokens and agents: a token is shown once, and is nowhere afterwards', async () => {
+  test('manages users, tokens and agents; a token is shown once, and nowhere afterwards', async () => {
     const { service, admin, page, faults, go, firstCells, confirm } = running()
     await go('/tenant/users')
     const { items } = await admin.call<{ items: { username: string }[] }>('GET', '/auth/users')
@@ -24,7 +24,7 @@ export function accountTests(running: () => Running): void {
     await page.getByRole('button', { name: 'Enable' }).click()
     await confirm('Enable', 'nora.none is enabled.')
 
-    // Somebody has guessed too often.
+    // Somebody has entered a wrong password too often.
     const user = async (username: string) =>
       (
         await admin.call<{ items: { id: string; locked: boolean }[] }>(
@@ -46,7 +46,7 @@ export function accountTests(running: () => Running): void {
     await confirm('Unlock', 'nora.none is unlocked.')
     expect((await user('nora.none')).locked).toBe(false)
 
-    // A program gets a token from who made its account.
+    // A program gets its token from the administrator who created its account.
     await admin.call('POST', '/account/v1/account', {
       username: 'robot',
       name: 'Night run',

@@ -1,11 +1,11 @@
-// Deployments and tables of a tenant in the console: compared with what the interface answers.
+// Deployments and tables of a tenant in the console, compared with what the interface returns.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { settled, until } from '../page.ts'
 import type { Running } from './running.ts'
 
 export function configurationTests(running: () => Running): void {
-  test('deployments are listed with who made them, and show what each one changed', async () => {
+  test('lists deployments with who made them, and shows what each one changed', async () => {
     const { admin, page, faults, go, firstCells } = running()
     const versions = await admin.call<{ version: string; username: string }[]>('GET', '/deployments/versions')
     await go('/tenant/deployments')
@@ -39,7 +39,7 @@ export function configurationTests(running: () => Running): void {
     expect(faults).toEqual([])
   })
 
-  test('tables of a version have their rows, and differ from those of another', async () => {
+  test('shows the rows of tables, and their differences between versions and times', async () => {
     const { admin, page, faults, tenant, go, heading, firstCells } = running()
     await go('/tenant/tables')
     await page.getByLabel('Compare with version').selectOption('1')
@@ -54,7 +54,7 @@ export function configurationTests(running: () => Running): void {
     expect(await heading()).toBe('region_factor')
     expect(await firstCells('Rows of region_factor')).toEqual(['R1', 'R2', 'R3', 'R4', 'R5', 'R6'])
     await page.getByText('1.12').waitFor()
-    // An uploaded one, at two times.
+    // An uploaded table, at two times.
     const resource = `/resource/${tenant}`
     const upload = (name: string, text: string) =>
       admin.call(

@@ -1,4 +1,4 @@
-// The log of deployments in the console: what an entry shows is what the interface answers, and a refused attempt is found there.
+// The deployment log in the console: an entry shows what the interface returns, including a rejected attempt.
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import type { Running } from './running.ts'
 type Entry = { locator: string; outcome: string; version?: string }
 
 export function deploymentLogTests(running: () => Running): void {
-  /** An archive with a mistake; what the answer lists. */
+  /** Deploys an archive with an error. Returns the log of the response. */
   async function refusedDeploy(): Promise<string> {
     const { service } = running()
     const folder = mkdtempSync(join(tmpdir(), 'bindery-broken-'))
@@ -32,7 +32,7 @@ export function deploymentLogTests(running: () => Running): void {
     }
   }
 
-  test('the log has each deploy with its steps and what it changed, and what was refused with why', async () => {
+  test('shows each deployment with its steps and changes, and a rejected one with the reason', async () => {
     const { admin, page, faults, go, heading, firstCells } = running()
     const logfile = await refusedDeploy()
     expect(logfile).toContain('ERROR config.json')

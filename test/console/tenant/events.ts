@@ -1,4 +1,4 @@
-// Webhooks, the audit trail and the log of plugins in the console: what is sent again is received, and each thing is done once.
+// Webhooks, the audit trail and the plugin log in the console: what is sent again is received, and each action is done once.
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,9 +14,9 @@ export function eventTests(running: () => Running): void {
   let receiver: Server
   let webhook: string
   const received: Got[] = []
-  /** What answers at `/gone`, and suspends its webhook by that, is there again. */
+  /** Whether `/gone` accepts events again, after its 410 has suspended the webhook. */
   let isBack = false
-  /** What answers at `/busy` takes events. */
+  /** Whether `/busy` accepts events. */
   let isIdle = false
 
   beforeAll(async () => {
@@ -43,7 +43,7 @@ export function eventTests(running: () => Running): void {
   })
   afterAll(() => void receiver?.close())
 
-  test('a delivery is sent again, once, and the receiver has it twice in all', async () => {
+  test('sends a delivery again once, so that the receiver gets it twice in total', async () => {
     const { admin, page, faults, tenant, go, heading, firstCells, confirm } = running()
     const { policyholder } = workedPolicies()[0]!.request
     await admin.call('POST', '/policyholder/create', { completed: true, values: policyholder.values })
@@ -65,7 +65,7 @@ export function eventTests(running: () => Running): void {
     await page.locator('.detail pre', { hasText: 'Taken.' }).waitFor()
     await page.getByRole('button', { name: 'Send again' }).click()
     expect(await faintTexts(page)).toEqual([])
-    // The answer is lost on its way back: trying again is the same request.
+    // The response is lost on its way back. Trying again sends the same request.
     const keys: (string | undefined)[] = []
     await page.route('**/redeliver', async route => {
       keys.push(route.request().headers()['idempotency-key'])
@@ -85,7 +85,7 @@ export function eventTests(running: () => Running): void {
     await page.getByRole('button', { name: 'Reload' }).click()
     await settled(page)
     expect(await page.locator('td[data-head="Attempts"]').first().textContent()).toBe('2')
-    // Paused, and going on.
+    // Paused, and resumed.
     await page.getByRole('button', { name: 'Pause' }).click()
     await confirm('Pause', 'Ledger is paused.')
     expect(await heading()).toBe('Ledger paused')
@@ -100,7 +100,7 @@ export function eventTests(running: () => Running): void {
     expect(faults).toEqual([])
   })
 
-  test('a webhook that was suspended goes on, with what came meanwhile', async () => {
+  test('resumes a suspended webhook, and delivers what came meanwhile', async () => {
     const { admin, page, faults, tenant, go, heading, confirm } = running()
     const { port } = receiver.address() as AddressInfo
     const gone = await admin.call<Locator>('POST', `/event/${tenant}/webhooks`, {
@@ -133,7 +133,7 @@ export function eventTests(running: () => Running): void {
     expect(faults).toEqual([])
   })
 
-  test('an event that was put aside is sent again, and is put aside no more', async () => {
+  test('sends a diverted event again, which is then no longer diverted', async () => {
     const { admin, page, faults, tenant, go, confirm } = running()
     const { port } = receiver.address() as AddressInfo
     const busy = await admin.call<Locator>('POST', `/event/${tenant}/webhooks`, {
@@ -165,7 +165,7 @@ export function eventTests(running: () => Running): void {
     expect(faults).toEqual([])
   })
 
-  test('the newest entries come first, and the next page goes on', async () => {
+  test('lists the newest audit entries first, and links to the next page', async () => {
     const { admin, page, faults, go } = running()
     type Page = { entries: { locator: string; subject: string; action: string }[]; pagingToken?: string }
     const asked = '/audit/list?order=newestFirst&pageSize=50'
@@ -173,7 +173,7 @@ export function eventTests(running: () => Running): void {
     const subjects = (): Promise<string[]> =>
       page.locator('tbody tr.opens td[data-head="Subject"]').allTextContents()
     await go('/tenant/audit')
-    // Looking at it is no entry.
+    // Reading the trail creates no entry.
     expect(await subjects()).toEqual(first.entries.map(({ subject }) => subject))
     if (first.pagingToken !== undefined) {
       await page.getByRole('link', { name: 'Next' }).click()
@@ -185,7 +185,7 @@ export function eventTests(running: () => Running): void {
     expect(faults).toEqual([])
   })
 
-  test('the audit trail is chosen by kind, user and day, in the address', async () => {
+  test('filters the audit trail by action, user, subject and day, and keeps the filter in the URL', async () => {
     const { admin, page, faults, go } = running()
     await go('/tenant/audit')
     await page.getByLabel('Action').selectOption('webhooks.resend')
@@ -201,7 +201,7 @@ export function eventTests(running: () => Running): void {
       'GET',
       `/audit/list?action=webhooks.resend&username=anna.admin&subject=${webhook}`,
     )
-    // Both clicks of the confirmation were one.
+    // The two clicks of the confirmation sent one request.
     expect(entries).toHaveLength(1)
     expect(await page.locator('tbody tr.opens').count()).toBe(1)
     await page.getByText(entries[0]!.subject).first().waitFor()
@@ -213,7 +213,7 @@ export function eventTests(running: () => Running): void {
     expect(faults).toEqual([])
   })
 
-  test('the log of plugins shows what each call printed, and is chosen by function and policy', async () => {
+  test('shows what each plugin call printed, filtered by function and policy', async () => {
     const { admin, page, faults, go } = running()
     const { policyholder, policy } = workedPolicies()[0]!.request
     const holder = await admin.call<Locator>('POST', '/policyholder/create', {
@@ -236,7 +236,7 @@ export function eventTests(running: () => Running): void {
     expect(faults).toEqual([])
   })
 
-  test('it is all within reach of the keyboard', async () => {
+  test('can be used with the keyboard alone', async () => {
     const { page, go } = running()
     await go('/tenant/webhooks')
     await page.getByRole('link', { name: 'Ledger' }).focus()

@@ -1,4 +1,4 @@
-// Migrations in the console: watched to their end, with what failed, and not while nobody sees them.
+// Migrations in the console: watched to their end, with what failed, but not while the page is hidden.
 import { readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { migratedAccount } from '../../support/migrated.ts'
 import { settled, until } from '../page.ts'
 import type { Locator, Running } from './running.ts'
 
-/** More than the service is done with before a page is shown. */
+/** More than the service finishes before a page is shown. */
 const ACCOUNTS = 30
 
 type Migration = Locator & { migrationState: string; accounts: Record<string, number> }
@@ -23,14 +23,14 @@ export function migrationTests(running: () => Running): void {
   const read = (locator: string): Promise<Migration> =>
     running().admin.call<Migration>('GET', `${runs()}/${locator}`)
 
-  /** Accounts that wait: the migration is paused at once. */
+  /** Creates a migration whose accounts wait, because it is paused immediately. */
   async function waiting(accounts: readonly object[]): Promise<string> {
     const { locator } = await running().admin.call<Migration>('POST', runs(), accounts)
     await running().admin.call('PATCH', `${runs()}/${locator}/pause`)
     return locator
   }
 
-  /** Of the service's store of files, the newest that has the text. */
+  /** The file in the service's store that contains the text. */
   function fileWith(text: string): string | undefined {
     const { dataFolder } = running().service
     const found = readdirSync(dataFolder, { recursive: true, encoding: 'utf8' })
@@ -41,7 +41,7 @@ export function migrationTests(running: () => Running): void {
     return found[0]
   }
 
-  test('a migration is watched from its start to its end, with what failed and why', async () => {
+  test('shows a migration from its start to its end, with what failed and why', async () => {
     const { admin, page, faults, pictures, go, firstCells, confirm } = running()
     const bad = migratedAccount('BAD')
     const [policy] = bad.policies
@@ -62,7 +62,7 @@ export function migrationTests(running: () => Running): void {
     })
     await page.getByRole('button', { name: 'Resume' }).click()
     await confirm('Resume', 'The migration is resumed.')
-    // Nothing but the page itself asks again.
+    // Only the page itself polls.
     await page.locator('.migration[data-state="failed"]').waitFor({ timeout: 60_000 })
     await settled(page)
     expect(asked).toBeGreaterThan(0)
@@ -93,7 +93,7 @@ export function migrationTests(running: () => Running): void {
     const accountsShown = await firstCells('Accounts')
     expect(accountsShown).toHaveLength(ACCOUNTS)
     expect(accountsShown[0]).toBe('BAD')
-    // It has ended: nobody asks any more.
+    // It has ended, so the page no longer polls.
     const before = asked
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
     await page.waitForTimeout(300)
@@ -101,7 +101,7 @@ export function migrationTests(running: () => Running): void {
     expect(faults).toEqual([])
   })
 
-  test('one that runs is paused and resumed, and goes on where it was', async () => {
+  test('pauses and resumes a running migration, which continues where it was', async () => {
     const { page, faults, go, confirm } = running()
     const count = 250
     const locator = await waiting(Array.from({ length: count }, (_, at) => migratedAccount(`P-${at}`)))
@@ -121,15 +121,15 @@ export function migrationTests(running: () => Running): void {
     expect(faults).toEqual([])
   }, 180_000)
 
-  test('one that a fault of the system stopped is tried again, and finishes', async () => {
+  test('retries a migration that a system fault stopped, and finishes it', async () => {
     const { page, faults, go, confirm } = running()
     let locator = ''
     let file: string | undefined
     const state = async () => (await read(locator)).migrationState
-    // On a busy machine the run may have begun, or ended, before it is paused: then it finishes, and another one is tried.
+    // On a busy machine the run may have begun, or ended, before it is paused. Then it finishes, and another one is tried.
     for (let tries = 0; locator === '' || (await state()) !== 'error'; tries += 1) {
       expect(tries).toBeLessThan(9)
-      // Of no earlier try: an account that is there already is refused.
+      // A new account for each try, because an existing one is rejected.
       const account = `RECOVERED-${crypto.randomUUID()}`
       locator = await waiting([migratedAccount(account)]).catch((problem: Error) => {
         if (problem.message.includes('is finished and cannot be paused')) return ''
@@ -151,7 +151,7 @@ export function migrationTests(running: () => Running): void {
     expect(faults).toEqual([])
   }, 180_000)
 
-  test('a page that nobody sees asks nothing, and catches up when it is seen', async () => {
+  test('does not poll while its page is hidden, and catches up when it is visible', async () => {
     const { admin, page, go } = running()
     const locator = await waiting(Array.from({ length: ACCOUNTS }, (_, at) => migratedAccount(`H-${at}`)))
     await go(`/tenant/migrations/${locator}`)

@@ -1,4 +1,4 @@
-// Roles in the console: made, given, changed and deleted, compared with what the interface says.
+// Roles in the console: created, assigned, changed and deleted, compared with what the interface returns.
 import { expect, test } from 'vitest'
 import { settled } from '../page.ts'
 import type { Running } from './running.ts'
@@ -7,7 +7,7 @@ type User = { id: string; username: string; roles: string[]; permissions: string
 type Role = { name: string; title?: string; source: string; permissions: string[] }
 
 export function roleTests(running: () => Running): void {
-  test('a role is made, given to an account, changed, and deleted once nobody has it', async () => {
+  test('creates a role, assigns it to an account, changes it, and deletes it once no account has it', async () => {
     const { admin, page, faults, go, confirm, firstCells } = running()
     await admin.call('POST', '/account/v1/account', {
       username: 'clara',
@@ -33,7 +33,7 @@ export function roleTests(running: () => Running): void {
     await dialog.getByLabel('All of notes, and what is added later').check()
     await expect.poll(() => dialog.getByLabel('notes.read').isChecked()).toBe(true)
     await dialog.getByRole('button', { name: 'Make a role' }).click()
-    // What is wrong stands at its field.
+    // An error is shown at its field.
     await dialog.locator('.fault', { hasText: 'lower-case letters' }).waitFor()
     await dialog.getByLabel('Name', { exact: true }).fill('claims-desk')
     await confirm('Make a role', 'The role claims-desk is made.')
@@ -55,7 +55,7 @@ export function roleTests(running: () => Running): void {
       permissions: ['policies.read', 'notes.*'],
     })
 
-    // Without one of them the group is no longer whole.
+    // Without one of its permissions, the group is no longer granted as a whole.
     await go('/tenant/roles')
     await page.getByRole('button', { name: 'Details of Claims desk' }).click()
     await page.getByRole('button', { name: 'Change', exact: true }).click()
@@ -68,7 +68,7 @@ export function roleTests(running: () => Running): void {
     expect(permissions).not.toContain('notes.write')
     expect((await clara()).permissions.toSorted()).toEqual(permissions.toSorted())
 
-    // What others change while the form is open is not written over.
+    // Changes that others make while the form is open are not overwritten.
     await page.getByRole('button', { name: 'Details of Claims desk' }).click()
     await page.getByRole('button', { name: 'Change', exact: true }).click()
     await dialog.getByLabel('Title', { exact: true }).fill('Written over')

@@ -1,4 +1,4 @@
-// What tests of running a tenant share: a service with two versions of the motor example, a browser, and an administrator in it.
+// What the tests of running a tenant share: a service with two versions of the motor example, a browser, and its administrator.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,16 +16,16 @@ export type Running = {
   readonly admin: ApiClient
   readonly page: Page
   readonly faults: readonly string[]
-  /** Its locator. */
+  /** The locator of the tenant. */
   readonly tenant: string
-  /** Folder of pictures. */
+  /** The folder of the screenshots. */
   readonly pictures: string
   readonly go: (to: string, on?: Page) => Promise<void>
   readonly signIn: (on: Page, username: string) => Promise<void>
   readonly heading: (on?: Page) => Promise<string | null>
-  /** Of the rows of the table with the caption. */
+  /** The texts of the first cells in the table with the caption. */
   readonly firstCells: (caption: string) => Promise<string[]>
-  /** Presses the button of what opens, as somebody in a hurry does: twice. */
+  /** Clicks the button of the dialog twice, as a user in a hurry does. */
   readonly confirm: (name: string, done: string) => Promise<void>
   readonly end: () => Promise<void>
 }
