@@ -18,15 +18,15 @@ describe('median', () => {
 describe('quantile', () => {
   const hundred = Array.from({ length: 100 }, (_, at) => 100 - at)
 
-  test('returns for 0.99 the value with one in a hundred above it', () => {
+  test('for 0.99 is the value that one in a hundred exceeds', () => {
     expect(quantile(hundred, 0.99)).toBe(99)
   })
 
-  test('returns for 0.99 the largest of a few values', () => {
+  test('for 0.99 is the largest of a few values', () => {
     expect(quantile([3, 1, 2], 0.99)).toBe(3)
   })
 
-  test('returns for 0 the smallest value', () => {
+  test('for 0 is the smallest value', () => {
     expect(quantile([3, 1, 2], 0)).toBe(1)
   })
 })

@@ -12,7 +12,7 @@ describe('The command line of the benchmark', () => {
     expect(sizes.longestRunMs).toBeGreaterThan(readOptions([]).sizes.longestRunMs)
   })
 
-  test('names at most one part to measure alone', () => {
+  test('accepts one part to measure alone, but not two', () => {
     expect(readOptions([]).part).toBeUndefined()
     for (const part of PARTS) expect(readOptions([`--${part}`]).part).toBe(part)
     expect(() => readOptions(['--tables', '--plugin'])).toThrow('Only one')
@@ -25,26 +25,26 @@ describe('The command line of the benchmark', () => {
     expect(readOptions(['--tables', '--full']).sizes.tableRows).toBe(1_000_000)
   })
 
-  test('with --accounts sets the size of the migrated book, at least 10', () => {
+  test('accepts --accounts for the size of the migrated book, at least 10', () => {
     expect(readOptions(['--migration', '--accounts', '30']).sizes.accounts).toBe(30)
     expect(() => readOptions(['--migration', '--accounts', '3'])).toThrow('at least 10')
   })
 
-  test('with --requests sets the number of requests over which memory is watched, at least 1,000', () => {
+  test('accepts --requests for the number of requests over which memory is watched, at least 1,000', () => {
     const { sizes, recorded } = readOptions(['--heap', '--requests', '10000', '--record'])
     expect([sizes.heapRequests, recorded]).toEqual([10_000, true])
     expect(readOptions(['--reports', '--record'])).toMatchObject({ part: 'reports', recorded: true })
     expect(() => readOptions(['--heap', '--requests', '10'])).toThrow('at least 1,000')
   })
 
-  test('with --against names another commit to compare with, or --record stores the figures', () => {
+  test('accepts --against to compare with another commit or --record to store the figures, but not both', () => {
     expect(readOptions(['--against', 'main'])).toMatchObject({ against: 'main', recorded: false })
     expect(readOptions(['--record'])).toMatchObject({ against: undefined, recorded: true })
     expect(() => readOptions(['--record', '--against=main'])).toThrow('--record is for')
     expect(() => readOptions(['--tables', '--against=main'])).toThrow('Only one')
   })
 
-  test('with --record-floor names the commit whose plans the floor is to use', () => {
+  test('accepts --record-floor with the commit whose plans the floor is to use', () => {
     expect(readOptions(['--record-floor', '039ad00']).floorOf).toBe('039ad00')
     expect(readOptions([]).floorOf).toBeUndefined()
     expect(() => readOptions(['--record-floor='])).toThrow('--record-floor needs a commit')
@@ -53,11 +53,11 @@ describe('The command line of the benchmark', () => {
     expect(() => readOptions(['--record-floor', 'a', '--only', 'quote'])).toThrow('--only chooses')
   })
 
-  test('with --json names the file for the figures', () => {
+  test('accepts --json with the file for the figures', () => {
     expect(readOptions(['--json=figures.json']).jsonFile).toBe('figures.json')
   })
 
-  test('is rejected with an unknown option', () => {
+  test('rejects unknown options', () => {
     expect(() => readOptions(['--fast'])).toThrow("Unknown option '--fast'")
     expect(() => readOptions(['--json='])).toThrow('name of a file')
   })

@@ -25,7 +25,7 @@ const TENANT_PAGES = [
 
 type Locator = { locator: string }
 
-describe.skipIf(!BROWSER)('The console has no axe violations, light or dark,', () => {
+describe.skipIf(!BROWSER)('Accessibility checks with axe, light and dark', () => {
   let service: Service
   let browser: ConsoleBrowser
   let admin: ApiClient
@@ -123,7 +123,7 @@ describe.skipIf(!BROWSER)('The console has no axe violations, light or dark,', (
     expect([path, await found()]).toEqual([path, []])
   }
 
-  test('when signing in, on the overview, in lists, figures and forms', async () => {
+  test('find no violation when signing in, on the overview, in lists, figures and forms', async () => {
     await page.goto(`${service.origin}/console`)
     await page.getByLabel('Password').waitFor()
     expect(await found()).toEqual([])
@@ -159,7 +159,7 @@ describe.skipIf(!BROWSER)('The console has no axe violations, light or dark,', (
     await settled(page)
   }
 
-  test('in every view of a policy, with its rows opened', async () => {
+  test('find no violation in any view of a policy, with its rows opened', async () => {
     for (const tab of POLICY_TABS) {
       await moveTo(`/policy/${policy}${tab}`)
       await openRows(4)
@@ -167,7 +167,7 @@ describe.skipIf(!BROWSER)('The console has no axe violations, light or dark,', (
     }
   })
 
-  test('on every page for running a tenant, with its rows and dialogs opened', async () => {
+  test('find no violation on any page for running a tenant, with its rows and dialogs opened', async () => {
     const { webhook, migration } = await writeTenant()
     for (const path of [...TENANT_PAGES, `/webhooks/${webhook}`, `/migrations/${migration}`]) {
       await moveTo(`/tenant${path}`)
@@ -197,7 +197,7 @@ describe.skipIf(!BROWSER)('The console has no axe violations, light or dark,', (
     expect(await found()).toEqual([])
   })
 
-  test('in every dialog, with a preview and with errors', async () => {
+  test('find no violation in any dialog, with a preview and with errors', async () => {
     const dialog = async (name: string): Promise<void> => {
       await page.getByRole('button', { name, exact: true }).first().click()
       await page.getByRole('dialog').waitFor()

@@ -105,7 +105,7 @@ describe.skipIf(!BROWSER)('The console', () => {
     expect(await page.evaluate('location.hash')).toBe(`#/policy/${book.policy}`)
   })
 
-  test('shows at every date, as known at every transaction, what the snapshot of the interface returns', async () => {
+  test('shows the premiums of the snapshot for every date, as known at every transaction', async () => {
     const { modifications } = await admin.call<{ modifications: { issuedTimestamp?: string }[] }>(
       'GET',
       `/policy/${book.policy}`,
@@ -365,7 +365,7 @@ describe.skipIf(!BROWSER)('The console', () => {
     expect(await peril.textContent()).toContain('set_year_premium')
   })
 
-  test('has labels, contrast and fitting widths in every view, light and dark, also on a phone', async () => {
+  test('has labels, enough contrast and no overflow in any view, light and dark, also on a phone', async () => {
     const token = await page.evaluate(`sessionStorage.getItem('bindery.session')`)
     const look = async (width: number, colorScheme: 'light' | 'dark'): Promise<void> => {
       const isPhone = width < 500

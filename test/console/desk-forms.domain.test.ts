@@ -44,7 +44,7 @@ describe('The request of a form', () => {
     fieldGroupsByLocator: { g1: { name: ['Ida'], age: ['40'] }, g2: { name: ['Paul'] } },
   })
 
-  test('has what is filled in, without blanks and fields whose condition does not hold', () => {
+  test('contains what is filled in, but no blanks and no fields whose condition does not hold', () => {
     const filled = {
       values: { channel: ['direct'], broker: ['BRK-1'] },
       groups: { drivers: [{ values: { name: ['Ida', ' '] } }] },
@@ -56,7 +56,7 @@ describe('The request of a form', () => {
     expect(sent(fields, NOTHING)).toEqual({ fieldValues: {}, fieldGroups: [] })
   })
 
-  test('has only the changes to a record: groups added, changed and removed, each by its locator', () => {
+  test('contains only changes to a record: groups added, changed and removed, each by its locator', () => {
     expect(changes(fields, before, before)).toEqual({})
     const [ida] = before.groups.drivers!
     const now: Filled = {
@@ -73,7 +73,7 @@ describe('The request of a form', () => {
     })
   })
 
-  test('has the changed amounts of a peril, including removals', () => {
+  test('contains the changed amounts of a peril, including removals', () => {
     const kind: PerilKind = {
       name: 'glass',
       displayName: 'Glass',

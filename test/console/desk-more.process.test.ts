@@ -12,7 +12,7 @@ const LATENCY_MS = 600
 
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the desk is not tried.')
 
-describe.skipIf(!BROWSER)('The desk, with interruptions,', () => {
+describe.skipIf(!BROWSER)('The desk under difficult conditions', () => {
   let desk: Desk
   let admin: ApiClient
   let page: Page

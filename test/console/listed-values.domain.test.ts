@@ -17,11 +17,11 @@ const choices = (
   return properties[property]!.enum
 }
 
-it('agents and the console offer exactly the policy states that the service lists by', () => {
+it('the policy states that agents and the console offer are those of the service', () => {
   expect(choices(recordTools, 'find_policies', 'state')).toEqual(ListedState.options)
   expect(POLICY_STATES).toEqual(ListedState.options)
 })
 
-it('agents offer exactly the report periods of the service', () => {
+it('the report periods that agents offer are those of the service', () => {
   expect(choices(eventTools, 'start_report', 'period')).toEqual(PERIODS)
 })

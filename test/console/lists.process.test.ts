@@ -105,7 +105,7 @@ describe.skipIf(!BROWSER)('Work lists in the console', () => {
       `[...document.querySelectorAll('tbody tr')].map(row => /policy\\/(\\d+)/.exec(row.querySelector('a').hash)[1])`,
     ) as Promise<string[]>
 
-  test('are linked on the overview, with the counts of the interface', async () => {
+  test('are linked on the overview, with the same counts as the interface returns', async () => {
     await signIn(page)
     expect(await page.locator('h1').textContent()).toBe('Overview')
     const counts = await admin.call<{ workList: string; count: number }[]>('GET', '/workLists')
@@ -133,7 +133,7 @@ describe.skipIf(!BROWSER)('Work lists in the console', () => {
     expect(await page.evaluate('location.hash')).toBe(`#/policy/${items[0]!.policyLocator}/quotes`)
   })
 
-  test('no longer have a quote once it is decided', async () => {
+  test('no longer show a quote once it is decided', async () => {
     await admin.call('POST', `/quotes/${referred}/underwriting`, { decision: 'accept', note: 'Known to us.' })
     await go('/work/referred')
     expect(await page.locator('main').textContent()).toContain('No quote waits for a decision.')

@@ -80,7 +80,7 @@ describe.skipIf(!BROWSER)('The reference at /docs', () => {
     expect(text).not.toContain('undefined')
   })
 
-  test('has a screenshot of a plausible size', async () => {
+  test('has a screenshot of 15 kB to 200 KiB', async () => {
     await show('policies/postPolicy')
     await page.setViewportSize({ width: 1180, height: 760 })
     const picture = await page.screenshot()

@@ -69,7 +69,7 @@ describe.skipIf(!BROWSER)('Running a tenant in the console', () => {
   describe('Accounts', () => accountTests(running))
   describe('Roles', () => roleTests(running))
 
-  test('shows an account with some permissions only the pages and buttons for these', async () => {
+  test('shows an account with some permissions only their pages and buttons', async () => {
     const { browser, go, signIn } = running()
     const { page: other, faults: otherFaults } = await browser.open()
     await signIn(other, 'alice.agent')
@@ -92,7 +92,7 @@ describe.skipIf(!BROWSER)('Running a tenant in the console', () => {
     await other.context().close()
   })
 
-  test('shows an account without permissions no link and no page', async () => {
+  test('hides the link and all pages from an account without permissions', async () => {
     const { browser, go, signIn } = running()
     const { page: other, faults: otherFaults } = await browser.open()
     const asked: string[] = []

@@ -78,7 +78,7 @@ describe('Platform faults', () => {
     expect(refusalOfFault(problem)).toBeUndefined()
   })
 
-  test('in the file store report that nothing was changed only where that is known', () => {
+  test('of the file store say that nothing was changed only when a write is known to have changed nothing', () => {
     const failed = new Error('put: We encountered an internal error. (10001)')
     const said = (calls?: Parameters<typeof refusalOfFault>[1]) => refusalOfFault(failed, calls)!.message
     expect(said({})).toContain('nothing was changed')
@@ -94,7 +94,7 @@ describe('Platform faults', () => {
 })
 
 describe('Calls to a Durable Object', () => {
-  test('reply 503 or 507 to a platform fault, and 500 to any other error', async () => {
+  test('reply with 503 or 507 to a platform fault, and with 500 to an unexpected error', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const reply = (problem: unknown) => replyOf({ at: 'test' }, () => Promise.reject(problem))
     expect(await reply(LOST)).toMatchObject({ refusal: { code: 'unavailable' } })
@@ -140,7 +140,7 @@ describe('Calls to a Durable Object', () => {
     {},
     { calls: {} },
     { calls: {}, refusal: { code: 'ofTheNextRelease', message: 'x' } },
-  ])('reject with 503 when the object of another version replies %j', async reply => {
+  ])('are rejected with 503 when an object of another version replies %j', async reply => {
     const send = async () => reply as unknown as ObjectReply<string>
     await expect(ask(noCalls(), send)).rejects.toMatchObject({ code: 'unavailable' })
   })

@@ -29,7 +29,7 @@ describe('Memo', () => {
     expect(memo.get('a')).toBeUndefined()
   })
 
-  it('by object computes one value for each object', () => {
+  it('memoByObject computes one value for each object', () => {
     let made = 0
     const count = memoByObject((_: object) => ++made)
     const [one, other] = [{}, {}]

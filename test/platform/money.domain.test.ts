@@ -101,7 +101,7 @@ it('amounts of two currencies are neither added nor subtracted', () => {
   expect(() => minus(fromMinor(1, euro), fromMinor(1, yen))).toThrow(/do not combine/)
 })
 
-it('no amount can be larger than the largest amount', () => {
+it('an amount beyond the largest one is rejected', () => {
   expect(money('9000000000000', 'EUR' as CurrencyCode).minor).toBe(LARGEST_MINOR)
   expect(() => money('9000000000000.01', 'EUR' as CurrencyCode)).toThrow(/beyond/)
   expect(() => exactMoney('900000000001', 'BHD' as CurrencyCode)).toThrow(/beyond/)

@@ -34,7 +34,7 @@ test('months between the same times follow the calendar of the given time zone',
   expect([UTC, BERLIN, UTC].map(zone => counted(from, to, zone))).toEqual(['0.9655172', '1', '0.9655172'])
 })
 
-test('a day is added by the clock of the given time zone', () => {
+test('adding a day follows the clock of the given time zone', () => {
   const noon = at('2026-03-28T12:00:00Z')
   const next = [UTC, BERLIN, UTC].map(zone => new Date(add(noon, 1, 'day', zone)).toISOString())
   expect(next).toEqual(['2026-03-29T12:00:00.000Z', '2026-03-29T11:00:00.000Z', '2026-03-29T12:00:00.000Z'])

@@ -248,7 +248,7 @@ test.each([
   ['made up', () => AFTER_MOVE],
   ['of the repository', () => migrationFiles('tenant')],
 ] as const)(
-  'moves (%s) reach the same schema on free and used databases, and need no new unique columns',
+  'moves (%s) yield one schema on free and used databases, and require no uniqueness that is new',
   async (_, read) => {
     const migrations: readonly Migration[] = await read()
     for (const name of OPTIONAL_MOVES) {

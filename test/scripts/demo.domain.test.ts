@@ -27,14 +27,14 @@ describe('The figures of the demo', () => {
     return { ...story, text: lines.join('\n') }
   }
 
-  test('are all right when the service returns the amounts of the worked example', () => {
+  test('are correct when the service returns the amounts of the worked example', () => {
     const { wrong, compared, text } = told(price)
     expect(wrong).toBe(0)
     expect(compared).toBe(10)
     expect(text).toContain('1922.01')
   })
 
-  test('are marked when an amount is a cent too high, a tax is missing or a fee is unexpected', () => {
+  test('are marked as wrong when an amount is a cent too high, a tax is missing or a fee is unexpected', () => {
     const fees = [...price.fees, { name: 'surprise', amount: 1 }]
     const { wrong, text } = told({ ...price, totalDue: 1922.02, taxGroups: price.taxGroups.slice(1), fees })
     expect(wrong).toBe(3)

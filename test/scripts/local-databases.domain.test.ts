@@ -76,7 +76,7 @@ describe('The databases of a data folder', () => {
     }
   })
 
-  test('stay unchanged in a second start, which only replaces the databases that tenants have claimed', async () => {
+  test('stay unchanged in a second start, which only adds as many as tenants have claimed', async () => {
     await prepare(8)
     const before = files()
     await prepare(8)

@@ -94,7 +94,7 @@ async function ask(database: D1Database) {
 }
 
 describe('The stores of a data folder, opened without a runtime', () => {
-  test('return the same from a database as D1', async () => {
+  test('have databases that return the same results as D1', async () => {
     const theirs = (await runtime.getD1Database('THEIRS')) as unknown as D1Database
     const own = await ask(env.OWN!)
     expect(own).toEqual(await ask(theirs))

@@ -233,7 +233,7 @@ describe('npm start', () => {
     expect(plain.headers.get('content-encoding')).toBeNull()
   })
 
-  test('is rejected on the data of a service that is running', async () => {
+  test('is rejected while another service runs on the same data', async () => {
     const failure = await run(process.execPath, ['scripts/start.ts'], {
       env: { ...process.env, PORT: String(await freePort()), BINDERY_DATA: service.dataFolder },
     }).catch((error: { stderr: string }) => error)

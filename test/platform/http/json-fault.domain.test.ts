@@ -53,7 +53,7 @@ describe('jsonDepth', () => {
     ['{"a": [[]], "b": {}}', 3],
     ['["[[[[", "\\"[[", "\\\\"]', 1],
     ['[[', 2],
-  ])('returns for %s a depth of %i', (text, depth) => {
+  ])('of %s is %i', (text, depth) => {
     expect(jsonDepth(bytes(text))).toBe(depth)
   })
 })

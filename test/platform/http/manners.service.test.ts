@@ -529,7 +529,7 @@ describe('Every path', () => {
     }
   })
 
-  it('with JSON to read has an ETag, and responds with 304 at no more round trips', async () => {
+  it('that returns JSON has an ETag, and responds with 304 at no more round trips', async () => {
     let known = 0
     for (const route of ROUTES) {
       if (route.method !== 'get' || !isJson(route) || route.access.kind !== 'tenant') continue

@@ -77,7 +77,7 @@ describe('A request', () => {
     expect(JSON.stringify(lines)).not.toMatch(/secret|anna/)
   })
 
-  it('counts its round trips and rows, and writes a data point, here without a tenant', async () => {
+  it('counts its round trips and rows, and writes one data point', async () => {
     await call('GET', '/ready')
     expect(lines).toMatchObject([
       { operation: 'GET /ready', status: 200, d1: 1, rowsRead: expect.any(Number) },
@@ -99,7 +99,7 @@ describe('A request', () => {
     expect(JSON.stringify(lines)).not.toContain('anna')
   })
 
-  it('always gets its own id, and is returned the id of the client if that is well formed', async () => {
+  it('always gets its own id, and echoes the id of the client if it is well formed', async () => {
     for (const name of ['x-request-id', 'x-client-request-id']) {
       const { headers } = await call('GET', '/health', { [name]: 'order-77' })
       expect(headers.get('x-client-request-id')).toBe('order-77')

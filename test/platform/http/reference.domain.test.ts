@@ -56,7 +56,7 @@ const hasExample = (content: Content): boolean =>
 const isNameless = ({ properties, items, anyOf = [] }: Schema): boolean =>
   properties !== undefined || [...anyOf, ...(items ? [items] : [])].some(isNameless)
 
-test('migrated elements have all their properties and contain each other', () => {
+test('the schema of migrated elements lists all properties, and refers to itself for nested elements', () => {
   const { ElementMigrationRequest, ChargeMigrationRequest, InstallmentItemMigrationRequest } =
     document.components.schemas
   const { elements, ...others } = ElementMigrationRequest!.properties!

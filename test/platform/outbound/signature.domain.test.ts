@@ -5,7 +5,7 @@ import { isSecret, newSecret, signatureHeaders } from '../../../src/platform/out
 const endpoint = { url: 'https://hooks.example.com/', headers: {}, secureSsl: true, hmacEnabled: true }
 
 describe('A signature', () => {
-  it('is the same as that of the Standard Webhooks libraries', () => {
+  it('matches that of the Standard Webhooks libraries', () => {
     const headers = signatureHeaders(
       { ...endpoint, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
       'msg_p5jXN8AQM9LWM0D4loKWxJek',

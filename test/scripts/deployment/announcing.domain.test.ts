@@ -75,7 +75,7 @@ test('does not announce a move after another version has replaced the ready one'
   expect(await announced(WITH_MOVE, FIRST)).toEqual(['0000_first', '0001_keys'])
 })
 
-test('keeps a move announced once it was', async () => {
+test('keeps announcing a move that was announced once', async () => {
   await deploy('two', WITH_MOVE)
   await control.execute([
     `insert into announced_migration (name, hash, statements) values ('0001_keys', 'h', '[]')`,

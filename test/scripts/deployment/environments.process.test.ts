@@ -248,7 +248,7 @@ describe('Two environments in one account', { timeout: 240_000 }, () => {
     })
   })
 
-  test('reject an existing bucket, queue or Worker that another deployment created', async () => {
+  test('reject a bucket, queue or Worker of their name that they did not create', async () => {
     changeAccount(account, ({ buckets, queues, workers }) => {
       buckets.push('bindery-eu2-files/')
       queues.push('bindery-eu3-announcements')

@@ -27,7 +27,7 @@ afterEach(() => {
 })
 
 describe('The control database', () => {
-  test('belongs to the first environment that claims it, and rejects all others by name', async () => {
+  test('belongs to the first environment that claims it, and rejects any other', async () => {
     expect(await claimControl(control, EU1)).toContain('0001_deployment')
     expect(await claimControl(control, EU1)).toEqual([])
     await expect(claimControl(control, { ...EU1, environment: 'staging' })).rejects.toThrow(
@@ -121,7 +121,7 @@ describe('The secrets of a deployment', () => {
     },
   )
 
-  test('allow a new sealing key by way of both keys, and then reject the former one', async () => {
+  test('accept a new sealing key after both were used together, and then reject the former one', async () => {
     const fresh = 'f'.repeat(43)
     await verify(SECRETS)
     await verify({ ...SECRETS, SEALING_KEY: `${fresh}, ${SECRETS.SEALING_KEY}` })
