@@ -244,7 +244,7 @@ describe.skipIf(!BROWSER)('The desk', () => {
     await page.getByLabel(/^Postal delivery, .12\.50/).check()
     await desk.dialog.getByText(`Fees of ${EUROS.format(12.5)} are taken back`).waitFor()
     await desk.press('Change fees')
-    // The same message was shown for the first fee, too.
+    // The same message was shown for the first fee, so it does not show that this change is done.
     await expect.poll(async () => (await desk.policyOf(locator)).fees.at(-1)!.reversed).toBe(true)
     await desk.said('The fees are changed.')
     await settled(page)

@@ -23,7 +23,7 @@ describe.skipIf(!BROWSER)('The reference at /docs', () => {
     await service?.remove()
   })
 
-  /** Opens one page for all tests, because rendering it takes longer than anything else here. */
+  /** Opens one page for all tests, because rendering it takes the browser long. */
   async function openPage(): Promise<Page> {
     const { page: opened, faults: thrown } = await browser.open()
     faults.push(thrown)

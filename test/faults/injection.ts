@@ -59,7 +59,7 @@ function wrap(
 
 const prototypeOf = (value: object): object => Object.getPrototypeOf(value) as object
 
-/** Ends the object in which the call runs, if any, in the middle of its work. Calls `before` first. */
+/** Ends the object in which the call runs, if any, and leaves its work unfinished. Calls `before` first. */
 async function endObject(
   kind: FaultKind,
   message = 'The object was moved.',

@@ -65,8 +65,8 @@ export async function disproportion(
 }
 
 /**
- * The limit for steps, whose proportional work would hide smaller quadratic work. Slow ones are measured up to seven times, and the
- * shortest time counts.
+ * A lower limit for steps, whose proportional work would hide smaller quadratic work. Slow ones are measured up to seven times, and
+ * the shortest time counts.
  */
 const MOST_TIMES_OF_STEPS = 7
 

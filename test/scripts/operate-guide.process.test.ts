@@ -137,7 +137,7 @@ describe('The operator’s guide', () => {
   test.each(COMMANDS)('runs: %s', async line => {
     if (OF_THE_CHECKOUT.has(line)) return
     for (const work of begins(BEFORE, line)) work()
-    // After the first deployment, the secrets of another environment may have been added to the file.
+    // Before a move, the guide adds the secrets of the former environment and deploys again.
     if (line.startsWith('npm run tenant -- move'))
       expect(await carryOut('npm run deploy -- --environment eu1')).toMatchObject({ code: 0 })
     const { code, output } = await carryOut(line)
