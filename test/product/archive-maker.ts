@@ -5,7 +5,7 @@ import { strToU8, type Zippable, zipSync } from 'fflate'
 
 export type ArchiveContent = Record<string, string | Uint8Array | object>
 
-/** A zip of the files; objects are written as JSON. */
+/** Returns a zip of the files. Objects are written as JSON. */
 export function zipOf(files: ArchiveContent): Uint8Array {
   const zippable: Zippable = {}
   for (const [path, content] of Object.entries(files))
@@ -16,7 +16,7 @@ export function zipOf(files: ArchiveContent): Uint8Array {
   return zipSync(zippable)
 }
 
-/** All files below a folder, by path. */
+/** Returns all files below a folder, by path. */
 export function filesOf(folder: string): ArchiveContent {
   const files: ArchiveContent = {}
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
@@ -27,7 +27,7 @@ export function filesOf(folder: string): ArchiveContent {
   return files
 }
 
-/** One entry of a zip made by hand; what is not said is derived from the content, stored without compression. */
+/** One entry of a hand-made zip. Missing properties are derived from the content, which is stored uncompressed. */
 export type RawEntry = {
   name: string | Uint8Array
   content?: Uint8Array
@@ -37,13 +37,13 @@ export type RawEntry = {
   crc32?: number
   packed?: Uint8Array
   sizeBytes?: number
-  /** Where the directory says that the local header is. */
+  /** The offset of the local header, as the central directory states it. */
   headerOffset?: number
-  /** The directory gives sizes and offset in a 64-bit field. */
+  /** Whether the directory gives sizes and offset in a 64-bit field. */
   isZip64?: boolean
 }
 
-/** A zip written byte by byte, so that it may lie. */
+/** Writes a zip byte by byte, so that its headers may contradict its content. */
 export function rawZip(entries: readonly RawEntry[], entryCount = entries.length): Uint8Array {
   const locals: Uint8Array[] = []
   const directory: Uint8Array[] = []

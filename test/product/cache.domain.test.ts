@@ -19,7 +19,7 @@ const { configuration } = compileWith({
   'products/canoe/policy/tables/models.csv': 'make,model\nA,B\n',
 }) as { configuration: Configuration }
 
-test('a compiled configuration comes back from its text, with tables shared as before', () => {
+test('a compiled configuration can be written as text and read back, and a shared table is written once', () => {
   const text = compiledText(configuration)
   const back = readCompiledText(text)
   expect(back).toEqual(configuration)
@@ -27,7 +27,7 @@ test('a compiled configuration comes back from its text, with tables shared as b
   expect(text.split('large')).toHaveLength(2)
 })
 
-test('a look-up asks the table of the product before that of the tenant', () => {
+test('a look-up prefers the table of the product to the one that all products share', () => {
   const { lookup } = loadedConfiguration(configuration, 'hash', compileTemplate)
   expect(lookup('boat')('own', 'a')).toEqual({ value: 'boat' })
   expect(lookup('canoe')('own', 'a')).toEqual({ value: 'canoe' })
@@ -35,7 +35,7 @@ test('a look-up asks the table of the product before that of the tenant', () => 
   expect(lookup('nothing')('rate', 'large')).toEqual({ value: '2' })
 })
 
-test('of rows with the same key the first counts; what is not there is told apart', () => {
+test('a look-up uses the first row with the key, and distinguishes a missing key from a missing table', () => {
   const boat = loadedConfiguration(configuration, 'hash', compileTemplate).lookup('boat')
   expect(boat('rate', 'small')).toEqual({ value: '1' })
   expect(boat('rate', 'huge')).toBe('noSuchKey')
@@ -45,7 +45,7 @@ test('of rows with the same key the first counts; what is not there is told apar
   expect(boat('__proto__', 'a')).toBe('noSuchTable')
 })
 
-test('a look-up may name the column that has the value, and no other', () => {
+test('a look-up key may name the column of the value, and finds nothing with any other column', () => {
   const boat = loadedConfiguration(configuration, 'hash', compileTemplate).lookup('boat')
   expect(boat('rate', lookUpKey(['large'], 'value'))).toEqual({ value: '2' })
   expect(boat.rowOf!('rate', lookUpKey(['large'], 'value'))).toMatchObject({ line: 3 })
@@ -53,7 +53,7 @@ test('a look-up may name the column that has the value, and no other', () => {
   expect(boat('rate', lookUpKey(['huge'], 'value'))).toBe('noSuchKey')
 })
 
-test('the row of a look-up is told with its file and line, across blank lines and breaks within quotes', () => {
+test('a look-up reports the file and line of its row, across blank lines and line breaks in quotes', () => {
   const path = 'products/boat/policy/tables/notes.csv'
   const { configuration: noted } = compileWith({
     ...minimal,

@@ -26,7 +26,7 @@ beforeAll(() => prepareDatabases({ tenants: 48 }))
 
 const production = (name: string) => createTenant(env, { name, type: 'production' })
 
-/** An archive with two mistakes. */
+/** An archive with two errors. */
 const broken = boat(100, {
   'products/boat/policy/policy.json': JSON.stringify({
     fields: [{ name: 'kind', title: 'Kind', type: 'select' }],
@@ -34,8 +34,8 @@ const broken = boat(100, {
   'config.json': '{ "timezone": ',
 })
 
-describe('studio/deploy', () => {
-  test('makes the test tenant that it names, and counts its versions', async () => {
+describe('POST /configuration/studio/deploy', () => {
+  test('creates the test tenant that it names, and numbers its versions', async () => {
     const first = await deploy(STUDIO, { tenantName: 'boats' })
     expect(first.status).toBe(200)
     const tenant = await tenantNamed('boats')
@@ -54,16 +54,16 @@ describe('studio/deploy', () => {
     expect(await deploymentsOf('boats')).toEqual(['deploy 1', 'deploy 2', 'deploy 3'])
   })
 
-  test('takes three D1 round trips, and one more for the fence of a new tenant', async () => {
+  test('makes three D1 round trips, and one more for the fence of a new tenant', async () => {
     const first = await deploy(STUDIO, { tenantName: 'counted' })
     expect([callsOf(first, 'd1'), callsOf(first, 'r2'), callsOf(first, 'object')]).toEqual([4, 2, 0])
     const second = await deploy(STUDIO, { tenantName: 'counted' }, boat(200))
     expect(callsOf(second, 'd1')).toBe(3)
-    // The configuration before, unless the isolate has it, and the two files.
+    // The previous configuration, unless the isolate has it, and the two files.
     expect(callsOf(second, 'r2')).toBeLessThanOrEqual(3)
   })
 
-  test('answers a mistake with 200 and the whole log, and makes no tenant', async () => {
+  test('returns 200 with the whole log for an archive with errors, and creates no tenant', async () => {
     const before = await freeDatabases()
     const { status, body } = await deploy(STUDIO, { tenantName: 'never-made' }, broken)
     expect(status).toBe(200)
@@ -78,21 +78,21 @@ describe('studio/deploy', () => {
     expect(await freeDatabases()).toBe(before)
   })
 
-  test('leaves the running version alone when the next one has a mistake', async () => {
+  test('keeps the running version when the next archive has errors', async () => {
     await deploy(STUDIO, { tenantName: 'careful' })
     const { body } = await deploy(STUDIO, { tenantName: 'careful' }, broken)
     expect(body).toMatchObject({ success: false, tenantLocator: (await tenantNamed('careful'))!.locator })
     expect(await deploymentsOf('careful')).toEqual(['deploy 1'])
   })
 
-  test('refuses what is no zip without touching anything', async () => {
+  test('returns 200 with success false for a file that is not a zip', async () => {
     const body = deployForm(new Uint8Array(Buffer.from('not a zip')), { tenantName: 'no-zip' })
     const answer = await callApi<DeployAnswer>('POST', STUDIO, { token: await administratorToken(), body })
     expect([answer.status, answer.body.success]).toEqual([200, false])
     expect(answer.body.logfile).toContain('ERROR (archive) notAZip')
   })
 
-  test('reads parts in any order, and flags however they are written', async () => {
+  test('accepts form parts in any order and flags in several spellings, and returns 400 for other flags', async () => {
     for (const recreate of ['false', 'FALSE', '0', 'true', 'True', '1']) {
       const form = new FormData()
       form.set('zipFile', new Blob([archiveOf(boat())]), 'x.zip')
@@ -108,7 +108,7 @@ describe('studio/deploy', () => {
     expect(wrong.status).toBe(400)
   })
 
-  test('recreate starts at version 1 in a database without the old data, and old tokens end', async () => {
+  test('with recreate, starts at version 1 in a database without the old data, and revokes old tokens', async () => {
     const fields = { tenantName: 'phoenix' }
     const files = boat(100, users('ida'))
     await deploy(STUDIO, fields, files)
@@ -129,7 +129,7 @@ describe('studio/deploy', () => {
     expect((await signIn()).status).toBe(200)
   })
 
-  test('who made a tenant and made it again is in the trail of administration accounts, which stays', async () => {
+  test('records who created and recreated a tenant in the administration trail, which recreate keeps', async () => {
     const fields = { tenantName: 'told' }
     await deploy(STUDIO, fields)
     const again = await deploy(STUDIO, { ...fields, recreate: 'true' })
@@ -149,7 +149,7 @@ describe('studio/deploy', () => {
     ])
   })
 
-  test('an archive with a mistake recreates nothing', async () => {
+  test('with recreate, leaves the tenant unchanged when the archive has errors', async () => {
     await deploy(STUDIO, { tenantName: 'kept' })
     const before = await tenantNamed('kept')
     await deploy(STUDIO, { tenantName: 'kept', recreate: 'true' }, broken)
@@ -157,14 +157,14 @@ describe('studio/deploy', () => {
   })
 
   test.each(['Boats', 'a b', '../x', "x' or 1=1--", 'x.co', 'x%00', '-x', '名前', 'x'.repeat(64), ' '])(
-    'refuses the tenant name %j with 400',
+    'rejects the tenant name %j with 400',
     async tenantName => {
       const { status, body } = await deploy(STUDIO, { tenantName })
       expect([status, (body as unknown as { code: string }).code]).toEqual([400, 'invalidRequest'])
     },
   )
 
-  test('refuses a production tenant', async () => {
+  test('rejects a production tenant with 400', async () => {
     await production('serious')
     const { status, body } = await deploy(STUDIO, { tenantName: 'serious', recreate: 'true' })
     expect([status, body]).toEqual([
@@ -174,7 +174,7 @@ describe('studio/deploy', () => {
     expect(await tenantNamed('serious')).toMatchObject({ generation: 1 })
   })
 
-  test('deploys at the same moment each get a number of their own', async () => {
+  test('gives each of six concurrent deploys its own version number', async () => {
     const answers = await Promise.all(
       [1, 2, 3, 4, 5, 6].map(premium => deploy(STUDIO, { tenantName: 'busy' }, boat(premium))),
     )
@@ -185,7 +185,7 @@ describe('studio/deploy', () => {
     expect(hashes).toHaveLength(6)
   })
 
-  test('the same Idempotency-Key deploys once', async () => {
+  test('deploys once for one Idempotency-Key, and returns 409 when the key comes with another archive', async () => {
     const headers = { 'idempotency-key': 'deploy-once' }
     const send = (premium: number, more = {}) =>
       deploy(STUDIO, { tenantName: 'once', ...more }, boat(premium), { headers })
@@ -195,7 +195,7 @@ describe('studio/deploy', () => {
     expect((await send(2)).status).toBe(409)
   })
 
-  test('a repeated recreate does not wipe twice', async () => {
+  test('recreates a tenant once when the request is repeated with the same Idempotency-Key', async () => {
     await deploy(STUDIO, { tenantName: 'wiped-once' })
     const headers = { 'idempotency-key': 'recreate-once' }
     const send = () => deploy(STUDIO, { tenantName: 'wiped-once', recreate: 'true' }, boat(), { headers })
@@ -204,7 +204,7 @@ describe('studio/deploy', () => {
     expect(await tenantNamed('wiped-once')).toMatchObject({ generation: 2 })
   })
 
-  test('a log too long to keep is answered again in short', async () => {
+  test('shortens a log of more than 64 KiB when the request is repeated with the same Idempotency-Key', async () => {
     const files = boat()
     for (let at = 0; at < 700; at += 1) files[`unknown_${at}_${'x'.repeat(80)}.txt`] = ''
     const headers = { 'idempotency-key': 'long-log' }
@@ -215,7 +215,7 @@ describe('studio/deploy', () => {
     expect(again.body.logfile).toMatch(/Deployed version 1 to/)
   })
 
-  test('removing what policies of earlier versions use is a warning', async () => {
+  test('warns when it removes a field that policies of earlier versions use', async () => {
     await deploy(STUDIO, { tenantName: 'shrinking' })
     const without = boat(100, { 'products/boat/policy/policy.json': '{}' })
     const unused = await deploy(STUDIO, { tenantName: 'shrinking' }, without)
@@ -230,8 +230,8 @@ describe('studio/deploy', () => {
   })
 })
 
-describe('who may deploy', () => {
-  test('only administration accounts', async () => {
+describe('permission to deploy and repair', () => {
+  test('is limited to administration accounts: others get 403, and 401 without a token', async () => {
     const { token } = await deployExample(boat(100, users('eve')), 'who')
     const fields = { tenantName: 'administrator-who', version: '1' }
     const repairs = ['/configuration/repair', '/configuration/studio/repair']
@@ -245,7 +245,7 @@ describe('who may deploy', () => {
     }
   })
 
-  test('the administration account within a tenant does not deploy', async () => {
+  test('is denied with 403 to the administration account when it is signed in to a tenant', async () => {
     await deploy(STUDIO, { tenantName: 'inside' })
     const { body } = await callApi<{ authorizationToken: string }>('POST', '/account/authenticateAdmin', {
       body: {
@@ -259,8 +259,8 @@ describe('who may deploy', () => {
   })
 })
 
-describe('forms', () => {
-  test('of nearly 32 MB are deployed', async () => {
+describe('deployment forms', () => {
+  test('of nearly 32 MB are accepted', async () => {
     const noise = new Uint8Array(31 * 1024 * 1024)
     for (let at = 0; at < noise.length; at += 65_536) crypto.getRandomValues(noise.subarray(at, at + 65_536))
     const files = boat(1, { 'products/boat/policy/static_documents/book.pdf': noise })
@@ -268,7 +268,7 @@ describe('forms', () => {
     expect([status, body.success, body.logfile]).toEqual([200, true, expect.stringContaining('version 1')])
   })
 
-  test('over 32 MB are refused with 413', async () => {
+  test('over 32 MB are rejected with 413', async () => {
     const zip = new Uint8Array(33 * 1024 * 1024)
     const { status, body } = await callApi<{ code: string }>('POST', STUDIO, {
       token: await administratorToken(),
@@ -277,7 +277,7 @@ describe('forms', () => {
     expect([status, body.code]).toEqual([413, 'tooLarge'])
   })
 
-  test('without an archive, a name, or any form at all are refused', async () => {
+  test('without an archive or a name are rejected with 400, and other bodies with 415', async () => {
     const token = await administratorToken()
     const onlyName = new FormData()
     onlyName.set('tenantName', 'x')
@@ -288,8 +288,8 @@ describe('forms', () => {
   })
 })
 
-describe('configuration/deploy', () => {
-  test('is 404 for a tenant that is not there, whatever its name', async () => {
+describe('POST /configuration/deploy', () => {
+  test('returns 404 for a tenant that does not exist, even if the name is not valid', async () => {
     for (const tenantName of ['nobody', 'No Body', '../../etc', 'x'.repeat(200)])
       expect((await deploy(PRODUCTION, { tenantName })).status).toBe(404)
   })
@@ -302,7 +302,7 @@ describe('configuration/deploy', () => {
     expect(await deploymentsOf('insurer')).toEqual(['deploy 1'])
   })
 
-  test('refuses test tenants, and to recreate', async () => {
+  test('rejects test tenants, and recreate, with 400', async () => {
     await deploy(STUDIO, { tenantName: 'toy' })
     expect((await deploy(PRODUCTION, { tenantName: 'toy' })).status).toBe(400)
     await production('keeper')
@@ -310,15 +310,15 @@ describe('configuration/deploy', () => {
     expect((await deploy(PRODUCTION, { tenantName: 'keeper', recreate: 'false' })).status).toBe(200)
   })
 
-  test('does not find a tenant that was deleted', async () => {
+  test('returns 404 for a deleted tenant', async () => {
     await production('former')
     await deleteTenant(env, 'former')
     expect((await deploy(PRODUCTION, { tenantName: 'former' })).status).toBe(404)
   })
 })
 
-describe('deployTest', () => {
-  test("makes the administrator's tenant of the suffix, configeditor without one", async () => {
+describe('POST /configuration/deployTest', () => {
+  test('creates the tenant named by the administrator and the suffix, which is configeditor by default', async () => {
     const named = await deploy(LEGACY, { tenantNameSuffix: 'boats-2' })
     expect(named.body).toMatchObject({
       success: true,
@@ -331,13 +331,13 @@ describe('deployTest', () => {
     expect(await tenantNamed('administrator-configeditor')).toMatchObject({ versioned: false })
   })
 
-  test('replaces the one version, and refuses to take away what policies need', async () => {
+  test('replaces the only version, and rejects an archive that removes what policies need', async () => {
     const tenantNameSuffix = 'replaced'
     await deploy(LEGACY, { tenantNameSuffix })
     await insertPolicy('administrator-replaced', 1)
     const changed = await deploy(LEGACY, { tenantNameSuffix }, boat(200))
     expect(changed.body.logfile).toContain('Deployed version 1 to')
-    // The three of a deploy, and the latest version, which is the one to replace.
+    // The three of a deploy, and one for the latest version, which is to be replaced.
     expect(callsOf(changed, 'd1')).toBe(4)
     const without = boat(200, { 'products/boat/policy/policy.json': '{}' })
     const refused = await deploy(LEGACY, { tenantNameSuffix }, without)
@@ -350,11 +350,14 @@ describe('deployTest', () => {
     expect(await deploymentsOf('administrator-replaced')).toEqual(['deploy 1', 'repair 1'])
   })
 
-  test.each(['UP', 'a b', 'a.b', 'x'.repeat(41), 'a/../b', 'end-'])('refuses the suffix %j', async suffix => {
-    expect((await deploy(LEGACY, { tenantNameSuffix: suffix })).status).toBe(400)
-  })
+  test.each(['UP', 'a b', 'a.b', 'x'.repeat(41), 'a/../b', 'end-'])(
+    'rejects the suffix %j with 400',
+    async suffix => {
+      expect((await deploy(LEGACY, { tenantNameSuffix: suffix })).status).toBe(400)
+    },
+  )
 
-  test('is closed to a tenant once it is versioned', async () => {
+  test('returns 400 for a tenant that is versioned', async () => {
     const versioned = boat(100, {
       'config.json': JSON.stringify({
         timezone: 'Europe/Berlin',
@@ -371,7 +374,7 @@ describe('deployTest', () => {
     expect((await deploy(LEGACY, { tenantNameSuffix: 'studio' })).status).toBe(400)
   })
 
-  test('two tenants do not see what the other has', async () => {
+  test('keeps the accounts of two tenants apart', async () => {
     const [a, b] = await Promise.all([
       deployExample(boat(1, users('ann')), 'one'),
       deployExample(boat(2, users('bob')), 'two'),
@@ -382,8 +385,8 @@ describe('deployTest', () => {
   })
 })
 
-describe('assets/v1/deploy', () => {
-  test('repairs the latest version of a versioned tenant, and deploys its first', async () => {
+describe('POST /assets/v1/deploy', () => {
+  test('deploys the first version of a versioned tenant, and repairs the latest one after that', async () => {
     await production('older')
     expect((await deploy(OLDER, { tenantName: 'older' })).body.logfile).toContain('Deployed version 1 to')
     expect((await deploy(OLDER, { tenantName: 'older' }, boat(2))).body.logfile).toContain('version 1 to')
@@ -394,7 +397,7 @@ describe('assets/v1/deploy', () => {
   })
 })
 
-test('an empty pool answers 503 and names the command that grows it', async () => {
+test('a deploy that finds the pool empty returns 503 and names the command that grows the pool', async () => {
   await env.CONTROL.prepare(`update pool_database set state = 'claimed' where state = 'free'`).run()
   const { status, headers, body } = await deploy(STUDIO, { tenantName: 'too-many' })
   expect([status, body]).toEqual([

@@ -8,7 +8,7 @@ import { atFileStart } from '../support/fresh-start/memory.ts'
 import { roundTrips } from '../support/motor.ts'
 import { administrator } from '../support/sign-in.ts'
 
-/** A boat's hull that may sink; the premium is `premium` a year. No users: hashing passwords takes long. */
+/** A boat with a hull that may sink, for `premium` a year. It has no users, because hashing passwords takes long. */
 export function boat(premium = 100, changes: ArchiveFiles = {}): ArchiveFiles {
   const policy = 'products/boat/policy'
   return {
@@ -38,7 +38,7 @@ atFileStart(() => {
   signedIn = undefined
 })
 
-/** Token of the administration account; signing in takes long. */
+/** Returns the token of the administration account. It signs in once for each file, because that takes long. */
 export const administratorToken = (): Promise<string> => {
   signedIn ??= administrator()
   return signedIn
@@ -54,7 +54,7 @@ export async function deploy(
   { token, headers }: { token?: string; headers?: Record<string, string> } = {},
 ): Promise<Answer<DeployAnswer>> {
   const given = token ?? (await administratorToken())
-  // What was revoked is read every 5 s: not by the deploy, whose round trips are counted.
+  // Revocations are read every 5 s. Read them here, so that they are not among the round trips of the deploy, which are counted.
   await callApi('GET', '/v1/ping/authorized', { token: given })
   return callApi('POST', path, {
     token: given,
@@ -63,21 +63,21 @@ export async function deploy(
   })
 }
 
-/** Round trips of one kind that the answer reports. */
+/** Returns the number of round trips of one kind that the response reports. */
 export const callsOf = (answer: Answer<unknown>, kind: 'd1' | 'r2' | 'object'): number =>
   roundTrips(answer)[kind]!
 
-/** The tenant as it is now. */
+/** Returns the tenant in its present state. */
 export const tenantNamed = (name: string): Promise<Tenant | undefined> => readTenant(env, { name }, noCalls())
 
-/** Rows of the tenant's database. */
+/** Returns rows of the tenant's database. */
 export async function rowsOf<Row>(tenantName: string, statement: string): Promise<Row[]> {
   const tenant = await tenantNamed(tenantName)
   const { results } = await boundDatabase(tenant!.shards[0]!).prepare(statement).all<Row>()
   return results
 }
 
-/** Versions and what they were deployed as, oldest first. */
+/** Returns the kind and version of each deployment, oldest first. */
 export const deploymentsOf = async (tenantName: string): Promise<string[]> =>
   (
     await rowsOf<{ kind: string; version: number }>(
@@ -86,13 +86,13 @@ export const deploymentsOf = async (tenantName: string): Promise<string[]> =>
     )
   ).map(({ kind, version }) => `${kind} ${version}`)
 
-/** Databases that no tenant has. */
+/** Returns the number of databases that no tenant has. */
 export async function freeDatabases(): Promise<number> {
   const rows = await env.CONTROL.prepare(`select count(*) as free from pool_database where state = 'free'`)
   return (await rows.first<number>('free'))!
 }
 
-/** A policy made with the version, as far as a repair looks at it. */
+/** Inserts a policy of a configuration version, with only what a repair reads. */
 export async function insertPolicy(tenantName: string, version: number, product = 'boat'): Promise<void> {
   const tenant = await tenantNamed(tenantName)
   await boundDatabase(tenant!.shards[0]!)

@@ -1,4 +1,4 @@
-// The log of deploys and repairs: what was done, what was found, and what was refused.
+// The log of deploys and repairs: what was done, found and rejected.
 
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -44,8 +44,8 @@ const logOf = async (tenantName: string, query = '') =>
 const entryOf = async (tenantName: string, locator: string) =>
   (await read<DeploymentLogResponse>(`/deployments/log/${locator}`, tenantName)).body
 
-describe('the log of deployments', () => {
-  it('has who deployed what by which route, its steps, and what was found, newest first', async () => {
+describe('GET /deployments/log', () => {
+  it('lists deployments newest first, with their account, route, steps and findings', async () => {
     const tenantName = 'logged'
     const files = boat(100, users('ida'))
     const first = await deploy(STUDIO, { tenantName }, files)
@@ -89,7 +89,7 @@ describe('the log of deployments', () => {
       { step: 'accounts', counts: { set: 1, removed: 0 } },
       { step: 'activated', counts: { version: 3 } },
     ])
-    // What the answer to the deploy said, line by line.
+    // The findings are those of the log in the deploy's response, line by line.
     const lines = third.body.logfile.split('\n').slice(1, -1)
     expect(lines).toHaveLength(entry.findings.length)
     for (const { severity, path, code, message } of entry.findings)
@@ -107,7 +107,7 @@ describe('the log of deployments', () => {
     expect(ofFirst.body).toEqual({ count: 0, breaks: 0, binds: 0, changes: [] })
   })
 
-  it('has what a repair changed, and one that was refused with what refused it', async () => {
+  it('shows what a repair changed, and why another one was rejected', async () => {
     const tenantName = 'repaired'
     await deploy(STUDIO, { tenantName }, boat(100, users('ida')))
     await deploy(REPAIR, { tenantName, version: '1' }, boat(150, users('ida')))
@@ -135,7 +135,7 @@ describe('the log of deployments', () => {
     ])
   })
 
-  it('keeps the newest attempts that were refused, and none of a tenant that was not made', async () => {
+  it('keeps only the newest rejected attempts, and none of a tenant that was not created', async () => {
     const tenantName = 'refusing'
     expect((await deploy(STUDIO, { tenantName }, broken())).body.success).toBe(false)
     expect(await tenantNamed(tenantName)).toBeUndefined()
@@ -172,7 +172,7 @@ describe('the log of deployments', () => {
     expect((await logOf(tenantName, '?refused=false&pageSize=1')).entries[0]!.outcome).toBe('deployed')
   })
 
-  it('keeps no more findings than it has room for, and counts all', async () => {
+  it('keeps at most 1,000 findings of about 100 kB, and counts all of them', async () => {
     const tenantName = 'noisy'
     await deploy(STUDIO, { tenantName })
     const fields = Array.from({ length: 1_500 }, (_, at) => ({
@@ -189,7 +189,7 @@ describe('the log of deployments', () => {
     expect([errors, findings.length > 100]).toEqual([1_500, true])
   })
 
-  it('is read in one round trip, page by page, by the index', async () => {
+  it('reads each page in one round trip to the tenant, through an index', async () => {
     const tenantName = 'logged'
     const all = (await logOf(tenantName)).entries
     const seen: DeploymentLogPageResponse['entries'] = []
@@ -198,7 +198,7 @@ describe('the log of deployments', () => {
         `/deployments/log/list?pageSize=1${token && `&pagingToken=${token}`}`,
         tenantName,
       )
-      // The tenant, and its entries.
+      // One for the tenant, and one for its entries.
       expect(roundTrips(answer)).toEqual({ d1: 2, object: 0, r2: 0, queue: 0 })
       seen.push(...answer.body.entries)
       token = answer.body.pagingToken
@@ -220,7 +220,7 @@ describe('the log of deployments', () => {
     }
   })
 
-  it('answers 404 for what is no entry and for tenants of others, and 503 while the table is missing', async () => {
+  it('returns 404 for an unknown entry or another tenant, and 503 while the table is missing', async () => {
     const tenantName = 'logged'
     const [entry] = (await logOf(tenantName)).entries
     for (const locator of ['x', '00000000-0000-4000-8000-000000000001'])

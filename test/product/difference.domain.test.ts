@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const POLICY = 'products/private_motor/policy'
 
-/** Changes of files of the motor example, each with what must be said of it. */
+/** Changes to files of the motor example, each with the expected description. */
 const PLANTED: {
   file: string
   from: string
@@ -138,14 +138,14 @@ const PLANTED: {
   },
 ]
 
-/** Without the search for mistakes: one change of a file would ask for others. */
+/** Compiles without the search for mistakes, because one changed file would require changes to others. */
 const compiled = async (path: string): Promise<Configuration> => {
   const { configuration, findings } = await compileArchive(packFolder(path).zip)
   if (!configuration) throw new Error(JSON.stringify(findings))
   return configuration
 }
 
-describe('what changes between two configurations', () => {
+describe('changes between two configurations', () => {
   let motor: Configuration
   let home: Configuration
   let changes: Change[]
@@ -166,7 +166,7 @@ describe('what changes between two configurations', () => {
   })
 
   test.each(PLANTED.map(planted => [`${planted.from} → ${planted.to}`, planted] as const))(
-    'says of %s what it is, where, and what it means for policies in force',
+    'describe %s, with its place and its effect on policies in force',
     (_, { file, says, inForce }) => {
       const found = changes.find(
         change =>
@@ -185,7 +185,7 @@ describe('what changes between two configurations', () => {
     },
   )
 
-  test('says nothing else, but for what follows: the other halves of what was renamed', () => {
+  test('contain nothing but the planted changes and their three consequences', () => {
     expect(changes.map(({ kind, subject, detail }) => `${kind} ${subject} ${detail}`).sort()).toHaveLength(
       PLANTED.length + 3,
     )
@@ -196,7 +196,7 @@ describe('what changes between two configurations', () => {
     expect(changes.filter(({ detail }) => detail.startsWith('default payment schedule'))).toHaveLength(1)
   })
 
-  test('a configuration that is the same has no changes, nor one that is only written in another way', async () => {
+  test('are none for the same configuration, even if it is written differently', async () => {
     expect(configurationChanges(motor, motor)).toEqual([])
     const copy = join(folder, 'spelling')
     cpSync('examples/motor/configuration', copy, { recursive: true })
@@ -207,20 +207,20 @@ describe('what changes between two configurations', () => {
     expect(configurationChanges(motor, await compiled(copy))).toEqual([])
   })
 
-  test('the other way round, what was added was removed', () => {
+  test('are removed instead of added, and added instead of removed, in the opposite direction', () => {
     const back = configurationChanges(after, motor)
     const count = (list: Change[], kind: Change['kind']) => list.filter(one => one.kind === kind).length
     expect(count(back, 'added')).toBe(count(changes, 'removed'))
     expect(count(back, 'removed')).toBe(count(changes, 'added'))
   })
 
-  test('a product that comes and one that goes are one change each', () => {
+  test('count a new product and a removed product as one change each', () => {
     const both = configurationChanges(motor, { ...motor, products: home.products })
     expect(both.map(({ kind, subject }) => `${kind} ${subject}`)).toContain("removed product 'private_motor'")
     expect(both.map(({ kind, subject }) => `${kind} ${subject}`)).toContain("added product 'homeowners'")
   })
 
-  test('says that policies in force break wherever a deploy says so', () => {
+  test('break policies in force wherever a deploy finds an incompatible change', () => {
     for (const [before, now] of [
       [motor, after],
       [after, motor],
@@ -232,7 +232,7 @@ describe('what changes between two configurations', () => {
     }
   })
 
-  test('names those alone that bind policies in force, for a repair', () => {
+  test('are returned by bindingChanges if they bind policies in force', () => {
     const ofFields = (before: Configuration, now: Configuration): Change[] =>
       configurationChanges(before, now).filter(
         one => one.inForce?.effect === 'binds' && one.product !== undefined,
@@ -245,7 +245,7 @@ describe('what changes between two configurations', () => {
     expect([bindingChanges(motor, motor), bindingChanges(motor, home)]).toEqual([[], []])
   })
 
-  test('every property of a product that differs is a change', () => {
+  test('cover every property of a product', () => {
     const product = home.products.homeowners!
     const other = {
       name: 'x',
@@ -292,7 +292,7 @@ describe('what changes between two configurations', () => {
     }
   })
 
-  test('every property of the tenant that differs is a change', () => {
+  test('cover every property of the tenant', () => {
     const items = { key: { dataType: 'string' } }
     const differing: Record<string, unknown> = {
       timeZone: 'Asia/Tokyo',
@@ -319,7 +319,7 @@ describe('what changes between two configurations', () => {
     }
   })
 
-  test('says of the books which account or list of columns is another', () => {
+  test('name the account and the list of columns that differ in the books', () => {
     const { accounts, bordereaux } = motor.books!
     const books = { accounts: { ...accounts, cash: { code: '1801' } }, bordereaux: { other: [] } }
     const said = configurationChanges(motor, { ...motor, books }).map(({ kind, path, subject, detail }) =>
@@ -332,7 +332,7 @@ describe('what changes between two configurations', () => {
     ])
   })
 
-  test('says of a role that had no permissions of its own what it may do alone', () => {
+  test('state what a role may do only now, additionally or no longer', () => {
     const role = 'reader_of_all'
     const having = (permissions?: string[]): Configuration => {
       const { rolePermissions: _, ...rest } = motor
@@ -352,7 +352,7 @@ describe('what changes between two configurations', () => {
     expect(said(undefined, undefined)).toEqual([])
   })
 
-  test('a file that is used as it is has other contents', () => {
+  test('report a static document with other contents', () => {
     const path = `${POLICY}/static_documents/general_conditions.pdf`
     const file = (text: string) => [{ path, bytes: new TextEncoder().encode(text) }]
     expect(fileChanges(file('a'), file('a'))).toEqual([])
@@ -365,7 +365,7 @@ describe('what changes between two configurations', () => {
     ])
   })
 
-  test('passwords of test users are never shown', () => {
+  test('never show the passwords of test users', () => {
     const users = motor.testUsers.map(user => ({ ...user, password: 'Another secret 1' }))
     const found = configurationChanges(motor, { ...motor, testUsers: users })
     expect(found.every(({ detail }) => detail === 'has another password')).toBe(true)
@@ -389,8 +389,8 @@ const tables = fc.integer({ min: 1, max: 4 }).chain(width =>
   ),
 )
 
-describe('rows of tables', () => {
-  test('a table has no changes to itself, and what is reported really differs', () => {
+describe('rowChanges', () => {
+  test('finds nothing between a table and itself, and otherwise only rows that really differ', () => {
     fc.assert(
       fc.property(tables, ([old, now]) => {
         expect(rowChanges(old!, old!)).toEqual([])
@@ -408,7 +408,7 @@ describe('rows of tables', () => {
     )
   })
 
-  test('applied to the old rows, the changes give the new ones', () => {
+  test('returns changes that turn the old rows into the new ones', () => {
     fc.assert(
       fc.property(tables, ([old, now]) => {
         const left = new Map<string, number>()
@@ -436,12 +436,12 @@ describe('rows of tables', () => {
   })
 })
 
-describe('lines of templates', () => {
+describe('lineHunks', () => {
   const text = fc
     .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 14 })
     .map(lines => `${lines.join('\n')}\nend`)
 
-  test('the hunks turn the old text into the new one, and equal texts have none', () => {
+  test('returns hunks that turn the old text into the new one, and none for equal texts', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
         expect(lineHunks(before, before)).toEqual([])
@@ -455,13 +455,13 @@ describe('lines of templates', () => {
     )
   })
 
-  test('is no longer than the edits that made it', () => {
+  test('returns one hunk for each of 20 edits among 2,000 lines', () => {
     const lines = Array.from({ length: 2_000 }, (_, at) => `line ${at}`)
     const edited = lines.map((line, at) => (at % 100 === 50 ? `${line}, changed` : line))
     expect(lineHunks(lines.join('\n'), edited.join('\n'))).toHaveLength(20)
   })
 
-  test('texts that have nothing in common cost no more than their lines', () => {
+  test('returns a single hunk for two texts of 20,000 lines with nothing in common', () => {
     const lines = (word: string) => Array.from({ length: 20_000 }, (_, at) => `${word} ${at}`).join('\n')
     const [hunk, ...others] = lineHunks(lines('a'), lines('b'))
     expect(others).toEqual([])

@@ -18,7 +18,7 @@ const example = filesOf('examples/motor/configuration')
 const exampleZip = zipOf(example)
 const exampleFiles = readArchive(exampleZip).files
 
-/** The compilation, or undefined when the archive as a whole is refused. Nothing else may be thrown. */
+/** Returns the compilation, or undefined when the archive is rejected as a whole. Nothing else may be thrown. */
 function deploy(zip: Uint8Array): Compilation | undefined {
   try {
     const { files } = readArchive(zip)
@@ -29,7 +29,7 @@ function deploy(zip: Uint8Array): Compilation | undefined {
   }
 }
 
-/** The example with some files replaced, compiled without packing it first. */
+/** Compiles the example with some files replaced, without packing it first. */
 function compileExample(changes: ArchiveContent): Compilation {
   const changed = new Map(readArchive(zipOf(changes)).files.map(file => [file.path, file]))
   const files = exampleFiles.map(file => changed.get(file.path) ?? file)
@@ -48,7 +48,7 @@ function checkSound(compilation: Compilation | undefined): void {
   if (configuration !== undefined) expect(JSON.parse(JSON.stringify(configuration))).toEqual(configuration)
 }
 
-test('bytes that are no archive are refused, never thrown about', () => {
+test('bytes that are not an archive are rejected without any other exception', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), bytes => {
       expect(deploy(bytes)).toBeUndefined()
@@ -58,7 +58,7 @@ test('bytes that are no archive are refused, never thrown about', () => {
 })
 
 test(
-  'an archive with bytes changed, cut or repeated is refused or compiled',
+  'an archive with changed or removed bytes is either rejected or compiled',
   () => {
     const change = fc.tuple(fc.nat(exampleZip.length - 1), fc.nat(255))
     const cut = fc.tuple(fc.nat(exampleZip.length), fc.nat(exampleZip.length))
@@ -69,7 +69,7 @@ test(
         fc.boolean(),
         (changes, range, atEnd) => {
           const bytes = exampleZip.slice()
-          // Half of the changes hit the table of contents, where they do most.
+          // Half of the changes hit the central directory, where they do most damage.
           const base = atEnd ? Math.max(0, bytes.length - 4_000) : 0
           for (const [at, value] of changes) bytes[base + (at % (bytes.length - base))] = value
           const [from, to] = range ?? [0, 0]
@@ -119,7 +119,7 @@ const oddValue = fc.oneof(
   fc.dictionary(fc.constantFrom(...oddKeys), fc.jsonValue({ maxDepth: 2 })),
 )
 
-/** Every place in a JSON value, as the object or list and the key in it. */
+/** Returns every place in a JSON value, as the object or list and the key in it. */
 function placesIn(value: unknown, found: [Record<string, unknown>, string][] = []) {
   if (typeof value !== 'object' || value === null) return found
   for (const key of Object.keys(value)) {
@@ -130,7 +130,7 @@ function placesIn(value: unknown, found: [Record<string, unknown>, string][] = [
 }
 
 test(
-  'whatever stands in a JSON file, the log says it and nothing is thrown',
+  'any value anywhere in a JSON file is compiled or reported, and nothing is thrown',
   () => {
     const edit = fc.tuple(
       fc.constantFrom(...jsonPaths),
@@ -162,7 +162,7 @@ test(
 )
 
 test(
-  'whatever text stands in any file, the log says it and nothing is thrown',
+  'any text in any file is compiled or reported, and nothing is thrown',
   () => {
     const letters = fc.string({
       unit: fc.constantFrom(...'{}[]",:\n\r#$%|\'();=ab1 -é\u0000\ufeff'),

@@ -1,5 +1,4 @@
-// Habits of archives in the world, each seen in public ones: they deploy without an error, and what the log says of them is
-// listed here.
+// Habits seen in public archives. Each of them deploys without an error; the tests list what the log reports.
 import { describe, expect, test } from 'vitest'
 import { compileTemplate } from '../../src/product/templates/liquid.ts'
 import { compileWith, foundIn } from './minimal-archive.ts'
@@ -10,12 +9,12 @@ const compiled = (changes: Changes) =>
   compileWith(changes, ({ path, source }) => ({ findings: compileTemplate({ path, source }).findings }))
 const found = (changes: Changes): string[] => foundIn(compiled(changes))
 
-/** As an editor on Windows saves it. */
+/** Returns the content as an editor on Windows saves it. */
 const windows = (content: object): string =>
   `\uFEFF${JSON.stringify(content, null, 2).replaceAll('\n', '\r\n')}\r\n`
 
 describe('files', () => {
-  test('with a byte-order mark and carriage returns', () => {
+  test('may have a byte-order mark and carriage returns', () => {
     const { configuration, findings } = compiled({
       'config.json': windows({ timezone: 'Asia/Tokyo', currency: 'jpy', improvedRating: 'true' }),
       'policy/tables/rates.csv': '\uFEFFkey,value\r\nSail,1 \r\n"Motor","1.1"\r\n\r\n',
@@ -30,7 +29,7 @@ describe('files', () => {
     ])
   })
 
-  test('that the format no longer knows, that systems leave behind, and that keep folders', () => {
+  test('that are obsolete, left by systems or only keep folders are ignored, and others get a warning', () => {
     expect(
       found({
         'global.dictionary.json': [],
@@ -52,7 +51,7 @@ describe('files', () => {
     ])
   })
 
-  test('of a product with a name of several words, and of a lookup table that nothing uses', () => {
+  test('may be those of a product with a name of several words, and tables may be unused', () => {
     const product = 'products/Life & Care (2)/policy'
     expect(
       found({
@@ -69,7 +68,7 @@ describe('files', () => {
   })
 })
 
-test('files whose endings are in capitals are named with the ending that is read', () => {
+test('a file with an extension in capitals is reported with the extension that is read', () => {
   const { findings } = compiled({
     'policy/exposures/hull/perils/Fire.JSON': { name: 'Fire', fields: [] },
     'policy/exposures/hull/perils/Fire.premium.LIQUID': '{{ 1 | set_year_premium }}',
@@ -83,7 +82,7 @@ test('files whose endings are in capitals are named with the ending that is read
   ])
 })
 
-test('fields with names that begin with a digit or an underscore, properties of other types, and those of screens', () => {
+test('field names may begin with a digit or an underscore, and properties of screens are accepted', () => {
   const field = { title: 'A', type: 'select', values: ['No', 'Yes'] }
   expect(
     found({
@@ -112,7 +111,7 @@ test('fields with names that begin with a digit or an underscore, properties of 
   ])
 })
 
-test('templates with untidy markup, stray HTML and files of other sites', () => {
+test('a template with untidy markup, stray HTML and files of other sites compiles with one warning', () => {
   const source = `{% assign policy_c =  = data.policy.characteristics[0] %}
     {% assign odd = data.policy.exposures.perils[0].characteristics[0].fields_values %}
     {% assign total = policy_c.gross_premium | plus: "policy_c.gross_taxes" %}
@@ -130,7 +129,7 @@ test('templates with untidy markup, stray HTML and files of other sites', () => 
   ).toEqual(['WARNING doubledEqualsSign policy/schedule.template.liquid:1'])
 })
 
-test('plugins by a misspelt name, by a path from the root, and switched off without a script', () => {
+test('misspelled plugins, disabled plugins without a script and broken unused scripts are only warnings', () => {
   expect(
     found({
       'policy/policy.json': {
@@ -151,7 +150,7 @@ test('plugins by a misspelt name, by a path from the root, and switched off with
   ])
 })
 
-test('users with roles that no file names', () => {
+test('a role that no file defines is only a warning for a test user', () => {
   const user = { username: 'alice.lee', name: 'Alice Lee', password: 'short', roles: ['underwriter2'] }
   expect(found({ 'security/test_users.json': [user] })).toEqual([
     'WARNING unknownRole security/test_users.json:6',

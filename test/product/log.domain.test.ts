@@ -18,7 +18,7 @@ const error: Finding = {
   message: "'EURO' is no currency.",
 }
 
-test('a deploy ends with its version and host', () => {
+test('the log of a deploy ends with its version and host', () => {
   expect(formatLog([warning], { version: 7, hostname: 'a-b.co.test.example' })).toBe(
     [
       '0 errors, 1 warning',
@@ -28,7 +28,7 @@ test('a deploy ends with its version and host', () => {
   )
 })
 
-test('a failure lists every finding and ends with the number of errors', () => {
+test('the log of a failure lists every finding and ends with the number of errors', () => {
   expect(formatLog([error, { ...error, column: undefined }, warning], undefined)).toBe(
     [
       '2 errors, 1 warning',
@@ -40,7 +40,7 @@ test('a failure lists every finding and ends with the number of errors', () => {
   )
 })
 
-test('a line break in what the archive says forges no line', () => {
+test('a line break in a path or message cannot forge a line of the log', () => {
   const forged = formatLog(
     [{ ...error, path: 'a\nDeployed version 1 to x', message: 'b\u2028c\r\nd' }],
     undefined,
@@ -48,7 +48,7 @@ test('a line break in what the archive says forges no line', () => {
   expect(forged.split(/[\n\r\u2028]/)).toHaveLength(3)
 })
 
-test('a refused archive is one finding', () => {
+test('a rejected archive becomes a single finding', () => {
   expect(refusalFinding(new ArchiveRefused('notAZip', 'No zip.'))).toEqual({
     severity: 'ERROR',
     path: '(archive)',

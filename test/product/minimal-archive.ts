@@ -9,7 +9,7 @@ await loadPatternEngine()
 
 const policy = 'products/boat/policy'
 
-/** A configuration in which nothing is wrong. Paths: `policy` is `products/boat/policy`. */
+/** A configuration without any finding. `policy` is the path `products/boat/policy`. */
 export const minimal: ArchiveContent = {
   'config.json': { timezone: 'Europe/Berlin', currency: 'EUR' },
   'policyholder/policyholder.dictionary.json': [{ name: 'last_name', type: 'string', searchable: true }],
@@ -23,7 +23,7 @@ export const minimal: ArchiveContent = {
 
 const acceptAll: LiquidCheck = () => ({ findings: [] })
 
-/** The minimal configuration with files added, replaced, or (by undefined) left out, compiled. */
+/** Compiles the minimal configuration with files added, replaced or (by undefined) left out. */
 export function compileWith(
   changes: Record<string, ArchiveContent[string] | undefined>,
   compileLiquid = acceptAll,
@@ -36,7 +36,7 @@ export function compileWith(
   return { ...compilation, findings: [...findings, ...compilation.findings] }
 }
 
-/** Paths may be given from `policy/` on. */
+/** Completes paths that begin with `policy/`. */
 const expanded = <T>(changes: Record<string, T>): Record<string, T> =>
   Object.fromEntries(
     Object.entries(changes).map(([path, file]) => [
@@ -45,12 +45,12 @@ const expanded = <T>(changes: Record<string, T>): Record<string, T> =>
     ]),
   )
 
-/** What was found, as `ERROR code path:line`; the product's folder is left out. */
+/** Returns each finding as `ERROR code path:line`, without the product's folder in the path. */
 export const foundIn = ({ findings }: Compilation): string[] =>
   findings.map(
     ({ severity, code, path, line }) =>
       `${severity} ${code} ${path.replace('products/boat/', '')}${line === undefined ? '' : `:${line}`}`,
   )
 
-/** Fields of the policy, in place of those of the minimal configuration. */
+/** Compiles the minimal configuration with these fields of the policy in place of its own. */
 export const withFields = (fields: unknown): Compilation => compileWith({ 'policy/policy.json': { fields } })

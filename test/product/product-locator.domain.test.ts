@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { productLocator } from '../../src/product/check/product/product.ts'
 
-test('a product has the same locator for ever', () => {
+test('the locator of a product never changes', () => {
   expect(productLocator('private_motor')).toBe('d04f29ab-cb49-5417-ae3c-8a798e67ae42')
 })
 
-test('names written in composed and decomposed letters are one product', () => {
+test('a name in composed and in decomposed letters has the same locator', () => {
   expect(productLocator('caf\u00e9')).toBe(productLocator('cafe\u0301'))
 })
 

@@ -30,14 +30,14 @@ const hashOf = async (tenantName: string, version: number): Promise<string> =>
     )
   )[0]!.hash
 
-/** What the version's premium script says, read as a request would: by the hash that the version has now. */
+/** Returns the source of the version's premium script, loaded as a request would: by the hash that the version has now. */
 async function premiumOf(tenantName: string, version: number): Promise<string | undefined> {
   const tenant = (await tenantNamed(tenantName))!
   const { configuration } = await loadConfiguration(env, tenant, await hashOf(tenantName, version), noCalls())
   return configuration.products.boat?.exposures[0]?.perils[0]?.premium?.source
 }
 
-test('a repair keeps the number, and who reads the version next has the new files', async () => {
+test('a repair keeps the version number, and later reads of the version get the new files', async () => {
   const fields = { tenantName: 'mended' }
   await deploy(DEPLOY, fields, boat(1))
   await deploy(DEPLOY, fields, boat(2))
@@ -52,8 +52,8 @@ test('a repair keeps the number, and who reads the version next has the new file
   expect(next.body.logfile).toContain('Deployed version 3 to')
 })
 
-describe('refuses', () => {
-  test('a version that there is not', async () => {
+describe('a repair', () => {
+  test('returns 400 for a version that does not exist', async () => {
     await deploy(DEPLOY, { tenantName: 'unversed' })
     for (const version of ['2', '999999']) {
       const { status, body } = await deploy(REPAIR, { tenantName: 'unversed', version })
@@ -64,7 +64,7 @@ describe('refuses', () => {
     expect((await deploy(REPAIR, { tenantName: 'unversed' })).status).toBe(400)
   })
 
-  test('an unknown tenant, and one of the other type', async () => {
+  test('returns 404 for an unknown tenant and 400 for a tenant of the other type', async () => {
     await deploy(DEPLOY, { tenantName: 'a-test' })
     await createTenant(env, { name: 'a-production', type: 'production' })
     const on = async (path: string, tenantName: string) =>
@@ -77,7 +77,7 @@ describe('refuses', () => {
     expect(await on('/configuration/repair', 'a-production')).toBe(200)
   })
 
-  test('an archive with a mistake, and changes nothing', async () => {
+  test('changes nothing when the archive has errors', async () => {
     await deploy(DEPLOY, { tenantName: 'whole' }, boat(1))
     const before = await hashOf('whole', 1)
     const { status, body } = await deploy(
@@ -89,7 +89,7 @@ describe('refuses', () => {
     expect(await hashOf('whole', 1)).toBe(before)
   })
 
-  test('another time zone or currency while any policy uses the version; a deploy only warns', async () => {
+  test('may not change the time zone or currency while policies use the version, whereas a deploy may', async () => {
     const fields = { tenantName: 'zoned' }
     const moved = boat(1, { 'config.json': JSON.stringify({ timezone: 'Asia/Tokyo', currency: 'JPY' }) })
     await deploy(DEPLOY, fields)
@@ -106,7 +106,7 @@ describe('refuses', () => {
     expect((await deploy(REPAIR, { ...fields, version: '2' }, boat(2))).body.success).toBe(true)
   })
 
-  test('an archive without what policies of the version are made of, and says what that is', async () => {
+  test('may not remove what policies of the version use, and lists what is missing', async () => {
     const fields = { tenantName: 'in-force' }
     await deploy(DEPLOY, fields)
     await deploy(DEPLOY, fields)
@@ -127,12 +127,12 @@ describe('refuses', () => {
       "ERROR products/boat/policy/exposures/hull/exposure.json fieldTypeChanged The field 'length' was of type number and is string now. Policies of version 1 need it: put it back, or deploy a new version.",
       'Deployment failed: 2 errors',
     ])
-    // No policy was made with version 2.
+    // No policy uses version 2.
     expect((await deploy(REPAIR, { ...fields, version: '2' }, changed)).body.success).toBe(true)
   })
 })
 
-test('a repair warns of fields that policies of the version have to follow, while there are such policies', async () => {
+test('a repair warns about fields that bind existing policies of the version, and a deploy does not', async () => {
   const fields = { tenantName: 'bound' }
   const changed = boat(100, {
     'products/boat/policy/policy.json': JSON.stringify({
@@ -160,7 +160,7 @@ test('a repair warns of fields that policies of the version have to follow, whil
   ])
 })
 
-test('repairs at the same moment are carried out one after the other', async () => {
+test('concurrent repairs are carried out one after the other', async () => {
   await deploy(DEPLOY, { tenantName: 'hammered' })
   const answers = await Promise.all(
     [1, 2, 3, 4].map(premium => deploy(REPAIR, { tenantName: 'hammered', version: '1' }, boat(premium))),
@@ -189,7 +189,7 @@ describe('test users', () => {
     'security/test_users.json': JSON.stringify(list.map(user => ({ name: user.username, ...user }))),
   })
 
-  test('follow the archive, and keep their hash while the password is the same', async () => {
+  test('follow the archive, and keep their hash while the password is unchanged', async () => {
     const fields = { tenantName: 'staffed' }
     const [ann, bob, cat] = ['ann', 'bob', 'cat'].map(username => ({ username, password: 'short' }))
     await deploy(DEPLOY, fields, boat(1, userFile([ann!, bob!, { ...cat!, roles: ['admin'] }])))
@@ -208,7 +208,7 @@ describe('test users', () => {
     expect(after[1]!.created_at).toBe(before[1]!.created_at)
   })
 
-  test('of another type or removed lose their tokens at once, and nobody else’s change ends any', async () => {
+  test('lose their tokens when their type changes or they are removed, but not when others change', async () => {
     const fields = { tenantName: 'revoked' }
     const [ann, bob] = ['ann', 'bob'].map(username => ({ username, password: 'short' }))
     const deployUsers = (
@@ -221,7 +221,7 @@ describe('test users', () => {
     const added = await deployUsers(2, ann!, bob!, { username: 'cat', password: 'short' })
     expect([await statusOf(token), callsOf(added, 'd1')]).toEqual([200, 3])
     const changed = await deployUsers(3, { ...ann!, roles: ['reader'] }, bob!, { ...bob!, username: 'cat' })
-    // More: the tenant's token epoch, in the control database and in the fence.
+    // Two more: the tenant's token epoch, in the control database and in the fence.
     expect([await statusOf(token), callsOf(changed, 'd1')]).toEqual([401, 5])
     const reader = await signIn('revoked', 'ann', 'short')
     const writing = await callApi('POST', '/policyholder/create', { token: reader, body: { values: {} } })
@@ -230,7 +230,7 @@ describe('test users', () => {
     expect(await statusOf(reader)).toBe(401)
   })
 
-  test('with the same password have one hash; who changed theirs keeps it for themselves', async () => {
+  test('with the same password share a hash, and a user who changed the password keeps it', async () => {
     const fields = { tenantName: 'alike' }
     const [ann, bob, cat] = ['ann', 'bob', 'cat'].map(username => ({ username, password: 'short' }))
     await deploy(DEPLOY, fields, boat(1, userFile([ann!, bob!])))
@@ -246,7 +246,7 @@ describe('test users', () => {
     expect(added).not.toBe('her own')
   })
 
-  test('follow the latest version only', async () => {
+  test('follow only the latest version', async () => {
     const fields = { tenantName: 'latest-users' }
     await deploy(DEPLOY, fields, boat(1, users('ann')))
     await deploy(DEPLOY, fields, boat(2, users('bob')))
@@ -256,7 +256,7 @@ describe('test users', () => {
     expect((await accountsOf('latest-users')).map(({ username }) => username)).toEqual(['dan'])
   })
 
-  test('leave an account alone that was made through the interface', async () => {
+  test('do not replace an account that was created through the interface', async () => {
     const fields = { tenantName: 'hired' }
     await deploy(DEPLOY, fields, boat(1, users('ann', 'bob')))
     await rowsOf('hired', `update account set source = 'interface' where username = 'ann' returning 1`)
@@ -267,7 +267,7 @@ describe('test users', () => {
     ])
   })
 
-  test('are at most a hundred', async () => {
+  test('are limited to 100', async () => {
     const names = Array.from({ length: 101 }, (_, at) => `user-${at}`)
     const { body } = await deploy(DEPLOY, { tenantName: 'crowd' }, boat(1, users(...names)))
     expect(body).toMatchObject({ success: false })
@@ -275,7 +275,7 @@ describe('test users', () => {
   })
 })
 
-test('every shard of a tenant knows every version', async () => {
+test('every shard of a tenant has every version', async () => {
   await deploy(DEPLOY, { tenantName: 'sharded' }, boat(1))
   const tenant = (await tenantNamed('sharded'))!
   await env.CONTROL.batch([

@@ -1,4 +1,4 @@
-// An archive looked at before it is deployed, and what changed between versions; nothing of it is written.
+// The check of an archive before it is deployed, and the changes between versions. Neither writes anything.
 import { beforeAll, describe, expect, test } from 'vitest'
 import type {
   ConfigurationDifferenceResponse,
@@ -28,7 +28,7 @@ const STATIC = 'products/boat/policy/static_documents/terms.pdf'
 const rates = (rows: number, rate: string): string =>
   `key,value\n${Array.from({ length: rows }, (_, at) => `k${at},${rate}`).join('\n')}\n`
 
-/** Without the field `length`, which policies have. */
+/** Removes the field `length`, which policies use. */
 const withoutLength: ArchiveFiles = {
   [HULL]: JSON.stringify({ name: 'hull', displayName: 'Hull', fields: [] }),
 }
@@ -67,7 +67,7 @@ beforeAll(async () => {
 }, 60_000)
 
 describe('POST /configuration/validate', () => {
-  test('says that an archive would be deployed, for a tenant that does not exist, and makes nothing', async () => {
+  test('reports that an archive can be deployed, and creates nothing', async () => {
     const free = await freeDatabases()
     const { status, body } = await validate(boat())
     expect([status, body.success, body.errors]).toEqual([200, true, 0])
@@ -75,14 +75,14 @@ describe('POST /configuration/validate', () => {
     expect(await freeDatabases()).toBe(free)
   })
 
-  test('asks nobody for an archive alone, and for a tenant reads it, its state and its newest version', async () => {
+  test('makes no round trips for an archive alone, and two to D1 when it names a tenant', async () => {
     expect(roundTrips(await validate(boat()))).toEqual({ d1: 0, object: 0, r2: 0, queue: 0 })
-    // The newest version's configuration is in memory then.
+    // This loads the configuration of the newest version into memory.
     expect((await validate(boat(), { tenantName })).body.success).toBe(true)
     expect(roundTrips(await validate(boat(), { tenantName }))).toEqual({ d1: 2, object: 0, r2: 0, queue: 0 })
   })
 
-  test('lists mistakes with their file, line and column, as a deploy would', async () => {
+  test('lists errors with their file and line, as a deploy would', async () => {
     const files = boat(100, { [HULL]: '{ "name": "hull",\n  "displayName": }' })
     const { status, body } = await validate(files)
     expect([status, body.success]).toEqual([200, false])
@@ -95,7 +95,7 @@ describe('POST /configuration/validate', () => {
     })
   })
 
-  test('says what the tenant has that the archive would leave behind: a warning for a deploy, an error for a repair', async () => {
+  test('reports what the archive removes from a tenant: as a warning for a deploy, as an error for a repair', async () => {
     const files = { ...boat(), ...withoutLength }
     const deploying = await validate(files, { tenantName })
     expect(deploying.body).toMatchObject({ success: true, errors: 0 })
@@ -121,14 +121,14 @@ describe('POST /configuration/validate', () => {
     expect(await deploymentsOf(tenantName)).toEqual(['deploy 1'])
   })
 
-  test('says what a deploy says of users that were made through the interface', async () => {
+  test('reports test users that were created through the interface, as a deploy does', async () => {
     await rowsOf(tenantName, `update account set source = 'interface' where username = 'ann'`)
     const { body } = await validate({ ...boat(), ...users('ann') }, { tenantName })
     expect(body.findings.map(one => one.code)).toContain('usernameTaken')
     await rowsOf(tenantName, `update account set source = 'archive' where username = 'ann'`)
   })
 
-  test('answers wrong input', async () => {
+  test('returns 404 for an unknown tenant, 400 for invalid fields, and 200 with an error for a broken zip', async () => {
     const of = async (files: ArchiveFiles, fields: DeployFields) => {
       const { status, body } = await look<{ code: string }>('/configuration/validate', files, fields)
       return [status, body.code]
@@ -155,7 +155,7 @@ describe('POST /configuration/validate', () => {
 })
 
 describe('POST /configuration/diff', () => {
-  test('says what a deploy would change, and what that means for policies in force', async () => {
+  test('returns what a deploy would change, and the effect on policies in force', async () => {
     const changed = {
       ...boat(110, users('ann')),
       ...withoutLength,
@@ -194,13 +194,13 @@ describe('POST /configuration/diff', () => {
       cells: [{ column: 'value', from: '1', to: '2', percent: 100 }],
     })
     expect(await deploymentsOf(tenantName)).toEqual(['deploy 1'])
-    // The tenant, and the version's row; its archive, and what it was compiled to unless that is in memory.
+    // The tenant and the version's row. In R2, its archive, and its compiled form unless that is in memory.
     const { d1, r2, object } = roundTrips(answer)
     expect([d1, object]).toEqual([2, 0])
     expect(r2).toBeLessThanOrEqual(2)
   })
 
-  test('has no changes where both mean the same, or with nothing to compare, or with mistakes', async () => {
+  test('returns no changes for an equivalent archive or for one with errors', async () => {
     const same = { ...boat(100, users('ann')), [TABLE]: rates(150, '1'), [STATIC]: '%PDF-1.4 a' }
     expect((await diff(same)).body).toMatchObject({ fromVersion: '1', count: 0, changes: [] })
     const wrong = await diff({ ...same, [HULL]: '{' })
@@ -208,7 +208,7 @@ describe('POST /configuration/diff', () => {
     expect(wrong.body.fromVersion).toBeUndefined()
   })
 
-  test('shows the first 200 lines of a template, and counts the hunks that are left out', async () => {
+  test('shows at most 200 lines of a template, and counts the hunks that are left out', async () => {
     const lines = (mark: string) =>
       Array.from({ length: 400 }, (_, at) => (at % 4 === 0 ? `{% assign a${at} = ${mark} %}` : '')).join('\n')
     const path = 'products/boat/policy/exposures/hull/perils/sinking.premium.liquid'
@@ -234,7 +234,7 @@ describe('POST /configuration/diff', () => {
     expect(cut!.moreHunks).toBe(100 - cut!.hunks!.length)
   })
 
-  test('needs a tenant that the caller may see', async () => {
+  test('returns 404 for an unknown tenant, and 400 for a missing tenant or an unknown version', async () => {
     expect((await diff(boat(), { tenantName: 'nobody' })).status).toBe(404)
     expect((await diff(boat(), {})).status).toBe(400)
     expect((await diff(boat(), { tenantName, version: '9' })).status).toBe(400)
@@ -257,7 +257,7 @@ describe('GET /deployments/{configVersion}/changes', () => {
       body.toVersion,
       ...body.changes.flatMap(one => one.hunks ?? []).flatMap(({ removed, added }) => [...removed, ...added]),
     ]
-    // The tenant, its versions; and both archives, which no isolate keeps, while it does keep configurations.
+    // The tenant, its versions, and both archives. Isolates keep configurations in memory, but not archives.
     expect((await changesOf('3')).status).toBe(200)
     expect(roundTrips(await changesOf('3'))).toEqual({ d1: 2, object: 0, r2: 2, queue: 0 })
     const line = (premium: number) => `{{ ${premium} | set_year_premium }}`
@@ -277,7 +277,7 @@ describe('GET /deployments/{configVersion}/changes', () => {
     expect(latest.body.url).toBeDefined()
   })
 
-  test('answers 404 for versions that there are not, and for tenants of others', async () => {
+  test('returns 404 for versions that do not exist, and hides tenants from others', async () => {
     for (const [version, query] of [
       ['9', ''],
       ['0', ''],

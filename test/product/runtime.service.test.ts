@@ -7,7 +7,7 @@ import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
 
 await loadPatternEngine()
 
-test('an archive is read and compiled in the runtime of the service, which has no eval', () => {
+test('an archive is read and compiled in the Workers runtime, which has no eval', () => {
   const policy = 'products/boat/policy'
   const zip = zipSync({
     'config.json': strToU8('{"timezone": "Europe/Berlin", "currency": "EUR"}'),

@@ -18,12 +18,12 @@ describe('a role', () => {
       role,
       'account.tenant.claims.only.user',
     ]),
-  ])('%s is of the type %s', (role, type) => {
+  ])('named %s has the type %s', (role, type) => {
     expect(typeOfRole(role!)).toBe(type)
   })
 
   test.each(['agent', 'claims', 'internal', 'users', 'superadmin', 'constructor', '', '保険'])(
-    '%j is the author’s own',
+    'named %j has no type, since it is one of the author’s own',
     role => {
       expect(typeOfRole(role)).toBeUndefined()
     },
@@ -38,7 +38,7 @@ describe('an account', () => {
     [['read-only', 'claims-only'], 'account.tenant.claims.only.user'],
     [['read-only', 'agent'], 'account.tenant.employee'],
     [['agent', 'admin', 'reader'], 'account.tenant.admin'],
-  ])('of the roles %j has the rights of all: %s', (roles, type) => {
+  ])('with the roles %j has the combined rights of them: %s', (roles, type) => {
     expect(accountType({ roles })).toBe(type)
   })
 })

@@ -29,7 +29,7 @@ const files = (premium: number) => boat(premium, users('ann'))
 
 let own: DeployedTenant
 let other: DeployedTenant
-/** Administrators of the two. */
+/** Tokens of administrators of the two tenants. */
 let ownAdmin: string
 let otherAdmin: string
 
@@ -47,7 +47,7 @@ beforeAll(async () => {
 })
 
 describe('GET /deployments/versions', () => {
-  test('lists deploys and repairs with the version as text', async () => {
+  test('lists deploys and repairs, with the version as text', async () => {
     const answer = await callApi('GET', '/deployments/versions', { token: own.token })
     expect(answer.body).toEqual(
       ['1', '2', '1'].map((version, at) => ({
@@ -60,7 +60,7 @@ describe('GET /deployments/versions', () => {
     expect(callsOf(answer, 'd1')).toBeLessThanOrEqual(2)
   })
 
-  test('an administration account names the tenant', async () => {
+  test('requires an administration account to name the tenant', async () => {
     const token = await administratorToken()
     const path = '/deployments/versions'
     expect((await callApi('GET', path, { token })).status).toBe(400)
@@ -69,7 +69,7 @@ describe('GET /deployments/versions', () => {
     expect(list).toHaveLength(1)
   })
 
-  test('a tenant reads its own and no other', async () => {
+  test('returns 404 to a tenant that names another one', async () => {
     const of = async (tenantName: string) =>
       (await callApi('GET', `/deployments/versions?tenantName=${tenantName}`, { token: own.token })).status
     expect(await of(own.tenantName)).toBe(200)
@@ -79,7 +79,7 @@ describe('GET /deployments/versions', () => {
   })
 })
 
-test('GET /deployments/status tells what is deployed', async () => {
+test('GET /deployments/status returns the status of a version, which is INPROGRESS for the next one', async () => {
   const of = (query: string) =>
     callApi<DeploymentStatusResponse>('GET', `/deployments/status?${query}`, { token: own.token })
   const deployed = (version: string) => ({
@@ -103,7 +103,7 @@ describe('GET /deployments/{configVersion}', () => {
   const read = (version: string, token = ownAdmin) =>
     callApi<DeploymentResponse>('GET', `/deployments/${version}`, { token })
 
-  test('gives the archive in force, and what the version was before', async () => {
+  test('returns the archive in force, and what the version was before', async () => {
     const { body } = await read('1')
     expect(body.tenantAssets.map(({ kind }) => kind)).toEqual(['repair', 'deploy'])
     expect(new Set(body.tenantAssets.map(({ hash }) => hash)).size).toBe(2)
@@ -116,7 +116,7 @@ describe('GET /deployments/{configVersion}', () => {
     expect(await sha256(await zip.arrayBuffer())).toBe(body.tenantAssets[0]!.hash)
   })
 
-  test('is for administrators: the archive has passwords of its users', async () => {
+  test('requires the permission deployments.download, because the archive has passwords of its users', async () => {
     const refused = await callApi<{ message: string }>('GET', '/deployments/1', { token: own.token })
     expect([refused.status, refused.body.message]).toEqual([
       403,
@@ -126,7 +126,7 @@ describe('GET /deployments/{configVersion}', () => {
     expect((await callApi('GET', `/deployments/1?tenantName=${own.tenantName}`, { token })).status).toBe(200)
   })
 
-  test('is 404 for a version that there is not', async () => {
+  test('returns 404 for a version that does not exist', async () => {
     for (const version of ['3', '0', '-1', 'x', '1.0', '1e0', '99999999999999999999'])
       expect([version, (await read(version)).status]).toEqual([version, 404])
     expect((await read('2', otherAdmin)).status).toBe(404)
@@ -143,7 +143,7 @@ describe('GET /files/{token}', () => {
   const address = async () =>
     (await callOk<DeploymentResponse>('GET', '/deployments/2', { token: ownAdmin })).url
 
-  test('knows unchanged files and goes on with a download', async () => {
+  test('answers conditional requests and range requests', async () => {
     const url = await address()
     const whole = await fetched(url)
     const bytes = new Uint8Array(await whole.arrayBuffer())
@@ -175,7 +175,7 @@ describe('GET /files/{token}', () => {
       expect([range, (await part(range)).status]).toEqual([range, 200])
   })
 
-  test('leads nowhere once it is changed, expired, or its tenant another', async () => {
+  test('returns 404 once the token is changed or expired, or its tenant is another', async () => {
     const url = new URL(await address())
     const token = url.pathname.slice('/files/'.length)
     const link = readLinkToken(env.TOKEN_SECRET, token, Date.now() as Instant)!
@@ -199,7 +199,7 @@ describe('GET /files/{token}', () => {
   })
 })
 
-test('GET /products lists what the latest version offers', async () => {
+test('GET /products lists the products of the latest version', async () => {
   const products = await callOk<ProductResponse[]>('GET', '/products', { token: own.token })
   expect(products).toEqual([
     {
@@ -216,7 +216,7 @@ test('GET /products lists what the latest version offers', async () => {
   expect((await callApi('GET', '/products', { token: await administratorToken() })).status).toBe(403)
 })
 
-test('GET /products/{productName} is the product with its fields, by a version', async () => {
+test('GET /products/{productName} returns the product with its fields, also for a given version', async () => {
   const read = (path: string) => callApi('GET', path, { token: own.token })
   const answer = await read('/products/boat')
   expect(roundTrips(answer)).toEqual({ d1: 1, object: 0, r2: 0, queue: 0 })
@@ -237,7 +237,7 @@ test('GET /products/{productName} is the product with its fields, by a version',
   expect((await read('/products/constructor')).status).toBe(404)
 })
 
-test('the fields of a product say what a form needs to know', async () => {
+test('the fields of a product contain what a form needs to know', async () => {
   const tenant = await deployExample('motor', 'fields')
   const product = await callOk<ProductDetailResponse>('GET', '/products/private_motor', {
     token: tenant.token,
@@ -279,7 +279,7 @@ test('the fields of a product say what a form needs to know', async () => {
     categories: ['vehicle_sold', 'change_of_insurer', 'other'],
     isReinstatable: true,
   })
-  // It says nothing of reinstatement, and has no deadline for it: PATCH …/reinstate takes it all the same.
+  // This type says nothing of reinstatement and sets no deadline for it. PATCH …/reinstate accepts it all the same.
   expect(product.cancellations.find(({ name }) => name === 'insurer_notice')).toMatchObject({
     isReinstatable: true,
   })
@@ -300,7 +300,7 @@ describe('the configuration in memory', () => {
     return { tenant, hash: row!.hash }
   }
 
-  test('is read once, and gives templates and look-ups', async () => {
+  test('is loaded once, and compiles each template once', async () => {
     const { tenant, hash } = await tenantAndHash()
     const calls = noCalls()
     const first = await loadConfiguration(env, tenant, hash, calls)
@@ -311,10 +311,10 @@ describe('the configuration in memory', () => {
     expect(first.lookup('boat')('constructor', 'x')).toBe('noSuchTable')
   })
 
-  test('is compiled again from the archive when an older compiler kept another form', async () => {
+  test('is compiled again from the archive if its compiled form is not stored', async () => {
     const { tenant, hash } = await tenantAndHash()
     const { configuration } = await loadConfiguration(env, tenant, hash, noCalls())
-    // Another generation is another place in R2, where only the archive is.
+    // Another generation is another place in R2, where there is only the archive.
     const moved = { ...tenant, generation: 77 }
     const zip = await env.FILES.get(fileKey(tenant, 'archives', `${hash}.zip`))
     await env.FILES.put(fileKey(moved, 'archives', `${hash}.zip`), await zip!.arrayBuffer())
@@ -324,13 +324,13 @@ describe('the configuration in memory', () => {
     expect(await env.FILES.head(compiledKey(moved, hash))).not.toBeNull()
   })
 
-  test('that is nowhere is a fault with the hash in its message', async () => {
+  test('cannot be loaded if it is not stored, with ConfigurationUnreadable', async () => {
     const { tenant } = await tenantAndHash()
     const missing = loadConfiguration(env, tenant, 'f'.repeat(64), noCalls())
     await expect(missing).rejects.toThrow(ConfigurationUnreadable)
   })
 
-  test('gives way to others by size', async () => {
+  test('is evicted when others need the room', async () => {
     const { tenant, hash } = await tenantAndHash()
     const { configuration } = await loadConfiguration(env, tenant, hash, noCalls())
     const first = await loadConfiguration(env, tenant, hash, noCalls())
@@ -348,7 +348,7 @@ describe('the configuration in memory', () => {
   })
 })
 
-test('a deploy makes good a version that cannot be read any more', async () => {
+test('a version that can no longer be read can be replaced by a deploy or a repair', async () => {
   await deploy('/configuration/studio/deploy', { tenantName: 'lost' })
   await rowsOf('lost', `update configuration_version set hash = 'lost' returning 1`)
   const { body } = await deploy('/configuration/studio/deploy', { tenantName: 'lost' })

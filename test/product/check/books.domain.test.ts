@@ -14,7 +14,7 @@ const hull = {
 const compiled = (books: unknown) =>
   compileWith({ 'books.json': books as never, 'policy/exposures/hull/exposure.json': hull })
 
-test('accounts and lists of columns are read as they are written', () => {
+test('accounts and bordereau columns compile as they are written', () => {
   const books = {
     accounts: { receivable: { code: '1200', name: 'Premium debtors' }, premium: { code: '4000' } },
     bordereaux: {
@@ -33,7 +33,7 @@ test('accounts and lists of columns are read as they are written', () => {
   ])
 })
 
-test('a code may be written as a number, and one column without its list', () => {
+test('an account code may be a number, and a single bordereau column needs no list', () => {
   const { configuration, findings } = compiled({
     accounts: { cash: { code: 1800 } },
     bordereaux: { pool: 'exposures:hull' },
@@ -45,11 +45,11 @@ test('a code may be written as a number, and one column without its list', () =>
   })
 })
 
-test('without the file there is nothing to map', () => {
+test('an archive without books.json compiles without books', () => {
   expect(compileWith({}).configuration?.books).toBeUndefined()
 })
 
-test('unknown accounts, columns and properties are found at their lines', () => {
+test('unknown accounts, columns and properties are reported at their lines', () => {
   const text = `{
   "accounts": {
     "recievable": { "code": "1200" },

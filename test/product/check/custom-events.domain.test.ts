@@ -9,7 +9,7 @@ const problems = (customEvents: unknown) =>
 
 const yearly = { anchor: 'policyStart', cadence: { durationBasis: 'year' } }
 
-test('custom events and their schedules are read as they are written', () => {
+test('custom events and their schedules compile to a normalized form', () => {
   const { configuration, findings } = compiled([
     { type: 'custom.rate.referred' },
     { type: 'custom.policy.anniversary', schedule: yearly, products: ['boat'] },
@@ -47,7 +47,7 @@ test('custom events and their schedules are read as they are written', () => {
   ])
 })
 
-test('a single status stands for a list of one, as a single text does elsewhere', () => {
+test('a single status in suppressOnStatuses is read as a list of one', () => {
   const { configuration, findings } = compiled([
     { type: 'custom.a', schedule: { ...yearly, suppressOnStatuses: 'Cancelled' } },
   ])
@@ -55,7 +55,7 @@ test('a single status stands for a list of one, as a single text does elsewhere'
   expect(configuration?.customEvents?.[0]?.schedule?.suppressOnStatuses).toEqual(['cancelled'])
 })
 
-test('an archive that declares none has none', () => {
+test('an archive without custom events compiles without the property customEvents', () => {
   expect(compileWith({}).configuration).not.toHaveProperty('customEvents')
 })
 
@@ -79,13 +79,13 @@ test.each([
     Array.from({ length: 51 }, (_, n) => ({ type: `custom.e${n}`, schedule: yearly })),
     '51 events have a schedule',
   ],
-])('%j is not deployed', (customEvents, problem) => {
+])('rejects the custom events %j', (customEvents, problem) => {
   const found = problems(customEvents).filter(one => one.startsWith('ERROR'))
   expect(found).toHaveLength(1)
   if (problem !== 'policyStart') expect(found[0]).toContain(problem)
 })
 
-test('an event that is not to be persisted is kept all the same, and the log says so', () => {
+test('an event with isPersisted false is persisted all the same, with a warning', () => {
   expect(problems([{ type: 'custom.a', isPersisted: false }])).toEqual([
     expect.stringContaining('WARNING customEventKept'),
   ])

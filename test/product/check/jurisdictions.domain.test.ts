@@ -1,4 +1,4 @@
-// Jurisdictions that config.json declares, and the policy's field that says which one is its own.
+// Jurisdictions that config.json declares, and the policy field that names the jurisdiction of a policy.
 import { describe, expect, test } from 'vitest'
 import { compileWith, foundIn } from '../minimal-archive.ts'
 
@@ -15,24 +15,24 @@ const field = (name: string, more: object = {}) => ({ name, type: 'string', ...m
 const STATES = { CA: { displayName: 'California' }, NY: {} }
 
 describe('jurisdictions', () => {
-  test('are declared by name, and none when config.json is silent', () => {
+  test('are declared by name in config.json, and a name with a leading space is rejected', () => {
     expect(compiled({}, STATES).configuration?.jurisdictions).toEqual(['CA', 'NY'])
     expect(compiled({}).configuration).not.toHaveProperty('jurisdictions')
     expect(foundIn(compiled({}, { ' CA': {} }))).toEqual(['ERROR badJurisdiction config.json:5'])
   })
 
-  test('of a policy are what the named field says, else one that is called jurisdiction', () => {
+  test('are read from jurisdictionField, or by default from a field named jurisdiction', () => {
     const state = field('state', { optional: true })
     expect(product({ jurisdictionField: 'state', fields: [state] })?.jurisdictionField).toBe('state')
     expect(product({ fields: [field('jurisdiction')] })?.jurisdictionField).toBe('jurisdiction')
     expect(product({ fields: [state] })).not.toHaveProperty('jurisdictionField')
-    // What only happens to have the name means something else.
+    // A repeatable field that happens to have this name means something else.
     const others = [field('jurisdiction', { repeatable: true })]
     expect(product({ fields: others })).not.toHaveProperty('jurisdictionField')
     expect(foundIn(compiled({ fields: others }))).toEqual([])
   })
 
-  test('that a product requires make their field required', () => {
+  test('make their field required when the product requires a jurisdiction', () => {
     const fields = [field('state', { optional: true }), field('other', { optional: true })]
     const required = { jurisdictionField: 'state', requiresJurisdiction: true, fields }
     expect(product(required)?.fields.map(({ name, optional }) => [name, optional])).toEqual([
@@ -54,11 +54,11 @@ describe('jurisdictions', () => {
         fields: [field('where', { optional: true }), field('state', { condition: { where: 'US' } })],
       },
     ],
-  ])('cannot be %s', (_what, policy) => {
+  ])('cannot be read from %s', (_what, policy) => {
     expect(foundIn(compiled(policy))).toEqual([expect.stringMatching(/^ERROR badJurisdictionField policy/)])
   })
 
-  test('that are not declared can be no value of the field without a warning', () => {
+  test('cause a warning when the field offers a value that is not declared', () => {
     const fields = [field('state', { type: 'select', values: ['CA', 'TX'] })]
     const policy = { jurisdictionField: 'state', fields }
     expect(compiled(policy, STATES).findings.map(one => one.message)).toEqual([
@@ -67,7 +67,7 @@ describe('jurisdictions', () => {
     expect(compiled(policy).findings).toEqual([])
   })
 
-  test('of what a tenant starts with are declared ones', () => {
+  test('of bootstrap resources must be declared in config.json', () => {
     const bootstrap = (jurisdictions: string[]) =>
       foundIn(
         compileWith({

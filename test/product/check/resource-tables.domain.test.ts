@@ -6,8 +6,8 @@ const messages = (more: object) => compileWith(config(more)).findings.map(({ mes
 
 const AGE = { columns: { state: { isKey: true }, from: { dataType: 'decimal' } }, rangeStart: 'from' }
 
-describe('tables that config.json declares as resources', () => {
-  test('are read with their columns in order, types and times as they are written or left out', () => {
+describe('resources that config.json declares', () => {
+  test('compile with their columns in order, and with default types and selection times', () => {
     const { configuration, findings } = compileWith(
       config({
         tables: {
@@ -83,12 +83,12 @@ describe('tables that config.json declares as resources', () => {
       { tables: { age: { columns: { a: {} } } }, rangeTables: { age: AGE } },
       /^'age' is declared as a table of another kind too/,
     ],
-  ])('%j is an error', (more, told) => {
+  ])('are rejected with %j', (more, told) => {
     expect(messages(more)).toEqual([expect.stringMatching(told)])
     expect(compileWith(config(more)).configuration).toBeUndefined()
   })
 
-  test('and snippets, with the time that they are read for', () => {
+  test('may be template snippets with a selection time basis', () => {
     const declared = { seal: { displayName: 'Seal', selectionTimeBasis: 'CurrentTime' }, plain: {} }
     const { configuration, findings } = compileWith(config({ templateSnippets: declared }))
     expect(findings.filter(one => one.path === 'config.json')).toEqual([])
@@ -100,7 +100,7 @@ describe('tables that config.json declares as resources', () => {
     ])
   })
 
-  test('need not be in the archive when a template looks up in them', () => {
+  test('allow look-ups by name in templates although the archive does not contain the tables', () => {
     const files = (more: object) => ({
       ...config(more),
       'products/p/policy/policy.calculations.liquid': '{% assign x = "base" | lookup: "a" %}',
@@ -111,7 +111,7 @@ describe('tables that config.json declares as resources', () => {
     ).not.toContainEqual(expect.stringContaining('missingTable'))
   })
 
-  test('are no range tables where a template looks up: the message says what to do', () => {
+  test('do not allow look-ups by name in range tables, and the message says what to do', () => {
     const { findings } = compileWith({
       ...config({ rangeTables: { age: AGE } }),
       'products/p/policy/policy.calculations.liquid': '{% assign x = "age" | lookup: "a" %}',

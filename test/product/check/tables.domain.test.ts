@@ -6,8 +6,8 @@ const tableOf = (csv: string) => {
   return { found: foundIn(compilation), table: compilation.configuration?.tables.rates }
 }
 
-describe('a table reads', () => {
-  test('to its columns and rows, on the product and on the tenant', () => {
+describe('reading a table', () => {
+  test('gives its columns and rows to the product and to the tenant', () => {
     const { configuration, findings } = compileWith({ 'policy/tables/rates.csv': 'key,value\na,1\nb,2\n' })
     const table = {
       path: 'products/boat/policy/tables/rates.csv',
@@ -42,16 +42,16 @@ describe('a table reads', () => {
     ['empty lines and rows of commas', 'key,value\n\n,\na,1\n\n', [['a', '1']]],
     ['trailing commas of a spreadsheet', 'key,value,,\na,1,,\n', [['a', '1']]],
     ['no line break at the end', 'key,value\na,1', [['a', '1']]],
-  ])('with %s', (_, csv, rows) => {
+  ])('accepts %s', (_, csv, rows) => {
     expect(tableOf(csv)).toMatchObject({ found: [], table: { columns: ['key', 'value'], rows } })
   })
 
-  test('with other columns than key and value', () => {
+  test('accepts columns other than key and value', () => {
     expect(tableOf('make,model,year\nA,B,2020\n').table?.columns).toEqual(['make', 'model', 'year'])
   })
 })
 
-describe('an error in a table is found at its line', () => {
+describe('errors in a table', () => {
   test.each<[string, string, string[]]>([
     ['rows of other lengths', 'key,value\na,1\nb\nc,1,2\n', ['badTable:3', 'badTable:4']],
     ['after rows that span lines', 'key,value\n"a\nb",1\n\nc\n', ['badTable:5']],
@@ -67,7 +67,7 @@ describe('an error in a table is found at its line', () => {
       ['tableTooLarge:1'],
     ],
     ['a cell that is too long', `key,value\na,${'x'.repeat(9_000)}\n`, ['tableTooLarge:2']],
-  ])('%s', (_, csv, codes) => {
+  ])('are reported at their lines: %s', (_, csv, codes) => {
     expect(tableOf(csv).found).toEqual(
       codes.map(code => {
         const [name, line] = code.split(':')
@@ -76,7 +76,7 @@ describe('an error in a table is found at its line', () => {
     )
   })
 
-  test('more than a million cells in all tables', () => {
+  test('include more than a million cells in all tables together', () => {
     const half = `key,value\n${Array.from({ length: 260_000 }, (_, index) => `${(index * 7919) % 260_003},${index}\n`).join('')}`
     expect(foundIn(compileWith({ 'policy/tables/a.csv': half, 'policy/tables/b.csv': half }))).toEqual([
       'ERROR tableTooLarge policy/tables/b.csv',
@@ -84,18 +84,18 @@ describe('an error in a table is found at its line', () => {
   })
 })
 
-describe('what looks like a slip in a table is a warning', () => {
-  test('a header in other letters, which is read as key,value', () => {
+describe('warnings about a table', () => {
+  test('include a header in another case, which is read as key,value', () => {
     const { found, table } = tableOf('Key,VALUE\na,1\n')
     expect(found).toEqual(['WARNING headerCase policy/tables/rates.csv:1'])
     expect(table?.columns).toEqual(['key', 'value'])
   })
 
-  test('a header without rows', () => {
+  test('include a header without rows', () => {
     expect(tableOf('key,value\n').found).toEqual(['WARNING emptyTable policy/tables/rates.csv:1'])
   })
 
-  test('a key that stands twice', () => {
+  test('include a duplicate key', () => {
     expect(tableOf('key,value\na,1\nb,1\na,2\n').found).toEqual([
       'WARNING duplicateTableKey policy/tables/rates.csv:4',
     ])

@@ -7,7 +7,7 @@ import { compileWith, foundIn } from '../minimal-archive.ts'
 const found = (changes: Record<string, ArchiveContent[string] | undefined>) => foundIn(compileWith(changes))
 
 describe('config.json', () => {
-  test('gives time zone, currency and features', () => {
+  test('sets the time zone, the currency and the features', () => {
     const { configuration, findings } = compileWith({
       'config.json': {
         timezone: 'America/New_York',
@@ -28,7 +28,7 @@ describe('config.json', () => {
     })
   })
 
-  test('must name time zone and currency; neither is ever guessed', () => {
+  test('must name a time zone and a currency, which have no defaults', () => {
     const messages = (config: object | undefined) =>
       compileWith({ 'config.json': config }).findings.map(finding => finding.message)
     const [zone, currency] = [
@@ -47,7 +47,7 @@ describe('config.json', () => {
     expect(messages({ currency: 'EUR' })).toEqual([`config.json lacks 'timezone'. Add ${zone}.`])
   })
 
-  test('is not missed where there is no product', () => {
+  test('is not reported as missing when the archive is empty', () => {
     expect(
       compileConfiguration([], { compileLiquid: () => ({ findings: [] }), compileScript }).findings,
     ).toMatchObject([
@@ -56,7 +56,7 @@ describe('config.json', () => {
     ])
   })
 
-  test('names a known time zone and currency', () => {
+  test('must name a known time zone and a known currency', () => {
     expect(found({ 'config.json': { timezone: 'Berlin', currency: 'EURO' } })).toEqual([
       'ERROR unknownTimeZone config.json:2',
       'ERROR unknownCurrency config.json:3',
@@ -65,7 +65,7 @@ describe('config.json', () => {
 })
 
 describe('policyholders', () => {
-  test('have the fields of the dictionary, a list or an object around it', () => {
+  test('have the fields of the dictionary, whether it is a list or an object with a list', () => {
     const list = [{ name: 'email', type: 'email', search: 'text' }]
     for (const dictionary of [list, { fields: list }])
       expect(
@@ -74,13 +74,13 @@ describe('policyholders', () => {
       ).toMatchObject([{ name: 'email', type: 'email', searchable: true }])
   })
 
-  test('have no fields without one, with a warning', () => {
+  test('have no fields without a dictionary, with a warning', () => {
     expect(found({ 'policyholder/policyholder.dictionary.json': undefined })).toEqual([
       'WARNING missingFile policyholder/policyholder.dictionary.json',
     ])
   })
 
-  test('have errors in the dictionary at their lines, in either form', () => {
+  test('have the errors of their dictionary reported at their lines, in either form', () => {
     const list = [{ name: 'a', type: 'string' }, { name: 'b', type: 'txt' }, 'c']
     expect(found({ 'policyholder/policyholder.dictionary.json': list })).toEqual([
       'ERROR unknownFieldType policyholder/policyholder.dictionary.json:8',
@@ -92,7 +92,7 @@ describe('policyholders', () => {
     ])
   })
 
-  test('have screens that show only fields of the dictionary', () => {
+  test('have a warning for each field of a form or card that is not in the dictionary', () => {
     expect(
       found({
         'policyholder/policyholder.form.json': {
@@ -118,7 +118,7 @@ describe('policyholders', () => {
   })
 })
 
-test('a card may show the locator of the policyholder, which is no field; a form may not', () => {
+test('a policyholder card may show policyholder_id, which is not a field; a form may not', () => {
   expect(
     found({
       'policyholder/policyholder.card.json': {
@@ -138,7 +138,7 @@ describe('test users', () => {
     ['a list', [alice, { username: 'bob', password: 1234 }]],
     ['an object around a list', { users: [alice, { username: 'bob', password: 1234 }] }],
     ['an object by username', { 'alice.lee': { ...alice, username: undefined }, bob: { password: '1234' } }],
-  ])('come as %s', (_, users) => {
+  ])('can be given as %s', (_, users) => {
     const { configuration, findings } = compileWith({
       'security/test_users.json': users,
       'security/roles.json': { claims: 'Claims Team', finance: { displayName: 'Finance' } },
@@ -148,7 +148,7 @@ describe('test users', () => {
     expect(configuration?.roles).toEqual({ claims: 'Claims Team', finance: 'Finance' })
   })
 
-  test('have a name of their own, a password and known roles', () => {
+  test('need a unique name, a password and known roles', () => {
     const users = [
       { username: 'a', password: 'x' },
       { username: 'a', password: 'y' },
@@ -167,7 +167,7 @@ describe('roles', () => {
   const messagesOf = (roles: object): string[] =>
     compileWith({ 'security/roles.json': roles }).findings.map(({ message }) => message)
 
-  test('with a property of another name are warned about: they would have all that employees have', () => {
+  test('with a misspelled property get a warning, since without permissions they have those of employees', () => {
     const misspelt = { claims: { displayName: 'Claims', permission: ['policies.read'] } }
     expect(messagesOf(misspelt)).toEqual([
       "'claims.permission' is not a property that is known here and is ignored. Correct its name or remove it. Did you mean 'permissions'?",
@@ -177,14 +177,14 @@ describe('roles', () => {
     expect(configuration?.rolePermissions).toBeUndefined()
   })
 
-  test('of a wrong kind are refused with what they must be', () => {
+  test('of the wrong type are rejected with the expected type', () => {
     expect(messagesOf({ claims: ['policies.read'] })).toEqual(["'claims' must be an object, not a list."])
     expect(messagesOf({ claims: { permissions: { policies: 'read' } } })).toEqual([
       "'claims.permissions' must be text, not an object.",
     ])
   })
 
-  test('without a name, or with an empty one, are called by their keys', () => {
+  test('are named after their keys if their display name is missing or blank', () => {
     const { configuration } = compileWith({
       'security/roles.json': { a: '', b: {}, c: { displayName: ' ' } },
     })
@@ -193,7 +193,7 @@ describe('roles', () => {
 })
 
 describe('files', () => {
-  test('that are unknown are warned about, whole unknown folders once', () => {
+  test('that are unknown get a warning, and a whole unknown folder only one', () => {
     expect(
       found({
         'notes.txt': '',
@@ -211,7 +211,7 @@ describe('files', () => {
     ])
   })
 
-  test('that are obsolete or for people are ignored silently', () => {
+  test('that are obsolete or meant for people are ignored without a warning', () => {
     expect(
       found({
         'perms.json': '{',
@@ -226,7 +226,7 @@ describe('files', () => {
     ).toEqual([])
   })
 
-  test('of claims are not read, which is said once for each product', () => {
+  test('of claims are ignored, with one warning for each product', () => {
     const { findings } = compileWith({
       'products/boat/claim/claim.json': '{',
       'products/boat/claim/claim.form.json': '{}',
@@ -242,7 +242,7 @@ describe('files', () => {
     ])
   })
 
-  test('of features that Bindery does not have, and older payment forms, are named with the consequence', () => {
+  test('of unsupported features and of older payment forms get a warning with the consequence', () => {
     const { findings } = compileWith({
       'policy/premiumReporting.json': '{}',
       'payment/payment.form.json': '{}',
@@ -270,7 +270,7 @@ describe('files', () => {
     ])
   })
 
-  test('that are no JSON give line and column, and the rest is still checked', () => {
+  test('that are not valid JSON are reported with line and column, and the other files are still checked', () => {
     const { findings } = compileWith({
       'config.json': '{\n  "timezone": "UTC"\n  "currency": "EUR"\n}',
       'policy/fees.json': '{"fees": [{"name": 1, "name": 2}]}',
@@ -288,7 +288,7 @@ describe('files', () => {
   })
 })
 
-describe('what a tenant is to start with', () => {
+describe('bootstrap resources', () => {
   const at = 'bootstrap/resources/'
   const start = (config: object, files: Record<string, string> = {}) =>
     found({
@@ -300,7 +300,7 @@ describe('what a tenant is to start with', () => {
   const zones = { staticName: 'zones' }
   const group = (more: object) => ({ selectionStartTime: '2020-01-01T00:00:00Z', resourceNames: [], ...more })
 
-  test('fits where every resource has its file, and every group its resources', () => {
+  test('are accepted when every resource has its file and every group its resources', () => {
     expect(
       start(
         { resourceInstances: { zones1: zones }, resourceGroups: { g: group({ resourceNames: ['zones1'] }) } },
@@ -309,7 +309,7 @@ describe('what a tenant is to start with', () => {
     ).toEqual([])
   })
 
-  test('is refused with what is missing, twice there, or wrongly named', () => {
+  test('are rejected when something is missing, duplicated or wrongly named', () => {
     const bad = 'ERROR badBootstrap bootstrap/resources/config.json:1'
     const file = { 'tables/zones1.csv': '' }
     expect(start({ resourceInstances: { zones1: zones } })).toEqual([bad])
@@ -331,7 +331,7 @@ describe('what a tenant is to start with', () => {
     expect(found({ [`${at}resourceFiles/tables/zones1.csv`]: '' })).toEqual([bad.replace(':1', '')])
   })
 
-  test('has hosts that a secret may be sent to, and no other resource has any', () => {
+  test('may have up to 50 valid allowed hosts if they are secrets, and none if they are not', () => {
     const bank = (allowedHosts: unknown) =>
       start(
         { resourceInstances: { bank1: { staticName: 'bank', allowedHosts } } },
@@ -347,7 +347,7 @@ describe('what a tenant is to start with', () => {
     expect(start({ resourceInstances: instances }, { 'tables/zones1.csv': 'key,value' })).toEqual(bad)
   })
 
-  test('is warned about where a file is for nothing, or tells a secret', () => {
+  test('get a warning for an unused file and for a secret in the archive', () => {
     expect(start({}, { 'tables/zones1.csv': '', 'secrets/a.json': '{}' })).toEqual([
       'WARNING secretInArchive bootstrap/resources/resourceFiles/secrets',
       'WARNING unknownFile bootstrap/resources/resourceFiles/secrets/a.json',

@@ -3,7 +3,7 @@ import type { FieldDefinition, FieldType, LookupTable } from '../../../src/produ
 import { loadPatternEngine } from '../../../src/product/fields/patterns.ts'
 import type { ValidationContext } from '../../../src/product/fields/validate.ts'
 
-// In the service it comes with the configuration.
+// The service loads it with the configuration.
 await loadPatternEngine()
 
 export const BERLIN = 'Europe/Berlin' as TimeZone

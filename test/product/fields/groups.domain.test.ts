@@ -7,7 +7,7 @@ import {
   NO_FIELD_DATA,
 } from '../../../src/product/fields/groups.ts'
 
-/** Gives g1, g2, … */
+/** Returns a source of the locators g1, g2, … */
 const locators = () => {
   let last = 0
   return () => `g${++last}`
@@ -26,7 +26,7 @@ const DRIVERS: FieldData = {
 }
 
 describe('field groups', () => {
-  it('are listed by locator in their field when added, after those that are there', () => {
+  it('are added after the existing groups of their field', () => {
     const { data, reported } = changeFields(
       DRIVERS,
       { addFieldGroups: [{ fieldName: 'drivers', fieldValues: { name: 'Cy', age: 30, note: null } }] },
@@ -41,7 +41,7 @@ describe('field groups', () => {
     })
   })
 
-  it('come with the values on creation', () => {
+  it('are created together with the values of a record', () => {
     const { data } = changeFields(
       NO_FIELD_DATA,
       {
@@ -59,7 +59,7 @@ describe('field groups', () => {
     })
   })
 
-  it('keep their locator when updated, and the values that the update does not name', () => {
+  it('keep their locator, and the values that an update does not name', () => {
     const { data, reported } = changeFields(
       DRIVERS,
       { updateFieldGroups: [{ fieldGroupLocator: 'd1', fieldName: 'drivers', fieldValues: { age: 42 } }] },
@@ -74,7 +74,7 @@ describe('field groups', () => {
     })
   })
 
-  it('leave no trace when removed, and an update of a removed one changes nothing', () => {
+  it('are removed even when the same request updates them', () => {
     const { data, reported } = changeFields(
       DRIVERS,
       {
@@ -88,12 +88,12 @@ describe('field groups', () => {
     expect(data.groups.map(group => group.locator)).toEqual(['d2'])
   })
 
-  it('lose their field entry with the last of them', () => {
+  it('remove the entry of their field together with the last group', () => {
     const { data } = changeFields(DRIVERS, { removeFieldGroups: ['d1', 'd2'] }, unasked)
     expect(data).toEqual({ values: { use: ['private'] }, groups: [] })
   })
 
-  it('are removed when the field is sent without them, all by null', () => {
+  it('are removed when the field is sent without them, and all of them when it is null', () => {
     expect(changeFields(DRIVERS, { fieldValues: { drivers: ['d2'] } }, unasked).data.groups).toEqual([
       DRIVERS.groups[1],
     ])
@@ -103,11 +103,11 @@ describe('field groups', () => {
     })
   })
 
-  it('stay as they are when a client sends the whole answer back', () => {
+  it('stay unchanged when a client sends back the values that it read', () => {
     expect(changeFields(DRIVERS, { fieldValues: DRIVERS.values }, unasked).data).toEqual(DRIVERS)
   })
 
-  it('that are unknown are reported by name, each', () => {
+  it('are each reported by name when they are unknown', () => {
     const { data, reported } = changeFields(
       DRIVERS,
       {
@@ -129,7 +129,7 @@ describe('field groups', () => {
     expect(reported.errors[2]?.message).toContain("'d8'")
   })
 
-  it('report what could not be read under their locator and place', () => {
+  it('report values that cannot be read with the locator and the index of the group', () => {
     const { reported } = changeFields(
       DRIVERS,
       { addFieldGroups: [{ fieldName: 'drivers', fieldValues: { name: { first: 'Cy' } } }] },
@@ -149,14 +149,14 @@ describe('field groups', () => {
     })
   })
 
-  it('stop at 1,000 a field', () => {
+  it('are limited to 1,000 in a field', () => {
     const addFieldGroups = Array.from({ length: 1_001 }, () => ({ fieldName: 'drivers' }))
     const { data, reported } = changeFields(NO_FIELD_DATA, { addFieldGroups }, locators())
     expect(data.groups).toHaveLength(1_000)
     expect(reported.errors.map(error => error.code)).toEqual(['INVALID_VALUE'])
   })
 
-  it('cannot be added under a name that would change the prototype', () => {
+  it('cannot be added under the name __proto__', () => {
     const { data, reported } = changeFields(
       NO_FIELD_DATA,
       { addFieldGroups: [{ fieldName: '__proto__', fieldValues: { a: 'x' } }] },
@@ -167,7 +167,7 @@ describe('field groups', () => {
   })
 })
 
-describe('changes that reach several stretches of time', () => {
+describe('changes to several stretches of time', () => {
   const ADA: FieldData = {
     values: { drivers: ['d1'] },
     groups: [{ locator: 'd1', fieldName: 'drivers', values: { name: ['Ada'] } }],
@@ -181,7 +181,7 @@ describe('changes that reach several stretches of time', () => {
     removeFieldGroups: ['d2'],
   }
 
-  it('leave out the groups of others where a stretch lacks them', () => {
+  it('omit the groups that a stretch lacks and another one has', () => {
     expect(changesOfStretch(changes, ADA, groupsOverTime([DRIVERS, ADA]))).toEqual({
       fieldValues: { use: 'private', drivers: ['d1'] },
       updateFieldGroups: [changes.updateFieldGroups[0]],
@@ -199,12 +199,12 @@ describe('changes that reach several stretches of time', () => {
     })
   })
 
-  it('stay where it has them, and where no stretch has them', () => {
+  it('stay complete when the stretch has the groups, or no stretch has them', () => {
     expect(changesOfStretch(changes, DRIVERS, groupsOverTime([DRIVERS, ADA]))).toBe(changes)
     expect(changesOfStretch(changes, ADA, groupsOverTime([ADA]))).toBe(changes)
   })
 
-  it('stay where they name the group for another field', () => {
+  it('keep an update that names the group for another field', () => {
     const wrong = { updateFieldGroups: [{ fieldGroupLocator: 'd2', fieldName: 'pets' }] }
     expect(changesOfStretch(wrong, ADA, groupsOverTime([DRIVERS, ADA])).updateFieldGroups).toEqual(
       wrong.updateFieldGroups,

@@ -9,15 +9,15 @@ const DEFINITIONS = [
   field('drivers', 'group', { repeatable: true, fields: [field('born', 'date')] }),
 ]
 
-describe('stored values', () => {
-  it('have dates as milliseconds of the start of the day in the tenant zone', () => {
+describe('normalized field values', () => {
+  it('have dates as milliseconds of the start of the day in the time zone of the tenant', () => {
     expect(normaliseFieldValues(DEFINITIONS, { from: ['2020-01-01'] }, BERLIN)).toEqual({
       from: ['1577833200000'],
     })
     expect(normaliseFieldValues(DEFINITIONS, { from: ['0012'] }, BERLIN)).toEqual({ from: ['12'] })
   })
 
-  it('have numbers as written, media locators in lower case, and no empty entries', () => {
+  it('have numbers as written, media locators in lower case and no empty entries', () => {
     expect(
       normaliseFieldValues(
         DEFINITIONS,
@@ -27,12 +27,12 @@ describe('stored values', () => {
     ).toEqual({ amount: ['012.50'], photo: ['3f2504e0-4f89-41d3-9a0c-0305e82c3301'] })
   })
 
-  it('leave alone what does not fit the field', () => {
+  it('keep values that do not fit their field or have none', () => {
     const values = { from: ['soon'], unknown: ['2020-01-01'] }
     expect(normaliseFieldValues(DEFINITIONS, values, BERLIN)).toEqual(values)
   })
 
-  it('reach into groups', () => {
+  it('include the values of groups', () => {
     const data = {
       values: { drivers: ['d1'] },
       groups: [{ locator: 'd1', fieldName: 'drivers', values: { born: ['1980-06-15'] } }],

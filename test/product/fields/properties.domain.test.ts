@@ -89,7 +89,7 @@ const locators = () => {
 const strict = context({ requireMissing: true })
 
 describe('field values', () => {
-  it('of any JSON are read, checked and stored without a throw', () => {
+  it('from any JSON are read, checked and stored without an exception', () => {
     fc.assert(
       fc.property(changes, change => {
         const { data, reported } = changeFields(NO_FIELD_DATA, change, locators())
@@ -102,7 +102,7 @@ describe('field values', () => {
     )
   })
 
-  it('merged twice with the same update are the same as merged once', () => {
+  it('do not change when the same update is merged again', () => {
     fc.assert(
       fc.property(likelyWire, likelyWire, (first, second) => {
         const current = mergeFieldValues({}, readFieldValues(first).values)
@@ -114,7 +114,7 @@ describe('field values', () => {
     )
   })
 
-  it('stored twice are the same as stored once', () => {
+  it('do not change when they are normalized again', () => {
     fc.assert(
       fc.property(changes, change => {
         const once = normaliseFieldData(
@@ -128,7 +128,7 @@ describe('field values', () => {
     )
   })
 
-  it('read again from an answer are the same', () => {
+  it('do not change when they are read back from an answer', () => {
     fc.assert(
       fc.property(changes, change => {
         const { data } = changeFields(NO_FIELD_DATA, change, locators())
@@ -141,7 +141,7 @@ describe('field values', () => {
     )
   })
 
-  it('that were accepted are accepted as stored', () => {
+  it('that were accepted are also accepted in their stored form', () => {
     let accepted = 0
     fc.assert(
       fc.property(fc.oneof(fittingChanges, changes), change => {

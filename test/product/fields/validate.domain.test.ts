@@ -4,7 +4,7 @@ import { changeFields, NO_FIELD_DATA } from '../../../src/product/fields/groups.
 import { validateFields } from '../../../src/product/fields/validate.ts'
 import { context, field } from './definitions.ts'
 
-/** `code` of each problem by field, of values without groups. */
+/** Returns the field and the `code` of each problem in values without groups. */
 const problems = (definitions: FieldDefinition[], values: Record<string, string[]>, requireMissing = false) =>
   validateFields(definitions, values, [], context({ requireMissing })).errors.map(
     ({ fieldName, code }) => `${fieldName}: ${code}`,
@@ -23,13 +23,13 @@ describe('names and presence', () => {
     ])
   })
 
-  it('asks a draft for nothing, a finalized owner for what is required', () => {
+  it('requires nothing of a draft, and the required fields of a finalized owner', () => {
     expect(problems(definitions, {})).toEqual([])
     expect(problems(definitions, {}, true)).toEqual(['use: MISSING'])
     expect(problems(definitions, { use: ['private'] }, true)).toEqual([])
   })
 
-  it('calls nothing missing that was sent and could not be read', () => {
+  it('does not report a field as missing when its values were beyond a limit', () => {
     const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`f${at}`, 'x']))
     const long = 'n'.repeat(100)
     const codesOf = (fieldValues: object, list = definitions) => {
@@ -43,18 +43,18 @@ describe('names and presence', () => {
     expect(codesOf({ [long]: Array(1_001).fill('x') }, required)).toEqual(['INVALID_VALUE'])
   })
 
-  it('asks for required fields that bear the name of something every object has', () => {
+  it('requires a field whose name is that of a built-in property', () => {
     expect(problems([field('constructor', 'string', { optional: false })], {}, true)).toEqual([
       'constructor: MISSING',
     ])
   })
 
-  it('takes a single value for a field that is not repeatable', () => {
+  it('accepts a single value for a field that is not repeatable', () => {
     expect(problems([field('a', 'string')], { a: ['1', '2'] })).toEqual(['a: INVALID_VALUE'])
     expect(problems([field('a', 'string', { repeatable: true })], { a: ['1', '2'] })).toEqual([])
   })
 
-  it('reports all problems at once, each wrong value of a repeatable field by its place', () => {
+  it('reports all problems together, and each wrong value of a repeatable field by its position', () => {
     const list = [...definitions, field('n', 'number', { repeatable: true })]
     const found = validateFields(
       list,
@@ -72,7 +72,7 @@ describe('names and presence', () => {
     expect(found.errors[2]?.message).toContain('(value 3)')
   })
 
-  it('does not ask again for a field that could not be read', () => {
+  it('does not report a field as missing when its value could not be read', () => {
     const { data, reported } = changeFields(NO_FIELD_DATA, { fieldValues: { use: { a: 1 } } }, () => 'g')
     const found = validateFields(
       definitions,
@@ -99,14 +99,14 @@ describe('conditions', () => {
   })
   const definitions = [cover, excess, reason]
 
-  it('require the field only while they hold', () => {
+  it('require a field only while they hold', () => {
     expect(problems(definitions, { cover: ['none'] }, true)).toEqual([])
     expect(problems(definitions, { cover: ['part'] }, true)).toEqual(['excess: MISSING'])
     expect(problems(definitions, { cover: ['part'], excess: ['0'] }, true)).toEqual([])
     expect(problems(definitions, { cover: ['full'], excess: ['0'] }, true)).toEqual(['reason: MISSING'])
   })
 
-  it('forbid a value while they do not hold, sent or left over, and say how to remove it', () => {
+  it('reject a value while they do not hold, and say how to remove it', () => {
     const found = validateFields(definitions, { cover: ['none'], excess: ['100'] }, [], context())
     expect(found.errors).toEqual([
       {
@@ -118,14 +118,14 @@ describe('conditions', () => {
     ])
   })
 
-  it('do not hold by a field that does not apply itself, so a chain is reported whole', () => {
+  it('do not hold through a field that does not apply itself, so a whole chain is reported', () => {
     expect(problems(definitions, { cover: ['none'], excess: ['0'], reason: ['x'] })).toEqual([
       'excess: INVALID_FIELD',
       'reason: INVALID_FIELD',
     ])
   })
 
-  it('hold by any value of a repeatable field', () => {
+  it('hold when any value of a repeatable field matches', () => {
     const list = [
       field('covers', 'string', { repeatable: true }),
       field('a', 'string', { conditions: [{ field: 'covers', values: ['x'] }] }),
@@ -133,7 +133,7 @@ describe('conditions', () => {
     expect(problems(list, { covers: ['y', 'x'], a: ['1'] })).toEqual([])
   })
 
-  it('compare numbers and dates by what they mean', () => {
+  it('compare numbers and dates by value and not as text', () => {
     const list = [
       field('n', 'number'),
       field('d', 'date'),
@@ -148,7 +148,7 @@ describe('conditions', () => {
     expect(problems(list, { n: ['1.5'], d: ['1577833200001'], a: ['x'] })).toEqual(['a: INVALID_FIELD'])
   })
 
-  it('that run in a circle come to an end', () => {
+  it('that form a circle are evaluated without an endless loop', () => {
     const list = [
       field('a', 'string', { conditions: [{ field: 'b', values: ['1'] }] }),
       field('b', 'string', { conditions: [{ field: 'a', values: ['1'] }] }),
@@ -179,7 +179,7 @@ describe('groups', () => {
   const check = (values: Record<string, string[]>, groups: ReturnType<typeof group>[]) =>
     validateFields([use, drivers], values, groups, context({ requireMissing: true }))
 
-  it('are reported by field, locator and place', () => {
+  it('are reported with their field, locator and index', () => {
     const found = check({ drivers: ['d1', 'd2'] }, [
       group('d2', { age: ['4.5'], x: ['1'] }),
       group('d1', { name: ['Ada'] }),
@@ -208,7 +208,7 @@ describe('groups', () => {
     expect(business.fieldGroupErrors[0]?.errors.map(error => error.fieldName)).toEqual(['employer'])
   })
 
-  it('are required, counted, and single where the field is not repeatable', () => {
+  it('are required, limited in number, and single if the field is not repeatable', () => {
     expect(check({}, []).errors.map(error => error.code)).toEqual(['MISSING'])
     const three = ['a', 'b', 'c']
     const groups = three.map(locator => group(locator, { name: ['A'] }))
@@ -223,7 +223,7 @@ describe('groups', () => {
     ).toEqual(['INVALID_VALUE'])
   })
 
-  it('must be there, listed, and listed once', () => {
+  it('must exist, be listed in their field, and be listed only once', () => {
     const ada = group('d1', { name: ['Ada'] })
     expect(check({ drivers: ['d1', 'd7'] }, [ada]).errors[0]).toMatchObject({
       code: 'INVALID_VALUE',
@@ -233,7 +233,7 @@ describe('groups', () => {
     expect(check({}, [ada]).errors.map(error => error.code)).toEqual(['INVALID_FIELD'])
   })
 
-  it('that could not be read whole are reported once', () => {
+  it('are reported once when several of their values cannot be read', () => {
     const { data, reported } = changeFields(
       NO_FIELD_DATA,
       { addFieldGroups: [{ fieldName: 'drivers', fieldValues: { name: {}, age: 'old' } }] },
@@ -252,7 +252,7 @@ describe('groups', () => {
     ])
   })
 
-  it('are not known for a field of another type', () => {
+  it('are rejected for a field of another type', () => {
     const found = validateFields(
       [use],
       { use: ['g1'] },

@@ -3,28 +3,28 @@ import type { FieldDefinition } from '../../../src/product/configuration.ts'
 import { validateFields } from '../../../src/product/fields/validate.ts'
 import { context, field, NOW } from './definitions.ts'
 
-/** The code of the only problem that the value has, or `fine`. */
+/** Returns the code of the only problem of the value, or `fine`. */
 const check = (definition: FieldDefinition, value: string): string =>
   validateFields([definition], { [definition.name]: [value] }, [], context()).errors[0]?.code ?? 'fine'
 
 const DAY = 86_400_000
 
 describe('number fields', () => {
-  it.each(['0', '-12.50', '007', '9'.repeat(40)])('take %s', value => {
+  it.each(['0', '-12.50', '007', '9'.repeat(40)])('accept %s', value => {
     expect(check(field('n', 'number'), value)).toBe('fine')
   })
 
-  it.each(['1,000', '1e3', '+1', '.5', '5.', ' 5', '', 'NaN', '٣', '0x1f'])('do not read %j', value => {
+  it.each(['1,000', '1e3', '+1', '.5', '5.', ' 5', '', 'NaN', '٣', '0x1f'])('reject %j', value => {
     expect(check(field('n', 'number'), value)).toBe('INVALID_TYPE')
   })
 
-  it('count decimal places as written', () => {
+  it('count trailing zeros as decimal places', () => {
     const n = field('n', 'number', { decimalPlaces: 2 })
     expect(check(n, '1.25')).toBe('fine')
     expect(check(n, '1.250')).toBe('INVALID_VALUE')
   })
 
-  it('hold to their bounds, exactly', () => {
+  it('enforce their bounds exactly', () => {
     const n = field('n', 'number', { minimum: '0', maximum: '0.3' })
     expect(['0', '0.3', '-0.1', '0.30000000000000000001'].map(value => check(n, value))).toEqual([
       'fine',
@@ -34,7 +34,7 @@ describe('number fields', () => {
     ])
   })
 
-  it('have at most 40 digits on a side of the point', () => {
+  it('allow at most 40 digits on each side of the point', () => {
     expect(check(field('n', 'number'), `-${'9'.repeat(40)}.${'1'.repeat(40)}`)).toBe('fine')
     expect(check(field('n', 'number'), '9'.repeat(41))).toBe('INVALID_VALUE')
     expect(check(field('n', 'number'), `0.${'1'.repeat(41)}`)).toBe('INVALID_VALUE')
@@ -42,18 +42,18 @@ describe('number fields', () => {
 })
 
 describe('date fields', () => {
-  it.each(['1577833200000', '-1', '2020-02-29', '1900-01-01'])('take %s', value => {
+  it.each(['1577833200000', '-1', '2020-02-29', '1900-01-01'])('accept %s', value => {
     expect(check(field('d', 'date'), value)).toBe('fine')
   })
 
   it.each(['2019-02-29', '2020-1-1', '2020-01-01T00:00:00Z', '01.02.2020', '1.5', '9'.repeat(300), 'soon'])(
-    'do not read %s',
+    'reject %s',
     value => {
       expect(check(field('d', 'date'), value)).toBe('INVALID_TYPE')
     },
   )
 
-  it('take in the whole day of a fixed bound', () => {
+  it('include the whole day of a fixed bound', () => {
     const d = field('d', 'date', { earliest: '1900-01-01', latest: '2020-06-30' })
     expect(check(d, '1900-01-01')).toBe('fine')
     expect(check(d, '1899-12-31')).toBe('INVALID_VALUE')
@@ -62,7 +62,7 @@ describe('date fields', () => {
     expect(check(d, '1593554400000')).toBe('INVALID_VALUE')
   })
 
-  it('take bounds in milliseconds to the millisecond', () => {
+  it('apply bounds in milliseconds to the millisecond', () => {
     const d = field('d', 'date', { earliest: '1000', latest: '2000' })
     expect(['999', '1000', '2000', '2001'].map(value => check(d, value))).toEqual([
       'INVALID_VALUE',
@@ -72,7 +72,7 @@ describe('date fields', () => {
     ])
   })
 
-  it('move with the clock by calendar units', () => {
+  it('apply bounds relative to the clock in calendar units', () => {
     const adult = field('d', 'date', { latestOffset: { unit: 'year', amount: -18, roundToDay: true } })
     expect(check(adult, '2008-07-15')).toBe('fine')
     expect(check(adult, '2008-07-16')).toBe('INVALID_VALUE')
@@ -81,7 +81,7 @@ describe('date fields', () => {
     expect(check(soon, String(NOW - 1))).toBe('INVALID_VALUE')
   })
 
-  it('take in the whole day of a rounded offset, on both sides', () => {
+  it('include the whole day of a rounded offset, at both bounds', () => {
     const today = { unit: 'day', amount: 0, roundToDay: true } as const
     const d = field('d', 'date', { earliestOffset: today, latestOffset: today })
     expect(check(d, '2026-07-15')).toBe('fine')
@@ -90,7 +90,7 @@ describe('date fields', () => {
     expect(check(d, '2026-07-16')).toBe('INVALID_VALUE')
   })
 
-  it('take any date where the offset reaches beyond the calendar', () => {
+  it('accept any date when the offset reaches beyond the calendar', () => {
     const d = field('d', 'date', {
       earliestOffset: { unit: 'year', amount: -1e9, roundToDay: true },
       latestOffset: { unit: 'year', amount: 1e9, roundToDay: true },
@@ -98,7 +98,7 @@ describe('date fields', () => {
     expect(check(d, '2026-07-15')).toBe('fine')
   })
 
-  it('name the bound as a person reads it', () => {
+  it('state the bound in the message as a date or a local time', () => {
     const d = field('d', 'date', {
       earliest: '1900-01-01',
       latestOffset: { unit: 'hour', amount: 1, roundToDay: false },
@@ -112,7 +112,7 @@ describe('date fields', () => {
 })
 
 describe('choice fields', () => {
-  it('of type select match exactly', () => {
+  it('of type select match a value exactly', () => {
     const select = field('s', 'select', { values: ['Yes', 'No'] })
     expect(['Yes', 'yes', 'Yes '].map(value => check(select, value))).toEqual([
       'fine',
@@ -121,7 +121,7 @@ describe('choice fields', () => {
     ])
   })
 
-  it('of type lookup take keys of the first column, or of the column that bears their name', () => {
+  it('of type lookup accept keys of the first column, or of the column with the name of the field', () => {
     const lookup = (name: string) => field(name, 'lookup', { table: 'vehicles' })
     expect(check(lookup('brand'), 'Audi')).toBe('fine')
     expect(check(lookup('brand'), 'A4')).toBe('INVALID_VALUE')
@@ -130,7 +130,7 @@ describe('choice fields', () => {
     expect(check(field('x', 'lookup', { table: 'gone' }), 'Audi')).toBe('INVALID_VALUE')
   })
 
-  it('of type lookup name the first keys, as those of type select do their values', () => {
+  it('of type lookup list the first keys and the table in the message', () => {
     const messageOf = (table: string) =>
       validateFields([field('model', 'lookup', { table })], { model: ['Zeppelin'] }, [], context()).errors[0]
         ?.message
@@ -141,7 +141,7 @@ describe('choice fields', () => {
 
 describe('contact fields', () => {
   it.each(['a@example.com', 'first.last+tag@sub.example.co', 'jürgen@müller.de', '"a b"@example.com'])(
-    'of type email take %s',
+    'of type email accept %s',
     value => {
       expect(check(field('e', 'email'), value)).toBe('fine')
     },
@@ -157,26 +157,26 @@ describe('contact fields', () => {
     'a b@example.com',
     `${'a'.repeat(65)}@example.com`,
     `a@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(63)}.com`,
-  ])('of type email refuse %s', value => {
+  ])('of type email reject %s', value => {
     expect(check(field('e', 'email'), value)).toBe('INVALID_TYPE')
   })
 
-  it.each(['+4915112345678', '(030) 123-456', '555 0100', '110'])('of type phone take %s', value => {
+  it.each(['+4915112345678', '(030) 123-456', '555 0100', '110'])('of type phone accept %s', value => {
     expect(check(field('p', 'phone'), value)).toBe('fine')
   })
 
-  it.each(['12', 'call me', '555.0100', '+()-', '1'.repeat(21)])('of type phone refuse %s', value => {
+  it.each(['12', 'call me', '555.0100', '+()-', '1'.repeat(21)])('of type phone reject %s', value => {
     expect(check(field('p', 'phone'), value)).toBe('INVALID_TYPE')
   })
 
-  it('of type media take locators only', () => {
+  it('of type media accept only locators', () => {
     expect(check(field('m', 'media'), '3F2504E0-4F89-41D3-9A0C-0305E82C3301')).toBe('fine')
     expect(check(field('m', 'media'), 'photo.jpg')).toBe('INVALID_TYPE')
   })
 })
 
 describe('string fields', () => {
-  it('match their pattern as a whole', () => {
+  it('match their pattern against the whole text', () => {
     const plate = field('s', 'string', { regex: '[A-Z]{1,3}-\\d{1,4}|NONE' })
     expect(['B-12', 'NONE', 'xB-12', 'B-12\n', 'B-12345'].map(value => check(plate, value))).toEqual([
       'fine',
@@ -187,7 +187,7 @@ describe('string fields', () => {
     ])
   })
 
-  it('hold to their maximum length and to 20,000 characters', () => {
+  it('enforce their maximum length and a limit of 20,000 characters', () => {
     expect(check(field('s', 'string', { maximumCount: 3 }), 'abc')).toBe('fine')
     expect(check(field('s', 'string', { maximumCount: 3 }), 'abcd')).toBe('INVALID_VALUE')
     expect(check(field('s', 'string', { maximumCount: 3 }), '🚗🚗🚗')).toBe('fine')
@@ -196,12 +196,12 @@ describe('string fields', () => {
     expect(check(field('s', 'string'), 'x'.repeat(20_001))).toBe('INVALID_VALUE')
   })
 
-  it('answer on patterns that would hang a backtracking engine', () => {
+  it('finish on patterns that would hang a backtracking engine', () => {
     for (const regex of ['(a+)+$', '(a|aa)+$', '(a|a?)+$'])
       expect(check(field('s', 'string', { regex }), `${'a'.repeat(19_999)}!`)).toBe('INVALID_VALUE')
   })
 
-  it('have a counted budget for all patterns of an owner', () => {
+  it('limit the total work of matching patterns for one owner', () => {
     const s = field('s', 'string', { regex: 'a{0,1000}', repeatable: true })
     const values = Array.from({ length: 100 }, () => 'a'.repeat(1_000))
     const { errors } = validateFields([s], { s: values }, [], context())

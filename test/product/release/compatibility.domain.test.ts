@@ -36,7 +36,7 @@ const changesBy = (changes: Parameters<typeof compileWith>[0]): string[] =>
     ({ path, code, message }) => `${path} ${code} ${message}`,
   )
 
-test('the same configuration changes nothing, and neither does one with more', () => {
+test('the same configuration, or one with additions, is compatible', () => {
   expect(changesBy({})).toEqual([])
   expect(
     changesBy({
@@ -49,7 +49,7 @@ test('the same configuration changes nothing, and neither does one with more', (
   ).toEqual([])
 })
 
-test('a field that is gone, of another type, or no longer repeatable is named with its file', () => {
+test('a field that is removed, of another type or no longer repeatable is reported with its file', () => {
   const withFields = (...fields: object[]) =>
     changesBy({ [`${policy}/policy.json`]: { ...rich[`${policy}/policy.json`], fields } })
   const harbour = { name: 'harbour', title: 'Home harbour', type: 'string' }
@@ -67,7 +67,7 @@ test('a field that is gone, of another type, or no longer repeatable is named wi
   ])
 })
 
-test('a peril, exposure, schedule or product that is gone is named, and nothing below it', () => {
+test('a removed peril, exposure, payment schedule or product is reported, without the parts below it', () => {
   const hull = `${policy}/exposures/hull`
   const other = {
     [`${hull}/perils/fire.json`]: { name: 'fire', fields: [] },
@@ -102,7 +102,7 @@ test('a peril, exposure, schedule or product that is gone is named, and nothing 
   ])
 })
 
-test('another currency and another time zone are changes of the tenant, named once', () => {
+test('a changed currency or time zone is reported once for the tenant, not for each product', () => {
   const two: Configuration = { ...before, products: { ...before.products, car: before.products.boat! } }
   const after = { ...two, ...compiled({ 'config.json': { timezone: 'UTC', currency: 'USD' } }) }
   expect(incompatibleChanges(two, { ...after, products: two.products })).toEqual([

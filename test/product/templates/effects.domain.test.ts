@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { failure, rendering } from './rendering.ts'
 
-/** Effects with amounts as plain text. */
+/** Returns the effects, with amounts as plain text. */
 const effects = (source: string, data?: unknown) => {
   const { output, effects } = rendering(source, data)
   expect(output.trim()).toBe('')
   return JSON.parse(JSON.stringify(effects))
 }
 
-describe('filters with effects print nothing and record', () => {
-  test('premiums by kind; the last call of each kind wins and the last kind is known', () => {
+describe('filters with effects', () => {
+  test('record premiums by kind, the last of each kind, and which kind was set last', () => {
     expect(effects('{{ 100 | set_year_premium }}{{ "120.55" | set_year_premium }}').premium).toEqual({
       yearly: '120.55',
       last: 'yearly',
@@ -21,7 +21,7 @@ describe('filters with effects print nothing and record', () => {
     })
   })
 
-  test('what is added stands beside a rate, and is part of an exact premium, whichever comes first', () => {
+  test('record an addition next to a rate, but as part of an exact premium, in either order', () => {
     expect(effects('{{ 3 | add_premium }}{{ 4 | add_premium }}').premium).toEqual({ exact: '7' })
     const [year, month, peril, add] = [
       '{{ 100 | set_year_premium }}',
@@ -38,7 +38,7 @@ describe('filters with effects print nothing and record', () => {
     expect(effects(`${year}{{ 0 | set_peril_premium }}${add}`).premium).toMatchObject({ exact: '2.25' })
   })
 
-  test('technical premiums apart from premiums', () => {
+  test('record technical premiums apart from premiums', () => {
     const source =
       '{{ 1 | set_year_technical_premium }}{{ 2 | set_month_technical_premium }}{{ 3 | set_peril_technical_premium }}'
     expect(effects(source)).toMatchObject({
@@ -47,7 +47,7 @@ describe('filters with effects print nothing and record', () => {
     })
   })
 
-  test('one commission line for each call', () => {
+  test('record one commission line for each call', () => {
     const source =
       '{{ 10 | add_year_commission: "Agent1" }}{{ 2.5 | add_month_commission: "Agent1" }}{{ 7 | add_commission: "Broker" }}'
     expect(effects(source).commissions).toEqual([
@@ -57,7 +57,7 @@ describe('filters with effects print nothing and record', () => {
     ])
   })
 
-  test('a tax is set, and added to', () => {
+  test('set a tax and add to it', () => {
     expect(effects('{{ 5 | set_peril_tax }}{{ 6 | set_peril_tax: "State tax" }}').tax).toEqual({
       amount: '6',
       description: 'State tax',
@@ -68,7 +68,7 @@ describe('filters with effects print nothing and record', () => {
     })
   })
 
-  test('fees in their order', () => {
+  test('record fees in their order', () => {
     expect(
       effects('{{ 25 | add_fee: "policy_fee" }}{{ 1.5 | add_fee: "stamp", "Stamp duty" }}').fees,
     ).toEqual([
@@ -77,14 +77,14 @@ describe('filters with effects print nothing and record', () => {
     ])
   })
 
-  test('the last decision wins, notes accumulate', () => {
+  test('record the last decision and all notes', () => {
     const source =
       '{{ "reject" | set_underwriting_decision }}{{ "Too old" | add_underwriting_note }}{{ " Accept " | set_underwriting_decision }}{{ 5 | append: " claims" | add_underwriting_note }}'
     expect(effects(source)).toMatchObject({ decision: 'accept', notes: ['Too old', '5 claims'] })
     expect(effects('')).toEqual({ premium: {}, technicalPremium: {}, commissions: [], fees: [], notes: [] })
   })
 
-  test('a static document replaces the rendered one, nil suppresses it', () => {
+  test('replace the rendered document by a static one, and suppress it with nil', () => {
     expect(effects('{{ "terms.pdf" | render_static_document }}').staticDocument).toBe('terms.pdf')
     expect(effects('{{ nil | render_static_document }}').staticDocument).toBeNull()
     expect(effects('').staticDocument).toBeUndefined()
@@ -96,7 +96,7 @@ describe('filters with effects print nothing and record', () => {
     ['{{ 1 | add_year_commission }}', 'recipient'],
     ['{{ 1 | add_fee: " " }}', 'fee name'],
     ['{{ "maybe" | set_underwriting_decision }}', 'maybe'],
-  ])('%s fails rather than recording nonsense', (source, message) => {
+  ])('fail instead of recording invalid input: %s', (source, message) => {
     const error = failure(source)
     expect(error.code).toBe('templateFailed')
     expect(error.message).toContain(message)

@@ -1,4 +1,4 @@
-// The first and the last day of the calendar: policies may begin and end there, and documents say so.
+// The first and the last day of the calendar. Policies may begin and end on them, and documents print them.
 import { describe, expect, test } from 'vitest'
 import { EARLIEST, LATEST, type TimeZone } from '../../../src/kernel/time.ts'
 import { failure, rendering } from './rendering.ts'
@@ -10,22 +10,22 @@ const printed = (at: number, rounding: string, zone: string): string =>
     { timeZone: zone as TimeZone },
   ).output
 
-describe('what rounding to days makes of the ends of the calendar is printed', () => {
+describe('rounding to days at the ends of the calendar', () => {
   test.each([
     ['UTC', '1 Jan 10000 00:00', '31 Dec 9999 00:00'],
     ['Europe/Berlin', '2 Jan 10000 00:00', '1 Jan 10000 00:00'],
     ['America/New_York', '1 Jan 10000 00:00', '31 Dec 9999 00:00'],
-  ])('the end of 9999 in %s', (zone, ceiling, floor) => {
+  ])('can be printed at the end of 9999 in %s', (zone, ceiling, floor) => {
     expect(printed(LATEST, 'ceiling', zone)).toBe(ceiling)
     expect(printed(LATEST, 'floor', zone)).toBe(floor)
   })
 
-  test('the beginning of the year 1', () => {
+  test('can be printed at the beginning of the year 1', () => {
     expect(printed(EARLIEST, 'floor', 'UTC')).toBe('1 Jan 0001 00:00')
     expect(printed(EARLIEST, 'floor', 'America/New_York')).toBe('31 Dec 0000 00:00')
   })
 
-  test('farther away there is no time', () => {
+  test('leaves no times beyond, so adding days past either end fails', () => {
     expect(failure('{{ data | timestamp_millis_add: "day", 2 }}', LATEST).message).toContain(
       'years 1 to 9999',
     )

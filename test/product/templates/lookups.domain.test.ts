@@ -4,7 +4,7 @@ import type { Lookup, LookupResult } from '../../../src/product/templates/effect
 import { failure, output, rendering } from './rendering.ts'
 
 describe('look-ups', () => {
-  test('give the value as text, which computes', () => {
+  test('return text that can be used in arithmetic', () => {
     expect(
       output('{{ "rates" | lookup: "12" }} {{ "rates" | lookup: data.key | times: 3 }}', { key: 'a' }),
     ).toBe('1.25 6')
@@ -19,13 +19,13 @@ describe('look-ups', () => {
     ['{{ "rates" | lookup: "b" }}', "'rates' has no key 'b'"],
     ['{{ "rate" | lookup: "a" }}', "no table 'rate'"],
     ['{{ "rates" | lookup_effective: "a" }}', 'time'],
-  ])('%s fails and says why', (source, message) => {
+  ])('fail with the reason: %s', (source, message) => {
     const error = failure(source)
     expect(error).toMatchObject({ code: 'templateFailed', line: 1 })
     expect(error.message).toContain(message)
   })
 
-  test('keys not loaded are collected once each and rendering goes on', () => {
+  test('collect each key that is not loaded once, and rendering continues', () => {
     const asked = (_table: string, key: string): LookupResult =>
       key === 'known' ? { value: '2' } : 'notLoaded'
     const source = `{% assign a = "t" | lookup: "x" %}{% assign b = "t" | lookup: "x" %}{% assign c = "u" | lookup: "y" %}
@@ -37,7 +37,7 @@ describe('look-ups', () => {
     ])
   })
 
-  test('a limit reached with blanks is not final either', () => {
+  test('report missing keys even if rendering then reaches a limit', () => {
     const result = rendering(
       '{% assign a = "t" | lookup: "x" %}{% for i in (1..1000) %}{% endfor %}',
       {},
@@ -49,7 +49,7 @@ describe('look-ups', () => {
     expect(result).toMatchObject({ output: '', missing: [{ table: 't', key: 'x' }] })
   })
 
-  test('loaded keys give the same result in the second round', () => {
+  test('give the result in the second round, when the keys are loaded', () => {
     const loaded: Record<string, string> = {}
     const lookup = (_table: string, key: string): LookupResult =>
       loaded[key] === undefined ? 'notLoaded' : { value: loaded[key] }
@@ -61,7 +61,7 @@ describe('look-ups', () => {
     expect(second.effects.premium.yearly?.toFixed()).toBe('21')
   })
 
-  test('policyholders and images are asked for by name', () => {
+  test('resolve policyholders by locator and images by name', () => {
     const more = {
       policyholderInfo: (locator: string) => ({ entity: { values: { name: `N${locator}` } } }),
       imageUrl: (name: string) => `https://example.test/${name}`,
@@ -80,7 +80,7 @@ describe('an observed look-up', () => {
   const lookup: Lookup = () => ({ value: '1.25' })
   const row = { path: 'products/boat/policy/tables/rates.csv', line: 7 }
 
-  test('tells table, keys, column and the row', () => {
+  test('reports its table, keys, column and row', () => {
     lookup.rowOf = () => row
     const details: unknown[] = []
     const observer: RenderingObserver = { filter: ({ name, detail }) => details.push([name, detail]) }
@@ -91,7 +91,7 @@ describe('an observed look-up', () => {
     ])
   })
 
-  test('asks for the row only where somebody observes', () => {
+  test('reads the row only if there is an observer', () => {
     let asked = 0
     lookup.rowOf = () => {
       asked += 1

@@ -1,5 +1,5 @@
-// Slips that people make in templates, planted at every place of the templates of both examples where each can be made: a template
-// with a slip prints what it printed before, with a warning, or is refused with what to write.
+// Slips that people make in templates, planted at every place in the templates of both examples where each is possible. A
+// template with a slip either prints what it printed before, with a warning, or is rejected with what to write instead.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -31,7 +31,7 @@ type Compiled = ReturnType<typeof compileTemplate>
 const compiledFrom = (source: string): Compiled => compileTemplate({ path: 'p', source })
 const findingsOf = (source: string): Compiled['findings'] => compiledFrom(source).findings
 
-/** What it prints and records; how it fails, where it does. */
+/** Returns what the template prints and records, or the message with which it fails. */
 function outcome({ template }: Compiled): unknown {
   if (!template) return undefined
   try {
@@ -45,8 +45,8 @@ const TAGS = /\{%-?\s*(?!end|else|comment|raw|#)\w+[^%]*?%\}/g
 const MARKUP = /\{%-?\s*(?!end|else|comment|raw|#)\w+[^%]*?%\}|\{\{[^{}]*\}\}/g
 
 /**
- * The source with the slip at one place after the other: within each match of `where`, where `slip` changes it; in the
- * small size at every third place.
+ * Yields the source with the slip at one place at a time: in each match of `where` that `slip` changes. In the small size, only
+ * at every third place.
  */
 function* planted(source: string, where: RegExp, slip: (text: string) => string): Generator<string> {
   let place = 0
@@ -58,7 +58,7 @@ function* planted(source: string, where: RegExp, slip: (text: string) => string)
 }
 
 const PATH = /\b[a-z_]\w*(?:\.\w+|\[[\w.]+\])+/
-/** The markup with its first path outside of quotes in another form. */
+/** Changes the first path outside of quotes to another form. */
 const withPath = (form: string) => (text: string) => {
   let isDone = false
   return OUTSIDE_QUOTES(text, part => {
@@ -73,7 +73,7 @@ const OUTSIDE_QUOTES = (text: string, change: (part: string) => string): string 
     (_, quoted?: string, plain?: string) => quoted ?? change(plain!),
   )
 
-describe('a slip that can mean one thing only prints what was meant, with one warning', () => {
+describe('a slip with only one possible meaning', () => {
   test.each([
     ['output braces around a name in a tag', TAGS, withPath('{{$&}}'), 'bracesInMarkup'],
     ['spaced braces', TAGS, withPath('{{ $& }}'), 'bracesInMarkup'],
@@ -108,7 +108,7 @@ describe('a slip that can mean one thing only prints what was meant, with one wa
     ],
     ['curly quotes', MARKUP, (text: string) => text.replace(/"([^"]*)"/, '“$1”'), 'curlyQuote'],
     ['low curly quotes', MARKUP, (text: string) => text.replace(/"([^"]*)"/, '„$1“'), 'curlyQuote'],
-  ] as const)('%s', (_, where, slip, code) => {
+  ] as const)('is corrected, with one warning: %s', (_, where, slip, code) => {
     let places = 0
     for (const { path, source } of TEMPLATES) {
       const meant = outcome(compiledFrom(source))
@@ -128,7 +128,7 @@ describe('a slip that can mean one thing only prints what was meant, with one wa
     ['line ends for blanks', (text: string) => OUTSIDE_QUOTES(text, part => part.replace(/\b /g, '\r\n'))],
     ['hard blanks', (text: string) => OUTSIDE_QUOTES(text, part => part.replaceAll(' ', '\u00A0'))],
     ['no blanks at the ends', (text: string) => text.replace(/^(\{.)\s+/, '$1').replace(/\s+(.\})$/, '$1')],
-  ] as const)('%s, with no warning', (_, slip) => {
+  ] as const)('is corrected without a warning: %s', (_, slip) => {
     for (const { path, source } of TEMPLATES) {
       const meant = outcome(compiledFrom(source))
       for (const mutated of planted(source, MARKUP, slip)) {
@@ -140,7 +140,7 @@ describe('a slip that can mean one thing only prints what was meant, with one wa
   })
 })
 
-describe('a slip that could mean several things is an error that says what to write', () => {
+describe('a slip with several possible meanings', () => {
   test.each([
     [
       '= for ==',
@@ -169,7 +169,7 @@ describe('a slip that could mean several things is an error that says what to wr
     ],
     ['! for unless', /\{% if [^%]*%\}/g, (tag: string) => tag.replace('if ', 'if !'), /Write 'unless'/],
     ['not for unless', /\{% if [^%]*%\}/g, (tag: string) => tag.replace('if ', 'if not '), /Write 'unless'/],
-  ] as const)('%s', (_, where, slip, advice) => {
+  ] as const)('is an error that says what to write: %s', (_, where, slip, advice) => {
     let places = 0
     for (const { path, source } of TEMPLATES)
       for (const mutated of planted(source, where, slip)) {
@@ -183,7 +183,7 @@ describe('a slip that could mean several things is an error that says what to wr
     expect(places).toBeGreaterThan(0)
   })
 
-  test('a brace too few is at least a warning, with its line', () => {
+  test('is at least a warning with its line if a brace is missing', () => {
     const slips = [
       [/\{\{[^{}]*\}\}/g, (text: string) => text.slice(0, -1)],
       [/\{\{ (?:\w+\.)+\w+(?: \|[^{}]*)? \}\}/g, (text: string) => text.slice(1)],
@@ -202,8 +202,8 @@ describe('a slip that could mean several things is an error that says what to wr
   })
 })
 
-describe('what can be read stays as it is', () => {
-  test('no template of the examples is warned about', () => {
+describe('sound templates', () => {
+  test('of the examples have no warnings', () => {
     for (const { path, source } of TEMPLATES) expect(findingsOf(source), path).toEqual([])
   })
 
@@ -219,12 +219,12 @@ describe('what can be read stays as it is', () => {
     ['{% raw %}{{{ a }}} {% if {{b}} %}{% endraw %}', '{{{ a }}} {% if {{b}} %}'],
     ['{% comment %}{% if {{b}} %}“{% endcomment %}.', '.'],
     ['&quot;{{ 1 }}&quot; “{{ 2 }}”', '&quot;1&quot; “2”'],
-  ])('%s', (source, printed) => {
+  ])('print what they say: %s', (source, printed) => {
     const { template } = compileTemplate({ path: 'p', source })
     expect(template!.render({}, environment)).toMatchObject({ output: printed })
   })
 
-  test('looking for slips takes steps in proportion to the source', async () => {
+  test('are searched for slips in time proportional to their length', async () => {
     for (const piece of [
       '{{',
       '{{%',
@@ -241,7 +241,7 @@ describe('what can be read stays as it is', () => {
       const few = size(2_000, 8_000)
       const [small, large] = [piece.repeat(few), piece.repeat(8 * few)]
       findingsOf(piece.repeat(1_000))
-      // Sixty-four times where the work is quadratic.
+      // If the work were quadratic, it would take 64 times as long.
       const times = await timesAsLong(
         () => findingsOf(small),
         () => findingsOf(large),

@@ -9,8 +9,8 @@ const constrained = (name: string, keys: Record<string, object>, more: object = 
   ...more,
 })
 
-describe('a constraint of a field', () => {
-  it('is compiled with its table, its column and the fields that govern it', () => {
+describe('constraints of fields', () => {
+  it('compile with their table, their column and the fields that govern them', () => {
     const { configuration, findings } = withFields([
       { name: 'make', type: 'string' },
       constrained('model', { make: { key: 'make' }, kind: { values: ['car', 'van'] } }),
@@ -26,7 +26,7 @@ describe('a constraint of a field', () => {
     })
   })
 
-  it('may be governed by fields of the elements around it, and by those of the policyholder', () => {
+  it('may depend on fields of the enclosing elements and of the policyholder', () => {
     const compiled = compileWith({
       'policy/policy.json': { fields: [{ name: 'harbour', type: 'string' }] },
       'policy/exposures/hull/exposure.json': {
@@ -45,7 +45,7 @@ describe('a constraint of a field', () => {
     ['a column held against nothing', { make: {} }, 'badConstraint'],
     ['its own column among the others', { model: { key: 'make' } }, 'badConstraint'],
     ['itself as what governs it', { make: { key: 'model' } }, 'circularConstraints'],
-  ])('is not deployed with %s', (_, keys, code) => {
+  ])('are rejected with %s', (_, keys, code) => {
     const { configuration, findings } = withFields([
       { name: 'make', type: 'string' },
       constrained('model', keys),
@@ -54,7 +54,7 @@ describe('a constraint of a field', () => {
     expect(findings.map(one => [one.severity, one.code])).toEqual([['ERROR', code]])
   })
 
-  it('is warned of where its table is declared without a column that it names', () => {
+  it('get a warning when config.json declares their table without a column that they name', () => {
     const found = (columns: object) =>
       compileWith({
         'config.json': { timezone: 'UTC', currency: 'EUR', constraintTables: { vehicles: { columns } } },
@@ -69,7 +69,7 @@ describe('a constraint of a field', () => {
     expect(found({ brand: {}, model: {} })[0]).toContain("names the column 'make'")
   })
 
-  it('is not deployed in a circle, which the message names', () => {
+  it('are rejected when they form a circle, and the message names the circle', () => {
     const { findings } = withFields([
       constrained('a', { x: { key: 'b' } }),
       constrained('b', { x: { key: 'c' } }),
@@ -83,7 +83,7 @@ describe('a constraint of a field', () => {
     ])
   })
 
-  it('has no meaning for groups and payments', () => {
+  it('are ignored on groups with a warning, and rejected on payment fields', () => {
     const group = { name: 'g', type: 'group', fields: [{ name: 'a', type: 'string' }] }
     expect(foundIn(withFields([{ ...group, constraint: { table: 't', column: 'g' } }]))).toEqual([
       expect.stringContaining('WARNING propertyOfOtherType'),

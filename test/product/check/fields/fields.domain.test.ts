@@ -10,8 +10,8 @@ const foundWith = (...fields: unknown[]): string[] =>
   foundIn(withFields(fields)).map(line => line.replace(/ policy\/policy\.json.*/, ''))
 const bare = { optional: false, repeatable: false, searchable: false, conditions: [] }
 
-describe('a field compiles to its definition', () => {
-  test('with a title made from its name when it has none', () => {
+describe('compiling a field', () => {
+  test('derives a missing title from the name', () => {
     expect(fieldOf({ name: 'home_port', type: 'string' })).toEqual({
       ...bare,
       name: 'home_port',
@@ -20,7 +20,7 @@ describe('a field compiles to its definition', () => {
     })
   })
 
-  test('whatever way numbers, booleans and single values are written', () => {
+  test('accepts numbers, booleans and lists as text, as JSON values and as single values', () => {
     expect(
       fieldOf({
         name: 'length',
@@ -53,7 +53,7 @@ describe('a field compiles to its definition', () => {
     expect(fieldOf({ name: 'a', type: 'string', regex: null, condition: null })).not.toHaveProperty('regex')
   })
 
-  test('dates with fixed and moving bounds', () => {
+  test('reads fixed and relative bounds of dates', () => {
     expect(
       fieldOf({
         name: 'built',
@@ -73,7 +73,7 @@ describe('a field compiles to its definition', () => {
     })
   })
 
-  test('bounds of dates as the public guide writes them, with a warning that says how they are read', () => {
+  test('reads date bounds with slashes as month/day/year, with a warning that states the date', () => {
     const bounds = (minimum: string, maximum: string) =>
       withFields([{ name: 'a', type: 'date', precision: 'day', minimum, maximum }])
     const { findings, configuration } = bounds('1/2/1985', '12/31/15')
@@ -91,14 +91,14 @@ describe('a field compiles to its definition', () => {
     })
   })
 
-  test('blank bounds and patterns as if they were left out', () => {
+  test('treats blank bounds and patterns as absent', () => {
     const blank = { minimum: '', maximum: ' ', regex: '' }
     expect(fieldOf({ name: 'a', type: 'string', maximum: '', regex: '' })).not.toHaveProperty('regex')
     for (const type of ['number', 'date'])
       expect(withFields([{ name: 'a', type, precision: 'day', ...blank }]).configuration).toBeDefined()
   })
 
-  test('groups with their fields and count', () => {
+  test('reads a group with its fields and its maximum count', () => {
     const group = fieldOf({
       name: 'owners',
       type: 'group',
@@ -109,7 +109,7 @@ describe('a field compiles to its definition', () => {
     expect(group).toMatchObject({ repeatable: true, maximumCount: 6, fields: [{ maximumCount: 40 }] })
   })
 
-  test('conditions on one value or several, also of a field around the group', () => {
+  test('reads conditions on one or several values, also on a field outside the group', () => {
     const { findings, configuration } = withFields([
       { name: 'kind', type: 'select', values: ['Sail', 'Motor', '3'] },
       { name: 'mast', type: 'string', condition: { kind: 'Sail' } },
@@ -130,7 +130,7 @@ describe('a field compiles to its definition', () => {
   })
 })
 
-describe('an error in a field is found', () => {
+describe('errors in fields', () => {
   test.each<[string, unknown, string]>([
     ['no name', { type: 'string' }, 'missingProperty'],
     ['no type', { name: 'a' }, 'missingProperty'],
@@ -180,22 +180,22 @@ describe('an error in a field is found', () => {
     ],
     ['a condition on itself', { name: 'a', type: 'string', condition: { a: 'x' } }, 'unknownConditionField'],
     ['a condition on nothing', { name: 'a', type: 'string', condition: { b: 'x' } }, 'unknownConditionField'],
-  ])('%s', (_, field, code) => {
+  ])('rejects a field: %s', (_, field, code) => {
     expect(foundWith(field)).toEqual([`ERROR ${code}`])
   })
 
-  test('two fields of one name', () => {
+  test('rejects two fields with the same name', () => {
     expect(foundWith({ name: 'a', type: 'string' }, { name: 'a', type: 'string' })).toEqual([
       'ERROR duplicateName',
     ])
   })
 
-  test('a group inside a group', () => {
+  test('rejects a group inside a group', () => {
     const inner = { name: 'b', type: 'group', fields: [{ name: 'c', type: 'string' }] }
     expect(foundWith({ name: 'a', type: 'group', fields: [inner] })).toEqual(['ERROR nestedGroup'])
   })
 
-  test('conditions that go round in a circle, each circle once and by its way', () => {
+  test('reports each circle of conditions once, with its path', () => {
     const field = (name: string, ...on: string[]) => ({
       name,
       type: 'string',
@@ -218,25 +218,25 @@ describe('an error in a field is found', () => {
     expect(foundWith(...chain)).toEqual([])
   })
 
-  test('a condition on a field that was itself refused is not called unknown', () => {
+  test('does not report a condition as unknown when the field that it names was itself rejected', () => {
     expect(foundWith({ name: 'a', type: 'string', condition: { b: 'x' } }, { name: 'b' })).toEqual([
       'ERROR missingProperty',
     ])
   })
 })
 
-describe('what looks like a slip is a warning', () => {
+describe('warnings about fields', () => {
   test.each<[string, unknown, string]>([
     ['a property that is not known', { name: 'a', type: 'string', optinal: true }, 'unknownProperty'],
     ['a property of another type', { name: 'a', type: 'string', decimalPlaces: 0 }, 'propertyOfOtherType'],
     ['a value offered twice', { name: 'a', type: 'select', values: ['x', 'x'] }, 'duplicateValue'],
     ['a date without precision', { name: 'a', type: 'date' }, 'missingPrecision'],
     ['a longer text than is kept', { name: 'a', type: 'string', maximum: 50_000 }, 'badBounds'],
-  ])('%s', (_, field, code) => {
+  ])('warns about %s', (_, field, code) => {
     expect(foundWith(field)).toEqual([`WARNING ${code}`])
   })
 
-  test('offsets between which no date lies, whatever their units', () => {
+  test('warns about offsets between which no date lies, even in different units', () => {
     const found = (earliest: object, latest: object) =>
       foundWith({
         name: 'a',
@@ -253,7 +253,7 @@ describe('what looks like a slip is a warning', () => {
     expect(found({ field: 'month', amount: 1 }, { field: 'day', amount: 30 })).toEqual([])
   })
 
-  test('a condition on a value that is not offered', () => {
+  test('warns about a condition on a value that the field does not offer', () => {
     const fields = [
       { name: 'a', type: 'select', values: ['x'] },
       { name: 'b', type: 'string', condition: { a: 'y' } },
@@ -262,8 +262,8 @@ describe('what looks like a slip is a warning', () => {
   })
 })
 
-describe('a condition on an empty text, which no value is, is a warning', () => {
-  test.each(['string', 'number', 'date', 'select'])('of a field of the type %s', type => {
+describe('a condition on an empty text, which no value can equal', () => {
+  test.each(['string', 'number', 'date', 'select'])('is a warning on a field of type %s', type => {
     const asked = { name: 'a', type, optional: true, values: ['x'], precision: 'day' }
     const on = (condition: string[]) => ({ name: 'b', type: 'string', condition: { a: condition } })
     const found = (condition: string[]) =>
@@ -274,7 +274,7 @@ describe('a condition on an empty text, which no value is, is a warning', () => 
   })
 })
 
-test('policyholders have no groups, look-ups or media, payments no groups or look-ups', () => {
+test('policyholder fields may not be groups, look-ups or media; payment fields may not be groups or look-ups', () => {
   const fields = [
     { name: 'a', type: 'group', fields: [{ name: 'x', type: 'string' }] },
     { name: 'b', type: 'lookup', table: 't' },

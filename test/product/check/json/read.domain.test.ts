@@ -12,7 +12,7 @@ const problem = (text: string): string => {
   return 'message' in document ? `${document.line}:${document.column} ${document.message}` : 'none'
 }
 
-test('every JSON text reads to the value that JSON.parse gives', () => {
+test('any JSON text reads to the same value as with JSON.parse', () => {
   fc.assert(
     fc.property(fc.json(), fc.integer({ min: 0, max: 4 }), (json, indent) => {
       const text = JSON.stringify(JSON.parse(json), null, indent)
@@ -22,7 +22,7 @@ test('every JSON text reads to the value that JSON.parse gives', () => {
   )
 })
 
-test('any text is either read or gets a line and a column in it', () => {
+test('any text is either read or rejected with a line and column inside it', () => {
   const letters = fc.string({ unit: fc.constantFrom(...'{}[]",:\\ \n1-.eEtrufalsn\u0001é') })
   fc.assert(
     fc.property(letters, text => {
@@ -44,32 +44,32 @@ test('any text is either read or gets a line and a column in it', () => {
   )
 })
 
-test('a property is where its name is, an entry where it begins', () => {
+test('the position of a property is its name, and that of a list entry is its beginning', () => {
   const { positionOf } = read('{\n  "fields": [\n    {"name": "a"},\n    {"name": "b"}\n  ]\n}')
   expect(positionOf(['fields'])).toEqual({ line: 2, column: 3 })
   expect(positionOf(['fields', 1])).toEqual({ line: 4, column: 5 })
   expect(positionOf(['fields', 1, 'name'])).toEqual({ line: 4, column: 6 })
 })
 
-test('what is not there is where the value around it is', () => {
+test('the position of a missing property is that of the value around it', () => {
   const { positionOf } = read('{\n  "fields": [\n    {}\n  ]\n}')
   expect(positionOf(['fields', 0, 'name'])).toEqual({ line: 3, column: 5 })
   expect(positionOf(['documents', 3])).toEqual({ line: 1, column: 1 })
 })
 
-test('a key that stands twice is noticed and the last one counts', () => {
+test('a duplicate key is reported, and its last value is used', () => {
   const { value, duplicates } = read('{"a": {"b": 1, "b": 2}}')
   expect(duplicates).toEqual([['a', 'b']])
   expect(JSON.stringify(value)).toBe('{"a":{"b":2}}')
 })
 
-test('a key __proto__ is a key like any other', () => {
+test('the key __proto__ is an ordinary key', () => {
   const value = read('{"__proto__": {"polluted": true}}').value as object
   expect(Object.keys(value)).toEqual(['__proto__'])
   expect('polluted' in {}).toBe(false)
 })
 
-describe('a syntax error names its place and the remedy', () => {
+describe('syntax errors', () => {
   test.each([
     ['{"a": 1,}', "1:9 The comma before this '}' must go."],
     ['{\n  // the fields\n  "a": 1 }', '2:3 JSON has no comments. Take this one out.'],
@@ -83,17 +83,17 @@ describe('a syntax error names its place and the remedy', () => {
     ['{"a": 1e999}', '1:7 The number is too large.'],
     ['{} x', "1:4 Nothing may follow the value, but here is 'x'."],
     ['', '1:1 A value is expected here, not the end of the file.'],
-  ])('%j', (text, message) => {
+  ])('states the place and the remedy for %j', (text, message) => {
     expect(problem(text)).toBe(message)
   })
 
-  test('nesting and the number of values are bounded', () => {
+  test('limits nesting to 64 levels and a file to 200,000 values', () => {
     expect(problem('['.repeat(100_000))).toMatch(/nests deeper than 64/)
     expect(problem(`[${'0,'.repeat(200_001)}0]`)).toMatch(/more than 200000 values/)
   })
 })
 
-test('paths read as a person writes them', () => {
+test('pathText writes a path in JavaScript notation', () => {
   expect(pathText(['fields', 3, 'condition', 'vehicle type'])).toBe("fields[3].condition['vehicle type']")
   expect(pathText([])).toBe('the file')
 })

@@ -1,4 +1,4 @@
-// Documents as policy.json and its neighbours say them, in the older words and in the newer (resources brief 4.2).
+// Documents as policy.json and its neighbours define them, in the older and the newer vocabulary (resources brief 4.2).
 import { describe, expect, test } from 'vitest'
 import { compileWith } from '../../minimal-archive.ts'
 
@@ -12,7 +12,7 @@ const compiled = (document: object, files: Record<string, unknown> = {}) =>
     ...(files as Record<string, string>),
   })
 
-/** What the document is, and every message. */
+/** Returns the compiled document, followed by every message. */
 const read = (document: object) => {
   const { configuration, findings } = compiled(document, { 'policy/static_documents/terms.pdf': '%PDF-' })
   return [
@@ -29,7 +29,7 @@ const PAPER = {
   generatingEvent: 'issue',
 }
 
-describe('a document of the newer words', () => {
+describe('documents in the newer vocabulary', () => {
   test.each([
     [
       { format: 'html', rendering: 'dynamic', scope: 'policy' },
@@ -68,7 +68,7 @@ describe('a document of the newer words', () => {
       { rendering: 'prerendered', templateName: 'terms.pdf', format: 'pdf' },
       { templateName: 'terms.pdf', isPrerendered: true },
     ],
-  ])('%j is read', (said, more) => {
+  ])('compile from %j', (said, more) => {
     const unused = 'rendering' in said && said.rendering === 'prerendered'
     expect(read(said)).toEqual([
       { ...PAPER, ...more },
@@ -76,7 +76,7 @@ describe('a document of the newer words', () => {
     ])
   })
 
-  test('that are used as they are and are not in the archive may be resources; one of no such name is refused', () => {
+  test('get a warning if their static document is missing, and are rejected if no resource can have its name', () => {
     const said = (templateName: string, at = 'paper'): string[] =>
       compiled({ rendering: 'prerendered', templateName }, { [`policy/static_documents/${at}.pdf`]: '%PDF-' })
         .findings.filter(({ code }) => code === 'missingStaticDocument')
@@ -90,7 +90,7 @@ describe('a document of the newer words', () => {
     ])
   })
 
-  test('that are used as they are must be PDF or HTML, as far as their endings show', () => {
+  test('get a warning if their prerendered file has an extension other than PDF or HTML', () => {
     const said = (name: string) =>
       compiled(
         { rendering: 'prerendered', templateName: name },
@@ -107,7 +107,7 @@ describe('a document of the newer words', () => {
     ])
   })
 
-  test('of a template that is no file may be a resource: brought by the archive, or the tenant’s, which a deploy knows', () => {
+  test('may name a template resource of the bootstrap or, with a warning, one that the archive lacks', () => {
     const BOOTSTRAP = 'bootstrap/resources'
     const said = (templateName: string, rendering = 'dynamic', folder = 'documentTemplates') =>
       compiled(
@@ -127,7 +127,7 @@ describe('a document of the newer words', () => {
     expect(said('letter', 'prerendered')).toEqual(['WARNING missingStaticDocument undefined'])
   })
 
-  test('that cannot be read uses its template all the same', () => {
+  test('count as a use of their template even when the document is rejected', () => {
     const codesOf = (document: object) =>
       compiled(
         {},
@@ -141,7 +141,7 @@ describe('a document of the newer words', () => {
     expect(codesOf({ templateName: 'paper' })).toEqual(['WARNING unusedTemplate'])
   })
 
-  test('of invoices by the template that makes one by its name alone are two for each invoice: a warning', () => {
+  test('get a warning if they name the invoice template, which makes a document for each invoice by itself', () => {
     const codesOf = (templateName: string) =>
       compileWith({
         'policy/policy.json': {
@@ -173,14 +173,14 @@ describe('a document of the newer words', () => {
       "must be a length like '20mm', in mm, cm, in, pt, pc or px, not 'wide'",
     ],
     [{ margin: { top: '-3mm' } }, "must be a length like '20mm', in mm, cm, in, pt, pc or px, not '-3mm'"],
-  ])('%j is an error', (said, told) => {
+  ])('are rejected with %j', (said, told) => {
     const [document, ...messages] = read(said)
     expect(document).toBeUndefined()
     expect(messages).toEqual([expect.stringContaining(told)])
     expect(messages[0]).toMatch(/^ERROR/)
   })
 
-  test('is the policy’s in policy.json and its transaction’s elsewhere; another scope is said to be none', () => {
+  test('have scope policy in policy.json and transaction elsewhere, and other scopes are reported', () => {
     expect(read({ scope: 'term' })).toEqual([
       { ...PAPER, scope: 'policy' },
       "WARNING documentScope: The document 'paper.pdf' is of scope 'policy', as documents of this file are, and not 'term'. Say 'policy', or leave it out.",

@@ -1,10 +1,10 @@
-// Conditions that always or never hold, and are warned about in strict products too.
+// Conditions that always or never hold. They are warnings in strict products too.
 import { describe, expect, test } from 'vitest'
 import { compiled, edited } from './strict-archive.ts'
 
 const THEFT = 'exposures/bicycle/perils/theft.premium.liquid'
 
-/** The findings where the condition of the starter's theft premium is another one. */
+/** Returns the findings after replacing the condition of the starter's theft premium. */
 async function foundFor(condition: string): Promise<string[]> {
   const { configuration, findings } = await compiled(
     edited('starter', { [THEFT]: ['values.kept == "street"', condition] }),
@@ -19,21 +19,24 @@ describe('a text or number alone in a condition', () => {
     ['values.kept != "street" or "garage" or values.kept == "home"', '"garage"'],
     ['"street"', '"street"'],
     ['values.value > 5000 and 100', '100'],
-  ])('%s', async (condition, alone) => {
+  ])('is reported as always true: %s', async (condition, alone) => {
     expect(await foundFor(condition)).toContain(
       `WARNING 5 alwaysHolds ${alone} alone always holds. Say what is compared with it, such as 'x == ${alone}', or remove it.`,
     )
   })
 })
 
-describe('a select field whose values are no numbers', () => {
-  test.each(['values.kind > 3', '3 <= values.kind', 'values.kind < 10'])('%s', async condition => {
-    expect(await foundFor(condition)).toEqual([
-      expect.stringMatching(
-        /^WARNING 5 textNotOrdered 'values\.kind' is never more or less than \d+: it is one of city, electric, race\. Compare it with these\.$/,
-      ),
-    ])
-  })
+describe('a select field whose values are not numbers', () => {
+  test.each(['values.kind > 3', '3 <= values.kind', 'values.kind < 10'])(
+    'is reported when it is ordered against a number: %s',
+    async condition => {
+      expect(await foundFor(condition)).toEqual([
+        expect.stringMatching(
+          /^WARNING 5 textNotOrdered 'values\.kind' is never more or less than \d+: it is one of city, electric, race\. Compare it with these\.$/,
+        ),
+      ])
+    },
+  )
 })
 
 test.each([
@@ -42,6 +45,6 @@ test.each([
   'true',
   'values.kept',
   'values.kind < "d"',
-])('nothing is said of %s', async condition => {
+])('the condition %s is not reported', async condition => {
   expect(await foundFor(condition)).toEqual([])
 })

@@ -1,4 +1,4 @@
-// What the search for mistakes costs, counted in statements, and that no template breaks it.
+// The cost of the search for mistakes, counted in statements. No template may break the search.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { outlineOf } from '../../../../packages/liquid/outline.ts'
@@ -14,7 +14,7 @@ import { compiled, edited, filesOfBase, pathIn, textOf } from './strict-archive.
 const { products, policyholderFields } = exampleConfiguration('motor')
 const data = templateTree(products.private_motor, policyholderFields)
 
-/** What following the template costs, and whether it came to its end. */
+/** Returns what following the template costs, and whether the search reached its end. */
 function costOf(source: string, most = 4_000_000): { units: number; isComplete: boolean; findings: number } {
   const report = openReport()
   let units = 0
@@ -49,14 +49,14 @@ const SHAPES: Readonly<Record<string, (at: number) => string>> = {
     `{% case data.exposure_characteristics.field_values.usage %}{% when "private" %}{% assign u = 1 %}{% when "commuting" %}{% assign u = 2 %}{% else %}{% assign u = 3 %}{% endcase %}`,
 }
 
-test.each(Object.entries(SHAPES))('twice as many %s cost twice as much', (_, shape) => {
+test.each(Object.entries(SHAPES))('the cost is linear in the number of %s', (_, shape) => {
   const source = (count: number): string => Array.from({ length: count }, (_one, at) => shape(at)).join('\n')
   const [one, two] = [costOf(source(200)), costOf(source(400))]
   expect([one.isComplete, two.isComplete]).toEqual([true, true])
   expect(two.units / one.units).toBeLessThan(2.3)
 })
 
-test('a template with more ways through it than can be followed ends the search, and is said to', async () => {
+test('a template with too many paths ends the search, with a warning that the check is incomplete', async () => {
   const branches = Array.from(
     { length: 4_000 },
     (_, at) => `{% if data.operation == "renewal" %}{% assign v${at} = ${at} %}{% endif %}`,
@@ -66,7 +66,7 @@ test('a template with more ways through it than can be followed ends the search,
   const { findings, configuration } = await compiled(
     edited('starter', { 'policy.calculations.liquid': `${branches}{{ 5 | add_fee: "policy_fee" }}` }),
   )
-  // Nor are the templates behind it.
+  // The templates after this one are not searched either.
   expect(new Set(findings.map(one => `${one.severity} ${one.code}`))).toEqual(
     new Set(['WARNING checkIncomplete']),
   )

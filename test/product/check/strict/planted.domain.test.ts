@@ -4,38 +4,41 @@ import { compiled, type Edits, edited, filesOfBase, lenient, pathIn, textOf } fr
 
 const all = Object.values(PLANTED).flat()
 
-test('at least 60 mistakes are planted, five and more of each kind', () => {
+test('there are at least 60 planted mistakes, and at least five of each kind', () => {
   expect(all.length).toBeGreaterThanOrEqual(60)
   for (const [kind, planted] of Object.entries(PLANTED))
     expect(planted.length, kind).toBeGreaterThanOrEqual(5)
 })
 
 describe.each(Object.entries(PLANTED))('%s', (_, planted) => {
-  test.each(planted.map(one => [one.what, one] as const))('%s', async (_what, one) => {
-    const { in: base = 'starter', edits, code, foundIn, line, says } = one
-    const files = edited(base, edits)
-    const { configuration, findings } = await compiled(files)
-    const path = pathIn(base, foundIn ?? Object.keys(edits)[0]!)
-    const shown = findings
-      .map(one => `${one.severity} ${one.path}:${one.line} ${one.code} ${one.message}`)
-      .join('\n')
-    const found = findings.find(
-      one => one.path === path && one.code === code && isAt(one.line, textOf(files[path]), line),
-    )
-    expect(found, `${path} ${code} "${line}"\n${shown}`).toBeDefined()
-    expect(found!.severity).toBe('ERROR')
-    if (says) expect(found!.message).toContain(says)
-    expect(configuration).toBeUndefined()
-  })
+  test.each(planted.map(one => [one.what, one] as const))(
+    'reports %s as an error at its line',
+    async (_what, one) => {
+      const { in: base = 'starter', edits, code, foundIn, line, says } = one
+      const files = edited(base, edits)
+      const { configuration, findings } = await compiled(files)
+      const path = pathIn(base, foundIn ?? Object.keys(edits)[0]!)
+      const shown = findings
+        .map(one => `${one.severity} ${one.path}:${one.line} ${one.code} ${one.message}`)
+        .join('\n')
+      const found = findings.find(
+        one => one.path === path && one.code === code && isAt(one.line, textOf(files[path]), line),
+      )
+      expect(found, `${path} ${code} "${line}"\n${shown}`).toBeDefined()
+      expect(found!.severity).toBe('ERROR')
+      if (says) expect(found!.message).toContain(says)
+      expect(configuration).toBeUndefined()
+    },
+  )
 })
 
-test('a table that is not there is one mistake, not one of the look-up and one of its value', async () => {
+test('a look-up in a missing table is reported once, and its value is not reported too', async () => {
   const [mistake] = all.filter(({ what }) => what === 'a table with a typing error')
   const { findings } = await compiled(edited('starter', mistake!.edits))
   expect(findings.filter(one => one.code === 'missingTable')).toHaveLength(1)
 })
 
-test('a filter that nearly sets the premium is one mistake, and the message says which was meant', async () => {
+test('a misspelled filter for the premium is reported once, with the filter that was meant', async () => {
   const premium = 'exposures/bicycle/perils/theft.premium.liquid'
   const { findings } = await compiled(
     edited('starter', { [premium]: ['set_year_premium', 'set_yearly_premium'] }),
@@ -50,13 +53,13 @@ const isAt = (line: number | undefined, text: string, wanted: string): boolean =
 
 const BASES: readonly Base[] = ['starter', 'motor', 'home']
 
-test.each(BASES)('nothing is found in %s', async base => {
+test.each(BASES)('the check finds nothing in %s', async base => {
   const { configuration, findings } = await compiled(filesOfBase(base))
   expect(findings).toEqual([])
   expect(Object.values(configuration!.products)[0]!.strict).toBe(true)
 })
 
-test('nothing is found in motor with all of its plugins switched on', async () => {
+test('the check finds nothing in motor with its rater, underwriter and installments plugins enabled', async () => {
   const on = (file: string) =>
     [`"main/${file}.js", "enabled": false`, `"main/${file}.js", "enabled": true`] as const
   let files = filesOfBase('motor')
@@ -70,7 +73,7 @@ test('nothing is found in motor with all of its plugins switched on', async () =
 test.each([
   ['rater', 'exposures/vehicle/perils/glass.premium.liquid'],
   ['underwriter', 'underwriting.guidelines.liquid'],
-])('a script that sets nothing is no mistake where the %s decides', async (file, script) => {
+])('a script that sets nothing is not reported when the plugin %s is enabled', async (file, script) => {
   const found = async (...more: Edits[]) => {
     const files = edited(
       'motor',
@@ -99,7 +102,7 @@ test.each([
   expect((await compiled(files)).findings).toEqual([])
 })
 
-test('templates that a tenant is to begin with are warned of where they do not compile', async () => {
+test('bootstrap templates that do not compile get a warning', async () => {
   const at = '/bootstrap/resources'
   const found = async (liquid: string, velocity: string) => {
     const instances = { letter_1: { staticName: 'letter' }, head_1: { staticName: 'head' } }
@@ -120,7 +123,7 @@ test('templates that a tenant is to begin with are warned of where they do not c
   ])
 })
 
-test('tables that a tenant is to begin with are warned of where an upload would refuse them', async () => {
+test('bootstrap tables that an upload would reject get a warning', async () => {
   const at = '/bootstrap/resources'
   const found = async (files: Record<string, string>) => {
     const names = Object.keys(files).map(path => path.replace(/^.*\/|\..*$/g, ''))
@@ -163,13 +166,13 @@ test('tables that a tenant is to begin with are warned of where an upload would 
   ])
 })
 
-test('without strict the same mistakes are warnings, and the archive is deployed as before', async () => {
+test('without strict, the same mistakes are warnings and the archive compiles', async () => {
   const sample: Planted[] = Object.values(PLANTED).flatMap(planted => planted.slice(0, 2))
   for (const { what, in: base = 'starter', edits, code } of sample) {
     const { configuration, findings } = await compiled(lenient(edited(base, edits), base))
     const own = findings.filter(one => one.code === code)
     expect(own.length, what).toBeGreaterThan(0)
-    // A look-up in a table that there is not was an error at all times.
+    // These are errors in every product.
     if (['missingTable', 'wrongDelimiter'].includes(code)) continue
     expect(
       own.map(one => one.severity),

@@ -1,18 +1,21 @@
-// Mistakes that price a policy wrongly with nothing to be seen, each alone in a sound strict product, and where the check
-// must find it. `in` is the product: that of `npx bindery new`, or an example.
+// Mistakes that price a policy wrongly without any visible error. Each is planted alone in a sound strict product, with the place
+// where the check must find it. `in` names the product: that of `npx bindery new`, or an example.
 export type Base = 'starter' | 'motor' | 'home'
 
 export type Planted = {
   readonly what: string
   readonly in?: Base
-  /** By path from the product's policy folder; `/scripts/…` from the top. What stands there, and what is put in its place. */
+  /**
+   * By path from the policy folder of the product, or from the root with `/scripts/…`: the text to replace and its replacement,
+   * or a whole file.
+   */
   readonly edits: Readonly<Record<string, readonly [from: string, to: string] | string>>
   readonly code: string
-  /** The file of the finding; by default the one that is edited first. */
+  /** The file of the finding. By default, the first edited file. */
   readonly foundIn?: string
-  /** Text of the line that is told. */
+  /** Text of the reported line. */
   readonly line: string
-  /** What the message must say. */
+  /** Text that the message must contain. */
   readonly says?: string
 }
 

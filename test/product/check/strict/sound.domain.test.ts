@@ -1,4 +1,4 @@
-// Premiums that are sound, in ways that could be taken for mistakes: nothing may be found in them.
+// Sound premiums that could be mistaken for errors. The check must find nothing in them.
 import { expect, test } from 'vitest'
 import { compiled, edited, textOf } from './strict-archive.ts'
 
@@ -63,13 +63,13 @@ const SOUND: readonly (readonly [what: string, premium: string])[] = [
   ],
 ]
 
-test.each(SOUND)('%s', async (_, premium) => {
+test.each(SOUND)('nothing is found in %s', async (_, premium) => {
   const files = edited('starter', { 'exposures/bicycle/perils/damage.premium.liquid': VALUES + premium })
   const { findings } = await compiled(files)
   expect(findings.map(one => `${one.line} ${one.code} ${one.message}`)).toEqual([])
 })
 
-test('an optional field that is tested, or given a default, makes no premium 0', async () => {
+test('an optional field that is tested, or has a default or minimum, is not reported as a possible premium of 0', async () => {
   for (const premium of [
     '{% if values.value %}{{ values.value | times: 0.02 | set_year_premium }}{% else %}{{ 30 | set_year_premium }}{% endif %}',
     '{{ values.value | default: 500 | times: 0.02 | set_year_premium }}',
@@ -89,7 +89,7 @@ test('an optional field that is tested, or given a default, makes no premium 0',
   }
 })
 
-test('a group whose entries are read through the map of groups is used, although nothing names it', async () => {
+test('a group counts as used when its entries are read through the map of groups', async () => {
   const found = async (loop: string) => {
     const files = edited('starter', {
       'exposures/bicycle/exposure.json': [
@@ -110,7 +110,7 @@ test('a group whose entries are read through the map of groups is used, although
   ])
 })
 
-test('rows that only another product looks up are no mistake of the one that has the table', async () => {
+test('table rows that only another product looks up are not reported', async () => {
   const files = edited('starter', {
     'tables/theft_rate.csv': 'key,value\ncity,0.045\nelectric,0.062\nrace,0.071\ncargo,0.08\n',
   })
@@ -124,7 +124,7 @@ test('rows that only another product looks up are no mistake of the one that has
   expect((await compiled(files)).findings.map(one => `${one.path} ${one.code} ${one.message}`)).toEqual([])
 })
 
-test('tables of ranges that follow one another are sound, whatever their keys and ends', async () => {
+test('contiguous range tables are not reported, no matter how their keys and ends are written', async () => {
   for (const table of [
     'from,to,factor\n0,10,1\n10,20,2\n20,,3\n',
     'from,to,factor\n0,9,1\n10,19,2\n20,29,3\n',

@@ -1,4 +1,4 @@
-// Configurations of the examples and of `npx bindery new`, changed and compiled as a deploy compiles them.
+// Configurations of the examples and of `npx bindery new`, changed and then compiled as a deploy compiles them.
 import { join } from 'node:path'
 import { type Compilation, compileArchive } from '../../../../src/product/compile.ts'
 import { analyse } from '../../../../src/servicing/template-data/analysis.ts'
@@ -21,7 +21,7 @@ export function filesOfBase(base: Base): ArchiveContent {
   return { ...files }
 }
 
-/** From the product's policy folder, or with a slash before it from the top. */
+/** Resolves a path from the product's policy folder or, with a leading slash, from the root. */
 export const pathIn = (base: Base, path: string): string =>
   path.startsWith('/') ? path.slice(1) : `products/${BASES[base][1]}/policy/${path}`
 
@@ -30,7 +30,7 @@ export const textOf = (content: ArchiveContent[string] | undefined): string =>
 
 export type Edits = Readonly<Record<string, readonly [from: string, to: string] | string>>
 
-/** Each edit replaces a text, or is the whole file; an empty one takes the file away. */
+/** Applies edits. An edit replaces a text or is the whole new content; an empty one removes the file. */
 export function edited(base: Base, edits: Edits): ArchiveContent {
   const files = filesOfBase(base)
   for (const [short, edit] of Object.entries(edits)) {
@@ -48,7 +48,7 @@ export function edited(base: Base, edits: Edits): ArchiveContent {
 
 export const compiled = (files: ArchiveContent): Promise<Compilation> => compileArchive(zipOf(files), analyse)
 
-/** The same product without its `strict`. */
+/** Returns the same product without its `strict`. */
 export const lenient = (files: ArchiveContent, base: Base): ArchiveContent => {
   const path = pathIn(base, 'policy.json')
   return { ...files, [path]: textOf(files[path]).replace(/"strict": true,?/, '') }
