@@ -1,5 +1,5 @@
-// The command line against a running service. Called by test/scripts/start.process.test.ts, whose service it shares: to start
-// one takes longer than all that is asked of it here.
+// The command line against a running service. test/scripts/start.process.test.ts calls this and shares its service, because
+// starting one takes longer than all of these tests.
 import { execFile } from 'node:child_process'
 import {
   existsSync,
@@ -28,20 +28,20 @@ import { bindery, binderyWith, type Ran, type RunOptions } from './terminal.ts'
 const TENANT = 'command-line'
 
 export function describeCommandLine(service: () => ServiceProcess): void {
-  describe('npx bindery, against a service', () => {
+  describe('npx bindery against a service', () => {
     const folder = mkdtempSync(join(tmpdir(), 'bindery-cli-'))
     const configuration = join(folder, 'bicycle')
     const policyFile = join(configuration, 'configuration/products/bicycle/policy/policy.json')
     afterAll(() => rmSync(folder, { recursive: true }))
 
-    /** Each account has a configuration folder of its own. */
+    /** Each account has its own configuration folder. */
     const as =
       (account: string, options: RunOptions = {}) =>
       (...argv: string[]): Promise<Ran> =>
         binderyWith({ ...options, env: { XDG_CONFIG_HOME: join(folder, account), ...options.env } }, ...argv)
     const administrator = as('all')
 
-    /** As a restore of the example's tenant ends. */
+    /** Marks the example's tenant as the end of a restore does. */
     const markRestored = async (): Promise<void> => {
       const { env, close } = await openStores(service().dataFolder)
       try {
@@ -63,7 +63,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       await as('all', { input })('login', service().origin)
     })
 
-    test('login keeps the token in a file that nobody else can read', async () => {
+    test('login stores the token in a file that only its owner can read', async () => {
       const file = join(folder, 'all/bindery/sign-in.json')
       expect(statSync(file).mode & 0o777).toBe(0o600)
       expect(statSync(join(folder, 'all/bindery')).mode & 0o777).toBe(0o700)
@@ -75,14 +75,14 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(readFileSync(file, 'utf8')).not.toContain(PROCESS_ADMINISTRATOR.password)
     })
 
-    test('a wrong password is refused and nothing is kept', async () => {
+    test('login with a wrong password exits with 4 and stores nothing', async () => {
       const { exit, err } = await as('wrong', { input: 'not this one' })('login', service().origin)
       expect(err).toContain('Tenant, user name or password is wrong')
       expect(exit).toBe(4)
       expect((await as('wrong')('deploy', configuration, '--tenant', TENANT)).err).toContain('Not signed in.')
     })
 
-    test('deploy makes the test tenant, and ends when the version is in force', async () => {
+    test('deploy creates the test tenant, and exits when the version is in force', async () => {
       const { exit, out } = await administrator('deploy', configuration, '--tenant', TENANT)
       expect(out).toMatch(
         /^Deployed version 1 to command-line\.co\.local\.bindery\.test \(0 errors, 0 warnings\)\n$/,
@@ -90,7 +90,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(exit).toBe(0)
     })
 
-    test('diff compares a version that was deployed with the folder', async () => {
+    test('diff compares a deployed version with a folder', async () => {
       const same = await administrator('diff', `${TENANT}@latest`, configuration)
       expect(same.out).toBe(`${TENANT}@1 and ${configuration} mean the same.\n`)
       change(policyFile, 'Every month', 'Month by month')
@@ -103,7 +103,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect([exit, err]).toEqual([1, expect.stringContaining("configuration version '7'")])
     })
 
-    test('deploy shows the mistakes that the service found, by their files', async () => {
+    test('deploy shows the errors that the service found, at their places in the files', async () => {
       change(policyFile, '"type": "monthly"', '"type": "montly"')
       const { exit, out } = await administrator('deploy', configuration, '--tenant', TENANT)
       const checked = await bindery('check', configuration)
@@ -112,11 +112,11 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(out).toContain("not 'montly'. Did you mean 'monthly'?")
       expect(out).toMatch(/\nNot deployed: 1 error, 0 warnings\n$/)
       expect(exit).toBe(1)
-      // The same checks, the same words.
+      // check prints the same findings.
       expect(checked.out.split('\n\n')[0]).toBe(out.split('\n\n')[0])
     })
 
-    test('a policy costs what price said', async () => {
+    test('a policy costs in the service what price printed', async () => {
       const file = join(configuration, 'policy.json')
       const priced = await bindery('price', configuration, '--policy', file, '--json')
       const { policyholder, policy } = JSON.parse(readFileSync(file, 'utf8'))
@@ -146,7 +146,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
         hostName: `${TENANT}.co.local.bindery.test`,
       })
 
-    test('book export gets what impact prices, and goes on where it ended', async () => {
+    test('book export writes a book that impact prices, and resumes after an interruption', async () => {
       const agent = await tenantUser()
       const { policyholder, policy } = JSON.parse(readFileSync(join(configuration, 'policy.json'), 'utf8'))
       const { locator: policyholderLocator } = await agent.call<{ locator: string }>(
@@ -185,11 +185,11 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(exit).toBe(0)
       const { totals } = JSON.parse(out)
       expect(totals).toMatchObject({ policies: 3, unpriced: 0 })
-      // What was recorded is what the same configuration gives again for the next year.
+      // The recorded prices are those that the same configuration gives for the next year.
       expect(totals.compared).toMatchObject({ policies: 3, old: 3 * 281_55, new: 3 * 281_55 })
     })
 
-    test('report makes a report, and gets files that are what it says', async () => {
+    test('report writes files that add up to the totals that it prints', async () => {
       await as('books', { input: 'password' })(
         'login',
         service().origin,
@@ -214,7 +214,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect((await as('books')('report', 'charges', '--param', 'x')).exit).toBe(2)
     })
 
-    test('export writes all records, and brings them up to date', async () => {
+    test('export writes all records and files, and brings an earlier export up to date', async () => {
       const { username, password } = testUsers().find(({ roles }) => roles.includes('admin'))!
       const host = service().example().hostname
       const login = ['login', service().origin, '--tenant', host, '--user', username]
@@ -248,7 +248,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       }
       for (const one of documents.filter(({ state }) => state === 'ready'))
         expect(existsSync(join(to, 'files', one.locator, one.fileName))).toBe(true)
-      // As if it had broken off in the middle of a page: what is there of it is cut off.
+      // As if the export had broken off in the middle of a page: the part of that page is cut off.
       const whole = readFileSync(join(to, 'policies.ndjson'), 'utf8')
       const state = JSON.parse(readFileSync(join(to, 'export.json'), 'utf8'))
       writeFileSync(join(to, 'policies.ndjson'), whole.slice(0, -40))
@@ -260,7 +260,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(policies()).toHaveLength(before + 1)
       const { files } = JSON.parse(readFileSync(join(to, 'export.json'), 'utf8'))
       expect(files.policies.records).toBe(before + 1)
-      // As if somebody had removed a file and cut another off: what is there is no less for it, and says so.
+      // As if somebody had removed a file and truncated another: both are exported again in full, and the command says so.
       const locators = () => policies().map(line => JSON.parse(line).locator)
       const [known, journalled] = [locators(), journal()]
       rmSync(join(to, 'journal.ndjson'))
@@ -279,7 +279,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect((await as('books')('export', '--out', join(folder, 'refused'))).exit).toBe(4)
       expect((await as('books')('export', '--out', to)).exit).not.toBe(0)
 
-      // What a copy has of a time that was undone since, no change tells: all is exported again.
+      // No change reports what a restore undid, so everything is exported again.
       await markRestored()
       writeFileSync(join(to, 'policies.ndjson'), `${whole}{"locator":"999999999"}\n`)
       const again = await exported()
@@ -289,7 +289,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(await exported()).toMatchObject({ exit: 0, err: expect.not.stringContaining('restored') })
     })
 
-    test('import brings an export into another tenant, compares it, and makes nothing twice', async () => {
+    test('import brings an export into another tenant, compares it, and creates nothing twice', async () => {
       const { username, password } = testUsers().find(({ roles }) => roles.includes('admin'))!
       const from = join(folder, 'moved')
       const importer = as('importer', { input: password })
@@ -351,7 +351,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
         .filter(one => one.issuedTimestamp !== undefined)
         .reduce((sum, one) => sum + Math.round(one.price.total * 100), 0)
       expect(Number(total.imported.price)).toBe(price / 100)
-      // As if it had been cut off before it wrote what a migration cannot, and in the middle of a line.
+      // As if the import had been cut off in the middle of a line, before it wrote what a migration cannot write.
       const progressFile = found.file.replace(/ndjson$/, 'progress')
       const steps = readFileSync(progressFile, 'utf8').trimEnd().split('\n')
       const kept = steps.filter(step => !('withAuxData' in JSON.parse(step)))
@@ -368,7 +368,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       writeFileSync(progressFile, `${kept.join('\n')}\n{"withAux`)
       expect((await said()).exit).toBe(exit)
       expect(await moved.call('GET', path)).toMatchObject(secret[0]!)
-      // As if the progress was lost with the machine that it was on.
+      // As if the file with the progress had been lost.
       await moved.call('DELETE', path)
       rmSync(progressFile)
       const lost = await said()
@@ -376,13 +376,13 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect([lost.exit, lost.found.compared, lost.found.notCompared]).toEqual([exit, issued, 0])
       expect(lost.found.controlTotals).toEqual(found.controlTotals)
       expect(await moved.call('GET', path)).toMatchObject(secret[0]!)
-      // Somebody else's export, and one that was changed.
+      // An export that was changed, and a folder that is not an export.
       writeFileSync(join(from, 'policies.ndjson'), records('policies').slice(1).join('\n'))
       expect((await as('importer')('import', from)).err).toContain('is not what export.json says')
       expect((await as('importer')('import', folder)).err).toContain('has no export.json')
     })
 
-    test('events tail prints what there is, and what comes', async () => {
+    test('events tail prints past events, and new ones as they happen', async () => {
       await as('all', { input: 'password' })('login', '--tenant', TENANT, '--user', 'alice')
       const { exit, out } = await administrator('events', 'tail', '--since', '1h', '--once', '--json')
       expect(exit).toBe(0)
@@ -404,7 +404,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
         },
       })('events', 'tail', '--type', 'policyholder.create')
       const agent = await tenantUser()
-      // What is made before the tail has begun is not told: one is made after the other until one is.
+      // The tail does not print what was created before it began. Policyholders are created until it prints one.
       const making = (async () => {
         while (!interruption.signal.aborted) {
           isAsked = true
@@ -417,11 +417,11 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(told).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}policyholder\.create .* by alice\n/)
     })
 
-    test('deploy --watch deploys again when a file is written or replaced by another, and says what does not parse', async () => {
+    test('deploy --watch deploys again after each change of a file, and shows the error of one that does not parse', async () => {
       const interruption = new AbortController()
       const versions: string[] = []
       let heard = ''
-      /** As editors save: the new text in a file beside it, which is then renamed. */
+      /** As editors save: the new text goes to a file next to it, which is then renamed. */
       const replace = (text: string): void => {
         writeFileSync(`${policyFile}.new`, text)
         renameSync(`${policyFile}.new`, policyFile)
@@ -479,7 +479,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
         expect(exit).toBe(0)
       })
 
-      test('what fails is told by account and item, and the rest is migrated', async () => {
+      test('lists what fails by account and item, and migrates the other accounts', async () => {
         const { exit, out, err } = await migrating()('migrate', fileOf('both.json', [good, bad]))
         expect(err).toMatch(/^Migration [0-9a-f-]{36}\n\[/)
         expect(err).toContain('2/2 accounts')
@@ -489,7 +489,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
         expect(exit).toBe(1)
       })
 
-      test('Ctrl-C leaves it running and says how to come back', async () => {
+      test('Ctrl-C leaves the migration running and prints how to follow it', async () => {
         const interruption = new AbortController()
         const accounts = Array.from({ length: 50 }, (_, at) => ({
           accountData: { id: `A${at}`, data: values },
@@ -508,14 +508,14 @@ export function describeCommandLine(service: () => ServiceProcess): void {
         expect(back.exit).toBe(0)
       })
 
-      test('an account that may not migrate is told so', async () => {
+      test('an account without the permission migration.write exits with 4', async () => {
         const { exit, err } = await administrator('migrate', fileOf('good.json', [good]))
         expect(err).toContain('migration.write')
         expect(exit).toBe(4)
       })
     })
 
-    test('a long-lived token signs in, from a pipe or by the environment', async () => {
+    test('a long-lived token signs in, from a pipe or from the environment', async () => {
       const { token: session } = await service().administration()
       const response = await fetch(`${service().origin}/auth/users/tokens`, {
         method: 'POST',
@@ -542,20 +542,20 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(mistyped.exit).toBe(2)
     })
 
-    test('where nothing answers, that is said, with the address', async () => {
+    test('a service that does not answer is reported with its address, with exit code 3', async () => {
       const address = `http://localhost:${await freePort()}`
       const { exit, err } = await as('nowhere', { input: 'x' })('login', address)
       expect(err).toContain(`${address} does not answer (ECONNREFUSED)`)
       expect(exit).toBe(3)
     })
 
-    test('npx runs it in the package, and in a folder beside it, with no other help', async () => {
+    test("npx runs bindery inside the package, and from another folder by the package's path", async () => {
       const npx = promisify(execFile)
       const env = {
         ...process.env,
         npm_config_cache: join(folder, 'npm'),
         npm_config_offline: 'true',
-        // No terminal, no colour: not even where CI is set.
+        // Without a terminal there is no colour, even if CI is set.
         CI: 'true',
       }
       const here = process.cwd()

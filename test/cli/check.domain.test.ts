@@ -20,12 +20,12 @@ describe('bindery check', () => {
     found = JSON.parse(out).findings
   })
 
-  test('at least 20 mistakes are planted, in one configuration', () => {
+  test('at least 20 kinds of mistakes are planted in one configuration', () => {
     expect(new Set(MISTAKES.map(({ what }) => what)).size).toBeGreaterThanOrEqual(20)
   })
 
   test.each(MISTAKES.map((mistake, index) => [mistake.what, mistake, index] as const))(
-    'finds %s, and says where and what to do',
+    'finds %s, with its place and what to do',
     (_, { code, says }, index) => {
       const { path, line } = planted[index]!
       const finding = found.find(
@@ -36,7 +36,7 @@ describe('bindery check', () => {
     },
   )
 
-  test('finds nothing but what was planted, and what follows from it', () => {
+  test('finds nothing but the planted mistakes and three consequences of them', () => {
     const places = new Set(planted.map(({ path }, index) => `${path} ${MISTAKES[index]!.code}`))
     const others = found.filter(({ path, code }) => !places.has(`${path} ${code}`))
     expect(others.map(({ path, code }) => `${path.split('/').pop()} ${code}`).sort()).toEqual([
@@ -46,7 +46,7 @@ describe('bindery check', () => {
     ])
   })
 
-  test('shows each as a place that a terminal can open, its explanation, and how many there are', async () => {
+  test('shows each finding with a place that a terminal can open, and the number of findings', async () => {
     const { out } = await bindery('check', folder)
     expect(out).toContain(
       `${join(basename(folder), 'config.json')}:3:3  error  unknownTimeZone\n  'Europe/Berln' is no time zone`,
@@ -54,13 +54,13 @@ describe('bindery check', () => {
     expect(out).toMatch(/\n26 errors, 1 warning: this would not be deployed\n$/)
   })
 
-  test('says of a sound configuration what it has', async () => {
+  test('summarizes a sound configuration', async () => {
     const { exit, out } = await bindery('check', 'examples/motor')
     expect(out).toBe('0 errors, 0 warnings: private_motor with 3 exposures, 7 perils; 6 scripts\n')
     expect(exit).toBe(0)
   })
 
-  test('takes the zip file that would be uploaded, and names places in it', async () => {
+  test('checks the zip file that would be uploaded, and names places inside it', async () => {
     const file = join(folder, '..', `${basename(folder)}.zip`)
     const files = filesOf('examples/home/configuration')
     writeFileSync(file, zipOf(files))
@@ -74,11 +74,11 @@ describe('bindery check', () => {
     rmSync(file)
   })
 
-  test('a link in the folder is an error, as in an archive', async () => {
+  test('reports links in the folder as errors, as in an archive', async () => {
     const linked = join(folder, '..', `${basename(folder)}-linked`)
     cpSync('examples/home/configuration', linked, { recursive: true })
     symlinkSync(join(linked, 'config.json'), join(linked, 'payment/terms.json'))
-    // What is behind it is not looked at: one that leads up would have no end.
+    // Links are not followed: one that leads up would have no end.
     symlinkSync('..', join(linked, 'payment/up'))
     const { exit, out } = await bindery('check', linked)
     rmSync(linked, { recursive: true })
@@ -87,7 +87,7 @@ describe('bindery check', () => {
     expect(exit).toBe(1)
   })
 
-  test('a folder that is not there is a wrong use, and says so', async () => {
+  test('exits with 2 for a folder that does not exist', async () => {
     const { exit, err } = await bindery('check', join(folder, 'nowhere'))
     expect(exit).toBe(2)
     expect(err).toContain(`There is no folder '${join(folder, 'nowhere')}'.`)

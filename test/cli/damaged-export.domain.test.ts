@@ -1,4 +1,4 @@
-// Files that somebody or something damaged, and those that cannot be written: a clear message, and nothing is half written.
+// Damaged export files, and files that cannot be written. Commands print a clear message and leave nothing half written.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { binderyWith, type Ran } from './terminal.ts'
 const TENANT = '00000000-0000-4000-8000-000000000100'
 const WHOLE = { tenantLocator: TENANT, cursor: '0.0', kinds: {} }
 
-/** A token by its claims; no service is there to check it. */
+/** A token with the claims that a command reads. No service checks it here. */
 const TOKEN = ['{}', JSON.stringify({ exp: 4_000_000_000, 'tenant.uuid': TENANT }), '']
   .map(part => btoa(part))
   .join('.')
@@ -42,7 +42,7 @@ describe.each([
   ['with a kind of another form', JSON.stringify({ ...WHOLE, kinds: { policies: { bytes: -1 } } })],
   ['with a file of another form', JSON.stringify({ ...WHOLE, files: { policies: null } })],
 ])('an export.json that is %s', (_, text) => {
-  it('is refused by an export, which leaves it as it is', async () => {
+  it('is rejected by an export, which leaves it unchanged', async () => {
     writeFileSync(stateFile(), text)
     const { exit, err } = await run('export', '--out', folder)
     expect([exit, err]).toEqual([
@@ -52,7 +52,7 @@ describe.each([
     expect(readFileSync(stateFile(), 'utf8')).toBe(text)
   })
 
-  it('is refused by an import', async () => {
+  it('is rejected by an import', async () => {
     writeFileSync(stateFile(), text)
     const { exit, err } = await run('import', folder, '--validate-only')
     expect([exit, err]).toEqual([2, expect.stringMatching(/export\.json' cannot be read/)])
@@ -61,7 +61,7 @@ describe.each([
 })
 
 describe('an export of another release', () => {
-  it('that is later is refused by both commands, with the formats', async () => {
+  it('is rejected by export and import if its format is a later one', async () => {
     writeFileSync(stateFile(), JSON.stringify({ ...WHOLE, format: 2, shape: 'unknown' }))
     for (const argv of [
       ['export', '--out', folder],
@@ -73,7 +73,7 @@ describe('an export of another release', () => {
       })
   })
 
-  /** As a release before the mark wrote it: of a tenant of 0.1.0 with one policy. */
+  /** As a release wrote it before formats were marked: the export of a tenant of 0.1.0 with one policy. */
   const writeEarlier = (policy: object): void => {
     const lines: Record<string, object[]> = {
       policyholders: [{ locator: 'h1', completed: true, version: 1, entity: { values: {} } }],
@@ -103,13 +103,13 @@ describe('an export of another release', () => {
     holdbacks: [],
   }
 
-  it('from before formats were marked is read', async () => {
+  it('is read if it is from before formats were marked', async () => {
     writeEarlier(POLICY)
-    // Nothing is wrong with the files: the next step asks the service, and there is none.
+    // The files are correct. The next step calls the service, and there is none.
     expect((await run('import', folder)).exit).toBe(3)
   })
 
-  it('whose policies lack what an import needs is refused, with the policy and what it lacks', async () => {
+  it('is rejected if its policies lack what an import needs, with the policy and the missing property', async () => {
     const { segmentCharges: _, ...earlier } = POLICY
     writeEarlier(earlier)
     expect(await run('import', folder)).toMatchObject({
@@ -119,21 +119,24 @@ describe('an export of another release', () => {
   })
 })
 
-it.skipIf(!existsSync('/dev/full'))('a full disk ends a command with what is wrong', async () => {
-  expect(await run('types', '--out', '/dev/full')).toMatchObject({
-    exit: 2,
-    err: 'bindery: A file cannot be read or written: the disk is full.\n',
-  })
-})
+it.skipIf(!existsSync('/dev/full'))(
+  'a full disk ends a command with exit code 2 and the reason',
+  async () => {
+    expect(await run('types', '--out', '/dev/full')).toMatchObject({
+      exit: 2,
+      err: 'bindery: A file cannot be read or written: the disk is full.\n',
+    })
+  },
+)
 
-it('a book is not written over a folder', async () => {
+it('book export does not write over a folder', async () => {
   expect(await run('book', 'export', '--out', folder)).toMatchObject({
     exit: 2,
     err: `bindery: '${folder}' is a folder. Name the file to write.\n`,
   })
 })
 
-it('progress of an import with a damaged line says which, and what to do', () => {
+it('a damaged line in the progress of an import is reported with its number and what to do', () => {
   const path = join(folder, `import-${TENANT}.progress`)
   for (const line of ['{"account":"a","loc', 'null', '{"account":"a"}', '7']) {
     writeFileSync(path, `{"running":"m"}\n${line}\n{"ended":"m"}\n`)

@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const POLICY = 'products/private_motor/policy'
 
-/** The motor example with other texts in its files, and its name. */
+/** Copies the motor example to a folder of this name, with edits to its files. */
 function motorWith(name: string, ...edits: (readonly [file: string, from: string, to: string])[]): string {
   const copy = join(folder, name)
   cpSync('examples/motor/configuration', copy, { recursive: true })
@@ -29,7 +29,7 @@ describe('bindery diff', () => {
     [`${POLICY}/policy.json`, '"R5", "R6"]', '"R5"]'],
   )
 
-  test('says in words what changed, under its product and its area, and what it means in force', async () => {
+  test('describes the changes by product and area, with their effect on policies in force', async () => {
     const { exit, out } = await bindery('diff', 'examples/motor', rates)
     expect(exit).toBe(0)
     expect(out).toBe(`product private_motor
@@ -56,7 +56,7 @@ tables
     )
   })
 
-  test('an archive is as good as a folder, and the same on both sides has no changes', async () => {
+  test('accepts an archive in place of a folder, and finds no changes if both are the same', async () => {
     const file = join(folder, 'motor.zip')
     writeFileSync(file, packFolder('examples/motor').zip)
     expect(await bindery('diff', 'examples/motor', file)).toMatchObject({
@@ -86,7 +86,7 @@ tables
     })
   })
 
-  test('a configuration with mistakes is not compared, and its mistakes are shown', async () => {
+  test('does not compare a configuration with mistakes, but shows them and exits with 1', async () => {
     const broken = motorWith('broken', ['config.json', 'Europe/Berlin', 'Europe/Berln'])
     const { exit, err } = await bindery('diff', 'examples/motor', broken)
     expect(exit).toBe(1)
@@ -94,7 +94,7 @@ tables
     expect(err).toContain('has mistakes: 1 error, 0 warnings. Correct them first.')
   })
 
-  test('what is neither a file, a folder nor a version is a wrong use', async () => {
+  test('exits with 2 for a source that is not a file, a folder or a version', async () => {
     const { exit, err } = await bindery('diff', 'examples/motor', join(folder, 'nowhere'))
     expect(exit).toBe(2)
     expect(err).toContain("no version of a tenant, which looks like 'motor-test@3'")

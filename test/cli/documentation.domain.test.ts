@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const TEXT = readFileSync('docs/cli.md', 'utf8')
 
-/** What docs/cli.md shows below the command, up to the next one or the end of its block. */
+/** Returns what docs/cli.md shows below the command, up to the next command or the end of the block. */
 function shownOutput(command: string): string {
   const [, output] = TEXT.split(`$ npx bindery ${command}\n`)
   return output!.split(/\n\$ |```/)[0]!.trimEnd()

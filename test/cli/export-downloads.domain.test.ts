@@ -1,4 +1,4 @@
-// Files of documents and media beside an export: under their names, whichever these are, and none left out because its address ended.
+// Files of documents and media next to an export. Their names are safe, and none is left out because its URL expired.
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -32,10 +32,10 @@ const addressOf = (name: string): string =>
 const lineOf = (files: readonly { locator: string; fileName: string; url: string }[]): string =>
   JSON.stringify({ kind: 'policy', record: { documents: files } })
 
-it('have the names that a file system takes, and are downloaded once', async () => {
+it('files get names that a file system accepts, and are downloaded once', async () => {
   const names = [
     ['schedule.pdf', 'schedule.pdf'],
-    // 255 bytes are the most: as it is, and cut within no character before its ending.
+    // A name has at most 255 bytes. A longer one is cut before its extension, and not within a character.
     [`${'a'.repeat(251)}.pdf`, `${'a'.repeat(251)}.pdf`],
     [`${'契'.repeat(196)}.pdf`, `${'契'.repeat(83)}.pdf`],
     [`${'a'.repeat(194)}${'🚗'.repeat(20)}`, `${'a'.repeat(194)}${'🚗'.repeat(15)}`],
@@ -61,7 +61,7 @@ it('have the names that a file system takes, and are downloaded once', async () 
   expect(await all()).toEqual({ count: 0, isWhole: true })
 })
 
-it('whose addresses end before all are there are asked for again; one that was erased is passed over', async () => {
+it('expired URLs are requested again, and an erased file is skipped', async () => {
   let pages = 0
   const kept = join(folder, 'slow')
   const page = async (): Promise<[string[], string]> => {
@@ -73,7 +73,7 @@ it('whose addresses end before all are there are asked for again; one that was e
     }))
     return [[lineOf(named)], `page ${pages}`]
   }
-  // Each page of addresses holds for two files.
+  // The URLs of each page are valid for two downloads.
   const holdingFor = (most: number) => {
     let left = most
     return () => left-- > 0
@@ -89,7 +89,7 @@ it('whose addresses end before all are there are asked for again; one that was e
   ).toEqual(['1.pdf', '2.pdf', '3.pdf'])
 })
 
-it('that are left of a run that was cut off are got whole', async () => {
+it('a file that an interrupted run left partial is downloaded in full', async () => {
   const own = join(folder, locatorOf(90))
   const file = { locator: locatorOf(90), fileName: 'b.pdf', url: addressOf('b') }
   await downloadFiles([lineOf([file])], folder, never)

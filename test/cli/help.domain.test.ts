@@ -13,8 +13,8 @@ const COMMANDS = commandsOf(
   programOf({ out: () => {}, err: () => {} } as unknown as Terminal, async () => {}),
 )
 
-describe('help', () => {
-  test('there are these commands', () => {
+describe('the command line', () => {
+  test('has exactly these commands', () => {
     expect(COMMANDS.map(path => path.join(' ')).filter(path => path !== '')).toEqual([
       ...[
         'new',
@@ -41,7 +41,7 @@ describe('help', () => {
   })
 
   test.each(COMMANDS.map(path => [path]))(
-    'of `bindery %s` fits a screen: 80 columns and 24 lines, or 40 for the list of all commands',
+    'prints help of `bindery %s` within 80 columns and 24 lines, or 40 for the list of all commands',
     async path => {
       const { exit, out } = await bindery(...path, '--help')
       expect(exit).toBe(0)
@@ -51,7 +51,7 @@ describe('help', () => {
     },
   )
 
-  test('what is used wrongly is said, with how it is used, and ends with 2', async () => {
+  test('explains a wrong use and exits with 2', async () => {
     for (const argv of [['chek'], ['check'], ['check', 'a', '--jsn'], ['deploy', '.'], ['migrate'], []]) {
       const { exit, err } = await bindery(...argv)
       expect([argv, exit]).toEqual([argv, 2])
@@ -60,7 +60,7 @@ describe('help', () => {
     expect((await bindery('chek', 'x')).err).toContain('(Did you mean check?)')
   })
 
-  test('without a sign-in, what needs one says how to sign in, and ends with 4', async () => {
+  test('says how to sign in and exits with 4 if a command needs a sign-in', async () => {
     const env = { HOME: '/nonexistent' }
     for (const argv of [
       ['deploy', '.', '--tenant', 'a'],
@@ -73,7 +73,7 @@ describe('help', () => {
     }
   })
 
-  test('BINDERY_URL is an address, or a wrong use', async () => {
+  test('exits with 2 if BINDERY_URL is not an address', async () => {
     const env = { HOME: '/nonexistent', BINDERY_URL: 'bindery.example.com', BINDERY_TOKEN: 'e.e30.x' }
     expect(await binderyWith({ env }, 'deploy', '.', '--tenant', 'a')).toEqual({
       exit: 2,
@@ -82,7 +82,7 @@ describe('help', () => {
     })
   })
 
-  test('with --json a failure is JSON too', async () => {
+  test('prints a failure as JSON with --json', async () => {
     const { exit, out, err } = await bindery('check', 'nowhere', '--json')
     expect(JSON.parse(out)).toEqual({ ok: false, error: "There is no folder 'nowhere'.", exit: 2 })
     expect(err).toBe('')
@@ -98,14 +98,14 @@ describe('help', () => {
     }
   })
 
-  test('is asked for as with other programs: help, help COMMAND; and so is the version', async () => {
+  test('accepts help, help COMMAND, -V and --version like other programs', async () => {
     expect((await bindery('help')).out).toBe((await bindery('--help')).out)
     expect((await bindery('help', 'price')).out).toBe((await bindery('price', '--help')).out)
     for (const option of ['-V', '--version'])
       expect(await bindery(option)).toEqual({ exit: 0, out: '0.1.0\n', err: '' })
   })
 
-  test('colours are the terminal’s to ask for', async () => {
+  test('prints colours only to a terminal that shows them', async () => {
     expect((await bindery('check', 'examples/motor')).out).not.toContain('\u001b[')
     expect((await binderyWith({ isColored: true }, 'check', 'examples/motor')).out).toContain('\u001b[32m')
   })

@@ -28,7 +28,7 @@ describe('bindery impact', () => {
     writeFileSync(exported, bookOf(linesOf(policies)))
   })
 
-  test('shows totals, who pays more, and refusals; and of an exported book what it shows of the requests', async () => {
+  test('shows totals and who pays more, and shows the same for an exported book as for its requests', async () => {
     const { exit, out } = await bindery(
       'impact',
       'examples/motor',
@@ -56,7 +56,7 @@ describe('bindery impact', () => {
     expect(again.out).toBe(out)
   })
 
-  test('--csv has a row for each policy, whose sums are the totals, and --html a page of charts', async () => {
+  test('--csv writes rows of policies that add up to the totals, and --html a page of charts', async () => {
     const [csv, html] = [join(folder, 'rows.csv'), join(folder, 'page.html')]
     const { out } = await bindery(
       ...['impact', 'examples/motor', '--book', exported, ...ON_THE_DAY],
@@ -80,7 +80,7 @@ describe('bindery impact', () => {
     expect(readFileSync(html, 'utf8')).toContain('id="group-region_class"')
   })
 
-  test('a book that is not whole, is none, or has a wrong line is refused by its place', async () => {
+  test('rejects an incomplete book, another kind of file and a wrong line, with the place', async () => {
     const fileOf = (name: string, text: string): string => {
       const file = join(folder, name)
       writeFileSync(file, text)
@@ -110,7 +110,7 @@ describe('bindery impact', () => {
     }
   })
 
-  test('wrong uses are said', async () => {
+  test('exits with 2 for wrong options', async () => {
     for (const [more, says] of [
       [['--at', 'noon'], "--at is 'renewal' or 'day'."],
       [['--day', 'tomorrow'], "'tomorrow' is no day"],
@@ -124,7 +124,7 @@ describe('bindery impact', () => {
     expect([exit, err]).toEqual([2, expect.stringContaining('There is no book')])
   })
 
-  test('accounts that cannot be read are counted with their reason', async () => {
+  test('counts accounts that cannot be read, with their reason', async () => {
     const accounts = [
       { accountData: { id: 'A' }, policies: [{ id: 'P1', productName: 'no_such', terms: [] }] },
     ]
@@ -136,7 +136,7 @@ describe('bindery impact', () => {
     expect(Object.keys(totals.reasons)).toEqual([expect.stringMatching(/^book: .*no_such/)])
   })
 
-  test('Ctrl-C ends it', async () => {
+  test('exits with 130 on Ctrl-C', async () => {
     const interruption = new AbortController()
     interruption.abort()
     const { exit } = await binderyWith(

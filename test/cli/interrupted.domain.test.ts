@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { binderyWith, type RunOptions } from './terminal.ts'
 
-/** A token by its claims; nobody here checks a signature. */
+/** Returns a token with these claims. Nobody here checks its signature. */
 const token = (claims: object): string =>
   ['{}', JSON.stringify({ exp: 4_000_000_000, ...claims }), ''].map(part => btoa(part)).join('.')
 
-describe('Ctrl-C while the service answers', () => {
+describe('Ctrl-C while the service responds', () => {
   let server: Server
-  /** Told when a request has come whose answer never ends. */
+  /** Called when a request has arrived whose response never ends. */
   let isAsked: () => void = () => {}
   beforeAll(async () => {
     server = createServer((_, response) => {
@@ -38,11 +38,11 @@ describe('Ctrl-C while the service answers', () => {
 
   const OF_TENANT = { 'tenant.uuid': '00000000-0000-4000-8000-000000000100' }
 
-  test('ends a tail in good order', async () => {
+  test('ends events tail with exit code 0', async () => {
     expect(await interruptedRun(OF_TENANT, 'events', 'tail')).toEqual({ exit: 0, out: '', err: '' })
   })
 
-  test('ends what is under way with 130', async () => {
+  test('ends deploy and migrate --follow with exit code 130', async () => {
     const { exit, err } = await interruptedRun({}, 'deploy', 'examples/home', '--tenant', 'a')
     expect(err).toBe('bindery: Interrupted.\n')
     expect(exit).toBe(130)
@@ -51,10 +51,10 @@ describe('Ctrl-C while the service answers', () => {
 })
 
 describe('Ctrl-C while the command works by itself', () => {
-  /** Aborted as a signal is: when the process comes to hear of it. */
+  /** Aborts as a signal does: only when the process gets to it. */
   const soon = (): AbortSignal => AbortSignal.timeout(300)
 
-  test('ends random policies with 130, and reports those that were made', async () => {
+  test('ends try with exit code 130, and reports the policies that were made', async () => {
     const { exit, out } = await binderyWith(
       { interrupted: soon() },
       ...['try', 'cli/starter', '--count', '1000000', '--json'],
@@ -65,7 +65,7 @@ describe('Ctrl-C while the command works by itself', () => {
     expect(count).toBeLessThan(100_000)
   }, 60_000)
 
-  test('ends scenarios after the one that is carried out, with 130', async () => {
+  test('ends test after the scenario that is running, with exit code 130', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bindery-interrupted-'))
     const file = join(folder, 'many.json')
     const policy = JSON.parse(readFileSync('cli/starter/policy.json', 'utf8')) as object

@@ -1,4 +1,5 @@
-// Files of JSON lines are divided at line feeds alone: a text of JSON may hold anything else that some take for the end of a line.
+// Files of JSON lines are split at line feeds alone: JSON text may contain other characters that some programs take for the end
+// of a line.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,13 +20,13 @@ async function read(content: Buffer): Promise<Line[]> {
 
 const Piece = fc.oneof(
   fc.constantFrom('\u2028', '\u2029', '\r', '\u0085', '\v', '\f', 'ü', '😀', '"', '{}'),
-  // Longer than what is read of the file at once.
+  // Longer than one read of the file.
   fc.constant('x'.repeat(70_000)),
   fc.string({ unit: 'grapheme' }).map(text => text.replaceAll('\n', '')),
 )
 const Text = fc.array(Piece, { maxLength: 6 }).map(pieces => pieces.join(''))
 
-it('has every line with its place, however the file is read', async () => {
+it('linesOf returns every line with its position, even if the file is read in pieces', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(Text, { maxLength: 8 }), fc.boolean(), async (texts, isCutOff) => {
       const content = Buffer.from(texts.map(text => `${text}\n`).join('')).subarray(
@@ -33,7 +34,7 @@ it('has every line with its place, however the file is read', async () => {
         isCutOff ? -1 : undefined,
       )
       const lines = await read(content)
-      // An empty text that nothing ends is no line.
+      // Empty text without a line feed at its end is not a line.
       const wanted = isCutOff && texts.at(-1) === '' ? texts.slice(0, -1) : texts
       expect(lines.map(({ text }) => text)).toEqual(wanted)
       for (const [at, { text, start, length, isEnded }] of lines.entries()) {

@@ -8,7 +8,7 @@ import { makeFolder } from '../../cli/make-folder.ts'
 const folder = mkdtempSync(join(tmpdir(), 'bindery-folder-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('a folder is made with those above it, once and again, with the mode', () => {
+test('makeFolder creates a folder and its parents with the mode, and accepts existing ones', () => {
   const deep = join(folder, 'a', 'b', 'c')
   makeFolder(deep, 0o700)
   makeFolder(deep)
@@ -17,19 +17,19 @@ test('a folder is made with those above it, once and again, with the mode', () =
   makeFolder('.')
 })
 
-test('a file in the way is left alone', () => {
+test('makeFolder fails on a file in its path, and leaves the file alone', () => {
   const file = join(folder, 'file')
   writeFileSync(file, 'mine')
   expect(() => makeFolder(file)).toThrow('EEXIST')
   expect(() => makeFolder(join(file, 'within'))).toThrow('ENOTDIR')
 })
 
-// In a process of its own, since a fault would not come back.
+// In a separate process, because a fault would never return.
 test.runIf(process.platform === 'linux').each([
   ['new', '/proc/none/boats'],
   ['schema', '--out', '/proc/none/schemas'],
   ['types', '--out', '/proc/none/types/api.d.ts'],
-])('bindery %s below /proc, where nothing can be made, is a wrong use', (...args) => {
+])('bindery %s exits with 2 below /proc, where no folder can be created', (...args) => {
   const run = () =>
     execFileSync(process.execPath, ['cli/bin.mjs', ...args], {
       timeout: 20_000,

@@ -8,7 +8,7 @@ const folder = mkdtempSync(join(tmpdir(), 'bindery-new-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('bindery new', () => {
-  test('makes a configuration that has no mistakes, and a policy that it prices', async () => {
+  test('creates a configuration without mistakes, and a policy that it prices', async () => {
     const made = join(folder, 'Bicycle Cover')
     expect((await bindery('new', made)).exit).toBe(0)
     const checked = await bindery('check', made)
@@ -23,7 +23,7 @@ describe('bindery new', () => {
     })
   })
 
-  test('leaves a folder alone that has something in it', async () => {
+  test('leaves a folder alone that is not empty', async () => {
     const present = join(folder, 'present')
     mkdirSync(present)
     writeFileSync(join(present, 'mine.txt'), 'mine')
@@ -33,7 +33,7 @@ describe('bindery new', () => {
     expect(readFileSync(join(present, 'mine.txt'), 'utf8')).toBe('mine')
   })
 
-  test('leaves a file alone that has the name, or is on the way', async () => {
+  test('leaves a file alone that has the name or is part of the path', async () => {
     const file = join(folder, 'file')
     writeFileSync(file, 'mine')
     expect(await bindery('new', file)).toEqual({
@@ -47,7 +47,7 @@ describe('bindery new', () => {
     expect(readFileSync(file, 'utf8')).toBe('mine')
   })
 
-  test('tells the next commands as a shell takes them, and makes plain letters of others', async () => {
+  test("prints the next commands quoted for a shell, and replaces special letters in the product's name", async () => {
     const made = join(folder, "Größe d'Été")
     const { out } = await bindery('new', made)
     expect(out).toContain('with the product gro_e_d_ete')
@@ -55,7 +55,7 @@ describe('bindery new', () => {
     expect((await bindery('check', made)).exit).toBe(0)
   })
 
-  test('a name that no product can have is a wrong use', async () => {
+  test('exits with 2 for a name that no product can have', async () => {
     expect((await bindery('new', join(folder, '123'))).exit).toBe(2)
   })
 })

@@ -9,14 +9,14 @@ const EXPOSURES = `${POLICY}/exposures`
 export type Mistake = {
   what: string
   path: string
-  /** What stands in the file, and what is put in its place; or the path that it gets; or that it goes. */
+  /** The text to replace and its replacement, or the new path of the file, or its removal. */
   edit: readonly [string, string] | { renamed: string } | 'removed'
-  /** Where it is found, if not in that file. */
+  /** The file of the finding, if it is not the edited one. */
   foundIn?: string
   code: string
-  /** What the line that is told contains; absent where the mistake is of the file as a whole. */
+  /** Text on the reported line. Absent if the mistake concerns the file as a whole. */
   line?: string
-  /** What the explanation must say: what is wrong, and what to do. */
+  /** What the message must contain: what is wrong, and what to do. */
   says: readonly string[]
 }
 
@@ -224,13 +224,13 @@ export const MISTAKES: readonly Mistake[] = [
   },
 ]
 
-/** The plugin whose script does not parse is switched on: else nobody would miss it. */
+/** Enables the plugin whose script does not parse. Otherwise nothing needs the script. */
 const SWITCH = ['"main/underwriter.js", "enabled": false', '"main/underwriter.js", "enabled": true'] as const
 
-/** Where a mistake is to be found. */
+/** Where a mistake must be found. */
 export type Planted = { path: string; line?: number }
 
-/** Copies the example to the folder and makes all mistakes in it; answers where each lies, in the order of the list. */
+/** Copies the example to the folder and plants all mistakes in it. Returns the place of each, in the order of the list. */
 export function plantMistakes(folder: string): Planted[] {
   cpSync(EXAMPLE, folder, { recursive: true })
   replaceIn(join(folder, POLICY, 'policy.json'), SWITCH)
@@ -254,7 +254,7 @@ function replaceIn(file: string, [from, to]: readonly [string, string]): void {
   writeFileSync(file, text.replace(from, to))
 }
 
-/** The line on which the words begin; of words that begin with a line break, the one after it. */
+/** Returns the line on which the text begins, or the next one if the text begins with a line break. */
 function lineOf(file: string, words: string): number {
   const text = readFileSync(file, 'utf8')
   const offset = text.indexOf(words)

@@ -34,7 +34,7 @@ const figures = ({ price, underwriting }: Priced) => ({
 
 const [plainYear] = workedPolicies('motor')
 
-/** The motor example with its plugins switched on. */
+/** Returns a copy of the motor example with its plugins enabled. */
 function withPlugins(): string {
   const copy = join(folder, 'plugins')
   cpSync('examples/motor/configuration', copy, { recursive: true })
@@ -45,7 +45,7 @@ function withPlugins(): string {
 
 describe('bindery price', () => {
   test.each(['motor', 'home'] as const)(
-    'comes to the figures that the README of examples/%s works out by hand',
+    'prints the amounts that the README of examples/%s works out by hand',
     async example => {
       const { exit, out } = await bindery(
         ...['price', `examples/${example}`, '--json'],
@@ -66,7 +66,7 @@ describe('bindery price', () => {
     },
   )
 
-  test('plugins rate and underwrite in the sandbox, and come to the same as templates', async () => {
+  test('runs plugins in the sandbox, with the same result as the templates', async () => {
     const { exit, out } = await bindery(
       ...['price', withPlugins(), '--json', '--policy', 'examples/motor/worked.json'],
     )
@@ -82,8 +82,8 @@ describe('bindery price', () => {
     )
   })
 
-  test('ends a plugin that would never end, and says so', async () => {
-    // Its steps are few: the engine itself looks through the list.
+  test('stops a plugin that would never end, and reports the limit', async () => {
+    // It takes few steps, because the engine itself searches the list.
     vi.stubEnv('PLUGIN_CALL_MS', '1000')
     const copy = withPlugins()
     const loop = 'exports.getPerilRates = () => Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)'
@@ -118,7 +118,7 @@ underwriting: accept
 `)
   })
 
-  test('values that the product does not take are refused as the service refuses them', async () => {
+  test('rejects values that the product does not accept, as the service does', async () => {
     const { policy } = plainYear!.request
     const file = write('wrong.json', {
       ...policy,
@@ -130,7 +130,7 @@ underwriting: accept
     expect(exit).toBe(1)
   })
 
-  test('a file that is no JSON is told with its line, and one that is no policy with what it should be', async () => {
+  test('reports invalid JSON with its line, and other JSON with what it should be', async () => {
     const broken = write('broken.json', '{\n  "productName": private_motor\n}')
     expect((await bindery('price', 'examples/motor', '--policy', broken)).err).toContain(
       `${broken}:2:18: A value is expected here`,
@@ -140,7 +140,7 @@ underwriting: accept
     expect(exit).toBe(1)
   })
 
-  test('a list of nothing prices nothing and is told so, and a mark before the text is none of it', async () => {
+  test('reports an empty list, and ignores a byte-order mark', async () => {
     const none = write('none.json', [])
     expect(await bindery('price', 'examples/motor', '--policy', none)).toEqual({
       exit: 1,
@@ -151,7 +151,7 @@ underwriting: accept
     expect((await bindery('price', 'examples/motor', '--policy', marked)).exit).toBe(0)
   })
 
-  test('what a plugin would read of the service is not there, and is said', async () => {
+  test('reports what a plugin asked for and only a service has', async () => {
     const copy = withPlugins()
     const script = join(copy, 'scripts/main/underwriter.js')
     const source = readFileSync(script, 'utf8')

@@ -1,4 +1,4 @@
-// Runs a command in this process, with a terminal of the test's own.
+// Runs a command in this process, with the test as its terminal.
 import { Readable } from 'node:stream'
 import pico from 'picocolors'
 import { run } from '../../cli/main.ts'
@@ -8,12 +8,12 @@ export type Ran = { exit: number; out: string; err: string }
 
 export type RunOptions = {
   env?: Record<string, string>
-  /** What is piped in. */
+  /** The piped input. */
   input?: string
   isWatched?: boolean
   isColored?: boolean
   interrupted?: AbortSignal
-  /** Told of each text as it is written. */
+  /** Called with each text as it is written. */
   heard?: (text: string) => void
 }
 

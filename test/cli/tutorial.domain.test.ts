@@ -1,5 +1,5 @@
-// docs/tutorial.md as somebody follows it: its files are written as they stand there, its commands are typed in their order, and
-// print what the page says. What comes of it is examples/commercial_property.
+// Follows docs/tutorial.md as a reader does: writes its files as shown, runs its commands in order, and compares what they print.
+// The result is examples/commercial_property.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,11 +15,11 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const STEPS = stepsOf(readFileSync('docs/tutorial.md', 'utf8'))
 
-/** The project's folder, in the place of its name. */
+/** Replaces the name of the project by its folder. */
 const placed = (word: string): string =>
   word === PROJECT || word.startsWith(`${PROJECT}/`) ? join(folder, word) : word
 
-/** What the command prints, as if it was typed in the folder around the project. */
+/** Returns what the command prints if it is typed in the folder around the project. */
 async function typed(command: string): Promise<string> {
   const [npx, program, ...words] = command.split(' ')
   expect([npx, program]).toEqual(['npx', 'bindery'])
@@ -29,19 +29,19 @@ async function typed(command: string): Promise<string> {
     .replaceAll(/^\S*(?=commercial_property\/configuration)/gm, '')
 }
 
-/** What differs from one run to the next: how long scenarios took. */
+/** Removes what differs between runs: the time that scenarios took. */
 const steady = (text: string): string => text.trimEnd().replace(/[\d.]+ s\)/g, 'N s)')
 
 const LEFT_OUT = '…\n'
 
-/** What was printed, without what the page leaves out; all of it where it does not say what the page says in between. */
+/** Returns what was printed without what the page leaves out, or all of it if it lacks what the page shows. */
 function shortened(printed: string, said: string): string {
   const parts = said.split(LEFT_OUT).filter(part => part !== '')
   if (parts.length > 1 || !said.includes(LEFT_OUT)) return steady(printed)
   return printed.includes(parts[0]!) ? steady(said) : steady(printed)
 }
 
-/** Files below the folder with their texts; the note to editors leads to another place in each copy. */
+/** Returns the files below the folder with their texts, without the note to editors, whose path differs in each copy. */
 const filesOf = (root: string): Record<string, string> =>
   Object.fromEntries(
     readdirSync(root, { recursive: true, withFileTypes: true })
@@ -54,7 +54,7 @@ const filesOf = (root: string): Record<string, string> =>
   )
 
 describe('the tutorial', () => {
-  test('prints what it says, command by command', async () => {
+  test('shows what each command prints', async () => {
     let commands = 0
     for (const step of STEPS)
       if (step.kind === 'file') writeStep(join(folder, PROJECT), step)
@@ -68,7 +68,7 @@ describe('the tutorial', () => {
     expect(commands).toBeGreaterThan(6)
   })
 
-  test('ends in the example, file by file', () => {
+  test('ends with the files of the example', () => {
     const built = Object.entries(filesOf(join(folder, PROJECT))).filter(([path]) =>
       /^(configuration|scenarios)\/|^polic/.test(path),
     )
@@ -77,7 +77,7 @@ describe('the tutorial', () => {
     expect(Object.fromEntries(built)).toEqual(example)
   })
 
-  test('builds what it promises: three kinds of exposures, six perils, two taxes, two fees, a plugin, documents', async () => {
+  test('builds three kinds of exposures, six perils, two taxes, two fees and a plugin', async () => {
     const { out } = await bindery('check', EXAMPLE)
     expect(out).toBe('0 errors, 0 warnings: commercial_property with 3 exposures, 6 perils; 1 script\n')
     const priced = await bindery('price', EXAMPLE, '--policy', join(EXAMPLE, 'policy.json'), '--json')

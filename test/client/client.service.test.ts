@@ -1,4 +1,4 @@
-// The typed client against the service: signed in by itself, lists whole, writes once, refusals as errors.
+// The typed client against the service: it signs in by itself, returns whole lists, writes once, and throws refusals as errors.
 import { strFromU8, unzipSync } from 'fflate'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type BinderyClient, BinderyError } from '../../client/index.ts'
@@ -13,7 +13,7 @@ let tenant: Motor
 let agent: BinderyClient
 let admin: BinderyClient
 
-/** As examples/motor/configuration/security/test_users.json has it. */
+/** The password of all users in examples/motor/configuration/security/test_users.json. */
 const password = 'password'
 const signedIn = (username: string): BinderyClient =>
   clientOf({ signIn: { username, password, tenantName: tenant.tenantName } })
@@ -36,8 +36,8 @@ const newPolicyholder = (last_name: string) =>
     body: { completed: true, values: { ...plainYear().request.policyholder.values, last_name } },
   })
 
-describe('a journey', () => {
-  test('from policyholder to a paid invoice, every answer with its type', async () => {
+describe('the client', () => {
+  test('goes from a policyholder to a paid invoice and a renewal with typed responses', async () => {
     const holder = await newPolicyholder('Keller')
     const { locator } = await agent.post('/policy', {
       body: {
@@ -67,7 +67,7 @@ describe('a journey', () => {
     expect(decided.decision).toBe('accept')
   })
 
-  test('what is refused is an error with its code, the message and the request', async () => {
+  test('throws a refusal as a BinderyError with its code, message and request id', async () => {
     const error = await agent
       .get('/policy/{policyLocator}', { params: { path: { policyLocator: '999999999' } } })
       .catch((thrown: BinderyError) => thrown)
@@ -80,7 +80,7 @@ describe('a journey', () => {
     expect((error as BinderyError).requestId).toBe((error as BinderyError).problem!.referenceId)
   })
 
-  test('a write under one key is carried out once, and by itself under a key of its own', async () => {
+  test('writes once when it gets an idempotency key twice, and otherwise sends a new key with each call', async () => {
     const body = { completed: true, values: plainYear().request.policyholder.values }
     const headers = { 'idempotency-key': 'the-same' }
     const [first, second] = [
@@ -92,7 +92,7 @@ describe('a journey', () => {
     expect(third.locator).not.toBe(first.locator)
   })
 
-  test('tells its tenant, and signs in once more when its tokens have been ended', async () => {
+  test('returns the locator of its tenant, and signs in again when its tokens were revoked', async () => {
     expect(await agent.tenantLocator()).toBe(tenant.tenantLocator)
     const accounts = await collected(admin.list('/account/v1/accounts/list'))
     const { id: locator } = accounts.find(({ username }) => username === 'alice.agent')!
@@ -105,7 +105,7 @@ describe('a journey', () => {
     await expect(agent.get('/auth/permissions', { signal })).rejects.toThrow('enough')
   })
 
-  test('a resource group is read, changed and retired', async () => {
+  test('reads, changes and retires a resource group', async () => {
     const path = { tenantLocator: tenant.tenantLocator }
     const { locator } = await admin.post('/resource/{tenantLocator}/groups', {
       params: { path },
@@ -128,7 +128,7 @@ describe('a journey', () => {
     expect(retired.name).toBe('late winter')
   })
 
-  test('a webhook is made and changed', async () => {
+  test('creates and changes a webhook', async () => {
     const path = { tenantLocator: tenant.tenantLocator }
     const { locator } = await admin.post('/event/{tenantLocator}/webhooks', {
       params: { path },
@@ -155,7 +155,7 @@ describe('a journey', () => {
     expect(changed).toMatchObject({ name: 'general ledger', eventTypes: ['policy.cancel'] })
   })
 
-  test('a file goes up as a form or as it is, and comes down as a Blob', async () => {
+  test('uploads a file as a form or as bytes, and downloads it as a Blob', async () => {
     const path = { tenantLocator: tenant.tenantLocator }
     const file = new Blob(['code,factor\nA,1.5\n'], { type: 'text/csv' })
     for (const [staticName, body] of Object.entries({ form: { file }, bytes: file })) {
@@ -170,7 +170,7 @@ describe('a journey', () => {
   })
 })
 
-describe('a list comes whole, whichever way it pages', () => {
+describe('a list of the client', () => {
   const names = ['Adler', 'Bauer', 'Conrad', 'Dietz', 'Ebert']
   let policyholders: string[]
   beforeAll(async () => {
@@ -178,7 +178,7 @@ describe('a list comes whole, whichever way it pages', () => {
     for (const name of names) policyholders.push((await newPolicyholder(name)).locator)
   })
 
-  test('by tokens', async () => {
+  test('is complete when pages have tokens', async () => {
     const query = { pageSize: 2, searchField: 'last_name', searchValue: 'Conrad' }
     const found = await collected(agent.list('/policyholders', { params: { query } }))
     expect(found.map(({ locator }) => locator)).toEqual([policyholders[2]])
@@ -188,7 +188,7 @@ describe('a list comes whole, whichever way it pages', () => {
     expect(new Set(locators).size).toBe(locators.length)
   })
 
-  test('by offset and count, of an answer that says whether there is more', async () => {
+  test('is complete when pages have an offset and a count, and say whether there is more', async () => {
     const query = { count: 1 }
     const pages = await collected(admin.pages('/account/v1/accounts/list', { params: { query } }))
     expect(pages.length).toBeGreaterThan(1)
@@ -199,7 +199,7 @@ describe('a list comes whole, whichever way it pages', () => {
     )
   })
 
-  test('by offset and count, of a bare list', async () => {
+  test('is complete when pages have an offset and a count, and are bare lists', async () => {
     const path = { tenantLocator: tenant.tenantLocator }
     for (const name of ['spring', 'summer', 'autumn'])
       await admin.post('/resource/{tenantLocator}/groups', {
@@ -212,7 +212,7 @@ describe('a list comes whole, whichever way it pages', () => {
     expect(groups.map(({ name }) => name)).toEqual(expect.arrayContaining(['spring', 'summer', 'autumn']))
   })
 
-  test('by the numbers of pages', async () => {
+  test('is complete when pages have numbers', async () => {
     const path = { locator: policyholders[0]! }
     const keys = Array.from({ length: 150 }, (_, at) => `key ${String(at).padStart(3, '0')}`)
     const auxData = keys.map(key => ({ key, value: 'v' }))
@@ -221,7 +221,7 @@ describe('a list comes whole, whichever way it pages', () => {
     expect(listed.map(({ key }) => key).sort()).toEqual(keys)
   })
 
-  test('the streams of events up to now, and on from the last token', async () => {
+  test('of events ends at the present, and continues from the last token', async () => {
     const query = { eventType: 'policyholder.create', pageSize: 3 }
     const pages = await collected(admin.pages('/eventstream/events', { params: { query } }))
     const told = pages.flatMap(({ events }) => events.map(({ data }) => data.policyholderLocator))
@@ -232,11 +232,11 @@ describe('a list comes whole, whichever way it pages', () => {
     expect(later.map(({ data }) => data.policyholderLocator)).toEqual([locator])
   })
 
-  test('every list of the contract has a form that the client knows', async () => {
+  test('has a form that the client knows, for every list in the contract', async () => {
     const { paths, components } = await callOk<Document>('GET', '/openapi.json')
     const resolved = (schema: JsonSchema): JsonSchema =>
       schema.$ref ? components.schemas[schema.$ref.split('/').at(-1)!]! : schema
-    // Exports are lines of NDJSON, each page with a last line that says how to go on.
+    // Exports are lines of NDJSON, and the last line of each page says how to continue.
     const paged = Object.entries(paths).filter(
       ([path, { get }]) =>
         !path.startsWith('/export/') &&
@@ -254,7 +254,7 @@ describe('a list comes whole, whichever way it pages', () => {
     }
   })
 
-  test('an answer that is no page is told as one', () => {
+  test('is not made from a response that is not a page', () => {
     expect(() => itemsOf({ locator: '1' })).toThrow('no page of a list')
   })
 })

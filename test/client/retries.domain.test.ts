@@ -1,4 +1,4 @@
-// How the client tries again, against a server that fails as it is told to.
+// How the client retries, against a server that fails on command.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +11,7 @@ type Turn = (response: ServerResponse, request: IncomingMessage) => void
 let server: ReturnType<typeof createServer>
 let baseUrl: string
 let seen: Seen[]
-/** What the server does with each request, in their order; the last one again and again. */
+/** What the server does with each request, in their order. The last one is repeated. */
 let turns: Turn[]
 
 beforeEach(async () => {
@@ -70,7 +70,7 @@ const write = (options: object = {}) =>
     ...options,
   })
 
-describe('a call is made again', () => {
+describe('a call is retried', () => {
   test.each([
     ['after 429', problem(429, 'tooManyRequests', { 'retry-after': '0' })],
     ['after 503', problem(503, 'overloaded', { 'retry-after': '0' })],
@@ -78,7 +78,7 @@ describe('a call is made again', () => {
     ['after the page of a gateway', html(502)],
     ['after a connection that broke', broken],
     ['after one that broke inside the answer', brokenInside],
-  ])('%s, the write under the same key', async (_, fault) => {
+  ])('%s, and a write keeps its key', async (_, fault) => {
     turns = [fault, fault, policy]
     expect(await read()).toEqual({ locator: '100000001' })
     turns = [fault, policy]
@@ -89,7 +89,7 @@ describe('a call is made again', () => {
     expect(seen[4]!.key).toBe(seen[3]!.key)
   })
 
-  test('with the whole body, a form too', async () => {
+  test('with its whole body, even if that is a form', async () => {
     turns = [problem(503, 'overloaded', { 'retry-after': '0' }), json(200, { success: true })]
     await client().post('/configuration/deployTest', {
       body: { tenantNameSuffix: 'motor', zipFile: new Blob(['PK file']) },
@@ -106,7 +106,7 @@ describe('a call is made again', () => {
   })
 })
 
-describe('a call is not made again', () => {
+describe('a call is not retried', () => {
   test.each([
     ['a refusal', problem(409, 'wrongState'), 'wrongState'],
     ['a fault of the service', problem(500, 'internal'), 'internal'],
@@ -119,7 +119,7 @@ describe('a call is not made again', () => {
     expect(seen).toHaveLength(1)
   })
 
-  test('more often than told, and the last answer is the error', async () => {
+  test('more than three times, and the last response becomes the error', async () => {
     turns = [problem(503, 'unavailable', { 'retry-after': '0', 'x-request-id': 'r1' })]
     const error = await write().catch((thrown: BinderyError) => thrown)
     expect(error).toBeInstanceOf(BinderyError)
@@ -133,13 +133,13 @@ describe('a call is not made again', () => {
     expect(seen).toHaveLength(4)
   })
 
-  test('when there is nobody: what fetch throws is thrown', async () => {
+  test('more than three times without a server, and the error of fetch is thrown', async () => {
     turns = [broken]
     await expect(read()).rejects.toThrow(TypeError)
     expect(seen).toHaveLength(4)
   })
 
-  test('once it is aborted, during a wait too', async () => {
+  test('once it is aborted, even during a wait', async () => {
     turns = [problem(503, 'unavailable', { 'retry-after': '1' })]
     const controller = new AbortController()
     const call = read({ signal: controller.signal })
@@ -151,15 +151,15 @@ describe('a call is not made again', () => {
   })
 })
 
-describe('an answer that is not the service’s', () => {
-  test('is an error without a problem', async () => {
+describe('a response that is not from the service', () => {
+  test('becomes an error without a problem', async () => {
     turns = [html(403)]
     const error = await read().catch((thrown: BinderyError) => thrown)
     expect(error).toMatchObject({ status: 403, problem: undefined, code: undefined })
   })
 })
 
-/** A token that ends so many seconds after it was made. */
+/** Returns a token that expires this many seconds after it was issued. */
 const tokenOf = (name: string, seconds: number): string =>
   `h.${Buffer.from(JSON.stringify({ iat: 1_000, exp: 1_000 + seconds, name })).toString('base64url')}.s`
 const signedIn = (token: string): Turn => json(200, { authorizationToken: token, expiresTimestamp: '1' })
@@ -167,7 +167,7 @@ const withSignIn = () => client({ signIn: { username: 'a', password: 'p', hostNa
 const paths = () => seen.map(({ path }) => path.replace('/account/', ''))
 
 describe('signing in', () => {
-  test('calls at once sign in once', async () => {
+  test('happens once for concurrent calls', async () => {
     turns = [signedIn(tokenOf('one', 3_600)), json(200, [])]
     const { get } = withSignIn()
     await Promise.all([get('/products'), get('/products'), get('/products')])
@@ -177,7 +177,7 @@ describe('signing in', () => {
     expect(new Set(seen.slice(1).map(({ token }) => token)).size).toBe(1)
   })
 
-  test('a token near its end is renewed with itself, and the password asked for when that is refused', async () => {
+  test('renews a token near its end with the token itself, and with the password if that is rejected', async () => {
     const short = tokenOf('one', 0)
     turns = [
       signedIn(short),
@@ -201,7 +201,7 @@ describe('signing in', () => {
     expect(seen[2]!.token).toBe(`Bearer ${short}`)
   })
 
-  test('a token that no longer counts is replaced once, and the call made again with its body and key', async () => {
+  test('replaces a token that is no longer valid once, and repeats the call with its body and key', async () => {
     turns = [
       signedIn(tokenOf('one', 3_600)),
       problem(401, 'unauthenticated'),
@@ -220,7 +220,7 @@ describe('signing in', () => {
     expect(seen[1]!.body).toContain('Keller')
   })
 
-  test('a wrong password is the error of every call, without a second try', async () => {
+  test('fails with a wrong password without a second try', async () => {
     turns = [problem(401, 'signInFailed')]
     const error = await withSignIn()
       .get('/products')
@@ -229,7 +229,7 @@ describe('signing in', () => {
     expect(seen).toHaveLength(1)
   })
 
-  test('a token of one’s own that is refused is not tried again; a function is asked for another', async () => {
+  test('does not replace a given token that is rejected, but asks a function for another one', async () => {
     turns = [problem(401, 'unauthenticated'), problem(401, 'unauthenticated'), json(200, [])]
     await expect(client().get('/products')).rejects.toThrow(BinderyError)
     expect(seen).toHaveLength(1)

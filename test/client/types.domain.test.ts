@@ -1,4 +1,5 @@
-// What the compiler says of calls of the typed client: nothing where they are right, and names that a reader knows where they are wrong.
+// What the compiler reports for calls of the typed client: nothing for correct ones, and names that a reader knows for wrong
+// ones.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { literal, type SampledOperation } from '../../console/reference/samples.ts'
 import { loadDocument } from '../../scripts/routes.ts'
@@ -32,7 +33,7 @@ const WRONG = {
   ],
 }
 
-/** For each operation with a body, its example: held in a variable, and constant. */
+/** Returns a program for each operation with a body, with its example in a variable and as a constant. */
 async function exampleBodies(): Promise<Record<string, string>> {
   const { paths } = JSON.parse(await loadDocument()) as Document
   const programs = Object.entries(paths).flatMap(([path, methods]) =>
@@ -56,7 +57,7 @@ async function exampleBodies(): Promise<Record<string, string>> {
 }
 
 let bodies: Record<string, string>
-/** What the compiler says, which reads the client's types once for all programs. */
+/** The output of the compiler, which reads the client's types once for all programs. */
 let all: string
 
 beforeAll(async () => {
@@ -65,39 +66,39 @@ beforeAll(async () => {
   all = await compile({ ...bodies, ...Object.fromEntries(wrong) })
 })
 
-/** What it says of one of the programs: its line, and those that are indented below it. */
+/** Returns the output for one of the programs: its line, and the indented lines below it. */
 const saidOf = (program: keyof typeof WRONG): string =>
   all
     .split(/\n(?=\S)/)
     .filter(one => one.startsWith(`call-${program}.ts`))
     .join('\n')
 
-test('a body may be held in a variable, and be constant', () => {
+test('a body may be in a variable, and may be constant', () => {
   expect(Object.keys(bodies).length).toBeGreaterThan(70)
   expect(all.split('\n').filter(line => /^\S/.test(line) && !line.startsWith('call-'))).toEqual([])
 })
 
-describe('the compiler says', () => {
-  test('which record a body is to be, and which property is wrong', () => {
+describe('the compiler', () => {
+  test('names the record that a body must be, and the property that is wrong', () => {
     const text = saidOf('record')
     expect(text).toContain("is not assignable to type 'PolicyCreateRequest'")
     expect(text).toContain("Types of property 'policyholderLocator' are incompatible")
     expect(text.length).toBeLessThan(400)
   })
 
-  test('that a property is unknown, and which one was meant', () => {
+  test('names an unknown property, and the one that was meant', () => {
     expect(saidOf('unknown')).toContain(
       "'exposure' does not exist in type 'PolicyCreateRequest'. Did you mean to write 'exposures'?",
     )
   })
 
-  test('that an answer has no such property, and that parameters are missing', () => {
+  test('reports an unknown property of a response, and missing parameters', () => {
     const text = saidOf('answer')
     expect(text).toContain("Property 'nothing' does not exist on type 'PolicyResponse'")
     expect(text).toContain('Expected 2 arguments, but got 1')
   })
 
-  test('nothing of records by their names, and of answers that are read as files', () => {
+  test('accepts records by their names, and responses that are read as files', () => {
     expect(saidOf('right')).toBe('')
   })
 })

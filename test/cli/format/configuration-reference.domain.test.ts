@@ -14,20 +14,20 @@ import {
   withConfigurationReference,
 } from '../../../tools/configuration-reference.ts'
 
-/** Every property, with the place it has on the page. */
+/** Every property, with its place on the page. */
 const PROPERTIES: (readonly [string, Described])[] = [
   ...FILE_KINDS.flatMap(kind => propertiesOfFile(kind).map(one => [kind.kind, one] as const)),
   ...(['field', 'document'] as const).flatMap(name => sharedStructure(name).map(one => [name, one] as const)),
 ]
 
-test('docs/configuration.md tells of the schemas of today; npm run docs:configuration writes it', () => {
+test('docs/configuration.md describes the present schemas (npm run docs:configuration writes it)', () => {
   const page = readFileSync(CONFIGURATION_PAGE, 'utf8')
   expect(page).toBe(withConfigurationReference(page))
   expect(() => withConfigurationReference('nothing')).toThrow(CONFIGURATION_BEGIN)
 })
 
 describe('a property', () => {
-  test('is on the page wherever it stands: of the file, in an object, in a list, and by name', () => {
+  test('is on the page wherever it occurs: in the file, in an object, in a list and by name', () => {
     const places = PROPERTIES.map(([place, { path }]) => `${place}: ${path}`)
     expect(places).toEqual(expect.arrayContaining(['config: timezone', 'policy: lapse.gracePeriodDays']))
     expect(places).toEqual(
@@ -44,7 +44,7 @@ describe('a property', () => {
   })
 
   test.each(PROPERTIES.map(([place, one]) => [`${place}: ${one.path}`, one] as const))(
-    '%s says what it means, in a sentence that does more than repeat its name, and shows a value',
+    '%s has a description that does more than repeat its name, and an example',
     (_, { path, schema }) => {
       const { description = '', examples = [] } = schema
       expect(description).toMatch(/[.)]$/)
@@ -61,7 +61,7 @@ describe('a property', () => {
   )
 })
 
-/** The part of a zod schema that reads the property of this name, wherever it stands. */
+/** Yields a zod schema and all schemas inside it, each once. */
 function* schemasIn(schema: z.ZodType, seen = new Set<unknown>()): Generator<z.ZodType> {
   if (seen.has(schema)) return
   seen.add(schema)
@@ -82,7 +82,7 @@ function* schemasIn(schema: z.ZodType, seen = new Set<unknown>()): Generator<z.Z
 }
 
 describe('an example', () => {
-  test('of every property is read by the schema that reads the files', async () => {
+  test('of every property is accepted by the schema that reads the files', async () => {
     const { z: zod } = await import('zod')
     let read = 0
     for (const root of [...FILE_KINDS.map(({ schema }) => schema), fieldList, documentList])
@@ -96,13 +96,13 @@ describe('an example', () => {
   })
 
   test.each(FILE_KINDS.map(kind => [kind.kind, kind] as const))(
-    'of a whole file of the kind %s is read, with and without $schema',
+    'of a whole file of the kind %s is accepted',
     (_, { schema, sample }) => {
       expect(schema.safeParse(sample).error).toBeUndefined()
     },
   )
 
-  test('of a role names permissions that there are', async () => {
+  test('of a role names only permissions that exist', async () => {
     const { z: zod } = await import('zod')
     const { schema, sample } = FILE_KINDS.find(({ kind }) => kind === 'roles')!
     const shown = [...schemasIn(schema)].map(one => zod.globalRegistry.get(one)?.examples ?? [])
@@ -112,7 +112,7 @@ describe('an example', () => {
   })
 })
 
-test('a file has one kind by its path, and what is no JSON of the format has none', () => {
+test('the path of a file determines its kind, and other files have none', () => {
   expect(kindOfFile('products/home/policy/exposures/house/perils/fire.json')?.kind).toBe('peril')
   expect(kindOfFile('products/home/policy/policy.json')?.kind).toBe('policy')
   expect(kindOfFile('products/home/policy/tables/rates.csv')).toBeUndefined()

@@ -24,14 +24,14 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true })
 const VALIDATORS = new Map(FILE_KINDS.map(kind => [kind.kind, ajv.compile(schemaOfKind(kind))]))
 
-/** What a validator says of the value; empty if it fits. */
+/** Returns what the validator reports for the value; empty if it is valid. */
 function problems(kind: string, value: unknown): string[] {
   const validate = VALIDATORS.get(kind)!
   validate(value)
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
 }
 
-/** Files of the format below the root of a configuration. */
+/** Returns the files of the format below the root of a configuration. */
 const filesOf = (root: string): { path: string; kind: FileKind; value: unknown }[] =>
   readdirSync(root, { recursive: true, encoding: 'utf8' }).flatMap(path => {
     const kind = kindOfFile(path)
@@ -46,7 +46,7 @@ const CONFIGURATIONS = [
 ]
 
 describe('schemas/', () => {
-  test('has the schema of each kind of file as it is today; npm run docs:configuration writes them', () => {
+  test('contains the present schema of each kind of file (npm run docs:configuration writes them)', () => {
     expect(readdirSync('schemas').sort()).toEqual(
       schemaFiles()
         .map(({ name }) => name)
@@ -59,17 +59,17 @@ describe('schemas/', () => {
 describe.each(CONFIGURATIONS)('%s', root => {
   const files = filesOf(root)
 
-  test('fits its schemas', () => {
+  test('is valid under its schemas', () => {
     expect(files.length).toBeGreaterThan(8)
     for (const { path, kind, value } of files) expect([path, problems(kind.kind, value)]).toEqual([path, []])
   })
 
-  test('names them in every file, by a path that leads to them', () => {
+  test('names the schema in every file, by a path that leads to it', () => {
     for (const { path, kind, value } of files) {
       const { $schema } = value as { $schema?: string }
       expect([path, $schema?.split('/').at(-1)]).toEqual([path, schemaFileName(kind.kind)])
       const target = join(root, dirname(path), $schema!)
-      // Of the starter they are made by `bindery new`.
+      // The schemas of the starter are written by `bindery new`.
       if (root.startsWith('examples')) expect(existsSync(target), target).toBe(true)
       else
         expect(relative('cli/starter', target)).toBe(join('.bindery', 'schemas', schemaFileName(kind.kind)))
@@ -78,13 +78,13 @@ describe.each(CONFIGURATIONS)('%s', root => {
 })
 
 test.each(FILE_KINDS.map(kind => [kind.kind, kind] as const))(
-  'the sample of %s fits its schema',
+  'the sample of %s is valid under its schema',
   (name, kind) => {
     expect(problems(name, kind.sample)).toEqual([])
   },
 )
 
-describe('what does not fit', () => {
+describe('the schema of a file', () => {
   const fields = (...given: object[]): object => ({ fields: given })
   const field = { name: 'a', type: 'string' }
 
@@ -155,7 +155,7 @@ describe('what does not fit', () => {
       'must be object',
     ],
     ['a schema that is no text', 'config', { $schema: 1 }, '/$schema must be string'],
-  ])('%s', (_, kind, value, problem) => {
+  ])('rejects %s', (_, kind, value, problem) => {
     expect(problems(kind, value).join('\n')).toContain(problem)
   })
 })
@@ -168,7 +168,7 @@ describe('numbers, flags and lists', () => {
     fc.boolean(),
     fc.constantFrom('true', '12', ' 7 ', '1.5'),
   )
-  /** Kinds of one property each, of every lenient type. */
+  /** A property of every lenient type, with its kind of file. */
   const PLACES: [string, (value: unknown) => unknown][] = [
     ['policy', value => ({ requiresJurisdiction: value })],
     ['policy', value => ({ lapse: { gracePeriodDays: value } })],
@@ -179,19 +179,19 @@ describe('numbers, flags and lists', () => {
     ['exposure', value => ({ fields: [{ name: 'a', type: 'select', values: value }] })],
   ]
 
-  test('are accepted in quotes and without: whatever fits a schema is read by the service', () => {
+  test('that are valid under a schema are read by the service, whether in quotes or not', () => {
     fc.assert(
       fc.property(fc.constantFrom(...PLACES), scalar, ([kind, made], value) => {
         const file = made(value)
         const fits = problems(kind, file).length === 0
         const { schema } = FILE_KINDS.find(one => one.kind === kind)!
-        // Not the other way round: words are read in any case, and blanks for nothing.
+        // The converse does not hold: the service also reads words in any case, and blank text as absent.
         if (fits) expect(schema.safeParse(file).success).toBe(true)
       }),
     )
   })
 
-  test('as people and older archives write them fit', () => {
+  test('are valid as people and older archives write them', () => {
     for (const value of [true, 'false'])
       expect(problems('policy', { requiresJurisdiction: value })).toEqual([])
     for (const value of [30, '30'])
@@ -204,7 +204,7 @@ describe('numbers, flags and lists', () => {
 })
 
 describe('$schema', () => {
-  test('is no content of any file: a check finds nothing, and reads the same', () => {
+  test('is not content of any file: a check finds nothing, and reads the same configuration', () => {
     const said = { $schema: '../x.schema.json' }
     const files = {
       'config.json': { ...said, timezone: 'UTC', currency: 'EUR' },
@@ -235,7 +235,7 @@ describe('$schema', () => {
     expect(compileWith(bare).configuration).toEqual(read.configuration)
   })
 
-  test('that is no text is a property that is not known', () => {
+  test('is an unknown property if it is not text', () => {
     expect(foundIn(compileWith({ 'policy/fees.json': { $schema: 7, fees: [] } }))).toEqual([
       'WARNING unknownProperty policy/fees.json:2',
     ])
@@ -255,7 +255,7 @@ describe('$schema', () => {
     ['{ "$schema": "s" }', '{ "$schema": "s" }'],
     ['[1]', undefined],
     ['{ "a": }', undefined],
-  ])('is put into %j', (text, named) => {
+  ])('is inserted or replaced in %j where possible', (text, named) => {
     expect(withSchema(text, 's')).toBe(named)
   })
 })
@@ -267,7 +267,7 @@ describe('the schema of scenarios', () => {
     .filter(name => existsSync(name))
     .flatMap(name => readdirSync(name).map(file => join(name, file)))
 
-  test('is fitted by those of the starter and the examples', () => {
+  test('accepts the scenarios of the starter and of the examples', () => {
     expect(files.length).toBeGreaterThan(6)
     for (const file of files)
       expect([file, validate(parse(readFileSync(file, 'utf8')))]).toEqual([file, true])
@@ -283,7 +283,7 @@ describe('the schema of scenarios', () => {
     ['something that is not expected', 'expect: { totl: 1 }', 'totl'],
     ['a property of the policy that there is not', 'policy: { exposure: [] }', 'exposure'],
     ['a peril with a typing error', 'policy: { exposures: [{ perils: [{ nme: fire }] }] }', 'nme'],
-  ])('%s does not', (_, text, property) => {
+  ])('rejects %s', (_, text, property) => {
     expect(validate(parse(text))).toBe(false)
     const named = validate.errors!.map(({ params }) => params.additionalProperty)
     expect(named).toContain(property)
@@ -291,7 +291,7 @@ describe('the schema of scenarios', () => {
 })
 
 describe('bindery schema', () => {
-  test('lists the kinds of files, and prints the schema of one by its kind, its name or its path', async () => {
+  test('lists the kinds of files, and prints the schema of a kind, a file name or a path', async () => {
     const listed = await bindery('schema')
     expect(listed.out.split('\n')).toHaveLength(schemaFiles().length + 1)
     expect(listed.out).toContain('products/<product>/policy/policy.json')
@@ -305,7 +305,7 @@ describe('bindery schema', () => {
     expect((await bindery('schema', 'policy', '--out', folder)).exit).toBe(2)
   })
 
-  test('makes a configuration that is there already name its schemas, and is done once it does', async () => {
+  test('--into names the schemas in an existing configuration, and changes nothing when it is repeated', async () => {
     const copy = join(folder, 'motor')
     cpSync('examples/motor', copy, { recursive: true })
     const users = join(copy, 'configuration/security/test_users.json')
@@ -327,7 +327,7 @@ describe('bindery schema', () => {
     expect((await bindery('check', copy)).out).toContain('0 errors, 0 warnings')
   })
 
-  test('a folder without a configuration is a wrong use, and gets no schemas', async () => {
+  test('--into exits with 2 for a folder without a configuration, and writes no schemas', async () => {
     const empty = join(folder, 'empty')
     cpSync('examples/motor/worked.json', join(empty, 'worked.json'), { recursive: true })
     writeFileSync(join(empty, 'note.txt'), 'x')
@@ -335,7 +335,7 @@ describe('bindery schema', () => {
     expect(existsSync(join(empty, '.bindery'))).toBe(false)
   })
 
-  test('bindery new makes a folder whose files lead to their schemas', async () => {
+  test('--into covers all files of a folder made by bindery new', async () => {
     const made = join(folder, 'harbour')
     await bindery('new', made)
     const { out } = await bindery('schema', '--into', made, '--json')

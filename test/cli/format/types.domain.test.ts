@@ -1,4 +1,4 @@
-// The declarations for authors, held by the compiler: against what the service's own types say, and the examples' plugins against them.
+// The declarations for authors, checked by the compiler: against the service's own types, and the examples' plugins against them.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const inFolder = (name: string): string => join(folder, name)
 
-/** What the compiler says of the folder, a line for each mistake. */
+/** Returns the errors of the compiler for the folder, one for each mistake. */
 function mistakes(project: string): string[] {
   try {
     execFileSync(
@@ -30,7 +30,7 @@ function mistakes(project: string): string[] {
   }
 }
 
-/** A folder with these scripts, and what editors take to check them. */
+/** Creates a folder with these scripts, and with what editors need to check them. */
 async function withScripts(name: string, scripts: Record<string, string>): Promise<string> {
   const project = inFolder(name)
   mkdirSync(join(project, 'scripts/main'), { recursive: true })
@@ -45,7 +45,7 @@ describe('the declarations', () => {
     text = (await bindery('types')).out
   })
 
-  test('have a function and its answer for each that a product may take from scripts', () => {
+  test('have a function type and a result type for each function that a product may have in scripts', () => {
     for (const name of PLUGIN_FUNCTIONS) {
       const own = name[0]!.toUpperCase() + name.slice(1)
       expect(text).toMatch(new RegExp(`type ${own} = \\(`))
@@ -53,16 +53,16 @@ describe('the declarations', () => {
     }
   })
 
-  test('say of every property what it is', () => {
+  test('describe every property', () => {
     const lines = text.split('\n')
     const bare = lines.filter(
       (line, at) => /^ {4,}(?:readonly )?["\w]+\??: /.test(line) && !/\*\/$/.test(lines[at - 1]!),
     )
-    // Arguments of functions are told of above the function.
+    // Arguments of functions are described above the function.
     expect(bare.filter(line => !/^ {6}\w+\??: .*,$/.test(line))).toEqual([])
   })
 
-  test('are written to a file, or given as JSON', async () => {
+  test('are written to a file, or printed as JSON', async () => {
     const file = inFolder('deep/plugins.d.ts')
     expect((await bindery('types', '--out', file)).out).toBe(`wrote ${file}\n`)
     expect(readFileSync(file, 'utf8')).toBe(text)
@@ -71,7 +71,7 @@ describe('the declarations', () => {
     expect((await bindery('types', '--into', inFolder('nowhere'))).exit).toBe(2)
   })
 
-  test('leave settings of an editor alone that are there', async () => {
+  test('do not replace existing settings of an editor', async () => {
     const project = inFolder('own')
     mkdirSync(project)
     writeFileSync(join(project, 'jsconfig.json'), '{ "mine": true }')
@@ -81,7 +81,7 @@ describe('the declarations', () => {
   })
 })
 
-test('what the service gives and takes by its own types fits them', () => {
+test("the declarations fit the inputs and results in the service's own types", () => {
   const project = inFolder('service')
   mkdirSync(project)
   const names = ['PerilRates', 'Underwriting', 'Proration', 'Installments', 'PreGrace', 'PostPaymentReversal']
@@ -118,20 +118,20 @@ test('what the service gives and takes by its own types fits them', () => {
         files: ['check.ts'],
       }),
     )
-    // Types of the Workers runtime are not there, and none of these depends on them.
+    // The types of the Workers runtime are missing here, and none of these types depends on them.
     expect(mistakes(project).filter(line => line.startsWith('check.ts'))).toEqual([])
   })
 })
 
 describe('scripts', () => {
-  test.each(['motor', 'commercial_property'])('of the example %s fit them', async example => {
+  test.each(['motor', 'commercial_property'])('of the example %s have no type errors', async example => {
     const project = inFolder(example)
     cpSync(`examples/${example}/configuration`, join(project, 'configuration'), { recursive: true })
     await bindery('types', '--into', project)
     expect(mistakes(project)).toEqual([])
   })
 
-  test('with mistakes do not', async () => {
+  test('with mistakes have a type error at each of them', async () => {
     const rates = (body: string): string =>
       `/** @type {Bindery.GetPerilRates} */\nfunction getPerilRates(data) {\n  ${body}\n}\nexports.getPerilRates = getPerilRates\n`
     const project = await withScripts('mistakes', {

@@ -28,7 +28,7 @@ const coverageOf = async (root: string) => {
 }
 
 describe('bindery test --coverage', () => {
-  test('of the starter every line, row and rule is reached', async () => {
+  test('reaches every line, row and rule of the starter', async () => {
     const { out, report } = await coverageOf('cli/starter')
     expect(out.replaceAll(/\d+\/\d+/g, '#')).toMatch(/rules of underwriting\n {2}all +# {2}100%\n$/)
     for (const file of report.files) expect([file.path, file.lines.uncovered]).toEqual([file.path, []])
@@ -42,7 +42,7 @@ describe('bindery test --coverage', () => {
     ])
   })
 
-  test('names the lines, ways, rows and rules that no scenario reached', async () => {
+  test('lists the lines, branches, rows and rules that no scenario reached', async () => {
     const root = copyOf('cli/starter', 'partly')
     rmSync(join(root, 'scenarios/underwriting.yaml'))
     const { out, report } = await coverageOf(root)
@@ -51,7 +51,7 @@ describe('bindery test --coverage', () => {
     expect(out).toMatch(/theft_rate.csv +1\/3 {3}33% {2}city, race\n/)
     expect(out).toContain('underwriting.guidelines.liquid:6  {{ "none" | set_underwriting_decision }}\n')
     const guidelines = report.files.find((one: { path: string }) => one.path.includes('guidelines'))
-    // Each of four transactions has one bicycle: the new policy, its endorsement and its renewal.
+    // Three transactions have one bicycle each: the new policy, its endorsement and its renewal.
     expect(guidelines.lines.counts).toEqual({ 1: 3, 2: 3, 3: 3, 4: 3, 5: 3, 6: 0, 7: 0 })
     expect(report.rules.map((one: { line: number; times: number }) => [one.line, one.times])).toEqual([
       [2, 3],
@@ -60,9 +60,9 @@ describe('bindery test --coverage', () => {
     ])
   })
 
-  test('a key that is looked up without a row is named', async () => {
+  test('lists the keys that were looked up without a row', async () => {
     const root = copyOf('cli/starter', 'missed')
-    // A strict product is not tested with such a look-up.
+    // A strict product with such a look-up is not tested.
     change(join(root, 'configuration/products/starter_product/policy/policy.json'), '"strict": true,', '')
     const premium =
       'configuration/products/starter_product/policy/exposures/bicycle/perils/theft.premium.liquid'
@@ -75,13 +75,13 @@ describe('bindery test --coverage', () => {
     expect(out).toMatch(/theft_rate.csv .*100% {2}looked up without a row: cellar, street\n/)
   })
 
-  test('of plugins the lines, with the look-ups that they make, and the figures stay as they are', async () => {
+  test('counts the lines of plugins and their look-ups, without changing the prices', async () => {
     const root = copyOf('examples/motor', 'motor')
     rmSync(join(root, 'scenarios'), { recursive: true })
     const product = 'configuration/products/private_motor/policy/policy.json'
     change(join(root, product), '"enabled": false', '"enabled": true')
     cpSync(join(root, 'worked.json'), join(root, 'scenarios/worked.json'))
-    // Texts and technical premiums of plugins are their own.
+    // Plugins have their own texts and technical premiums.
     const worked = JSON.parse(readFileSync(join(root, 'worked.json'), 'utf8')) as { expected: object }[]
     const bare = worked.map(one => ({
       ...one,
@@ -96,7 +96,7 @@ describe('bindery test --coverage', () => {
   })
 })
 
-describe('counting in scripts', () => {
+describe('instrument', () => {
   const run = (source: string, ...args: unknown[]) => {
     const script = instrument('main/a.js', source)!
     const reached = new Set<number>()
@@ -141,15 +141,15 @@ describe('counting in scripts', () => {
     ],
     ['exports.f = x => [1, 2].map(n =>\n  n * x)', [3], [3, 6], []],
     ['exports.f = x => ({\n  a: x\n})', [3], { a: 3 }, []],
-  ])('%s', (source, args, value, missed) => {
+  ])('counts the lines reached in %s', (source, args, value, missed) => {
     const outcome = run(source, ...args)
     expect(outcome.value).toEqual(value)
     expect(outcome.missed).toEqual(missed)
-    // Places in messages stay right.
+    // Places in messages stay correct.
     expect(outcome.script.source.split('\n')).toHaveLength(source.split('\n').length)
   })
 
-  test('what is no script, or cannot be read, is left alone', () => {
+  test('leaves files alone that are not scripts or cannot be read', () => {
     expect(instrument('data.json', '{}')).toBeUndefined()
     expect(instrument('a.js', 'exports.f = (')).toBeUndefined()
     expect(instrument('a.js', '#!/usr/bin/env node\nexports.f = 1')).toBeUndefined()

@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 let copies = 0
 
-/** The starter with changed files of its product, and one scenario. */
+/** Copies the starter with changed files of its product, and with one scenario. */
 function starterWith(
   scenario: string,
   files: Readonly<Record<string, string | ((text: string) => string)>>,
@@ -68,7 +68,7 @@ const WITH_UNDERWRITER = {
 }
 
 describe('what a scenario gives', () => {
-  test('plugins read auxiliary data, secrets and records, and what they write is kept for later', async () => {
+  test('is read by plugins as auxiliary data, secrets and records, and what plugins write is kept', async () => {
     const root = starterWith(
       `policyholder: { values: { last_name: Berg } }${BICYCLE}given:
   auxData: { score: 720 }
@@ -86,7 +86,7 @@ expect:
     expect(out).not.toContain('note')
   })
 
-  test('what is not given is noted, and is not there', async () => {
+  test('is noted as missing if a plugin asks for more', async () => {
     const root = starterWith(`${BICYCLE}expect: { decision: none }\n`, {
       ...WITH_UNDERWRITER,
       'scripts/main/underwriter.js': UNDERWRITER.replace('holder.entity.values.last_name[0]', "'-'"),
@@ -99,7 +99,7 @@ expect:
     )
   })
 
-  test('an external rater answers what is given for each peril, and a peril without a rate is refused', async () => {
+  test('includes rates of an external rater, and a peril without a rate is refused', async () => {
     const files = { [POLICY]: withProperty('externalRater', 'acme') }
     const given = `given: { raters: { acme: { theft: { yearlyPremium: 100 }, bicycle.damage: { exactPremium: 20.50 } } } }\n`
     const root = starterWith(`${BICYCLE}${given}expect: { grossPremium: 120.50 }\n`, files)
@@ -113,7 +113,7 @@ expect:
     expect((await bindery('test', without)).out).toContain("note  Rated without the external rater 'acme'")
   })
 
-  test('tables that are resources win over those of the configuration', async () => {
+  test('includes table resources, which take precedence over the tables of the configuration', async () => {
     const root = starterWith(
       `${BICYCLE}given: { tables: { theft_rate: { electric: 0.1 } } }\nexpect: { grossPremium: 338.80 }\n`,
       {},
@@ -123,7 +123,7 @@ expect:
     expect(exit, out).toBe(0)
   })
 
-  test('a table with more columns is looked up by its first ones', async () => {
+  test('includes tables with several key columns', async () => {
     const root = starterWith(
       `${BICYCLE}given: { tables: { rates: [{ kind: city, kept: cellar, value: 1 }, { kind: electric, kept: cellar, value: 0.5 }] } }\nexpect: { perils: [{ peril: theft, premium: 1400 }, {}] }\n`,
       {
@@ -140,7 +140,7 @@ expect:
     expect(exit, out + err).toBe(0)
   })
 
-  // With and without the end of each row, and with a key.
+  // With and without an end of each row, and with a key column.
   const RANGES = `
   by_value: [{ from: 0, to: 1000, factor: 1 }, { from: 1000, to: 3000, factor: 1.5 }]
   by_kind:
@@ -179,14 +179,14 @@ expect:
     ["socotraApi.rangeLookup('by_value', [], 500, 'interpolate', { factor: 'linear' }).factor", 25],
     ["socotraApi.rangeLookup('by_kind', ['electric'], 2800).factor", 80],
     ["socotraApi.rangeLookup('by_kind', ['race'], 2800) ?? 0.5", 10],
-  ])('plugins look up in range tables as in those that are in force: %s', async (look, premium) => {
+  ])('includes range tables, in which plugins look up as in those in force: %s', async (look, premium) => {
     const scenario = `${BICYCLE}given:\n  tables:${RANGES.replaceAll('\n', '\n  ')}\nexpect: { grossPremium: ${premium} }\n`
     const root = starterWith(scenario, { ...rater(look), [POLICY]: lenientWith(rater(look)[POLICY]!) })
     const { exit, out, err } = await bindery('test', root)
     expect(exit, out + err).toBe(0)
   })
 
-  test('a strict product rejects a range lookup without a row, and names the keys and the bound', async () => {
+  test('rejects a range lookup without a row in a strict product, and names the keys and the bound', async () => {
     const root = starterWith(
       `${BICYCLE}given:\n  tables:${RANGES.replaceAll('\n', '\n  ')}\n`,
       rater("socotraApi.rangeLookup('by_kind', ['race'], 2800) ?? 0.5"),
@@ -198,7 +198,7 @@ expect:
     expect(exit).toBe(1)
   })
 
-  test('a given range table with a wrong bound is refused by its row', async () => {
+  test('is rejected if a bound of a range table is wrong, with the row', async () => {
     const root = starterWith(
       `${BICYCLE}given: { tables: { by_value: [{ from: 0, to: 10, factor: 1 }, { from: O, to: 20, factor: 2 }] } }\n`,
       rater("socotraApi.rangeLookup('by_value', [], 5).factor"),
@@ -208,7 +208,7 @@ expect:
     expect(exit).toBe(1)
   })
 
-  test('without them a price says that they were not looked at', async () => {
+  test('is absent from a price, which names the range tables that were not read', async () => {
     const root = starterWith(
       BICYCLE,
       rater("(socotraApi.rangeLookup('by_value', [], 5) ?? { factor: 1 }).factor"),
@@ -221,12 +221,12 @@ expect:
 })
 
 describe('docs/testing.md', () => {
-  test('lists the steps and what can be expected; npm run docs:testing writes it', () => {
+  test('lists the steps and what can be expected (npm run docs:testing writes it)', () => {
     const text = readFileSync('docs/testing.md', 'utf8')
     expect(withTables(text)).toBe(text)
   })
 
-  test('its scenario passes', async () => {
+  test('contains a scenario that passes', async () => {
     const [, scenario] = /```yaml\n(name: A bicycle[\s\S]*?)```/.exec(
       readFileSync('docs/testing.md', 'utf8'),
     )!

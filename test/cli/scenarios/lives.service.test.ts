@@ -1,5 +1,5 @@
-// The examples' scenarios step by step against the service: after each step, every record and every figure of the policy
-// without a service is that of the service.
+// The scenarios of the examples, step by step against the service. After each step, every record and amount of the policy
+// computed without a service equals that of the service.
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { NOTHING_GIVEN } from '../../../cli/offline/given.ts'
@@ -39,7 +39,7 @@ const EXAMPLES = {
 
 type Example = keyof typeof EXAMPLES
 
-/** To make documents takes more work than everything else, and other tests compare their texts. */
+/** Removes documents. Rendering them takes more work than everything else, and other tests compare their texts. */
 function withoutPapers(example: Example): ArchiveFiles {
   const bare: ArchiveFiles = { ...exampleFiles(example) }
   for (const [path, content] of Object.entries(bare)) {
@@ -54,17 +54,17 @@ function withoutPapers(example: Example): ArchiveFiles {
   return bare
 }
 
-/** The clock of the service goes on while it works. */
+/** The clock of the service advances while it works. */
 const TOLERANCE_MS = 10 * 60_000
 
-/** Pairs of locators, the life's and the service's. */
+/** Pairs of locators: that of the life, and that of the service. */
 type Pairs = Map<string, string>
 
 const LOCATORS = /locators?$|^(?:displayId|by\w*Locator|selected)$/i
 
 /**
- * Holds the service's value against the life's. Locators must be the same ones wherever they stand, and times of recording may
- * be apart by what the service took.
+ * Compares the value of the service with that of the life. Locators must correspond everywhere, and times of recording may differ
+ * by what the service took.
  */
 function assertAlike(offline: unknown, service: unknown, pairs: Pairs, path: string, name = ''): void {
   if (Array.isArray(offline) && Array.isArray(service)) {
@@ -151,13 +151,13 @@ async function compareLife(example: Example, text: string, suffix: string): Prom
     const when = step.at === undefined ? undefined : readTime(step.at, zone)!
     if (when !== undefined) {
       await life.advance(when)
-      // The service may have been at it for longer than the step takes.
+      // The service may have worked for longer than the step takes, so its clock is set as well.
       await move(when)
       await compareNow(life, made.locator, token, pairs, `by ${step.at}`)
     }
     if (step.does !== 'wait') {
       await carryOut(step, life, { token, policy: made.locator, zone, pairs, named })
-      // What falls due at once is carried out: by the service a moment later.
+      // What falls due immediately is carried out, by the service a moment later.
       const moment = (life.now + 60_000) as Instant
       await life.advance(moment)
       await move(moment)
@@ -239,7 +239,7 @@ describe('a life without a service', () => {
     ['motor', 'unpaid', 7],
     ['home', 'life', 9],
     ['home', 'unpaid', 7],
-  ] as const)('is that of the service: %s, %s', async (example, name, moments) => {
+  ] as const)('equals that of the service: %s, %s', async (example, name, moments) => {
     const compared = await compareLife(example, EXAMPLES[example][name], `${example}${name}`)
     expect(compared).toBe(moments)
   })

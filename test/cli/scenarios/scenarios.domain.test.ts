@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 let copies = 0
 
-/** The starter with one scenario file of this text, or with its own. */
+/** Copies the starter with one scenario file of this text, or with its own scenarios. */
 function starterWith(text?: string, name = 'own.yaml'): { root: string; file: string } {
   copies += 1
   const root = join(folder, `starter${copies}`)
@@ -42,7 +42,7 @@ const change = (file: string, from: string, to: string): void => {
 }
 
 describe('bindery test', () => {
-  test.each(['cli/starter', 'examples/motor', 'examples/home'])('the scenarios of %s pass', async root => {
+  test.each(['cli/starter', 'examples/motor', 'examples/home'])('passes the scenarios of %s', async root => {
     const { exit, out, err } = await bindery('test', root)
     expect({ exit, err }, out).toEqual({ exit: 0, err: '' })
     expect(out).toMatch(/^\d passed \(\d+ steps, \d+ values compared, \d+\.\d\d s\)$/m)
@@ -54,7 +54,7 @@ describe('bindery test', () => {
     expect(exit).toBe(0)
   })
 
-  test('shows what was expected and what came, with the line, and ends with 1', async () => {
+  test('shows the expected and the actual value with the line, and exits with 1', async () => {
     const { root, file } = starterWith()
     rmSync(file, { force: true })
     const life = join(root, 'scenarios/life.yaml')
@@ -77,7 +77,7 @@ describe('bindery test', () => {
 `)
   })
 
-  test('a change of a rate fails the scenarios that it concerns, and no others', async () => {
+  test('fails only those scenarios that a changed rate concerns', async () => {
     const { root } = starterWith()
     change(
       join(root, 'configuration/products/starter_product/policy/tables/theft_rate.csv'),
@@ -96,7 +96,7 @@ describe('bindery test', () => {
     ])
   })
 
-  test('a mistake of the configuration is shown as check shows it', async () => {
+  test('exits with 1 if the configuration has mistakes', async () => {
     const { root } = starterWith()
     change(join(root, 'configuration/products/starter_product/policy/policy.json'), '"monthly"', '"montly"')
     rmSync(join(root, 'configuration/products/starter_product/policy/fees.json'))
@@ -106,7 +106,7 @@ describe('bindery test', () => {
     expect(err).toContain('The configuration has mistakes')
   })
 
-  test('scenarios are no part of the archive, whether they lie beside the configuration or in it', () => {
+  test('leaves scenarios out of the archive, whether they are next to the configuration or in it', () => {
     const { root } = starterWith()
     const inside = join(root, 'configuration')
     cpSync(join(root, 'scenarios'), join(inside, 'scenarios'), { recursive: true })
@@ -117,12 +117,12 @@ describe('bindery test', () => {
     }
   })
 
-  test('finds the scenarios beside the configuration when that is named', async () => {
+  test('finds the scenarios next to the configuration when it gets that folder', async () => {
     expect((await bindery('test', 'examples/motor/configuration')).out).toContain('2 passed')
   })
 })
 
-describe('what is expected', () => {
+describe('expectations', () => {
   const outcome = async (expectation: string): Promise<{ exit: number; out: string }> => {
     const { root } = starterWith(`name: One${BICYCLE}expect:\n${expectation}`)
     return await bindery('test', root)
@@ -138,7 +138,7 @@ describe('what is expected', () => {
     [
       'events: [policy.create, policy.quote.create, policy.quote.update, policy.quote.accept, policy.finalize]',
     ],
-  ])('holds: %s', async expectation => {
+  ])('hold: %s', async expectation => {
     const { exit, out } = await outcome(`  ${expectation}`)
     if (!expectation.startsWith('events')) expect(exit, out).toBe(0)
   })
@@ -152,13 +152,13 @@ describe('what is expected', () => {
     ['newInvoices: [{}]', 'newInvoices (1 entry expected, 0 entries got)'],
     ['documents: { schedule.pdf: Ada }', "documents['schedule.pdf'] (the step makes no document)"],
     ['refused: policyValidation', 'refused (it was carried out)'],
-  ])('does not hold: %s', async (expectation, shown) => {
+  ])('do not hold: %s', async (expectation, shown) => {
     const { exit, out } = await outcome(`  ${expectation}`)
     expect(out).toContain(shown)
     expect(exit).toBe(1)
   })
 
-  test('a refusal by its code and a part of its words', async () => {
+  test('may name a refusal by its code and a part of its message', async () => {
     const text = BICYCLE.replace('kind: electric', 'kind: electrical')
     const { root } = starterWith(
       `${text}expect:\n  refused: { code: policyValidation, message: "electric" }\n`,
@@ -180,14 +180,14 @@ describe('what is expected', () => {
     ['schedule', false],
     ['s*x*.pdf', false],
     ['schedule.pdf*schedule.pdf', false],
-  ])('a document named %s is found: %s', async (name, isFound) => {
+  ])('find a document by the name %s: %s', async (name, isFound) => {
     const { root } = starterWith(
       `${BICYCLE}steps:\n  - issue:\n    expect:\n      documents: { "${name}": Policy }\n`,
     )
     expect((await bindery('test', root)).exit).toBe(isFound ? 0 : 1)
   })
 
-  test('a document whose template fails is a failure, though nothing is expected of it', async () => {
+  test('fail when the template of a document fails, even if they do not mention the document', async () => {
     const { root } = starterWith(`${BICYCLE}steps:\n  - issue:\n`)
     change(
       join(root, 'configuration/products/starter_product/policy/schedule.template.liquid'),
@@ -235,7 +235,7 @@ describe('wrong scenario files', () => {
     ['# Nothing yet.\n', '1:1', 'is empty; write a policy, its steps'],
     ['bicycle\n', '1:1', 'is no scenario; write a policy, its steps'],
     ['name: a\n---\nname: b\n', '2:1', 'begins another document; write several scenarios as a list.'],
-  ])('says where and what to do: %s', async (text, place, message) => {
+  ])('are reported with their place and what to do: %s', async (text, place, message) => {
     const { root, file } = starterWith(text)
     const { exit, out } = await bindery('test', root)
     expect(out).toContain(`${file}:${place}\n`)
@@ -243,7 +243,7 @@ describe('wrong scenario files', () => {
     expect(exit).toBe(1)
   })
 
-  test('a file that is not there is looked for in the present folder, and the message says so', async () => {
+  test('are reported as missing, with the folder that paths start from', async () => {
     const { root } = starterWith(BICYCLE)
     const { exit, err } = await bindery('test', root, 'scenarios/nowhere.yaml')
     expect(err).toContain(
@@ -252,7 +252,7 @@ describe('wrong scenario files', () => {
     expect(exit).toBe(2)
   })
 
-  test('a file that stands for endlessly much, or is nested without end, is a mistake of it and ends at once', async () => {
+  test('are rejected quickly if their aliases expand without limit or they nest too deeply', async () => {
     const names = [...'abcdefghij'].map((name, at, all) =>
       at === 0
         ? `a: &a [${'x,'.repeat(9)}x]`
@@ -266,7 +266,7 @@ describe('wrong scenario files', () => {
     }
   })
 
-  test('no scenarios, none of a name, and a file that is not there, are a wrong use', async () => {
+  test('exit with 2 if there are none, or none with the name', async () => {
     const { root } = starterWith()
     expect(await bindery('test', root, '--filter', 'tricycle')).toMatchObject({
       exit: 2,
@@ -295,7 +295,7 @@ steps:
     expect: { state: 'lapsed', newInvoices: [] }
 `
 
-  test('writes what came, and leaves every other character as it was', async () => {
+  test('writes actual values, and leaves every other character unchanged', async () => {
     const { root, file } = starterWith(TEXT)
     const { exit } = await bindery('test', root, '--update')
     expect(exit).toBe(1)
@@ -314,13 +314,13 @@ steps:
         ),
     )
     expect((await bindery('test', root)).exit).toBe(0)
-    // What is right already is not written again.
+    // Values that are already correct are not written again.
     const before = readFileSync(file, 'utf8')
     await bindery('test', root, '--update')
     expect(readFileSync(file, 'utf8')).toBe(before)
   })
 
-  test('writes JSON as JSON, in its order', async () => {
+  test('writes JSON values in place, in their order', async () => {
     const scenario = {
       name: 'One',
       policy: {
@@ -349,7 +349,7 @@ steps:
     expect((await bindery('test', root)).exit).toBe(0)
   })
 
-  test('what a document must contain is left to the author', async () => {
+  test('leaves the expected text of a document to the author', async () => {
     const { root, file } = starterWith(
       `${BICYCLE}steps:\n  - issue:\n    expect:\n      documents:\n        schedule.pdf: Nobody\n`,
     )
@@ -360,8 +360,8 @@ steps:
   })
 })
 
-describe('for programs', () => {
-  test('--junit writes a suite for each file and a case for each scenario', async () => {
+describe('bindery test --junit', () => {
+  test('writes a suite for each file and a case for each scenario', async () => {
     const { root } = starterWith()
     change(join(root, 'scenarios/underwriting.yaml'), 'grossPremium: 878.00', 'grossPremium: 1')
     const report = join(folder, 'report.xml')
@@ -378,7 +378,7 @@ describe('for programs', () => {
     )
   })
 
-  test('names and messages are escaped, and a file that cannot be read is a failure too', async () => {
+  test('escapes names and messages, and reports a file that cannot be read as a failure', async () => {
     const { root } = starterWith('name: "<&\\">"\npolicy: {}\nstep: 1\n')
     const report = join(folder, 'wrong.xml')
     await bindery('test', root, '--junit', report)
@@ -387,7 +387,7 @@ describe('for programs', () => {
     expect(xml).not.toMatch(/&(?!(?:amp|lt|gt|quot|#10);)/)
   })
 
-  test('a report that cannot be written is a wrong use', async () => {
+  test('exits with 2 if the report cannot be written', async () => {
     expect(await bindery('test', 'cli/starter', '--junit', join(folder, 'no/such/place.xml'))).toMatchObject({
       exit: 2,
     })
@@ -396,7 +396,7 @@ describe('for programs', () => {
 })
 
 describe('bindery test --watch', () => {
-  test('runs again at a change of a table and of a scenario, until it is interrupted', async () => {
+  test('runs again after a change of a table or scenario, until it is interrupted', async () => {
     const { root } = starterWith()
     const table = join(root, 'configuration/products/starter_product/policy/tables/theft_rate.csv')
     const life = join(root, 'scenarios/underwriting.yaml')
@@ -415,7 +415,7 @@ describe('bindery test --watch', () => {
     expect(exit).toBe(0)
   })
 
-  test('and does not update', async () => {
+  test('cannot be combined with --update', async () => {
     expect((await bindery('test', 'cli/starter', '--watch', '--update')).exit).toBe(2)
   })
 })

@@ -15,12 +15,12 @@ beforeAll(() => loadPatternEngine())
 
 let copies = 0
 
-/** Policies that are made in each trial. */
+/** The number of policies in each trial. */
 const COUNT = size(80, 200)
 
 const PRODUCT = 'configuration/products/starter_product/policy'
 
-/** The starter with changed files of its product. */
+/** Copies the starter with changed files of its product. */
 function starterWith(files: Readonly<Record<string, (text: string) => string>>): string {
   copies += 1
   const root = join(folder, `starter${copies}`)
@@ -49,7 +49,7 @@ const replace =
 
 describe('bindery try', () => {
   test.each(['cli/starter', 'examples/motor', 'examples/home'])(
-    'every policy that it makes of %s is one that the service takes',
+    'makes only policies of %s that the service accepts',
     async root => {
       const { count, priced, problems, unmade } = await tried(root)
       expect(count).toBe(COUNT)
@@ -59,14 +59,14 @@ describe('bindery try', () => {
     },
   )
 
-  test('the same seed makes the same policies, another makes others', async () => {
+  test('makes the same policies with the same seed, and others with another seed', async () => {
     const bare = ({ seconds: _, ...report }: Record<string, unknown>) => report
     const first = await tried('examples/home')
     expect(bare(await tried('examples/home'))).toEqual(bare(first))
     expect((await tried('examples/home', '--seed', '8')).totals).not.toEqual(first.totals)
   })
 
-  test('a planted premium of 0 is found, with the smallest policy that has it', async () => {
+  test('finds a planted premium of 0, with the smallest policy that has it', async () => {
     const root = starterWith({ 'tables/theft_rate.csv': replace('race,0.071', 'race,0') })
     const { exit, problems } = await tried(root)
     expect(exit).toBe(1)
@@ -89,7 +89,7 @@ describe('bindery try', () => {
     })
   })
 
-  test('a negative premium, and a script that fails, each with its place', async () => {
+  test('finds a negative premium and a failing script, each with its place', async () => {
     const root = starterWith({
       'exposures/bicycle/perils/damage.premium.liquid': replace('times: 0.021', 'minus: 2000'),
       'exposures/bicycle/perils/theft.premium.liquid': replace(
@@ -111,8 +111,8 @@ describe('bindery try', () => {
     ])
   })
 
-  test('rows that no policy can reach are named, and are no fault by themselves', async () => {
-    // A strict product has no such row.
+  test('lists rows that no policy can reach, without counting them as a problem', async () => {
+    // A strict product cannot have such a row.
     const root = starterWith({
       'tables/theft_rate.csv': text => `${text.trimEnd()}\ntandem,0.05\n`,
       'policy.json': replace('"strict": true', '"strict": false'),
@@ -135,13 +135,13 @@ describe('bindery try', () => {
     const { problems, count } = await tried(root, '--base', base)
     expect(problems).toMatchObject([{ kind: 'zero', policies: count }])
     expect(problems[0].smallest.policy).toMatchObject(policy)
-    // Of the other kinds of bicycles there is no policy then.
+    // No policy then has another kind of bicycle.
     const other = join(folder, 'city.json')
     writeFileSync(other, JSON.stringify(policy).replace('race', 'city'))
     expect((await tried(root, '--base', other)).problems).toEqual([])
   })
 
-  test('--keep writes policies that price takes, and that cost what was reported', async () => {
+  test('--keep writes policies that price accepts, with the reported price', async () => {
     const root = starterWith({ 'tables/theft_rate.csv': replace('race,0.071', 'race,0') })
     const keep = join(folder, 'kept')
     const { problems } = await tried(root, '--keep', keep)
@@ -153,7 +153,7 @@ describe('bindery try', () => {
     ])
   })
 
-  test('says it in words', async () => {
+  test('summarizes the trial in words', async () => {
     const root = starterWith({ 'tables/theft_rate.csv': replace('race,0.071', 'race,0') })
     const options = ['--count', String(COUNT), '--seed', '3', '--at', '2027-01-01']
     const { out } = await bindery('try', root, ...options)
@@ -175,14 +175,14 @@ describe('bindery try', () => {
     [['--at', 'soon'], '--at must be a day'],
     [['--product', 'boat'], "There is no product 'boat'; the configuration has starter_product."],
     [['--base', 'nowhere.json'], 'cannot be read'],
-  ])('used wrongly: %s', async (options, message) => {
+  ])('exits with 2 for wrong options: %s', async (options, message) => {
     const { exit, err } = await bindery('try', 'cli/starter', ...options)
     expect(err).toContain(message)
     expect(exit).toBe(2)
   })
 })
 
-describe('texts of patterns', () => {
+describe('textOfPattern', () => {
   test.each([
     'BRK-[0-9]{4}',
     '[0-9]{5}(-[0-9]{4})?',
@@ -192,7 +192,7 @@ describe('texts of patterns', () => {
     '[^a-z]{3}\\.\\w+@\\s.',
     'a(b(c|d){2}|e*)f',
     '^(yes|no)$',
-  ])('match %s', pattern => {
+  ])('makes texts that match %s', pattern => {
     fc.assert(
       fc.property(fc.integer(), seed => {
         const text = textOfPattern(pattern, randomOf(seed))
@@ -201,7 +201,7 @@ describe('texts of patterns', () => {
     )
   })
 
-  test('have what a pattern looks at by chance', () => {
+  test('makes texts that satisfy look-ahead in most cases', () => {
     const ssn = '^(?!000|666)[0-8][0-9]{2}-(?!00)[0-9]{2}$'
     const fitting = Array.from({ length: 100 }, (_, seed) => textOfPattern(ssn, randomOf(seed))).filter(
       text => text !== undefined && matchesPattern(ssn, text),
@@ -209,15 +209,15 @@ describe('texts of patterns', () => {
     expect(fitting.length).toBeGreaterThan(80)
   })
 
-  test.each(['(?i)abc', '[[:alpha:]]+', '\\p{L}+', '(a', 'a{2', '[z-a]'])('%s is not read', pattern => {
+  test.each(['(?i)abc', '[[:alpha:]]+', '\\p{L}+', '(a', 'a{2', '[z-a]'])('does not fail on %s', pattern => {
     const text = textOfPattern(pattern, randomOf(1))
-    // What is made of it is never taken for right without the engine.
+    // The engine checks every text, so a wrong one is never taken for right.
     expect(text === undefined || typeof text === 'string').toBe(true)
   })
 })
 
 describe('random choices', () => {
-  test('of a case do not depend on those before it, and are spread', () => {
+  test('of a case do not depend on earlier cases, and are spread evenly', () => {
     const first = Array.from({ length: 1_000 }, (_, at) => randomOfCase(42, at).next())
     expect(randomOfCase(42, 999).next()).toBe(first[999])
     expect(new Set(first).size).toBeGreaterThan(990)
