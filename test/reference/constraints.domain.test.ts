@@ -28,7 +28,7 @@ const where = (keys: Record<string, string>): FieldConstraint['where'] =>
 const constrained = (name: string, keys: Record<string, string>, more: Partial<FieldDefinition> = {}) =>
   field(name, { constraint: { table: 'vehicles', column: name, where: where(keys) }, ...more })
 
-/** `make,model,year` by make and model, as a policy's own fields. */
+/** `make,model,year` by make and model, as fields of the policy itself. */
 const VEHICLE = [
   field('make'),
   constrained('model', { make: 'make' }),
@@ -79,8 +79,8 @@ async function evaluated(element: Element, assumed: Assumed = {}, only?: string[
   return Object.fromEntries([...answers].map(([one, values]) => [one.field.name, values]))
 }
 
-describe('the values that a constrained field may have', () => {
-  it('are those of the rows that fit what is stored, in file order and without repeats', async () => {
+describe('the allowed values of a constrained field', () => {
+  it('are those of the rows that match the stored values, in file order and without duplicates', async () => {
     expect(await evaluated(policy(VEHICLE, { make: ['VW'], model: ['Golf'] }))).toEqual({
       model: ['Golf', 'Polo'],
       year: ['2024', '2023'],
@@ -94,7 +94,7 @@ describe('the values that a constrained field may have', () => {
     })
   })
 
-  it('follow what is assumed in the place of what is stored, and nothing else does', async () => {
+  it('follow assumed values in place of the stored ones', async () => {
     const stored = policy(VEHICLE, { make: ['VW'], model: ['Golf'] })
     expect(await evaluated(stored, { year: { model: 'Polo' } }, ['year'])).toEqual({ year: ['2023'] })
     expect(await evaluated(stored, { year: { make: 'Ford' } }, ['year'])).toEqual({ year: [] })
@@ -106,7 +106,7 @@ describe('the values that a constrained field may have', () => {
     })
   })
 
-  it('of fields asked together follow along the chain: an assumed make, its models, the years of those', async () => {
+  it('follow an assumed make along the chain of fields evaluated together: its models, then their years', async () => {
     const stored = policy(VEHICLE, { make: ['VW'], model: ['Golf'] })
     expect(await evaluated(stored, { model: { make: 'Ford' } })).toEqual({
       model: ['Fiesta', 'Focus'],
@@ -118,11 +118,11 @@ describe('the values that a constrained field may have', () => {
     })
   })
 
-  it('are none where no row fits', async () => {
+  it('are empty if no row matches', async () => {
     expect(await evaluated(policy(VEHICLE, { make: ['Lada'] }))).toEqual({ model: [], year: [] })
   })
 
-  it('fit any value of a governing field that has several', async () => {
+  it('match any of several values of a governing field', async () => {
     const fields = [field('make', { repeatable: true }), constrained('model', { make: 'make' })]
     expect(await evaluated(policy(fields, { make: ['Ford', 'VW'] }))).toEqual({
       model: ['Golf', 'Fiesta', 'Polo', 'Focus'],
@@ -132,7 +132,7 @@ describe('the values that a constrained field may have', () => {
     })
   })
 
-  it('compare numbers by value and texts to the letter', async () => {
+  it('are found by comparing numbers by value, and text exactly', async () => {
     const rows = [
       ['1.0', 'a'],
       ['01', 'b'],
@@ -155,7 +155,7 @@ describe('the values that a constrained field may have', () => {
     expect(await evaluated(stored, {}, undefined, typed)).toEqual({ letter: ['a', 'b'], other: ['a', 'b'] })
   })
 
-  it('take fixed values while the governing field has none, and always where there is no such field', async () => {
+  it('are found by the fixed values if the governing field has no value or does not exist', async () => {
     const constraint = (key: string | undefined): FieldConstraint => ({
       table: 'vehicles',
       column: 'model',
@@ -171,7 +171,7 @@ describe('the values that a constrained field may have', () => {
     expect(await evaluated(policy(fields, { make: ['VW'] }))).toEqual({ model: ['Golf', 'Polo'], ford })
   })
 
-  it('are those that a plain reading of the rule gives, for any table and any values', async () => {
+  it('equal those of a direct reading of the rule, for any table and any values', async () => {
     const word = fc.constantFrom('a', 'b', 'c')
     const some = fc.uniqueArray(word, { maxLength: 2 })
     await fc.assert(
@@ -207,7 +207,7 @@ describe('the values that a constrained field may have', () => {
     )
   })
 
-  it('of many elements are found in one pass over the rows', async () => {
+  it('of 500 elements are found in one pass over the rows', async () => {
     let passes = 0
     const counted: ConstraintTable = {
       ...vehicles,
@@ -231,7 +231,7 @@ describe('the values that a constrained field may have', () => {
   })
 })
 
-describe('the field that governs a constrained one', () => {
+describe('the field that governs a constrained field', () => {
   const holder: Element = {
     kind: 'policyholder',
     locator: 'H',
@@ -251,7 +251,7 @@ describe('the field that governs a constrained one', () => {
     return found && `${found.scope.locator}.${found.field.name}`
   }
 
-  it('is the nearest of its name, or the one of the element that the path names', () => {
+  it('is the nearest field with the name, or that of the element that the path names', () => {
     expect(
       ['make', 'use', 'state', 'policy.state', 'account.data.state', 'exposure.fieldValues.make'].map(named),
     ).toEqual(['V.make', 'P.use', 'P.state', 'P.state', 'H.state', 'V.make'])
@@ -263,13 +263,13 @@ describe('the field that governs a constrained one', () => {
   })
 })
 
-describe('the graph of a product', () => {
+describe('the constraint graph of a product', () => {
   const product = (fields: FieldDefinition[], vehicle: FieldDefinition[] = []) => ({
     fields,
     exposures: [{ name: 'vehicle', displayName: 'Vehicle', fields: vehicle, perils: [] }],
   })
 
-  it('has no circle where fields govern one another in a line', () => {
+  it('has no circle when fields govern one another in a line', () => {
     const graph = constraintGraph(
       product([field('state')], [...VEHICLE, constrained('zone', { s: 'state' })]),
       [],
@@ -280,7 +280,7 @@ describe('the graph of a product', () => {
     expect(constraintCircles(graph)).toEqual([])
   })
 
-  it('tells the circle in which fields depend on themselves', () => {
+  it('reports the circle in which fields depend on themselves', () => {
     const fields = [
       constrained('a', { b: 'b' }),
       constrained('b', { c: 'c' }),

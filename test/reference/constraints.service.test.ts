@@ -20,7 +20,7 @@ import { size } from '../support/sizes.ts'
 
 const POLICY = 'products/private_motor/policy/'
 
-/** The motor example, in which a vehicle's model goes by its make, its year by both, and a city by its post code. */
+/** The motor example, with a vehicle's model constrained by its make, its year by both, and a city by its post code. */
 function constrainedMotor() {
   const files = motorWithoutPapers()
   const change = <Content>(path: string, changed: (content: Content) => unknown): void => {
@@ -129,7 +129,7 @@ Ford,Focus,2021
 `
 
 describe('constraint tables', () => {
-  it('are uploaded, told apart by their contents, and come back byte for byte', async () => {
+  it('are uploaded, get a new locator with each content, and are downloaded byte for byte', async () => {
     const { status, body } = await upload('vehicles_2026', 'vehicles', VEHICLES)
     expect([status, body.resourceType, body.staticName]).toEqual([200, 'constraintTable', 'vehicles'])
     expect(body.constraintTableLocator).toEqual(expect.any(String))
@@ -157,7 +157,7 @@ describe('constraint tables', () => {
     expect([again.status, again.body.code]).toEqual([409, 'alreadyExists'])
   })
 
-  it('tell the values of each column of the rows that fit, typed, and of some without repeats', async () => {
+  it('return the typed column values of the matching rows, and without duplicates where that is declared', async () => {
     await group('from 2026', YEAR_2026, 'vehicles_2026')
     const record = async (query: string) =>
       (await call<ConstraintRecordResponse>('GET', `${root}/constraints/vehicles/record${query}`)).body
@@ -184,7 +184,7 @@ describe('constraint tables', () => {
     expect(own.status).toBe(200)
   })
 
-  it('with problems are refused with each of them and its line, and nothing changes', async () => {
+  it('are rejected with each problem and its line, and then nothing changes', async () => {
     type Problem = { code: string; tableErrors: { line: number; message: string }[] }
     const { status, body } = await call<Problem>(
       'PATCH',
@@ -204,7 +204,7 @@ describe('constraint tables', () => {
   })
 })
 
-/** A vehicle of the motor example with a make, a model and a year. */
+/** A vehicle of the motor example with other field values, such as make, model and year. */
 const vehicle = (values: object) => {
   const [plain] = plainYear().request.policy.exposures as { fieldValues: object }[]
   return { ...plain!, fieldValues: { ...plain!.fieldValues, ...values } }
@@ -227,8 +227,8 @@ const evaluate = (path: string, body?: object) =>
 const dependency = (path: string) =>
   call<DependencyResponse>('GET', `${policyRoot()}/${path}/constraints/dependency`)
 
-describe('the fields of a product', () => {
-  it('say what limits them, and which fields beside or around them govern that', async () => {
+describe('the fields of GET /products/{productName}', () => {
+  it('state their constraints, and the fields next to or around them that govern these', async () => {
     const { status, body } = await motor.get<ProductDetailResponse>('/products/private_motor')
     expect(status).toBe(200)
     const constraintOf = (fields: readonly FieldResponse[], name: string) =>
@@ -262,7 +262,7 @@ describe('the fields of a product', () => {
 })
 
 describe('constraints of a quote', () => {
-  it('give the options of its vehicles by what is stored, and by what is only thought of', async () => {
+  it('return the options of its vehicles for the stored values, or for assumed ones', async () => {
     const policy = await draft({ make: 'VW', model: 'Golf' })
     const quote = await quoteOf(policy)
     const car = policy.exposures[0]!.locator
@@ -287,7 +287,7 @@ describe('constraints of a quote', () => {
     )
   })
 
-  it('tell which field governs which column, with its values', async () => {
+  it('list the governing field of each column, with its values', async () => {
     const policy = await draft({ make: 'VW' })
     const quote = await quoteOf(policy)
     const car = policy.exposures[0]!.locator
@@ -305,7 +305,7 @@ describe('constraints of a quote', () => {
     expect((await dependency(`transactions/${quote}/elements`)).body).toMatchObject(expected)
   })
 
-  it('are refused for what there is not, and say what that is', async () => {
+  it('are rejected for unknown elements, fields and columns, and the message names them', async () => {
     const policy = await draft({ make: 'VW' })
     const quote = await quoteOf(policy)
     const car = policy.exposures[0]!.locator
@@ -330,7 +330,7 @@ describe('constraints of a quote', () => {
 })
 
 describe('constraints of a transaction', () => {
-  it('go by what an endorsement would make of the policy, applied for or issued, and what a renewal would', async () => {
+  it('use the policy as an endorsement or renewal would leave it, whether applied for, quoted or issued', async () => {
     const { body } = await motor.createPolicy({
       exposures: [vehicle({ make: 'VW', model: 'Golf', year: 2024 })],
     })
@@ -380,7 +380,7 @@ const errorsOf = ({ policyFieldErrors }: Refused) =>
   policyFieldErrors?.exposureValidationErrors.flatMap(one => one.exposureFieldErrors?.errors ?? []) ?? []
 
 describe('a stored value that the table in force does not allow', () => {
-  it('is a field error with the values that it allows, when a policy is made, updated or quoted', async () => {
+  it('is a field error with the allowed values when a policy is created or updated', async () => {
     const made = await callApi<Refused>('POST', '/policy', {
       token: motor.token,
       body: {
@@ -416,7 +416,7 @@ describe('a stored value that the table in force does not allow', () => {
     expect(quoted.status).toBe(200)
   })
 
-  it('is one of an endorsement too, for what it changes and for what that governs', async () => {
+  it('is an error in an endorsement, for changed fields and for the fields that they govern', async () => {
     const { body } = await motor.createPolicy({
       exposures: [vehicle({ make: 'VW', model: 'Golf', year: 2024 })],
     })
@@ -434,7 +434,7 @@ describe('a stored value that the table in force does not allow', () => {
     expect([right.status, right.body.state]).toEqual([200, 'quoted'])
   })
 
-  it('is one of what an endorsement leaves alone, where it changes what governs that', async () => {
+  it('is an error in an endorsement that changes only the governing field', async () => {
     expect((await upload('zones_2026', 'zones', 'region,zone\nR3,inner\nR3,outer\nR5,outer\n')).status).toBe(
       200,
     )
@@ -465,7 +465,7 @@ describe('a stored value that the table in force does not allow', () => {
     })
   })
 
-  it('is told of a group in its field, and groups are asked by their locators', async () => {
+  it('is reported with its field group, and groups are evaluated by their locators', async () => {
     const licences = `country,licence\n${Array.from({ length: 25 }, (_, at) => `DE,B${at}`).join('\n')}\nFR,A\n`
     expect((await upload('licences_2026', 'licences', licences)).status).toBe(200)
     await group('licences', YEAR_2026, 'licences_2026')
@@ -505,7 +505,7 @@ describe('a stored value that the table in force does not allow', () => {
     })
   })
 
-  it('costs one round trip more, and none where no field with a value has a constraint', async () => {
+  it('costs one more D1 round trip to check, and none if no constrained field has a value', async () => {
     const d1Of = async (values: object): Promise<number> => {
       const answer = await motor.createPolicy({ finalize: false, exposures: [vehicle(values)] })
       expect(answer.status).toBe(200)
@@ -516,7 +516,7 @@ describe('a stored value that the table in force does not allow', () => {
     expect(await d1Of({ make: 'VW', model: 'Golf' })).toBe(plain + 1)
   })
 
-  it('cannot be told before any table is in force: a draft waits, a quote is refused', async () => {
+  it('is not found before any table is in force: a draft is accepted, and quoting it returns 400', async () => {
     const before = { policyStartTimestamp: Date.UTC(2025, 11, 1), policyEndTimestamp: Date.UTC(2026, 11, 1) }
     const policy = await draft({ make: 'VW', model: 'Golf' }, before)
     const quoted = await call<Refused>('PATCH', `/quotes/${await quoteOf(policy)}/quote`)
@@ -541,7 +541,7 @@ describe('quick quotes', () => {
       body: await body(values),
     })
 
-  it('cost what the policy would, are no policy, and come back as they were', async () => {
+  it('have the price of the policy, create no policy, and are returned unchanged later', async () => {
     const { status, body: made, headers } = await quick({ make: 'VW' })
     expect(status).toBe(200)
     expect(roundTrips({ headers })).toMatchObject({ d1: 2 })
@@ -557,7 +557,7 @@ describe('quick quotes', () => {
     expect(policies.body).toEqual([])
   })
 
-  it('are asked for their options by the locators that they answered with', async () => {
+  it('are evaluated by the locators in their response', async () => {
     const { body: made } = await quick({ make: 'VW' })
     const car = made.exposures[0]!.locator
     const path = `quickquotes/${made.locator}`
@@ -572,7 +572,7 @@ describe('quick quotes', () => {
     })
   })
 
-  it('take values that no policy could have, and say why there is no price where there is none', async () => {
+  it('accept values that no policy could have, and say why there is no price', async () => {
     const wrong = await quick({ make: 'VW', model: 'Focus', vehicle_kind: 'tank' })
     expect([wrong.status, wrong.body.exposures[0]!.fieldValues.vehicle_kind]).toEqual([200, ['tank']])
     const lost = await callApi<QuickQuoteResponse>('POST', `${policyRoot()}/quickquotes`, {
@@ -591,7 +591,7 @@ describe('quick quotes', () => {
     expect([stray.status, stray.body.message]).toEqual([400, expect.stringContaining("no exposure 'boat'")])
   })
 
-  it('are gone once what is known of their policyholder is overwritten', async () => {
+  it('are gone after the data of their policyholder is overwritten', async () => {
     const { body: made } = await quick({ make: 'VW' })
     const overwritten = await call('PATCH', `/policyholder/${made.policyholderLocator}/overwriteData`, {
       overwrites: { last_name: 'gone' },
@@ -600,7 +600,7 @@ describe('quick quotes', () => {
     expect((await call('GET', `${policyRoot()}/quickquotes/${made.locator}`)).status).toBe(404)
   })
 
-  it('are made once for an Idempotency-Key, and are gone after 30 days', async () => {
+  it('are created once for an Idempotency-Key, and are gone after 30 days', async () => {
     const sent = await body({ make: 'VW' })
     const post = () =>
       callApi<QuickQuoteResponse>('POST', `${policyRoot()}/quickquotes`, {
@@ -616,8 +616,8 @@ describe('quick quotes', () => {
   })
 })
 
-describe('passes over a table of a hundred thousand rows', () => {
-  it('have a share of an isolate: of very many at once some are refused, and are to be sent again', async () => {
+describe('passes over a table of 100,000 rows', () => {
+  it('are limited in each isolate: of 20 concurrent ones some get 503 with Retry-After', async () => {
     const rows = Array.from({ length: 100_000 }, (_, at) => `m${at},x,1`)
     expect((await upload('vehicles_2050', 'vehicles', `make,model,year\n${rows.join('\n')}\n`)).status).toBe(
       200,
@@ -628,7 +628,7 @@ describe('passes over a table of a hundred thousand rows', () => {
         `${root}/constraints/vehicles_2050/record?byStaticName=false&make=${make}`,
       )
     expect((await ask('m7')).body.make).toEqual(['m7'])
-    // However fast the machine is: what was begun counts as begun now.
+    // Independent of the speed of the computer: everything begins at the present time.
     vi.spyOn(Date, 'now').mockReturnValue(Date.now())
     const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => ask(`m${at}`)))
     vi.restoreAllMocks()
@@ -642,7 +642,7 @@ describe('passes over a table of a hundred thousand rows', () => {
 })
 
 describe('a constraint table too long for memory', () => {
-  it('is read in pieces, and allows what a short one would', async () => {
+  it('is read in pieces, and allows the same values as a short one', async () => {
     const padding = 'x'.repeat(size(90, 40))
     const rows = Array.from(
       { length: size(45_000, 999_998) },
@@ -663,11 +663,11 @@ describe('a constraint table too long for memory', () => {
       const answer = await evaluate(`quotes/${quote}`, body)
       return { body: answer.body, r2: roundTrips(answer).r2! }
     }
-    // Creating the policy asked for nothing, since neither model nor year has a value.
+    // Creating the policy evaluated nothing, because neither model nor year has a value.
     const first = await asked({ [car]: {} })
     expect(first.body).toEqual({ [car]: { model: ['Up', 'ID.3'], year: ['2020', '2027'] } })
     expect(first.r2).toBeGreaterThan(0)
-    // What was asked once is known; another question goes through the file again.
+    // An answered question is cached; another one reads the file again.
     expect(await asked({ [car]: {} })).toEqual({ body: first.body, r2: 0 })
     expect(await asked({ [car]: { model: {} } })).toEqual({
       body: { [car]: { model: ['Up', 'ID.3'] } },
@@ -685,7 +685,7 @@ describe('a constraint table too long for memory', () => {
 })
 
 describe('constraints of a policyholder', () => {
-  it('go by what is stored of it; the request has no level of locators', async () => {
+  it('use its stored values, and the request has no level of locators', async () => {
     const holder = await motor.newPolicyholder()
     const missing = await call<{ code: string }>(
       'POST',
@@ -719,7 +719,7 @@ describe('constraints of a policyholder', () => {
   const NOT_BERLIN =
     "Field 'city' must be what the table 'places' allows: 'Potsdam', 'Babelsberg'; choose one of them."
 
-  it('hold when it is completed or changed, but not while it is a draft', async () => {
+  it('are enforced when it is completed or changed, but not while it is a draft', async () => {
     const create = (completed: boolean, values: object) =>
       call<PolicyholderResponse & Refused>('POST', '/policyholder/create', { completed, values })
     const update = ({ locator, version }: PolicyholderResponse, completed: boolean, values: object) =>
@@ -758,7 +758,7 @@ describe('constraints of a policyholder', () => {
     expect(erased.status).toBe(200)
   })
 
-  it('hold for an account that is migrated, which fails with the same message', async () => {
+  it('are enforced for a migrated account, which fails with the same message', async () => {
     const account = (id: string, data: object) => ({ accountData: { id, data } })
     const migrations = `/migration/${motor.tenantLocator}/migrations`
     const { body } = await call<{ locator: string }>('POST', migrations, [

@@ -1,5 +1,5 @@
-// Static documents, fonts, templates and snippets through HTTP: every form of a body, what is refused, and what is
-// given back (resources brief 4.1).
+// Static documents, fonts, templates and snippets through HTTP: every form of a body, what is rejected, and what is returned
+// (resources brief 4.1).
 import monoFont from 'dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { woff2Of, woffOf } from '../../packages/pdf/test/packed-fonts.ts'
@@ -40,7 +40,7 @@ const raw = (contentType: string, body: string | Uint8Array): Call => ({
 })
 
 describe('static documents', () => {
-  it('are taken as a raw body with its Content-Type and given back byte for byte with the same type', async () => {
+  it('are accepted as a raw body with its Content-Type, and returned byte for byte with the same type', async () => {
     const made = await call(
       'POST',
       '/documents?name=terms_1&staticName=terms&jurisdiction=CA&jurisdiction=NY',
@@ -71,16 +71,19 @@ describe('static documents', () => {
     ['typed_text', 'plain', 'text/plain', 'text', 'text/plain; charset=utf-8'],
     ['sniffed_pdf', '%PDF-1.4 x', 'application/octet-stream', 'pdf', 'application/pdf'],
     ['sniffed_html', '<!DOCTYPE html><p>', 'application/octet-stream', 'html', 'text/html; charset=utf-8'],
-  ])('of %s are of the format that type, name or bytes tell', async (name, body, type, format, media) => {
-    const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
-    const made = await call('POST', `/documents?name=${name}&staticName=${name}_static`, { body, headers })
-    expect(made.status).toBe(200)
-    expect((await call<ResourceResponse>('GET', `/resources/${name}`)).body.format).toBe(format)
-    if (media !== undefined)
-      expect((await call('GET', `/documents/${name}`)).headers.get('content-type')).toBe(media)
-  })
+  ])(
+    'uploaded as %s have the format that type, name or bytes indicate',
+    async (name, body, type, format, media) => {
+      const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
+      const made = await call('POST', `/documents?name=${name}&staticName=${name}_static`, { body, headers })
+      expect(made.status).toBe(200)
+      expect((await call<ResourceResponse>('GET', `/resources/${name}`)).body.format).toBe(format)
+      if (media !== undefined)
+        expect((await call('GET', `/documents/${name}`)).headers.get('content-type')).toBe(media)
+    },
+  )
 
-  it('are refused when they are not what they are said to be, of no known format, or empty', async () => {
+  it('are rejected if their content contradicts their type, their format is unknown or they are empty', async () => {
     const path = '/documents?name=wrong&staticName=wrong'
     const [fake, png, empty] = await Promise.all([
       call('POST', path, raw('application/pdf', 'no pdf')),
@@ -94,14 +97,14 @@ describe('static documents', () => {
     expect((await call('GET', '/documents/wrong')).status).toBe(404)
   })
 
-  it('that are larger than 25 MiB are refused, and change nothing', async () => {
+  it('larger than 25 MiB are rejected with 413, and nothing changes', async () => {
     const large = new Uint8Array(25 * 1_048_576 + 1).fill(65)
     const answer = await call('POST', '/documents?name=large&staticName=large', raw('text/plain', large))
     expect(refusal(answer)).toMatchObject({ status: 413, code: 'tooLarge' })
     expect((await call('GET', '/resources/large')).status).toBe(404)
   })
 
-  it('are replaced whole, under a new locator, and the name stays taken', async () => {
+  it('are replaced as a whole, get a new locator and keep their name', async () => {
     const first = await call('POST', '/documents?name=notice&staticName=notice', raw('text/plain', 'one'))
     const second = await call('PATCH', '/documents/notice', raw('text/html', '<p>two</p>'))
     expect(second.status).toBe(200)
@@ -115,7 +118,7 @@ describe('static documents', () => {
     expect(refusal(await call('PATCH', '/documents/unknown', raw('text/plain', 'x'))).code).toBe('notFound')
   })
 
-  it('are chosen by static name and date', async () => {
+  it('are selected by static name and date', async () => {
     for (const [name, text] of [
       ['leaflet_old', 'old'],
       ['leaflet_new', 'new'],
@@ -134,7 +137,7 @@ describe('static documents', () => {
     })
   })
 
-  it('sent twice with one Idempotency-Key are one, and another file with it is refused', async () => {
+  it('are created once for an Idempotency-Key, and another file with the key gets 409', async () => {
     const send = (text: string) =>
       call('POST', '/documents?name=once&staticName=once', {
         body: text,
@@ -146,7 +149,7 @@ describe('static documents', () => {
     expect((await call('GET', '/documents/once')).body).toBe('same')
   })
 
-  it('sent again with one Idempotency-Key as another type of file, which is another format, are refused', async () => {
+  it('get 409 if the same bytes are sent with the same Idempotency-Key as another type', async () => {
     const send = (type: string) =>
       call('POST', '/documents?name=typed&staticName=typed', {
         body: '<p>Cover</p>',
@@ -167,14 +170,14 @@ describe('fonts', () => {
     ['otf', otf, 'font/otf'],
     ['woff', woffOf(ttf), 'font/woff'],
     ['woff2', woff2Of(ttf), 'font/woff2'],
-  ])('of type %s are known by their first bytes', async (ending, bytes, type) => {
+  ])('of type %s are recognized by their first bytes', async (ending, bytes, type) => {
     const body = form('file', bytes, `any.${ending}`)
     const made = await call('POST', `/fonts?name=font_${ending}&staticName=font_${ending}`, { body })
     expect(made.body).toMatchObject({ resourceType: 'customFont', fontLocator: expect.any(String) })
     expect((await call('GET', `/fonts/font_${ending}`)).headers.get('content-type')).toBe(type)
   })
 
-  it('are replaced by fonts only', async () => {
+  it('are replaced only by undamaged fonts', async () => {
     const replaced = await call('PATCH', '/fonts/font_ttf', raw('application/octet-stream', otf))
     expect(replaced.status).toBe(200)
     const text = await call('PATCH', '/fonts/font_ttf', raw('font/ttf', 'no font'))
@@ -192,7 +195,7 @@ describe('fonts', () => {
     expect((await call('GET', '/fonts/font_ttf')).headers.get('content-type')).toBe('font/otf')
   })
 
-  it('have static names of at most 120 characters and 10 MiB', async () => {
+  it('have static names of at most 120 characters, and a size of at most 10 MiB', async () => {
     const long = await call('POST', `/fonts?name=f&staticName=${'f'.repeat(121)}`, raw('font/ttf', ttf))
     expect(long.status).toBe(400)
     const large = new Uint8Array(10 * 1_048_576 + 1)
@@ -204,7 +207,7 @@ describe.each([
   ['templates', 'documentTemplate'],
   ['templateSnippets', 'documentTemplateSnippet'],
 ] as const)('%s', (segment, resourceType) => {
-  it.each(['liquid', 'velocity'] as const)('in %s are taken in every form of a body', async format => {
+  it.each(['liquid', 'velocity'] as const)('in %s are accepted in every form of a body', async format => {
     const text = format === 'liquid' ? 'Hello {{ data.name }} ÄÖ' : 'Hello $data.name ÄÖ'
     const forms: Call[] = [
       raw('text/plain', text),
@@ -223,7 +226,7 @@ describe.each([
     }
   })
 
-  it('are refused without a name, with a bad one, without a file, with two, or at a path of no dialect', async () => {
+  it('are rejected without a valid name or exactly one file, and for an unknown dialect', async () => {
     const at = (query: string, more: Call, dialect = 'velocity') =>
       call('POST', `/${segment}/${dialect}?${query}`, more).then(refusal)
     const named = `name=${segment}_x&staticName=${segment}_x`
@@ -254,7 +257,7 @@ describe.each([
     expect((await call('GET', `/${segment}/${segment}_x`)).status).toBe(404)
   })
 
-  it('are replaced in every form of a body too, and by a name that there is only', async () => {
+  it('are replaced in every form of a body, if the name exists', async () => {
     const name = `${segment}_velocity_1`
     const patch = (body: Call, to = name) => call('PATCH', `/${segment}/velocity?name=${to}`, body)
     for (const [index, body] of [
@@ -271,7 +274,7 @@ describe.each([
     expect(refusal(await patch(raw('text/plain', 'x'), 'nobody')).status).toBe(404)
   })
 
-  it('that cannot be read are refused with every problem, its line and its column', async () => {
+  it('that do not parse are rejected with every problem and its line and column', async () => {
     const liquid = await call('POST', `/${segment}/liquid?name=bad&staticName=bad`, {
       ...raw('text/plain', 'a\n{{ x | nofilter }}\n{% if y %}'),
     })
@@ -288,7 +291,7 @@ describe.each([
     expect((await call('GET', `/${segment}/bad`)).status).toBe(404)
   })
 
-  it('are replaced in their own dialect only', async () => {
+  it('are replaced only in their own dialect', async () => {
     const name = `${segment}_liquid_0`
     expect((await call('PATCH', `/${segment}/liquid?name=${name}`, raw('text/plain', 'new'))).status).toBe(
       200,
@@ -298,7 +301,7 @@ describe.each([
     expect(refusal(other)).toMatchObject({ status: 409, code: 'wrongState' })
   })
 
-  it('larger than 5 MB, of JSON, or not in UTF-8 are refused', async () => {
+  it('are rejected if they are larger than 5 MB, JSON or not UTF-8', async () => {
     const path = `/${segment}/liquid?name=odd&staticName=odd`
     const [large, json, latin] = [
       await call('POST', path, raw('text/plain', 'x'.repeat(5_000_001))),
@@ -309,7 +312,7 @@ describe.each([
     expect(refusal(large).message).toContain('larger than 5 MB')
   })
 
-  it('have a static name that no resource of another type has', async () => {
+  it('cannot have the static name of a resource of another type', async () => {
     await call('POST', `/documents?name=${segment}_doc&staticName=${segment}_shared`, raw('text/plain', 'x'))
     const clash = await call('POST', `/${segment}/liquid?name=${segment}_t&staticName=${segment}_shared`, {
       ...raw('text/plain', 'x'),

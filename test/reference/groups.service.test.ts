@@ -1,4 +1,4 @@
-// Resource groups as clients make and change them (contract 2, Resource groups; resources brief 2).
+// Resource groups as clients create and change them (contract 2, Resource groups; resources brief 2).
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { AuditPageResponse } from '../../src/access/audit/contract.ts'
 import type { ResourceGroupResponse } from '../../src/reference/contract.ts'
@@ -31,7 +31,7 @@ const make = (body: object): Promise<GroupAnswer> => callApi('POST', `${root}/gr
 const change = (locator: string, body: object): Promise<GroupAnswer> =>
   callApi('PATCH', `${root}/groups/${locator}`, { token, body })
 
-describe('lists of a request about a resource group', () => {
+describe('lists in requests for resource groups', () => {
   it.each([
     ['left out', {}],
     ['null', { resourceNames: null }],
@@ -54,13 +54,13 @@ describe('lists of a request about a resource group', () => {
     expect(removed.body.resourceNames).toEqual(['summer'])
   })
 
-  it('hold no null', async () => {
+  it('must not contain null', async () => {
     const { status, body } = await make({ name: 'n', selectionStartTime: START, resourceNames: [null] })
     expect([status, body.message]).toEqual([400, "'resourceNames[0]' must be text, not null."])
   })
 })
 
-it('removals come before additions: what is in both lists is there afterwards', async () => {
+it('a resource in both addResources and removeResources of a change is in the group afterwards', async () => {
   const start = { name: 'both', selectionStartTime: START }
   const { body: made } = await make({ ...start, resourceNames: ['spring'] })
   const both = (name: string) => ({ ...start, addResources: [name], removeResources: [name] })
@@ -73,7 +73,7 @@ it('removals come before additions: what is in both lists is there afterwards', 
   ])
 })
 
-it('the audit trail says who made, moved and retired a group; a repeat leaves no entry', async () => {
+it('the audit trail records who created, changed and retired a group, and nothing for a repeated retirement', async () => {
   const made = await make({ name: 'audited', selectionStartTime: START, resourceNames: ['spring'] })
   const { locator } = made.body
   await change(locator, {

@@ -1,5 +1,5 @@
-// When and where a transaction is: templates, plugins, documents, constraints and tries of a price use the tables that
-// its dates and its jurisdiction call for, all of them the same.
+// The time and place of a transaction. Templates, plugins, documents, constraints and price previews all use the same tables:
+// those for its dates and its jurisdiction.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { TableUseResponse } from '../../src/policy/contract/billing.ts'
@@ -19,14 +19,14 @@ const BERLIN = 'Europe/Berlin' as TimeZone
 const POLICY = 'products/private_motor/policy/'
 const KEY = '0603-BTP'
 
-/** Notes what the table of the price says when underwriting asks it. */
+/** Notes what the table of the price says during underwriting. */
 const UNDERWRITER = `
 exports.getUnderwritingResult = () => ({
   decision: 'accept',
   notes: [socotraApi.tableLookup(0, 'own_damage_rate', '${KEY}')],
 })`
 
-/** Fills in as the sales channel's broker code what the table says, where the request asks for it. */
+/** Fills the contact phone with what the table says, if the request asks for it. */
 const AUTOFILL = `
 exports.getDataAutofill = ({ updates }) =>
   (updates.fieldValues || {}).contact_phone && String(updates.fieldValues.contact_phone).includes('fill')
@@ -50,7 +50,7 @@ const document = (generatingEvent: string) => ({
   generatingEvent,
 })
 
-/** The motor example whose policies are in the jurisdiction of their region, with a document that prints a rate. */
+/** The motor example with the region of a policy as its jurisdiction, and a document that prints a rate. */
 function placedMotor() {
   const files = withPlugins(
     { getUnderwritingResult: UNDERWRITER, getDataAutofill: AUTOFILL, executeLambda: LAMBDA },
@@ -147,9 +147,9 @@ const valuesIn = (region: string, more: object = {}) => ({
 const START = plainYear().request.policy.policyStartTimestamp as unknown as Instant
 const from = (months: number): Instant => add(START, months, 'month', BERLIN)
 
-describe('tables of the time and place of a transaction', () => {
+describe('tables for the time and place of a transaction', () => {
   beforeAll(async () => {
-    // Of the whole country, and of region R5: from July on.
+    // For the whole country and for region R5, in force from July.
     for (const [name, rate, place] of [
       ['rate_july', '0.0200', ''],
       ['rate_july_r5', '0.0250', 'R5'],
@@ -160,7 +160,7 @@ describe('tables of the time and place of a transaction', () => {
     expect((await group('july', from(6), ['rate_july', 'rate_july_r5'])).status).toBe(200)
   })
 
-  it('are used alike by templates, plugins and documents of a policy bound before their start and endorsed after it', async () => {
+  it('are used by templates, plugins and documents of a policy bound before they begin and endorsed after it', async () => {
     const { body: bound } = await motor.createPolicy({ finalize: true })
     await motor.post(`/policy/${bound.locator}/issue`)
     const endorse = async (months: number, fieldValues: object) => {
@@ -178,12 +178,13 @@ describe('tables of the time and place of a transaction', () => {
       await endorse(6, { claims_free_years: '10' }),
       await endorse(9, { region_class: 'R5' }),
     ]
-    // The plugin sees what each transaction's time and place call for: the configuration's until July, R5 has its own.
+    // The plugin sees what the time and place of each transaction select: the configuration's until July, and then R5 has its
+    // own.
     expect(notes).toEqual([['0.0185'], ['0.0185'], ['0.0200'], ['0.0250']])
     const { body: policy } = await motor.get<PolicyResponse>(`/policy/${bound.locator}`)
-    // 24,500 × the rate × three of twelve months; in R5 times its factor of 1.17.
+    // 24,500 × the rate × three of twelve months; in R5, times its factor of 1.17.
     expect(premiumsOf(policy)).toEqual([113.31, 113.31, 122.5, 179.16])
-    // Each transaction has the document that was printed with its tables, whenever it is printed.
+    // Each transaction has a document printed with its tables, no matter when it is printed.
     const { documents } = await whenMade(
       async () => (await motor.get<PolicyResponse>(`/policy/${bound.locator}`)).body,
       one => one.documents,
@@ -194,7 +195,7 @@ describe('tables of the time and place of a transaction', () => {
       ),
     )
     expect(papers.sort()).toEqual(['0.0185', '0.0185', '0.0200', '0.0250'])
-    // What each was rated with can be read, anyone who looked it up.
+    // The tables that rated each transaction can be read, no matter what looked them up.
     const { body: uses } = await motor.get<TableUseResponse[]>(`/policy/${bound.locator}/tableRevisions`)
     expect(
       policy.modifications.map(({ locator }) =>
@@ -203,7 +204,7 @@ describe('tables of the time and place of a transaction', () => {
     ).toEqual([[], [], ['rate_july'], ['rate_july_r5']])
   })
 
-  it('are those of each segment that an endorsement rates again', async () => {
+  it('are used for each segment that an endorsement rates again', async () => {
     const { body: bound } = await motor.createPolicy({
       policyStartTimestamp: from(6),
       policyEndTimestamp: from(18),
@@ -223,11 +224,11 @@ describe('tables of the time and place of a transaction', () => {
     ]
     expect((await endorse(9, { updateExposures })).status).toBe(200)
     const { body: policy } = await motor.get<PolicyResponse>(`/policy/${bound.locator}`)
-    // 24,500 × 0.02 / 4; 49,000 × 0.02 / 4; and, moved to R5 before, 49,000 × 0.025 × 1.17 / 2.
+    // 24,500 × 0.02 / 4; 49,000 × 0.02 / 4; and, in R5 since the first endorsement, 49,000 × 0.025 × 1.17 / 2.
     expect(premiumsOf(policy)).toEqual([122.5, 245, 716.63])
   })
 
-  it('are used by anyone who tries a price: previews, prices of drafts, quick quotes, formulas', async () => {
+  it('are used by previews, prices of drafts, quick quotes and formulas', async () => {
     const later = { policyStartTimestamp: from(6), policyEndTimestamp: from(18) }
     const request = { ...later, fieldValues: valuesIn('R5') }
     const { body: draft } = await motor.createPolicy(request)
@@ -281,7 +282,7 @@ describe('tables of the time and place of a transaction', () => {
     expect(preview.price).toEqual(change)
   })
 
-  it('are seen by plugins that fill requests in, and by functions called by name', async () => {
+  it('are used by autofill plugins, and by lambda functions at the present time', async () => {
     const created = (start: number, region: string) =>
       motor.createPolicy({
         policyStartTimestamp: start,
@@ -306,7 +307,7 @@ describe('tables of the time and place of a transaction', () => {
     await group('now', Date.UTC(2025, 0, 1), ['rate_now', 'ages_now', 'classes_now'])
     const lambda = await motor.post('/lambda/rates', { of: KEY })
     expect([lambda.status, lambda.body]).toEqual([200, ['0.0190', '1.4', '12.5', 'large', '']])
-    // Known by now: the look-ups are no round trip. Who is signed in is read again after 5 s.
+    // These tables are cached by now, so the look-ups make no round trips. The account is read again after 5 s.
     const trips = async () => roundTrips(await motor.post('/lambda/rates', { of: KEY })).d1!
     expect(Math.min(await trips(), await trips(), await trips())).toBe(1)
   })
@@ -362,7 +363,7 @@ describe('a table with several keys and columns', () => {
 })
 
 describe('a jurisdiction', () => {
-  it('that config.json does not declare has no resources, and a product may require one', async () => {
+  it('cannot have resources if config.json does not declare it, and may be required by a product', async () => {
     const refused = await upload<{ code: string; message: string }>(
       'tables',
       'rate_r9',
@@ -383,7 +384,7 @@ describe('a jurisdiction', () => {
     ])
   })
 
-  it('decides which constraint table holds for a policy', async () => {
+  it('selects the constraint table of a policy', async () => {
     for (const [name, tariff, place] of [
       ['tariffs_all', 'basic', ''],
       ['tariffs_r5', 'coastal', 'R5'],

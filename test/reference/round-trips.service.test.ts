@@ -1,4 +1,4 @@
-// What calls of the resources cost: counted round trips, which hold on any machine.
+// The cost of resource requests in round trips, which are the same on every computer.
 import { evictAllDurableObjects } from 'cloudflare:test'
 import { beforeAll, expect, it, vi } from 'vitest'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
   motor = await motorTenant('trips')
   token = await motor.signIn('anna.admin')
   root = `/resource/${motor.tenantLocator}`
-  // The first table tells the control database of itself.
+  // The first table also registers itself in the control database.
   await table('first', 'key,value\na,1\n')
 })
 
@@ -31,7 +31,7 @@ const formOf = (content: string, name = 'file.csv'): FormData => {
 const table = (name: string, content: string) =>
   call('POST', `${root}/tables?name=${name}&staticName=${name}`, formOf(content))
 
-/** D1 and R2 of an answer, which must be a good one. */
+/** Returns the D1 and R2 round trips of a response, which must be a 200. */
 async function cost(answer: Promise<Answer<unknown>>): Promise<{ d1: number; r2: number }> {
   const answered = await answer
   expect([answered.status, answered.body]).toEqual([200, answered.body])
@@ -39,13 +39,13 @@ async function cost(answer: Promise<Answer<unknown>>): Promise<{ d1: number; r2:
   return { d1: d1!, r2: r2! }
 }
 
-/** Of a read the least of three: who is signed in is read again after 5 s, and a busy machine is slow. */
+/** Returns the least of three reads: the account is read again after 5 s, and the computer may be slow. */
 async function leastCost(path: string): Promise<{ d1: number; r2: number }> {
   const costs = [await cost(call('GET', path)), await cost(call('GET', path)), await cost(call('GET', path))]
   return costs.reduce((least, one) => (one.d1 < least.d1 ? one : least))
 }
 
-it('calls of resources, their groups and secrets, and deprecated ones, cost what they did', async () => {
+it('requests for resources, groups and secrets, and the deprecated ones, make a fixed number of round trips', async () => {
   const { body: made } = await motor.createPolicy({ finalize: true })
   const policy = made.locator
   const modification = made.modifications[0]!.locator
@@ -96,7 +96,8 @@ it('calls of resources, their groups and secrets, and deprecated ones, cost what
     diff: await leastCost(`${root}/tables/second/diff?byStaticName=false&from=${before}&to=${after}`),
   }
   const deleted = await cost(call('DELETE', `${root}/secrets/s?force=true`))
-  // The file's timer, what is declared, where rows begin, the rows, whether ranges overlap, the commit; and, after 5 s, who is signed in.
+  // The file's timer, the declarations, where the rows begin, the rows, whether ranges overlap, and the commit. After 5 s, the
+  // account as well.
   const expected = {
     table: { d1: 6, r2: 3 },
     replaced: { d1: 6, r2: 3 },
@@ -128,12 +129,12 @@ it('calls of resources, their groups and secrets, and deprecated ones, cost what
   })
 })
 
-it('a first operation of a policy after a while is one call of its object, one round trip that reads, one that writes', async () => {
+it('the first write to an idle policy makes one object call, one D1 read and one D1 write; a read makes one D1 read', async () => {
   const bound = await motor.createPolicy({ finalize: false })
   const { locator, originalContractStartTimestamp: start } = bound.body
   const begun = Date.now()
   let ahead = 0
-  /** After a while objects have left memory, and isolates trust nothing that they read of the tenant. */
+  /** By then, objects have left memory, and isolates no longer trust what they read of the tenant. */
   const first = async (method: string, path: string, body?: unknown) => {
     await evictAllDurableObjects()
     ahead += 12_000

@@ -35,7 +35,7 @@ describe('the resource in force', () => {
   const [old, young] = [instance('rates_2026'), instance('rates_2027')]
   const both = [old, young]
 
-  it('is that of the group that began last, from the moment on in which it begins', () => {
+  it('is that of the group that began last, from the moment of its beginning', () => {
     const groups = [group(100, ['rates_2026']), group(200, ['rates_2027'])]
     expect([99, 100, 199, 200].map(at => chosen(both, groups, at))).toEqual([
       undefined,
@@ -45,33 +45,33 @@ describe('the resource in force', () => {
     ])
   })
 
-  it('goes on where newer groups do not name it, and where they are retired', () => {
+  it('stays in force if newer groups do not name it or are retired', () => {
     const groups = [group(100, ['rates_2026']), group(200, ['other'])]
     expect(chosen(both, groups, 300)).toBe('rates_2026')
     expect(chosen(both, [...groups, group(250, ['rates_2027'], { retired: true })], 300)).toBe('rates_2026')
   })
 
-  it('is of groups that begin together that of the one made later, then of the greater locator', () => {
+  it('is that of the group created later, then of the greater locator, if groups begin at the same time', () => {
     const [a, b] = [group(100, ['rates_2026']), group(100, ['rates_2027'])]
     expect(chosen(both, [a, b], 100)).toBe('rates_2027')
     expect(chosen(both, [{ ...a, createdAt: b.createdAt }, b], 100)).toBe('rates_2027')
     expect(chosen(both, [{ ...a, createdAt: (b.createdAt + 1) as Instant }, b], 100)).toBe('rates_2026')
   })
 
-  it('is for its place before the one for everywhere; what no group has is never in force', () => {
+  it('for the jurisdiction precedes the one for all, and a resource outside all groups is never in force', () => {
     const [everywhere, ca] = [instance('us'), instance('ca', 'CA', 'OR')]
     const groups = [group(100, ['us', 'ca'])]
     expect(chosen([everywhere, ca], groups, 100, 'CA')).toBe('ca')
     expect(chosen([everywhere, ca], groups, 100, 'NY')).toBe('us')
     expect(chosen([everywhere, ca], groups, 100)).toBe('us')
-    // The only instance fits where no place is asked for, and not elsewhere.
+    // A single instance is in force without a jurisdiction, but not in another one.
     expect(chosen([ca], [group(100, ['ca'])], 100)).toBe('ca')
     expect(chosen([ca], [group(100, ['ca'])], 100, 'NY')).toBeUndefined()
     expect(chosen([ca, instance('ny', 'NY')], [group(100, ['ca', 'ny'])], 100)).toBeUndefined()
     expect(chosen([everywhere], [], 100)).toBeUndefined()
   })
 
-  it('tells every group that was asked, and why it did not decide', () => {
+  it('is explained by every group considered, and why it did not decide', () => {
     const groups = [group(1, ['ca']), group(2, ['other']), group(3, ['rates_2026'], { retired: true })]
     const { considered, chosen: none } = selectInForce([instance('ca', 'CA')], groups, {
       at: 9 as Instant,
@@ -85,7 +85,7 @@ describe('the resource in force', () => {
   })
 })
 
-describe('histories of groups', () => {
+describe('selectInForce', () => {
   const PLACES = ['CA', 'NY']
   const history = fc.record({
     instances: fc.array(fc.subarray(PLACES), { minLength: 1, maxLength: 5 }),
@@ -101,7 +101,7 @@ describe('histories of groups', () => {
     jurisdiction: fc.option(fc.constantFrom(...PLACES, 'TX'), { nil: undefined }),
   })
 
-  it('agree with a reading of the rules that sorts nothing', () => {
+  it('agrees with a direct reading of the rules that does not sort, for any history of groups', () => {
     fc.assert(
       fc.property(history, ({ instances, groups, at, jurisdiction }) => {
         const all = instances.map((places, index) => instance(`i${index}`, ...places))
@@ -135,7 +135,7 @@ describe('histories of groups', () => {
   })
 })
 
-it('two resources clash in a group when a place would have both', () => {
+it('two resources clash in a group if a jurisdiction would have both', () => {
   const [us, ca, caToo, ny, other] = [
     instance('us'),
     instance('ca', 'CA'),

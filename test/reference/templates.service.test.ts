@@ -1,5 +1,5 @@
-// Templates rendered for their authors: both dialects, snippets and fonts in force, what was undefined, and templates
-// that would never end (resources brief 4.3, 13.2).
+// Templates rendered for their authors: both dialects, snippets and fonts in force, undefined names, and templates that would
+// never end (resources brief 4.3, 13.2).
 import monoFont from 'dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { woff2Of, woffOf } from '../../packages/pdf/test/packed-fonts.ts'
@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 type Dialect = 'liquid' | 'velocity'
 
-/** Uploads it; the static name is the name without `_2` and the like. */
+/** Uploads it. The static name is the name without a suffix such as `_2`. */
 const upload = (segment: 'templates' | 'templateSnippets', dialect: Dialect, name: string, text: string) =>
   callOk('POST', `${base}/${segment}/${dialect}?name=${name}&staticName=${name.replace(/_\d+$/, '')}`, {
     token,
@@ -44,7 +44,7 @@ const render = async (name: string, body: object = {}, query = '') => {
   return { status: answer.status, ...answer.body }
 }
 
-describe('a template is rendered over data', () => {
+describe('POST /resource/{tenantLocator}/templates/{name}/render', () => {
   it.each([
     [
       'liquid',
@@ -58,7 +58,7 @@ describe('a template is rendered over data', () => {
       'Dear Ada, .',
       ['$!data.missing.part', '$!i.nothing'],
     ],
-  ] as const)('in %s, with a list of what was undefined', async (dialect, text, html, undefinedNames) => {
+  ] as const)('renders %s with a list of undefined names', async (dialect, text, html, undefinedNames) => {
     await upload('templates', dialect, `dear_${dialect}`, text)
     const made = await render(`dear_${dialect}`, { data: { name: 'Ada', items: [{ a: 1 }] } })
     expect(made).toMatchObject({
@@ -71,20 +71,20 @@ describe('a template is rendered over data', () => {
     })
   })
 
-  it('keeps empty texts and the case of keys', async () => {
+  it('keeps empty text and the case of keys', async () => {
     await upload('templates', 'liquid', 'kept', '[{{ data.empty }}][{{ data.camelCase }}]')
     const made = await render('kept', { data: { empty: '', camelCase: 'x' } })
     expect(made).toMatchObject({ html: '[][x]', undefinedNames: [] })
   })
 
-  it('as a PDF', async () => {
+  it('renders a PDF', async () => {
     await upload('templates', 'velocity', 'letter', '<h1>$data.title</h1>')
     const made = await render('letter', { type: 'pdf', data: { title: 'Terms' } })
     expect(made).toMatchObject({ status: 200, type: 'pdf', undefinedNames: [] })
     expect(Buffer.from(made.pdf!, 'base64').subarray(0, 8).toString()).toBe('%PDF-1.7')
   })
 
-  it('as the same PDF for the same data at the same time, in letter size by its style sheet', async () => {
+  it('renders the same PDF for the same data and time, in the page size of its style sheet', async () => {
     await upload('templates', 'velocity', 'same', '<style>@page { size: letter }</style><h1>$data.title</h1>')
     const at = async (now: string) =>
       (await render('same', { type: 'pdf', data: { title: 'Terms' }, now })).pdf!
@@ -94,7 +94,7 @@ describe('a template is rendered over data', () => {
     expect(Buffer.from(first, 'base64').toString('latin1')).toContain('/MediaBox [0 0 612 792]')
   })
 
-  it('by the tables in force at the date and the place for which it is tried out', async () => {
+  it('uses the tables in force at the given date and jurisdiction', async () => {
     for (const [name, value, place] of [
       ['levy_1', '4.5', ''],
       ['levy_2', '5.5', ''],
@@ -112,7 +112,7 @@ describe('a template is rendered over data', () => {
     expect((await render('levied', {}, '?date=2026-07-01T00:00:00Z&jurisdiction=CA')).html).toBe('6.5')
   })
 
-  it('in two reads of the database and one of each file, a third for all its snippets of one level', async () => {
+  it('makes two D1 reads and one R2 read for each file, and a third D1 read for a level of snippets', async () => {
     await upload('templateSnippets', 'liquid', 'left', 'l')
     await upload('templateSnippets', 'liquid', 'right', 'r')
     await group('sides', '2026-01-01T00:00:00Z', ['left', 'right'])
@@ -120,13 +120,13 @@ describe('a template is rendered over data', () => {
     await upload('templates', 'liquid', 'sides_cost', "{% render 'left' %}{% render 'right' %}")
     const cost = async (name: string) =>
       roundTrips(await callApi('POST', `${base}/templates/${name}/render`, { token, body: { type: 'html' } }))
-    // The tables that there are, are known to the isolate.
+    // This makes the existing tables known to the isolate.
     await cost('plain_cost')
     expect(await cost('plain_cost')).toMatchObject({ d1: 2, r2: 1 })
     expect(await cost('sides_cost')).toMatchObject({ d1: 3, r2: 3 })
   })
 
-  it('whose image is none, or no name at all, is refused with the name', async () => {
+  it('returns 422 with the name of an image that does not exist', async () => {
     for (const [index, name] of ['gone.png', '%zz'].entries()) {
       await upload('templates', 'velocity', `picture${index}`, `<img src="bindery-image:${name}">`)
       expect(await render(`picture${index}`)).toMatchObject({
@@ -136,7 +136,7 @@ describe('a template is rendered over data', () => {
     }
   })
 
-  it('with requests that are wrong refused, each with what is', async () => {
+  it('rejects wrong requests with the reason', async () => {
     const wrong = async (body: object, query = '') => {
       const { status, message } = await render('same', body, query)
       return `${status} ${message}`
@@ -158,7 +158,7 @@ describe('a template is rendered over data', () => {
     )
   })
 
-  it('by static name, with the snippets of the same day', async () => {
+  it('finds a template by static name, with the snippets of the same date', async () => {
     await upload('templates', 'liquid', 'offer_1', "A: {% render 'sign' %}")
     await upload('templateSnippets', 'liquid', 'sign_1', 'old {{ data.n }}')
     await upload('templateSnippets', 'liquid', 'sign_2', "new {% include 'rule' %}")
@@ -173,7 +173,7 @@ describe('a template is rendered over data', () => {
     expect(await on('2025-02-01T00:00:00Z')).toMatchObject({ status: 404, code: 'resourceNotInForce' })
   })
 
-  it('with snippets whose names it makes up itself, in both dialects', async () => {
+  it('includes snippets whose names the template computes, in both dialects', async () => {
     await upload('templateSnippets', 'velocity', 'clause_1', 'clause for $data.state')
     await group('clauses', '2026-01-01T00:00:00Z', ['clause_1'])
     await upload('templates', 'velocity', 'made_up_v', '#set($n = "cla" + "use")#parse($n)')
@@ -182,14 +182,14 @@ describe('a template is rendered over data', () => {
     expect((await render('made_up_l')).html).toBe('rule')
   })
 
-  it('with the currency and the tables of the configuration', async () => {
+  it('uses the currency and the tables of the configuration', async () => {
     await upload('templates', 'velocity', 'amount', '$number.currency(1234.5)')
     await upload('templates', 'liquid', 'lookup', "{{ 'no_such' | lookup: 'x' }}")
     expect(await render('lookup')).toMatchObject({ status: 422, code: 'templateFailed' })
     expect((await render('amount')).html).toBe('€1,234.50')
   })
 
-  it('whose @font-face names a font in force', async () => {
+  it('embeds a font in force that an @font-face names, and returns 422 without one', async () => {
     const css = '<style>@font-face { font-family: Brand; src: url(brand_sans.ttf) }</style><p>x</p>'
     await upload('templates', 'liquid', 'branded', css)
     expect(await render('branded')).toMatchObject({ status: 422, code: 'templateFailed' })
@@ -208,7 +208,7 @@ describe('a font in force', () => {
   const css = (file: string) =>
     `<style>@font-face { font-family: Code; src: url(${file}) }</style><p style="font-family: Code">語 Grüße</p>`
 
-  it('prints whether it is TrueType, WOFF or WOFF2; letters that it lacks too are told', async () => {
+  it('is embedded from TrueType, WOFF or WOFF2, and a warning names characters that no font has', async () => {
     const font = new Uint8Array(monoFont)
     const files = { code_ttf: font, code_woff: woffOf(font), code_woff2: woff2Of(font) }
     for (const [name, body] of Object.entries(files)) {
@@ -234,11 +234,11 @@ describe('a font in force', () => {
   })
 })
 
-describe('a template is refused', () => {
+describe('a template', () => {
   it.each([
     ['liquid', "\n  {% render 'gone' %}", 'missing_l:2:3'],
     ['velocity', '\n  #parse("gone")', 'missing_v:2:3'],
-  ] as const)('in %s when a snippet is missing, by its name', async (dialect, text, place) => {
+  ] as const)('in %s returns 422 with the name of a missing snippet', async (dialect, text, place) => {
     const name = place.split(':')[0]!
     await upload('templates', dialect, name, text)
     const made = await render(name)
@@ -246,7 +246,7 @@ describe('a template is refused', () => {
     expect(made.message).toBe(`${place}: There is no snippet 'gone'. Correct its name or add it.`)
   })
 
-  it('when its snippets include each other, nest deeper than 8, or are of the other dialect', async () => {
+  it('returns 422 if its snippets form a circle, nest deeper than 8 or are of the other dialect', async () => {
     await upload('templateSnippets', 'liquid', 'ping', "{% render 'pong' %}")
     await upload('templateSnippets', 'liquid', 'pong', "{% render 'ping' %}")
     const deep = Array.from({ length: 9 }, (_, at) => `deep${at}`)
@@ -284,7 +284,7 @@ describe('a template is refused', () => {
       '{% for i in (1..150000) %}{{ data.long }}{% endfor %}',
       '#foreach($i in [1..150000])$data.long#end',
     ],
-  ])('for %s, in both dialects', async (what, liquid, velocity) => {
+  ])('returns 422 for %s, in both dialects', async (what, liquid, velocity) => {
     const name = what.replaceAll(' ', '_')
     const data = { long: 'x'.repeat(200) }
     for (const [dialect, text] of [
@@ -298,7 +298,7 @@ describe('a template is refused', () => {
     }
   })
 
-  it('nothing of the service, when it asks for prototypes and constructors', async () => {
+  it('gets nothing from the service through prototypes and constructors', async () => {
     await upload(
       'templates',
       'liquid',
@@ -317,7 +317,7 @@ describe('a template is refused', () => {
     }
   })
 
-  it('when there is none of that name, or the name is a snippet’s', async () => {
+  it('returns 404 if it does not exist or is a snippet', async () => {
     expect((await render('nowhere')).status).toBe(404)
     expect((await render('ping')).status).toBe(404)
   })
@@ -326,7 +326,7 @@ describe('a template is refused', () => {
 describe('documents of policies', () => {
   const DAY_MS = 86_400_000
 
-  /** What the insurance card of a policy from then on says. */
+  /** Returns the text of the insurance card of a policy that starts then. */
   const cardOf = async (start: number): Promise<string> => {
     const length =
       Number(plainYear().request.policy.policyEndTimestamp) -
@@ -346,7 +346,7 @@ describe('documents of policies', () => {
     return new TextDecoder().decode((await fileAt(card.url!)).bytes)
   }
 
-  it('use the template in force when their transaction takes effect, else the configuration’s', async () => {
+  it('use the template in force when their transaction takes effect, or else that of the configuration', async () => {
     const start = Number(plainYear().request.policy.policyStartTimestamp)
     await upload(
       'templateSnippets',

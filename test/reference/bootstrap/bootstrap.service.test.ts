@@ -1,4 +1,4 @@
-// What a tenant starts with: made after its first deploy, once, and each item tells what became of it.
+// The resources that a tenant starts with. They are created once, after its first deploy, and each item reports its outcome.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import type { Uuid } from '../../../src/kernel/locators.ts'
@@ -63,7 +63,7 @@ async function work(): Promise<void> {
   await workOff(env, shardName(found!, 0))
 }
 
-it('is made item by item, and what cannot be made says why and holds up no other', async () => {
+it('bootstrap resources are created item by item, and one that fails states why and does not block others', async () => {
   expect(tenant.logfile).toContain('secretInArchive')
   await work()
   const { items } = await get<BootstrapListResponse>('/bootstrap/list')
@@ -84,7 +84,7 @@ it('is made item by item, and what cannot be made says why and holds up no other
   expect(JSON.stringify(items)).not.toContain('geheim')
 })
 
-it('is in force as if it had been uploaded', async () => {
+it('bootstrap resources are in force as if they had been uploaded', async () => {
   expect(await get('/tables/zones/record?key=8010&jurisdiction=CA')).toMatchObject({
     value: { value: '1.1' },
   })
@@ -95,7 +95,7 @@ it('is in force as if it had been uploaded', async () => {
   })
 })
 
-it('is made with the first deploy only: a later one warns, and changes nothing', async () => {
+it('bootstrap resources are created by the first deploy only: a later one warns and changes nothing', async () => {
   const before = await get<{ items: unknown[] }>('/resources/list')
   const { success, logfile } = await callOk<DeployAnswer>('POST', '/configuration/deployTest', {
     token: await administrator(),

@@ -1,4 +1,4 @@
-// Untidy files of the world, each with exactly what comes of it.
+// Untidy files as they occur, each with exactly what is read from it.
 import { zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../../src/kernel/errors.ts'
@@ -20,7 +20,7 @@ async function* piecesOf(bytes: Uint8Array, pieceBytes: number): AsyncGenerator<
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
 }
 
-/** What is read: rows as key and cells, problems and warnings as `line: message`. */
+/** Returns what is read: rows as key and cells, and problems and warnings as `line: message`. */
 async function read(
   content: string | Uint8Array,
   { kind = 'table' as TableKind, declared = undefined as Declared | undefined, pieceBytes = 65_536 } = {},
@@ -265,23 +265,23 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
 ]
 
 describe('an untidy CSV', () => {
-  it.each(CORPUS)('%s', async (_, content, expected) => {
+  it.each(CORPUS)('is read or rejected as expected: %s', async (_, content, expected) => {
     const whole = await read(content)
     expect(whole).toMatchObject({
       problems: [],
       warnings: [],
       ...expected,
     })
-    // However it is cut into pieces, the same comes of it.
+    // The result is the same no matter how the file is cut into pieces.
     for (const pieceBytes of [1, 2, 3, 7]) {
       const { rows, problems, warnings } = await read(content, { pieceBytes })
       expect([problems, warnings]).toEqual([whole.problems, whole.warnings])
-      // Rows before bytes that make no sense may be read or not.
+      // Rows before invalid bytes may be read or not.
       if (!problems[0]?.includes('UTF-8')) expect(rows).toEqual(whole.rows)
     }
   })
 
-  it('of a declared table is checked column by column', async () => {
+  it('is checked column by column if its table is declared', async () => {
     const declared: TableDeclaration = {
       columns: [
         { name: 'territory', dataType: 'int', isKey: true },
@@ -305,7 +305,7 @@ describe('an untidy CSV', () => {
       ].join('\n'),
       { declared },
     )
-    // Keys come in the order in which they are declared.
+    // Keys are in the order in which they are declared.
     expect(rows.map(([key]) => key)).toEqual(['7\u001fCA', '-9\u001f'])
     expect(warnings).toEqual(["Line 1: The column 'Rate' is read as 'rate'; write it so."])
     expect(problems).toEqual([
@@ -318,7 +318,7 @@ describe('an untidy CSV', () => {
     ])
   })
 
-  it('that nothing is declared of has the keys that its header tells', async () => {
+  it('has the keys that its header implies if its table is not declared', async () => {
     const keysOf = async (header: string, kind: TableKind = 'table') => {
       const cells = header.split(',').map((_, at) => String(at + 1))
       return (await read(`${header}\n${cells.join()}\n`, { kind })).rows[0]![0].split('\u001f')
@@ -335,7 +335,7 @@ describe('an untidy CSV', () => {
     ])
   })
 
-  it('with more than a million rows is refused', async () => {
+  it('is rejected with more than a million rows', async () => {
     const million = new TextEncoder().encode(`key\n${'a\n'.repeat(1_000_001)}`)
     await expect(read(million)).rejects.toThrow('The table has more than 1,000,000 rows')
   })
@@ -369,7 +369,7 @@ const refusalOf = (bytes: Uint8Array): Promise<string> =>
   )
 
 describe('a file with a table', () => {
-  it('is the CSV, or a zip with it among what systems leave behind', async () => {
+  it('is the CSV, or a zip with it and the files that systems leave behind', async () => {
     expect(await unpacked(Buffer.from('key,value\n'))).toBe('key,value\n')
     for (const level of [0, 9] as const)
       expect(
@@ -383,7 +383,7 @@ describe('a file with a table', () => {
     expect(await unpacked(zipped({ 'a.csv': '' }))).toBe('')
   })
 
-  it('that is another zip is refused, and says why', async () => {
+  it('is rejected with the reason if it is any other zip', async () => {
     expect(await refusalOf(zipped({}))).toBe('400: The zip must hold exactly one CSV, and is empty.')
     expect(await refusalOf(zipped({ 'a.csv': '1', 'b/c.csv': '2' }))).toBe(
       "400: The zip must hold exactly one CSV, and holds 'a.csv', 'b/c.csv'.",
@@ -403,7 +403,7 @@ describe('a file with a table', () => {
     }
   })
 
-  it('is never held by more than 8 MiB, however well it is packed', async () => {
+  it('is never held with more than 8 MiB in memory, no matter how well it is compressed', async () => {
     const held = new MemoryUse()
     const long = 'x,'.repeat(size(6, 20) * 1_048_576)
     expect((await unpacked(zipped({ 'a.csv': long }), held)).length).toBe(long.length)

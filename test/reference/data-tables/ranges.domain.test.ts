@@ -20,7 +20,7 @@ const decimalText = fc
 const same = (text: string): Big => new Big(canonicalDecimal(text)!)
 
 describe('decimals', () => {
-  it('have one form for each value, and an order as text that is their own', () => {
+  it('have one canonical form for each value, and sort as text in numeric order', () => {
     fc.assert(
       fc.property(decimalText, decimalText, (a, b) => {
         const [one, other] = [canonicalDecimal(a)!, canonicalDecimal(b)!]
@@ -45,7 +45,7 @@ describe('decimals', () => {
     ['1,000', undefined],
     ['9'.repeat(41), undefined],
     [`0.${'1'.repeat(41)}`, undefined],
-  ])('%s is %s', (text, canonical) => {
+  ])('are written canonically: %s is %s', (text, canonical) => {
     expect(canonicalDecimal(text)).toBe(canonical)
   })
 })
@@ -66,12 +66,12 @@ describe('typed cells', () => {
     ['date', '2026-02-28', '2026-02-28'],
     ['string', '', ''],
     ['string', '007', '007'],
-  ] as const)('%s %s is %s', (type, text, value) => {
+  ] as const)('have JSON values: %s %s is %s', (type, text, value) => {
     expect(typedValue(type, text)).toBe(value)
   })
 })
 
-/** Starts of contiguous ranges, in order: each ends where the next one starts. */
+/** Starts of contiguous ranges, in order. Each range ends where the next one starts. */
 const startsOfRanges = fc
   .uniqueArray(fc.tuple(fc.integer({ min: -10_000, max: 10_000 }), fc.integer({ min: 0, max: 99 })), {
     minLength: 2,
@@ -96,7 +96,7 @@ describe('contiguous ranges', () => {
     keys: [],
     range: { start: 0, end: 1 },
   }
-  /** As the database has them: by texts that sort as their numbers do. */
+  /** Returns the neighbours as the database does: by text that sorts like the numbers. */
   const neighboursIn = (starts: readonly string[], bound: string) => {
     const rows = starts.slice(0, -1).map((start, at) => ({
       start: sortableDecimal(start),
@@ -115,13 +115,13 @@ describe('contiguous ranges', () => {
   const found = (starts: readonly string[], bound: string) =>
     rangeRecord(layout, neighboursIn(starts, bound), bound, 'record', {})?.name
 
-  it('answer every bound between the first start and the last end, and none outside', () => {
+  it('match every bound between the first start and the last end, and none outside', () => {
     fc.assert(
       fc.property(startsOfRanges, fc.integer({ min: -1_200_000, max: 1_200_000 }), (starts, hundredths) => {
         const bound = new Big(hundredths).div(100).toFixed()
         const [first, last] = [starts[0]!, starts.at(-1)!]
         const inside = new Big(bound).gte(first) && new Big(bound).lte(last)
-        // By plain arithmetic: the last start up to the bound; the last end belongs to the last range.
+        // By plain arithmetic: the last start up to the bound. The last end belongs to the last range.
         const expected = starts
           .slice(0, -1)
           .filter(start => new Big(start).lte(bound))
@@ -132,7 +132,7 @@ describe('contiguous ranges', () => {
     )
   })
 
-  it('give an exact start to the row that starts there, and both neighbours are that row', () => {
+  it('match an exact start with the row that starts there, which is also both neighbours', () => {
     fc.assert(
       fc.property(startsOfRanges, starts => {
         for (const start of starts.slice(0, -1)) {
@@ -148,7 +148,7 @@ describe('contiguous ranges', () => {
     )
   })
 
-  it('interpolate between neighbours: at a share of the way, that share of the rise', () => {
+  it('interpolate linearly between neighbours, or step down or up to one of them', () => {
     const figures = {
       ...layout,
       columns: [layout.columns[0]!, { name: 'value', type: 'decimal' as const }],
@@ -233,23 +233,23 @@ describe('operations of range tables', () => {
     ['31', 'upperAdjacent', 'linear', undefined],
     ['31', 'record', 'linear', 4],
     ['-11', 'record', 'linear', undefined],
-  ] as const)('at %s: %s %s is %s', (bound, operation, how, value) => {
+  ] as const)('at %s: %s %s gives %s', (bound, operation, how, value) => {
     expect(factor(bound, operation, how)).toBe(value)
   })
 
-  it('round half to even in the last of 15 places', () => {
+  it('round half to even at the 15th decimal place', () => {
     const row = (start: string, value: string) => ({ cells: [start, value, 'x'], holds: true })
     const halfway = (v1: string, v2: string) =>
       rangeRecord(layout, { below: [row('0', v1)], above: [row('2', v2)] }, '1', 'interpolate', {
         factor: 'linear',
       })?.factor
-    // Half of the last place up and down, of an even and of an odd digit before it.
+    // Half of the last place, up and down, after an even and after an odd digit.
     expect(String(halfway('0.000000000000002', '0.000000000000003'))).toBe('2e-15')
     expect(String(halfway('0.000000000000003', '0.000000000000004'))).toBe('4e-15')
     expect(String(halfway('-0.000000000000002', '-0.000000000000003'))).toBe('-2e-15')
   })
 
-  it('take of one key alone what its rows say, and keep an empty cell empty', () => {
+  it('keep an empty cell empty', () => {
     const near = {
       below: [{ cells: ['0', '', 'a'], holds: true }],
       above: [{ cells: ['2', '4', 'b'], holds: true }],
@@ -258,7 +258,7 @@ describe('operations of range tables', () => {
     expect(rangeRecord(layout, near, '1', 'interpolate', { factor: 'stepUp' })?.factor).toBe(4)
   })
 
-  it('leave columns that are not named as the lower row has them', () => {
+  it("return the lower row's value for columns without an interpolation", () => {
     expect(rangeRecord(layout, neighbours('15'), '15', 'interpolate', { factor: 'linear' })).toEqual({
       from: 0,
       factor: 3,

@@ -15,7 +15,7 @@ import { size } from '../../support/sizes.ts'
 import { withPlugins } from '../../support/with-plugins.ts'
 import { YEARS_ON } from '../../support/years.ts'
 
-/** Within the months in which the table of July is in force. */
+/** Within the months in which July's table is in force. */
 const START_IN_JULY = Date.UTC(2027 + YEARS_ON, 6, 10)
 
 const DECLARED = {
@@ -107,7 +107,7 @@ const group = (name: string, start: string, resourceNames: string[]) =>
   motor.post(`${root}/groups`, { name, selectionStartTime: start, resourceNames })
 
 describe('a data table', () => {
-  it('is uploaded, looked up by its declared keys, and downloaded as it was', async () => {
+  it('is uploaded, looked up by its declared keys, and downloaded unchanged', async () => {
     const csv =
       '\ufeffstate,class,Rate,since,fleet,note\r\n"CA, US",1,1.73 ,2026-01-01,TRUE,"a ""b""\r\nc"\r\nNY,02,0.12345678901234567890,,,\r\n'
     const made = await put('tables', 'base_1', 'motor_base', csv)
@@ -149,7 +149,7 @@ describe('a data table', () => {
     ).toEqual([404, 'notFound'])
   })
 
-  it('has keys of several lines, which a look-up sends as they are', async () => {
+  it('may have keys of several lines, which a look-up sends unchanged', async () => {
     await put('tables', 'lines_1', 'lines', 'key,value\r\n"a\r\nb",1\r\n"c\nd\te",2\r\n')
     const found = async (key: string) =>
       (await record(`tables/lines_1/record?byStaticName=false&key=${encodeURIComponent(key)}`)).body
@@ -163,7 +163,7 @@ describe('a data table', () => {
       })
   })
 
-  it('may be a zip of one CSV, or the body itself, and its answer names what the header says', async () => {
+  it('may be uploaded as a zip of one CSV or as the body itself, with warnings about its header', async () => {
     const csv = 'Key,Value\nred,1.50\nblue,2\nred,3\n'
     const packed = zipSync({
       'prices.csv': [Buffer.from(csv), { level: 9 }],
@@ -192,7 +192,7 @@ describe('a data table', () => {
     expect(await downloaded('tables/colours')).toEqual({ 'colours.csv': 'key,value\nred,7' })
   })
 
-  it('by static name is the one in force at the date and place, by default now', async () => {
+  it('is looked up by static name at a date and a jurisdiction, by default now', async () => {
     for (const [name, place] of [
       ['rate_old', ''],
       ['rate_new', ''],
@@ -211,7 +211,7 @@ describe('a data table', () => {
     expect(await at('&jurisdiction=TX')).toBe('rate_old')
     expect(await at('&date=2030-01-01T00:00:00Z')).toBe('rate_new')
     expect(await at('&date=2029-12-31T23:59:59Z')).toBe('rate_old')
-    // As people write it: the plus of a query is a blank.
+    // As people write it: a plus in the query is a blank.
     expect(await at('&date=2030-01-01T01:00:00+01:00')).toBe('rate_new')
     expect(await at('&date=2030-01-01T00:59:59+01:00')).toBe('rate_old')
     expect(await at('&date=2025-12-31T23:59:59Z')).toBe('resourceNotInForce')
@@ -237,7 +237,7 @@ describe('a data table', () => {
     ])
   })
 
-  it('explained where nothing is in force, says why, and answers no resource', async () => {
+  it('is explained if none is in force: the response has the reasons and no resource', async () => {
     for (const [name, place] of [
       ['tariff_ny', '&jurisdiction=NY'],
       ['tariff_fl', '&jurisdiction=FL'],
@@ -279,14 +279,14 @@ describe('a data table', () => {
     expect((await explained('nobody', '&byStaticName=true')).status).toBe(404)
   })
 
-  it('is read in one round trip, and in none once it is known', async () => {
+  it('is looked up in one D1 round trip, and in none if the record is cached', async () => {
     await put('tables', 'trips', 'trips', 'key,value\na,1\nb,2\n')
     await group('trips', '2026-01-01T00:00:00Z', ['trips'])
     const trips = async (key: string) => roundTrips(await record(`tables/trips/record?key=${key}`)).d1
     expect([await trips('a'), await trips('a'), await trips('b'), await trips('b')]).toEqual([1, 0, 1, 0])
   })
 
-  it('is refused with every problem and its line, and then nothing changes', async () => {
+  it('is rejected with every problem and its line, and then nothing changes', async () => {
     await put('tables', 'kept', 'motor_base', 'state,class,rate,since,fleet\nCA,1,1,,\n')
     const bad = await patch<Problem>(
       'tables/kept',
@@ -356,7 +356,7 @@ describe('a data table', () => {
     expect((await motor.get<Problem>(`${root}/resources/never`)).body.code).toBe('notFound')
   })
 
-  it('of more than 5 MiB goes away in parts, and comes back the same', async () => {
+  it('of more than 10 MiB is uploaded in parts, and downloaded unchanged', async () => {
     const cells = Array.from({ length: 199 }, (_, at) => `${at}`.padEnd(8_000, 'x')).join()
     const header = Array.from({ length: 199 }, (_, at) => `c${at}`).join()
     const long = `key,${header}\n${['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(key => `${key},${cells}\n`).join('')}`
@@ -367,7 +367,7 @@ describe('a data table', () => {
     expect(await downloaded('tables/long')).toEqual({ 'long.csv': long })
   })
 
-  it('is made once for an Idempotency-Key, and once for a name; a static name has one type', async () => {
+  it('is created once for an Idempotency-Key and once for a name, and a static name has one type', async () => {
     const headers = { 'idempotency-key': 'table-once' }
     const first = await put('tables', 'once', 'once', 'key,value\na,1\n', { headers })
     const again = await put('tables', 'once', 'once', 'key,value\na,1\n', { headers })
@@ -384,7 +384,7 @@ describe('a data table', () => {
     ['tables', 'swap', 'key', 'k', 'key='],
     ['rangeTables', 'swap_range', 'rangeStart', '-', 'boundValue='],
   ] as const)(
-    'is replaced at once: readers of %s see the old contents or the new',
+    'is replaced atomically: readers of %s see the old contents or the new',
     async (kind, name, first, prefix, asked) => {
       const rows = size(3_000, 1_000_000)
       const contents = (version: number) =>
@@ -394,7 +394,7 @@ describe('a data table', () => {
       let isDone = false
       const seen = new Set<string>()
       const reader = async (number: number) => {
-        // Three of each after it was replaced, and as many before as there is time for.
+        // Three reads after the replacement, and as many before it as there is time for.
         for (let turn = 0, left = 3; left > 0; turn += 1, left -= isDone ? 1 : 0) {
           const at = ((number * 7_919 + turn * 104_729) % rows) + 1
           const read = await record(`${kind}/${name}/record?${asked}${prefix}${at}`)
@@ -404,7 +404,7 @@ describe('a data table', () => {
         }
       }
       const readers = Array.from({ length: size(5, 50) }, (_, number) => reader(number))
-      // More than 8 MiB of the file held at once would end it with 500 (held.ts).
+      // Holding more than 8 MiB of the file at a time would end this with 500 (held.ts).
       expect((await patch(`${kind}/${name}`, contents(1))).status).toBe(200)
       isDone = true
       await Promise.all(readers)
@@ -412,14 +412,14 @@ describe('a data table', () => {
       const read = () => record(`${kind}/${name}/record?${asked}${prefix}7`)
       expect((await read()).body).toMatchObject({ value: { version: '1', check: '1-7' } })
       const trips = async () => roundTrips(await read()).d1!
-      // The least of three: what is in force is read again after 5 s.
+      // The least of three, because what is in force is read again after 5 s.
       expect(Math.min(await trips(), await trips(), await trips())).toBe(0)
     },
     900_000,
   )
 })
 
-describe('what changes between two contents', () => {
+describe('GET /resource/{tenantLocator}/tables/{name}/diff', () => {
   type Diff = Problem & {
     items: { change: string; key: string[]; from?: object; to?: object }[]
     listCompleted: boolean
@@ -429,7 +429,7 @@ describe('what changes between two contents', () => {
   const diff = async (query: string) => (await motor.get<Diff>(`${root}/tables/${query}`)).body
   const told = ({ items }: Diff) => items.map(({ change, key }) => `${change} ${key.join('/')}`)
 
-  it('is told by the dates at which they are in force, a page at a time', async () => {
+  it('returns the changes between the contents in force at two dates, page by page', async () => {
     await put('tables', 'plan_1', 'plan', 'state,class,value\nCA,1,10\nCA,2,20\nNY,1,30\nTX,1,40\n')
     await put('tables', 'plan_2', 'plan', 'class,state,value\n1,CA,10\n2,CA,21\n3,CA,25\n1,TX,40\n')
     await put('tables', 'plan_3', 'plan', 'state,class,value\nCA,1,10.0\n')
@@ -473,7 +473,7 @@ describe('what changes between two contents', () => {
     )
   })
 
-  it('is told column by column, however many change places', async () => {
+  it('returns the changes even if 150 columns are in another order', async () => {
     const names = Array.from({ length: 150 }, (_, at) => `c${at}`)
     const line = (id: number, changed: string, order = names) =>
       [id, ...order.map(name => (name === changed ? 'new' : `${id}-${name}`))].join(',')
@@ -485,7 +485,7 @@ describe('what changes between two contents', () => {
     expect(told(await diff(`wide/diff?byStaticName=false&from=${from}&to=${to}`))).toEqual(['changed 2'])
   })
 
-  it('is told of contents that were replaced too, once their rows are gone: the file is read again', async () => {
+  it('returns the changes of replaced contents by reading the file again after their rows were dropped', async () => {
     const header = 'state,class,rate,since,fleet\n'
     const first = await put('tables', 'base_9', 'motor_base', `${header}CA,1,1.50,,\nCA,2,2,,\n`)
     const second = await patch('tables/base_9', `${header}CA,1,1.5,,\nCA,2,3,,\n`)
@@ -493,7 +493,7 @@ describe('what changes between two contents', () => {
     const both = `base_9/diff?byStaticName=false&from=${from}&to=${to}`
     expect(told(await diff(both))).toEqual(['changed CA/2'])
     const third = await patch('tables/base_9', 'note,state,class,rate,since,fleet\n,CA,1,1.5,,\n,CA,2,3,,\n')
-    // Another column: every record is another.
+    // With another column, every record has changed.
     const latest = `base_9/diff?byStaticName=false&from=${to}&to=${third.body.lookupTableLocator}`
     expect(told(await diff(latest))).toEqual(['changed CA/1', 'changed CA/2'])
     const rowsOf = async (locator = '') => {
@@ -524,7 +524,7 @@ describe('a range table', () => {
     return body.code ?? (body.value as { factor: unknown }).factor
   }
 
-  it('gives the record whose range holds the bound, to the last digit', async () => {
+  it('returns the record whose range contains the bound, to the last digit', async () => {
     const csv =
       'state,from,to,factor\nCA,-10.5,0,0.9\nCA,0,10,1.1\nCA,10,20.25,1.2\nCA,30,,1.5\nNY,-0.1,0.1,2\nCA,0.30000000000000001,0.30000000000000001,9\n'
     const overlapping = await put<Problem>('rangeTables', 'age_0', 'age_factor', csv)
@@ -570,8 +570,8 @@ describe('a range table', () => {
     expect([await trips('5'), await trips('5'), await trips('6')]).toEqual([1, 0, 1])
   })
 
-  it('whose ranges touch answers every bound between its ends, each by the row that starts there or next before', async () => {
-    // Negative and uneven starts, in no order of the file, and one end that none begins at.
+  it('with touching ranges returns for every bound the row that starts there or next before it', async () => {
+    // Negative and uneven starts, not in the order of the file, and one end at which no range begins.
     const starts = ['-1000.25', '-1', '-0.5', '0', '0.0001', '7', '7.5', '12345678901234567890.5'].map(
       (start, at, all) => [start, all[at + 1] ?? '99999999999999999999'],
     ) as [string, string][]
@@ -602,7 +602,7 @@ describe('a range table', () => {
     expect(await valueAt('100000000000000000000')).toBe('tableRecordNotFound')
   })
 
-  it('that declares nothing has rangeStart and rangeEnd, and may have no key', async () => {
+  it('without a declaration has rangeStart and rangeEnd, and may have no key', async () => {
     expect(
       (await put('rangeTables', 'tiers', 'tiers', 'rangeStart,factor\n10,b\n0,a\n20.5,c\n')).status,
     ).toBe(200)
@@ -628,12 +628,12 @@ describe('a range table', () => {
   })
 })
 
-/** What the table says at each of the times, as older scripts ask. */
+/** Looks the table up at each of the times, as older scripts do. */
 const DATED = `
 exports.executeLambda = (operation, times) =>
   times.map(at => socotraApi.tableLookup(0, 'own_damage_rate', '0603-BTP', at))`
 
-/** Notes what the table of the price says when it is asked; of more rows than there are rounds. */
+/** Notes what the table of the price says during underwriting, and asks for more rows than there are rounds. */
 const UNDERWRITER = `
 const absent = () => Array.from({ length: 40 }, (_, n) => socotraApi.tableLookup(0, 'own_damage_rate', 'absent ' + n))
 exports.getUnderwritingResult = () => ({
@@ -657,13 +657,13 @@ describe('rating', () => {
   const from = (policy: PolicyResponse, months: number) =>
     add(Number(policy.originalContractStartTimestamp) as Instant, months, 'month', BERLIN)
 
-  it('reads the table in force at the time of each transaction, in templates and plugins, else that of the configuration', async () => {
+  it("uses the table in force at each transaction's time in templates and plugins, else the configuration's", async () => {
     const bound = (await motor.createPolicy({ finalize: true })).body
     expect(premiumOf(bound)).toBe(453.25)
     expect(await notesOf(bound)).toEqual(['rate 0.0185', 'rate '])
     await motor.post(`/policy/${bound.locator}/issue`)
     const july = from(bound, 6)
-    // In force from July on; from October another, of one column more. The rate of the year 2030 is no one's.
+    // One table in force from July, and another from October.
     const rateJuly = await put('tables', 'rate_july', 'own_damage_rate', 'key,value\n0603-BTP,0.0200\n')
     const rateOctober = await put('tables', 'rate_october', 'own_damage_rate', 'key,value\n0603-BTP,0.0300\n')
     await group('july', new Date(july).toISOString(), ['rate_july'])
@@ -686,7 +686,7 @@ describe('rating', () => {
     expect([premiumOf(later.body), await notesOf(later.body)]).toEqual([490, ['rate 0.0200', 'rate ']])
     expect(premiumOf((await motor.createPolicy(startingAt(from(bound, 9)))).body)).toBe(735)
 
-    // Bound before the table was there, endorsed after it begins: 49,000 × 0.02 for three of twelve months.
+    // Bound before the tables existed, and endorsed before and after they begin.
     const endorse = (months: number, value: string) =>
       motor.post(`/policies/${bound.locator}/endorsements`, {
         endorsementName: 'change_of_risk',
@@ -698,14 +698,14 @@ describe('rating', () => {
       })
     expect((await endorse(3, '49000')).status).toBe(200)
     const read = async () => (await motor.get<PolicyResponse>(`/policy/${bound.locator}`)).body
-    // 49,000 × 0.0185 for nine months, as the configuration has it until July.
+    // 49,000 × 0.0185 for nine months: the configuration's rate applies until July.
     expect(premiumOf(await read())).toBe(679.88)
     expect((await endorse(6, '36000')).status).toBe(200)
     // 36,000 × 0.02 for six months.
     expect(premiumOf(await read())).toBe(360)
     expect((await endorse(9, '40000')).status).toBe(200)
     expect(premiumOf(await read())).toBe(300)
-    // Each transaction names the contents that it was rated with; that of the configuration is none.
+    // Each transaction names the contents that rated it. Those of the configuration are not listed.
     const { body: uses } = await motor.get<TableUseResponse[]>(`/policy/${bound.locator}/tableRevisions`)
     const names = (await read()).modifications.map(({ number, locator }) => [
       number,
@@ -720,12 +720,12 @@ describe('rating', () => {
     expect((await motor.get<Problem>('/policy/999999999999/tableRevisions')).status).toBe(404)
   })
 
-  it('of plugins asks range tables for records, neighbours and what lies between', async () => {
+  it('lets plugins read records, neighbours and interpolated values of range tables', async () => {
     const curve = 'state,from,to,factor\nCA,0,10,1\nCA,10,12,1.5\nCA,20,,3\n'
     expect((await put('rangeTables', 'curve_1', 'curve', curve)).status).toBe(200)
     await group('curve', '2026-01-01T00:00:00Z', ['curve_1'])
     const { body: policy } = await motor.createPolicy({ policyStartTimestamp: START_IN_JULY, finalize: true })
-    // The range from 10 has ended at 12; between the starts 10 and 20 a quarter of the way from 1.5 to 3.
+    // The range from 10 has ended at 12. Between the starts 10 and 20, 12.5 is a quarter of the way from 1.5 to 3.
     expect((await notesOf(policy)).slice(2)).toEqual([
       'lowerAdjacent 1.5',
       'upperAdjacent 3',
@@ -733,7 +733,7 @@ describe('rating', () => {
     ])
   })
 
-  it('makes no round trip more for a table that is known, and a table without the key fails as any other', async () => {
+  it('makes no more round trips for a known table, and fails as usual if the table lacks the key', async () => {
     const created = async (tenant: Motor) => {
       const changes = { policyStartTimestamp: START_IN_JULY, finalize: true }
       await tenant.createPolicy(changes)
@@ -762,7 +762,7 @@ const codeOf = async (answer: Promise<Answer<Problem>>) => {
   return [status, body.code, body.message]
 }
 
-/** The files of the zip that a download gives. */
+/** Returns the files of the zip that a download returns. */
 async function downloaded(path: string): Promise<Record<string, string>> {
   const response = await exports.default.fetch(
     new Request(`http://bindery.test${root}/${path}`, {

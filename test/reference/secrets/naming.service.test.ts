@@ -1,4 +1,4 @@
-// Who may have a secret sent, and where to.
+// Who may have a secret sent, and to which hosts.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, callApi, callOk } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
@@ -53,8 +53,8 @@ beforeAll(async () => {
   })
 })
 
-describe('to name a secret', () => {
-  it('takes secrets.read, in webhooks, their alerts and integrations', async () => {
+describe('a reference to a secret', () => {
+  it('requires secrets.read in webhooks, their alerts and integrations', async () => {
     const headers = { 'X-Key': [REFERENCE] }
     const plain = { url: receiver.url }
     const refusals = [
@@ -79,7 +79,7 @@ describe('to name a secret', () => {
     expect((await receiver.received()).length).toBe(0)
   })
 
-  it('is left to who may in a change, which may neither move nor redirect what others named', async () => {
+  it('can be neither moved nor redirected without secrets.read when a webhook is changed', async () => {
     const { body } = await boss(
       'POST',
       hooks(),
@@ -98,7 +98,7 @@ describe('to name a secret', () => {
     expect(await patch({ url: elsewhere.url, removeHeaders: ['A'] })).toBe(200)
   })
 
-  it('is left to who may when an integration is replaced: a reference that is kept stays where it is', async () => {
+  it('can only be kept in place without secrets.read when an integration is replaced', async () => {
     const headers = { 'X-Key': REFERENCE }
     const { body: made } = await boss('POST', '/integrations', { name: 'kept', url: receiver.url, headers })
     const put = async (body: object, call = limited) => {
@@ -123,10 +123,10 @@ describe('to name a secret', () => {
     expect(await put({ url: receiver.url, headers: {} })).toEqual([200, undefined])
   })
 
-  it('is needed to take to another host what answers mask', async () => {
+  it('is needed to take masked values of an endpoint to another host', async () => {
     const headers = { Authorization: 'Bearer 4711-geheim' }
     const keyed = `${receiver.url}?api_key=4711`
-    // All receivers have one host; this is another name of it.
+    // All receivers have the same host. This is another name of it.
     const other = await openReceiver()
     const elsewhere = { ...other, url: other.url.replace('127.0.0.1', 'localhost') }
     await boss('POST', '/integrations', { name: 'masked', url: keyed, headers })
@@ -161,7 +161,7 @@ describe('to name a secret', () => {
     expect(await other.received()).toEqual([])
   })
 
-  it('is not possible in an address', async () => {
+  it('is rejected in a URL with 400', async () => {
     for (const part of [REFERENCE, encodeURIComponent(REFERENCE)]) {
       const answer = await boss('POST', hooks(), hook('d', { url: `https://h.example.com/?k=${part}` }))
       expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('secret')])
@@ -169,8 +169,8 @@ describe('to name a secret', () => {
   })
 })
 
-describe('a secret that is bound to hosts', () => {
-  it('is refused for other hosts when it is named', async () => {
+describe('a secret with allowed hosts', () => {
+  it('is rejected for other hosts when it is referenced', async () => {
     const bound = await boss('PATCH', secret('/vault1?allowedHosts=*.Example.com'), {})
     expect(bound.body.allowedHosts).toEqual(['*.example.com'])
     const named = (url: string) => boss('POST', hooks(), hook(url, { url, headers: { A: [REFERENCE] } }))
@@ -185,7 +185,7 @@ describe('a secret that is bound to hosts', () => {
     expect((await integrated('https://a.example.com/')).status).toBe(200)
   })
 
-  it('is not sent to other hosts by what named it before', async () => {
+  it('is not sent to other hosts by endpoints that referenced it before', async () => {
     await boss('PATCH', secret('/vault1?allowedHosts='), {})
     const { body } = await boss(
       'POST',
@@ -200,7 +200,7 @@ describe('a secret that is bound to hosts', () => {
     expect((await receiver.received()).length).toBe(before)
   })
 
-  it('says so in its answers, and has hosts only', async () => {
+  it('lists them in responses, and accepts only host names', async () => {
     expect((await boss('GET', secret('/vault1'))).body).toMatchObject({
       secret: { key: '********' },
       allowedHosts: ['a.example.com', 'b.example.com'],

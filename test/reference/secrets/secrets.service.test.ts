@@ -1,4 +1,4 @@
-// Secrets through HTTP: kept sealed, never shown, put into headers when they are sent.
+// Secrets through HTTP: stored encrypted, never returned, and put into headers when these are sent.
 
 import { env } from 'cloudflare:workers'
 import { createHash } from 'node:crypto'
@@ -61,7 +61,7 @@ const call = (
 const at = (path = ''): string => `/resource/${motor.tenantLocator}/secrets${path}`
 const create = (body: object, headers?: Record<string, string>) => call('POST', at(), body, headers)
 
-/** Puts the resources in force from 2020 on. */
+/** Puts the resources in force from 2020. */
 async function group(...resourceNames: string[]): Promise<void> {
   groups += 1
   await callOk('POST', `/resource/${motor.tenantLocator}/groups`, {
@@ -82,7 +82,7 @@ const finalize = async () => {
 }
 
 describe('a secret', () => {
-  it('is answered with the names of its items, and nowhere with their values', async () => {
+  it('is returned with the names of its items and masked values, and is stored encrypted', async () => {
     const made = await create({
       name: 'bank 2027',
       staticName: 'bank',
@@ -110,7 +110,7 @@ describe('a secret', () => {
     expect(kept).not.toContain('geheim-4711')
   })
 
-  it('takes changes item by item: null removes one, the mask keeps one, the rest stays', async () => {
+  it('is changed item by item: null removes an item, the mask or leaving it out keeps it', async () => {
     await create({ name: 'patched', staticName: 'patched', secret: { a: 'one-1', b: 'two-2', c: 'three-3' } })
     const { body } = await call('PATCH', at('/patched'), { a: null, b: MASK, d: 'four-4' })
     expect(body.secret).toEqual({ b: MASK, c: MASK, d: MASK })
@@ -122,7 +122,7 @@ describe('a secret', () => {
     ])
   })
 
-  it('has what the configuration declares, of the types that it declares, and nothing else', async () => {
+  it('has exactly the items that the configuration declares, with their types', async () => {
     const of = (secret: object) => create({ name: 'typed', staticName: 'raterAccess', secret })
     expect((await of({ apiKey: 'k-4711' })).body.message).toContain("'secret.attempts' is missing")
     expect((await of({ apiKey: 'k-4711', attempts: 'many' })).body.message).toContain("'attempts' is no int")
@@ -136,7 +136,7 @@ describe('a secret', () => {
     }
   })
 
-  it('has at least four characters; an item that the configuration declares as a number is no text', async () => {
+  it('has text of at least four characters, and numbers only for items declared as such', async () => {
     const short = await create({ name: 'short', staticName: 'short', secret: { pin: '123' } })
     expect([short.status, short.body.message]).toEqual([400, expect.stringContaining("'pin' is too short")])
     expect((await create({ name: 'four', staticName: 'short', secret: { pin: '1234' } })).status).toBe(200)
@@ -144,7 +144,7 @@ describe('a secret', () => {
     expect((await call('PATCH', at('/typed'), { attempts: 7 })).status).toBe(200)
   })
 
-  it('is named once, is made once for a key, and belongs to those who administer', async () => {
+  it('has a unique name, is created once for an idempotency key, and is accessible only to administrators', async () => {
     const body = { name: 'once', staticName: 'once', secret: { a: 'one-1' } }
     const key = { 'idempotency-key': 'secret-once' }
     const made = await create(body, key)
@@ -160,7 +160,7 @@ describe('a secret', () => {
     expect((await call('DELETE', at('/unheard'))).status).toBe(404)
   })
 
-  it('is not to be guessed by what is kept of a request with an Idempotency-Key', async () => {
+  it('cannot be guessed from what is stored for a request with an Idempotency-Key', async () => {
     const body = { name: 'guess', staticName: 'guess', secret: { pin: '0815' } }
     const made = await create(body, { 'idempotency-key': 'guessed' })
     expect(made.status).toBe(200)
@@ -174,7 +174,7 @@ describe('a secret', () => {
     expect(rows[0]!.bodyHash).not.toBe(plain)
   })
 
-  it('is found by its static name when its group is in force, for its jurisdiction', async () => {
+  it('is found by static name and jurisdiction while its group is in force', async () => {
     await create({ name: 'ca', staticName: 'place', secret: { a: 'one-1' }, jurisdictions: ['CA'] })
     await call('POST', at('?jurisdiction=NY&jurisdiction=TX'), {
       name: 'ny',
@@ -190,8 +190,8 @@ describe('a secret', () => {
   })
 })
 
-describe('headers that refer to secrets', () => {
-  it('of an integration are sent with the value in force, which no answer and no log has', async () => {
+describe('headers that reference secrets', () => {
+  it('of an integration are sent with the value in force, which no response or log contains', async () => {
     await create({ name: 'acmeKey', staticName: 'acmeAccess', secret: { key: 'first-value-of-it' } })
     await group('acmeKey')
     const added = await call('POST', '/integrations', {
@@ -223,7 +223,7 @@ describe('headers that refer to secrets', () => {
     await rater.answers({ rates: { '*': { yearlyPremium: 100 } } })
   })
 
-  it('of an integration are not sent without a value: nothing is stored, and it is said what is missing', async () => {
+  it('of an integration are not sent without a valid value, and the error names what is missing', async () => {
     const before = (await rater.calls()).length
     await call('PUT', '/integrations/acme', { url: rater.url, headers: { A: '{{secret:acmeAccess.none}}' } })
     const failed = await finalize()
@@ -237,7 +237,7 @@ describe('headers that refer to secrets', () => {
     expect((await rater.calls()).at(-1)!.headers).toMatchObject({ a: 'one line' })
   })
 
-  it('of a webhook are sent with it too, and those written wrongly are refused', async () => {
+  it('of a webhook are sent with the value, and malformed references are rejected with 400', async () => {
     await create({ name: 'hookKey', staticName: 'hookAccess', secret: { token: 'of-the-hook' } })
     await group('hookKey')
     const receiver = await openReceiver()
@@ -260,8 +260,8 @@ describe('headers that refer to secrets', () => {
   })
 })
 
-describe('a deletion', () => {
-  it('is refused while a webhook, an integration or the configuration refers to the secret', async () => {
+describe('DELETE /resource/{tenantLocator}/secrets/{name}', () => {
+  it('returns 409 while a webhook, an integration or the configuration uses the secret, unless forced', async () => {
     const usage = async (name: string) => (await call('GET', at(`/${name}/usage`))).body
     expect(await usage('hookKey')).toMatchObject({
       webhooks: [{ name: 'hook' }],
@@ -288,7 +288,7 @@ describe('a deletion', () => {
     ])
   })
 
-  it('takes the secret out of its groups; one that no group has is not needed beside others', async () => {
+  it('removes the secret from its groups; one in no group is not needed next to another in force', async () => {
     await create({ name: 'acmeKeyNext', staticName: 'acmeAccess', secret: { key: 'third' } })
     expect((await call('GET', at('/acmeKeyNext/usage'))).body.isNeeded).toBe(false)
     expect((await call('DELETE', at('/acmeKeyNext'))).status).toBe(200)
@@ -300,7 +300,7 @@ describe('a deletion', () => {
   })
 })
 
-it('a plugin reads the secret in force; the audit trail tells of it, and no log has it', async () => {
+it('a plugin reads the secret in force, the audit trail records it, and no log contains the value', async () => {
   await create({ name: 'vault1', staticName: 'vault', secret: { pin: 'geheim-0815', list: [1, { a: 'b' }] } })
   await group('vault1')
   expect((await call('GET', at('/vault1/usage'))).body).toMatchObject({ configVersion: 1, isNeeded: true })
@@ -312,13 +312,13 @@ it('a plugin reads the secret in force; the audit trail tells of it, and no log 
   expect(logs).toContain(`the pin is ${MASK}`)
   expect(logs + JSON.stringify(failed.body)).not.toContain('geheim')
   const read = (items: string[]) => ['secrets.read', { staticName: 'vault', items, plugin: 'executeLambda' }]
-  // Of one request in no order: they are of the same time.
+  // Reads of one request have the same time, and so no order.
   const told = await trail('vault')
   expect(told.slice(0, 2)).toEqual(expect.arrayContaining([read(['pin']), read(['list'])]))
   expect(told.slice(2)).toEqual([read(['pin'])])
 })
 
-it('declarations of secrets are checked when the configuration is deployed', async () => {
+it('declarations of secrets are checked by a deploy', async () => {
   const form = deployForm(
     archiveOf(withSecrets({ 'no name': { items: {} }, x: { items: { a: { dataType: 'blob' } } } })),
     {
