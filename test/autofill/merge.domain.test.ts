@@ -1,17 +1,17 @@
-// What is filled in, put into what was asked; and which calls fill in.
+// How filled-in values are merged into a request, and which calls fill it in.
 import { describe, expect, it } from 'vitest'
 import { callSequence, isOperationName } from '../../src/extension/integrations/autofill/sequence.ts'
 import { merged, named, shownWords, withWords, wordsOf } from '../../src/transactions/autofill/words.ts'
 
-describe('what is filled in', () => {
-  it('wins field by field, and null takes a value away', () => {
+describe('filled-in values', () => {
+  it('replace requested values field by field, and null removes a value', () => {
     const asked = { fieldValues: { make: 'Volvo', model: 'old', year: '2019' } }
     expect(merged(asked, { fieldValues: { model: 'V60', year: null } })).toEqual({
       fieldValues: { make: 'Volvo', model: 'V60', year: null },
     })
   })
 
-  it('takes the place of a list of additions, and of single words', () => {
+  it('replace a list of additions and single values', () => {
     const asked = {
       addExposures: [{ exposureName: 'vehicle' }],
       paymentScheduleName: 'monthly',
@@ -25,12 +25,12 @@ describe('what is filled in', () => {
     expect(merged(asked, filled)).toEqual(filled)
   })
 
-  it('that is null leaves what was asked', () => {
+  it('that are null leave the requested values unchanged', () => {
     const asked = { fieldValues: { a: '1' }, addExposures: [{}], reprice: true }
     expect(merged(asked, { fieldValues: null, addExposures: null, reprice: undefined })).toEqual(asked)
   })
 
-  it('of a time that is no number leaves what was asked', () => {
+  it('that are not a number leave a requested time unchanged', () => {
     const asked = { policyEndTimestamp: 2_082_758_400_000 }
     expect(
       merged(asked, wordsOf('policy', { policyEndTimestamp: 'NaN', paymentScheduleName: 'NaN' })),
@@ -40,7 +40,7 @@ describe('what is filled in', () => {
     })
   })
 
-  it('changes the same exposure, peril and group where the request does, and others beside it', () => {
+  it('are merged into the requested change of the same exposure, peril or group, and others are added', () => {
     const asked = {
       updateExposures: [
         {
@@ -91,7 +91,7 @@ describe('what is filled in', () => {
     })
   })
 
-  it('comes to the later of two changes of the same exposure, and loses neither', () => {
+  it('are merged into the last of several changes of an exposure, without losing the others', () => {
     const change = (value: string) => ({ exposureLocator: 'e1', fieldValues: { a: value } })
     expect(
       merged({ updateExposures: [change('1'), change('2')] }, { updateExposures: [change('3')] }),
@@ -100,7 +100,7 @@ describe('what is filled in', () => {
     })
   })
 
-  it('of a wrong shape is left for the contract to refuse, and no name reaches a prototype', () => {
+  it('of a wrong type are left for the contract to reject, and no name reaches a prototype', () => {
     expect(merged({ updateExposures: [], fieldValues: {} }, { updateExposures: 1, fieldValues: [] })).toEqual(
       {
         updateExposures: 1,
@@ -116,20 +116,20 @@ describe('what is filled in', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
   })
 
-  it('is named field by field', () => {
+  it('are named field by field in messages', () => {
     expect(named({ fieldValues: { a: 1, b: 2 }, addExposures: [], reprice: null })).toBe(
       'fieldValues.a, fieldValues.b, addExposures',
     )
   })
 
-  it('is counted where it is many fields', () => {
+  it('are counted in messages after the first 20 fields', () => {
     const fieldValues = Object.fromEntries(Array.from({ length: 22 }, (_, at) => [`f${at}`, 1]))
     expect(named({ fieldValues })).toMatch(/^fieldValues\.f0, .*fieldValues\.f19 and 2 more$/)
   })
 })
 
-describe('the words', () => {
-  it('of a creation are those of an update, there and back', () => {
+describe('the input of fillers', () => {
+  it('has a creation in the form of an update, and can be converted back', () => {
     const request = {
       productName: 'p',
       policyholderLocator: 'h',
@@ -144,7 +144,7 @@ describe('the words', () => {
     expect(withWords('newPolicy', request, words)).toEqual(request)
   })
 
-  it('are shown with values as lists of text and numbers as text', () => {
+  it('has values as lists of text, and numbers as text', () => {
     expect(
       shownWords({
         fieldValues: { a: 1, b: ['x', 2.5], c: null, d: true },
@@ -171,7 +171,7 @@ describe('the call sequence', () => {
     Object.fromEntries(names.map(name => [name, { locator: name, callSequence: [`of ${name}`] }]))
   const all = ['auto.endorsement.create', 'auto.endorsement.*', 'auto.*.*', '*.*.*']
 
-  it('is what the request says, else the registered operation that fits best, else the plugin', () => {
+  it('is that of the request, or of the registered operation that fits best, or the plugin', () => {
     expect(callSequence(['vin'], registered(...all), filling, true)).toEqual(['vin'])
     expect(callSequence([], registered(...all), filling, true)).toEqual([])
     for (const [at, name] of all.entries())
@@ -181,14 +181,14 @@ describe('the call sequence', () => {
     expect(callSequence(undefined, others, filling, false)).toEqual([])
   })
 
-  it('leaves the plugin out where a product has none, unless the request itself names it', () => {
+  it('omits the plugin if the product has none, and a request that names it is rejected', () => {
     const both = { '*.*.*': { locator: 'x', callSequence: ['internal', 'vin'] } }
     expect(callSequence(undefined, both, filling, true)).toEqual(['internal', 'vin'])
     expect(callSequence(undefined, both, filling, false)).toEqual(['vin'])
     expect(() => callSequence(['internal'], both, filling, false)).toThrow(/does not switch on/)
   })
 
-  it('is registered under names that can be found, whatever dots a product has', () => {
+  it('is registered only under names that can match, even if the name of a product has dots', () => {
     for (const name of [...all, 'a.b.newBusiness.update', 'a.b.*.*', 'auto.renewal.*'])
       expect([name, isOperationName(name)]).toEqual([name, true])
     for (const name of [

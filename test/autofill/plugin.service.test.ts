@@ -1,4 +1,4 @@
-// Requests filled in by the product's plugin, through HTTP: where it runs, what it is given, what it may answer.
+// Requests filled in by the product's plugin, through HTTP: when it runs, what it receives, and what it may return.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PluginLogPageResponse } from '../../src/extension/plugins/contract-log.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
@@ -15,8 +15,8 @@ import { motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
 
 /**
- * Does as the request says: `broker_code`, of the policy or of the first exposure added, holds what to answer as JSON. It keeps its
- * input as auxiliary data, as published plugins do.
+ * Does what the request says: the address in `contact_email` names the parts to return, up to the @. It stores its input as
+ * auxiliary data, as published plugins do.
  */
 const AUTOFILL = `
 function valued(exposure) {
@@ -93,7 +93,7 @@ const START = plain.policyStartTimestamp
 const END = plain.policyEndTimestamp
 const DAY = 86_400_000
 
-/** Field values of a request whose parts the plugin is to fill in. */
+/** Field values of a request that name the parts for the plugin to fill in. */
 const filling = (...parts: string[]) => ({ contact_email: `${parts.join('.')}@example.com` })
 
 const created = (parts: string[], changes: object = {}, fieldValues: object = {}) =>
@@ -108,11 +108,11 @@ const issued = async (): Promise<PolicyResponse> => {
   return body
 }
 
-/** What the plugin was given last. */
+/** Returns the latest input of the plugin. */
 const given = async () =>
   JSON.parse((await motor.get<{ value: string }>('/auxData/global/autofillInput')).body.value)
 
-/** The calls for a policy, in order, as `newBusiness create`. */
+/** Returns the plugin's calls for a policy in order, as `newBusiness create`. */
 const callsFor = async (policy: string): Promise<string[]> => {
   const { body } = await callApi<PluginLogPageResponse>('GET', `/plugin/logs?policyLocator=${policy}`, {
     token: admin,
@@ -125,7 +125,7 @@ const message = (answer: { body: unknown }) => (answer.body as { message: string
 const valuesOf = (policy: PolicyResponse) => policy.characteristics[0]!.fieldValues
 
 describe('a new policy', () => {
-  it('keeps what the plugin has only empty text for', async () => {
+  it('keeps its values where the plugin returns empty text or nothing', async () => {
     const { status, body } = await created(['empty'], { paymentScheduleName: 'monthly', finalize: true })
     expect(status).toBe(200)
     expect(body).toMatchObject({
@@ -135,7 +135,7 @@ describe('a new policy', () => {
     })
   })
 
-  it('loses a value whose condition the plugin ends, unless the plugin gives it', async () => {
+  it('loses a value whose condition the plugin ends; any other value against its condition is rejected', async () => {
     const { body } = await created(['post'], { finalize: true })
     expect(valuesOf(body)).toMatchObject({ document_delivery: ['post'], channel: ['direct'] })
     expect(valuesOf(body)).not.toHaveProperty('contact_email')
@@ -148,7 +148,7 @@ describe('a new policy', () => {
     }
   })
 
-  it('is filled in before it is validated, and costs what the whole request would', async () => {
+  it('is filled in before it is validated, and has the price of the complete request', async () => {
     const { vehicle_value: _, ...vehicle } = plain.exposures[0]!.fieldValues as Record<string, unknown>
     const {
       region_class: _region,
@@ -177,7 +177,7 @@ describe('a new policy', () => {
     expect(await callsFor(policy.locator)).toEqual(['newBusiness create'])
   })
 
-  it('gives the plugin the request in the words of an update, with numbers as text', async () => {
+  it('gives the plugin the request in the form of an update, with numbers as text', async () => {
     const { body } = await created(['none'], { finalize: false })
     expect(await given()).toEqual({
       operation: 'newBusiness',
@@ -233,14 +233,14 @@ describe('a new policy', () => {
     })
   })
 
-  it('gets exposures and perils that its request does not have', async () => {
+  it('gets the exposures and perils that the plugin adds', async () => {
     const { status, body } = await created(['add'], { finalize: false })
     expect(status).toBe(200)
     expect(body.exposures.map(one => one.name)).toEqual(['vehicle', 'trailer'])
     expect(body.exposures[1]!.perils.map(one => one.name)).toEqual(['trailer_liability'])
   })
 
-  it('stays as it was asked for where nothing is filled in', async () => {
+  it('is unchanged if the plugin fills nothing in', async () => {
     for (const part of ['none', 'null', 'nothing', 'unheard-of']) {
       const { body } = await created([part], { finalize: false })
       expect(valuesOf(body)).toMatchObject({ region_class: ['R3'] })
@@ -276,7 +276,7 @@ describe('a new policy', () => {
     ['unknown_schedule', 400, /sometimes.* Filled in by plugin getDataAutofill: paymentScheduleName\.$/],
   ]
   it.each(wrong)(
-    'is refused when the plugin answers %s, and nothing is stored',
+    'is rejected when the plugin returns %s, and nothing is stored',
     async (part, status, text) => {
       const before = await given()
       const answer = await created([part], { finalize: false })
@@ -287,8 +287,8 @@ describe('a new policy', () => {
   )
 })
 
-describe('what the request says of its filling', () => {
-  it('an empty list is none, and the plugin may be named, more than once', async () => {
+describe('autofill in a request', () => {
+  it('calls nothing if it is empty, and may name the plugin more than once', async () => {
     const none = await created(['add'], { finalize: false, autofill: [] })
     expect(none.body.exposures).toHaveLength(1)
     expect(await callsFor(none.body.locator)).toEqual([])
@@ -297,7 +297,7 @@ describe('what the request says of its filling', () => {
     expect(await callsFor(twice.body.locator)).toEqual(['newBusiness create', 'newBusiness create'])
   })
 
-  it('a name that nothing has is refused, and too many are', async () => {
+  it('is rejected with 400 for an unknown name, and with 413 for more than 10 names', async () => {
     const unknown = await created(['add'], { autofill: ['internal', 'vin-service'] })
     expect(unknown.status).toBe(400)
     expect(message(unknown)).toMatch(
@@ -308,7 +308,7 @@ describe('what the request says of its filling', () => {
 })
 
 describe('a draft', () => {
-  it('keeps a time that the plugin works out of what the update leaves out', async () => {
+  it('keeps its end if the plugin returns NaN for it', async () => {
     const { body } = await created(['none'], { finalize: false })
     const updated = await motor.post(`/policy/${body.locator}/update`, {
       finalize: false,
@@ -319,7 +319,7 @@ describe('a draft', () => {
     expect(valuesOf(updated.body)).toMatchObject({ region_class: ['R3'] })
   })
 
-  it('is filled in when it is updated, and by nothing else', async () => {
+  it('is filled in when it is updated, and not when it is priced, renamed, finalized or issued', async () => {
     const { body } = await created(['none'], { finalize: false })
     const { locator } = body
     const exposureLocator = body.exposures[0]!.locator
@@ -354,7 +354,7 @@ describe('a draft', () => {
     expect(await callsFor(locator)).toEqual(['newBusiness create', 'newBusiness update'])
   })
 
-  it('of an issued policy there is none: it is refused before anything is called', async () => {
+  it('that is already issued is rejected with 409 before the plugin is called', async () => {
     const { locator } = await issued()
     const refused = await motor.post(`/policy/${locator}/update`, { fieldValues: filling('region') })
     expect(refused.status).toBe(409)
@@ -363,7 +363,7 @@ describe('a draft', () => {
 })
 
 describe('an endorsement', () => {
-  it('is filled in when it is applied for and when it is updated', async () => {
+  it('is filled in when it is created and when it is updated', async () => {
     const policy = await issued()
     const { locator } = policy
     const applied = await motor.post<EndorsementResponse>(`/policies/${locator}/endorsements`, {
@@ -411,7 +411,7 @@ describe('an endorsement', () => {
     expect(after.exposures.map(one => one.name)).toEqual(['vehicle', 'trailer'])
   })
 
-  it('is refused with the words of the plugin, and is not there then', async () => {
+  it('is rejected with the message of the plugin, and is not stored', async () => {
     const { locator } = await issued()
     const apply = (part: string) =>
       motor.post(`/policies/${locator}/endorsements`, {
@@ -426,7 +426,7 @@ describe('an endorsement', () => {
     expect((await motor.get<unknown[]>(`/policies/${locator}/endorsements`)).body).toEqual([])
   })
 
-  it('that is only previewed is filled in the same, and nothing is written', async () => {
+  it('is filled in the same way when it is previewed, and then nothing is written', async () => {
     const policy = await issued()
     const { locator } = policy
     const request = {
@@ -458,7 +458,7 @@ describe('an endorsement', () => {
 })
 
 describe('a large policy', () => {
-  it('of which a part is read is endorsed in what is filled in too', async () => {
+  it('is endorsed in an exposure that only the plugin names, although it is read in part', async () => {
     const vehicles = Array.from({ length: 60 }, () => plain.exposures[0]!)
     const { body: policy } = await created(['none'], { exposures: vehicles })
     const { locator, exposures } = policy
@@ -483,7 +483,7 @@ describe('a large policy', () => {
 })
 
 describe('a renewal', () => {
-  it('is filled in when it is applied for and when it is updated, and in one step', async () => {
+  it('is filled in when it is created, updated, previewed or issued in one step', async () => {
     const { locator } = await issued()
     const applied = await motor.post<RenewalResponse>(`/policies/${locator}/renewals`, {
       renewalEndTimestamp: END + 365 * DAY,
@@ -531,8 +531,8 @@ describe('a renewal', () => {
   })
 })
 
-describe('what it costs', () => {
-  it('a plugin adds no round trip, and a product without one none either', async () => {
+describe('round trips', () => {
+  it('are the same with the plugin as without it', async () => {
     const without = await motorTenant('autofill-without', motorWithoutPapers())
     const trips = async (tenant: Motor) => {
       await tenant.createPolicy()
@@ -550,7 +550,7 @@ describe('what it costs', () => {
     const plain = await trips(without)
     expect(plain.map(one => one.object)).toEqual([1, 1, 1, 1])
     expect(plain.reduce((sum, one) => sum + one.d1!, 0)).toBeLessThanOrEqual(5)
-    // What a plugin prints is stored after the answer, in a round trip of its own; this one prints nothing.
+    // What a plugin prints is stored after the response, in a separate round trip. This one prints nothing.
     const silent = await motorTenant(
       'autofill-silent',
       autofilled(`exports.getDataAutofill = () => ({ fieldValues: { claims_free_years: 8 } })`),
@@ -560,7 +560,7 @@ describe('what it costs', () => {
 })
 
 describe('a product without the plugin', () => {
-  it('is filled in by nothing, and a request that names the plugin is refused', async () => {
+  it('rejects a request that names the plugin with 400', async () => {
     const without = await motorTenant('autofill-none', motorWithoutPapers())
     const refused = await without.createPolicy({ autofill: ['internal'] })
     expect(refused.status).toBe(400)

@@ -1,5 +1,5 @@
-// Requests filled in by services outside, through HTTP, with a real server as the service; and the operations that are
-// registered for it.
+// Requests filled in by external services, through HTTP with a real server as the service, and the operations registered for
+// them.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type {
   AutofillCallResponse,
@@ -23,7 +23,7 @@ exports.getDataAutofill = data => {
   return { fieldValues: { claims_free_years: 3, contact_phone: '+49 30 1111111' } }
 }`
 
-/** A product with the plugin, and one without. */
+/** A tenant whose product has the plugin, and one whose product does not. */
 let both: Motor
 let bare: Motor
 let register1: Rater
@@ -33,7 +33,7 @@ const service = { type: 'data_autofill' }
 
 const tokens = new Map<Motor, Promise<string>>()
 
-/** An administrator's token; to sign in is work. */
+/** Returns an administrator's token. It is kept, because signing in takes work. */
 function adminOf(tenant: Motor): Promise<string> {
   const token = tokens.get(tenant) ?? tenant.signIn('anna.admin')
   tokens.set(tenant, token)
@@ -81,11 +81,11 @@ const clear = async (of: Motor) => {
     expect((await admin(of, 'DELETE', `/integrations/autofill/${locator}`)).status).toBe(200)
 }
 
-/** How often the service was called since. */
+/** Returns how often the service has been called since. */
 const callsSince = async (rater: Rater, before: number) => (await rater.calls()).length - before
 
 describe('a service', () => {
-  it('gets what the plugin gets, and its answer, scalars and all, is filled in', async () => {
+  it('receives the same input as the plugin, and its response is filled in, even if it has scalars', async () => {
     await answering(register1, {
       fieldValues: { region_class: 'R5', claims_free_years: 12 },
       unknown: 'ignored',
@@ -104,7 +104,7 @@ describe('a service', () => {
       (await both.get<{ value: string }>('/auxData/global/autofillInput')).body.value,
     )
     const [call] = (await register1.calls()).slice(-1)
-    // What the plugin filled in is what the service sees.
+    // The service sees what the plugin filled in.
     expect(JSON.parse(call!.body)).toEqual({
       ...ofPlugin,
       updates: {
@@ -120,7 +120,7 @@ describe('a service', () => {
     expect(call!.headers['idempotency-key']).toMatch(/\w/)
   })
 
-  it('fills endorsements and renewals in, when they are created and updated', async () => {
+  it('fills in endorsements and renewals when they are created and updated', async () => {
     await answering(register1, { fieldValues: { region_class: 'R6' } }, 201)
     const { body: policy } = await bare.createPolicy()
     const { locator } = policy
@@ -218,7 +218,7 @@ describe('a service', () => {
     ],
   ]
   it.each(wrong)(
-    'that %s has the request refused, and nothing stored',
+    'that %s makes the request fail, and nothing is stored',
     async (_what, answer, status, refused, text) => {
       await answering(register2, answer, status)
       const { body: policy } = await bare.createPolicy({ finalize: false })
@@ -242,12 +242,12 @@ describe('a service', () => {
     },
   )
 
-  it('is asked once by a request, however often the policy is read for it', async () => {
+  it('is called once for a request, no matter how often the policy is read for it', async () => {
     const vehicles = Array.from({ length: 60 }, () => plain.exposures[0]!)
     const { body: policy } = await bare.createPolicy({ exposures: vehicles })
     const { locator, exposures } = policy
     await bare.post(`/policy/${locator}/issue`)
-    // Of a large policy the part that the request names is read first; what is filled in needs more.
+    // For a large policy, the part that the request names is read first. What is filled in needs more.
     await answering(register1, {
       updateExposures: [{ exposureLocator: exposures[9]!.locator, fieldValues: { annual_mileage_km: 777 } }],
     })
@@ -260,13 +260,13 @@ describe('a service', () => {
     })
     expect(endorsed.status).toBe(200)
     expect(await callsSince(register1, before)).toBe(1)
-    // What it refuses is refused, and it is not asked again.
+    // Its refusal is returned, and it is not called again.
     await answering(register1, { exceptionMessage: 'no' })
     const { body: other } = await bare.createPolicy({ finalize: false })
     const denied = await bare.post(`/policy/${other.locator}/update`, { autofill: ['vehicles'] })
     expect(denied.status).toBe(409)
     expect(await callsSince(register1, before)).toBe(2)
-    // A refusal that rests on what the object remembers is tried again on what is stored.
+    // A refusal that is based on what the object remembers is tried again on what is stored.
     await answering(register1, { fieldValues: { horns: 2 } })
     const { body: small } = await bare.createPolicy({ finalize: false })
     const refused = await bare.post(`/policy/${small.locator}/update`, { autofill: ['vehicles'] })
@@ -276,7 +276,7 @@ describe('a service', () => {
 })
 
 describe('a registered operation', () => {
-  it('fills requests in without their asking; the one that fits best counts', async () => {
+  it('fills in requests that do not name anything, and the one that fits best is used', async () => {
     await clear(bare)
     const fill = async (rater: Rater, region_class: string) =>
       answering(rater, { fieldValues: { region_class } })
@@ -298,7 +298,7 @@ describe('a registered operation', () => {
     expect(await region()).toBe('R1')
     await registered(bare, 'private_motor.newBusiness.create', [])
     expect(await region()).toBe('R3')
-    // Updates have no operation of their own, and go by what is registered for both.
+    // Nothing is registered for updates alone, so what is registered for both is used.
     const { body: draft } = await bare.createPolicy({ finalize: false })
     const updated = await bare.post(`/policy/${draft.locator}/update`, { finalize: false })
     expect(valuesOf(updated.body).region_class).toEqual(['R1'])
@@ -306,7 +306,7 @@ describe('a registered operation', () => {
     expect(await region()).toBe('R3')
   })
 
-  it('may name the plugin, which products without one leave out, and take its place', async () => {
+  it('may name the plugin, which is omitted for products without one, or replace it', async () => {
     await answering(register1, { fieldValues: { region_class: 'R1' } })
     const years = async () => valuesOf((await both.createPolicy({ finalize: false })).body)
     expect(await years()).toMatchObject({ claims_free_years: ['3'], region_class: ['R3'] })
@@ -323,7 +323,7 @@ describe('a registered operation', () => {
     await clear(bare)
   })
 
-  it('adds no round trip where it calls nobody outside', async () => {
+  it('makes no more round trips if it calls no external service', async () => {
     await clear(both)
     const trips = async () => {
       await both.createPolicy({ finalize: false })
@@ -337,7 +337,7 @@ describe('a registered operation', () => {
 })
 
 describe('the register of operations', () => {
-  it('is kept, read, changed and emptied by administrators', async () => {
+  it('is written, read, changed and emptied by administrators', async () => {
     await clear(bare)
     const first = await registered(bare, 'private_motor.endorsement.create', ['vehicles', 'internal'])
     expect(first).toEqual({
@@ -369,7 +369,7 @@ describe('the register of operations', () => {
       ).toBe(403)
   })
 
-  it('refuses what nothing would ever find, and names of no such integration', async () => {
+  it('rejects operations that cannot match, and names without an integration of the type data_autofill', async () => {
     await register(bare, 'rates', await openRater())
     const put = (operation: unknown, callSequence: unknown) =>
       admin(bare, 'PUT', '/integrations/autofill', { operation, callSequence })
@@ -387,7 +387,7 @@ describe('the register of operations', () => {
     expect((await put('*.*.*', null)).status).toBe(400)
   })
 
-  it('holds on to integrations that it names, and their names are not those of anything else', async () => {
+  it('blocks the removal of integrations that it names, and reserves the names internal and autofill', async () => {
     await registered(bare, 'private_motor.renewal.*', ['drivers'])
     const refused = await admin(bare, 'DELETE', '/integrations/drivers')
     expect(refused.status).toBe(409)
@@ -436,7 +436,7 @@ describe('the register of operations', () => {
     await remove()
   })
 
-  it('takes 50 operations', async () => {
+  it('has room for 50 operations, and rejects another with 413', async () => {
     for (let at = 0; at < 50; at += 1) await registered(bare, `product-${at}.*.*`, [])
     const one = { operation: 'one-more.*.*', callSequence: [] }
     expect((await admin(bare, 'PUT', '/integrations/autofill', one)).status).toBe(413)
@@ -444,7 +444,7 @@ describe('the register of operations', () => {
     await clear(bare)
   })
 
-  it('is empty in a tenant that begins again', async () => {
+  it('is empty after the tenant is recreated', async () => {
     const again = await motorTenant('autofill-again', motorWithoutPapers())
     await registered(again, '*.*.*', ['internal'])
     const deployed = await callOk<DeployAnswer>('POST', '/configuration/studio/deploy', {

@@ -1,4 +1,4 @@
-// Times that fillers find in every request, and answer in the words of the interface.
+// The times that fillers receive with every request, and return under the names of the interface.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import type { RenewalResponse } from '../../src/transactions/renewals/contract.ts'
@@ -7,7 +7,7 @@ import { autofilled } from '../support/autofilled.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 
-/** Does as the last name of the driver says. */
+/** Does what `contact_phone` says. */
 const AUTOFILL = `
 const DAY = 86400000
 const parts = {
@@ -53,8 +53,8 @@ const issued = async (): Promise<string> => {
   return locator
 }
 
-describe('times in what fillers are given', () => {
-  it('of a new policy are those that it will have, also if the request has none', async () => {
+describe('times in the input of fillers', () => {
+  it('of a new policy are those that it will have, even if the request has none', async () => {
     const plainly = await created('none', { policyStartTimestamp: START, policyEndTimestamp: null })
     const { originalContractEndTimestamp: end } = plainly.body
     expect(await given()).toMatchObject({ policyStartTimestamp: String(START), policyEndTimestamp: end })
@@ -94,7 +94,7 @@ describe('times in what fillers are given', () => {
     expect(await given()).toMatchObject({ endorsementEffectiveTimestamp: String(START + 11 * DAY) })
   })
 
-  it('of a renewal are those of its term, and an answer may give another end', async () => {
+  it('of a renewal are those of its term, and the answer may change its end', async () => {
     const locator = await issued()
     const renewal = async (part: string) =>
       await motor.post<RenewalResponse>(`/policies/${locator}/renewals`, {

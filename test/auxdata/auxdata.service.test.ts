@@ -24,7 +24,7 @@ const keys = (locator: string, page: number | string) =>
   motor.get<AuxDataKeySetResponse>(`/auxData/${locator}?page=${page}`)
 
 describe('auxiliary data', () => {
-  it('is text under any locator and key, and merges with what is there', async () => {
+  it('is text under any locator and key, and is merged with what is stored', async () => {
     expect(
       (
         await put('global', [
@@ -54,7 +54,7 @@ describe('auxiliary data', () => {
     expect(await read('global', 'a')).toMatchObject({ value: '' })
   })
 
-  it('keeps numbers and truth values as their text, as plugins may set them; lists and objects are refused', async () => {
+  it('stores numbers and booleans as text, and rejects lists and objects with 400', async () => {
     const { status } = await put('scalars', [
       { key: 'count', value: 5 },
       { key: 'rate', value: 0.25 },
@@ -70,7 +70,7 @@ describe('auxiliary data', () => {
     ])
   })
 
-  it('takes a single record as a list of one, and says what is wrong in it', async () => {
+  it('accepts a single record in place of a list, and reports what is wrong in it', async () => {
     await put('single', [{ key: 'colour', value: 'teal' }])
     expect((await put('single', { key: 'draft-step', value: '{"step":3}', uiType: 'hidden' })).status).toBe(
       200,
@@ -85,7 +85,7 @@ describe('auxiliary data', () => {
     ])
   })
 
-  it('of one key twice in a request, the last one counts', async () => {
+  it('applies both records in order if a request has a key twice', async () => {
     await put('twice', [
       { key: 'a', value: '1', uiType: 'hidden' },
       { key: 'a', value: '2' },
@@ -93,7 +93,7 @@ describe('auxiliary data', () => {
     expect(await read('twice', 'a')).toMatchObject({ value: '2', uiType: 'hidden' })
   })
 
-  it('is empty where there is none, and deleted without a trace', async () => {
+  it('is empty if it does not exist, and leaves no key behind when it is deleted', async () => {
     expect(await read('nobody', 'nothing')).toEqual({
       locator: 'nobody',
       key: 'nothing',
@@ -123,7 +123,7 @@ describe('auxiliary data', () => {
     for (const wrong of ['-1', 'x', '']) expect((await keys('many', wrong)).status).toBe(400)
   })
 
-  it('is read and written in one round trip, or two with a key for repeats', async () => {
+  it('is read and written in one round trip, and a repeated Idempotency-Key writes nothing', async () => {
     expect(roundTrips(await put('trips', [{ key: 'a', value: '1' }]))).toMatchObject({
       d1: 1,
       object: 0,
@@ -137,7 +137,7 @@ describe('auxiliary data', () => {
     expect((await read('trips', 'a')).value).toBe('3')
   })
 
-  it('has limits, and says which', async () => {
+  it('rejects values, keys, locators and types beyond its limits with 400', async () => {
     expect((await put('x', [{ key: 'a', value: 'v'.repeat(100_000) }])).status).toBe(200)
     for (const [locator, auxData] of [
       ['x', [{ key: 'a', value: 'v'.repeat(100_001) }]],
@@ -152,7 +152,7 @@ describe('auxiliary data', () => {
     }
   })
 
-  it('belongs to its tenant, and is written by those who may', async () => {
+  it('is visible only to its own tenant, and requires a token', async () => {
     const other = await motorTenant('auxdata-other')
     await put('shared', [{ key: 'a', value: 'mine' }])
     expect((await other.get<AuxDataResponse>('/auxData/shared/a')).body.value).toBe('')

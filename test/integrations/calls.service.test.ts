@@ -1,4 +1,4 @@
-// The log of calls, calls made once more from it, the circuit, and the end of what is logged.
+// The log of calls, replays from it, the circuit, and the purge of old calls.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { callIntegration, OPEN_MS, OPENING_FAILURES } from '../../src/extension/integrations/call/call.ts'
@@ -55,7 +55,7 @@ describe('the log of calls', () => {
   const drafted = async () => (await motor.createPolicy({ finalize: false })).body.locator
   const finalize = (locator: string) => motor.post(`/policy/${locator}/finalize`)
 
-  it('says of a call what was sent and what came back, by whom and for what', async () => {
+  it('records what was sent and what came back, by whom and for what', async () => {
     const policy = await drafted()
     const answer = await finalize(policy)
     const { calls } = await page(`policyLocator=${policy}`)
@@ -84,7 +84,7 @@ describe('the log of calls', () => {
     ])
   })
 
-  it('has no secret in it, even where the rater sends it back', async () => {
+  it('contains no secret, even if the rater sends it back', async () => {
     await rater.answers({ status: 500, answer: { error: `not for Bearer ${SECRET}`, echo: SECRET } })
     const policy = await drafted()
     const { body } = await motor.post<{ message: string }>(`/policy/${policy}/finalize`)
@@ -96,7 +96,7 @@ describe('the log of calls', () => {
     await rater.answers(rates)
   })
 
-  it('is read page by page, and by what came of calls', async () => {
+  it('is read page by page, and can be filtered by failure and time', async () => {
     for (let calls = 0; calls < 3; calls += 1) await finalize(await drafted())
     const all = (await page()).calls
     const read: string[] = []
@@ -116,7 +116,7 @@ describe('the log of calls', () => {
     )
   })
 
-  it('sends a call again as it was, answers what came back, and changes nothing', async () => {
+  it('replays a call with the same body, returns the response, and changes nothing in the policy', async () => {
     const policy = await drafted()
     await finalize(policy)
     const before = await motor.get(`/policy/${policy}`)
@@ -146,7 +146,7 @@ describe('the log of calls', () => {
     await rater.answers(rates)
   })
 
-  it('tells a replay that fails in the answer, which is 200', async () => {
+  it('returns 200 for a replay that fails, with the failure in the response', async () => {
     const [first] = (await page()).calls
     await rater.answers({ status: 500 })
     const { status, body } = await replay(first!.locator)
@@ -159,7 +159,7 @@ describe('the log of calls', () => {
     await replay(first!.locator)
   })
 
-  it('makes a replay once for an Idempotency-Key', async () => {
+  it('replays a call once for an Idempotency-Key', async () => {
     const [first] = (await page()).calls
     const before = (await rater.calls()).length
     const key = { 'idempotency-key': 'replay' }
@@ -168,7 +168,7 @@ describe('the log of calls', () => {
     expect((await rater.calls()).length - before).toBe(1)
   })
 
-  it('does not send again what it does not have as it was', async () => {
+  it('returns 409 for a replay if the stored body is masked or gone', async () => {
     const fieldValues = { ...plainYear().request.policy.fieldValues, contact_email: `${SECRET}@example.com` }
     const policy = (await motor.createPolicy({ finalize: false, fieldValues })).body.locator
     await motor.post(`/policy/${policy}/price`)
@@ -189,7 +189,7 @@ describe('the log of calls', () => {
   })
 })
 
-it('a neighbour with an integration of the same name sees none of the calls, and sends none again', async () => {
+it("a tenant neither sees nor replays the calls of another tenant's integration of the same name", async () => {
   const [owner, stranger] = [await rated('calls-owner'), await rated('calls-stranger')]
   await owner.motor.createPolicy()
   const path = '/integrations/acme/calls'
@@ -203,7 +203,7 @@ it('a neighbour with an integration of the same name sees none of the calls, and
   expect(await stranger.rater.calls()).toEqual([])
 })
 
-it('what would be sent and is larger than 10 MB is refused, and not sent', async () => {
+it('a request body larger than 10 MB is rejected with 413 and not sent', async () => {
   const rater = await openRater()
   const { motor } = await rated('calls-large')
   const tenant = (await readTenant(env, { locator: motor.tenantLocator }, noCalls()))!
@@ -237,8 +237,8 @@ it('what would be sent and is larger than 10 MB is refused, and not sent', async
   expect(await rater.calls()).toEqual([])
 })
 
-describe('calls that are too old', () => {
-  it('are purged with their bodies after 30 days, younger ones are not', async () => {
+describe('old calls', () => {
+  it('are purged with their bodies after 30 days, and younger ones are kept', async () => {
     const { motor, token } = await rated('calls-purge')
     await motor.createPolicy()
     await motor.createPolicy()
@@ -262,7 +262,7 @@ describe('calls that are too old', () => {
 })
 
 describe('the circuit', () => {
-  it('opens over a rater that is down, refuses at once, and closes when one call finds it up', async () => {
+  it('opens over a rater that is down, rejects calls immediately, and closes when one call succeeds', async () => {
     const { motor, rater } = await rated('calls-circuit')
     const neighbour = await rated('calls-neighbour')
     await rater.answers({ status: 500 })
@@ -292,7 +292,7 @@ describe('the circuit', () => {
     }
   })
 
-  it('begins again where the integration is changed', async () => {
+  it('starts again when the integration is changed', async () => {
     const { motor, rater, token } = await rated('calls-changed')
     await rater.answers({ status: 500 })
     const { body: policy } = await motor.createPolicy({ finalize: false })

@@ -1,4 +1,4 @@
-// Calls over HTTP, with a real server on the other side and less patience than in earnest.
+// Calls over HTTP to a real server, with a shorter timeout than in production.
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
 import { exchange, LARGEST_BODY } from '../../src/extension/integrations/call/exchange.ts'
@@ -7,7 +7,7 @@ import type { RaterBehaviour } from '../support/rater-server.ts'
 
 const PATIENCE_MS = 700
 
-/** Enough to read a large answer on a busy machine. */
+/** Enough to read a large response on a slow computer. */
 const MUCH_PATIENCE_MS = 30_000
 
 const exchanged = (...behaviours: RaterBehaviour[]) => exchangedWithin(PATIENCE_MS, ...behaviours)
@@ -19,24 +19,24 @@ async function exchangedWithin(patienceMs: number, ...behaviours: RaterBehaviour
 }
 
 it.each(['hang', 'hangInBody'] as const)(
-  'an answer that %ss is given up, and not asked for again',
+  'a response with the fault %s times out, and the call is not retried',
   async fault => {
     const { ending, outcomes, calls } = await exchanged({ fault })
     expect([ending.kind, outcomes, calls.length]).toEqual(['timeout', ['timeout'], 1])
   },
 )
 
-it('the retry has the time that is left, no more', async () => {
+it('a retry gets only the time that is left', async () => {
   const { ending, outcomes } = await exchanged({ status: 503 }, { fault: 'hang' })
   expect([ending.kind, outcomes]).toEqual(['timeout', ['503', 'timeout']])
 })
 
-it('there is no retry where no time would be left for it', async () => {
+it('a call is not retried if no time would be left for it', async () => {
   const { outcomes } = await exchanged({ status: 503, headers: { 'retry-after': '1' } })
   expect(outcomes).toEqual(['503'])
 })
 
-it('an answer of 10 MB is read, and one byte more is not', async () => {
+it('a response of 10 MB is read, and one byte more is rejected', async () => {
   const [most, more] = [
     await exchangedWithin(MUCH_PATIENCE_MS, { bytes: LARGEST_BODY }),
     await exchangedWithin(MUCH_PATIENCE_MS, { bytes: LARGEST_BODY + 1 }),
@@ -52,7 +52,7 @@ it('a redirect is not followed', async () => {
   expect(await elsewhere.calls()).toEqual([])
 })
 
-it('where nobody listens is tried twice', async () => {
+it('an unreachable address is tried twice', async () => {
   const { ending, attempts } = await exchange(
     env,
     { url: 'http://127.0.0.1:9/never', headers: {} },
@@ -63,7 +63,7 @@ it('where nobody listens is tried twice', async () => {
   expect([ending.kind, attempts.length]).toEqual(['unreachable', 2])
 })
 
-it('an address that may not be called is not', async () => {
+it('a private or unencrypted address is not called in production', async () => {
   for (const url of ['https://10.0.0.1/', 'https://169.254.169.254/latest', 'http://rater.example.com/'])
     expect(
       (await exchange({ ...env, ENVIRONMENT: 'production' as 'local' }, { url, headers: {} }, 'key', '{}'))

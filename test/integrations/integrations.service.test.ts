@@ -50,7 +50,7 @@ const list = async () => (await call('GET', '/integrations')).body.externalServi
 const named = async (name: string) => (await list()).find((one: { name: string }) => one.name === name)
 
 describe('integrations', () => {
-  it('are listed whole in every answer, in the order of their creation', async () => {
+  it('are all listed in every response, in the order of their creation', async () => {
     const first = await add({ name: 'b', url: URL_OF, headers: { 'X-Region': 'eu' } })
     expect([first.status, first.body]).toEqual([
       200,
@@ -78,7 +78,7 @@ describe('integrations', () => {
     expect(await list()).toEqual([])
   })
 
-  it('have unique names', async () => {
+  it('have unique names, even if two are created at the same time', async () => {
     await add({ name: 'once', url: URL_OF })
     const again = await add({ name: 'once', url: URL_OF })
     expect([again.status, again.body.code]).toEqual([409, 'alreadyExists'])
@@ -86,7 +86,7 @@ describe('integrations', () => {
     expect(both.map(one => one.status).sort()).toEqual([200, 409])
   })
 
-  it('are replaced whole: what is left out is gone, name and type stay', async () => {
+  it('are replaced as a whole, except for their name and type', async () => {
     const securitySpec = { secret: 'a secret of ours', tag: 'k1', secureSSL: false }
     await add({ name: 'whole', url: URL_OF, type: 'fe-plugins', headers: { A: '1', B: '2' }, securitySpec })
     expect(await named('whole')).toMatchObject({
@@ -111,7 +111,7 @@ describe('integrations', () => {
     expect((await named('whole')).headers).toEqual({})
   })
 
-  it('show nothing that looks secret; sent back as it is shown it stays', async () => {
+  it('have secret values masked in responses, and keep them when the masks are sent back', async () => {
     const rater = await openRater()
     const secrets = { Authorization: 'Bearer abcdef', 'X-Api-Key': 'ghijkl', 'X-Region': 'eu' }
     const created = await add({
@@ -130,7 +130,7 @@ describe('integrations', () => {
     expect(again.status).toBe(200)
     expect(JSON.stringify([created.body, again.body])).not.toMatch(/abcdef|ghijkl|mnopqr|stuvwx/)
 
-    // What is kept is what was sent: the rater gets it.
+    // The stored values are those that were sent, because the rater receives them.
     const own = await motorTenant('integrations-kept', externallyRated('secretive'))
     const token = await own.signIn('anna.admin')
     await call(
@@ -149,7 +149,7 @@ describe('integrations', () => {
     })
   })
 
-  it('lie sealed in the database, and in no stored answer', async () => {
+  it('are encrypted in the database, and their secrets are not in stored responses', async () => {
     await add(
       {
         name: 'sealed',
@@ -170,14 +170,14 @@ describe('integrations', () => {
     }
   })
 
-  it('are made once for an Idempotency-Key', async () => {
+  it('are created once for an Idempotency-Key', async () => {
     const first = await add({ name: 'keyed', url: URL_OF }, { 'idempotency-key': 'k' })
     const second = await add({ name: 'keyed', url: URL_OF }, { 'idempotency-key': 'k' })
     expect(second.status).toBe(200)
     expect(second.body).toEqual(first.body)
   })
 
-  it('are changed by one of two at once, and the other decides by what that one left', async () => {
+  it('are changed by one of two concurrent requests, and the other one is decided by the result', async () => {
     const secret = { authorization: 'Bearer geheim' }
     const kept = { authorization: MASK }
     for (const [name, change, then] of [
@@ -193,7 +193,7 @@ describe('integrations', () => {
     await remove('at-once-emptied')
   })
 
-  it('that are not there are 404', async () => {
+  it('return 404 if they do not exist', async () => {
     for (const answer of [
       await put('nobody', { url: URL_OF }),
       await remove('nobody'),
@@ -205,7 +205,7 @@ describe('integrations', () => {
       expect([answer.status, answer.body.code]).toEqual([404, 'notFound'])
   })
 
-  it('are at most 100 of a tenant', async () => {
+  it('are limited to 100 for a tenant', async () => {
     const own = await motorTenant('integrations-many')
     const token = await own.signIn('anna.admin')
     const adding = (n: number) => call('POST', '/integrations', { name: `n${n}`, url: URL_OF }, {}, token)
@@ -215,7 +215,7 @@ describe('integrations', () => {
   })
 })
 
-describe('a request that is wrong', () => {
+describe('an invalid integration', () => {
   const wrong: [what: string, change: object, message: RegExp][] = [
     ['no name', { name: undefined }, /'name' is missing/],
     ['an empty name', { name: '' }, /'name' must not be empty/],
@@ -247,14 +247,14 @@ describe('a request that is wrong', () => {
     ['signing without one', { securitySpec: { hmacEnabled: true } }, /hmacEnabled' needs a secret/],
     ['a secret that cannot sign', { securitySpec: { secret: 'whsec_?' } }, /must go on in base64/],
   ]
-  it.each(wrong)('is 400: %s', async (_what, change, message) => {
+  it.each(wrong)('is rejected with 400: %s', async (_what, change, message) => {
     const answer = await add({ name: 'wrong', url: URL_OF, ...change })
     expect([answer.status, answer.body.code]).toEqual([400, 'invalidRequest'])
     expect(answer.body.message).toMatch(message)
     expect(await named('wrong')).toBeUndefined()
   })
 
-  it('is 400 in a PUT too, and changes nothing', async () => {
+  it('is rejected with 400 by PUT too, which then changes nothing', async () => {
     await add({ name: 'steady', url: URL_OF, headers: { A: '1' } })
     for (const body of [{}, { url: 'https://10.0.0.1/' }, { url: URL_OF, headers: { 'X-Key': MASK } }])
       expect((await put('steady', body)).status).toBe(400)
@@ -262,8 +262,8 @@ describe('a request that is wrong', () => {
   })
 })
 
-describe('who may', () => {
-  it('is an administrator of the tenant, signed in with authenticateAdmin or as a user of that role', async () => {
+describe('permission to manage integrations', () => {
+  it('belongs to administrators of the tenant, and to authenticateAdmin', async () => {
     const { body } = await callApi<{ authorizationToken: string }>('POST', '/account/authenticateAdmin', {
       body: {
         username: 'administrator',
@@ -276,7 +276,7 @@ describe('who may', () => {
     expect(asAdmin.body).toEqual((await call('GET', '/integrations')).body)
   })
 
-  it('is no one else: 403 names the permission, 401 asks to sign in', async () => {
+  it('is denied to other users with 403 and the missing permission, and without a token with 401', async () => {
     for (const [method, path, send] of [
       ['GET', '/integrations', undefined],
       ['POST', '/integrations', { name: 'x', url: URL_OF }],
@@ -304,7 +304,7 @@ describe('an integration that a product names', () => {
     return body.logfile
   }
 
-  it('is missed in the log of a deploy until there is one, of the right type', async () => {
+  it('gets a warning in the log of each deploy until one of the right type exists', async () => {
     const suffix = 'integrations-log'
     const files = externallyRated('quick')
     const own = await motorTenant(suffix, files)
@@ -319,7 +319,7 @@ describe('an integration that a product names', () => {
     expect(await deploy(suffix, files)).not.toContain('externalRater')
   })
 
-  it('is not removed while the newest configuration names it, nor while policies are of one that does', async () => {
+  it('cannot be removed while the newest configuration or one with policies names it', async () => {
     const own = await motorTenant('integrations-use', externallyRated('needed'))
     const token = await own.signIn('anna.admin')
     const rater = await openRater()
@@ -340,7 +340,7 @@ describe('an integration that a product names', () => {
     )
   })
 
-  it('is removed when no configuration that counts names it any more', async () => {
+  it('can be removed when no configuration in use names it any more', async () => {
     const suffix = 'integrations-unused'
     const own = await motorTenant(suffix, externallyRated('former'))
     const token = await own.signIn('anna.admin')

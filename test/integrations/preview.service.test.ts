@@ -1,11 +1,11 @@
-// A preview of a product that an external rater prices asks the rater, as the transaction itself would.
+// A preview of a product that an external rater prices calls the rater, as the transaction itself does.
 import { expect, it } from 'vitest'
 import type { PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorTenant, plainYear } from '../support/motor.ts'
 import { externallyRated, openRater, register } from '../support/rater.ts'
 
-it('an endorsement that is previewed costs what the rater says, and what it costs once issued', async () => {
+it('a previewed endorsement has the premium of the external rater, as when it is issued', async () => {
   await prepareDatabases({ tenants: 1 })
   const rater = await openRater({ rates: { '*': { yearlyPremium: 240 } } })
   const motor = await motorTenant('rater-previews', externallyRated('acme'))

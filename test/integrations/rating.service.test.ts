@@ -13,7 +13,7 @@ import { externallyRated, openRater, type Rater, register } from '../support/rat
 import type { RaterBehaviour } from '../support/rater-server.ts'
 import { YEARS_ON } from '../support/years.ts'
 
-/** 1 July in Berlin: half of the plain year. */
+/** 1 July in Berlin, in the middle of the plain year. */
 const HALF = Date.UTC(2027 + YEARS_ON, 5, 30, 22)
 
 let motor: Motor
@@ -45,7 +45,7 @@ const callLog = async (query = ''): Promise<IntegrationCallPageResponse> =>
   await callOk('GET', `/integrations/acme/calls?${query}`, { token: await motor.signIn('anna.admin') })
 
 describe('a product with an external rater', () => {
-  it('is charged what the rater says, in every form of it; taxes and fees stay the templates’', async () => {
+  it('is priced by every form of rate, while taxes and fees come from templates', async () => {
     await rater.answers({
       status: 201,
       rates: {
@@ -78,7 +78,7 @@ describe('a product with an external rater', () => {
     expect(issued.body.invoices.map(invoice => invoice.totalDue)).toEqual([694.9])
   })
 
-  it('asks for new business, endorsements and renewals, each time for exactly what is to be priced', async () => {
+  it('calls the rater for new business, endorsements and renewals with only what must be priced', async () => {
     await rater.answers({ rates: { '*': { yearlyPremium: 370 } } })
     const { body: policy } = await motor.createPolicy()
     await motor.post(`/policy/${policy.locator}/issue`)
@@ -123,7 +123,7 @@ describe('a product with an external rater', () => {
     expect(asked[0].tenantTimeZone).toBe('Europe/Berlin')
   })
 
-  it('is sent the policy with its numbers as text, and the quote', async () => {
+  it('sends the rater the policy with its numbers as text, and the quote', async () => {
     const policy = await draft()
     await motor.post(`/policy/${policy.locator}/price`)
     const sent = JSON.parse((await rater.calls()).at(-1)!.body)
@@ -134,7 +134,7 @@ describe('a product with an external rater', () => {
     })
   })
 
-  it('previews by it, and stores nothing', async () => {
+  it('previews a price by the rater, and stores nothing', async () => {
     await rater.answers({ rates: { '*': { yearlyPremium: 100 } } })
     const policy = await draft()
     const { body: price } = await motor.post<PolicyPriceResponse>(`/policy/${policy.locator}/price`)
@@ -143,7 +143,7 @@ describe('a product with an external rater', () => {
     expect(stored.exposures[0]!.perils[0]!.characteristics[0]!.premium).toBeUndefined()
   })
 
-  it('ignores rates that nobody asked for, and says so in the log', async () => {
+  it('ignores rates that were not requested, with a warning in the log of calls', async () => {
     await rater.answers({
       rates: { '*': { yearlyPremium: 100 } },
       strangers: { nobody: 'nonsense', 'nobody-else': { yearlyPremium: 1 } },
@@ -156,7 +156,7 @@ describe('a product with an external rater', () => {
     ])
   })
 
-  it('logs what it ignores, however long its name is', async () => {
+  it('shortens a name of 3,000,000 characters in the warning about an ignored rate', async () => {
     await rater.answers({
       rates: { '*': { yearlyPremium: 100 } },
       strangers: { ['n'.repeat(3_000_000)]: { yearlyPremium: 1 } },
@@ -168,13 +168,13 @@ describe('a product with an external rater', () => {
     expect(calls[0]!.warnings[0]!.length).toBeLessThan(1_200)
   })
 
-  it('reads a binary fraction as the amount that it stands for', async () => {
+  it('reads a rate with a binary fraction as the decimal amount that it stands for', async () => {
     await rater.answers({ rates: { '*': { exactPremium: 379.1 * 1.19 } } })
     const { body: policy } = await motor.createPolicy()
     expect(premiums(policy).glass).toEqual([[451.13, 37.5940833]])
   })
 
-  it('asks once for a large policy, and for one vehicle of it once', async () => {
+  it('calls the rater once for a policy of 120 vehicles, and once for a change of one vehicle', async () => {
     await rater.answers({ rates: { '*': { yearlyPremium: 12 } } })
     const vehicles = Array.from({ length: 120 }, () => plainYear().request.policy.exposures[0]!)
     const before = (await rater.calls()).length
@@ -193,7 +193,7 @@ describe('a product with an external rater', () => {
     expect(asked.map(one => one.policyExposurePerils.length)).toEqual([480, 4])
   })
 
-  it('is refused with the rater’s own words when it says why not, and the rater is asked once', async () => {
+  it("returns 409 with the rater's exceptionMessage, and calls the rater once", async () => {
     await rater.answers({
       rates: { '*': { yearlyPremium: 1 } },
       answer: { exceptionMessage: 'Not in this town.' },
@@ -239,7 +239,7 @@ const nonsense: [what: string, behaviour: RaterBehaviour, message: RegExp][] = [
 ]
 
 describe('a rater that fails', () => {
-  it.each(nonsense)('by this: it %s, is 502, with nothing stored', async (_what, behaviour, message) => {
+  it.each(nonsense)('returns 502 and stores nothing when it %s', async (_what, behaviour, message) => {
     await rater.answers(behaviour)
     const policy = await draft()
     const answer = await motor.post<{ code: string; message: string }>(`/policy/${policy.locator}/finalize`)
@@ -251,19 +251,19 @@ describe('a rater that fails', () => {
     const { calls } = await callLog(`policyLocator=${policy.locator}`)
     expect(calls).toHaveLength(1)
     expect(calls[0]!.failure).toBe(answer.body.message)
-    // So that no circuit opens over the whole list.
+    // A success, so that the circuit does not open during the list.
     await rater.answers({ rates: { '*': { yearlyPremium: 1 } } })
     await motor.post(`/policy/${policy.locator}/price`)
   })
 
-  it('and is given negative amounts, which stand', async () => {
+  it('does not include one that returns negative amounts', async () => {
     await rater.answers({ rates: { '*': { yearlyPremium: '-1.5' } } })
     const { body: policy } = await motor.createPolicy()
     expect(premiums(policy).theft).toEqual([[-1.5, -0.125]])
   })
 })
 
-describe('a call that may be made again', () => {
+describe('the retry of a call', () => {
   const again: [what: string, first: RaterBehaviour][] = [
     ['429', { status: 429 }],
     ['502', { status: 502 }],
@@ -271,7 +271,7 @@ describe('a call that may be made again', () => {
     ['504', { status: 504 }],
     ['a connection that breaks', { fault: 'reset' }],
   ]
-  it.each(again)('is made once more after %s, under the same Idempotency-Key', async (_what, first) => {
+  it.each(again)('is made once after %s, with the same Idempotency-Key', async (_what, first) => {
     await rater.answers(first, { rates: { '*': { yearlyPremium: 12 } } })
     const before = (await rater.calls()).length
     const { status, body: policy } = await motor.createPolicy()
@@ -287,7 +287,7 @@ describe('a call that may be made again', () => {
     ])
   })
 
-  it('is made no third time', async () => {
+  it('is not made a second time', async () => {
     await rater.answers({ status: 503 })
     const before = (await rater.calls()).length
     const policy = await draft()
@@ -296,7 +296,7 @@ describe('a call that may be made again', () => {
     expect((await rater.calls()).length - before).toBe(2)
   })
 
-  it('is not made again after 500, nor where the rater asks for more patience than a client has', async () => {
+  it('is not made after 500, or if Retry-After is longer than a client waits', async () => {
     for (const behaviour of [{ status: 500 }, { status: 503, headers: { 'retry-after': '60' } }]) {
       await rater.answers(behaviour)
       const before = (await rater.calls()).length
@@ -308,7 +308,7 @@ describe('a call that may be made again', () => {
     await motor.post(`/policy/${(await draft()).locator}/price`)
   })
 
-  it('has another key for another request', async () => {
+  it('is the only call with the same key: another request has another one', async () => {
     const before = (await rater.calls()).length
     await motor.createPolicy()
     await motor.createPolicy()
@@ -317,7 +317,7 @@ describe('a call that may be made again', () => {
   })
 })
 
-it('a rater that does not answer is waited for 20 s, and no neighbour with it', async () => {
+it('a rater that does not answer fails the request after 20 s, and other requests do not wait for it', async () => {
   await rater.answers({ fault: 'hang' })
   const policy = await draft()
   const waiting = motor.post<{ message: string }>(`/policy/${policy.locator}/finalize`)
@@ -332,8 +332,8 @@ it('a rater that does not answer is waited for 20 s, and no neighbour with it', 
   await motor.post(`/policy/${policy.locator}/price`)
 })
 
-describe('calls are signed', () => {
-  it('over the very body, in both ways, when the integration has a secret', async () => {
+describe('signatures of calls', () => {
+  it('cover the exact body in both schemes if the integration has a secret', async () => {
     const signed = await openRater()
     const own = await motorTenant('external-signed', externallyRated('signed'))
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -355,7 +355,7 @@ describe('calls are signed', () => {
     })
   })
 
-  it('and not when it has none', async () => {
+  it('are absent if it has none', async () => {
     await rater.answers({ rates: { '*': { yearlyPremium: 1 } } })
     await motor.createPolicy()
     const { headers } = (await rater.calls()).at(-1)!
@@ -363,8 +363,8 @@ describe('calls are signed', () => {
   })
 })
 
-describe('who rates', () => {
-  it('is the external rater before the plugin, and the plugin where the tenant has no rater of that name', async () => {
+describe('the source of rates', () => {
+  it('is the external rater, or the plugin while the tenant has no rater with that name', async () => {
     const own = await motorTenant('external-before', externallyRated('later', pluginRated()))
     expect(own.logfile).toContain("has no external rater 'later'")
     const byPlugin = (await own.createPolicy()).body
@@ -374,7 +374,7 @@ describe('who rates', () => {
     expect(premiums(byRater).liability).toEqual([[60, 5]])
   })
 
-  it('is no integration of another type', async () => {
+  it('is not an integration of another type', async () => {
     const own = await motorTenant('external-type', externallyRated('filler'))
     await register(own, 'filler', await openRater(), { type: 'data_autofill' })
     expect(premiums((await own.createPolicy()).body).liability).toEqual([[120.84, 10.07]])
@@ -382,13 +382,13 @@ describe('who rates', () => {
 })
 
 describe('round trips', () => {
-  it('are the same with a rater as without, but for the log of the call', async () => {
+  it('are the same with a rater as without, except for the log of the call', async () => {
     const plain = await motorTenant('external-none')
     const missing = await motorTenant('external-missing', externallyRated('nobody'))
     await rater.answers({ rates: { '*': { yearlyPremium: 1 } } })
     const token = await motor.signIn('anna.admin')
     await callOk('PUT', '/integrations/acme', { token, body: { url: rater.url } })
-    // What an isolate remembers for some seconds stays remembered.
+    // With the clock stopped, isolates keep what they remember for some seconds.
     vi.useFakeTimers({ toFake: ['Date'] })
     try {
       const tripsOf = async (of: Motor, looks: boolean) => {
@@ -406,7 +406,7 @@ describe('round trips', () => {
   })
 })
 
-it('other callers do not read the log', async () => {
+it('the log of calls returns 403 to users without the permission', async () => {
   const answer = await callApi('GET', '/integrations/acme/calls', { token: motor.token })
   expect(answer.status).toBe(403)
 })

@@ -34,11 +34,11 @@ const PLAIN: [name: string, value: string][] = [
   ['X-Purpose', 'rating of private motor'],
 ]
 
-describe('what looks secret', () => {
-  it.each(SECRET)('%s: %s', (name, value) => expect(looksSecret(name, value)).toBe(true))
-  it.each(PLAIN)('and not %s: %s', (name, value) => expect(looksSecret(name, value)).toBe(false))
+describe('looksSecret', () => {
+  it.each(SECRET)('is true for %s: %s', (name, value) => expect(looksSecret(name, value)).toBe(true))
+  it.each(PLAIN)('is false for %s: %s', (name, value) => expect(looksSecret(name, value)).toBe(false))
 
-  it('is masked in headers and in the query of an address, and nothing else is', () => {
+  it('decides what is masked in headers and in the query of a URL', () => {
     expect(maskedHeaders({ 'X-Api-Key': 'k-1', 'X-Region': 'eu' })).toEqual({
       'X-Api-Key': MASK,
       'X-Region': 'eu',
@@ -50,7 +50,7 @@ describe('what looks secret', () => {
   })
 })
 
-it('an address that is sent back as it is shown stays as it was written, with each of several values of a name', () => {
+it('a masked URL that is sent back keeps its original values, even of a repeated name', () => {
   const address = 'https://r.example.com/rate?b=%20x&key=one%2F1&&key=two~2&sig=a+b=&flag&c=1#part?key=x'
   const shown = maskedUrl(address)
   expect(shown).toBe(
@@ -63,7 +63,7 @@ it('an address that is sent back as it is shown stays as it was written, with ea
   expect(() => keptUrl(`${shown}&key=${MASK}`, 'https://r.example.com/rate?key=one')).toThrow("'url?key'")
 })
 
-it('no secret of the connection is left in a text, also where JSON escapes it', () => {
+it('withoutSecrets removes every secret of the connection from a text, even where JSON escapes it', () => {
   const secrets = secretsOf({
     url: 'https://r.example.com/?code=of-the-address',
     headers: { Authorization: 'Bearer of-the-header', 'X-Region': 'eu-central', 'X-Api-Key': '1' },

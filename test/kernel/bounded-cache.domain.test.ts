@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { BoundedCache } from '../../src/kernel/maps.ts'
 
-describe('a bounded cache', () => {
-  it('gives up the value that was used the longest ago', () => {
+describe('BoundedCache', () => {
+  it('evicts the least recently used value', () => {
     const cache = new BoundedCache<number>(2)
     cache.set('a', 1)
     cache.set('b', 2)
@@ -12,7 +12,7 @@ describe('a bounded cache', () => {
     expect(cache.get('b')).toBeUndefined()
   })
 
-  it('counts sizes, those of replaced and deleted values no more', () => {
+  it('counts the sizes of present values, and not those of replaced or deleted ones', () => {
     const cache = new BoundedCache<string | null>(10)
     cache.set('a', 'large', 9)
     cache.set('a', null, 4)
@@ -24,7 +24,7 @@ describe('a bounded cache', () => {
     expect([...cache.keys()]).toEqual(['a', 'c'])
   })
 
-  it('keeps nothing that is larger than itself', () => {
+  it('does not keep a value that is larger than the whole cache', () => {
     const cache = new BoundedCache<string>(10)
     cache.set('a', 'small', 1)
     cache.set('b', 'huge', 11)

@@ -20,11 +20,11 @@ describe('exactJson', () => {
     ['12.500000000000000000', 12.5],
     ['1.2345678901234567890e5', 123456.78901234567],
     ['1e21', 1e21],
-  ])('leaves %s a number', (text, number) => {
+  ])('reads %s as a number', (text, number) => {
     expect(exactJson(`{"a": ${text}}`)).toEqual({ a: number })
   })
 
-  it('leaves long digits in texts and names as they are', () => {
+  it('does not change long digits in text and names', () => {
     const value = { '12345678901234567890': '12345678901234567890', b: 1 }
     expect(exactJson(JSON.stringify(value))).toEqual(value)
   })
@@ -43,7 +43,7 @@ describe('readJson', () => {
   const body = () =>
     new Request('https://example.com', { method: 'POST', body: '{"a":12345678901234567890}' })
 
-  it('keeps every digit of a number, but for bodies that are passed on unchanged', async () => {
+  it('keeps every digit of a number, except in bodies that are passed on unchanged', async () => {
     expect((await readJson(body())).value).toEqual({ a: '12345678901234567890' })
     expect((await readJson(body(), { isPassedOn: true })).value).toEqual({ a: 12345678901234567000 })
   })

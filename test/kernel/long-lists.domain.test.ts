@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { changedList, isLong, jsonTexts, jsonWithin, LongList } from '../../src/kernel/long-lists.ts'
 import { size } from '../support/sizes.ts'
 
-/** A value with long lists in objects, lists and one another, and the same with arrays. */
+/** A value with long lists in objects, lists and one another, and the same value with arrays. */
 type Pair = { readonly long: unknown; readonly plain: unknown }
 
 const { value } = fc.letrec<{ value: Pair }>(tie => ({
@@ -23,7 +23,7 @@ const { value } = fc.letrec<{ value: Pair }>(tie => ({
   ),
 }))
 
-it('the JSON of long lists is that of arrays', () => {
+it('the JSON of long lists equals that of arrays', () => {
   fc.assert(
     fc.property(value, ({ long, plain }) => {
       const text = JSON.stringify({ plain })
@@ -36,7 +36,7 @@ it('the JSON of long lists is that of arrays', () => {
   )
 })
 
-it('comes in texts of some length, and is read again for each reading', () => {
+it('a long list is written as texts of at most 68,000 characters, and is read again for each reading', () => {
   let read = 0
   const list = new LongList(function* () {
     read += 1
@@ -51,7 +51,7 @@ it('comes in texts of some length, and is read again for each reading', () => {
   expect(read).toBe(2)
 })
 
-it('what is changed of a list is a list of the same form', () => {
+it('changedList returns a list of the same form, whether it is an array or a long list', () => {
   const twice = (one: number): number[] => (one === 2 ? [] : [one, one])
   expect(changedList([1, 2, 3], twice)).toEqual([1, 1, 3, 3])
   const long = changedList(new LongList(() => [1, 2, 3]), twice)
