@@ -1,5 +1,5 @@
-// Plugins that say how long grace lasts, through HTTP and the tenant's clock: when an invoice is past due, and when a
-// payment is taken back. What they answer stands in auxiliary data of `global`, so that a test repairs them.
+// Plugins that decide how long grace lasts, through HTTP and the tenant's clock: when an invoice becomes past due, and when a
+// payment is reversed. Their answers are in auxiliary data of `global`, so that a test can repair them.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PluginLogPageResponse } from '../../src/extension/plugins/contract-log.ts'
 import { add, endOfDay, type Instant, type TimeZone } from '../../src/kernel/time.ts'
@@ -17,7 +17,7 @@ const ZONE = 'Europe/Berlin' as TimeZone
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
-/** `answer` is JSON; or what the script is to do. */
+/** The stored `answer` is JSON, or says what the script must do. */
 const script = (name: string): string => `
 exports.${name} = data => {
   console.log(JSON.stringify(data))
@@ -94,7 +94,7 @@ const auxOf = async ({ locator }: { locator: string }, key: string): Promise<str
   (await motor.get<{ value: string }>(`/auxData/${locator}/${key}`)).body.value
 
 describe('getPreGraceResult', () => {
-  it('says when the grace period ends and from when on the policy lapses', async () => {
+  it('sets the end of the grace period, and the time from which the policy lapses', async () => {
     const policy = await issued('upfront')
     const [invoice] = policy.invoices
     const dueAt = Number(invoice!.dueTimestamp)
@@ -132,7 +132,7 @@ describe('getPreGraceResult', () => {
     expect((await read(policy)).cancellation).toMatchObject({ effectiveTimestamp: String(effective) })
   })
 
-  it('leaves to the product what it does not say', async () => {
+  it('leaves to the product what it does not set', async () => {
     const policy = await issued('upfront')
     const dueAt = Number(policy.invoices[0]!.dueTimestamp) as Instant
     await moveTo(dueAt + MINUTE_MS)
@@ -143,7 +143,7 @@ describe('getPreGraceResult', () => {
     ])
   })
 
-  it('that fails is called again until it is repaired, and grace has begun when the invoice was due', async () => {
+  it('is called again after it fails, and grace then begins when the invoice was due', async () => {
     const policy = await issued('upfront')
     const dueAt = Number(policy.invoices[0]!.dueTimestamp)
     await say('getPreGraceResult', 'throw')
@@ -166,7 +166,7 @@ describe('getPreGraceResult', () => {
     expect((await customEvents()).map(one => one.operationFailed)).toEqual(['true', 'true', undefined])
   })
 
-  it('that fails for a day gives way to the days of the product', async () => {
+  it('is replaced by the 30 days of the product after six failures in a day', async () => {
     const policy = await issued('upfront')
     const dueAt = Number(policy.invoices[0]!.dueTimestamp) as Instant
     await say('getPreGraceResult', 'throw')
@@ -182,7 +182,7 @@ describe('getPreGraceResult', () => {
     expect(await auxOf(policy, 'getPreGraceResult')).toBe('')
   })
 
-  it('is not called again for an invoice that was paid meanwhile', async () => {
+  it('is not called again for an invoice that was paid in the meantime', async () => {
     const policy = await issued('upfront')
     const dueAt = Number(policy.invoices[0]!.dueTimestamp)
     await say('getPreGraceResult', 'throw')
@@ -207,7 +207,7 @@ describe('getPreGraceResult', () => {
       /gracePeriodEndTimestamp 1000 lies before the grace period's start \d+/,
     ],
     ['{"cancelEffectiveTimestamp":1000}', /cancelEffectiveTimestamp 1000 must lie from the contract's start/],
-  ])('that answers %s has failed, and what it wrote counts for nothing', async (answer, failure) => {
+  ])('fails when it answers %s, and what it wrote is dropped', async (answer, failure) => {
     const policy = await issued('upfront')
     await say('getPreGraceResult', answer)
     await moveTo(Number(policy.invoices[0]!.dueTimestamp) + MINUTE_MS / 2)
@@ -219,7 +219,7 @@ describe('getPreGraceResult', () => {
 })
 
 describe('getPostPaymentReversal', () => {
-  /** Issued and paid, then reversed `days` after it was due. */
+  /** Issues a policy, pays its invoice and moves the clock to `days` after this was due. */
   async function reversed(
     days: number,
   ): Promise<{ policy: PolicyResponse; invoice: PolicyInvoiceResponse; payment: PaymentResponse }> {
@@ -236,7 +236,7 @@ describe('getPostPaymentReversal', () => {
   const reopenedDue = async ({ locator }: { locator: string }): Promise<number> =>
     Number((await motor.get<PolicyInvoiceResponse>(`/invoice/${locator}`)).body.dueTimestamp)
 
-  it('says when the grace period ends that begins since the invoice is unpaid again', async () => {
+  it('sets the end of the grace period that begins when the invoice is unpaid again', async () => {
     const { policy, invoice, payment } = await reversed(10)
     const end = Number(invoice.dueTimestamp) + 25 * DAY_MS
     await say('getPostPaymentReversal', { gracePeriodEndTimestamp: end })
@@ -267,7 +267,7 @@ describe('getPostPaymentReversal', () => {
     expect((await read(policy)).cancellation).toMatchObject({ effectiveTimestamp: String(end) })
   })
 
-  it('ends grace as it begins where its end comes before the invoice is due again', async () => {
+  it('makes the policy lapse when the invoice is due again if the end of grace is before that', async () => {
     const { policy, invoice, payment } = await reversed(10)
     await say('getPostPaymentReversal', {
       gracePeriodEndTimestamp: Number(invoice.dueTimestamp) + 10 * DAY_MS + 30 * MINUTE_MS,
@@ -278,7 +278,7 @@ describe('getPostPaymentReversal', () => {
     expect((await read(policy)).cancellation).toMatchObject({ effectiveTimestamp: String(dueAgain) })
   })
 
-  it('leaves the end to the product, or to getPreGraceResult, where it says none', async () => {
+  it('leaves the end to getPreGraceResult or the product if it sets none', async () => {
     const { policy, invoice, payment } = await reversed(10)
     await say('getPostPaymentReversal', 'nothing')
     await reverse(payment)
@@ -288,10 +288,10 @@ describe('getPostPaymentReversal', () => {
     expect(await gracesOf(policy)).toMatchObject([{ endTimestamp: String(dueAgain + 3 * DAY_MS) }])
   })
 
-  it('moves the end of a grace period that is open, and tells of it', async () => {
+  it('moves the end of an open grace period, and an event reports it', async () => {
     const policy = await issued('monthly')
     const dueAt = Number(policy.invoices[0]!.dueTimestamp)
-    // The second is made 14 days before it is due, in a month of 31 days 17 days after the first.
+    // The second invoice is created 14 days before it is due: in a month of 31 days, 17 days after the first.
     await moveTo(dueAt + 17.5 * DAY_MS)
     const later = (await read(policy)).invoices
     expect(later).toHaveLength(2)
@@ -322,7 +322,7 @@ describe('getPostPaymentReversal', () => {
     ],
     ['{"gracePeriodEndTimestamp":"soon"}', /'gracePeriodEndTimestamp' must be a time in milliseconds/],
     ['{"gracePeriodEndTimestamp":1000}', /gracePeriodEndTimestamp 1000 lies before the reversal at \d+\.$/],
-  ])('that answers %s refuses the reversal, of which nothing is kept', async (answer, message) => {
+  ])('rejects the reversal with 422 when it answers %s, and nothing is stored', async (answer, message) => {
     const { policy, payment } = await reversed(10)
     await say('getPostPaymentReversal', answer)
     const refused = await reverse<Problem>(payment)
@@ -333,7 +333,7 @@ describe('getPostPaymentReversal', () => {
     expect(await auxOf(policy, 'getPostPaymentReversal')).toBe('')
   })
 
-  /** A policy in grace, with an accepted endorsement whose invoice is paid. */
+  /** Returns a policy in grace, with an accepted endorsement whose invoice is paid. */
   async function endorsedInGrace(): Promise<{ policy: PolicyResponse; endorsement: EndorsementResponse }> {
     const policy = await issued('upfront')
     const { body: endorsement } = await motor.post<EndorsementResponse>(
@@ -352,7 +352,7 @@ describe('getPostPaymentReversal', () => {
     return { policy, endorsement }
   }
 
-  it('is called for a payment whose invoice is made void, and moves the end of open grace', async () => {
+  it('is called for a payment whose invoice becomes void, and moves the end of open grace', async () => {
     const { policy, endorsement } = await endorsedInGrace()
     const end = Number(policy.invoices[0]!.dueTimestamp) + 40 * DAY_MS
     await say('getPostPaymentReversal', { gracePeriodEndTimestamp: end })
@@ -367,7 +367,7 @@ describe('getPostPaymentReversal', () => {
     expect(await gracesOf(policy)).toMatchObject([{ endTimestamp: String(end) }])
   })
 
-  it('that fails holds up nothing that the clock brings about: the log tells of it', async () => {
+  it('does not block what the clock triggers if it fails, and the log has the failure', async () => {
     const { policy } = await endorsedInGrace()
     await say('getPostPaymentReversal', 'throw')
     const [grace] = await gracesOf(policy)
@@ -381,7 +381,7 @@ describe('getPostPaymentReversal', () => {
   })
 })
 
-it('a reversal in a product without the plugin costs the write alone', async () => {
+it('a reversal in a product without the plugin makes one D1 round trip', async () => {
   const plain = await motorTenant(`grace-plain${deployed}`)
   const { body } = await plain.createPolicy()
   const { body: policy } = await plain.post(`/policy/${body.locator}/issue`)

@@ -1,5 +1,5 @@
-// Tenant code that means harm, or knows no better. Loops and memory under QuickJS, which counts them here too; of the
-// isolate, whose limits the platform enforces only in production, that they are handed over.
+// Tenant code that does harm, on purpose or not. Under QuickJS, loops and memory, which it counts here too. For the isolate, that
+// the limits are passed on, because the platform enforces them only in production.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { workerCode } from '../../src/bundles/sandbox.bundle.mjs'
@@ -51,7 +51,7 @@ describe('under QuickJS', () => {
     expect(await QUICKJS.run(programOf(GOOD), callOf())).toMatchObject({ value: 'fine' })
   })
 
-  it('serves neighbours at the same moment, even when the interpreter itself gives out', async () => {
+  it('serves neighbours at the same time, even if the interpreter itself crashes', async () => {
     const crash = 'const o = { toString() { return "" + o } }; return "" + o'
     const good = programOf(GOOD)
     const outcomes = await Promise.all([
@@ -64,7 +64,7 @@ describe('under QuickJS', () => {
     expect(outcomes.map(one => one.value)).toEqual(['fine', undefined, 'fine', undefined, 'fine'])
   })
 
-  it('serves a neighbour at the same moment', async () => {
+  it('serves a neighbour at the same time as an endless loop', async () => {
     const [bad, good] = await Promise.all([
       outcomeOf(QUICKJS, 'while (true) {}'),
       QUICKJS.run(programOf(GOOD), callOf()),
@@ -97,7 +97,7 @@ describe.each(RUNNERS)('under %s', (_name, runner) => {
     expect(await runner.run(programOf(GOOD), callOf())).toMatchObject({ value: 'fine' })
   })
 
-  it('one program never sees what another left behind', async () => {
+  it('never shows a program what another one left behind', async () => {
     await outcomeOf(runner, 'global.secret = "mine"; Object.prototype.secret = "mine"; return 1')
     const { value } = await outcomeOf(runner, 'return [typeof secret, typeof ({}).secret]')
     expect(value).toEqual(['undefined', 'undefined'])
@@ -105,7 +105,7 @@ describe.each(RUNNERS)('under %s', (_name, runner) => {
 })
 
 describe('the isolate', () => {
-  it('is given no network, no bindings, and limits of time and requests', () => {
+  it('gets no network, no bindings, and limits of CPU time and requests', () => {
     const code = workerCode(programOf(GOOD, { rates: table('rates', [['a', '1']]) }))
     expect(code).toMatchObject({
       globalOutbound: null,
@@ -116,7 +116,7 @@ describe('the isolate', () => {
     expect(code.compatibilityFlags).toBeUndefined()
   })
 
-  it('does not take a table along that is over 1 MiB, but asks for its rows', async () => {
+  it('does not contain a table of more than 1 MiB, but asks for its rows', async () => {
     const rows = Array.from({ length: 60_000 }, (_, at): [string, string] => [`key-${at}`, `value-${at}`])
     const program = programOf(
       { 'main/rater.js': 'exports.getPerilRates = () => socotraApi.tableLookup(0, "big", "key-59999")' },
@@ -135,7 +135,7 @@ describe('the isolate', () => {
     expect(await runner.run(program, callOf({ known }))).toMatchObject({ value: 'value-59999' })
   })
 
-  it('lets what the engine cannot read fail only what requires it, and names the file', async () => {
+  it('fails only the script that requires an unreadable file, and names the file', async () => {
     const program = programOf({
       ...GOOD,
       'main/asks.js': "exports.getPerilRates = () => { require('./odd.js') }",
@@ -151,7 +151,7 @@ describe('the isolate', () => {
     expect(await run('main/rater.js')).toMatchObject({ value: 'fine' })
   })
 
-  it('takes no code from the name of a file', async () => {
+  it('does not execute code in the name of a file', async () => {
     const program = programOf({
       ...GOOD,
       'main/odd.js\nglobalThis.taken = 1': 'exports.a = 1',
@@ -161,7 +161,7 @@ describe('the isolate', () => {
     expect(await runner.run(program, callOf({ path: 'main/look.js' }))).toMatchObject({ value: 'undefined' })
   })
 
-  it('is made once for a program, and used again', async () => {
+  it('is created once for a program, and reused', async () => {
     let made = 0
     const counting = {
       get: (name: string, code: () => WorkerLoaderWorkerCode) =>

@@ -1,5 +1,5 @@
-// How the platform ends a call in an isolate. Its limits act in production alone, so that a loader that behaves as it does stands
-// in for it here.
+// How the platform ends a call in an isolate. Its limits apply only in production, so a loader that behaves the same stands in
+// for it here.
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { isolateRunner } from '../../src/extension/plugins/isolate.ts'
 import { ISOLATE_LIMITS, LONGEST_CALL_MS } from '../../src/extension/plugins/limits.ts'
@@ -20,7 +20,7 @@ const programOf = (): PluginProgram => {
 
 type Answer = () => Promise<unknown>
 
-/** Isolates answer one after the other as `answers` say; whatever comes after is fine. */
+/** Returns a loader whose isolates answer one after the other as `answers` say. Later ones succeed. */
 function loaderOf(answers: Answer[]) {
   const names: string[] = []
   const limits: unknown[] = []
@@ -48,7 +48,7 @@ afterEach(() => {
 })
 
 describe('a call in an isolate', () => {
-  it('carries the limits of time and requests each time, and less of them than a client waits', async () => {
+  it('has limits of CPU time and requests each time, and they are shorter than a client waits', async () => {
     const { runner, limits } = loaderOf([])
     const program = programOf()
     await runner.run(program, CALL)
@@ -70,19 +70,22 @@ describe('a call in an isolate', () => {
       'a wait without end',
       "The Workers runtime canceled this request because it detected that your Worker's code had hung and would never generate a response.",
     ],
-  ])('that the platform ends for %s is a limit, and the next one runs elsewhere', async (_what, message) => {
-    const { runner, names } = loaderOf([thrown(message)])
-    const program = programOf()
-    expect((await runner.run(program, CALL)).failure).toEqual({
-      reason: `was stopped by the sandbox: ${message}`,
-      limit: true,
-    })
-    expect(await runner.run(program, CALL)).toMatchObject({ value: 'fine' })
-    expect(new Set(names).size).toBe(2)
-  })
+  ])(
+    'that the platform ends for %s fails with a limit, and the next one runs in another isolate',
+    async (_what, message) => {
+      const { runner, names } = loaderOf([thrown(message)])
+      const program = programOf()
+      expect((await runner.run(program, CALL)).failure).toEqual({
+        reason: `was stopped by the sandbox: ${message}`,
+        limit: true,
+      })
+      expect(await runner.run(program, CALL)).toMatchObject({ value: 'fine' })
+      expect(new Set(names).size).toBe(2)
+    },
+  )
 
   it.each(['Network connection lost.', 'internal error; reference = 0a1b2c', 'The script threw'])(
-    'that ends by "%s" is made once more elsewhere, and is a failure when it ends so again',
+    'that ends with "%s" is repeated in another isolate, and fails if it ends the same way',
     async message => {
       vi.spyOn(console, 'error').mockImplementation(() => undefined)
       const program = programOf()
@@ -97,7 +100,7 @@ describe('a call in an isolate', () => {
     },
   )
 
-  it('that nothing answers is a limit in time, and the next one runs elsewhere', async () => {
+  it('that gets no answer fails with a limit after 4.2 seconds, and the next one runs in another isolate', async () => {
     vi.useFakeTimers()
     const { runner, names } = loaderOf([() => new Promise(() => undefined)])
     const program = programOf()
@@ -108,14 +111,14 @@ describe('a call in an isolate', () => {
     expect(new Set(names).size).toBe(2)
   })
 
-  it('whose code the platform does not take says why', async () => {
+  it('whose code the platform rejects fails with the reason', async () => {
     const { runner } = loaderOf([thrown('Failed to start Worker: too large')])
     expect((await runner.run(programOf(), CALL)).failure).toEqual({
       reason: 'Failed to start Worker: too large',
     })
   })
 
-  it('leaves what an earlier one spoiled, and asks to be tried again where all are', async () => {
+  it('avoids an isolate that an earlier call spoiled, and returns unavailable if all are spoiled', async () => {
     const spoiled: Answer = async () => SPOILED
     const { runner } = loaderOf([spoiled, spoiled])
     expect(await runner.run(programOf(), CALL)).toMatchObject({ value: 'fine' })

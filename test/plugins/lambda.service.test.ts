@@ -1,4 +1,4 @@
-// Functions of the tenant's own, through HTTP.
+// Functions of a tenant, called through HTTP.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -45,7 +45,7 @@ const lambda = (operation: string, payload?: unknown, headers?: Record<string, s
   motor.post<unknown>(`/lambda/${operation}`, payload, headers)
 
 describe('a lambda', () => {
-  it('takes and gives free JSON, as it is', async () => {
+  it('accepts and returns any JSON unchanged', async () => {
     expect((await lambda('echo', { n: 1, deep: [null, 'x'] })).body).toEqual({
       operation: 'echo',
       payload: { n: 1, deep: [null, 'x'] },
@@ -54,7 +54,7 @@ describe('a lambda', () => {
     expect((await lambda('echo')).body).toMatchObject({ payload: null })
   })
 
-  it('is called by the name in a body too, and answers below payload', async () => {
+  it('can be called with its name in the body, and then returns its result under payload', async () => {
     const called = (body: unknown, headers?: Record<string, string>) =>
       motor.post<unknown>('/lambda', body, headers)
     const payload = { n: 1, deep: [null, 'x'] }
@@ -81,7 +81,7 @@ describe('a lambda', () => {
     expect(JSON.stringify(proto.body)).toContain('"payload":{"__proto__":{"polluted":1}}')
   })
 
-  it('is given a property named __proto__, and answers it, as data', async () => {
+  it('receives and returns a property named __proto__ as data', async () => {
     const body =
       '{"__proto__":{"polluted":1},"list":[{"\\u005f_proto__":{"x":[2]},"b":null}],"constructor":{"prototype":3}}'
     const answer = await callApi<{ payload: object }>('POST', '/lambda/names', {
@@ -97,7 +97,7 @@ describe('a lambda', () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined()
   })
 
-  it('looks tables up, fetches records as text, and finds none where there is none', async () => {
+  it('looks up tables and fetches records as text, and gets null for a record that does not exist', async () => {
     expect((await lambda('region', { region: 'R6' })).body).toMatch(/^\d\.\d+$/)
     const locator = await motor.newPolicyholder()
     expect((await lambda('holder', { locator })).body).toMatchObject({
@@ -118,7 +118,7 @@ describe('a lambda', () => {
       expect((await lambda('policy', { locator: nowhere })).body).toBeNull()
   })
 
-  it('writes when it returns, once for a key, and not when it throws', async () => {
+  it('writes when it returns, only once for an Idempotency-Key, and not if it throws', async () => {
     const count = (await lambda('count')).body as number
     const headers = { 'idempotency-key': 'lambda-1' }
     expect((await lambda('count', {}, headers)).body).toBe(count + 1)
@@ -131,12 +131,12 @@ describe('a lambda', () => {
     expect((await lambda('count')).body).toBe(count + 2)
   })
 
-  it('answers null where it only writes and returns nothing', async () => {
+  it('returns null if it only writes', async () => {
     expect(await lambda('note', { text: 'seen' })).toMatchObject({ status: 200, body: null })
     expect((await motor.get<{ value: string }>('/auxData/global/note')).body.value).toBe('seen')
   })
 
-  it('reads one key of a thousand records in one query', async () => {
+  it('reads one key of 1,000 records in one query', async () => {
     const all = Array.from({ length: 1_000 }, (_, at) => ({ policyLocator: `record-${at}` }))
     for (const at of [0, 499, 999])
       await callApi('PUT', `/auxData/record-${at}`, {
@@ -148,7 +148,7 @@ describe('a lambda', () => {
     expect(answer.headers.get('server-timing')).toContain('d1;desc="2"')
   })
 
-  it('refuses what is nested too deep, and data that cannot be kept', async () => {
+  it('rejects a body that is nested too deep with 4xx, and text that cannot be stored with 422', async () => {
     const deep = await callApi('POST', '/lambda/echo', {
       token: motor.token,
       headers: { 'content-type': 'application/json' },
@@ -161,7 +161,7 @@ describe('a lambda', () => {
     expect(odd.body).toMatchObject({ message: expect.stringContaining('cannot be kept') })
   })
 
-  it('asks for the data of hundreds of locators that nothing names in a few rounds', async () => {
+  it('reads the data of 300 locators that the request does not name in two queries', async () => {
     for (const [plate, value] of [
       ['plate-7', '5'],
       ['plate-299', '11'],
@@ -176,14 +176,14 @@ describe('a lambda', () => {
     expect(roundTrips(answer).d1).toBe(3)
   })
 
-  it('ends when it asks for one thing after the other without end', async () => {
+  it('fails with 422 if it needs more than 20 rounds of reads', async () => {
     await lambda('link')
     const { status, body } = await lambda('chain')
     expect(status).toBe(422)
     expect(body).toMatchObject({ message: expect.stringContaining('more in over 20 rounds') })
   })
 
-  it('is not there where the configuration has none, and not for those who only read', async () => {
+  it('returns 404 if the configuration has no function, and 401 without a token', async () => {
     const other = await motorTenant('lambda-none')
     expect((await other.post('/lambda/echo')).status).toBe(404)
     expect((await callApi('POST', '/lambda/echo', {})).status).toBe(401)

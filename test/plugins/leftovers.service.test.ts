@@ -1,8 +1,8 @@
-// What a call leaves behind in its tenant's isolate: nothing that the next one could see, or be rated by.
+// What a call leaves behind in the isolate of its tenant: nothing that the next one could see, or that could change its rates.
 import { describe, expect, it } from 'vitest'
 import { callOf, programOf, RUNNERS, table } from './programs.ts'
 
-/** Rates by all that the language and the sandbox have to offer; `harm` first leaves its mark. */
+/** Rates with everything that the language and the sandbox offer. `harm` first leaves its mark. */
 const rater = (harm: string) => `exports.getPerilRates = data => {
   const self = arguments.callee
   if (data.harm) { (function () { ${harm} })(); return 'harmed' }
@@ -43,7 +43,7 @@ const CLEAN = {
   looped: [],
 }
 
-/** What a script can undo nothing of, but can be put back. */
+/** Changes that a script cannot undo, but that can be undone after it. */
 const MARKS: [what: string, harm: string][] = [
   [
     'methods that a library adds and says to be lasting',
@@ -102,7 +102,7 @@ const MARKS: [what: string, harm: string][] = [
   ],
 ]
 
-/** What nobody can put back. */
+/** Changes that cannot be undone. */
 const FOR_GOOD: [what: string, harm: string, named: string][] = [
   ['a frozen prototype', 'Object.freeze(Array.prototype)', 'Array.prototype'],
   ['a sealed one', 'Object.seal(String.prototype)', 'String.prototype'],
@@ -113,7 +113,7 @@ describe.each(RUNNERS)('what a call leaves behind under %s', (_name, runner) => 
   const run = (program: ReturnType<typeof programWith>, harm: boolean) =>
     runner.run(program, callOf({ arguments: [{ harm }] }))
 
-  it.each(MARKS)('is not in %s', async (_what, harm) => {
+  it.each(MARKS)('does not affect the next call: %s', async (_what, harm) => {
     const program = programWith(harm)
     await run(program, true)
     const first = await run(program, false)
@@ -124,8 +124,8 @@ describe.each(RUNNERS)('what a call leaves behind under %s', (_name, runner) => 
   })
 })
 
-describe.each(RUNNERS)('a call that changes the language for good under %s', (_name, runner) => {
-  it.each(FOR_GOOD)('is refused, and the next finds nothing of it: %s', async (_what, harm, named) => {
+describe.each(RUNNERS)('a call that changes the language irreversibly under %s', (_name, runner) => {
+  it.each(FOR_GOOD)('is rejected, and does not affect the next call: %s', async (_what, harm, named) => {
     const program = programWith(harm)
     const clean = await runner.run(program, callOf({ arguments: [{}] }))
     expect(clean.value).toMatchObject(CLEAN)
@@ -141,8 +141,8 @@ describe.each(RUNNERS)('a call that changes the language for good under %s', (_n
   })
 })
 
-describe.each(RUNNERS)('calls at the same moment under %s', (_name, runner) => {
-  it('find nothing of what another one left running', async () => {
+describe.each(RUNNERS)('concurrent calls under %s', (_name, runner) => {
+  it('are not affected by what another one left running', async () => {
     const program = programWith(`
       const mine = socotraApi
       ;(async () => {

@@ -6,10 +6,10 @@ import { size } from '../support/sizes.ts'
 const copies = [(record: object) => ({ ...record })]
 const unpacked = (packed: Packed): unknown => unpack(packed, copies)
 
-/** Text of the whole: names in their order, and each value in its place. */
+/** Returns the JSON of the unpacked value, with names in their order and each value in its place. */
 const told = (value: unknown): string => JSON.stringify(unpacked(pack(value)))
 
-/** Records that are alike, as those of a fleet are: few shapes, and values that come again, or are others each time. */
+/** Similar records, like those of a fleet: few shapes, and values that recur or differ each time. */
 const alike = fc.array(
   fc.record(
     {
@@ -26,7 +26,7 @@ const alike = fc.array(
 )
 
 describe('packed values', () => {
-  it('are what JSON would have made of them, names in their order', () => {
+  it('unpack to what JSON would make of them, with names in their order', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -42,7 +42,7 @@ describe('packed values', () => {
     )
   })
 
-  it('say all of records with more properties than a change has bits', () => {
+  it('keep every property of records with 70 properties, which are more than a change has bits', () => {
     const names = Array.from({ length: 70 }, (_, at) => `field_${at}`)
     const records = Array.from({ length: 100 }, (_, row) =>
       Object.fromEntries(names.map((name, at) => [name, (row * at) % 7 === 0 ? `${row}` : 'same'])),
@@ -50,12 +50,12 @@ describe('packed values', () => {
     expect(told(records)).toBe(JSON.stringify(records))
   })
 
-  it('leave out what is undefined, and have null for what is no number', () => {
+  it('omit what is undefined, and have null for what is not a number', () => {
     const value = { a: undefined, b: [undefined, Number.NaN, -0.5], c: { d: undefined } }
     expect(unpacked(pack(value))).toEqual({ b: [null, null, -0.5], c: {} })
   })
 
-  it('have a property named __proto__ as any other', () => {
+  it('have a property named __proto__ like any other', () => {
     const two = JSON.parse('[{"__proto__":{"polluted":true},"x":1},{"__proto__":"text","x":2}]') as object[]
     for (const [at, made] of (unpacked(pack(two)) as object[]).entries()) {
       expect(Object.getPrototypeOf(made)).toBe(Object.prototype)
@@ -65,7 +65,7 @@ describe('packed values', () => {
     }
   })
 
-  it('are plain data of their own, each apart from those that said the same', () => {
+  it('unpack to plain data, with a separate object for each of several equal ones', () => {
     const record = { name: 'x', list: ['a'], inner: { deep: 'b' } }
     const [first, second] = unpacked(pack([record, record])) as (typeof record)[]
     expect(Object.getOwnPropertyDescriptors(first)).toEqual(Object.getOwnPropertyDescriptors(record))
@@ -75,7 +75,7 @@ describe('packed values', () => {
     expect(second).toEqual(record)
   })
 
-  it('give each record its own of the objects that have nothing in them, and tell again what comes after one', () => {
+  it('unpack to a separate object for each empty one, and keep what follows it', () => {
     const records = [{}, {}, 'x', {}, 'x', 'x', {}, { a: 'x' }, {}, null, {}, []].map(inner => ({
       key: 'k',
       inner,
@@ -87,29 +87,29 @@ describe('packed values', () => {
     second!.fields.own = 'x'
     expect(JSON.stringify(unpacked(pack(polluting)))).toBe(JSON.stringify(polluting))
     expect([first, second, third]).toEqual([alike[0], { ...alike[1], fields: { own: 'x' } }, alike[2]])
-    // Nothing of them is told but that there are as many more.
+    // Each of the other 500 adds only one entry.
     expect(pack(alike).data.length - pack(alike.slice(500)).data.length).toBe(500)
   })
 
-  it('say what is the same once, and of a record only what differs from the one before it', () => {
+  it('contain repeated text once, and of a record only what differs from the one before it', () => {
     const { text, shapes, data } = pack(
       Array.from({ length: 1_000 }, (_, at) => ({ name: 'own_damage', to: 'x', key: `${at % 500}` })),
     )
     const keys = Array.from({ length: 500 }, (_, at) => `${at}`)
-    // Of the second half, which comes again, only as many texts are sent again as are not remembered any more.
+    // The second half repeats the keys. Only those that are no longer remembered are sent again.
     expect(text.startsWith(`own_damagex${keys.join('')}`)).toBe(true)
     expect(shapes).toEqual([['name', 'to', 'key']])
     expect(data.length).toBe(1 + 2 + 1_000 * 2)
   })
 
-  it('send a locator once that stands in several lists in the same order', () => {
+  it('contain a locator once if several lists have it in the same order', () => {
     const locators = Array.from({ length: 1_000 }, (_, at) => `locator-${String(at).padStart(4, '0')}`)
     const value = { changes: locators.map(to => ({ to })), perils: locators.map(locator => ({ locator })) }
     expect(pack(value).text).toBe(locators.join(''))
     expect(told(value)).toBe(JSON.stringify(value))
   })
 
-  it('are copied by functions of their own text', () => {
+  it('can be unpacked by copy functions that are made from source text', () => {
     const functions = new Function(`return ${COPIES}`)() as ((record: object) => object)[]
     const value = Array.from({ length: 200 }, (_, at) => ({ [`name_${at % 70}`]: 'x', at: `${at}` }))
     expect(JSON.stringify(unpack(pack(value), functions))).toBe(JSON.stringify(value))

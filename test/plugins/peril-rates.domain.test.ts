@@ -1,4 +1,4 @@
-// Plain rates are read without the schema, and come to what the schema would have made of them.
+// Plain rates are read without the schema, with the same result as by the schema.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PerilRatesResult } from '../../src/extension/plugins/contract.ts'
@@ -83,8 +83,8 @@ const answers = fc.oneof(
   { weight: 1, arbitrary: odd },
 )
 
-describe('rates that a plugin answered', () => {
-  it('are what the schema makes of them, or are left to it', () => {
+describe('rates that a plugin returned', () => {
+  it('are read as the schema reads them, or are left to the schema', () => {
     let plain = 0
     fc.assert(
       fc.property(answers, answer => {
@@ -101,7 +101,7 @@ describe('rates that a plugin answered', () => {
     expect(plain).toBeGreaterThan(500)
   })
 
-  it('are refused at once where an amount has very many digits', () => {
+  it('are rejected within a second if an amount has 40,000 digits', () => {
     const taken = processorClock()
     const yearlyPremium = `${'1'.repeat(40_000)}x`
     expect(PerilRatesResult.safeParse({ pricedPerilCharacteristics: { a: { yearlyPremium } } }).success).toBe(
@@ -110,7 +110,7 @@ describe('rates that a plugin answered', () => {
     expect(taken()).toBeLessThan(1_000)
   })
 
-  it('are plain where a script writes them as the example does, in text or numbers', () => {
+  it('are plain if a script writes them as the example does, as text or numbers', () => {
     const rates = {
       a: { yearlyPremium: '120.84', commissions: [{ recipient: 'b', exactAmount: 3.5 }] },
       b: { exactPremium: 0 },
@@ -118,7 +118,7 @@ describe('rates that a plugin answered', () => {
     expect([...(plainRates({ pricedPerilCharacteristics: rates }) ?? [])].length).toBe(2)
   })
 
-  it('are exact where an older script says premium, technicalPremium and amount', async () => {
+  it('are exact if an older script returns premium, technicalPremium and amount', async () => {
     const older = { premium: 12.5, technicalPremium: '10', commissions: [{ recipient: 'b', amount: '1.25' }] }
     const newer = {
       exactPremium: '12.5',
@@ -140,7 +140,7 @@ describe('rates that a plugin answered', () => {
     await expect(readPerilRates(negative, 'main/rater.js')).rejects.toThrow(/premium' must not be negative/)
   })
 
-  it('are refused by the schema, with where and why', async () => {
+  it('are rejected by the schema with the place and the reason', async () => {
     const answer = { pricedPerilCharacteristics: { a: { yearlyPremium: '1' }, b: { yearlyPremium: '-1' } } }
     await expect(readPerilRates(answer, 'main/rater.js')).rejects.toMatchObject({
       code: 'pluginFailed',
@@ -153,14 +153,14 @@ describe('rates that a plugin answered', () => {
     })
   })
 
-  it('do not matter beside an exceptionMessage: null, for some perils only, or without a premium', async () => {
+  it('are ignored next to an exceptionMessage, even if they are invalid', async () => {
     for (const pricedPerilCharacteristics of [null, { a: null }, { a: { yearlyPremium: Number.NaN } }, []])
       expect(
         await readPerilRates({ pricedPerilCharacteristics, exceptionMessage: 'too old' }, 'main/rater.js'),
       ).toEqual({ rates: new Map(), exceptionMessage: 'too old' })
   })
 
-  it('are refused with the place told once, and what is no number by its name', async () => {
+  it('are rejected with the place stated once, and NaN is named', async () => {
     const refusal = async (answer: unknown): Promise<string> => {
       const problem = await readPerilRates(answer, 'main/rater.js').then(String, (one: Error) => one.message)
       return problem.replace(
@@ -186,7 +186,7 @@ describe('rates that a plugin answered', () => {
     ])
   })
 
-  it('with a blank exceptionMessage are rates as without one', async () => {
+  it('are used if exceptionMessage is blank', async () => {
     for (const exceptionMessage of ['', ' ', null]) {
       const answer = { pricedPerilCharacteristics: { a: { yearlyPremium: '1' } }, exceptionMessage }
       const { rates, exceptionMessage: told } = await readPerilRates(answer, 'main/rater.js')

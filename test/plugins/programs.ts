@@ -15,14 +15,14 @@ import { loadedConfiguration } from '../../src/product/cache.ts'
 import type { Configuration, LookupTable, ProductDefinition } from '../../src/product/configuration.ts'
 import { compileTemplate } from '../../src/product/templates/liquid.ts'
 
-/** On a busy machine a call of a test may take its time; how long one may take is held by test/plugins/runner. */
+/** On a busy computer a call in a test may take long. test/plugins/runner tests how long a call may take. */
 const PATIENT_MS = 60_000
 
 const patient = (runner: PluginRunner): PluginRunner => ({
   run: (program, call) => runner.run(program, call, PATIENT_MS),
 })
 
-/** The runner in a process beside the service. */
+/** The runner in a process next to the service. */
 export const QUICKJS = patient(await localRunner(env))
 
 export const RUNNERS: [name: 'quickjs' | 'isolate', runner: PluginRunner][] = [
@@ -36,12 +36,12 @@ export const table = (name: string, rows: [string, string][]): LookupTable => ({
   rows,
 })
 
-/** The runner keeps programs by their keys, of all test files. */
+/** The runner keeps the programs of all test files by their keys. */
 const FILE = crypto.randomUUID()
 
 let programs = 0
 
-/** A program of its own: no two share an isolate. */
+/** Returns a separate program: no two share an isolate. */
 export function programOf(
   scripts: Record<string, string>,
   tables: Record<string, LookupTable> = {},
@@ -68,7 +68,7 @@ export const callOf = (more: Partial<PluginCall> = {}): PluginCall => ({
   ...more,
 })
 
-/** What the body of a function of `data` comes to in a program of its own. */
+/** Returns the outcome of a function of `data` with this body, in a separate program. */
 export const outcomeOf = (
   runner: PluginRunner,
   body: string,

@@ -1,6 +1,6 @@
-// Amounts split by a product's own code, through HTTP (brief 3.2, 3.4, 5.6): a year of 1,000 with 19% tax, 800 technical
-// premium, 100 commission and a fee of 24 that may be prorated. The plugin counts every month that has begun, and keeps a
-// tenth of what a cancellation gives back; what else it answers, the policy's auxiliary data says.
+// Amounts split by a product's own code, through HTTP (brief 3.2, 3.4, 5.6): a year of 1,000 with 19% tax, 800 technical premium,
+// 100 commission and a fee of 24 that may be prorated. The plugin counts every month that has begun, and holds back a tenth of
+// what a cancellation gives back. The policy's auxiliary data can select another answer.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ProrationInput } from '../../src/extension/plugins/contract.ts'
 import type { PluginLogPageResponse } from '../../src/extension/plugins/contract-log.ts'
@@ -109,7 +109,7 @@ beforeAll(async () => {
 const day = (text: string): number => Date.parse(`${text}T00:00:00Z`)
 const YEAR = { start: day('2026-01-01'), end: day('2027-01-01') }
 
-/** An issued policy, of which the plugin answers so. */
+/** Issues a policy for which the plugin answers in this mode. */
 async function issued(mode = '', exposures?: object[]): Promise<PolicyResponse> {
   const policy = await asked.issue(YEAR, '1000', exposures)
   await answering(policy, mode)
@@ -140,7 +140,7 @@ const endorse = ({ locator }: PolicyResponse, at: string, endorsementName = 'nev
 const reinstate = ({ locator }: CancellationResponse, body: object = {}) =>
   asked.ok<ReinstatementResponse>('PATCH', `/cancellations/${locator}/reinstate`, { issue: true, ...body })
 
-/** What each segment in force costs, in the order of time. */
+/** Returns the premium of each segment in force, in order of time. */
 const premiums = ({ exposures }: PolicyResponse): (number | undefined)[] =>
   exposures
     .flatMap(one => one.perils.flatMap(peril => peril.characteristics))
@@ -150,7 +150,7 @@ const premiums = ({ exposures }: PolicyResponse): (number | undefined)[] =>
 
 const totals = ({ invoices }: PolicyResponse): number[] => invoices.map(one => one.totalDue)
 
-/** What the plugin was asked of the policy, call by call. */
+/** Returns the inputs of the plugin for the policy, call by call. */
 async function calls({ locator }: PolicyResponse): Promise<ProrationInput[]> {
   const token = await asked.signIn('anna')
   const { logs } = await callOk<PluginLogPageResponse>('GET', `/plugin/logs?policyLocator=${locator}`, {
@@ -160,7 +160,7 @@ async function calls({ locator }: PolicyResponse): Promise<ProrationInput[]> {
 }
 
 describe('a cancellation at short rates', () => {
-  it('keeps the months that have begun, and a tenth of the rest: 583.33 given back, 58.33 of it held back', async () => {
+  it('keeps the months that have begun and a tenth of the rest: 583.33 given back, 58.33 of it held back', async () => {
     const policy = await issued()
     const { price, locator } = await cancel(policy, '2026-05-20')
     const held = { amountCurrency: 'EUR' }
@@ -215,7 +215,7 @@ describe('a cancellation at short rates', () => {
     expect(totals(restored)).toEqual([1214, -637.35, 637.35])
   })
 
-  it('is asked of once, with every amount that it splits and nothing else', async () => {
+  it('calls the plugin once, with every amount that it splits and nothing else', async () => {
     const policy = await issued()
     await cancel(policy, '2026-05-20')
     const [call, ...others] = await calls(policy)
@@ -267,7 +267,7 @@ describe('a cancellation at short rates', () => {
     })
   })
 
-  it('wins over what the configuration holds back, unless it says nothing of it', async () => {
+  it('holds back what the plugin says, or what the configuration says if the plugin says nothing', async () => {
     const silent = await issued('unsaid')
     const { price } = await cancel(silent, '2026-07-01', 'fifty_kept')
     expect(price!.holdbacks).toMatchObject([{ type: 'premium', amount: 50 }])
@@ -275,7 +275,7 @@ describe('a cancellation at short rates', () => {
     expect((await cancel(speaking, '2026-07-01', 'fifty_kept')).price!.holdbacks).toEqual([])
   })
 
-  it('may hold back of what follows: the later segment is given back whole, and is told beside the first', async () => {
+  it('gives back a later segment in full, and may hold back a part of it: 75 of 750', async () => {
     const policy = await issued()
     await endorse(policy, '2026-07-01')
     expect(premiums(await read(policy))).toEqual([500, 500])
@@ -286,7 +286,7 @@ describe('a cancellation at short rates', () => {
     expect(price!.holdbacks[0]).toMatchObject({ type: 'premium', amount: 75 })
   })
 
-  it('from the very start of a segment takes it whole, and may still hold back', async () => {
+  it('gives back a whole segment from its very start, and may still hold back', async () => {
     const policy = await issued()
     const { price } = await cancel(policy, '2026-01-01')
     expect(price).toMatchObject({ newGrossPremium: 0, newGrossFees: 0, newTotal: 121.4 })
@@ -303,7 +303,7 @@ describe('a cancellation at short rates', () => {
 })
 
 describe('an endorsement', () => {
-  it('splits by the months that have begun, and what comes later rests on that', async () => {
+  it('splits by the months that have begun, and later splits start from the result', async () => {
     const policy = await issued()
     await endorse(policy, '2026-03-20')
     expect(premiums(await read(policy))).toEqual([250, 750])
@@ -327,7 +327,7 @@ describe('an endorsement', () => {
     }
   })
 
-  it('that changes data without rating again leaves the rest to what it makes of the cover', async () => {
+  it('that does not rate again leaves the rest of the premium to the changed cover: 250 and 750', async () => {
     const policy = await issued()
     const [peril] = policy.exposures[0]!.perils
     await endorse(policy, '2026-03-20', 'never', {
@@ -345,7 +345,7 @@ describe('an endorsement', () => {
     expect(price).toMatchObject({ newGrossPremium: 583.33, newGrossTaxes: 110.83 })
   })
 
-  it('that rates again keeps of the old rate what the plugin says', async () => {
+  it('that rates again keeps the part of the old rate that the plugin returns: 250', async () => {
     const policy = await issued()
     await endorse(policy, '2026-03-20', 'always', {
       updateExposures: [{ exposureLocator: policy.exposures[0]!.locator, fieldValues: { yearly: '2000' } }],
@@ -356,10 +356,10 @@ describe('an endorsement', () => {
     expect(rated).toBe(1564.52)
   })
 
-  it('that splits at its own time and at an earlier end is asked of both, one after the other', async () => {
+  it('that splits at its own time and at an earlier end calls the plugin for one after the other', async () => {
     const policy = await issued()
     await endorse(policy, '2026-03-20', 'never', { newPolicyEndTimestamp: day('2026-07-05') })
-    // Logs of one request come in any order.
+    // Logs of one request are in no particular order.
     const bySplit = (await calls(policy)).sort(
       (a, b) => Number(a.segmentSplitTimestamp) - Number(b.segmentSplitTimestamp),
     )
@@ -381,7 +381,7 @@ describe('an endorsement', () => {
 })
 
 describe('a reinstatement', () => {
-  it('from later on brings back what was taken without the plugin’s part before that time', async () => {
+  it("at a later time brings back what was cancelled, less the plugin's part before that time: 250 of 500", async () => {
     const policy = await issued()
     const cancellation = await cancel(policy, '2026-07-01', 'fifty_kept')
     expect(cancellation.price).toMatchObject({ newGrossPremium: 500, newGrossFees: 12 })
@@ -393,7 +393,7 @@ describe('a reinstatement', () => {
       },
     )
     const price = await asked.ok<PolicyPriceChangeResponse>('GET', `/reinstatements/${draft.locator}/price`)
-    // Three of six months of 500 have begun by Sep 10, and are lost; so are 6 of the fee's 12.
+    // Three of the six months of 500 have begun by Sep 10 and are lost, and so are 6 of the fee's 12.
     expect(price).toMatchObject({ grossPremiumChange: 250, grossFeesChange: 6, grossTaxesChange: 47.5 })
     await asked.ok('PATCH', `/reinstatements/${draft.locator}/accept`)
     await asked.ok('PATCH', `/reinstatements/${draft.locator}/issue`)
@@ -411,7 +411,7 @@ describe('a reinstatement', () => {
     })
   })
 
-  it('at the cancellation’s own time brings all of it back, and asks nothing', async () => {
+  it('at the time of the cancellation brings back everything, and does not call the plugin', async () => {
     const policy = await issued()
     const cancellation = await cancel(policy, '2026-05-20')
     await answering(policy, 'throws')
@@ -422,7 +422,7 @@ describe('a reinstatement', () => {
 })
 
 describe('a withdrawal', () => {
-  it('leaves nothing, and asks nothing: nothing is split', async () => {
+  it('leaves no charges, and does not call the plugin because nothing is split', async () => {
     const policy = await issued()
     await endorse(policy, '2026-03-20')
     await answering(policy, 'throws')
@@ -433,7 +433,7 @@ describe('a withdrawal', () => {
 })
 
 describe('a preview', () => {
-  it('of a cancellation, its draft and its record come to the same', async () => {
+  it('of a cancellation equals its draft and its record', async () => {
     const policy = await issued()
     const request = cancelling('2026-05-20')
     const { price, invoices } = await asked.ok<PolicyPreviewResponse>(
@@ -453,7 +453,7 @@ describe('a preview', () => {
     expect(invoices.map(one => one.totalDue)).toEqual([-637.35])
   })
 
-  it('of an endorsement comes to what is issued', async () => {
+  it('of an endorsement equals what is issued', async () => {
     const policy = await issued()
     const endorsement = {
       endorsementName: 'always',
@@ -469,7 +469,7 @@ describe('a preview', () => {
     expect(now.modifications.at(-1)!.premiumChange).toBe(foreseen.price.grossPremiumChange)
   })
 
-  it('of a legacy cancellation is what it gives back', async () => {
+  it('of a legacy cancellation equals what it gives back: 708.16', async () => {
     const policy = await issued()
     const value = await asked.ok<CancellationValueResponse>(
       'GET',
@@ -485,8 +485,8 @@ describe('a preview', () => {
   })
 })
 
-describe('an answer', () => {
-  it('is read to 7 places and rounded half-up, so that 333.00499999999994 is 333.01', async () => {
+describe('an answer of the plugin', () => {
+  it('is read to 7 places and rounded half up: 333.00499999999994 is 333.01', async () => {
     const policy = await issued('noise', [thing('3996')])
     await asked
       .ok('POST', `/policy/${policy.locator}/cancel`, { coverageEndTimestamp: day('2026-05-20') })
@@ -538,7 +538,7 @@ describe('an answer', () => {
       /item '1' \(technicalPremium of 'cover', 800\.00\): holdbackAmount must be 0: nothing is given back/,
     ],
   ]
-  it.each(wrong)('that %s is 422, and nothing is written', async (_what, mode, message) => {
+  it.each(wrong)('that %s is rejected with 422, and nothing is written', async (_what, mode, message) => {
     const policy = await issued(mode)
     const refused = await asked.call<{ message: string }>(
       'POST',
@@ -551,7 +551,7 @@ describe('an answer', () => {
     expect(await priceOf(policy)).toMatchObject({ total: 1214 })
   })
 
-  it('may hold back by a cancellation that has a name alone: not by a legacy one, nor by an endorsement', async () => {
+  it('may hold back only in a cancellation with a name, not in a legacy one or an endorsement', async () => {
     const policy = await issued('keepsOne')
     const message = /holdbackAmount must be 0: only cancellations with a name hold anything back/
     const legacy = await asked.call<{ message: string }>('POST', `/policy/${policy.locator}/cancel`, {
@@ -572,7 +572,7 @@ describe('an answer', () => {
     expect((await cancel(policy, '2026-05-20')).price).toMatchObject({ newGrossPremium: 0, newTotal: 1 })
   })
 
-  it('holds nothing back of the value of a cancellation, which knows no type: all of 1,000 + 190 + 24 comes back', async () => {
+  it('holds nothing back in cancellationValue, which has no type: 1,000 + 190 + 24 is given back', async () => {
     const policy = await issued('keepsOne')
     const value = await asked.ok<CancellationValueResponse>(
       'GET',
@@ -581,7 +581,7 @@ describe('an answer', () => {
     expect(value).toMatchObject({ newTotal: 0, value: 1214, holdbacks: [] })
   })
 
-  it('is not asked for when the transaction is refused anyway', async () => {
+  it('is not requested if the transaction is rejected anyway', async () => {
     const policy = await issued('throws')
     const refused = await asked.call<{ message: string }>(
       'POST',
@@ -594,7 +594,7 @@ describe('an answer', () => {
 })
 
 describe('a large policy', () => {
-  it('is asked of once and whole, though an endorsement names one of its things', async () => {
+  it('calls the plugin once for all of it, although an endorsement names one of its exposures', async () => {
     const things = Array.from({ length: 210 }, () => thing('1000'))
     const policy = await issued('', things)
     const [changed] = policy.exposures
@@ -619,11 +619,11 @@ describe('a large policy', () => {
   })
 })
 
-describe('a product whose plugin is switched off', () => {
-  it('splits in proportion, and a plugin that is switched on costs no round trip but for what it asks for itself', async () => {
+describe('a product whose plugin is disabled', () => {
+  it('splits in proportion to time, and an enabled plugin adds only the round trips of its own reads and log', async () => {
     const trips = async (tenant: Plain) => {
       const policy = await tenant.issue(YEAR, '1000')
-      // Reads the tenant, as is due every five seconds, so that the call itself need not.
+      // Reads the tenant, which is due every five seconds, so that the call itself does not.
       await tenant.ok('GET', `/policy/${policy.locator}`)
       const cancelled = await tenant.call<CancellationResponse>(
         'POST',
@@ -638,7 +638,7 @@ describe('a product whose plugin is switched off', () => {
     expect(off.premium).toBe(384.41)
     const on = await trips(asked)
     expect(on.premium).toBe(416.67)
-    // Two more: for the auxiliary data that this plugin asks for, and for its log.
+    // Two more: for the auxiliary data that this plugin reads, and for its log.
     expect(off.trips).toEqual({ d1: 1, object: 1, r2: 0, queue: 0 })
     expect(on.trips).toEqual({ ...off.trips, d1: 3 })
   })

@@ -1,4 +1,4 @@
-// Rating and underwriting by plugins, through HTTP: the motor example with its plugins switched on.
+// Rating and underwriting by plugins, through HTTP: the motor example with its plugins enabled.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import { prepareDatabases } from '../support/databases.ts'

@@ -1,4 +1,4 @@
-// One behaviour of both sandboxes: what tenant code finds there, what it gives back, and how it fails.
+// The common behaviour of both sandboxes: what tenant code finds there, what it returns, and how it fails.
 import { describe, expect, it } from 'vitest'
 import { PLUGIN_FUNCTIONS } from '../../src/product/configuration.ts'
 import { callOf, nothingKnown, outcomeOf, programOf, RUNNERS, table } from './programs.ts'
@@ -12,7 +12,7 @@ describe.each(RUNNERS)('tenant code under %s', (_name, runner) => {
     return value
   }
 
-  it('takes values and gives values', async () => {
+  it('receives values and returns values', async () => {
     expect(
       await value('return { sum: data.a + data.b, list: [1, null, "x"] }', { arguments: [{ a: 1, b: 2 }] }),
     ).toEqual({
@@ -21,7 +21,7 @@ describe.each(RUNNERS)('tenant code under %s', (_name, runner) => {
     })
   })
 
-  it('requires relative files, the shared library, folders and JSON, each loaded once a call', async () => {
+  it('requires relative files, the shared library, folders and JSON, each loaded once in a call', async () => {
     const program = programOf({
       'main/rater.js':
         "const a = require('./parts/a.js'); const lib = require('../lib/money'); const data = require('./data.json')\nexports.getPerilRates = () => [a.name, lib.cents(1.5), data.rate, require('money').cents(2), require('./parts/a') === a, require('./folder').n]",
@@ -33,7 +33,7 @@ describe.each(RUNNERS)('tenant code under %s', (_name, runner) => {
     expect(await runner.run(program, callOf())).toMatchObject({ value: ['a100', 150, 0.5, 200, true, 9] })
   })
 
-  it('says by its code that a required part is not there, so that a script may do without it', async () => {
+  it('gets MODULE_NOT_FOUND for a missing file, so that a script can do without it', async () => {
     const program = programOf({
       'main/rater.js': `
 const optional = name => { try { return require(name) } catch (e) { if (e.code !== 'MODULE_NOT_FOUND') throw e; return 'none' } }
@@ -43,7 +43,7 @@ exports.getPerilRates = () => [optional('./locale/de'), optional('csv'), optiona
     expect(await runner.run(program, callOf())).toMatchObject({ value: ['none', 'none', 5] })
   })
 
-  it('runs ES modules, and lets them import CommonJS', async () => {
+  it('can be ES modules, which can import CommonJS', async () => {
     const program = programOf({
       'main/rater.js': `import { double, default as named, twice as again } from './maths.mjs'
 import * as maths from './maths.mjs'
@@ -62,7 +62,7 @@ export async function getPerilRates(data) {
     expect(await runner.run(program, callOf())).toMatchObject({ value: [4, 'default', 6, 10, 3, 1, 2, 3] })
   })
 
-  it('calls a function as a method of what its file exports: by `this` it finds its helpers', async () => {
+  it('is called as a method of its exports, so that it finds its helpers by `this`', async () => {
     const outcomeIn = async (script: string) =>
       await runner.run(programOf({ 'main/rater.js': script }), callOf())
     const method = 'getPerilRates() { return this.rate() }, rate() { return 120 }'
@@ -75,13 +75,13 @@ export async function getPerilRates(data) {
       expect(await outcomeIn(script)).toMatchObject({ value: 120 })
   })
 
-  it('runs untidy scripts: names that nobody declared, old ways of writing', async () => {
+  it('may use undeclared names and the with statement', async () => {
     expect(
       await value('for (i = 0, sum = 0; i < 3; i++) sum += i; with ({ a: 1 }) { sum += a } return sum'),
     ).toBe(4)
   })
 
-  it('has the time of the call for its clock, in UTC, and chance that repeats itself', async () => {
+  it('has the time of the call as its clock, in UTC, and repeatable random numbers', async () => {
     const seen = await value(
       'return [Date.now(), new Date().toISOString(), String(new Date(0)), new Date(2026, 0, 1).getTime(), Date(), new Date() instanceof Date, Math.random(), Math.random()]',
     )
@@ -97,7 +97,7 @@ export async function getPerilRates(data) {
     ])
   })
 
-  it('prints numbers and dates the same everywhere, and knows zones', async () => {
+  it('prints numbers and dates the same everywhere, with time zones', async () => {
     expect(
       await value(`return [
         (1234567.891).toLocaleString(), new Intl.NumberFormat('de-DE', { style: 'currency', currency: 'EUR' }).format(-1234.5),
@@ -118,7 +118,7 @@ export async function getPerilRates(data) {
     ])
   })
 
-  it('prints amounts with the decimal places that their currency has, however its code is written', async () => {
+  it('prints amounts with the decimal places of their currency, even if its code is in lower case', async () => {
     expect(
       await value(`const print = (amount, currency, more) => amount.toLocaleString('en-US', { style: 'currency', currency, ...more })
       return [
@@ -139,7 +139,7 @@ export async function getPerilRates(data) {
     ])
   })
 
-  it('rounds what it prints half up as the number is written, of any size', async () => {
+  it('rounds printed numbers of any size half up, by their decimal digits', async () => {
     expect(
       await value(`const print = (number, digits, more) => number.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits, ...more })
       return [
@@ -153,7 +153,7 @@ export async function getPerilRates(data) {
     ])
   })
 
-  it('prints a month with its year, and no comma between them', async () => {
+  it('prints a month with its year, without a comma between them', async () => {
     expect(
       await value(`return [
         new Date(0).toLocaleDateString('en-US', { year: 'numeric', month: 'long' }),
@@ -164,7 +164,7 @@ export async function getPerilRates(data) {
     ).toEqual(['January 1970', 'Jan 1970', 'January 1, 1970', '01/1970'])
   })
 
-  it('prints days as 2026-01-31 where a script asks for it the usual ways, and pads numbers', async () => {
+  it('prints dates as 2026-01-31 in the locales en-CA and sv-SE, and pads numbers', async () => {
     expect(
       await value(`const at = new Date(1750031940000), timeZone = 'Europe/Berlin'
       return [
@@ -176,7 +176,7 @@ export async function getPerilRates(data) {
     ).toEqual(['2025-06-16', '2025-06-16', '2025-06-16 01:59:00', '2025-06-16', 'June 15', '07', '00,007.0'])
   })
 
-  it('prints dates in a style, and takes the language’s formats without `new` too', async () => {
+  it('prints dates in a style, and may use the formats of Intl without `new`', async () => {
     const styled = ['short', 'medium', 'long', 'full'].map(
       style =>
         `new Date(1750031940000).toLocaleString('en-US', { timeZone: 'Europe/Berlin', dateStyle: '${style}', timeStyle: '${style === 'full' ? 'short' : style}' })`,
@@ -195,7 +195,7 @@ export async function getPerilRates(data) {
     ).toEqual(['$1,234.50', '1/1/1970', true, 'DateTimeFormat', '1/1/1970'])
   })
 
-  it('finds no network, no timers, no environment and no making of code from text', async () => {
+  it('has no network, timers or environment, and cannot make code from text', async () => {
     const names = [
       'fetch',
       'setTimeout',
@@ -236,7 +236,7 @@ export async function getPerilRates(data) {
     })
   })
 
-  it('keeps what is logged, in order, up to a size', async () => {
+  it('logs in order, up to 1,000 lines', async () => {
     const { logs } = await outcomeOf(
       runner,
       'console.log("a", 1, { b: [2] }, null, undefined, new Error("no")); console.warn("w"); console.error(3n); return 1',
@@ -251,7 +251,7 @@ export async function getPerilRates(data) {
     expect(many.logs.at(-1)?.text).toContain('full')
   })
 
-  it('has all of a console, and keeps of it what says something', async () => {
+  it('has a complete console, of which only calls with content are logged', async () => {
     const { logs, failure } = await outcomeOf(
       runner,
       'console.group("rates"); console.time("t"); console.assert(1 === 1, "so"); console.assert(1 === 2, "sum", { a: 1 }); console.table([1]); console.dir({ b: 2 }); console.timeEnd("t"); console.groupEnd(); console.clear(); return 1',
@@ -265,7 +265,7 @@ export async function getPerilRates(data) {
     ])
   })
 
-  it('looks tables up: the value as text, empty where there is none', async () => {
+  it('looks up tables as text, and gets empty text for a missing row or table', async () => {
     const program = programOf(
       {
         'main/rater.js':
@@ -284,7 +284,7 @@ export async function getPerilRates(data) {
     })
   })
 
-  it('looks tables up as of a time, also where older scripts give it: in the place of the column', async () => {
+  it('looks up tables as of a time, even if an older script gives it in the place of the column', async () => {
     const asked = (times: string) =>
       `return [${times}].map(time => socotraApi.tableLookup(0, 'rates', 'car', ...time))`
     const rates = { rates: table('rates', [['car', '1.5']]) }
@@ -296,20 +296,20 @@ export async function getPerilRates(data) {
     const now =
       '[1798758000000], ["1798758000000"], [new Date(1798758000000)], [null], [undefined, 1798758000000], [null, null]'
     expect(await outcome(asked(now))).toMatchObject({ value: Array(6).fill('1.5') })
-    // A column is one still.
+    // A column is still a column.
     expect(await outcome(asked('["value"], [2027], ["2027"]'))).toMatchObject({ value: ['1.5', '', ''] })
     const dated = await outcome(asked('[1798758000000]'), { datedTables: ['rates'] })
     expect(dated.missing).toEqual([{ kind: 'row', table: 'rates', key: 'car\u001d1798758000000' }])
     const both = await outcome(asked('["rate", "1798758000000"]'), { datedTables: ['rates'] })
     expect(both.missing).toEqual([{ kind: 'row', table: 'rates', key: 'car\u001erate\u001d1798758000000' }])
-    // Without a time the table of the transaction counts, which is that of the program.
+    // Without a time, the table of the transaction is used, which is that of the program.
     expect(await outcome(asked('[]'), { datedTables: ['rates'] })).toMatchObject({ value: ['1.5'] })
     expect((await outcome(asked('["rate", "today"]'))).failure?.reason).toBe(
       'TypeError: the time of a look-up is today, and has to be in milliseconds',
     )
   })
 
-  it('stops for what is not at hand, whatever catches it, and goes on when it is told', async () => {
+  it('stops for missing data even if the script catches this, and continues in the next round', async () => {
     const body =
       'let a; try { a = socotraApi.getAuxData("x", "k") } catch (e) { a = "caught" } try { socotraApi.fetchByLocator(Policy, "1") } catch (e) {} console.log("ran"); return a + socotraApi.getAuxData("all", "absent")'
     const stopped = await outcomeOf(runner, body)
@@ -329,7 +329,7 @@ export async function getPerilRates(data) {
     })
   })
 
-  it('that gathers goes on as if there were none, asks for each thing once, and for no secret after another thing', async () => {
+  it('that gathers continues without missing data, requests it once, and no secret after other data', async () => {
     const body = `const seen = []
 for (const key of ['a', 'b', 'a']) seen.push(socotraApi.tableLookup(0, 'rates', key))
 seen.push(socotraApi.getAuxData('x', 'k'), socotraApi.rangeLookup('ages', [], seen[0]).factor, socotraApi.fetchByLocator(Policy, '1'))
@@ -365,7 +365,7 @@ return seen`
     expect((await outcomeOf(runner, records, { gathers: true })).missing).toHaveLength(50)
   })
 
-  it('reads what it wrote, and hands out its writes and events', async () => {
+  it('reads its own writes, and returns its writes and events', async () => {
     const outcome = await outcomeOf(
       runner,
       'socotraApi.setAuxData("x", "k", 12, "hidden"); socotraApi.createCustomEvent("custom.rate.done", { a: 1, b: "t" }); return socotraApi.getAuxData("x", "k")',
@@ -391,14 +391,14 @@ return seen`
       })
   })
 
-  it('leaves what is not given out of the data of an event', async () => {
+  it('omits null and undefined from the data of an event', async () => {
     const source =
       'socotraApi.createCustomEvent("custom.rated", { by: data.endorsementLocator, no: null, empty: "", zero: 0, of: { a: null } }); return 1'
     const { events } = await outcomeOf(runner, source)
     expect(events).toEqual([{ type: 'custom.rated', data: { empty: '', zero: '0', of: '{"a":null}' } }])
   })
 
-  it('writes so much in a call and no more', async () => {
+  it('makes at most 1,000 writes and events, with at most 2,097,152 characters', async () => {
     const many = await outcomeOf(
       runner,
       'for (let n = 0; n < 1001; n++) socotraApi.setAuxData("x", "k" + n, n); return 1',
@@ -411,7 +411,7 @@ return seen`
     expect(much.failure?.reason).toBe('RangeError: a call writes at most 2097152 characters')
   })
 
-  it('says where in the tenant’s own file it failed, and why', async () => {
+  it('reports a failure with the file and line of the tenant, and the reason', async () => {
     const program = programOf({
       'main/rater.js':
         "const lib = require('../lib/money.js')\n\nexports.getPerilRates = data => lib.cents(data.missing.value)\nexports.deep = () => lib.cents(undefined)\nexports.text = () => { throw 'no rate' }\nexports.late = async () => { await null; throw new RangeError('late') }\nexports.notThere = 5",
@@ -445,7 +445,7 @@ return seen`
     })
   })
 
-  it('goes without a package that a script requires and never uses', async () => {
+  it('runs without a package that a script requires and never uses', async () => {
     const program = programOf({
       'main/rater.js': `"use strict"; let money = require('money'), parse = require('csv-parse'), read = require("read")
 const { each } = require('money')
@@ -464,7 +464,7 @@ exports.place = () => { throw new Error('here') }`,
     })
   })
 
-  it('says where an error of the tenant’s own class was thrown, not where the class makes it', async () => {
+  it("reports where an error of the tenant's own class was thrown, not where the class creates it", async () => {
     const program = programOf({
       'main/rater.js': `const { RatingError, Refusal, Plain } = require('../lib/errors.js')
 exports.ofClass = () => {
@@ -503,7 +503,7 @@ module.exports = { RatingError, Refusal, Plain }`,
     expect(await fails('ofClassItself')).toMatchObject({ at: 'main/rater.js:12' })
   })
 
-  it('takes nothing for an answer of functions that may have none to give, and of no other', async () => {
+  it('may return nothing from functions with an optional answer, and from no others', async () => {
     const program = programOf({
       'main/all.js': `for (const name of ${JSON.stringify(PLUGIN_FUNCTIONS)}) exports[name] = () => { if (name === '') return 1 }`,
     })
@@ -525,7 +525,7 @@ module.exports = { RatingError, Refusal, Plain }`,
     })
   })
 
-  it('refuses what is no JSON, nothing at all, and a promise without end', async () => {
+  it('fails if it returns cyclic data, nothing, a promise that never settles or 5 MiB of text', async () => {
     expect((await outcomeOf(runner, 'const a = {}; a.a = a; return a')).failure?.reason).toContain(
       'returned what is no JSON',
     )
@@ -538,12 +538,12 @@ module.exports = { RatingError, Refusal, Plain }`,
     expect(long.failure).toMatchObject({ limit: true, reason: expect.stringContaining('characters') })
   })
 
-  it('ends recursion without end', async () => {
+  it('is stopped at endless recursion', async () => {
     const { failure } = await outcomeOf(runner, 'const f = n => f(n + 1) + 1; return f(0)')
     expect(failure?.reason).toBe('calls itself too deep (recursion without end?)')
   })
 
-  it('leaves no trace for the next call: neither in globals, in the language’s own objects, nor in inputs', async () => {
+  it('leaves no trace for the next call in globals, built-in objects and inputs', async () => {
     const program = programOf({
       'main/rater.js': `let calls = 0
 exports.getPerilRates = data => {
@@ -573,7 +573,7 @@ exports.getPerilRates = data => {
     expect(first.value === 'taken' || JSON.stringify(first.value) === JSON.stringify(expected)).toBe(true)
   })
 
-  it('gives inputs as plain data of the call’s own, which it may change as it likes', async () => {
+  it('receives inputs as plain data of its own call, which it may change', async () => {
     const vehicles = Array.from({ length: 40 }, (_, at) => ({
       locator: `vehicle-${at}`,
       name: 'vehicle',
@@ -635,12 +635,12 @@ exports.getPerilRates = data => {
         fourth,
       ],
     }
-    // The same again, as when a call is stopped to fetch something: it finds what the first one was given.
+    // Again, as when a call is stopped to fetch something: it finds the same inputs as at first.
     for (let round = 0; round < 3; round += 1)
       expect((await runner.run(program, callOf({ arguments: [given] }))).value).toEqual(expected)
   })
 
-  it('gives inputs untouched by what an earlier call made of the language', async () => {
+  it('receives unchanged inputs after an earlier call changed the language', async () => {
     const program = programOf({
       'main/rater.js': `exports.getPerilRates = data => {
   const seen = JSON.stringify(data)
@@ -659,7 +659,7 @@ exports.getPerilRates = data => {
       expect((await runner.run(program, callOf({ arguments: given }))).value).toBe(JSON.stringify(given[0]))
   })
 
-  it('knows zones and tables as before, whatever an earlier call made of how they are looked up', async () => {
+  it('finds the same zones and tables after an earlier call changed how they are looked up', async () => {
     const program = programOf(
       {
         'main/rater.js': `exports.getPerilRates = ({ harm }) => {
@@ -687,7 +687,7 @@ exports.getPerilRates = data => {
     ])
   })
 
-  it('writes an answer as JSON does, once: what tells something else each time that it is read tells the first', async () => {
+  it('has its answer written once, as by JSON.stringify, so that each getter and toJSON is read once', async () => {
     const told = `let read = 0
 const told = { toJSON() { read += 1; console.log('written'); socotraApi.setAuxData('x', 'k', read); return read } }
 const got = { get rate() { read += 1; return read } }`
@@ -707,7 +707,7 @@ const got = { get rate() { read += 1; return read } }`
     ).toEqual({ rate: 12 })
   })
 
-  it('remembers what it stops for, and what it writes, whatever a script makes of lists and promises', async () => {
+  it('keeps what it stops for, and what it writes, even if it changes lists and promises', async () => {
     const harm = `for (const at of ['0', '1'])
   Object.defineProperty(Array.prototype, at, { configurable: true, get() { return undefined }, set() {} })
 Promise.prototype.then = function (done) { done({ made: '"forged"' }) }
@@ -735,7 +735,7 @@ Promise.prototype.constructor = function (start) { start(() => {}, () => {}); re
     })
   })
 
-  it('writes texts for texts, and takes nothing for an outcome that is none', async () => {
+  it('writes only text, and fails if it forges an outcome', async () => {
     const made =
       'String = () => ({ length: 1, toJSON: () => 7 }); socotraApi.setAuxData("x", "k", "v"); return 1'
     expect((await outcomeOf(runner, made)).writes).toEqual([{ locator: 'x', key: 'k', value: 'v' }])
@@ -748,7 +748,7 @@ Promise.prototype.constructor = function (start) { start(() => {}, () => {}); re
       )
   })
 
-  it('keeps calls apart that are made at the same time', async () => {
+  it('keeps concurrent calls apart', async () => {
     const program = programOf({
       'main/rater.js':
         'exports.getPerilRates = async data => { console.log(data.n); for (let i = 0; i < 50; i++) await null; socotraApi.setAuxData("x", "k", data.n); return [data.n, Date.now()] }',
@@ -765,7 +765,7 @@ Promise.prototype.constructor = function (start) { start(() => {}, () => {}); re
   })
 })
 
-/** Tells of a value all that a script can see of it. */
+/** Describes everything that a script can see of a value. */
 const TOLD = `const told = one =>
   one === null ? 'null'
   : Array.isArray(one) ? '[' + one.map(told).join() + ']'
@@ -774,7 +774,7 @@ const TOLD = `const told = one =>
   : typeof one + (Object.is(one, -0) ? '-0' : one)
 return { told: told(data), json: JSON.stringify(data), back: data, polluted: ({}).polluted }`
 
-it('what a script is given is the same in both sandboxes, and what JSON would have made of it', async () => {
+it('a script receives the same in both sandboxes, and what JSON would make of it', async () => {
   const shared = { list: ['x'], deep: { of: 'y' } }
   const odd: unknown[] = [
     [

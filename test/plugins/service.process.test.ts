@@ -1,4 +1,4 @@
-// Plugins in the service as it is started, from its own bundle: the sandbox's side is sent as text there.
+// Plugins in the service as it is started, from its own bundle. The sandbox's side is sent there as text.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { workedPolicies } from '../../scripts/example.ts'
 import { archive, draftOf, tenantOf } from '../support/plugged-tenants.ts'
@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => service.remove())
 
-test('the worked policies cost by plugin what was worked out by hand', async () => {
+test('the worked policies have the prices by plugins that were worked out by hand', async () => {
   const client = await tenantOf(service, 'plugged', archive())
   for (const [at, { expected }] of workedPolicies().entries()) {
     const locator = await draftOf(client, at)
@@ -27,7 +27,7 @@ test('the worked policies cost by plugin what was worked out by hand', async () 
   }
 })
 
-test('a plugin that fails is told its line, one that never ends is stopped, and the service goes on', async () => {
+test('a plugin that fails is reported with its line, an endless one is stopped, and the service continues', async () => {
   const scripts = {
     'main/rater.js':
       'exports.getPerilRates = data => {\n  const rate = data.policy.nothing.rate\n  return rate\n}',

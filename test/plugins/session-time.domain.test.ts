@@ -1,4 +1,4 @@
-// The time that a plugin's call has, over its rounds.
+// The time limit of a plugin's call, over all of its rounds.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { CallOutcome, PluginProgram } from '../../src/extension/plugins/runner.ts'
 import { PluginSession } from '../../src/extension/plugins/session.ts'
@@ -18,7 +18,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A call whose rounds take so long each, and come to that; fetching takes a minute each time. */
+/** Starts a call whose rounds each take this long and have this outcome. Fetching takes a minute each time. */
 function called(rounds: readonly (readonly [ms: number, outcome: CallOutcome])[]) {
   const allowed: (number | undefined)[] = []
   const left = [...rounds]
@@ -47,7 +47,7 @@ function called(rounds: readonly (readonly [ms: number, outcome: CallOutcome])[]
   return { answer, allowed }
 }
 
-it('each round has what the ones before it left, and what is fetched between them costs nothing', async () => {
+it('each round has the time that earlier rounds left, and fetching between them does not count', async () => {
   const { answer, allowed } = called([
     [1_000, ASKS],
     [2_000, ASKS],
@@ -57,7 +57,7 @@ it('each round has what the ones before it left, and what is fetched between the
   expect(allowed).toEqual([4_200, 3_200, 1_200])
 })
 
-it('a call whose rounds have used all of it is over', async () => {
+it('a call fails when its rounds have used up its time', async () => {
   const { answer, allowed } = called([
     [3_000, ASKS],
     [1_300, ASKS],
@@ -69,7 +69,7 @@ it('a call whose rounds have used all of it is over', async () => {
   expect(allowed.length).toBe(2)
 })
 
-it('a call that is ended in a later round is told the limit of the call, not what that round had left', async () => {
+it('a call that is stopped in a later round reports the limit of the call, not what that round had left', async () => {
   const limit: CallOutcome = { ...NOTHING, failure: { reason: 'takes longer than 1.2 seconds', limit: true } }
   const { answer } = called([
     [3_000, ASKS],
@@ -80,7 +80,7 @@ it('a call that is ended in a later round is told the limit of the call, not wha
   })
 })
 
-it('a call that was ended while it gathered is not made again without the time for it', async () => {
+it('a call that is stopped while it gathers is not repeated if there is no time left', async () => {
   const limit: CallOutcome = { ...NOTHING, failure: { reason: 'takes longer than 4.2 seconds', limit: true } }
   const { answer, allowed } = called([
     [100, ASKS],

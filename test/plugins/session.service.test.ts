@@ -1,4 +1,4 @@
-// What the calls of an attempt leave behind: where one is refused, and where the transaction goes on without it.
+// What the calls of an attempt leave behind if one is refused, or if the transaction goes on without it.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import type { PluginCall } from '../../src/extension/plugins/runner.ts'
@@ -22,7 +22,7 @@ const SCRIPT = `exports.getPreGraceResult = ({ key, say }) => {
   return before
 }`
 
-/** Of a program of its own; data of locators that begin with `far` is not written here. */
+/** Returns a session for a separate program. Data of locators that begin with `far` cannot be written here. */
 function session() {
   const product = {
     name: 'motor',
@@ -46,7 +46,7 @@ function session() {
 }
 
 describe('a call that is disregarded', () => {
-  it('wrote nothing, told that it failed, and is logged with the reason; those before it stand', async () => {
+  it('keeps no writes, marks its events as failed and logs the reason, while earlier calls stand', async () => {
     const { calls, call, disregard } = session()
     expect(await call('one', 'first')).toBe('')
     expect(await call('one', 'second')).toBe('first')
@@ -65,7 +65,7 @@ describe('a call that is disregarded', () => {
   })
 })
 
-it('a call that writes what cannot be written with the transaction is refused, and writes nothing', async () => {
+it('a call that writes what cannot be written with the transaction is rejected, and writes nothing', async () => {
   const { calls, call } = session()
   const refused = await call('far away', 'x').catch((problem: unknown) => problem)
   expect(refused).toBeInstanceOf(Refusal)
@@ -87,7 +87,7 @@ const FLEET = `exports.executeLambda = (operation, many) => {
   return sum
 }`
 
-describe.each(RUNNERS)('a call that asks for many things one after the other, under %s', (_name, runner) => {
+describe.each(RUNNERS)('a call that requests many rows one after the other under %s', (_name, runner) => {
   const lambda = async (operation: string, many: number) => {
     const vehicles = Array.from({ length: 1_500 }, (_, at): [string, string] => [`vehicle-${at}`, String(at)])
     const program = programOf({ 'lambda/lambda.js': FLEET }, { vehicles: table('vehicles', vehicles) })
@@ -114,7 +114,7 @@ describe.each(RUNNERS)('a call that asks for many things one after the other, un
       configuration,
       configVersion: 1,
       product,
-      // As of a table that is a resource: no row of it is at hand.
+      // As for a table that is a resource: none of its rows is available yet.
       tables: {
         names: ['vehicles'],
         everNames: ['vehicles'],
@@ -127,13 +127,13 @@ describe.each(RUNNERS)('a call that asks for many things one after the other, un
     return { value, rounds }
   }
 
-  it('is told all of them in three rounds, of a thousand more in four', async () => {
+  it('gets 100 rows in three rounds, and 1,500 rows in four', async () => {
     expect(await lambda('rows', 100)).toEqual({ value: 4_950, rounds: [false, true, true] })
     expect(await lambda('rows', 1_500)).toEqual({ value: 1_124_250, rounds: [false, true, true, true] })
   })
 
   it.runIf(runner === QUICKJS)(
-    'and would run without end where it is told nothing, is stopped at each',
+    'is stopped at each row if it would loop without end while rows are missing',
     async () => {
       expect(await lambda('loop', 0)).toEqual({ value: 10, rounds: [false, true, false, false] })
     },
@@ -153,7 +153,7 @@ exports.getPreGraceResult = () => {
   return {}
 }`
 
-it('a secret that a call read is in no words of its answer; a lambda answers as it says', async () => {
+it('a secret that a call read is masked in the texts of its answer, except in the answer of a lambda', async () => {
   const enabled = { path: 'main/all.js', enabled: true }
   const product = {
     name: 'motor',
@@ -172,7 +172,7 @@ it('a secret that a call read is in no words of its answer; a lambda answers as 
     decision: 'k-123456',
   })
   expect(await calls.call(subject, 'executeLambda', [])).toMatchObject({ notes: ['tried k-123456', 7] })
-  // What is found wrong with an answer, or with what was written, names it.
+  // Problems with an answer, or with what was written, would show it.
   expect(calls.shown("a rate for k-123456, and 'k-123456'")).toBe("a rate for ********, and '********'")
   await expect(calls.call(subject, 'getPreGraceResult', [])).rejects.toThrow(
     /data '\*{8}' has characters that cannot be kept/,
@@ -181,7 +181,7 @@ it('a secret that a call read is in no words of its answer; a lambda answers as 
   expect(JSON.stringify(calls.logs)).not.toContain('k-123456')
 })
 
-it('a log that cannot be stored is reported to the operator, and fails nothing', async () => {
+it('a log that cannot be stored is reported to the operator, and the request does not fail', async () => {
   const database = openDatabase(
     faultyDatabase(env.CONTROL, () => 'before'),
     noCalls(),

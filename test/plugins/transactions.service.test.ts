@@ -1,4 +1,4 @@
-// Plugins in transactions, through HTTP: what they are given, what they may answer, and what of them is kept.
+// Plugins in transactions, through HTTP: what they receive, what they may return, and what of it is kept.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PluginLogPageResponse } from '../../src/extension/plugins/contract-log.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
@@ -10,7 +10,7 @@ import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
 import { pluginRated } from '../support/plugin-rated.ts'
 
-/** A rater that does as a field of the policy says: the sales telephone number chooses the part. */
+/** A rater that does what a field of the policy says: the last digit of `contact_phone` selects the part. */
 const RATER = `
 const parts = {
   // Every peril costs 120 a year.
@@ -87,7 +87,7 @@ const customEvents = async (policy?: string) => {
 }
 
 describe('a transaction rated by a plugin', () => {
-  it('new business, endorsement and renewal are rated and underwritten; what is written comes with them', async () => {
+  it("is rated and underwritten as new business, endorsement and renewal, and keeps the plugin's writes", async () => {
     const created = await motor.createPolicy({ ...withPhone(1), finalize: true })
     expect(created.status).toBe(200)
     const policy = created.body
@@ -132,14 +132,14 @@ describe('a transaction rated by a plugin', () => {
       { policyLocator: policy.locator, operation: 'endorsement', times: '2' },
       { policyLocator: policy.locator, operation: 'renewal', times: '3' },
     ])
-    // In the order of the calls, also those of one request.
+    // In the order of the calls, even of those in one request.
     const { logs: kept } = await logs(`policyLocator=${policy.locator}`)
     expect(kept.map(one => one.lines[0]!.text.split(' ').slice(0, 2).join(' '))).toEqual(
       ['new_business', 'endorsement', 'renewal'].flatMap(one => [`rating ${one}`, `underwriting ${one}`]),
     )
   })
 
-  it('a preview prices the same, and writes and tells nothing', async () => {
+  it('has the same price when it is previewed, and a preview keeps no writes and no events', async () => {
     const { body: policy } = await motor.createPolicy({ ...withPhone(1), finalize: false })
     const { body: price } = await motor.post<PolicyPriceResponse>(`/policy/${policy.locator}/price`)
     const perils = policy.exposures.flatMap(exposure => exposure.perils).length
@@ -153,7 +153,7 @@ describe('a transaction rated by a plugin', () => {
     ])
   })
 
-  it('a preview of an endorsement is rated too, and writes and tells nothing', async () => {
+  it('is rated when an endorsement is previewed, which keeps no writes and no events', async () => {
     const { body: policy } = await motor.createPolicy({ ...withPhone(1), finalize: true })
     expect((await motor.post(`/policy/${policy.locator}/issue`)).status).toBe(200)
     const preview = await motor.post<PolicyPreviewResponse>(`/policies/${policy.locator}/preview`, {
@@ -185,13 +185,13 @@ describe('a transaction rated by a plugin', () => {
     ['answers NaN', 5, 422, /yearlyPremium' must be an amount/],
     ['answers no amount', 6, 422, /needs yearlyPremium or exactPremium/],
     ['throws', 7, 422, /^Plugin getPerilRates failed: main\/rater\.js:10: Error: no rate today$/],
-    // Its steps end it, or its time where the machine is busy.
+    // Its steps end it, or its time if the computer is busy.
     ['never ends', 8, 422, /takes more steps than a plugin may|takes longer than/],
     ['answers text', 9, 422, /expected object|must be an object/i],
     ['says why not', 0, 409, /^Not in this town\.$/],
   ]
   it.each(wrong)(
-    'is refused when its plugin %s, with nothing written',
+    'is rejected when its plugin %s, and nothing is written',
     async (_what, phone, status, message) => {
       const { body: draft } = await motor.createPolicy({ ...withPhone(phone), finalize: false })
       const [answer, neighbour] = await Promise.all([
@@ -202,7 +202,7 @@ describe('a transaction rated by a plugin', () => {
       expect(answer.body.message).toMatch(message)
       expect(neighbour.status).toBe(200)
       expect(await auxOf(draft.locator)).toBe('')
-      // The log says so too: one call, with its lines. An `exceptionMessage` is an answer.
+      // The log shows it too: one call, with its lines. An `exceptionMessage` is an answer.
       const [call, ...others] = (await logs(`policyLocator=${draft.locator}`)).logs
       expect(others).toEqual([])
       if (status === 422) expect(answer.body.message).toContain(call!.failure)
@@ -212,7 +212,7 @@ describe('a transaction rated by a plugin', () => {
     },
   )
 
-  it('tells its custom events and its log even when it fails', async () => {
+  it('keeps its custom events and its log even if it fails', async () => {
     const { body: draft } = await motor.createPolicy({ ...withPhone(7), finalize: false })
     await motor.post(`/policy/${draft.locator}/finalize`)
     expect((await customEvents(draft.locator)).map(event => event.data)).toEqual([
@@ -232,8 +232,8 @@ describe('a transaction rated by a plugin', () => {
   })
 })
 
-describe('a cover that reaches over several segments of the policy', () => {
-  it('is asked of by segment: exact amounts add up, the same yearly rate is one', async () => {
+describe('a cover over several segments of the policy', () => {
+  it('is rated by segment: exact amounts add up, and the same yearly rate stays one rate', async () => {
     const byStretch = await motorTenant(
       'plugins-stretches',
       pluginRated(['getPerilRates'], {
@@ -264,7 +264,7 @@ describe('a cover that reaches over several segments of the policy', () => {
       expect(answer.status).toBe(200)
       return answer.body
     }
-    // Splits the policy at half of its term, and rates nothing but the policy's own fields again.
+    // Splits the policy in the middle of its term, and rates again only by the policy's own fields.
     await endorse(182, { fieldValues: { contact_phone: '+49 89 1234501' } })
     const earlier = await endorse(90, {
       updateExposures: [{ exposureLocator, fieldValues: { annual_mileage_km: 777 } }],
@@ -289,8 +289,8 @@ describe('a cover that reaches over several segments of the policy', () => {
   })
 })
 
-describe('the log', () => {
-  it('comes in pages, oldest first, and is for administrators', async () => {
+describe('GET /plugin/logs', () => {
+  it('returns pages, oldest first, and is limited to administrators', async () => {
     const all = await logs('pageSize=1000')
     expect(all.logs.length).toBeGreaterThan(5)
     const paged: string[] = []
@@ -308,7 +308,7 @@ describe('the log', () => {
 })
 
 describe('a large policy', () => {
-  it('is rated by one call, and endorsed by one', async () => {
+  it('is rated in one call, and endorsed in another one', async () => {
     const { policy: request } = plainYear().request
     const vehicles = Array.from({ length: 120 }, () => request.exposures[0]!)
     const created = await motor.createPolicy({ ...withPhone(1), exposures: vehicles, finalize: true })

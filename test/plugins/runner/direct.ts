@@ -30,7 +30,7 @@ const LONGEST_PAUSE_MS = 5_000
 
 let programs = 0
 
-/** A program of the tenant, whose function of `data` has the body. */
+/** Returns a program of the tenant whose function of `data` has this body. */
 export function programOf(tenant: string, body: string): PluginProgram {
   programs += 1
   const path = 'main/rater.js'
@@ -51,7 +51,7 @@ export const CALL: PluginCall = {
   datedTables: [],
 }
 
-/** The outcome of the call, and how long it took. Where it had no turn it is made again, as a client would. */
+/** Returns the outcome of the call and how long it took. A call that got no turn is repeated, as by a client. */
 export async function timed(
   runner: PluginRunner,
   program: PluginProgram,
@@ -64,7 +64,7 @@ export async function timed(
       return { outcome, ms: performance.now() - began }
     } catch (problem) {
       if ((problem as { code?: string }).code !== 'unavailable' || tried === 300) throw problem
-      // Each try takes a process, which the machine is too busy for, and may be all that it is busy with.
+      // Each try takes a process. On a busy computer these tries may be all that keeps it busy.
       await sleep(Math.min(LONGEST_PAUSE_MS, RETRY_MS * 2 ** tried))
     }
   }

@@ -1,8 +1,8 @@
-// Bodies of functions that mean harm. None of them comes to a value: each ends by a limit, or by an error of its own.
+// Function bodies that do harm. None of them returns a value: each ends by a limit, or by its own error.
 
 export type HostileScript = readonly [what: string, body: string]
 
-/** Natives that work for as long as they like, of one call each. */
+/** Built-in functions that run for as long as they like in one call. */
 const NATIVES: readonly HostileScript[] = [
   ['indexOf over a length of 2^53', 'return Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)'],
   [
@@ -51,7 +51,7 @@ const NATIVES: readonly HostileScript[] = [
   ['text of a large number', 'return String(3n ** 6000000n).length / 0n'],
 ]
 
-/** Patterns that go back and back. */
+/** Patterns that backtrack without end. */
 const PATTERNS: readonly HostileScript[] = [
   ['a pattern in a pattern', 'return /^(a+)+$/.test("a".repeat(60) + "b") / 0n'],
   ['alternatives that overlap', 'return /^(a|aa)+$/.test("a".repeat(90) + "b") / 0n'],
@@ -63,7 +63,7 @@ const PATTERNS: readonly HostileScript[] = [
   ['a pattern over a long text, for each place of it', 'return /a+b/.test("a".repeat(1e7)) / 0n'],
 ]
 
-/** Cheap loops of natives that are expensive. */
+/** Cheap loops of expensive built-in functions. */
 const LOOPS: readonly HostileScript[] = [
   ['fill in a loop', 'const a = new Array(1e6); for (;;) a.fill(1)'],
   ['sort in a loop', 'const a = Array.from({ length: 1e5 }, (_, i) => -i); for (;;) a.slice().sort()'],
@@ -91,7 +91,7 @@ const LOOPS: readonly HostileScript[] = [
   ],
 ]
 
-/** What takes memory, or fills the log. */
+/** Scripts that take up memory or fill the log. */
 const FLOODS: readonly HostileScript[] = [
   ['a log of ten million lines', 'for (let i = 0; i < 1e7; i++) console.log("z".repeat(1000)); throw 1'],
   ['a log of one endless line', 'console.log("z".repeat(5e7)); throw 1'],
@@ -111,7 +111,7 @@ const FLOODS: readonly HostileScript[] = [
   ['an answer of 50 MB', 'return "x".repeat(5e7)'],
 ]
 
-/** What looks harmless until it is looked at. */
+/** Scripts that look harmless until they are evaluated. */
 const TRICKS: readonly HostileScript[] = [
   ['recursion', 'function f() { return f() + 1 } return f()'],
   ['recursion of two', 'const f = () => g() + 1, g = () => f() + 1; return f()'],

@@ -1,9 +1,9 @@
-// Whose call runs when, with processes that do nothing but let the time pass.
+// The order in which calls run, with processes that only let time pass.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Cell, CellAnswer } from '../../../runner/cells.ts'
 import { type LaneCall, type LaneSettings, Lanes } from '../../../runner/lanes.ts'
 
-/** A process whose call works for as long as the text of its body says, in milliseconds, while it is not paused. */
+/** A process whose call takes as many milliseconds as its body says, without the time for which it is paused. */
 class IdleCell implements Cell {
   isLow = false
   isDead = false
@@ -56,7 +56,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Lanes of one slow call at a time, as on two cores. */
+/** Returns lanes with one slow call at a time, as on two cores. */
 function lanesOf(settings: Partial<LaneSettings> = {}) {
   const cells: IdleCell[] = []
   const lanes = new Lanes(
@@ -67,7 +67,7 @@ function lanesOf(settings: Partial<LaneSettings> = {}) {
     },
     { slowAtOnce: 1, ...settings },
   )
-  /** How the call of the tenant ended, and when. */
+  /** Returns how the call of the tenant ended, and after how long. */
   const run = async (tenant: string, ms: number, more: Partial<LaneCall> = {}) => {
     const began = performance.now()
     const body = Buffer.from(String(ms))
@@ -79,7 +79,7 @@ function lanesOf(settings: Partial<LaneSettings> = {}) {
 }
 
 describe('the lanes of the plugin runner', () => {
-  it('end a call that is over its time, and start another process in its place', async () => {
+  it('end a call at its time limit, and start another process in its place', async () => {
     const { cells, run } = lanesOf()
     const hostile = run('a', FOR_EVER)
     await vi.advanceTimersByTimeAsync(4_300)
@@ -90,11 +90,11 @@ describe('the lanes of the plugin runner', () => {
     expect((await next).ending).toBe('done')
   })
 
-  it('let a quick call pass at once while four tenants have calls without end', async () => {
+  it('let quick calls pass immediately while four tenants have endless calls', async () => {
     const { run } = lanesOf()
     for (let round = 0; round < 3; round += 1) {
       const hostile = ['a', 'b', 'c', 'd'].map(tenant => run(tenant, FOR_EVER))
-      // The first time nobody is known: two quick places are theirs for 250 ms, twice.
+      // At first no tenant is known: they have the two quick places for 250 ms, twice.
       await vi.advanceTimersByTimeAsync(round === 0 ? 600 : 10)
       for (let n = 0; n < 5; n += 1) {
         const quick = run('neighbour', 20)
@@ -106,7 +106,7 @@ describe('the lanes of the plugin runner', () => {
     }
   })
 
-  it('have one slow call running on two cores; the others are paused and take turns', async () => {
+  it('run one slow call at a time on two cores, while the others are paused and take turns', async () => {
     const { cells, run } = lanesOf()
     const all = ['a', 'b', 'c'].map(tenant => run(tenant, FOR_EVER))
     await vi.advanceTimersByTimeAsync(1_000)
@@ -120,7 +120,7 @@ describe('the lanes of the plugin runner', () => {
     await Promise.all(all)
   })
 
-  it('let a slow call of a tenant that did no harm go before those of tenants that did', async () => {
+  it('run a slow call of a tenant that did no harm before those of tenants that did', async () => {
     const { run } = lanesOf()
     const first = ['a', 'b', 'c'].map(tenant => run(tenant, FOR_EVER))
     await vi.advanceTimersByTimeAsync(5_000)
@@ -133,7 +133,7 @@ describe('the lanes of the plugin runner', () => {
     await Promise.all(again)
   })
 
-  it('keep one process until the first call, and then as many as they are to', async () => {
+  it('keep one process until the first call, and then the configured number of processes', async () => {
     const { cells, run } = lanesOf({ spares: 3 })
     expect(cells).toHaveLength(1)
     const call = run('first', 20)
@@ -143,7 +143,7 @@ describe('the lanes of the plugin runner', () => {
     expect(alive.length).toBeGreaterThanOrEqual(3)
   })
 
-  it('start no process for quick calls beyond those that are kept, however many come at once', async () => {
+  it('start no further process for 40 concurrent quick calls', async () => {
     const { cells, run } = lanesOf({ spares: 3 })
     await vi.advanceTimersByTimeAsync(10)
     const calls = Array.from({ length: 40 }, (_, at) => run(`tenant ${at % 5}`, 20))
@@ -171,7 +171,7 @@ describe('the lanes of the plugin runner', () => {
     expect(cells.filter(cell => !cell.isDead)).toEqual([])
   })
 
-  it('make room for who waits for the quick lane, also where the machine gives a call little of its time', async () => {
+  it('make room for a call that waits for the quick lane, even if a busy computer gives each call little time', async () => {
     const { cells, run } = lanesOf()
     const starved = ['a', 'b', 'c'].map(tenant => run(tenant, FOR_EVER))
     const starve = () => {
@@ -185,11 +185,11 @@ describe('the lanes of the plugin runner', () => {
     const { ending, ms } = await quick
     expect([ending, ms < 300]).toEqual(['done', true])
     await vi.advanceTimersByTimeAsync(5_000)
-    // They had less than their share, and are to be tried again.
+    // They had less than their share, so they can be tried again.
     expect((await Promise.all(starved)).map(one => one.ending)).toEqual(['busy', 'busy', 'busy'])
   })
 
-  it('give a tenant one running call, and let it begin again once a quick call succeeded', async () => {
+  it('run one call of a tenant at a time, and lift its low priority once a quick call succeeded', async () => {
     const { cells, run } = lanesOf()
     const calls = [run('a', FOR_EVER), run('a', 10, { mostMs: 10_000 }), run('b', 10)]
     await vi.advanceTimersByTimeAsync(100)
@@ -198,7 +198,7 @@ describe('the lanes of the plugin runner', () => {
     const [late, waited, other] = await Promise.all(calls)
     expect([late!.ending, waited!.ending, other!.ending]).toEqual(['late', 'done', 'done'])
     expect(waited!.ms).toBeGreaterThanOrEqual(4_200)
-    // It ran at low priority, and its process is not used again; the next one is an ordinary process.
+    // It ran at low priority, so its process is not used again. The next one is an ordinary process.
     expect(cells.filter(cell => cell.isLow).map(cell => cell.isDead)).toEqual([true])
     const next = run('a', 10)
     await vi.advanceTimersByTimeAsync(100)
@@ -206,24 +206,24 @@ describe('the lanes of the plugin runner', () => {
     expect(cells.filter(cell => cell.isLow).length).toBe(1)
   })
 
-  it('answer at once that they are busy where a tenant has too many calls, or all together', async () => {
+  it('answer immediately that they are busy if one tenant or all together have too many calls or bytes', async () => {
     const { run } = lanesOf({ mostWaitingOfTenant: 2, mostWaiting: 3, mostBytes: 60 })
     const hostile = [1, 2, 3].map(() => run('a', FOR_EVER))
     expect(await run('a', 10)).toEqual({ ending: 'busy', ms: 0 })
     const other = run('b', 10)
-    // Each body has 10 bytes and more; this one would be too many.
+    // Each body has 10 bytes or more. This one would exceed the limit.
     expect(await run('c', 10, { body: Buffer.from('1'.padStart(60)) })).toEqual({ ending: 'busy', ms: 0 })
     await vi.advanceTimersByTimeAsync(20_000)
     expect((await other).ending).toBe('done')
-    // Those that had no turn were not at fault.
+    // Those that got no turn were not at fault.
     expect((await Promise.all(hostile)).map(({ ending }) => ending)).toEqual(['late', 'busy', 'busy'])
-    // What was answered takes no room any more.
+    // Calls that were answered no longer take up room.
     const large = run('c', 10, { body: Buffer.from('1'.padStart(60)) })
     await vi.advanceTimersByTimeAsync(1_000)
     expect((await large).ending).toBe('done')
   })
 
-  it('end what nobody waits for any more', async () => {
+  it('end a call that nobody waits for any more', async () => {
     const { cells, lanes } = lanesOf()
     const abandoned = new AbortController()
     const [body, program] = [Buffer.from(String(FOR_EVER)), Buffer.alloc(0)]

@@ -1,5 +1,6 @@
-// The service beside tenants whose plugins mean harm, four at once: what a neighbour waits for who rates a policy every 100 ms, by
-// templates and by plugins. In full (BINDERY_SIZES=full) on a machine with nothing else to do it holds the times as well.
+// The service next to four tenants with harmful plugins at the same time: how long a neighbour waits that rates a policy every
+// 100 ms, by templates and by plugins. At full size (BINDERY_SIZES=full), on a computer with nothing else to do, the times are
+// checked too.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiClient } from '../../../scripts/api-client.ts'
@@ -8,16 +9,16 @@ import { type ServiceProcess, startServiceProcess } from '../../support/service-
 import { measured, size } from '../../support/sizes.ts'
 import { HOSTILE_SCRIPTS } from './hostile-scripts.ts'
 
-/** How long the idle service is watched. */
+/** How long the idle service is observed. */
 const IDLE_MS = size(3_000, 20_000)
 
-/** The scripts that run then, two natives or all of them, and how many of them each tenant runs. */
+/** The scripts that run then, two built-in functions or all of them, and how many of them each tenant runs. */
 const SCRIPTS = size([0, 27], [...HOSTILE_SCRIPTS.keys()])
 const EACH_RUNS = size(1, SCRIPTS.length)
 
 const EVERY_MS = 100
 
-/** What who has no turn, or too late, is told on a busy machine; in full nobody is. */
+/** The errors of a call on a busy computer that gets no turn or gets it too late. At full size there are none. */
 const BUSY = size(/; try again\.|getPerilRates failed: main\/rater\.js: takes longer/, /^$/)
 
 let service: ServiceProcess
@@ -35,8 +36,8 @@ ${HOSTILE_SCRIPTS.map(([, body]) => `() => {\n${body}\n}`).join(',\n')}
 exports.executeLambda = number => scripts[Number(number)]()`
 
 /**
- * Rates the policy every 100 ms until told; how long each took, in order of length. In full whatever the last one took; else not
- * while it goes on, since a busy machine may take longer than that for each.
+ * Rates the policy every 100 ms until the returned function is called, which returns the times in ascending order. At full size
+ * it does so even while the last call goes on. Otherwise it waits for it, because on a busy computer each call may take longer.
  */
 function rating(client: ApiClient, policy: string): () => Promise<number[]> {
   const times: Promise<number>[] = []
@@ -64,7 +65,7 @@ function rating(client: ApiClient, policy: string): () => Promise<number[]> {
 
 const p99 = (times: readonly number[]): number => times[Math.ceil(times.length * 0.99) - 1]!
 
-test('a neighbour is served while four tenants run hostile scripts, each of which is ended', async () => {
+test('a neighbour is served while four tenants run hostile scripts, and each script is ended', async () => {
   const byTemplates = await service.signInAs('agent')
   const byPlugins = await tenantOf(service, 'neighbour', archive())
   const neighbours: [name: string, client: ApiClient, policy: string][] = [
@@ -89,7 +90,7 @@ test('a neighbour is served while four tenants run hostile scripts, each of whic
   const calls: { script: number; ms: number; message: string }[] = []
   await Promise.all(
     hostile.map(async (client, at) => {
-      // Each tenant begins elsewhere, so that they do not all run the same.
+      // Each tenant begins elsewhere, so that they do not all run the same script.
       const begin = Math.floor((at * SCRIPTS.length) / hostile.length)
       const own = [...SCRIPTS.slice(begin), ...SCRIPTS.slice(0, begin)].slice(0, EACH_RUNS)
       for (const script of own) {

@@ -1,4 +1,4 @@
-// The service's side of its conversation with the plugin runner.
+// The service's side of the protocol with the plugin runner.
 import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { frameReader, writeFrame } from '../../../runner/frames.ts'
@@ -31,8 +31,8 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('the service, calling the plugin runner,', () => {
-  it('names the program, its tenant and the time, and sends the program where it is not known', async () => {
+describe('processRunner', () => {
+  it('names the program, its tenant and the time limit, and sends the program if the runner does not know it', async () => {
     const { runner, asked, headers } = runnerOf([
       new Response('', { status: 412 }),
       new Response(null, { status: 204 }),
@@ -47,7 +47,7 @@ describe('the service, calling the plugin runner,', () => {
     })
   })
 
-  it('calls again when the connection breaks, and says that it is not there when that goes on', async () => {
+  it('repeats a call when the connection breaks, and throws unavailable after six requests', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const lost = new TypeError('fetch failed')
     const back = runnerOf([lost, lost])
@@ -63,7 +63,7 @@ describe('the service, calling the plugin runner,', () => {
   it.each([
     [503, 'Too many plugins are running; try again.', 7],
     [401, 'The plugin runner refuses the service; start the service again.', 5],
-  ])('refuses with 503 when it is answered %i', async (status, message, seconds) => {
+  ])('throws unavailable when the runner responds with %i', async (status, message, seconds) => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const { runner } = runnerOf([new Response('', { status, headers: { 'retry-after': '7' } })])
     await expect(runner.run(programOf('tenant', ''), CALL)).rejects.toMatchObject({
@@ -73,7 +73,7 @@ describe('the service, calling the plugin runner,', () => {
     })
   })
 
-  it('sends nothing that is too long, and believes no outcome that is none', async () => {
+  it('does not send an input that is too long, and rejects an outcome of another form', async () => {
     const long = runnerOf([])
     const call = { ...CALL, arguments: ['x'.repeat(32 * 1024 * 1024)] }
     const { failure } = await long.runner.run(programOf('tenant', ''), call)
@@ -88,7 +88,7 @@ describe('the service, calling the plugin runner,', () => {
     )
   })
 
-  it('says what to do where no runner was started', async () => {
+  it('says what to do if no runner was started', async () => {
     await expect(localRunner({} as Env)).rejects.toThrow(
       'No plugin runner is started. `npm start` starts one',
     )
@@ -106,7 +106,7 @@ describe('the runner', () => {
     expect([two === one, same === one]).toEqual([false, true])
   })
 
-  it('forgets the programs that were used the longest ago', () => {
+  it('evicts the least recently used programs', () => {
     const programs = new Programs(10)
     programs.put('a', Buffer.alloc(4))
     programs.put('b', Buffer.alloc(4))
@@ -117,7 +117,7 @@ describe('the runner', () => {
     expect(['a', 'c', 'large'].map(key => programs.get(key) !== undefined)).toEqual([false, false, true])
   })
 
-  it('reads messages however the pipe cuts them', async () => {
+  it('reads messages no matter how the pipe splits them', async () => {
     const messages = [['', 'x'.repeat(300)], [], ['one', 'two', '\u00e4'], ['last']]
     const pipe = new PassThrough()
     for (const parts of messages)

@@ -1,4 +1,4 @@
-// The plugin runner as a process: who may reach it, what it holds, and that it comes back.
+// The plugin runner as a process: who may reach it, what it has open, and that it restarts.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { CALL, type DirectRunner, directRunner, programOf, timed } from './direc
 
 let direct: DirectRunner
 
-/** For calls that have to end: on a busy machine they take far longer than the service would wait. */
+/** For calls that must finish. On a busy computer they take far longer than the service waits. */
 const ENOUGH_MS = 60_000
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => direct.stop())
 
-/** In one function of the language, which nothing interrupts. */
+/** In one built-in function, which nothing interrupts. */
 const FOR_HOURS = 'return Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)'
 
 const childrenOf = (pid: number): number[] =>
@@ -45,7 +45,7 @@ describe('the plugin runner', () => {
     ['no secret', undefined],
     ['a wrong secret', 'Bearer 0000'],
     ['a secret of the right length', `Bearer ${'0'.repeat(64)}`],
-  ])('refuses who has %s', async (_what, authorization) => {
+  ])('returns 401 to a caller with %s', async (_what, authorization) => {
     for (const [path, method] of [
       [PATHS.calls, 'POST'],
       [PATHS.programs, 'PUT'],
@@ -57,7 +57,7 @@ describe('the plugin runner', () => {
     }
   })
 
-  it('refuses what it does not know: paths, methods, programs, and bodies that are too long', async () => {
+  it('rejects unknown paths, methods and programs, and bodies that are too long', async () => {
     const statusOf = async (path: string, request: RequestInit) => (await ask(path, request)).status
     expect(await statusOf('/v0/calls', { method: 'POST', headers: headers(), body: '{}' })).toBe(404)
     expect(await statusOf(PATHS.calls, { headers: headers() })).toBe(405)
@@ -66,13 +66,13 @@ describe('the plugin runner', () => {
     expect(await statusOf(PATHS.calls, { method: 'POST', headers: nameless, body: '{}' })).toBe(400)
     const long = Buffer.alloc(32 * 1024 * 1024 + 1)
     const put = ask(PATHS.programs, { method: 'PUT', headers: headers(), body: long })
-    // Where the connection ends while the rest is still on its way, there is no answer to read.
+    // If the connection ends while the rest is still being sent, there is no response to read.
     expect(await put.then(({ status }) => status).catch(() => 'ended')).toSatisfy(
       (ending: unknown) => ending === 413 || ending === 'ended',
     )
   })
 
-  it('listens on the loopback address alone', async () => {
+  it('listens only on the loopback address', async () => {
     const others = Object.values(networkInterfaces())
       .flatMap(all => all ?? [])
       .filter(({ internal, family }) => !internal && family === 'IPv4')
@@ -87,7 +87,7 @@ describe('the plugin runner', () => {
       expect([host, await reaches(host)]).toEqual([host, false])
   })
 
-  it('has nothing in its environment, nor have the processes of tenant code; and no file of data open', async () => {
+  it('has an empty environment and no data file open, and neither have the processes of tenant code', async () => {
     const pid = direct.pid()!
     const all = [pid, ...childrenOf(pid)]
     expect(all.length).toBeGreaterThan(1)
@@ -105,16 +105,16 @@ describe('the plugin runner', () => {
     }
   })
 
-  it('runs one call of a tenant at a time, and another tenant’s meanwhile', async () => {
+  it('runs one call of a tenant at a time, and calls of another tenant meanwhile', async () => {
     const { runner } = direct
-    // Longer than it takes to start a process: the neighbour's process may have to start meanwhile, on a busy machine.
+    // Longer than the start of a process, because on a busy computer the neighbour's process may have to start meanwhile.
     const busy = 'let x = 0; for (let i = 0; i < 1e7; i++) x += i; return x'
     const ended: string[] = []
     const run = async (tenant: string, name: string, body: string) => {
       await timed(runner, programOf(tenant, body), ENOUGH_MS)
       ended.push(name)
     }
-    // The second one waits for the first, though it would be done at once.
+    // The second call waits for the first, although it could be done immediately.
     const first = run('one-tenant', 'long', busy)
     await sleep(50)
     await Promise.all([
@@ -126,30 +126,30 @@ describe('the plugin runner', () => {
     expect(ended.indexOf('neighbour')).toBeLessThan(ended.indexOf('long'))
   })
 
-  it('is back after kill -9, and the call that it carried out then is made again', async () => {
+  it('restarts after kill -9, and the interrupted call is repeated', async () => {
     const { runner } = direct
     const before = direct.pid()!
     const cells = childrenOf(before)
-    // Longer than until it is killed.
+    // Longer than the time until the runner is killed.
     const program = programOf('killed', 'let x = 0; for (let i = 0; i < 5e6; i++) x += i; return "done"')
     const call = timed(runner, program, ENOUGH_MS)
     await sleep(100)
     process.kill(before, 'SIGKILL')
     expect((await call).outcome).toMatchObject({ value: 'done' })
     expect(direct.pid()).not.toBe(before)
-    // Nothing of the one before is left.
+    // Nothing of the killed runner is left.
     await expect.poll(() => cells.filter(isAlive)).toEqual([])
   })
 
-  it('goes on when a process of tenant code is killed', async () => {
+  it('continues when the processes of tenant code are killed', async () => {
     const { runner } = direct
-    // It may have ended meanwhile.
+    // It may have ended in the meantime.
     for (const cell of childrenOf(direct.pid()!)) if (isAlive(cell)) process.kill(cell, 'SIGKILL')
     const { outcome } = await timed(runner, programOf('after', 'return 1'))
     expect(outcome).toMatchObject({ value: 1 })
   })
 
-  it('ends with the one that started it, also in the middle of a call', async () => {
+  it('ends with the process that started it, even in the middle of a call', async () => {
     const other = await directRunner({})
     const pid = other.pid()!
     const cells = childrenOf(pid)
@@ -160,7 +160,7 @@ describe('the plugin runner', () => {
     await expect.poll(() => [pid, ...cells].filter(isAlive)).toEqual([])
   })
 
-  it('leaves no process behind that still runs tenant code when it is killed and nobody tidies up', async () => {
+  it('leaves no process with tenant code behind when it is killed and nobody cleans up', async () => {
     const secret = 'a secret that only this test uses'
     const alone = spawn(process.execPath, ['runner/main.bundle.mjs'], { stdio: ['pipe', 'pipe', 'inherit'] })
     alone.stdin.write(`${JSON.stringify({ secret, port: 0, longestMs: ENOUGH_MS })}\n`)
@@ -178,7 +178,7 @@ describe('the plugin runner', () => {
   })
 })
 
-/** Has used a second of the processor: it takes less to start. */
+/** Whether the process has used more than a second of processor time. Starting takes less. */
 const isBusy = (pid: number): boolean => {
   const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ').slice(11, 13)
   return Number(user) + Number(system) > 100
@@ -187,7 +187,7 @@ const isBusy = (pid: number): boolean => {
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
-    // One that has ended and that nobody has asked after yet is there still.
+    // A process that has ended, and that nobody has waited for, still exists.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
     return false
