@@ -20,7 +20,7 @@ describe('bindery check', () => {
     found = JSON.parse(out).findings
   })
 
-  test('at least 20 kinds of mistakes are planted in one configuration', () => {
+  test('is tested with at least 20 kinds of mistakes in one configuration', () => {
     expect(new Set(MISTAKES.map(({ what }) => what)).size).toBeGreaterThanOrEqual(20)
   })
 

@@ -254,7 +254,7 @@ describe('a list of the client', () => {
     }
   })
 
-  test('is not made from a response that is not a page', () => {
+  test('cannot be read from a response that is not a page', () => {
     expect(() => itemsOf({ locator: '1' })).toThrow('no page of a list')
   })
 })

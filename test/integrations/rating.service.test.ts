@@ -256,7 +256,7 @@ describe('a rater that fails', () => {
     await motor.post(`/policy/${policy.locator}/price`)
   })
 
-  it('does not include one that returns negative amounts', async () => {
+  it('is not one that returns negative amounts', async () => {
     await rater.answers({ rates: { '*': { yearlyPremium: '-1.5' } } })
     const { body: policy } = await motor.createPolicy()
     expect(premiums(policy).theft).toEqual([[-1.5, -0.125]])
@@ -308,7 +308,7 @@ describe('the retry of a call', () => {
     await motor.post(`/policy/${(await draft()).locator}/price`)
   })
 
-  it('is the only call with the same key: another request has another one', async () => {
+  it('shares its key with no other request', async () => {
     const before = (await rater.calls()).length
     await motor.createPolicy()
     await motor.createPolicy()

@@ -172,7 +172,7 @@ describe('GET /deployments/log', () => {
     expect((await logOf(tenantName, '?refused=false&pageSize=1')).entries[0]!.outcome).toBe('deployed')
   })
 
-  it('keeps at most 1,000 findings of about 100 kB, and counts all of them', async () => {
+  it('keeps at most 1,000 findings and about 100 kB, and counts all of them', async () => {
     const tenantName = 'noisy'
     await deploy(STUDIO, { tenantName })
     const fields = Array.from({ length: 1_500 }, (_, at) => ({

@@ -207,7 +207,7 @@ describe('changes between two configurations', () => {
     expect(configurationChanges(motor, await compiled(copy))).toEqual([])
   })
 
-  test('are removed instead of added, and added instead of removed, in the opposite direction', () => {
+  test('are added instead of removed, and the reverse, when the configurations are swapped', () => {
     const back = configurationChanges(after, motor)
     const count = (list: Change[], kind: Change['kind']) => list.filter(one => one.kind === kind).length
     expect(count(back, 'added')).toBe(count(changes, 'removed'))

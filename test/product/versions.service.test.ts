@@ -324,7 +324,7 @@ describe('the configuration in memory', () => {
     expect(await env.FILES.head(compiledKey(moved, hash))).not.toBeNull()
   })
 
-  test('cannot be loaded if it is not stored, with ConfigurationUnreadable', async () => {
+  test('throws ConfigurationUnreadable if it is not stored', async () => {
     const { tenant } = await tenantAndHash()
     const missing = loadConfiguration(env, tenant, 'f'.repeat(64), noCalls())
     await expect(missing).rejects.toThrow(ConfigurationUnreadable)

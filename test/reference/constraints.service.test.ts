@@ -157,7 +157,7 @@ describe('constraint tables', () => {
     expect([again.status, again.body.code]).toEqual([409, 'alreadyExists'])
   })
 
-  it('return the typed column values of the matching rows, and without duplicates where that is declared', async () => {
+  it('return the typed column values of the matching rows, without duplicates where that is declared', async () => {
     await group('from 2026', YEAR_2026, 'vehicles_2026')
     const record = async (query: string) =>
       (await call<ConstraintRecordResponse>('GET', `${root}/constraints/vehicles/record${query}`)).body

@@ -58,7 +58,7 @@ describe('the resource in force', () => {
     expect(chosen(both, [{ ...a, createdAt: (b.createdAt + 1) as Instant }, b], 100)).toBe('rates_2026')
   })
 
-  it('for the jurisdiction precedes the one for all, and a resource outside all groups is never in force', () => {
+  it('is the one for the jurisdiction before the one for all, and never one that is in no group', () => {
     const [everywhere, ca] = [instance('us'), instance('ca', 'CA', 'OR')]
     const groups = [group(100, ['us', 'ca'])]
     expect(chosen([everywhere, ca], groups, 100, 'CA')).toBe('ca')

@@ -86,7 +86,7 @@ expect:
     expect(out).not.toContain('note')
   })
 
-  test('is noted as missing if a plugin asks for more', async () => {
+  test('is named in a note if a plugin asks for it and it is missing', async () => {
     const root = starterWith(`${BICYCLE}expect: { decision: none }\n`, {
       ...WITH_UNDERWRITER,
       'scripts/main/underwriter.js': UNDERWRITER.replace('holder.entity.values.last_name[0]', "'-'"),

@@ -266,7 +266,7 @@ describe('wrong scenario files', () => {
     }
   })
 
-  test('exit with 2 if there are none, or none with the name', async () => {
+  test('lead to exit code 2 if there are none, or none matches --filter', async () => {
     const { root } = starterWith()
     expect(await bindery('test', root, '--filter', 'tricycle')).toMatchObject({
       exit: 2,

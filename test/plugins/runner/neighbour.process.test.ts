@@ -12,7 +12,7 @@ import { HOSTILE_SCRIPTS } from './hostile-scripts.ts'
 /** How long the idle service is observed. */
 const IDLE_MS = size(3_000, 20_000)
 
-/** The scripts that run then, two built-in functions or all of them, and how many of them each tenant runs. */
+/** The scripts that run then, a built-in function and a pattern, or all of them, and how many of them each tenant runs. */
 const SCRIPTS = size([0, 27], [...HOSTILE_SCRIPTS.keys()])
 const EACH_RUNS = size(1, SCRIPTS.length)
 

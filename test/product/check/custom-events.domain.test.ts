@@ -79,7 +79,7 @@ test.each([
     Array.from({ length: 51 }, (_, n) => ({ type: `custom.e${n}`, schedule: yearly })),
     '51 events have a schedule',
   ],
-])('rejects the custom events %j', (customEvents, problem) => {
+])('the custom events %j are rejected', (customEvents, problem) => {
   const found = problems(customEvents).filter(one => one.startsWith('ERROR'))
   expect(found).toHaveLength(1)
   if (problem !== 'policyStart') expect(found[0]).toContain(problem)

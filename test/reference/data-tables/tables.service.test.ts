@@ -237,7 +237,7 @@ describe('a data table', () => {
     ])
   })
 
-  it('is explained if none is in force: the response has the reasons and no resource', async () => {
+  it('is missing from the explanation if none is in force, and the reasons are given', async () => {
     for (const [name, place] of [
       ['tariff_ny', '&jurisdiction=NY'],
       ['tariff_fl', '&jurisdiction=FL'],

@@ -20,7 +20,7 @@ describe('compiling a field', () => {
     })
   })
 
-  test('accepts numbers, booleans and lists as text, as JSON values and as single values', () => {
+  test('accepts numbers and booleans as JSON values or as text', () => {
     expect(
       fieldOf({
         name: 'length',
@@ -130,7 +130,7 @@ describe('compiling a field', () => {
   })
 })
 
-describe('errors in fields', () => {
+describe('the check of fields', () => {
   test.each<[string, unknown, string]>([
     ['no name', { type: 'string' }, 'missingProperty'],
     ['no type', { name: 'a' }, 'missingProperty'],
@@ -180,7 +180,7 @@ describe('errors in fields', () => {
     ],
     ['a condition on itself', { name: 'a', type: 'string', condition: { a: 'x' } }, 'unknownConditionField'],
     ['a condition on nothing', { name: 'a', type: 'string', condition: { b: 'x' } }, 'unknownConditionField'],
-  ])('rejects a field: %s', (_, field, code) => {
+  ])('reports an error for %s', (_, field, code) => {
     expect(foundWith(field)).toEqual([`ERROR ${code}`])
   })
 

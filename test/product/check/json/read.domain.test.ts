@@ -83,11 +83,11 @@ describe('syntax errors', () => {
     ['{"a": 1e999}', '1:7 The number is too large.'],
     ['{} x', "1:4 Nothing may follow the value, but here is 'x'."],
     ['', '1:1 A value is expected here, not the end of the file.'],
-  ])('states the place and the remedy for %j', (text, message) => {
+  ])('state their place and the remedy: %j', (text, message) => {
     expect(problem(text)).toBe(message)
   })
 
-  test('limits nesting to 64 levels and a file to 200,000 values', () => {
+  test('include nesting deeper than 64 levels and more than 200,000 values', () => {
     expect(problem('['.repeat(100_000))).toMatch(/nests deeper than 64/)
     expect(problem(`[${'0,'.repeat(200_001)}0]`)).toMatch(/more than 200000 values/)
   })

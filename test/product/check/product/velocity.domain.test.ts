@@ -14,7 +14,7 @@ test.each([
   '## #if is not closed here\n#* nor #if here *# #[[ nor #foreach here ]]#',
   '\\#if escaped',
   '#macro(row $cell)<td>$cell</td>#end #row("x")',
-])('accepts the template %j', template => {
+])('the template %j is accepted', template => {
   expect(found(template)).toEqual([])
 })
 
@@ -27,15 +27,15 @@ test.each([
   ['#set($a = ("x")', "1:16 ')' is missing behind the arguments"],
   ['a\n#* b', "2:1 The '#*' that begins here is never closed by '*#'"],
   ['#evaluate("$x")', "1:1 '#evaluate' is not available: a template cannot be made by a template"],
-])('reports the error in %j at its line and column', (template, message) => {
+])('the error in %j is reported at its line and column', (template, message) => {
   expect(found(template)[0]).toBe(message)
 })
 
-test('reports a thousand unclosed blocks at the first one that nests deeper than 100', () => {
+test('a thousand unclosed blocks are reported at the first one that nests deeper than 100', () => {
   expect(found('#if($a) '.repeat(1_000))[0]).toBe('1:797 It nests deeper than 100')
 })
 
-test('rejects a snippet that the document does not list, and a name that no snippet can have', () => {
+test('a snippet that the document does not list, and a name that no snippet can have, are errors', () => {
   const { findings } = compileWith({
     'policy/policy.json': {
       documents: [
