@@ -26,7 +26,7 @@ describe('Suggestions for misspelled names', () => {
     ['endTimestamp', ['state', 'renewalEndTimestamp'], 'renewalEndTimestamp'],
     ['policyStartTimestamps', ['policyStartTimestamp'], 'policyStartTimestamp'],
     ['set_yearly_premium', ['set_month_premium', 'set_year_premium'], 'set_year_premium'],
-  ])('for %s, suggests the one of %s that contains it or nearly does', (given, known, meant) => {
+  ])('for %s, suggests the name in %j that contains it or nearly does: %s', (given, known, meant) => {
     expect(nearest(given, known)).toBe(meant)
   })
 
