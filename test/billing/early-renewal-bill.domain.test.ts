@@ -3,7 +3,11 @@
 // it bills for its own time (brief 4.5). A boat's two years from March 1, 2035 in UTC.
 import { expect, it } from 'vitest'
 import { BoatInUtc } from '../support/boat-in-utc.ts'
-import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
+import {
+  expectBillsMatchPrice,
+  expectChargesBilledOnce,
+  expectItemsSumToCharges,
+} from '../support/money-checks.ts'
 import '../../src/transactions/kinds.ts'
 
 const renewed = async (fees: Record<string, number> = {}): Promise<BoatInUtc> => {
@@ -15,9 +19,9 @@ const renewed = async (fees: Record<string, number> = {}): Promise<BoatInUtc> =>
 const billed = (boat: BoatInUtc) => boat.billed.map(([type, minor]) => [type, minor])
 
 function addsUp({ loaded }: BoatInUtc): void {
-  itemsComeToCharges(loaded)
-  billsWhatStands(loaded)
-  chargesAreBilledOnce(loaded)
+  expectItemsSumToCharges(loaded)
+  expectBillsMatchPrice(loaded)
+  expectChargesBilledOnce(loaded)
 }
 
 it('cancelling in the month of a renewal’s first bill refunds 15 of its 31 days and changes no planned bill', async () => {

@@ -2,7 +2,11 @@
 // year from March 1, 2030 in UTC.
 import { describe, expect, it } from 'vitest'
 import { BoatInUtc, type BoatTerms, utc } from '../support/boat-in-utc.ts'
-import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
+import {
+  expectBillsMatchPrice,
+  expectChargesBilledOnce,
+  expectItemsSumToCharges,
+} from '../support/money-checks.ts'
 import '../../src/transactions/kinds.ts'
 
 const times = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value)
@@ -17,9 +21,9 @@ const movable = (terms: BoatTerms = {}): Promise<BoatInUtc> => {
 const billed = (boat: BoatInUtc) => boat.billed.map(([type, minor]) => [type, minor])
 
 function addsUp({ loaded }: BoatInUtc): void {
-  itemsComeToCharges(loaded)
-  billsWhatStands(loaded)
-  chargesAreBilledOnce(loaded)
+  expectItemsSumToCharges(loaded)
+  expectBillsMatchPrice(loaded)
+  expectChargesBilledOnce(loaded)
 }
 
 describe('An endorsement', () => {

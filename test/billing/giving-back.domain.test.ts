@@ -17,15 +17,19 @@ import { cancellationResponse } from '../../src/transactions/cancellations/proje
 import { RefusedPayOut } from '../../src/transactions/payments/kind.ts'
 import { reinstatementResponse } from '../../src/transactions/reinstatements/projection.ts'
 import { BoatInUtc, type BoatTerms, utc } from '../support/boat-in-utc.ts'
-import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
+import {
+  expectBillsMatchPrice,
+  expectChargesBilledOnce,
+  expectItemsSumToCharges,
+} from '../support/money-checks.ts'
 import '../../src/transactions/kinds.ts'
 
 const cancellationOf = ({ loaded }: BoatInUtc, locator: CancellationLocator) =>
   cancellationResponse(loaded.aggregate, loaded.aggregate.cancellations.get(locator)!, loaded.product)
 
 function addsUp({ loaded }: BoatInUtc): void {
-  itemsComeToCharges(loaded)
-  billsWhatStands(loaded)
+  expectItemsSumToCharges(loaded)
+  expectBillsMatchPrice(loaded)
 }
 
 const hundreds = (count: number): string[] => Array.from({ length: count }, () => '100.00')
@@ -464,7 +468,7 @@ describe('A reinstatement', () => {
       expect(answer.reinstatementPaymentAmount).toBe(0)
       expect(answer.invoiceLocator).toBeUndefined()
       addsUp(boat)
-      chargesAreBilledOnce(boat.loaded)
+      expectChargesBilledOnce(boat.loaded)
       await boat.advance('2031-03-01')
       expect(boat.billed.every(([type]) => type === 'newBusiness' || type === 'installment')).toBe(true)
       expect(amountOf(boat, reinstatement).invoiceLocator).toBeUndefined()

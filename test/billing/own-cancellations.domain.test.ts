@@ -6,7 +6,11 @@ import { chargesOf, planOf } from '../../src/policy/bills/amounts-due.ts'
 import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
 import { type Modification, putRecords } from '../../src/policy/records/aggregate.ts'
 import { BoatInUtc, type BoatTerms } from '../support/boat-in-utc.ts'
-import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
+import {
+  expectBillsMatchPrice,
+  expectChargesBilledOnce,
+  expectItemsSumToCharges,
+} from '../support/money-checks.ts'
 import { ownBillsFiles } from '../support/own-bills.ts'
 import { pairingBills } from '../support/pairing-bills.ts'
 import '../../src/transactions/kinds.ts'
@@ -39,9 +43,9 @@ async function inAugust(terms: BoatTerms = {}): Promise<{ boat: BoatInUtc; given
 }
 
 function addsUp({ loaded }: BoatInUtc): void {
-  itemsComeToCharges(loaded)
-  billsWhatStands(loaded)
-  chargesAreBilledOnce(loaded)
+  expectItemsSumToCharges(loaded)
+  expectBillsMatchPrice(loaded)
+  expectChargesBilledOnce(loaded)
 }
 
 const day = (timestamp: string): string => new Date(Number(timestamp)).toISOString().slice(0, 10)

@@ -4,7 +4,11 @@ import { expect, it } from 'vitest'
 import type { InstallmentsInput } from '../../src/extension/plugins/contract.ts'
 import { futureInstallments } from '../../src/policy/bills/amounts-due.ts'
 import { BoatInUtc } from '../support/boat-in-utc.ts'
-import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
+import {
+  expectBillsMatchPrice,
+  expectChargesBilledOnce,
+  expectItemsSumToCharges,
+} from '../support/money-checks.ts'
 import { ownBillsFiles } from '../support/own-bills.ts'
 import { pairingBills } from '../support/pairing-bills.ts'
 import '../../src/transactions/kinds.ts'
@@ -23,7 +27,7 @@ it('reversing a fee leaves the bills of a plugin unchanged and gives the fee bac
   await boat.changeFees({ reverseFees: [fee] })
   expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['other', -2_400])
   expect(futureInstallments(boat.aggregate)).toEqual(plan)
-  itemsComeToCharges(boat.loaded)
-  billsWhatStands(boat.loaded)
-  chargesAreBilledOnce(boat.loaded)
+  expectItemsSumToCharges(boat.loaded)
+  expectBillsMatchPrice(boat.loaded)
+  expectChargesBilledOnce(boat.loaded)
 })

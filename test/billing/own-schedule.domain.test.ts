@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import type { InstallmentsInput } from '../../src/extension/plugins/contract.ts'
 import { openInstallments } from '../../src/policy/bills/amounts-due.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
-import { billsWhatStands, chargesAreBilledOnce } from '../support/money-checks.ts'
+import { expectBillsMatchPrice, expectChargesBilledOnce } from '../support/money-checks.ts'
 import { ownBillsFiles } from '../support/own-bills.ts'
 import '../../src/transactions/kinds.ts'
 
@@ -52,6 +52,6 @@ it.each([
   await change(boat)
   expect([boat.aggregate.policy.paymentScheduleName, boat.planned]).toEqual(['quarterly', []])
   expect(openInstallments(boat.aggregate)).toEqual([])
-  billsWhatStands(boat.loaded)
-  chargesAreBilledOnce(boat.loaded)
+  expectBillsMatchPrice(boat.loaded)
+  expectChargesBilledOnce(boat.loaded)
 })

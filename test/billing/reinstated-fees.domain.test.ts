@@ -5,7 +5,11 @@ import { futureInstallments, installmentOf, standingInvoices } from '../../src/p
 import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
 import type { PlannedInstallment } from '../../src/policy/records/invoice.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
-import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
+import {
+  expectBillsMatchPrice,
+  expectChargesBilledOnce,
+  expectItemsSumToCharges,
+} from '../support/money-checks.ts'
 
 const feeOn = ({ aggregate }: BoatInUtc, one: PlannedInstallment): number =>
   billedItemsOf(aggregate)(one)
@@ -33,9 +37,9 @@ const addReminder = (boat: BoatInUtc, from: string, to: string): Promise<void> =
   })
 
 function addsUp({ loaded }: BoatInUtc): void {
-  itemsComeToCharges(loaded)
-  billsWhatStands(loaded)
-  chargesAreBilledOnce(loaded)
+  expectItemsSumToCharges(loaded)
+  expectBillsMatchPrice(loaded)
+  expectChargesBilledOnce(loaded)
 }
 
 const times = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value)

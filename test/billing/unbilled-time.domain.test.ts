@@ -5,7 +5,11 @@ import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { totalDueOf } from '../../src/policy/bills/amounts-due.ts'
 import { BoatInUtc, type BoatTerms, utc } from '../support/boat-in-utc.ts'
-import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
+import {
+  expectBillsMatchPrice,
+  expectChargesBilledOnce,
+  expectItemsSumToCharges,
+} from '../support/money-checks.ts'
 import { size } from '../support/sizes.ts'
 import '../../src/transactions/kinds.ts'
 
@@ -17,9 +21,9 @@ const billed = (boat: BoatInUtc) => boat.billed.map(([type, minor]) => [type, mi
 const each = (minor: number, ...days: string[]) => days.map(day => [day, minor])
 
 function addsUp({ loaded }: BoatInUtc): void {
-  itemsComeToCharges(loaded)
-  billsWhatStands(loaded)
-  chargesAreBilledOnce(loaded)
+  expectItemsSumToCharges(loaded)
+  expectBillsMatchPrice(loaded)
+  expectChargesBilledOnce(loaded)
 }
 
 const SPRING = ['2035-04-01', '2035-05-01', '2035-06-01']

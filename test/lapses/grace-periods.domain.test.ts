@@ -57,7 +57,7 @@ describe('A grace period', () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance((endOf(policy, '2027-01-01') - 1) as Instant)
     expect(policy.graces).toEqual([])
-    policy.tell()
+    policy.takeEventTypes()
     await policy.advance('2027-01-02')
     expect(onlyGrace(policy)).toMatchObject({
       invoiceLocator: policy.invoices[0]!.locator,
@@ -82,7 +82,7 @@ describe('A grace period', () => {
         end: String(endOf(policy, '2027-01-31')),
       },
     })
-    expect(policy.tell()).toEqual(['invoice.pastDue', 'policy.gracePeriod'])
+    expect(policy.takeEventTypes()).toEqual(['invoice.pastDue', 'policy.gracePeriod'])
   })
 
   it('lasts its calendar days even when clocks go forward in it', async () => {
@@ -109,10 +109,10 @@ describe('A grace period', () => {
     await policy.advance('2027-01-20')
     await policy.pay(policy.invoices[0]!, '100')
     expect(onlyGrace(policy).state).toBe('open')
-    policy.tell()
+    policy.takeEventTypes()
     await policy.pay(policy.invoices[0]!)
     expect(onlyGrace(policy)).toMatchObject({ state: 'settled', settledAt: policy.day('2027-01-20') })
-    expect(policy.tell()).toEqual(['payment.pay'])
+    expect(policy.takeEventTypes()).toEqual(['payment.pay'])
     await policy.advance('2027-12-01')
     expect(cancellationsOf(policy)).toEqual([])
     expect(policy.graces).toHaveLength(1)
@@ -153,15 +153,15 @@ describe('A grace period', () => {
     await policy.advance('2027-03-01')
     const legacy = { action: 'legacy' as const, coverageEndAt: policy.day('2027-10-01') }
     await policy.record((await decideCancellation(policy.loaded, legacy, attemptAt(policy.now))).planned)
-    expect(policy.told.at(-1)!.slice(2)).toEqual(['unfulfilled'])
-    policy.tell()
+    expect(policy.invoiceSummaries.at(-1)!.slice(2)).toEqual(['unfulfilled'])
+    policy.takeEventTypes()
     await policy.advance('2027-05-01')
-    expect([policy.graces, policy.tell()]).toEqual([[], []])
+    expect([policy.graces, policy.takeEventTypes()]).toEqual([[], []])
   })
 
   it('begins at the issue of a policy whose invoice was already past due', async () => {
     const policy = await ClockedPolicy.finalized('motor', 'upfront')
-    expect(policy.told).toEqual([['newBusiness', 81_119, 'unfulfilled']])
+    expect(policy.invoiceSummaries).toEqual([['newBusiness', 81_119, 'unfulfilled']])
     await policy.advance('2027-01-10')
     expect(policy.graces).toEqual([])
     await policy.issue()
@@ -215,7 +215,7 @@ describe('The end of a grace period', () => {
   it('cancels the policy from then on by `lapse`, and the price of the covered time remains outstanding', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance('2027-01-20')
-    policy.tell()
+    policy.takeEventTypes()
     await policy.advance('2027-02-01')
     const [cancellation] = cancellationsOf(policy)
     expect(cancellation).toMatchObject({
@@ -231,7 +231,7 @@ describe('The end of a grace period', () => {
       cancellationLocator: cancellation!.locator,
     })
     expect(policy.loaded.aggregate.policy.effectiveEnd).toBe(endOf(policy, '2027-01-31'))
-    expect(policy.tell()).toEqual([
+    expect(policy.takeEventTypes()).toEqual([
       'cancellation.create',
       'cancellation.issue',
       'policy.cancel',
@@ -241,7 +241,7 @@ describe('The end of a grace period', () => {
       'payment.pay',
     ])
     // 12.50 of the 811.19 is a fee that is not prorated. Eleven of twelve months of the other 798.69 are 732.13.
-    expect(policy.told).toEqual([
+    expect(policy.invoiceSummaries).toEqual([
       ['newBusiness', 81_119, 'unfulfilled'],
       ['cancellation', -73_213, 'paid'],
     ])
@@ -251,7 +251,7 @@ describe('The end of a grace period', () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance('2027-01-20')
     await update(policy, { cancelEffectiveAt: policy.day('2027-01-10') })
-    expect(policy.tell().at(-1)).toBe('policy.gracePeriod.update')
+    expect(policy.takeEventTypes().at(-1)).toBe('policy.gracePeriod.update')
     const other = await ClockedPolicy.issued('motor', 'upfront')
     await other.advance('2027-01-20')
     await update(other, { cancelEffectiveAt: other.day('2027-01-10') })
@@ -274,9 +274,9 @@ describe('The end of a grace period', () => {
     await update(policy, { endAt: policy.day('2027-03-01') })
     await policy.advance('2027-02-27')
     expect(onlyGrace(policy).state).toBe('open')
-    policy.tell()
+    policy.takeEventTypes()
     await update(policy, { endAt: policy.day('2027-02-15') })
-    expect(policy.tell().slice(0, 3)).toEqual([
+    expect(policy.takeEventTypes().slice(0, 3)).toEqual([
       'policy.gracePeriod.update',
       'cancellation.create',
       'cancellation.issue',
@@ -291,10 +291,10 @@ describe('The end of a grace period', () => {
     await policy.advance('2027-01-20')
     const legacy = { action: 'legacy' as const, coverageEndAt: policy.day('2027-01-25') }
     await policy.record((await decideCancellation(policy.loaded, legacy, attemptAt(policy.now))).planned)
-    policy.tell()
+    policy.takeEventTypes()
     await policy.advance('2027-02-02')
     expect([onlyGrace(policy).state, onlyGrace(policy).cancellationLocator]).toEqual(['settled', undefined])
-    expect(policy.tell()).toEqual([])
+    expect(policy.takeEventTypes()).toEqual([])
     const expired = await ClockedPolicy.issued('motor', 'upfront', { lapse: { gracePeriodDays: 400 } })
     await expired.advance('2028-06-01')
     expect([onlyGrace(expired).state, cancellationsOf(expired)]).toEqual(['settled', []])

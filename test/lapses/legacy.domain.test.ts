@@ -29,7 +29,7 @@ import { decideScheduleChange } from '../../src/transactions/schedule/schedule-c
 import { decideUpgrade } from '../../src/transactions/upgrade/decision.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { exampleConfiguration } from '../support/configurations.ts'
-import { balanceOf, journalHolds } from '../support/journal-checks.ts'
+import { balanceOf, expectJournalConsistent } from '../support/journal-checks.ts'
 import { scatteredBills } from '../support/scattered-bills.ts'
 import { size } from '../support/sizes.ts'
 
@@ -84,7 +84,7 @@ async function lapsedInApril(): Promise<ClockedPolicy> {
     await payAll(policy)
   }
   await policy.advance('2027-04-16')
-  policy.tell()
+  policy.takeEventTypes()
   await policy.advance('2027-04-20')
   return policy
 }
@@ -103,7 +103,7 @@ describe('A legacy lapse', () => {
     const modification = aggregate.modifications.get(onlyLapse(policy).modificationLocator)
     expect(modification).toMatchObject({ kind: 'lapse', name: 'modification.policy.lapse', effectiveAt: at })
     expect(modification!.premiumChange!.minor).toBe(-85_746)
-    expect(policy.tell()).toEqual([
+    expect(policy.takeEventTypes()).toEqual([
       'policy.lapse',
       'invoice.writtenOff',
       'invoice.writtenOff',
@@ -112,7 +112,7 @@ describe('A legacy lapse', () => {
       'invoice.writtenOff',
     ])
     // May was invoiced three weeks ahead. The loss is the price of 106 days, 402.79, less the 325.47 that was paid.
-    expect(policy.told).toEqual([
+    expect(policy.invoiceSummaries).toEqual([
       ['newBusiness', 10_849, 'paid'],
       ['installment', 10_849, 'paid'],
       ['installment', 10_849, 'paid'],
@@ -147,13 +147,13 @@ describe('A legacy lapse', () => {
     const [endorsement] = policy.invoices.slice(before)
     expect(policy.due(endorsement!)).toBeGreaterThan(0)
     await policy.advance('2027-03-01')
-    expect(policy.told.map(([type, , status]) => [type, status])).toEqual([
+    expect(policy.invoiceSummaries.map(([type, , status]) => [type, status])).toEqual([
       ['newBusiness', 'paid'],
       ['endorsement', 'writtenOff'],
       ['cancellation', 'unfulfilled'],
     ])
     await payAll(policy)
-    expect(policy.told.at(-1)![1]).toBeLessThan(0)
+    expect(policy.invoiceSummaries.at(-1)![1]).toBeLessThan(0)
     expect(moneyIn(policy)).toBe(priceOf(policy))
   })
 
@@ -165,13 +165,13 @@ describe('A legacy lapse', () => {
     expect([payment!.amount.minor, payment!.credited.minor]).toEqual([10_000, 0])
     expect(policy.loaded.credit.minor).toBe(0)
     expect(priceOf(policy)).toBe(89.48)
-    expect(policy.told).toEqual([
+    expect(policy.invoiceSummaries).toEqual([
       ['newBusiness', 127_790, 'writtenOff'],
       ['cancellation', 8_948 - 10_000, 'unfulfilled'],
     ])
     const reinstatement = await policy.decide({ action: 'open' })
     await policy.decide({ action: 'invoice', reinstatement, effectiveAt: onlyLapse(policy).lapsedAt })
-    expect(policy.told.at(-1)).toEqual(['reinstatement', 117_790, 'unfulfilled'])
+    expect(policy.invoiceSummaries.at(-1)).toEqual(['reinstatement', 117_790, 'unfulfilled'])
     await policy.pay(policy.invoices.at(-1)!)
     expect([policy.loaded.credit.minor, moneyIn(policy), priceOf(policy)]).toEqual([0, 1277.9, 1277.9])
   })
@@ -183,12 +183,12 @@ describe('A legacy lapse', () => {
     const times = [policy.now]
     await policy.advance('2027-01-21')
     await policy.reverse(payment)
-    expect(policy.told).toEqual([
+    expect(policy.invoiceSummaries).toEqual([
       ['newBusiness', 127_790, 'writtenOff'],
       ['cancellation', 8_948 - 10_000, 'unfulfilled'],
     ])
     expect(balanceOf(policy.posted, 'writtenOff')).toBe(10_000)
-    journalHolds(policy.posted, policy.loaded.aggregate, times)
+    expectJournalConsistent(policy.posted, policy.loaded.aggregate, times)
   })
 
   it('lets the reinstatement bill a bounced payment of a lost invoice, once', async () => {
@@ -205,18 +205,23 @@ describe('A legacy lapse', () => {
     expect(balanceOf(policy.posted, 'writtenOff')).toBe(10_000)
     const again = await policy.decide({ action: 'open' })
     await policy.decide({ action: 'invoice', reinstatement: again, effectiveAt: lapsedAt })
-    expect(policy.told.at(-1)).toEqual(['reinstatement', 127_790, 'unfulfilled'])
+    expect(policy.invoiceSummaries.at(-1)).toEqual(['reinstatement', 127_790, 'unfulfilled'])
     await policy.pay(policy.invoices.at(-1)!)
     expect([policy.loaded.credit.minor, moneyIn(policy), priceOf(policy)]).toEqual([0, 1277.9, 1277.9])
     expect(balanceOf(policy.posted, 'writtenOff')).toBe(0)
-    journalHolds(policy.posted, policy.loaded.aggregate, [lapsedAt, policy.now])
+    expectJournalConsistent(policy.posted, policy.loaded.aggregate, [lapsedAt, policy.now])
   })
 
   it('keeps credit that was used for a part of a lost invoice', async () => {
     const policy = await ClockedPolicy.issued('home', 'monthly')
     await policy.pay(policy.invoices[0]!, '120')
     await policy.advance('2027-02-20')
-    expect(policy.told.map(one => one[2])).toEqual(['paid', 'writtenOff', 'writtenOff', 'writtenOff'])
+    expect(policy.invoiceSummaries.map(one => one[2])).toEqual([
+      'paid',
+      'writtenOff',
+      'writtenOff',
+      'writtenOff',
+    ])
     const states = [...policy.loaded.aggregate.payments.values()].map(one => [one.source, paymentState(one)])
     expect(states).toEqual([
       ['received', 'posted'],
@@ -308,9 +313,9 @@ describe('Reinstating after a legacy lapse', () => {
       totalDue: 108.49,
     })
     await policy.decide({ action: 'invoice', reinstatement, effectiveAt: lapsedAt })
-    expect(policy.told.at(-1)).toEqual(['reinstatement', 10_849, 'unfulfilled'])
+    expect(policy.invoiceSummaries.at(-1)).toEqual(['reinstatement', 10_849, 'unfulfilled'])
     expect(policy.loaded.aggregate.policy.effectiveEnd).toBe(lapsedAt)
-    expect(policy.tell()).toEqual([
+    expect(policy.takeEventTypes()).toEqual([
       'policy.lapse',
       'invoice.writtenOff',
       'invoice.writtenOff',
@@ -323,7 +328,7 @@ describe('Reinstating after a legacy lapse', () => {
       'policy.invoice',
     ])
     await payAll(policy)
-    expect(policy.tell()).toEqual([
+    expect(policy.takeEventTypes()).toEqual([
       'payment.pay',
       'policy.reinstatement.issue',
       'invoice.issue',
@@ -359,7 +364,7 @@ describe('Reinstating after a legacy lapse', () => {
     expect((await amountDue(policy, reinstatement, policy.day('2027-05-10'))).totalDue).toBe(134.94)
     await policy.decide({ action: 'invoice', reinstatement, effectiveAt })
     await payAll(policy)
-    expect(policy.told.slice(-2)).toEqual([
+    expect(policy.invoiceSummaries.slice(-2)).toEqual([
       ['reinstatement', 7_431, 'paid'],
       ['installment', 10_849, 'unfulfilled'],
     ])
@@ -398,17 +403,21 @@ describe('Reinstating after a legacy lapse', () => {
     expect((await refusalOf(policy.decide({ action: 'open' }))).message).toContain(`${first}, which is open`)
     await policy.decide({ action: 'invoice', reinstatement: first, effectiveAt: policy.now })
     await policy.pay(policy.invoices.at(-1)!, '10')
-    policy.tell()
+    policy.takeEventTypes()
     await policy.decide({ action: 'close', reinstatement: first })
-    expect(policy.tell()).toEqual(['payment.reverse', 'invoice.invalidate', 'policy.reinstatement.close'])
-    const [, , voided] = policy.told.at(-1)!
+    expect(policy.takeEventTypes()).toEqual([
+      'payment.reverse',
+      'invoice.invalidate',
+      'policy.reinstatement.close',
+    ])
+    const [, , voided] = policy.invoiceSummaries.at(-1)!
     expect(voided).toBe('invalidated')
     const second = await policy.decide({ action: 'open' })
     await policy.decide({ action: 'invoice', reinstatement: second, effectiveAt: onlyLapse(policy).lapsedAt })
-    expect(policy.told.at(-1)).toEqual(['reinstatement', 10_849, 'unfulfilled'])
+    expect(policy.invoiceSummaries.at(-1)).toEqual(['reinstatement', 10_849, 'unfulfilled'])
     await policy.advance('2027-05-18')
     expect([first, second].map(one => statusOf(policy, one))).toEqual(['closed', 'closed'])
-    expect(policy.told.at(-1)![2]).toBe('invalidated')
+    expect(policy.invoiceSummaries.at(-1)![2]).toBe('invalidated')
     const late = await refusalOf(policy.decide({ action: 'open' }))
     expect(late.message).toContain('The reinstatement period ended')
   })
@@ -464,12 +473,17 @@ describe('Reinstating after a legacy lapse', () => {
     await policy.advance('2027-01-20')
     const reinstatement = await policy.decide({ action: 'open' })
     await policy.decide({ action: 'invoice', reinstatement, effectiveAt: onlyLapse(policy).lapsedAt })
-    expect(policy.told.slice(-2)).toMatchObject([
+    expect(policy.invoiceSummaries.slice(-2)).toMatchObject([
       ['cancellation', expect.any(Number), 'unfulfilled'],
       ['reinstatement', extra, 'unfulfilled'],
     ])
     await policy.pay(policy.invoices.at(-1)!)
-    expect(policy.told.map(one => one[2])).toEqual(['paid', 'writtenOff', 'carriedForward', 'paid'])
+    expect(policy.invoiceSummaries.map(one => one[2])).toEqual([
+      'paid',
+      'writtenOff',
+      'carriedForward',
+      'paid',
+    ])
     expect(moneyIn(policy)).toBe(priceOf(policy))
   })
 
@@ -545,7 +559,7 @@ describe(`random histories of unpaid invoices (seed ${SEED})`, () => {
         for (let days = 0; days < 365 && policy.loaded.aggregate.lapses.size === 0; days += 5)
           await policy.advance(add(policy.now, 5, 'day', zone))
         const times = [policy.now]
-        journalHolds(policy.posted, policy.loaded.aggregate, times)
+        expectJournalConsistent(policy.posted, policy.loaded.aggregate, times)
         const rounds = one.comesBack ? (one.again ? 2 : 1) : 0
         for (let round = 0; round < rounds; round += 1) {
           const lapse = [...policy.loaded.aggregate.lapses.values()].at(-1)
@@ -572,7 +586,7 @@ describe(`random histories of unpaid invoices (seed ${SEED})`, () => {
           await policy.advance(add(policy.now, 5, 'day', zone))
         }
         await payAll(policy)
-        journalHolds(policy.posted, policy.loaded.aggregate, times)
+        expectJournalConsistent(policy.posted, policy.loaded.aggregate, times)
         const { effectiveEnd, originalEnd } = policy.loaded.aggregate.policy
         const given = effectiveEnd < originalEnd ? givenUp(policy) : 0
         expect(Math.round(moneyIn(policy) * 100) + given).toBe(

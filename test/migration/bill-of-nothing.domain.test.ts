@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { futureInstallments, totalDueOf } from '../../src/policy/bills/amounts-due.ts'
 import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
-import { chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
+import { expectChargesBilledOnce, expectItemsSumToCharges } from '../support/money-checks.ts'
 import { BOOK_BEGINS, converted, DAY, type Wire } from './made-book.ts'
 
 /** One year for 120 with a change that has no installments. */
@@ -87,8 +87,8 @@ describe('a change without installments', () => {
     expect(billedItemsOf(aggregate)(bill).map(({ amount }) => amount.minor)).toEqual([-12_000, 3_310, 8_690])
     expect(totalDueOf(aggregate, second!).minor).toBe(0)
     expect(futureInstallments(aggregate)).toEqual([])
-    itemsComeToCharges({ aggregate })
-    chargesAreBilledOnce({ aggregate })
+    expectItemsSumToCharges({ aggregate })
+    expectChargesBilledOnce({ aggregate })
     expect(totals.invoiced.minor).toBe(12_000)
     expect(mappings.filter(one => one.kind === 'invoices').map(one => one.originalId)).toEqual(['I1'])
   })
@@ -129,8 +129,8 @@ describe('a change of a policy that is billed quarterly', () => {
     const { policies, failures } = converted(wire)
     expect(failures).toEqual([])
     const aggregate = policies[0]!
-    itemsComeToCharges({ aggregate })
-    chargesAreBilledOnce({ aggregate })
+    expectItemsSumToCharges({ aggregate })
+    expectChargesBilledOnce({ aggregate })
     const own = [...aggregate.installments.values()].slice(4).sort((a, b) => a.issueAt - b.issueAt)
     return own.map(bill => billedItemsOf(aggregate)(bill).map(({ amount }) => amount.minor))
   }
@@ -201,8 +201,8 @@ describe('a change of a policy that is billed once at a later time', () => {
     const { policies, failures } = converted(wire)
     expect(failures).toEqual([])
     const aggregate = policies[0]!
-    itemsComeToCharges({ aggregate })
-    chargesAreBilledOnce({ aggregate })
+    expectItemsSumToCharges({ aggregate })
+    expectChargesBilledOnce({ aggregate })
     const items = billedItemsOf(aggregate)
     return [...aggregate.modifications.values()].map(({ locator }) =>
       [...aggregate.installments.values()]

@@ -19,12 +19,12 @@ import { decideReinstatement } from '../../src/transactions/reinstatements/decis
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { accountsOf } from '../../tools/book/requests.ts'
 import type { Element, Policy, Transaction } from '../../tools/book/wire.ts'
-import { exampleConfiguration, groundOf } from '../support/configurations.ts'
+import { exampleConfiguration, newPolicyContextOf } from '../support/configurations.ts'
 import {
-  billsWhatStands,
-  chargesAreBilledOnce,
-  itemsComeToCharges,
-  paidAsAsked,
+  expectBillsMatchPrice,
+  expectChargesBilledOnce,
+  expectItemsSumToCharges,
+  expectPaidMatchesTotals,
 } from '../support/money-checks.ts'
 import { attemptAt, inState, type Story } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
@@ -42,7 +42,7 @@ function* stories(seed: string, accounts: number): Generator<Migrated> {
     const { id, data } = account.accountData
     const { request } = readAccount(structuredClone(account) as never, id, true)
     const digits = Array.from({ length: digitsNeeded(request) }, () => sequence++ * 64)
-    const ground = groundOf('motor', 'private_motor', data, NOW)
+    const ground = newPolicyContextOf('motor', 'private_motor', data, NOW)
     const { policies, failures } = convertAccount(request, {
       configuration,
       configVersion: 1,
@@ -126,10 +126,10 @@ function holdsTogether(story: Migrated): void {
   modificationsAddUp(story)
   recordedChangesAddUp(story)
   expect(Number(billed(aggregate).toFixed()), story.name).toBe(priceOf(story).total)
-  paidAsAsked(story.loaded)
-  itemsComeToCharges(story.loaded)
-  chargesAreBilledOnce(story.loaded)
-  billsWhatStands(story.loaded)
+  expectPaidMatchesTotals(story.loaded)
+  expectItemsSumToCharges(story.loaded)
+  expectChargesBilledOnce(story.loaded)
+  expectBillsMatchPrice(story.loaded)
   const segments = segmentsInForce(lineOf(aggregate, boundQuote(aggregate)))
   for (const [at, { start, end }] of segments.entries()) {
     expect(start).toBeLessThan(end)

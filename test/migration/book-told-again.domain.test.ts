@@ -13,12 +13,12 @@ import { Untellable } from '../../src/reporting/export/account/words.ts'
 import type { Converted } from '../../src/servicing/migration/convert/converted.ts'
 import { creditChange, creditOf } from '../../src/transactions/payments/settling.ts'
 import { accountsOf } from '../../tools/book/requests.ts'
-import { carriedAgain } from '../support/carried-again.ts'
-import { type Example, groundOf } from '../support/configurations.ts'
+import { convertForTest } from '../support/carried-again.ts'
+import { type Example, newPolicyContextOf } from '../support/configurations.ts'
 import { afterStep, type Book, type BookStep, bookSteps, emptyBook } from '../support/payment-story.ts'
 import { size } from '../support/sizes.ts'
-import { type LiveBook, toldAgain } from '../support/told-again.ts'
-import { answersOf, toldBilling, toldPolicy, toldPrice } from '../support/told-answers.ts'
+import { accountFromResponses, type LiveBook } from '../support/told-again.ts'
+import { answersOf, comparableBilling, comparablePolicy, comparablePrice } from '../support/told-answers.ts'
 
 const SEED = 20261122
 
@@ -27,7 +27,7 @@ const requestOf = (
   policies: readonly PolicyAggregate[],
   disbursements: LiveBook['disbursements'] = [],
 ) =>
-  toldAgain({
+  accountFromResponses({
     id: 'A',
     values: policyholder.entity.values,
     policies: policies.map(one => ({ ...answersOf(one, product), auxData: {} })),
@@ -49,9 +49,9 @@ function isTheSame(
   expect(policies.length).toBe(before.length)
   for (const [at, policy] of before.entries()) {
     const [live, again] = [answersOf(policy, product), answersOf(policies[at]!, product)]
-    expect(toldPolicy(again)).toEqual(toldPolicy(live))
-    expect(toldPrice(again)).toEqual(toldPrice(live))
-    expect(toldBilling(again)).toEqual(toldBilling(live))
+    expect(comparablePolicy(again)).toEqual(comparablePolicy(live))
+    expect(comparablePrice(again)).toEqual(comparablePrice(live))
+    expect(comparableBilling(again)).toEqual(comparableBilling(live))
   }
   expect(creditIn(policies)).toBe(creditIn(before))
 }
@@ -124,7 +124,11 @@ describe.each<Example>(['motor', 'home'])(`a paid book on the ${'%s'} example (s
             if (isTellable(next)) book = next
           }
           const before = issuedOf(book)
-          isTheSame(book.ground, before, carriedAgain(requestOf(book.ground, before), book.ground, book.now))
+          isTheSame(
+            book.ground,
+            before,
+            convertForTest(requestOf(book.ground, before), book.ground, book.now),
+          )
           for (const { invoices, payments } of before) {
             const standing = [...payments.values()].filter(one => one.reversedAt === undefined)
             seen.policies += 1
@@ -155,8 +159,8 @@ describe('a generated book that was migrated', () => {
         accounts: size(30, 1_000),
         asOf: '2026-10-01',
       })) {
-        const ground = groundOf('motor', 'private_motor', account.accountData.data, now)
-        const first = carriedAgain(account, ground, now)
+        const ground = newPolicyContextOf('motor', 'private_motor', account.accountData.data, now)
+        const first = convertForTest(account, ground, now)
         expect(first.failures).toEqual([])
         const request = told(
           ground,
@@ -170,7 +174,7 @@ describe('a generated book that was migrated', () => {
           })),
         )
         if (!request) continue
-        const again = carriedAgain(request, ground, now)
+        const again = convertForTest(request, ground, now)
         isTheSame(ground, first.policies, again)
         expect(again.totals).toEqual(first.totals)
         const paidOut = ({ disbursements }: Converted) =>

@@ -12,7 +12,7 @@ import { workOn } from '../../src/servicing/migration/run/run.ts'
 import { countsQuery, newMigrationQueries, readCounts } from '../../src/servicing/migration/store.ts'
 import { generateAccount } from '../../tools/book/account.ts'
 import { callOk } from '../support/api.ts'
-import { told } from '../support/carried-over.ts'
+import { exportedAccounts } from '../support/carried-over.ts'
 import { boundDatabase, nextNumber, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { motorTenant } from '../support/motor.ts'
 
@@ -148,7 +148,7 @@ describe('migrating an account', () => {
         },
       })
     }
-    const accounts = await told(await from.signIn('anna.admin'))
+    const accounts = await exportedAccounts(await from.signIn('anna.admin'))
     expect(accounts.flatMap(one => one.policies).map(one => one.as)).toEqual([
       'history',
       'history',

@@ -26,7 +26,7 @@ import { boundQuote, type PolicyAggregate, putRecords } from '../../src/policy/r
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { cancelled } from '../../src/transactions/cancellations/effect.ts'
 import { reinstated } from '../../src/transactions/reinstatements/effect.ts'
-import { chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
+import { expectChargesBilledOnce, expectItemsSumToCharges } from '../support/money-checks.ts'
 import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import {
@@ -110,8 +110,8 @@ describe(`accounts of another system (seed ${SEED})`, () => {
           }
           for (const modification of policy!.modifications.values())
             for (const [at, one] of planOf(policy!, modification).entries()) expect(one.number).toBe(at + 1)
-          itemsComeToCharges({ aggregate: policy! })
-          chargesAreBilledOnce({ aggregate: policy! })
+          expectItemsSumToCharges({ aggregate: policy! })
+          expectChargesBilledOnce({ aggregate: policy! })
         }),
         runs(20, 3_000),
       )

@@ -11,7 +11,7 @@ import type { Loaded } from '../../src/policy/surroundings.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
 import { readAccount } from '../../src/servicing/migration/request.ts'
 import { decideLapse, type LapseOperation } from '../../src/transactions/lapses/kind.ts'
-import { exampleConfiguration, groundOf } from '../support/configurations.ts'
+import { exampleConfiguration, newPolicyContextOf } from '../support/configurations.ts'
 import { migratedAccount, migratedInvoice, migratedPolicy } from '../support/migrated.ts'
 import { attemptAt } from '../support/policy-story.ts'
 import '../../src/transactions/kinds.ts'
@@ -52,7 +52,7 @@ async function after(
   operation: LapseOperation,
   now: Instant,
 ): Promise<PolicyAggregate> {
-  const loaded = { ...groundOf('motor', 'private_motor', {}, now), aggregate } as Loaded
+  const loaded = { ...newPolicyContextOf('motor', 'private_motor', {}, now), aggregate } as Loaded
   const { planned } = await decideLapse(loaded, operation, attemptAt(now))
   return planned?.aggregate ?? aggregate
 }

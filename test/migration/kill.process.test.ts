@@ -8,7 +8,7 @@ import { type DeployedExample, deployTestTenant, testUsers, zipOf } from '../../
 import type { MigrationResponse } from '../../src/servicing/migration/contract.ts'
 import { randomOf } from '../../tools/book/random.ts'
 import { requests } from '../../tools/book/requests.ts'
-import { databaseContents, type Leave, lacking, timersBefore } from '../support/database-contents.ts'
+import { databaseContents, type Leave, surplusRows, timersBefore } from '../support/database-contents.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { measured, size } from '../support/sizes.ts'
 
@@ -191,7 +191,7 @@ test.runIf(size(false, true))(
     const span = { since, until: Date.now() }
     const expected = await databaseContents(service.dataFolder, whole, span, LEAVE)
     const actual = await databaseContents(service.dataFolder, broken, span, LEAVE)
-    const [more, less] = [await lacking(actual, expected), await lacking(expected, actual)]
+    const [more, less] = [await surplusRows(actual, expected), await surplusRows(expected, actual)]
     expect({ more, less }).toEqual({ more: [], less: [] })
     // All kills happened while the migrations ran.
     expect(done).toHaveLength(KILLS)

@@ -18,7 +18,7 @@ import { callOk } from '../support/api.ts'
 import { comparable } from '../support/comparable.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear, workedOf, yearFromSoon } from '../support/motor.ts'
-import { type LiveBook, toldAgain } from '../support/told-again.ts'
+import { accountFromResponses, type LiveBook } from '../support/told-again.ts'
 import { withPlugins } from '../support/with-plugins.ts'
 
 const DAY = 86_400_000
@@ -203,7 +203,7 @@ async function migratedAgain(from: Side, other: Side, motor: Motor): Promise<Sid
   const policies = await policiesOf(from)
   const { values } = plainYear().request.policyholder
   const account = (id: string, of: LiveBook['policies']) =>
-    toldAgain({ id, values, policies: of, disbursements: [] })
+    accountFromResponses({ id, values, policies: of, disbursements: [] })
   const second = account('A-2', [policies[1]!])
   for (const { transactions } of second.policies[0]!.terms as Wire[])
     for (const one of transactions) nest(one)

@@ -9,13 +9,13 @@ import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
-import { groundOf, workedPolicies } from '../support/configurations.ts'
+import { newPolicyContextOf, workedPolicies } from '../support/configurations.ts'
 import { attemptAt } from '../support/policy-story.ts'
 import '../../src/transactions/kinds.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12) as Instant
 const { policy, policyholder } = workedPolicies('motor')[0]!.request
-const ground = groundOf('motor', 'private_motor', policyholder.values, NOW)
+const ground = newPolicyContextOf('motor', 'private_motor', policyholder.values, NOW)
 const { product } = ground
 
 /** A policy with four perils for each vehicle, and two more segments of each peril for each endorsement. */

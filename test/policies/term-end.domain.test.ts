@@ -10,13 +10,13 @@ import {
   readTermEndNotice,
   termEndTimers,
 } from '../../src/transactions/term-end.ts'
-import { groundOf, plentyOfLocators, workedPolicies } from '../support/configurations.ts'
+import { newPolicyContextOf, plentyOfLocators, workedPolicies } from '../support/configurations.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12) as Instant
 const DAY_MS = 86_400_000
 
 const worked = workedPolicies('motor')[0]!
-const ground = groundOf('motor', 'private_motor', worked.request.policyholder.values, NOW)
+const ground = newPolicyContextOf('motor', 'private_motor', worked.request.policyholder.values, NOW)
 const { product, timeZone } = ground
 const attempt = {
   now: NOW,

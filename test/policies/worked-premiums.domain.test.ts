@@ -9,7 +9,12 @@ import { type PolicyAggregate, quoteParts, selectedQuote } from '../../src/polic
 import { policyState } from '../../src/policy/transitions.ts'
 import type { Attempt } from '../../src/rating/rate.ts'
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
-import { type Example, groundOf, plentyOfLocators, workedPolicies } from '../support/configurations.ts'
+import {
+  type Example,
+  newPolicyContextOf,
+  plentyOfLocators,
+  workedPolicies,
+} from '../support/configurations.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12) as Instant
 
@@ -81,7 +86,7 @@ const EXAMPLES: Example[] = ['motor', 'home']
 for (const example of EXAMPLES)
   describe(`worked premiums of the ${example} example`, () => {
     for (const worked of workedPolicies(example)) {
-      const ground = groundOf(
+      const ground = newPolicyContextOf(
         example,
         worked.request.policy.productName,
         worked.request.policyholder.values,

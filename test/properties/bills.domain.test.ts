@@ -43,9 +43,9 @@ import { decideCreation, decideIssue } from '../../src/transactions/new-business
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { decideScheduleChange } from '../../src/transactions/schedule/schedule-change.ts'
-import { boatGround } from '../support/boat-ground.ts'
+import { boatContext } from '../support/boat-ground.ts'
 import { month, SCHEDULES } from '../support/boat-product.ts'
-import { journalHolds } from '../support/journal-checks.ts'
+import { expectJournalConsistent } from '../support/journal-checks.ts'
 import { ownBillsFiles } from '../support/own-bills.ts'
 import { attemptAt, inState } from '../support/policy-story.ts'
 import { scatteredBills } from '../support/scattered-bills.ts'
@@ -150,7 +150,7 @@ async function begin({
   carriesBelow: string
 }): Promise<Story> {
   const now = month(0)
-  const ground = boatGround(currency, now, byPlugin ? ownBillsFiles('', carrying(carriesBelow)) : {})
+  const ground = boatContext(currency, now, byPlugin ? ownBillsFiles('', carrying(carriesBelow)) : {})
   const start = add(startOfDay(now, ground.timeZone), lead, 'day', ground.timeZone)
   const digits = minorDigits(ground.currency)
   const request = PolicyCreateRequest.parse({
@@ -551,7 +551,7 @@ describe(`bills (seed ${SEED})`, () => {
             await showsWhatItPlans(story)
           }
           const { aggregate, product } = story.loaded
-          journalHolds(posted, aggregate, times)
+          expectJournalConsistent(posted, aggregate, times)
           const fees = [...aggregate.installments.values()].flatMap(one => one.fees ?? [])
           if (fees.some(fee => fee.reversedBy)) seen.set('giveFeeBack', (seen.get('giveFeeBack') ?? 0) + 1)
           const shown = policyResponse(aggregate, product, { summarizeQuotes: false })

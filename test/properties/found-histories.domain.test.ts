@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { localParts } from '../../src/kernel/time.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
-import { agreesWithModel, priceOf, tiles, viewOf } from '../support/story-checks.ts'
+import { expectModelAgrees, expectSegmentsMatchModel, priceOf, viewOf } from '../support/story-checks.ts'
 import { keyedExposures, keyedPerils } from '../support/story-keys.ts'
 import type { NewBusiness, Step } from '../support/story-steps.ts'
-import { type Told, tell } from '../support/story-telling.ts'
+import { carryOutStep, type StepOutcome } from '../support/story-telling.ts'
 
 /** 2027-01-30 to 2028-01-30, with the data of the example's first worked policy and its first payment schedule. */
 const YEAR: NewBusiness = { which: 0, schedule: 0, startDays: 0, days: 365 }
@@ -52,12 +52,12 @@ async function told(
   steps: readonly Step[],
   business = YEAR,
   example: 'motor' | 'home' = 'motor',
-): Promise<Told> {
-  let last: Told = { story: await beginStory(example, business) }
+): Promise<StepOutcome> {
+  let last: StepOutcome = { story: await beginStory(example, business) }
   for (const one of steps) {
-    last = await tell(last.story, one)
-    agreesWithModel(last.story)
-    tiles(last.story)
+    last = await carryOutStep(last.story, one)
+    expectModelAgrees(last.story)
+    expectSegmentsMatchModel(last.story)
   }
   return last
 }

@@ -5,23 +5,23 @@ import { describe, expect, it } from 'vitest'
 import { journalOfChange } from '../../src/policy/journal/history.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import type { Example } from '../support/configurations.ts'
-import { journalHolds } from '../support/journal-checks.ts'
+import { expectJournalConsistent } from '../support/journal-checks.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import {
-  addsUp,
-  agreesWithModel,
   answerNow,
+  expectModelAgrees,
+  expectOutcomeMatches,
+  expectSegmentsMatchModel,
+  expectSnapshotsMatch,
+  expectSumsMatch,
   figures,
-  invoiced,
-  isAsExpected,
-  knowsWhatItAnswered,
+  invoiceTotalsByLocator,
   priceOf,
-  tiles,
 } from '../support/story-checks.ts'
 import { newBusiness, type Step, step, steps } from '../support/story-steps.ts'
-import { inSteps, tell } from '../support/story-telling.ts'
+import { carryOutStep, endStory } from '../support/story-telling.ts'
 
 const SEED = 20261121
 
@@ -45,7 +45,7 @@ function tale(story: Story): string {
 
 async function told(start: Story, all: readonly Step[]): Promise<Story> {
   let story = start
-  for (const one of all) ({ story } = await tell(story, one))
+  for (const one of all) ({ story } = await carryOutStep(story, one))
   return story
 }
 
@@ -57,24 +57,24 @@ export function describeHistories(example: Example): void {
         await fc.assert(
           fc.asyncProperty(newBusiness, steps, async (business, all) => {
             let story = await beginStory(example, business)
-            agreesWithModel(story)
-            let asked = invoiced(story)
+            expectModelAgrees(story)
+            let asked = invoiceTotalsByLocator(story)
             const posted = journalOfChange(undefined, story.loaded.aggregate, story.now)
             const times = [story.now]
             for (const one of all) {
-              const next = await tell(story, one)
+              const next = await carryOutStep(story, one)
               const was = story.loaded.aggregate
               posted.push(...journalOfChange(was, next.story.loaded.aggregate, next.story.now))
               times.push(next.story.now)
-              isAsExpected(next)
+              expectOutcomeMatches(next)
               story = next.story
-              asked = invoiced(story, asked)
-              agreesWithModel(story)
-              tiles(story)
+              asked = invoiceTotalsByLocator(story, asked)
+              expectModelAgrees(story)
+              expectSegmentsMatchModel(story)
             }
-            addsUp(story)
-            journalHolds(posted, story.loaded.aggregate, times)
-            expect(invoiced(story)).toEqual(asked)
+            expectSumsMatch(story)
+            expectJournalConsistent(posted, story.loaded.aggregate, times)
+            expect(invoiceTotalsByLocator(story)).toEqual(asked)
             const options = { summarizeQuotes: true }
             const { aggregate, product } = story.loaded
             expect(policyResponse(storedAggregate(aggregate), product, options)).toEqual(
@@ -95,10 +95,10 @@ export function describeHistories(example: Example): void {
             let story = await beginStory(example, business)
             const answers = [answerNow(story)]
             for (const one of all) {
-              ;({ story } = await tell(story, one))
+              ;({ story } = await carryOutStep(story, one))
               answers.push(answerNow(story))
             }
-            knowsWhatItAnswered(story, answers)
+            expectSnapshotsMatch(story, answers)
           }),
           runs(3, 150),
         )
@@ -130,13 +130,13 @@ export function describeHistories(example: Example): void {
         await fc.assert(
           fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {
             const before = await told(await beginStory(example, business), all)
-            const cancelled = await inSteps(before, last, 'cancelAndReinstate')
+            const cancelled = await endStory(before, last, 'cancelAndReinstate')
             fc.pre(cancelled !== undefined)
             expect(priceOf(cancelled!)).toEqual(priceOf(before))
             expect(cancelled!.loaded.aggregate.policy.effectiveEnd).toBe(
               before.loaded.aggregate.policy.effectiveEnd,
             )
-            addsUp(cancelled!)
+            expectSumsMatch(cancelled!)
           }),
           runs(5, 250),
         )
@@ -150,7 +150,7 @@ export function describeHistories(example: Example): void {
         await fc.assert(
           fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {
             const before = await told(await beginStory(example, business), all)
-            const withdrawn = await inSteps(before, last, 'withdraw')
+            const withdrawn = await endStory(before, last, 'withdraw')
             fc.pre(withdrawn !== undefined)
             expect(priceOf(withdrawn!)).toMatchObject({
               grossPremium: 0,
@@ -159,7 +159,7 @@ export function describeHistories(example: Example): void {
               grossCommissions: 0,
               total: 0,
             })
-            addsUp(withdrawn!)
+            expectSumsMatch(withdrawn!)
           }),
           runs(3, 100),
         )

@@ -20,7 +20,12 @@ import {
   decidePrice,
   decideUpdate,
 } from '../../src/transactions/new-business/decision.ts'
-import { type Example, groundOf, plentyOfLocators, workedPolicies } from '../support/configurations.ts'
+import {
+  type Example,
+  newPolicyContextOf,
+  plentyOfLocators,
+  workedPolicies,
+} from '../support/configurations.ts'
 import { size } from '../support/sizes.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12) as Instant
@@ -123,7 +128,7 @@ for (const example of EXAMPLES)
           fc.array(step, { maxLength: 12 }),
           async (which, steps) => {
             const { policy: request, policyholder } = worked[which]!.request
-            const ground = groundOf(example, request.productName, policyholder.values, NOW)
+            const ground = newPolicyContextOf(example, request.productName, policyholder.values, NOW)
             const created = await decideCreation(
               PolicyCreateRequest.parse({
                 ...request,

@@ -12,7 +12,11 @@ import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { invoiceStatus, isOutstanding } from '../../src/policy/records/invoice.ts'
 import type { Example } from '../support/configurations.ts'
 import { migratedBooks } from '../support/migrated-books.ts'
-import { billsWhatStands, itemsComeToCharges, paidAsAsked } from '../support/money-checks.ts'
+import {
+  expectBillsMatchPrice,
+  expectItemsSumToCharges,
+  expectPaidMatchesTotals,
+} from '../support/money-checks.ts'
 import { afterStep, type Book, type BookStep, bookSteps, emptyBook } from '../support/payment-story.ts'
 import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
@@ -176,9 +180,9 @@ describe.each(BOOKS)(
               stand = now
             }
             for (const loaded of book.policies) {
-              paidAsAsked(loaded)
-              itemsComeToCharges(loaded)
-              billsWhatStands(loaded)
+              expectPaidMatchesTotals(loaded)
+              expectItemsSumToCharges(loaded)
+              expectBillsMatchPrice(loaded)
               expect(invoiceResponses(storedAggregate(loaded.aggregate))).toEqual(
                 invoiceResponses(loaded.aggregate),
               )
@@ -221,7 +225,7 @@ describe('The payments of a policyholder whose policies were migrated', () => {
             if (book !== before) seen.steps += 1
           }
           for (const [index, loaded] of book.policies.entries()) {
-            paidAsAsked(loaded)
+            expectPaidMatchesTotals(loaded)
             const migrated = begun.policies[index]?.aggregate
             for (const [locator, one] of loaded.aggregate.invoices)
               if (invoiceStatus(one) === 'writtenOff' && !migrated?.invoices.has(locator))

@@ -9,7 +9,7 @@ import { beginStory } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
 import { answerNow } from '../support/story-checks.ts'
 import { newBusiness, steps } from '../support/story-steps.ts'
-import { tell } from '../support/story-telling.ts'
+import { carryOutStep } from '../support/story-telling.ts'
 
 /** The response as JSON with its numbers as text, amounts with all of their digits (brief 5.5). */
 const textual = (answer: object): string =>
@@ -30,7 +30,7 @@ describe.each(examples)('A policy of the %s example as plugins see it', example 
         fc.asyncProperty(newBusiness, steps, async (business, all) => {
           let story = await beginStory(example, business)
           for (const one of [undefined, ...all]) {
-            if (one) ({ story } = await tell(story, one))
+            if (one) ({ story } = await carryOutStep(story, one))
             const { answer } = answerNow(story)
             const before = JSON.stringify(answer)
             const input = [{ policy: asPluginInput(answer) }]

@@ -25,9 +25,9 @@ import { attemptAt, beginStory, type Story } from '../support/policy-story.ts'
 import { type ProraterName, withProrater } from '../support/prorater.ts'
 import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
-import { invoiced, modificationsAddUp, priceOf, same, viewOf } from '../support/story-checks.ts'
+import { invoiceTotalsByLocator, modificationsAddUp, priceOf, same, viewOf } from '../support/story-checks.ts'
 import { type NewBusiness, newBusiness } from '../support/story-steps.ts'
-import { inSteps, tell } from '../support/story-telling.ts'
+import { carryOutStep, endStory } from '../support/story-telling.ts'
 
 const SEED = 20261121
 const EXAMPLES: Example[] = ['motor', 'home']
@@ -167,8 +167,8 @@ async function moved(story: Story, one: Move): Promise<Story | undefined> {
         reprice: false,
       }
       const after = one.firmly
-        ? await inSteps(story, step, 'cancelAndReinstate')
-        : (await tell(story, step)).story
+        ? await endStory(story, step, 'cancelAndReinstate')
+        : (await carryOutStep(story, step)).story
       return after && withAggregate(after, after.loaded.aggregate)
     }
     case 'wait': {
@@ -258,7 +258,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
       await fc.assert(
         fc.asyncProperty(newBusiness, moves, async (business, all) => {
           let story = await begun(example, business, prorater)
-          let asked = invoiced(story)
+          let asked = invoiceTotalsByLocator(story)
           let isCancelled = false
           const perils = story.loaded.aggregate.perils.size
           const kept = [{ at: story.now, answer: shown(story) }]
@@ -268,14 +268,14 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
             carriedOut.set(one.kind, (carriedOut.get(one.kind) ?? 0) + 1)
             isCancelled ||= one.kind === 'cancel'
             story = next
-            asked = invoiced(story, asked)
+            asked = invoiceTotalsByLocator(story, asked)
             modificationsAddUp(story)
             billsAddUp(story)
             tiles(story)
             if (!isCancelled) coversToTheEnd(story, perils)
             kept.push({ at: story.now, answer: shown(story) })
           }
-          expect(invoiced(story)).toEqual(asked)
+          expect(invoiceTotalsByLocator(story)).toEqual(asked)
           const { aggregate, product } = story.loaded
           const options = { summarizeQuotes: true }
           const now = kept.at(-1)!.answer
@@ -311,7 +311,9 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
             same(comparable(priceOf(asked)), comparable(priceOf(plain)))
             same(comparable(shown(asked)), comparable(shown(plain)))
           }
-          expect([...invoiced(asked).values()]).toEqual([...invoiced(plain).values()])
+          expect([...invoiceTotalsByLocator(asked).values()]).toEqual([
+            ...invoiceTotalsByLocator(plain).values(),
+          ])
         }),
         runs(5),
       )

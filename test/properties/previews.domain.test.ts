@@ -25,7 +25,7 @@ import { attemptAt, beginStory, inState, type Story } from '../support/policy-st
 import { size } from '../support/sizes.ts'
 import { same } from '../support/story-checks.ts'
 import { newBusiness, steps } from '../support/story-steps.ts'
-import { tell } from '../support/story-telling.ts'
+import { carryOutStep } from '../support/story-telling.ts'
 import '../../src/transactions/kinds.ts'
 
 const SEED = 20261121
@@ -168,7 +168,7 @@ describe.each<Example>(['motor', 'home'])(`a preview on the %s example (seed ${S
           fc.array(asked, { minLength: 2, maxLength: 5 }),
           async (business, all, questions) => {
             let story = await beginStory(example, business)
-            for (const one of all) ({ story } = await tell(story, one))
+            for (const one of all) ({ story } = await carryOutStep(story, one))
             const { aggregate: before, product } = story.loaded
             for (const question of questions) {
               const preview = previewOf(story, question)

@@ -13,17 +13,17 @@ import { storedAggregate } from '../support/stored-aggregate.ts'
 import {
   answerNow,
   billed,
-  invoiced,
-  knowsWhatItAnswered,
+  expectSegmentsMatchModel,
+  expectSnapshotsMatch,
+  invoiceTotalsByLocator,
   modificationsAddUp,
   priceOf,
   recordedChangesAddUp,
   same,
-  tiles,
   viewOf,
 } from '../support/story-checks.ts'
 import { type NewBusiness, newBusiness, type Step, step, steps } from '../support/story-steps.ts'
-import { inSteps, tell } from '../support/story-telling.ts'
+import { carryOutStep, endStory } from '../support/story-telling.ts'
 
 const SEED = 20261121
 
@@ -36,7 +36,7 @@ const begin = async (example: Example, business: NewBusiness, name: ProraterName
 
 async function told(start: Story, all: readonly Step[]): Promise<Story> {
   let story = start
-  for (const one of all) ({ story } = await tell(story, one))
+  for (const one of all) ({ story } = await carryOutStep(story, one))
   return story
 }
 
@@ -90,7 +90,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
           let plain = await beginStory(example, business)
           let asked = await begin(example, business, 'proportional')
           for (const one of all) {
-            const [first, second] = [await tell(plain, one), await tell(asked, one)]
+            const [first, second] = [await carryOutStep(plain, one), await carryOutStep(asked, one)]
             plain = first.story
             asked = second.story
             expect(second.refused?.code).toBe(first.refused?.code)
@@ -98,7 +98,9 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
             same(comparable(second.recorded), comparable(first.recorded))
             same(comparable(answerNow(asked).answer), comparable(answerNow(plain).answer))
             same(comparable(priceOf(asked)), comparable(priceOf(plain)))
-            expect([...invoiced(asked).values()]).toEqual([...invoiced(plain).values()])
+            expect([...invoiceTotalsByLocator(asked).values()]).toEqual([
+              ...invoiceTotalsByLocator(plain).values(),
+            ])
           }
         }),
         { seed: SEED, numRuns: size(5, 1_500) },
@@ -115,23 +117,23 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
       await fc.assert(
         fc.asyncProperty(newBusiness, steps, async (business, all) => {
           let story = await begin(example, business, 'whimsical')
-          let asked = invoiced(story)
+          let asked = invoiceTotalsByLocator(story)
           const answers = [answerNow(story)]
           for (const one of all) {
             const from = prorations.length
-            const { story: after, refused, previewed, recorded } = await tell(story, one)
+            const { story: after, refused, previewed, recorded } = await carryOutStep(story, one)
             story = after
             if (!refused && recorded) counted += saidSince(story, from)
             if (previewed && recorded) same(comparable({ ...previewed, ...recorded }), comparable(previewed))
-            asked = invoiced(story, asked)
-            tiles(story)
+            asked = invoiceTotalsByLocator(story, asked)
+            expectSegmentsMatchModel(story)
             modificationsAddUp(story)
             recordedChangesAddUp(story)
             billsAddUp(story)
             answers.push(answerNow(story))
           }
-          expect(invoiced(story)).toEqual(asked)
-          knowsWhatItAnswered(story, answers)
+          expect(invoiceTotalsByLocator(story)).toEqual(asked)
+          expectSnapshotsMatch(story, answers)
           const { aggregate, product } = story.loaded
           const answer = (of: typeof aggregate) => policyResponse(of, product, { summarizeQuotes: false })
           same(answer(storedAggregate(aggregate)), answer(aggregate))
@@ -149,7 +151,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
       await fc.assert(
         fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {
           const before = await told(await begin(example, business, 'whimsical'), all)
-          const back = await inSteps(before, last, 'cancelAndReinstate')
+          const back = await endStory(before, last, 'cancelAndReinstate')
           fc.pre(back !== undefined)
           same(priceOf(back!), priceOf(before))
           billsAddUp(back!)
@@ -166,7 +168,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
       await fc.assert(
         fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {
           const before = await told(await begin(example, business, 'whimsical'), all)
-          const withdrawn = await inSteps(before, last, 'withdraw')
+          const withdrawn = await endStory(before, last, 'withdraw')
           fc.pre(withdrawn !== undefined)
           expect(priceOf(withdrawn!)).toMatchObject({
             grossPremium: 0,

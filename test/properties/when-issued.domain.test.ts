@@ -10,13 +10,13 @@ import { policyResponse } from '../../src/policy/projection/policy.ts'
 import type { Endorsement } from '../../src/policy/records/transactions.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { policyWhenIssued } from '../../src/transactions/endorsements/plans.ts'
-import { foreseeable } from '../support/comparable.ts'
+import { withoutIssueEffects } from '../support/comparable.ts'
 import type { Example } from '../support/configurations.ts'
 import { attemptAt, beginStory, inState, type Story } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
 import { same } from '../support/story-checks.ts'
 import { newBusiness, type Step, step } from '../support/story-steps.ts'
-import { attempted, tell } from '../support/story-telling.ts'
+import { carryOutStep, resultOrRefusal } from '../support/story-telling.ts'
 
 const SEED = 20261122
 const AN_HOUR = 3_600_000
@@ -37,7 +37,7 @@ async function readAfterIssue(
 ): Promise<PolicyResponse | Refusal> {
   const operation = { action: 'issue', endorsement: locator, conflictHandling: 'invalidate' } as const
   const attempt = attemptAt((now + AN_HOUR) as Instant)
-  const issued = await attempted(() => decideEndorsement(loaded, operation, attempt))
+  const issued = await resultOrRefusal(() => decideEndorsement(loaded, operation, attempt))
   if (issued instanceof Refusal) return issued
   return policyResponse(issued.planned.aggregate, loaded.product, { summarizeQuotes: false })
 }
@@ -61,10 +61,10 @@ describe.each<Example>(['motor', 'home'])(`policyWhenIssued on the %s example (s
         fc.asyncProperty(newBusiness, histories, async (business, all) => {
           let story = await beginStory(example, business)
           for (const one of all) {
-            ;({ story } = await tell(story, one))
+            ;({ story } = await carryOutStep(story, one))
             const { loaded, now } = story
             for (const accepted of inState(loaded.aggregate.endorsements, 'accepted')) {
-              const foreseen = await attempted(
+              const foreseen = await resultOrRefusal(
                 async () => policyWhenIssued(loaded, accepted.locator, now) as PolicyResponse,
               )
               const read = await readAfterIssue(story, accepted)
@@ -72,7 +72,7 @@ describe.each<Example>(['motor', 'home'])(`policyWhenIssued on the %s example (s
                 expect(foreseen).toEqual(read)
                 continue
               }
-              same(foreseeable(foreseen), foreseeable(read))
+              same(withoutIssueEffects(foreseen), withoutIssueEffects(read))
               const before = policyResponse(loaded.aggregate, loaded.product, { summarizeQuotes: false })
               seen[accepted.kind] += 1
               if (replacements(foreseen) > replacements(before)) seen.replacing += 1

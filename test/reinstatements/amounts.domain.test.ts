@@ -13,7 +13,7 @@ import { decideCancellation } from '../../src/transactions/cancellations/decisio
 import { planFeeUpdate } from '../../src/transactions/fees/fee-update.ts'
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
-import { boatGround } from '../support/boat-ground.ts'
+import { boatContext } from '../support/boat-ground.ts'
 import { attemptAt } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
 import '../../src/transactions/kinds.ts'
@@ -42,7 +42,7 @@ const OWN = {
 
 type FeeTerms = { feeName: 'mooring' | 'reminder'; amount: string; from?: Instant; to?: Instant }
 
-const GROUND = boatGround('EUR', START, OWN)
+const GROUND = boatContext('EUR', START, OWN)
 
 async function insured(yearly: number, fees: readonly FeeTerms[]): Promise<Loaded> {
   const request = PolicyCreateRequest.parse({

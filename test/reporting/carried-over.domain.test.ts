@@ -15,7 +15,7 @@ import { differencesNow } from '../../src/reporting/export/account/compare.ts'
 import { minorOf } from '../../src/reporting/export/account/words.ts'
 import { type PolicyRecord, policyRecord } from '../../src/reporting/export/policy-record.ts'
 import { creditOf } from '../../src/transactions/payments/settling.ts'
-import { type CarriedGround, carriedAgain } from '../support/carried-again.ts'
+import { type ConversionContext, convertForTest } from '../support/carried-again.ts'
 import type { Example } from '../support/configurations.ts'
 import {
   afterStep,
@@ -28,7 +28,7 @@ import {
 import { beginStory } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
 import { newBusiness, steps } from '../support/story-steps.ts'
-import { tell } from '../support/story-telling.ts'
+import { carryOutStep } from '../support/story-telling.ts'
 
 const SEED = 20261126
 
@@ -94,7 +94,7 @@ const seen = { history: 0, asNow: 0, left: 0, writtenOff: 0, keptBack: 0 }
 const LEFT =
   /^it is not issued$|accepted and not issued: issue it or take it back, and export again$|^a term within another$/
 
-type Ground = Pick<NewPolicyContext, 'product'> & CarriedGround
+type Ground = Pick<NewPolicyContext, 'product'> & ConversionContext
 
 function isCarriedOver(ground: Ground, policies: readonly PolicyAggregate[], now: Instant): void {
   const records = recordsOf(policies, ground)
@@ -109,7 +109,7 @@ function isCarriedOver(ground: Ground, policies: readonly PolicyAggregate[], now
     ['told', told.request],
     ['now', asNow(told, records)],
   ] as const) {
-    const { policies: after, failures } = carriedAgain(request, ground, now)
+    const { policies: after, failures } = convertForTest(request, ground, now)
     expect(failures).toEqual([])
     if (!told.left.some(one => one.includes('no invoice')))
       expect(creditIn(after)).toBe(expectedCredit(policies, records, told))
@@ -128,7 +128,7 @@ describe.each<Example>(['motor', 'home'])(`on the ${'%s'} example (seed ${SEED})
       await fc.assert(
         fc.asyncProperty(newBusiness, steps, async (business, all) => {
           let story = await beginStory(example, business)
-          for (const one of all) story = (await tell(story, one)).story
+          for (const one of all) story = (await carryOutStep(story, one)).story
           isCarriedOver(story.loaded, [story.loaded.aggregate], story.now)
         }),
         { seed: SEED, numRuns: size(5, 300) },

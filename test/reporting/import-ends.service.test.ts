@@ -9,7 +9,7 @@ import type {
 } from '../../src/transactions/lapses/contract.ts'
 import { type Boats, boatTenant } from '../support/boat.ts'
 import { boatFiles, month } from '../support/boat-product.ts'
-import { expectSameNow, migrate, told } from '../support/carried-over.ts'
+import { expectSameNow, exportedAccounts, migrate } from '../support/carried-over.ts'
 import { prepareDatabases } from '../support/databases.ts'
 
 const json = (content: unknown): string => JSON.stringify(content)
@@ -154,7 +154,7 @@ describe('an export of policies that lapsed, were written off or held something 
       '50.00 held back, and the rest paid out': ['paid', 'paid'],
       'a tenth held back, and reinstated': ['paid', 'paid', 'paid'],
     })
-    accounts = await told(tokens.from)
+    accounts = await exportedAccounts(tokens.from)
     const names = new Map(Object.entries(sold).map(([name, one]) => [one, name]))
     const as = accounts.flatMap(one => one.policies).map(one => [names.get(one.locator), one.as] as const)
     expect(Object.fromEntries(as)).toEqual({

@@ -5,7 +5,7 @@ import type { AuxDataRecord, ToldAccount } from '../../src/reporting/export/acco
 import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
 import { generateAccount } from '../../tools/book/account.ts'
 import { callOk } from '../support/api.ts'
-import { expectSameNow, exported, migrate, originalsOf, told } from '../support/carried-over.ts'
+import { expectSameNow, exported, exportedAccounts, migrate, originalsOf } from '../support/carried-over.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 import { settledMigration } from '../support/settled-migration.ts'
@@ -124,7 +124,7 @@ const now = (): Promise<PolicyRecord[]> => exported(tokens.to, 'policies')
 
 describe('an export migrated into another tenant', () => {
   it('contains issued policies with their history or as of now, and lists those left behind', async () => {
-    first = await told(tokens.from)
+    first = await exportedAccounts(tokens.from)
     const of = new Map(first.flatMap(one => one.policies).map(one => [one.locator, one]))
     const as = Object.fromEntries(Object.entries(sold).map(([name, locator]) => [name, of.get(locator)!.as]))
     expect(as).toMatchObject({

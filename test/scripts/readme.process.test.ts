@@ -8,7 +8,7 @@ import { dirname, join, matchesGlob, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../scripts/free-port.ts'
-import { steady, type Typed, typedLines } from '../support/console-blocks.ts'
+import { type Typed, typedLines, withoutVariableParts } from '../support/console-blocks.ts'
 import { stepsOf, writeStep } from '../support/tutorial.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'bindery-newcomer-'))
@@ -92,7 +92,7 @@ async function typed(lines: readonly Typed[]): Promise<string[]> {
 async function compared(lines: readonly Typed[]): Promise<[said: string[], printed: string[]]> {
   const outputs = await typed(lines)
   const told = (prints: readonly string[]) =>
-    lines.map(({ command }, at) => `$ ${command}\n${steady(prints[at] ?? 'NOTHING')}`)
+    lines.map(({ command }, at) => `$ ${command}\n${withoutVariableParts(prints[at] ?? 'NOTHING')}`)
   return [told(lines.map(({ prints }) => prints)), told(outputs)]
 }
 

@@ -8,7 +8,7 @@ import { ACCOUNT_TYPES, type AccountType } from '../../src/platform/http/account
 import { ALL_PERMISSIONS, holds } from '../../src/platform/http/permissions.ts'
 import { callApi } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
-import { missigned, madeToken as token, unsigned, withClaims } from '../support/made-tokens.ts'
+import { madeToken as token, unsigned, withBrokenSignature, withClaims } from '../support/made-tokens.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 import { filledPath, type Operation, readApi } from '../support/openapi.ts'
 
@@ -89,7 +89,7 @@ describe('every route that needs a token returns 401 for', () => {
   const cases: [string, () => Promise<string | undefined>][] = [
     ['no token', async () => undefined],
     ['an expired one', () => employee({ ageMs: 2 * 3_600_000 })],
-    ['one with a bad signature', async () => missigned(await employee())],
+    ['one with a bad signature', async () => withBrokenSignature(await employee())],
     ['one that asks for no signature, with one', async () => unsigned(await employee())],
     ['one that asks for no signature, with another', async () => unsigned(await employee(), 'x')],
     [

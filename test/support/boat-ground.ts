@@ -13,7 +13,7 @@ import { boatFiles } from './boat-product.ts'
 await loadPatternEngine()
 
 /** The context of a new boat policy. `own` replaces or adds files of the configuration. */
-export function boatGround(
+export function boatContext(
   currency: string,
   now: Instant,
   own: Record<string, string> = {},

@@ -25,7 +25,7 @@ import { withCredit } from '../../src/transactions/payments/settling.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { decideScheduleChange } from '../../src/transactions/schedule/schedule-change.ts'
-import { boatGround } from './boat-ground.ts'
+import { boatContext } from './boat-ground.ts'
 import type { PluginFunctions } from './plugin-function.ts'
 import { attemptAt } from './policy-story.ts'
 import { totalDue } from './total-due.ts'
@@ -77,7 +77,7 @@ export class BoatInUtc {
   }: BoatTerms = {}): Promise<BoatInUtc> {
     const now = (utc(start) + 9 * HOUR_MS) as Instant
     const added = Object.entries(fees).map(([name, amount]) => `{{ ${amount} | add_fee: "${name}" }}`)
-    const ground = boatGround(
+    const ground = boatContext(
       'EUR',
       now,
       {

@@ -11,13 +11,13 @@ import type { Converted } from '../../src/servicing/migration/convert/converted.
 let sequence = 100_000
 
 /** `currency` is given only if it differs from that of the configuration. */
-export type CarriedGround = Pick<NewPolicyContext, 'configuration' | 'policyholder'> &
+export type ConversionContext = Pick<NewPolicyContext, 'configuration' | 'policyholder'> &
   Partial<Pick<NewPolicyContext, 'currency'>>
 
 /** Converts the account for its policyholder. */
-export function carriedAgain(
+export function convertForTest(
   account: object,
-  { configuration, currency, policyholder }: CarriedGround,
+  { configuration, currency, policyholder }: ConversionContext,
   now: Instant,
 ): Converted {
   const request = AccountMigrationRequest.parse(JSON.parse(JSON.stringify(account)))

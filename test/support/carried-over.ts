@@ -33,7 +33,7 @@ export async function exported<T>(token: string, kind: string): Promise<T[]> {
 }
 
 /** Returns each policyholder of a tenant with its policies as an account to migrate, as `bindery import` does. */
-export async function told(token: string): Promise<ToldAccount[]> {
+export async function exportedAccounts(token: string): Promise<ToldAccount[]> {
   const policies = await exported<PolicyRecord>(token, 'policies')
   const disbursements = await exported<DisbursementRecord & { policyholderLocator: string }>(
     token,

@@ -26,7 +26,7 @@ import { decideCreation, decideIssue } from '../../src/transactions/new-business
 import { decidePayment } from '../../src/transactions/payments/kind.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'
 import { decideUpgrade } from '../../src/transactions/upgrade/decision.ts'
-import { type Example, groundOf, workedPolicies } from './configurations.ts'
+import { type Example, newPolicyContextOf, workedPolicies } from './configurations.ts'
 import type { PluginFunctions } from './plugin-function.ts'
 import { attemptAt } from './policy-story.ts'
 import '../../src/transactions/kinds.ts'
@@ -73,7 +73,7 @@ export class ClockedPolicy {
   ): Promise<ClockedPolicy> {
     const { policy, policyholder } = workedPolicies(example)[0]!.request
     const now = (policy.policyStartTimestamp + 9 * HOUR_MS) as Instant
-    const plain = groundOf(example, policy.productName, policyholder.values, now)
+    const plain = newPolicyContextOf(example, policy.productName, policyholder.values, now)
     const ground = { ...plain, product: { ...plain.product, ...product } }
     const request = { ...policy, paymentScheduleName, policyholderLocator: ground.policyholder.locator }
     const created = await decideCreation(
@@ -197,7 +197,7 @@ export class ClockedPolicy {
   }
 
   /** Each invoice: type, total in minor units, status. */
-  get told(): [type: string, minor: number, status: string][] {
+  get invoiceSummaries(): [type: string, minor: number, status: string][] {
     return this.invoices.map(invoice => [invoice.type, this.due(invoice), invoiceStatus(invoice)])
   }
 
@@ -206,7 +206,7 @@ export class ClockedPolicy {
   }
 
   /** Returns the types of the events since the last call. */
-  tell(): string[] {
+  takeEventTypes(): string[] {
     return this.events.splice(0).map(event => event.type)
   }
 }

@@ -35,7 +35,7 @@ const SET_BY_ISSUE = /^(issued|replaced|updated)Timestamp$/
  * Returns a policy, either previewed as issued or read after the issue, without what may differ between the two: the times that
  * issuing sets and the documents that it generates. Locators and all other properties remain.
  */
-export function foreseeable<P extends { documents: unknown }>(policy: P): Omit<P, 'documents'> {
+export function withoutIssueEffects<P extends { documents: unknown }>(policy: P): Omit<P, 'documents'> {
   const { documents: _madeByIssue, ...rest } = policy
   return JSON.parse(
     JSON.stringify(rest, (name, value: unknown) => (SET_BY_ISSUE.test(name) ? 'set' : value)),

@@ -62,7 +62,7 @@ export const workedPolicies = (example: Example): readonly WorkedPolicy[] =>
 const templatesOf = new Memo<Example, Map<string, CompiledTemplate>>(2)
 
 /** The context of a new policy of the product, as `loadNewPolicyContext` reads it in the service. */
-export function groundOf(
+export function newPolicyContextOf(
   example: Example,
   productName: string,
   values: unknown,

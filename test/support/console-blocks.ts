@@ -26,7 +26,7 @@ export function typedLines(markdown: string, heading: string): Typed[] {
  * Replaces what differs from run to run: locators, times, the port, the path of the user's settings, npm's warnings about its own
  * settings, and durations.
  */
-export const steady = (text: string): string =>
+export const withoutVariableParts = (text: string): string =>
   text
     .replace(/^npm warn .*\n/gm, '')
     .replace(/http:\/\/localhost:\d+/g, 'http://localhost')

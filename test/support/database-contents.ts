@@ -47,7 +47,7 @@ export async function databaseContents(
 ): Promise<Contents> {
   const isNow = (ms: number): boolean => ms >= since && ms <= until
   /** Replaces locators and times of the run in the text. Passes each locator to `locator`. */
-  const said = (text: string, locator: (text: string) => void): string =>
+  const withoutLocators = (text: string, locator: (text: string) => void): string =>
     text
       .replaceAll(tenant.tenantName, 'tenant')
       .replace(MILLISECONDS, at => (isNow(Number(at)) ? 'now' : at))
@@ -62,7 +62,7 @@ export async function databaseContents(
   const own: number[] = []
   const ends: number[] = []
   await eachRow(dataFolder, tenant.tenantLocator, leave, text => {
-    const template = said(text, locator => {
+    const template = withoutLocators(text, locator => {
       const number = numbers.get(locator) ?? numbers.size
       // A copy, because a substring keeps its whole text in memory.
       if (number === numbers.size) numbers.set(Buffer.from(locator).toString(), number)
@@ -94,7 +94,7 @@ export async function databaseContents(
     async texts(wanted) {
       const found = new Map<bigint, string>()
       await eachRow(dataFolder, tenant.tenantLocator, leave, text => {
-        const template = said(text, () => undefined)
+        const template = withoutLocators(text, () => undefined)
         const hash = digest(template)
         if (wanted.has(hash)) found.set(hash, template)
       })
@@ -118,7 +118,7 @@ const MOST_TOLD = 20
  * Returns what `contents` has more often than `other`: rows with another text, or if there are none, rows that refer to other
  * records.
  */
-export async function lacking(contents: Contents, other: Contents): Promise<string[]> {
+export async function surplusRows(contents: Contents, other: Contents): Promise<string[]> {
   const more = moreOf(contents.plain, other.plain).slice(0, MOST_TOLD)
   if (more.length > 0) {
     const texts = await contents.texts(new Set(more.map(one => one.value)))

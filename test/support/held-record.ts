@@ -11,7 +11,7 @@ type Refused = { code: string; message: string; currentETag?: string }
  * Expects the write to be rejected, without any effect, for an ETag that is out of date, and carried out for the current one.
  * Returns the response. `token` is called for each request.
  */
-export async function held(
+export async function expectIfMatchChecked(
   { read: at, method, path, body }: Change,
   token: () => string,
 ): Promise<Answer<{ locator: string }>> {

@@ -21,7 +21,7 @@ import type { AccountName } from '../../src/product/books.ts'
 import { same } from './story-checks.ts'
 
 /** Both sides of each row sum to zero. */
-export function rowsBalance(rows: readonly JournalRow[]): void {
+export function expectRowsBalance(rows: readonly JournalRow[]): void {
   const balances = ({ kind, entries }: JournalRow): boolean =>
     entries.length > 0 &&
     entries.every(({ minor }) => Number.isSafeInteger(minor) && minor !== 0) &&
@@ -34,7 +34,7 @@ export function rowsBalance(rows: readonly JournalRow[]): void {
  * Sums entries by time and place, without sums of zero. Ignores due times: if an invoice is paid and reopened at the same time,
  * the records know only the last one.
  */
-function placed(rows: readonly JournalRow[]): Record<string, number> {
+function sumsByTimeAndPlace(rows: readonly JournalRow[]): Record<string, number> {
   const sums = new Map<string, number>()
   for (const { at, entries } of rows)
     for (const { minor, due: _, ...place } of entries) {
@@ -45,22 +45,22 @@ function placed(rows: readonly JournalRow[]): Record<string, number> {
 }
 
 /** The rows that commits posted are those that follow from the records. */
-export const isWhatRecordsSay = (posted: readonly JournalRow[], aggregate: PolicyAggregate): void =>
-  same(placed(posted), placed(journalOf(aggregate)))
+export const expectPostedFollowsRecords = (posted: readonly JournalRow[], aggregate: PolicyAggregate): void =>
+  same(sumsByTimeAndPlace(posted), sumsByTimeAndPlace(journalOf(aggregate)))
 
 /** The balance of an account in minor units. Debits are positive. */
 export const balanceOf = (rows: readonly JournalRow[], account: AccountName): number =>
   totalOf(rows.flatMap(({ entries }) => entries.filter(one => one.account === account)))
 
 /** Written premium is the sum of the price changes. Amounts that cancellations hold back are in another account. */
-export function writesPriceChanges(rows: readonly JournalRow[], aggregate: PolicyAggregate): void {
+export function expectWrittenIsPriceChanges(rows: readonly JournalRow[], aggregate: PolicyAggregate): void {
   const issued = [...aggregate.modifications.values()].filter(isIssued)
   const changes = issued.reduce((sum, { premiumChange }) => sum + (premiumChange?.minor ?? 0), 0)
   expect(0 - balanceOf(rows, 'premium')).toBe(changes)
 }
 
 /** At any time, earned plus unearned premium is the written premium. */
-export function earnsWhatIsWritten(
+export function expectEarnedSumsToWritten(
   rows: readonly JournalRow[],
   { policy }: PolicyAggregate,
   times: readonly Instant[],
@@ -81,7 +81,10 @@ export function earnsWhatIsWritten(
 }
 
 /** The receivable of each invoice is what the invoice still asks for. */
-export function owesWhatInvoicesAsk(rows: readonly JournalRow[], aggregate: PolicyAggregate): void {
+export function expectReceivablesMatchInvoices(
+  rows: readonly JournalRow[],
+  aggregate: PolicyAggregate,
+): void {
   const owed = new Map<string, number>()
   for (const { entries } of rows)
     for (const { account, invoice, minor } of entries)
@@ -94,7 +97,7 @@ export function owesWhatInvoicesAsk(rows: readonly JournalRow[], aggregate: Poli
 }
 
 /** Cash and credit are the sums of the payments that are not reversed. */
-export function holdsWhatWasPaid(rows: readonly JournalRow[], { payments }: PolicyAggregate): void {
+export function expectCashMatchesPayments(rows: readonly JournalRow[], { payments }: PolicyAggregate): void {
   const standing = [...payments.values()].filter(({ reversedAt }) => reversedAt === undefined)
   const received = standing.filter(({ source }) => source !== 'credit' && source !== 'offset')
   const used = standing.filter(({ source }) => source === 'credit')
@@ -109,7 +112,7 @@ export function holdsWhatWasPaid(rows: readonly JournalRow[], { payments }: Poli
  * What is charged and not yet invoiced is what the planned invoices bill. Fees of installments are only charged with their
  * invoices.
  */
-export function plansWhatIsUnbilled(rows: readonly JournalRow[], aggregate: PolicyAggregate): void {
+export function expectUnbilledIsPlanned(rows: readonly JournalRow[], aggregate: PolicyAggregate): void {
   const open = futureInstallments(aggregate)
   const fees = open.flatMap(one => droppedFees(aggregate, one))
   const planned = plannedTotals(aggregate).reduce((sum, { minor }) => sum + minor, 0)
@@ -117,11 +120,14 @@ export function plansWhatIsUnbilled(rows: readonly JournalRow[], aggregate: Poli
 }
 
 /** The rows up to a time are the journal of the policy as known at that time. */
-export function knowsWhatItKnew(aggregate: PolicyAggregate, times: readonly Instant[]): void {
+export function expectSameJournalAsKnown(aggregate: PolicyAggregate, times: readonly Instant[]): void {
   const rows = journalOf(aggregate)
   for (const at of times) {
     const known = knownAt(aggregate, at)
-    same(placed(rows.filter(row => row.at <= at)), known ? placed(journalOf(known)) : {})
+    same(
+      sumsByTimeAndPlace(rows.filter(row => row.at <= at)),
+      known ? sumsByTimeAndPlace(journalOf(known)) : {},
+    )
   }
 }
 
@@ -129,20 +135,20 @@ export function knowsWhatItKnew(aggregate: PolicyAggregate, times: readonly Inst
  * Checks all invariants of the journal that commits posted for a policy. `times` are arbitrary times at which earned premium and
  * the known policy are checked.
  */
-export function journalHolds(
+export function expectJournalConsistent(
   posted: readonly JournalRow[],
   aggregate: PolicyAggregate,
   times: readonly Instant[],
 ): void {
   const moments = [...new Set(times)]
-  rowsBalance(posted)
-  isWhatRecordsSay(posted, aggregate)
-  writesPriceChanges(posted, aggregate)
-  earnsWhatIsWritten(posted, aggregate, moments)
-  owesWhatInvoicesAsk(posted, aggregate)
-  holdsWhatWasPaid(posted, aggregate)
-  if (!hasPending(aggregate)) plansWhatIsUnbilled(posted, aggregate)
-  knowsWhatItKnew(aggregate, moments)
+  expectRowsBalance(posted)
+  expectPostedFollowsRecords(posted, aggregate)
+  expectWrittenIsPriceChanges(posted, aggregate)
+  expectEarnedSumsToWritten(posted, aggregate, moments)
+  expectReceivablesMatchInvoices(posted, aggregate)
+  expectCashMatchesPayments(posted, aggregate)
+  if (!hasPending(aggregate)) expectUnbilledIsPlanned(posted, aggregate)
+  expectSameJournalAsKnown(aggregate, moments)
 }
 
 /** Whether something is billed that is not issued yet. */

@@ -57,7 +57,7 @@ export function unsigned(token: string, signature = token.split('.')[2]!): strin
 }
 
 /** The token with one bit of its signature changed. */
-export function missigned(token: string): string {
+export function withBrokenSignature(token: string): string {
   const [header, claims, signature] = token.split('.') as [string, string, string]
   const bytes = Buffer.from(signature, 'base64url')
   bytes[0]! ^= 1

@@ -206,7 +206,7 @@ class Book {
     this.#events.set(sequence, { sequence, ...event })
   }
 
-  async holds(): Promise<void> {
+  async expectContents(): Promise<void> {
     const [quotes, events, timers] = await Promise.all([
       this.#target.query('select locator, policy_locator, state, amount from quote'),
       this.#target.query('select sequence, locator, type, data from event order by sequence'),
@@ -282,8 +282,8 @@ export async function moveDuring(
     if (run > 500) throw new Error('It does not end.')
   }
   expect(await namesOf(target)).toEqual(NAMES_MOVED)
-  await book.holds()
+  await book.expectContents()
   await book.emit()
   for (const kind of KINDS) await book.write({ kind, number: 3, amount: 3 })
-  await book.holds()
+  await book.expectContents()
 }

@@ -9,7 +9,7 @@ import type { Loaded } from '../../src/policy/surroundings.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
 import { readAccount } from '../../src/servicing/migration/request.ts'
 import { accountsOf } from '../../tools/book/requests.ts'
-import { exampleConfiguration, groundOf } from './configurations.ts'
+import { exampleConfiguration, newPolicyContextOf } from './configurations.ts'
 import type { Book } from './payment-story.ts'
 
 const NOW = Date.UTC(2026, 9, 1, 12) as Instant
@@ -23,7 +23,7 @@ export function migratedBooks(seed: string, accounts: number): Book[] {
     const { id, data } = account.accountData
     const { request } = readAccount(structuredClone(account) as never, id, true)
     const digits = Array.from({ length: digitsNeeded(request) }, () => sequence++ * 64)
-    const ground = groundOf('motor', 'private_motor', data, NOW)
+    const ground = newPolicyContextOf('motor', 'private_motor', data, NOW)
     const { policies, failures } = convertAccount(request, {
       configuration,
       configVersion: 1,

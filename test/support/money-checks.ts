@@ -23,7 +23,7 @@ import { policyPriceResponse } from '../../src/rating/price.ts'
 import { totalDue } from './total-due.ts'
 
 /** An invoice is paid if its standing payments reach its total, and they never exceed it. */
-export function paidAsAsked({ aggregate }: Loaded): void {
+export function expectPaidMatchesTotals({ aggregate }: Loaded): void {
   const totalDueOf = totalsDueOf(aggregate)
   for (const invoice of aggregate.invoices.values()) {
     const { minor, currency } = totalDueOf(invoice)
@@ -39,7 +39,7 @@ export function paidAsAsked({ aggregate }: Loaded): void {
 }
 
 /** Over the plan that bills it, the items of a charge sum to the charge. */
-export function itemsComeToCharges({ aggregate }: Pick<Loaded, 'aggregate'>): void {
+export function expectItemsSumToCharges({ aggregate }: Pick<Loaded, 'aggregate'>): void {
   const apart = { ...aggregate, installments: ownInstallments(aggregate) }
   const itemsOf = billedItemsOf(apart)
   for (const modification of aggregate.modifications.values()) {
@@ -62,7 +62,7 @@ const chargedBy = (aggregate: PolicyAggregate, modification: Modification): Char
 ]
 
 /** The invoiced and the planned items together bill every charge of every transaction exactly once. */
-export function chargesAreBilledOnce({ aggregate }: Pick<Loaded, 'aggregate'>): void {
+export function expectChargesBilledOnce({ aggregate }: Pick<Loaded, 'aggregate'>): void {
   const itemsOf = billedItemsOf(aggregate)
   const left = new Map<string, number>()
   const add = (id: string, minor: number): void => void left.set(id, (left.get(id) ?? 0) + minor)
@@ -91,7 +91,7 @@ const ownInstallments = ({ installments }: PolicyAggregate): PolicyAggregate['in
   )
 
 /** The invoiced and the planned amounts together are the price of what is in force. */
-export function billsWhatStands({ aggregate, product }: Loaded): void {
+export function expectBillsMatchPrice({ aggregate, product }: Loaded): void {
   if (!['issued', 'withdrawn'].includes(policyState(aggregate))) return
   const { currency } = aggregate.policy
   const totalDueOf = totalsDueOf(aggregate)

@@ -129,7 +129,7 @@ export const NO_CHANGES: NaiveChanges = {
 
 /** The policy that results from the requests. Each request must be allowed by the policy before it. */
 export const naivePolicy = (requests: readonly NaiveRequest[], rules: NaiveRules): NaivePolicy =>
-  requests.reduce((policy, request) => after(policy, request, rules), NOTHING)
+  requests.reduce((policy, request) => applyRequest(policy, request, rules), NOTHING)
 
 /** Why the request cannot take effect on the policy. Undefined if it can. */
 export function naiveRefusal(policy: NaivePolicy, request: NaiveRequest): string | undefined {
@@ -144,11 +144,13 @@ export function naiveRefusal(policy: NaivePolicy, request: NaiveRequest): string
     case 'endorsement':
       if (!coverFrom(policy, request.at).some(piece => piece.start <= request.at))
         return 'no coverage at that time'
-      return unknownIn(policy, request.changes, pieces => pieces.some(piece => piece.end > request.at))
+      return coverageProblem(policy, request.changes, pieces => pieces.some(piece => piece.end > request.at))
     case 'renewal':
       if ([...policy.removed.keys()].some(name => !policy.reinstated.has(name))) return 'cancelled'
       if (request.start !== policy.end) return 'the policy ends at another time'
-      return unknownIn(policy, request.changes, pieces => pieces.some(piece => piece.end === policy.end))
+      return coverageProblem(policy, request.changes, pieces =>
+        pieces.some(piece => piece.end === policy.end),
+      )
     case 'cancellation':
       if (request.at < policy.start || request.at >= policy.end) return 'outside the contract'
       return coverFrom(policy, request.at).length > 0 ? undefined : 'no coverage'
@@ -168,7 +170,7 @@ const coverFrom = ({ items }: NaivePolicy, at: Instant): NaivePiece[] =>
   (items.get(COVER) ?? []).filter(piece => piece.end > at)
 
 /** Returns a problem if the changes name an exposure or a peril that is not covered at that time. */
-function unknownIn(
+function coverageProblem(
   policy: NaivePolicy,
   { exposures, endExposures }: NaiveChanges,
   isThere: (pieces: readonly NaivePiece[]) => boolean,
@@ -194,7 +196,7 @@ const inside = (piece: NaivePiece, cover: readonly NaivePiece[]): NaivePiece[] =
     return span.start < span.end ? [{ ...piece, ...span }] : []
   })
 
-function after(policy: NaivePolicy, request: NaiveRequest, rules: NaiveRules): NaivePolicy {
+function applyRequest(policy: NaivePolicy, request: NaiveRequest, rules: NaiveRules): NaivePolicy {
   switch (request.kind) {
     case 'newBusiness': {
       const { span, data, exposures, schedule } = request
@@ -214,13 +216,13 @@ function after(policy: NaivePolicy, request: NaiveRequest, rules: NaiveRules): N
         items: new Map([...policy.items.keys()].map(key => [key, []])),
       }
     case 'endorsement':
-      return endorsed(policy, request, rules)
+      return applyEndorsement(policy, request, rules)
     case 'renewal':
-      return renewed(policy, request, rules)
+      return applyRenewal(policy, request, rules)
     case 'cancellation':
-      return withoutRest(policy, request, rules)
+      return applyCancellation(policy, request, rules)
     case 'reinstatement':
-      return withRestored(policy, request, rules)
+      return applyReinstatement(policy, request, rules)
   }
 }
 
@@ -333,7 +335,7 @@ function withFees(policy: NaivePolicy, span: Span, rules: NaiveRules): NaivePoli
  * Splits the pieces that span the time. Pieces in force after it change, are rated again as the type of endorsement says, or end
  * (brief 2.2, 2.5). What a cancellation removed is unchanged, for its reinstatement. So are fees (brief 3.3).
  */
-function endorsed(
+function applyEndorsement(
   policy: NaivePolicy,
   { at: from, reprice, changes }: NaiveRequest & { kind: 'endorsement' },
   rules: NaiveRules,
@@ -414,7 +416,7 @@ function askedOf(
 }
 
 /** Adds a term from the policy's end: what is covered then continues, with new perils at the rates of the renewal. */
-function renewed(
+function applyRenewal(
   policy: NaivePolicy,
   { start, end, changes }: NaiveRequest & { kind: 'renewal' },
   rules: NaiveRules,
@@ -463,7 +465,7 @@ function renewed(
  * Removes pieces that begin later. A piece that spans the time keeps its share (brief 3.2), and a flat fee all of its amount
  * (brief 3.3).
  */
-function withoutRest(
+function applyCancellation(
   policy: NaivePolicy,
   { name, at: from, by }: NaiveRequest & { kind: 'cancellation' },
   rules: NaiveRules,
@@ -494,7 +496,7 @@ function withoutRest(
  * Restores what was removed: whole if it begins at or after that time, otherwise in proportion to the months that remain (brief
  * 1.6). A flat fee comes back whole. A fee that is charged without a gap becomes one piece again.
  */
-function withRestored(
+function applyReinstatement(
   policy: NaivePolicy,
   { of, at: from }: NaiveRequest & { kind: 'reinstatement' },
   rules: NaiveRules,
@@ -509,14 +511,14 @@ function withRestored(
           .filter(piece => piece.end > from)
           .map(piece => (from <= piece.start ? piece : lastPart(piece, from, rules)))
     const all = [...items.get(key)!, ...back].sort((a, b) => a.start - b.start)
-    items.set(key, fee ? inOne(all) : all)
+    items.set(key, fee ? joinAdjoining(all) : all)
     if (key === COVER) end = Math.max(end, ...back.map(piece => piece.end)) as Instant
   }
   return { ...policy, end, items, reinstated: new Set([...policy.reinstated, of]) }
 }
 
 /** Joins adjoining pieces of a fee. */
-function inOne(pieces: readonly NaivePiece[]): NaivePiece[] {
+function joinAdjoining(pieces: readonly NaivePiece[]): NaivePiece[] {
   const whole: NaivePiece[] = []
   for (const piece of pieces) {
     const last = whole.at(-1)

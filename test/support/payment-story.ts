@@ -22,7 +22,7 @@ import { withCredit } from '../../src/transactions/payments/settling.ts'
 import { decideQuote } from '../../src/transactions/quotes/decision.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
-import { type Example, groundOf, workedPolicies } from './configurations.ts'
+import { type Example, newPolicyContextOf, workedPolicies } from './configurations.ts'
 import { attemptAt, inState, STORY_BEGINS } from './policy-story.ts'
 
 export type Book = {
@@ -92,7 +92,7 @@ export const lapsingSteps = stepsWith({ ...WEIGHTS, lapse: 8 })
 /** A policyholder without policies. `currency` replaces that of the configuration. */
 export function emptyBook(example: Example, currency?: CurrencyCode): Book {
   const { policy, policyholder } = workedPolicies(example)[0]!.request
-  const ground = groundOf(example, policy.productName, policyholder.values, STORY_BEGINS)
+  const ground = newPolicyContextOf(example, policy.productName, policyholder.values, STORY_BEGINS)
   const own = currency ?? ground.currency
   return {
     ground: { ...ground, currency: own },
@@ -238,19 +238,19 @@ const INSTEAD: Partial<Record<BookStep['kind'], BookStep['kind']>> = {
 
 /** Returns the book after the step or its replacement. If both are impossible, returns the same book. */
 export async function afterStep(book: Book, step: BookStep): Promise<Book> {
-  const after = await tried(book, step)
+  const after = await attemptStep(book, step)
   const instead = INSTEAD[step.kind]
   return after === book && instead ? await afterStep(book, { ...step, kind: instead }) : after
 }
 
-async function tried(book: Book, step: BookStep): Promise<Book> {
-  if (step.kind === 'wait') return await later(book, step.days)
+async function attemptStep(book: Book, step: BookStep): Promise<Book> {
+  if (step.kind === 'wait') return await afterDays(book, step.days)
   if (step.kind === 'create') return await withPolicy(book, step)
   const at = step.policy % book.policies.length
   const loaded = book.policies[at]
   if (!loaded) return await withPolicy(book, { ...step, kind: 'create' })
   const act: Act = ACTIONS[step.kind]
-  return await recorded(book, at, credited => act(credited, step, book.now))
+  return await recordDecision(book, at, credited => act(credited, step, book.now))
 }
 
 /** Adds a finalized policy of one of the worked requests. */
@@ -272,26 +272,28 @@ async function withPolicy(book: Book, { which, days, thousandths }: BookStep): P
     finalize: true,
   })
   const credited = { ...ground, credit: book.credit }
-  return await recorded(book, book.policies.length, () => decideCreation(request, credited, attemptAt(now)))
+  return await recordDecision(book, book.policies.length, () =>
+    decideCreation(request, credited, attemptAt(now)),
+  )
 }
 
 /** Moves the clock forward: issues the invoices that are due, and lets deadlines pass. */
-async function later(book: Book, days: number): Promise<Book> {
+async function afterDays(book: Book, days: number): Promise<Book> {
   const now = add(book.now, days, 'day', book.ground.timeZone)
   let current: Book = { ...book, now }
   for (const [at, { aggregate }] of current.policies.entries()) {
     for (const { locator } of inState(aggregate.reinstatements, 'draft', 'accepted'))
-      current = await recorded(current, at, async loaded => {
+      current = await recordDecision(current, at, async loaded => {
         const operation = { action: 'expire' as const, reinstatement: locator }
         return (await decideReinstatement(loaded, operation, attemptAt(now))).planned
       })
-    current = await recorded(current, at, loaded => decideInvoicing(loaded, attemptAt(now)))
+    current = await recordDecision(current, at, loaded => decideInvoicing(loaded, attemptAt(now)))
   }
   return current
 }
 
 /** Records a decision as the policy's object does. */
-async function recorded(
+async function recordDecision(
   book: Book,
   at: number,
   decide: (loaded: Loaded) => Promise<Planned | undefined>,
@@ -299,7 +301,7 @@ async function recorded(
   const before = book.policies[at]
   const loaded = { ...book.ground, ...before, credit: book.credit } as Loaded
   try {
-    const plan = await decide(loaded).catch(carriedOut)
+    const plan = await decide(loaded).catch(planOfRefusal)
     if (!plan) return book
     const { planned, credit } = await withCredit(before?.aggregate, loaded, plan, attemptAt(book.now))
     const policies = [...book.policies]
@@ -313,7 +315,7 @@ async function recorded(
 }
 
 /** Returns the plan of a rejected call that has an effect all the same. */
-function carriedOut(problem: unknown): Planned {
+function planOfRefusal(problem: unknown): Planned {
   if (problem instanceof RefusedPayOut) return problem.planned
   throw problem
 }

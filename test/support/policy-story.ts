@@ -9,7 +9,7 @@ import type { Reinstatement } from '../../src/policy/records/transactions.ts'
 import type { Loaded, NewPolicyContext } from '../../src/policy/surroundings.ts'
 import type { Attempt } from '../../src/rating/rate.ts'
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
-import { type Example, groundOf, plentyOfLocators, workedPolicies } from './configurations.ts'
+import { type Example, newPolicyContextOf, plentyOfLocators, workedPolicies } from './configurations.ts'
 import { type NaivePolicy, type NaiveRequest, naivePolicy } from './naive-policy.ts'
 import type { NaiveRules } from './naive-rates.ts'
 import { type PluginFunctions, pluginFunctions } from './plugin-function.ts'
@@ -49,7 +49,7 @@ export async function beginStory(
   const accepted = workedPolicies(example).filter(one => one.expected.decision === 'accept')
   const { policy: request, policyholder } = accepted[which % accepted.length]!.request
   const now = STORY_BEGINS
-  const ground: NewPolicyContext = groundOf(example, request.productName, policyholder.values, now)
+  const ground: NewPolicyContext = newPolicyContextOf(example, request.productName, policyholder.values, now)
   const schedules = ground.product.paymentSchedules
   const start = add(startOfDay(now, ground.timeZone), 70 + startDays, 'day', ground.timeZone)
   const created = await decideCreation(

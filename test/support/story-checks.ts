@@ -24,7 +24,7 @@ import { COVER, type NaivePiece, type NaivePolicy, naivePolicy, naiveSum } from 
 import type { NaiveAmounts } from './naive-rates.ts'
 import { bigOf, naiveOf, naiveWithAccepted, type Story } from './policy-story.ts'
 import { keyedExposures, keyedPerils, locatorsOf } from './story-keys.ts'
-import type { Told } from './story-telling.ts'
+import type { StepOutcome } from './story-telling.ts'
 
 /** Like `toEqual`, which takes longer to find no difference than the whole story takes. */
 export function same(actual: unknown, expected: unknown): void {
@@ -56,7 +56,7 @@ function piecesInForce(view: PolicyView): Record<string, Pieces> {
           .map(({ run, piece: { start, end, amounts } }) => ({
             start,
             end,
-            data: compared({
+            data: comparableValues({
               policy: only(segments.filter(one => one.start <= start && start < one.end)).data.values,
               exposure: only(
                 exposure.one.runs.filter(
@@ -91,7 +91,9 @@ function only<T>(list: readonly T[]): T {
 }
 
 /** Values as text, without those that the service rewrites (dates) and locators of groups. */
-const compared = (levels: Record<string, Readonly<Record<string, unknown>>>): Record<string, string> =>
+const comparableValues = (
+  levels: Record<string, Readonly<Record<string, unknown>>>,
+): Record<string, string> =>
   Object.fromEntries(
     Object.entries(levels).map(([level, values]) => [
       level,
@@ -125,7 +127,7 @@ function modelPieces(model: NaivePolicy): Record<string, Pieces> {
       model.items.get(key)!.map(piece => ({
         start: piece.start,
         end: piece.end,
-        data: compared({
+        data: comparableValues({
           policy: data(model.items.get(COVER)!, piece.start),
           exposure: data(model.exposures.get(exposure)!.pieces, piece.start),
           peril: piece.data.values,
@@ -146,7 +148,7 @@ const isFee = (name: string): boolean => name === 'fee'
 const isDue = (name: string): boolean => isPremium(name) || isTax(name) || isFee(name)
 
 /** The service agrees with the model to the cent, at every level. */
-export function agreesWithModel(story: Story): void {
+export function expectModelAgrees(story: Story): void {
   const model = naiveOf(story)
   const { aggregate } = story.loaded
   const view = viewOf(story)
@@ -204,7 +206,7 @@ export function changesAgreeWithModel(story: Story): void {
 }
 
 /** Segments in force do not overlap, and cover the same spans as the model. */
-export function tiles(story: Story): void {
+export function expectSegmentsMatchModel(story: Story): void {
   const { aggregate } = story.loaded
   const segments = segmentsInForce(lineOf(aggregate, boundQuote(aggregate)))
   for (const [at, segment] of segments.entries()) {
@@ -280,7 +282,7 @@ export function billed(aggregate: PolicyAggregate): Big {
 }
 
 /** The total of each invoice by locator. Invoices in `known` keep the total that they have there. */
-export function invoiced(
+export function invoiceTotalsByLocator(
   { loaded: { aggregate } }: Story,
   known = new Map<string, string>(),
 ): Map<string, string> {
@@ -294,7 +296,7 @@ export function invoiced(
 }
 
 /** All sums over the whole story. */
-export function addsUp(story: Story): void {
+export function expectSumsMatch(story: Story): void {
   changesAgreeWithModel(story)
   modificationsAddUp(story)
   recordedChangesAddUp(story)
@@ -308,7 +310,7 @@ export const answerNow = ({ loaded, now }: Story): { at: Instant; answer: Policy
 })
 
 /** Snapshots of each earlier moment, and of all times up to the next, equal the response of GET at that moment. */
-export function knowsWhatItAnswered(
+export function expectSnapshotsMatch(
   { loaded: { aggregate, product } }: Story,
   answers: readonly ReturnType<typeof answerNow>[],
 ): void {
@@ -395,7 +397,7 @@ export const figures = (price: PolicyPriceResponse | PolicyPriceChangeResponse):
   JSON.parse(JSON.stringify(price, (name, value) => (/[lL]ocator$/.test(name) ? undefined : value)))
 
 /** The step succeeds or is rejected as the model says, and is recorded with the price change that was shown before. */
-export function isAsExpected({ refused, expectedRefusal, previewed, recorded }: Told): void {
+export function expectOutcomeMatches({ refused, expectedRefusal, previewed, recorded }: StepOutcome): void {
   expect({ refused: refused !== undefined, because: expectedRefusal ?? refused?.message }).toEqual({
     refused: expectedRefusal !== undefined,
     because: expectedRefusal,

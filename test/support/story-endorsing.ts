@@ -12,7 +12,14 @@ import { resolvedChanges, wireChanges } from './story-changes.ts'
 import { viewOf } from './story-checks.ts'
 import { locatorsOf } from './story-keys.ts'
 import type { Step } from './story-steps.ts'
-import { attempted, changeOf, inTheWay, momentIn, type Told, withAggregate } from './story-telling.ts'
+import {
+  blockingTransactions,
+  changeOf,
+  momentIn,
+  resultOrRefusal,
+  type StepOutcome,
+  withAggregate,
+} from './story-telling.ts'
 
 const STATES = ['application', 'quoted', 'accepted', 'issued'] as const
 const ACTIONS = ['quote', 'accept', 'issue'] as const
@@ -58,11 +65,15 @@ function renewalAsked(story: Story, { days, changes: picks }: Step) {
 }
 
 /** Endorses or renews. Also returns the price change shown for the application and the recorded one. */
-export async function endorse(story: Story, one: Step, kind: 'endorsement' | 'renewal'): Promise<Told> {
+export async function endorse(
+  story: Story,
+  one: Step,
+  kind: 'endorsement' | 'renewal',
+): Promise<StepOutcome> {
   const { asked, operation } = (kind === 'renewal' ? renewalAsked : endorsementAsked)(story, one)
   const because = naiveRefusal(naiveOf(story), asked)
   const blocked =
-    one.far > 0 && inTheWay(story).length > 0 && (!one.firmly || kind === 'renewal')
+    one.far > 0 && blockingTransactions(story).length > 0 && (!one.firmly || kind === 'renewal')
       ? 'another transaction stands in the way'
       : undefined
   const created = await decided(story, operation(STATES[one.atOnce ? one.far : 0]!))
@@ -95,10 +106,10 @@ export async function endorse(story: Story, one: Step, kind: 'endorsement' | 're
 }
 
 const decided = (story: Story, operation: EndorsementOperation) =>
-  attempted(() => decideEndorsement(story.loaded, operation, attemptAt(story.now)))
+  resultOrRefusal(() => decideEndorsement(story.loaded, operation, attemptAt(story.now)))
 
 /** Quotes, accepts, issues or takes back an open endorsement or renewal. Undefined if none is open. */
-export async function continueEndorsement(story: Story, one: Step): Promise<Told | undefined> {
+export async function continueEndorsement(story: Story, one: Step): Promise<StepOutcome | undefined> {
   const open = inState(story.loaded.aggregate.endorsements, 'application', 'quoted', 'accepted')
   const record = open[one.which % open.length]
   if (!record) return undefined
@@ -112,7 +123,7 @@ export async function continueEndorsement(story: Story, one: Step): Promise<Told
     endorsement: record.locator,
     conflictHandling: one.firmly ? 'invalidate' : 'block',
   })
-  const others = inTheWay(story).filter(locator => locator !== String(record.locator))
+  const others = blockingTransactions(story).filter(locator => locator !== String(record.locator))
   const blocked = others.length > 0 && !one.firmly ? 'another transaction stands in the way' : undefined
   const expectedRefusal = isForward ? (naiveRefusal(naiveOf(story), asked) ?? blocked) : undefined
   if (next instanceof Refusal) return { story, refused: next, expectedRefusal }

@@ -23,7 +23,7 @@ import type { Moment, Step } from './story-steps.ts'
 import '../../src/transactions/kinds.ts'
 
 /** The outcome of a step, with the price change shown before it and the one recorded by it, if there is one. */
-export type Told = {
+export type StepOutcome = {
   readonly story: Story
   readonly refused?: Refusal
   readonly expectedRefusal?: string
@@ -34,7 +34,7 @@ export type Told = {
 const picked = <R>(records: readonly R[], which: number): R | undefined => records[which % records.length]
 
 /** Carries out a step, one minute after the previous one. */
-export async function tell(before: Story, one: Step): Promise<Told> {
+export async function carryOutStep(before: Story, one: Step): Promise<StepOutcome> {
   const story = { ...before, now: (before.now + 60_000) as Instant }
   switch (one.kind) {
     case 'cancel':
@@ -61,19 +61,25 @@ export async function tell(before: Story, one: Step): Promise<Told> {
 }
 
 /** Ends the story with a withdrawal, or with a cancellation and its reinstatement. Undefined if that is rejected. */
-export async function inSteps(
+export async function endStory(
   story: Story,
   one: Step,
   ending: 'withdraw' | 'cancelAndReinstate',
 ): Promise<Story | undefined> {
   if (ending === 'withdraw') {
-    const withdrawn = await tell(story, { ...one, kind: 'withdraw' })
+    const withdrawn = await carryOutStep(story, { ...one, kind: 'withdraw' })
     return withdrawn.refused ? undefined : withdrawn.story
   }
-  const cancelled = await tell(story, { ...one, kind: 'cancel', firmly: true })
+  const cancelled = await carryOutStep(story, { ...one, kind: 'cancel', firmly: true })
   if (cancelled.refused) return undefined
   const which = inState(cancelled.story.loaded.aggregate.cancellations, 'issued').length - 1
-  const back = await tell(cancelled.story, { ...one, kind: 'reinstate', which, later: 0, firmly: true })
+  const back = await carryOutStep(cancelled.story, {
+    ...one,
+    kind: 'reinstate',
+    which,
+    later: 0,
+    firmly: true,
+  })
   if (back.refused) throw back.refused
   return back.story
 }
@@ -91,13 +97,13 @@ export const withAggregate = (story: Story, aggregate: PolicyAggregate, request?
 })
 
 /** Transactions that are quoted or accepted. They block others, or are taken back in favor of them (brief 2.4). */
-export const inTheWay = ({ loaded: { aggregate } }: Story): string[] => [
+export const blockingTransactions = ({ loaded: { aggregate } }: Story): string[] => [
   ...inState(aggregate.endorsements, 'quoted', 'accepted').map(one => String(one.locator)),
   ...inState(aggregate.reinstatements, 'accepted').map(one => one.locator),
 ]
 
 /** Returns the refusal instead of throwing it. */
-export async function attempted<T>(run: () => Promise<T>): Promise<T | Refusal> {
+export async function resultOrRefusal<T>(run: () => Promise<T>): Promise<T | Refusal> {
   try {
     return await run()
   } catch (problem) {
@@ -107,7 +113,7 @@ export async function attempted<T>(run: () => Promise<T>): Promise<T | Refusal> 
 }
 
 /** Creates a draft, prices it, and issues it. If it cannot be issued, rescinds it. */
-async function cancel(story: Story, { which, at, firmly }: Step): Promise<Told> {
+async function cancel(story: Story, { which, at, firmly }: Step): Promise<StepOutcome> {
   const attempt = attemptAt(story.now)
   const types = story.loaded.product.cancellationTypes ?? []
   const { name, cancellationCategories } = picked(types, which) ?? {
@@ -116,7 +122,7 @@ async function cancel(story: Story, { which, at, firmly }: Step): Promise<Told> 
   }
   const effectiveTimestamp = momentIn(story, at)
   const decide = (loaded: Loaded, operation: CancellationOperation) =>
-    attempted(() => decideCancellation(loaded, operation, attempt))
+    resultOrRefusal(() => decideCancellation(loaded, operation, attempt))
   const request = {
     effectiveTimestamp,
     name,
@@ -135,7 +141,7 @@ async function cancel(story: Story, { which, at, firmly }: Step): Promise<Told> 
   if (drafted instanceof Refusal) return { story, refused: drafted, expectedRefusal }
   const cancellation = drafted.cancellation!
   const before = withAggregate(story, drafted.planned.aggregate)
-  const blocked = !firmly && inTheWay(story).length > 0
+  const blocked = !firmly && blockingTransactions(story).length > 0
   const previewed = await changeOf(before, { kind: 'cancellation', cancellation })
   const issued = await decide(before.loaded, { action: 'issue', cancellation })
   if (issued instanceof Refusal) {
@@ -160,11 +166,11 @@ export async function changeOf(
   story: Story,
   of: PlannedChange,
 ): Promise<PolicyPriceChangeResponse | undefined> {
-  const change = await attempted(() => decideChange(story.loaded, of, attemptAt(story.now)))
+  const change = await resultOrRefusal(() => decideChange(story.loaded, of, attemptAt(story.now)))
   return change instanceof Refusal || !('totalChange' in change) ? undefined : change
 }
 
-async function legacyCancel(story: Story, one: Step): Promise<Told> {
+async function legacyCancel(story: Story, one: Step): Promise<StepOutcome> {
   const at = momentIn(story, one.at)
   const by = story.loaded.product.legacyCancellationProration === 'linear' ? 'milliseconds' : 'months'
   const operation = { action: 'legacy' as const, coverageEndAt: at }
@@ -175,7 +181,7 @@ async function inOneStep(
   story: Story,
   operation: CancellationOperation,
   request: NaiveRequest & { kind: 'cancellation' | 'withdrawal' },
-): Promise<Told> {
+): Promise<StepOutcome> {
   const expectedRefusal = naiveRefusal(naiveOf(story), request)
   const coverageEndAt =
     request.kind === 'cancellation' ? request.at : story.loaded.aggregate.policy.originalStart
@@ -183,7 +189,9 @@ async function inOneStep(
     request.kind === 'cancellation' && expectedRefusal === undefined
       ? await changeOf(story, { kind: 'value', coverageEndAt })
       : undefined
-  const decided = await attempted(() => decideCancellation(story.loaded, operation, attemptAt(story.now)))
+  const decided = await resultOrRefusal(() =>
+    decideCancellation(story.loaded, operation, attemptAt(story.now)),
+  )
   if (decided instanceof Refusal) return { story, refused: decided, expectedRefusal }
   const { aggregate } = decided.planned
   const carriedOut = [...aggregate.modifications.values()].at(-1)!
@@ -199,13 +207,13 @@ async function inOneStep(
   }
 }
 
-async function reinstate(story: Story, one: Step): Promise<Told> {
+async function reinstate(story: Story, one: Step): Promise<StepOutcome> {
   const { aggregate } = story.loaded
   const { later, firmly: issue } = one
   const cancellation = picked(inState(aggregate.cancellations, 'issued'), one.which)
   if (!cancellation) return await cancel(story, one)
   const effectiveTimestamp = later === 0 ? undefined : laterThan(story, cancellation, later)
-  const decided = await attempted(() =>
+  const decided = await resultOrRefusal(() =>
     decideReinstatement(
       story.loaded,
       {
@@ -222,7 +230,7 @@ async function reinstate(story: Story, one: Step): Promise<Told> {
     one => one.cancellationLocator === cancellation.locator && one.state !== 'expired',
   )
   const refusal = naiveRefusal(naiveOf(story), request)
-  const blocked = inTheWay(story).length > 0
+  const blocked = blockingTransactions(story).length > 0
   const expectedRefusal = open
     ? 'has a reinstatement'
     : issue && blocked
@@ -243,7 +251,7 @@ function laterThan({ loaded, rules }: Story, { effectiveAt }: Cancellation, thou
   return thousandths % 2 === 0 ? at : startOfDay(at, rules.timeZone)
 }
 
-async function continueReinstatement(story: Story, one: Step): Promise<Told> {
+async function continueReinstatement(story: Story, one: Step): Promise<StepOutcome> {
   const { aggregate } = story.loaded
   const record = picked(inState(aggregate.reinstatements, 'draft', 'accepted'), one.which)
   if (!record) return await reinstate(story, { ...one, firmly: false })
@@ -252,8 +260,10 @@ async function continueReinstatement(story: Story, one: Step): Promise<Told> {
   const of: PlannedChange = { kind: 'reinstatement', reinstatement: record.locator }
   const request = reinstatementRequest(record)
   const previewed = action === 'invalidate' ? undefined : await changeOf(story, of)
-  const decided = await attempted(() => decideReinstatement(story.loaded, operation, attemptAt(story.now)))
-  const blocked = action === 'accept' && inTheWay(story).length > 0
+  const decided = await resultOrRefusal(() =>
+    decideReinstatement(story.loaded, operation, attemptAt(story.now)),
+  )
+  const blocked = action === 'accept' && blockingTransactions(story).length > 0
   const isLate = record.deadlineAt !== undefined && record.deadlineAt <= story.now
   const expectedRefusal =
     action === 'invalidate'

@@ -28,7 +28,7 @@ export type LiveBook = {
 }
 
 /** Throws `Untellable` if a migration request cannot express something. */
-export function toldAgain({ id, values, policies, disbursements }: LiveBook) {
+export function accountFromResponses({ id, values, policies, disbursements }: LiveBook) {
   const invoices = policies
     .flatMap(({ bills }) => bills.invoices)
     .filter(one => one.settlementType !== 'invalidated')
@@ -56,7 +56,7 @@ export function toldAgain({ id, values, policies, disbursements }: LiveBook) {
             ? 'settled'
             : 'open',
     })),
-    payments: invoices.flatMap(toldPayments),
+    payments: invoices.flatMap(paymentsToMigrate),
     disbursements: disbursements.map(one => ({
       id: one.locator,
       disbursementTime: Number(one.disbursementTimestamp),
@@ -78,7 +78,7 @@ const taxesOf = ({ exposurePrices }: Pick<PolicyPriceResponse, 'exposurePrices'>
  * Leaves out reversed payments. What a paid invoice took from credit, or a refund settled, follows from the rest. Throws for a
  * partly paid invoice to which credit or a refund contributed, and for an invoice that was paid in part and written off.
  */
-function toldPayments({ settlementType, payments }: PolicyInvoiceResponse) {
+function paymentsToMigrate({ settlementType, payments }: PolicyInvoiceResponse) {
   const standing = payments.filter(one => one.reversedTimestamp === undefined)
   if (settlementType !== 'paid' && standing.some(one => one.source !== 'received'))
     throw new Untellable('a part of an invoice paid from credit or by a refund')

@@ -15,13 +15,17 @@ import type { ProductDefinition } from '../../src/product/configuration.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { comparable } from './comparable.ts'
 
-export type ToldAnswers = { policy: PolicyResponse; bills: CheckInvoicesResponse; price: PolicyPriceResponse }
+export type PolicyResponses = {
+  policy: PolicyResponse
+  bills: CheckInvoicesResponse
+  price: PolicyPriceResponse
+}
 
 const wire = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
 const answers = memoByObject((aggregate: PolicyAggregate) =>
   memoByObject(
-    (product: ProductDefinition): ToldAnswers => ({
+    (product: ProductDefinition): PolicyResponses => ({
       policy: wire(policyResponse(aggregate, product, { summarizeQuotes: false })),
       bills: wire(checkedInvoices(aggregate)),
       price: wire(policyPriceResponse(policyView(aggregate, boundQuote(aggregate), product, isIssued))),
@@ -30,20 +34,20 @@ const answers = memoByObject((aggregate: PolicyAggregate) =>
 )
 
 /** Memoized, because it is called at each step of a book, and most steps leave a policy unchanged. */
-export const answersOf = (aggregate: PolicyAggregate, product: ProductDefinition): ToldAnswers =>
+export const answersOf = (aggregate: PolicyAggregate, product: ProductDefinition): PolicyResponses =>
   answers(aggregate)(product)
 
 /** The policy without underwriting results, descriptions of fees, invalidated invoices and reversed payments. */
-export const toldPolicy = ({ policy }: Pick<ToldAnswers, 'policy'>): unknown =>
+export const comparablePolicy = ({ policy }: Pick<PolicyResponses, 'policy'>): unknown =>
   comparable({
     ...policy,
     fees: policy.fees.map(one => ({ ...one, description: undefined })),
-    invoices: policy.invoices.filter(one => one.settlementType !== 'invalidated').map(toldInvoice),
+    invoices: policy.invoices.filter(one => one.settlementType !== 'invalidated').map(comparableInvoice),
     modifications: policy.modifications.map(one => ({ ...one, automatedUnderwritingResult: undefined })),
   })
 
 /** Joins all amounts of an invoice that came from credit or a refund into one, and leaves out reversed payments. */
-function toldInvoice({ statuses, payments, ...invoice }: PolicyInvoiceResponse) {
+function comparableInvoice({ statuses, payments, ...invoice }: PolicyInvoiceResponse) {
   const standing = payments.filter(one => one.reversedTimestamp === undefined)
   const cents = standing
     .filter(one => one.source !== 'received')
@@ -57,14 +61,14 @@ function toldInvoice({ statuses, payments, ...invoice }: PolicyInvoiceResponse) 
   }
 }
 
-export const toldPrice = ({ price }: Pick<ToldAnswers, 'price'>): unknown =>
+export const comparablePrice = ({ price }: Pick<PolicyResponses, 'price'>): unknown =>
   comparable({ ...price, fees: price.fees.map(one => ({ ...one, description: undefined })) })
 
 /**
  * Billed and planned amounts by what they are for. Charges for the same thing are summed, because how a plan distributes them is
  * up to the plan.
  */
-export function toldBilling({ policy, bills }: Pick<ToldAnswers, 'policy' | 'bills'>): unknown {
+export function comparableBilling({ policy, bills }: Pick<PolicyResponses, 'policy' | 'bills'>): unknown {
   const places = new Map(
     policy.exposures.flatMap((exposure, at) =>
       exposure.perils.flatMap((peril, index) =>

@@ -21,7 +21,7 @@ import { decidePayment } from '../../src/transactions/payments/kind.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
-import { boatGround } from './boat-ground.ts'
+import { boatContext } from './boat-ground.ts'
 import { month } from './boat-product.ts'
 import { attemptAt, inState } from './policy-story.ts'
 
@@ -37,7 +37,7 @@ const FILES = {
   }),
 }
 
-const GROUND = boatGround('EUR', month(0), FILES)
+const GROUND = boatContext('EUR', month(0), FILES)
 
 export const BOOK_CONFIGURATION = GROUND.configuration.configuration
 
@@ -234,7 +234,7 @@ export async function twelveBoats(): Promise<{
   }
 }
 
-const cameFromElsewhere = ({ loaded }: Boat, at: Instant): BookedBoat => ({
+const asMigrated = ({ loaded }: Boat, at: Instant): BookedBoat => ({
   loaded,
   rows: stored([openingOf(loaded.aggregate, at)!]),
 })
@@ -243,12 +243,12 @@ const cameFromElsewhere = ({ loaded }: Boat, at: Instant): BookedBoat => ({
 export async function migratedBoat(): Promise<BookedBoat> {
   const boat = await Boat.made()
   await boat.pay(month(0, 15))
-  return cameFromElsewhere(boat, month(1))
+  return asMigrated(boat, month(1))
 }
 
 /** The seventh boat, as if migrated from another system in October. */
 export async function migratedBoatThatKept40(): Promise<BookedBoat> {
   const boat = await Boat.made()
   await boat.cancel(month(7), month(8), 'early')
-  return cameFromElsewhere(boat, month(9))
+  return asMigrated(boat, month(9))
 }

@@ -7,7 +7,7 @@ import { staticFirst } from '../../../src/platform/http/mount.ts'
 import { filledPath, isTagged, SUCCESSORS, WRITES } from '../../../src/platform/http/records.ts'
 import { type Answer, callApi, callOk } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
-import { type Change, held } from '../../support/held-record.ts'
+import { type Change, expectIfMatchChecked } from '../../support/held-record.ts'
 import { type Motor, motorTenant, plainYear, roundTrips } from '../../support/motor.ts'
 
 let motor: Motor
@@ -83,7 +83,8 @@ describe('A read', () => {
   })
 })
 
-const heldAgainstItsTag = (change: Change): Promise<Answer<Located>> => held(change, () => admin)
+const heldAgainstItsTag = (change: Change): Promise<Answer<Located>> =>
+  expectIfMatchChecked(change, () => admin)
 
 describe('If-Match', () => {
   it('is checked on every kind of policy write, against the record that the path names', async () => {

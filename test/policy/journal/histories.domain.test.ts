@@ -9,13 +9,13 @@ import type { JournalRow } from '../../../src/policy/journal/rows.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
 import type { Example } from '../../support/configurations.ts'
 import {
-  earnsWhatIsWritten,
-  holdsWhatWasPaid,
-  journalHolds,
-  owesWhatInvoicesAsk,
-  plansWhatIsUnbilled,
-  rowsBalance,
-  writesPriceChanges,
+  expectCashMatchesPayments,
+  expectEarnedSumsToWritten,
+  expectJournalConsistent,
+  expectReceivablesMatchInvoices,
+  expectRowsBalance,
+  expectUnbilledIsPlanned,
+  expectWrittenIsPriceChanges,
 } from '../../support/journal-checks.ts'
 import { migratedBooks } from '../../support/migrated-books.ts'
 import { afterStep, type Book, type BookStep, bookSteps, emptyBook } from '../../support/payment-story.ts'
@@ -42,7 +42,7 @@ async function posted(begun: Book, steps: readonly BookStep[]) {
       const was = before.policies[at]?.aggregate
       if (was === aggregate) continue
       const made = journalOfChange(was, aggregate, book.now)
-      rowsBalance(made)
+      expectRowsBalance(made)
       rows[at] = [...(rows[at] ?? []), ...made]
     }
   }
@@ -64,7 +64,7 @@ describe.each(BOOKS)('The journal of policies in $currency ($example)', ({ examp
             const { aggregate } = loaded
             const { originalStart, timeZone } = aggregate.policy
             const later = days.map(day => add(originalStart, day, 'day', timeZone))
-            journalHolds(rows[at] ?? [], aggregate, [...times, ...later])
+            expectJournalConsistent(rows[at] ?? [], aggregate, [...times, ...later])
           }
         }),
         { seed: SEED, numRuns: size(20, 2_000) },
@@ -90,12 +90,12 @@ describe('The journal of migrated policies', () => {
             const { aggregate } = loaded
             const opening = openingOf(begun.policies[place]!.aggregate, begun.now)
             const own = [...(opening ? [opening] : []), ...rows[place]!]
-            rowsBalance(own)
-            writesPriceChanges(own, aggregate)
-            earnsWhatIsWritten(own, aggregate, [begun.now])
-            owesWhatInvoicesAsk(own, aggregate)
-            holdsWhatWasPaid(own, aggregate)
-            if (!hasPending(loaded)) plansWhatIsUnbilled(own, aggregate)
+            expectRowsBalance(own)
+            expectWrittenIsPriceChanges(own, aggregate)
+            expectEarnedSumsToWritten(own, aggregate, [begun.now])
+            expectReceivablesMatchInvoices(own, aggregate)
+            expectCashMatchesPayments(own, aggregate)
+            if (!hasPending(loaded)) expectUnbilledIsPlanned(own, aggregate)
           }
         }),
         { seed: SEED, numRuns: size(20, 1_000) },

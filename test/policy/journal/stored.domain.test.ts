@@ -8,10 +8,10 @@ import type { JournalEntry } from '../../../src/policy/journal/rows.ts'
 import { entriesText, readEntries } from '../../../src/policy/journal/stored.ts'
 import type { Peril, PerilRun, PolicyAggregate } from '../../../src/policy/records/aggregate.ts'
 import { ACCOUNT_NAMES } from '../../../src/product/books.ts'
-import { rowsBalance } from '../../support/journal-checks.ts'
+import { expectRowsBalance } from '../../support/journal-checks.ts'
 import { beginStory } from '../../support/policy-story.ts'
 import type { Step } from '../../support/story-steps.ts'
-import { tell } from '../../support/story-telling.ts'
+import { carryOutStep } from '../../support/story-telling.ts'
 
 const SEED = 20261126
 const PERILS = 10_000
@@ -102,13 +102,13 @@ const CANCELLED: Step = {
 describe(`a policy of ${PERILS} perils`, () => {
   it('has small rows, because perils of one name and span share one entry', async () => {
     const begun = await beginStory('motor', { which: 0, schedule: 0, startDays: 0, days: 365 })
-    const { story } = await tell(begun, CANCELLED)
+    const { story } = await carryOutStep(begun, CANCELLED)
     const large = enlarged(story.loaded.aggregate)
     const rows = journalOf(large)
     const names = new Set([...large.perils.values()].map(one => one.name))
     expect(large.perils.size).toBeGreaterThanOrEqual(PERILS)
     expect(rows.map(({ kind }) => kind)).toContain('cancellation')
-    rowsBalance(rows)
+    expectRowsBalance(rows)
     for (const { kind, entries } of rows) {
       const premiums = entries.filter(one => one.account === 'premium')
       const spans = { creation: 1, cancellation: 2 }[kind as string] ?? 0

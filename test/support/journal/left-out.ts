@@ -14,7 +14,7 @@ export const leaveOutPolicy = (locator: string): void => {
 }
 
 /** Whether the policy is checked against its journal. */
-export const isHeld = (locator: number): boolean => !isLeftOut && !policies.has(String(locator))
+export const isChecked = (locator: number): boolean => !isLeftOut && !policies.has(String(locator))
 
 export function forgetLeftOut(): void {
   isLeftOut = false

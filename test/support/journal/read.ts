@@ -9,7 +9,7 @@ import { isBillingEntry, type JournalRow, type StoredJournalRow } from '../../..
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../../src/policy/store/aggregates.ts'
 import { readJournalRow, rowsOfPoliciesQuery } from '../../../src/policy/store/journal.ts'
 import { boundDatabase } from '../databases.ts'
-import { isHeld } from './left-out.ts'
+import { isChecked } from './left-out.ts'
 
 /** Limits on the policies checked in each database: the newest ones, with at most so many perils in total. */
 const MOST_POLICIES = 60
@@ -39,7 +39,7 @@ async function problemsIn(binding: string): Promise<string[]> {
       ) where perils <= ${MOST_PERILS} order by locator desc limit ${MOST_POLICIES}`,
     )
     .all<{ locator: number }>()
-  const locators = results.map(({ locator }) => locator).filter(isHeld)
+  const locators = results.map(({ locator }) => locator).filter(isChecked)
   if (locators.length === 0) return []
   const database = openDatabase(client, noCalls())
   const read = (await database.batch([

@@ -16,7 +16,7 @@ import {
   decideIssue,
 } from '../../../src/transactions/new-business/decision.ts'
 import { RenewalCreateRequest } from '../../../src/transactions/renewals/contract.ts'
-import { groundOf, workedPolicies } from '../configurations.ts'
+import { newPolicyContextOf, workedPolicies } from '../configurations.ts'
 import { attemptAt, STORY_BEGINS } from '../policy-story.ts'
 
 export const attempt = () => attemptAt(STORY_BEGINS)
@@ -28,7 +28,7 @@ export const UNINSURABLE = 'A driver too young'
 
 export async function draftPolicy(name: string): Promise<Loaded> {
   const { policy, policyholder } = workedPolicies('motor').find(one => one.name === name)!.request
-  const ground = groundOf('motor', policy.productName, policyholder.values, STORY_BEGINS)
+  const ground = newPolicyContextOf('motor', policy.productName, policyholder.values, STORY_BEGINS)
   const request = { ...policy, policyholderLocator: ground.policyholder.locator, finalize: false }
   const { aggregate } = await decideCreation(PolicyCreateRequest.parse(request), ground, attempt())
   return { ...ground, aggregate }
