@@ -109,7 +109,7 @@ async function checkToken(env: TokenKeys, token: string, now: Instant): Promise<
   const accountLocator = readUuid(String(payload['account.uuid']))
   const signedInAt = instant(Number(payload.auth_time) * 1000)
   if (accountLocator === undefined || signedInAt === undefined || payload.sub === undefined)
-    throw unauthenticated('The token is of another kind; sign in with POST /account/authenticate.')
+    throw unauthenticated('The token is of another kind. Sign in with POST /account/authenticate.')
   const tenantLocator = readUuid(String(payload['tenant.uuid']))
   const claims: TokenClaims = {
     caller: {

@@ -80,15 +80,15 @@ const Email = z
 export const AccountAddRequest = filledIn(
   { password: '' },
   z.object({
-    name: LongName.describe("The person's name, or what the program is."),
+    name: LongName.describe('The name of the person, or a description of the program.'),
     email: Email,
     password: z.string().max(1_024).openapi({
       format: 'password',
-      description: 'Of a service account: none, and what is sent is not kept.',
+      description: 'Not stored for a service account, even if sent.',
     }),
     type: LongName.openapi({
       description:
-        '`account.tenant.admin`, `account.tenant.employee`, `account.tenant.read.only.user`, `account.tenant.claims.only.user`, of test tenants also `account.test.tenant.admin`; or their ends, as `employee`. `service`: a program, which signs in with long-lived tokens only.',
+        '`account.tenant.admin`, `account.tenant.employee`, `account.tenant.read.only.user`, `account.tenant.claims.only.user`, or in test tenants `account.test.tenant.admin`; or the last part, such as `employee`. `service`: a program, which signs in only with long-lived tokens.',
       example: 'account.tenant.employee',
     }),
     username: LongName,
@@ -102,11 +102,11 @@ const account = {
   id: Text.describe("The account's locator: `account.uuid` in its tokens."),
   name: Text,
   createdTimestamp: Timestamp,
-  accountType: z.enum(SHOWN_TYPES).describe('Of a service account: that of the account that made it.'),
+  accountType: z.enum(SHOWN_TYPES).describe('For a service account: locator of the account that created it.'),
   deleted: Flag,
-  email: Text.describe('Empty where an archive made the account.'),
-  locked: Flag.describe('Whether no password signs in, because of failures.'),
-  tenant: Text.describe("The tenant's name."),
+  email: Text.describe('Empty if an archive created the account.'),
+  locked: Flag.describe('Whether password sign-in is locked after too many failures.'),
+  tenant: Text.describe('The name of the tenant.'),
   username: Text,
   disabled: Flag.describe('Whether an administrator disabled it.'),
   service: Flag.describe('Whether it is a service account.'),
@@ -125,23 +125,23 @@ const integerOr = (value: number, minimum: number, maximum?: number) =>
     .openapi({ default: value })
 
 export const AccountsQuery = z.object({
-  offset: integerOr(0, 0).describe('Accounts to pass over.'),
+  offset: integerOr(0, 0).describe('Number of accounts to skip.'),
   count: PageSize,
 })
 export type AccountsQuery = z.output<typeof AccountsQuery>
 
 export const AccountListResponse = component('AccountListResponse', {
-  listCompleted: Flag.describe('Whether nothing follows.'),
+  listCompleted: Flag.describe('Whether this is the last page.'),
   items: z.array(AccountResponse),
 })
 export type AccountListResponse = z.infer<typeof AccountListResponse>
 
 export const UsersQuery = AccountsQuery.extend({
-  username: OptionalLongName.describe('What the user name begins with.'),
+  username: OptionalLongName.describe('Beginning of the user name.'),
   accountType: optional(z.enum(TENANT_ACCOUNT_TYPES)).describe('Only accounts of this type.'),
-  disabled: optional(RequestBoolean).describe('true: only disabled ones; false: only others.'),
+  disabled: optional(RequestBoolean).describe('true: only disabled accounts; false: only enabled accounts.'),
   service: optional(RequestBoolean).describe('true: only service accounts; false: only people.'),
-  role: OptionalLongName.describe('Only accounts that were given this role, by its name in their `roles`.'),
+  role: OptionalLongName.describe('Only accounts that were given this role, named as in their `roles`.'),
 })
 export type UsersQuery = z.output<typeof UsersQuery>
 
@@ -158,10 +158,10 @@ export const PasswordRulesRequest = z
     lower: booleanOr(STRICT_RULES.lower),
     special: booleanOr(STRICT_RULES.special),
     history: integerOr(STRICT_RULES.history, 0, LONGEST_HISTORY).describe(
-      'Passwords before the present one that are not taken again.',
+      'Number of former passwords that cannot be used again.',
     ),
     expiryDays: integerOr(STRICT_RULES.expiryDays, 0, 3_650).describe(
-      'A password of that age signs in only to be changed. 0: never. Those that an archive set do not age.',
+      'After this many days, a password can only be used to choose another. 0: never. Passwords that an archive set do not expire.',
     ),
   })
   .check(ctx => {
@@ -190,7 +190,7 @@ export const KeySetResponse = component('KeySetResponse', {
 
 const TokenName = Name.refine(
   name => !name.startsWith('bdy_'),
-  rule("must not begin with 'bdy_', as tokens themselves do"),
+  rule("must not begin with 'bdy_', which is the beginning of tokens"),
 )
 
 const Listed = z.array(Text).max(LONGEST_LIST)
@@ -198,15 +198,15 @@ const Listed = z.array(Text).max(LONGEST_LIST)
 export const AuthTokenCreateRequest = filledIn(
   { permissions: [], tenants: [] },
   z.object({
-    name: TokenName.describe("Unique among the account's tokens."),
+    name: TokenName.describe('Unique among the tokens of the account.'),
     expiresAt: RequestDateTime.describe('At most five years ahead.'),
     permissions: Listed.openapi({
       description:
-        'What the token may, as `group.action` or `group.*`: nothing that its account, or the account that makes it, may not. None: it is good for nothing that needs a permission.',
+        'Permissions of the token, as `group.action` or `group.*`: only those that its account, and the account that creates it, have. Without any, it cannot be used where a permission is needed.',
       example: ['policies.read', 'invoices.*'],
     }),
     tenants: Listed.describe(
-      'Tenants in which it holds, by name, host name or locator; also `any` and `type:test` or `type:production`. An account has one tenant, so that there is no other to name; none means that one. An administration account must name some, each by its name or by one of these three words.',
+      'Tenants in which the token is valid, by name, host name or locator; also `any` and `type:test` or `type:production`. The account of a tenant can name only that tenant, which is also the default. An administration account must list at least one, each by its name or by one of these three words.',
     ),
   }),
 ).openapi('AuthTokenCreateRequest')

@@ -12,7 +12,7 @@ const MOST_WORK = 1_048_576
 const MOST_MEMORY_BYTES = 32 * 1_048_576
 
 if (2 ** COST.ln * COST.r * COST.p > MOST_WORK || 128 * 2 ** COST.ln * COST.r > MOST_MEMORY_BYTES)
-  throw new Error('The cost of a password is more than production carries out.')
+  throw new Error('The cost of a password hash is higher than production can compute.')
 
 const SALT_BYTES = 16
 const HASH_BYTES = 32
@@ -30,7 +30,7 @@ const line = new Seats(MOST_HASHES_IN_LINE, 10_000)
 async function inLine<T>(work: () => T): Promise<T> {
   const seat = Symbol('password')
   if (!line.take(seat))
-    throw new Refusal('tooManyRequests', 'Too many sign-ins at once; try again in a second.', {}, 1)
+    throw new Refusal('tooManyRequests', 'Too many simultaneous sign-ins; try again in a second.', {}, 1)
   try {
     await new Promise(resolve => setTimeout(resolve, 0))
     return work()

@@ -37,7 +37,7 @@ export function requireAuthority(caller: Caller, account: Target): void {
   requireWithin(
     permissionsHeld(account),
     permissionsHeld(caller),
-    `The account '${account.username}' may what you may not:`,
+    `The account '${account.username}' has permissions that you lack:`,
   )
 }
 
@@ -51,7 +51,7 @@ export function requireReach(caller: Caller, account: OwnedAccount, anyOf: reado
   if (anyOf.some(permission => may(caller, permission))) return
   if (account.locator === caller.accountLocator || account.createdBy === caller.accountLocator) return
   throw forbidden(
-    `The account '${caller.username}' may do this to itself and to accounts that it made; to do it to others it lacks the permission ${anyOf.join(' or ')}.`,
+    `The account '${caller.username}' may do this only to itself and to accounts that it created. For other accounts it needs the permission ${anyOf.join(' or ')}.`,
   )
 }
 

@@ -17,7 +17,7 @@ export const accountRoutes: readonly Route[] = [
   post('/account/authenticate', {
     summary: 'Sign in as a user of a tenant, or as an administration account',
     description:
-      'The tenant is named by `tenantName` or `hostName`, in the query or in the body. With neither, the administration account signs in, which deploys configurations. Without a body, `Authorization: Basic` may give user name and password.',
+      '`tenantName` or `hostName`, in the query or in the body, names the tenant. With neither, the account is an administration account, which deploys configurations. Without a body, `Authorization: Basic` may give user name and password.',
     query: contract.AuthenticateQuery,
     body: { schema: contract.AuthenticateRequest, required: false },
     answer,
@@ -33,16 +33,16 @@ export const accountRoutes: readonly Route[] = [
     handle: ({ query, body }, context) => authenticateAdmin(query, body, context),
   }),
   signedIn.post('/account/renewAuthentication', {
-    summary: 'Renew the token of the Authorization header',
-    description: 'Works with a valid token, until 12 hours after the sign-in.',
+    summary: 'Renew an access token',
+    description: 'For the valid token in the Authorization header, until 12 hours after the sign-in.',
     answer,
     handle: (_, context) => renewAuthentication(context),
   }),
   get('/.well-known/jwks.json', {
-    summary: 'The keys that access tokens are signed with',
+    summary: 'List the public keys of access tokens',
     description:
-      'Ed25519 (`EdDSA`), by the `kid` of the token. There are several while one takes the place of another.',
-    answer: { schema: contract.KeySetResponse, description: 'A JSON Web Key Set with the public halves.' },
+      'Ed25519 (`EdDSA`). The `kid` of a token names its key. There are several keys while one replaces another.',
+    answer: { schema: contract.KeySetResponse, description: 'A JSON Web Key Set with the public keys.' },
     handle: async (_, { env }) => ({ keys: [...(await tokenKeys(env)).shown] }),
   }),
   ...accountAdministrationRoutes,
@@ -55,7 +55,7 @@ export const OwnPermissionsResponse = component('OwnPermissionsResponse', {
   accountType: Text,
   tenantName: OptionalText.describe('Absent for an administration account.'),
   permissions: z.array(Text).openapi({
-    description: 'As `group.action`, each by its whole name.',
+    description: 'As `group.action`, each by its full name.',
     example: ['policies.read', 'policies.write'],
   }),
 })
@@ -68,14 +68,14 @@ export const WhoAmIResponse = component('WhoAmIResponse', {
     .object({ locator: Text, name: Text, hostName: Text, type: z.enum(['test', 'production']) })
     .optional()
     .describe('Absent for an administration account.'),
-  tokenExpiresAt: DateTime.optional().describe('Of a long-lived token; absent after a sign-in.'),
+  tokenExpiresAt: DateTime.optional().describe('For a long-lived token. Absent after a sign-in.'),
   permissions: OwnPermissionsResponse.shape.permissions,
 })
 
 export const ownPermissionRoutes: readonly Route[] = [
   signedIn.get('/auth/whoami', {
-    summary: 'Say who calls, for which tenant, and with which permissions',
-    description: 'What a pipeline asks first, to see that it has the right token. Reads nothing.',
+    summary: 'Show the caller, its tenant and its permissions',
+    description: 'Lets a pipeline check first that it has the right token. Reads no records.',
     answer: { schema: WhoAmIResponse, description: 'The caller.' },
     handle: async (_, { caller, tenant }) => ({
       accountLocator: caller.accountLocator,
@@ -96,9 +96,9 @@ export const ownPermissionRoutes: readonly Route[] = [
     }),
   }),
   signedIn.get('/auth/permissions', {
-    summary: 'List what the caller may do',
+    summary: 'List the permissions of the caller',
     description:
-      'By the permissions of the token where it has some of its own, else by the roles that the configuration defines, else by the account type.',
+      'The permissions of the token if it has its own, otherwise of the roles that the configuration defines, otherwise of the account type.',
     answer: { schema: OwnPermissionsResponse, description: 'The permissions of the caller.' },
     handle: async (_, { caller, tenant }) => ({
       username: caller.username,

@@ -75,7 +75,7 @@ export async function renewAuthentication(context: SignedInContext): Promise<con
   const { env, calls, tenant, caller, signedInAt, accountEpoch, now } = context
   if (signedInAt === undefined)
     throw forbidden(
-      'A long-lived token is not renewed: it holds until it expires. Make another with POST /auth/users/tokens.',
+      'A long-lived token cannot be renewed: it is valid until it expires. Create another with POST /auth/users/tokens.',
     )
   if (now - signedInAt >= RENEWABLE_MS)
     throw unauthenticated('The sign-in was more than 12 hours ago; sign in again.')
@@ -85,7 +85,7 @@ export async function renewAuthentication(context: SignedInContext): Promise<con
     : { account: undefined, timeZone: ZONE_WITHOUT_CONFIGURATION, rules: PLAIN_RULES }
   const account = own ?? (await readAdministrator(env, key, calls))
   if (!account || account.disabledAt !== null)
-    throw unauthenticated('The account is no more; sign in with another.')
+    throw unauthenticated('The account no longer exists; sign in with another one.')
   // Compares with the row, because the data of isolates may be 5 s old and the new token outlives that.
   if (accountEpoch < account.tokenEpoch) throw revoked()
   return authentication(context, account, tenant && { ...tenant, ...more }, signedInAt)
@@ -105,7 +105,7 @@ function neededCredentials(
   const { success, data } = contract.AuthenticateRequest.safeParse(basic)
   if (success) return data
   throw invalidRequest(
-    'The Authorization header has no user name and password that could be right; send `Basic` and the base64 of `username:password` in UTF-8.',
+    'The Authorization header has no valid user name and password. Send `Basic` and the base64 of `username:password` in UTF-8.',
   )
 }
 

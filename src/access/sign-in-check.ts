@@ -48,7 +48,7 @@ async function withAccessToken({ calls, now }: Exchange, env: Env, token: string
 }
 
 const unknown = () =>
-  unauthenticated('The token is not valid: it was deleted, has expired, or never was one. Make another.')
+  unauthenticated('The token is not valid: it was deleted, has expired, or never existed. Create another.')
 
 /**
  * Finds the account of a long-lived token, with the permissions that both the token and the account have now. Throws 401 for a

@@ -18,7 +18,7 @@ const USER_WITHOUT_LETTERS = 'user'
 export function checkedTenantName(name: string): string {
   if (name.length <= LONGEST_TENANT_NAME && NAME.test(name)) return name
   throw invalidRequest(
-    `A tenant's name has 1 to ${LONGEST_TENANT_NAME} lower-case letters, digits and hyphens, no hyphen first or last.`,
+    `A tenant's name has 1 to ${LONGEST_TENANT_NAME} lower-case letters, digits and hyphens, and no hyphen first or last.`,
   )
 }
 
@@ -26,7 +26,7 @@ export function checkedTenantName(name: string): string {
 export function testTenantName(username: string, suffix: string = DEFAULT_SUFFIX): string {
   if (!SUFFIX.test(suffix) || suffix.endsWith('-'))
     throw invalidRequest(
-      "'tenantNameSuffix' has 1 to 40 lower-case letters, digits and hyphens, no hyphen last.",
+      "'tenantNameSuffix' has 1 to 40 lower-case letters, digits and hyphens, and no hyphen last.",
     )
   const letters = username
     .normalize('NFKD')

@@ -31,13 +31,13 @@ export async function changeOwnPassword(
 ): Promise<void> {
   const { tenant, caller, signedInAt } = context
   if (signedInAt === undefined)
-    throw forbidden('A password is changed with the token of a sign-in, not with a long-lived one.')
+    throw forbidden('A long-lived token cannot change a password. Sign in, and use the token of the sign-in.')
   const own = tenant && { ...context, tenant, now: tenantNow(tenant) }
   const read = own && (await readAccount(homeDatabase(own), { locator: caller.accountLocator }, own.tenant))
   if (own && read?.account) return changeOfTenant(request, read.account, read.rules, own)
   const { env, calls } = context
   const administrator = await readAdministrator(env, { locator: caller.accountLocator }, calls)
-  if (!administrator) throw unauthenticated('The account is no more; sign in with another.')
+  if (!administrator) throw unauthenticated('The account no longer exists; sign in with another one.')
   return changeOfAdministration(request, administrator, context)
 }
 
@@ -141,14 +141,14 @@ async function acceptedHash(
   for (const hash of account.formerHashes.slice(0, rules.history))
     if (isNew && (await verifyPassword(password, hash, PASSWORD_PEPPER))) isNew = false
   if (!isNew)
-    throw new Refusal('weakPassword', 'The password is the present one, or was yours lately. Choose another.')
+    throw new Refusal('weakPassword', 'The password is your current one or a recent one. Choose another.')
   return await hashPassword(password, PASSWORD_PEPPER)
 }
 
 const wrongPassword = (): Refusal =>
   new Refusal(
     'wrongPassword',
-    'The old password is wrong, or the account is locked because it was wrong too often; an administrator can unlock it.',
+    'The old password is wrong, or the account is locked after too many wrong ones. An administrator can unlock it.',
   )
 
 /**

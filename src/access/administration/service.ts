@@ -75,7 +75,7 @@ async function addOnce(
     requireWithin(
       permissionsHeld({ accountType: type, ...(permissions && { permissions }) }),
       permissionsHeld(caller),
-      `Accounts of type ${type} may what you may not:`,
+      `Accounts of type ${type} have permissions that you lack:`,
     )
   if (taken) throw usernameTaken(username)
   if (!isService) await requireGoodPassword(password, rules, { username, email })
@@ -103,7 +103,7 @@ async function addOnce(
     const present = await store.readRoom(database, username)
     if (present.isTaken) throw usernameTaken(username)
     if (present.count >= MOST_ACCOUNTS)
-      throw tooLarge(`The tenant has ${MOST_ACCOUNTS} accounts, which is the most; delete some.`)
+      throw tooLarge(`The tenant has ${MOST_ACCOUNTS} accounts, which is the limit. Delete some first.`)
     return commitAudited(context, database, {
       guards: [{ name: 'guard_account', holds: store.hasRoomFor(username, MOST_ACCOUNTS) }],
       facts: putRows(database, accounts, [row]),
@@ -119,7 +119,7 @@ async function addOnce(
 }
 
 const usernameTaken = (username: string): Refusal =>
-  alreadyExists(`There is an account '${username}' already; choose another user name.`)
+  alreadyExists(`An account '${username}' already exists. Choose another user name.`)
 
 const TEST_ADMINISTRATOR = 'account.test.tenant.admin'
 
@@ -308,7 +308,7 @@ export function setPassword(
     if (account.isService) throw wrongState(`'${account.username}' is a service account and has no password.`)
     if (await store.isOfProvider(homeDatabase(context), account.locator, context.tenant))
       throw wrongState(
-        `'${account.username}' signs in by an identity provider; with a password it would get in after the provider dismissed it.`,
+        `'${account.username}' signs in by an identity provider. With a password it could still sign in after the provider removed it.`,
       )
     requireAuthority(context.caller, account)
     await requireGoodPassword(password, rules, account)

@@ -15,15 +15,15 @@ import {
 import { AUDIT_ACTIONS } from './actions.ts'
 
 export const AuditQuery = z.object({
-  action: optional(z.enum(AUDIT_ACTIONS)).describe('Entries of this kind only.'),
+  action: optional(z.enum(AUDIT_ACTIONS)).describe('Only entries of this kind.'),
   subject: OptionalLongName.describe(
-    'Entries of this subject only: of auxiliary data and webhooks, their locator; of a secret, an integration, an identity provider or a role, its name; of sign-ins, accounts and tokens, the locator of the account; of a refusal, method and path.',
+    'Only entries of this subject: for auxiliary data and webhooks, their locator; for a secret, an integration, an identity provider or a role, its name; for sign-ins, accounts and tokens, the locator of the account; for a rejected request, its method and path.',
   ),
-  username: OptionalLongName.describe('Entries of this user only.'),
-  startTimestamp: OptionalTimestamp.describe('Entries from this time on.'),
-  endTimestamp: OptionalTimestamp.describe('Entries before this time.'),
-  accountLocator: OptionalLocator.describe('Entries of this account only.'),
-  requestId: OptionalLongName.describe('Entries of the request with this X-Request-Id.'),
+  username: OptionalLongName.describe('Only entries of this user.'),
+  startTimestamp: OptionalTimestamp.describe('Only entries at or after this time.'),
+  endTimestamp: OptionalTimestamp.describe('Only entries before this time.'),
+  accountLocator: OptionalLocator.describe('Only entries of this account.'),
+  requestId: OptionalLongName.describe('Only entries of the request with this X-Request-Id.'),
   order: ListOrder,
   pageSize: PageSize,
   pagingToken: PagingToken,
@@ -35,11 +35,11 @@ const AuditResponse = component('AuditResponse', {
   timestamp: Timestamp,
   action: z.enum(AUDIT_ACTIONS),
   subject: Text.describe(
-    "Of auxiliary data and webhooks, their locator; of a secret, an integration, an identity provider or a role, its name; of sign-ins, accounts and tokens, the account's locator; of a refusal, method and path.",
+    'For auxiliary data and webhooks, their locator; for a secret, an integration, an identity provider or a role, its name; for sign-ins, accounts and tokens, the locator of the account; for a rejected request, its method and path.',
   ),
   details: z.record(Text, z.unknown()).openapi({
     description:
-      'Of auxiliary data: `keys`, and `plugin` where one did it for the user. Of a secret: its `staticName`, and the names of items. Of a webhook: its `name`, and `changes`, the names of what is other than before; or what was sent again. Of a sign-in: `accountType`, the `provider` if one was used, and the `reason` of a failure. Of a role: its `permissions`; of an account that was given some: its `roles`. Of a token: its `name`, what it may, when it expires. Of what an agent carried out: the `operation` and its `preview`. Whatever an agent did has `by` `agent`. Values are not kept here.',
+      'For auxiliary data: `keys`, and `plugin` if a plugin made the change for the user. For a secret: its `staticName`, and the names of items. For a webhook: its `name`, and `changes`, the names of the properties that changed; or what was sent again. For a sign-in: `accountType`, the `provider` if one was used, and the `reason` of a failure. For a role: its `permissions`; for an account that was given roles: its `roles`. For a token: its `name`, its permissions and its expiry. For an action that an agent carried out: the `operation` and its `preview`. Every action of an agent has `by` `agent`. Values are not recorded.',
     example: { keys: ['score'], plugin: 'getPerilRates' },
   }),
   username: Text,

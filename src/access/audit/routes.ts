@@ -15,7 +15,7 @@ export const auditRoutes: readonly Route[] = [
   get('/audit/list', {
     summary: 'Read the audit trail',
     description:
-      'Who did what, when, to what; oldest first unless `order` says otherwise. Written with what it tells of, and never changed. It tells of auxiliary data: each change, through the API or by a plugin; of secrets: each change, and each that a plugin read; of sign-ins, accounts and tokens; of webhooks and what was sent again; of deploys and repairs of the configuration; of integrations and the operations that they fill in; of settings and the clock of the tenant; of what software agents carried out; and of refusals for want of a permission: the first of an hour for each account and path. Values are not in it. For administrators of the tenant.',
+      'Who did what, when, to what; oldest first unless `order` says otherwise. Each entry is written together with the change that it records, and never changed. Recorded are: each change of auxiliary data, through the API or by a plugin; each change of a secret, and each read by a plugin; sign-ins, accounts and tokens; webhooks and what was sent again; deploys and repairs of the configuration; integrations and the operations that they fill in; settings and the clock of the tenant; actions that software agents carried out; and requests rejected for a missing permission, the first per hour for each account and path. Values are not recorded. For administrators of the tenant.',
     permission: 'audit.list',
     query: AuditQuery,
     answer: { schema: AuditPageResponse, description: 'A page of entries.' },
@@ -25,7 +25,7 @@ export const auditRoutes: readonly Route[] = [
     permission: 'audit.list',
     summary: 'Read the audit trail of administration accounts',
     description:
-      'Their sign-ins, passwords, unlockings and long-lived tokens, as far as they belong to no tenant; tenants that they made or made again; and what they were refused for want of a permission or a tenant; where one enters a tenant, the trail of that tells.',
+      'Their sign-ins, passwords, unlockings and long-lived tokens, as far as they belong to no tenant; tenants that they created or recreated; and requests rejected for a missing permission or tenant. Their actions in a tenant are in the audit trail of that tenant.',
     query: AuditQuery,
     answer: { schema: AuditPageResponse, description: 'A page of entries.' },
     handle: ({ query }, context) => readAdministrationAudit(query, context),

@@ -9,13 +9,14 @@ const { delete: remove, get, post } = forTenant('Auth tokens')
 const signedIn = forSignedIn('Auth tokens')
 const token = {
   schema: z.string(),
-  description: 'The token, `bdy_…`, to be sent as `Authorization: Bearer <token>`. It is shown this once.',
+  description:
+    'The token, `bdy_…`, to be sent as `Authorization: Bearer <token>`. It is shown only this once.',
 }
 const ABOUT =
-  'A repeat with the same Idempotency-Key answers 409 instead of showing the token again. At most 100 for an account.'
+  'A repeat with the same Idempotency-Key responds with 409 instead of showing the token again. At most 100 tokens per account.'
 const BY_VALUE_OR_NAME =
-  'By its value or its name; better by its name, since paths are logged on their way. It is refused everywhere within 5 seconds.'
-const CUSTOM = 'With `users.custom` only: your own account and service accounts that you made.'
+  'By its value or its name. Prefer the name, because proxies may log paths. The token is rejected everywhere within 5 seconds.'
+const CUSTOM = 'With only `users.custom`: your own account and service accounts that you created.'
 
 /** Returns undefined for an administration account without a tenant. */
 const inTenant = (context: SignedInContext): (SignedInContext & RequestContext) | undefined =>
@@ -23,8 +24,8 @@ const inTenant = (context: SignedInContext): (SignedInContext & RequestContext) 
 
 export const authTokenRoutes: readonly Route[] = [
   signedIn.post('/auth/users/tokens', {
-    summary: 'Make a long-lived token for yourself',
-    description: `It may what you may, as far as it is listed; what you lose later, it loses too. Of an administration account: for configurations (\`deployments.*\`), of the tenants that \`tenants\` lists. ${ABOUT}`,
+    summary: 'Create a long-lived token for yourself',
+    description: `The token has those of your permissions that it lists. When you lose one, so does the token. For an administration account, it is for configurations (\`deployments.*\`) of the tenants that \`tenants\` lists. ${ABOUT}`,
     permission: ['users.write', 'users.token'],
     body: { schema: AuthTokenCreateRequest, required: true },
     answer: token,
@@ -34,8 +35,8 @@ export const authTokenRoutes: readonly Route[] = [
     },
   }),
   post('/auth/users/{locator}/tokens', {
-    summary: 'Make a long-lived token for a service account',
-    description: `Of a service account that you made, or with \`users.write\` of any. ${ABOUT}`,
+    summary: 'Create a long-lived token for a service account',
+    description: `For a service account that you created, or with \`users.write\` for any. ${ABOUT}`,
     permission: 'users.custom',
     body: { schema: AuthTokenCreateRequest, required: true },
     answer: token,
@@ -44,7 +45,7 @@ export const authTokenRoutes: readonly Route[] = [
   signedIn.get('/auth/users/tokens', {
     summary: 'List your long-lived tokens',
     permission: ['users.read', 'users.custom'],
-    answer: { schema: AuthTokens, description: 'Oldest first; never the tokens themselves.' },
+    answer: { schema: AuthTokens, description: 'Oldest first. Never shows the tokens themselves.' },
     handle: (_, context) => {
       const own = inTenant(context)
       return own
@@ -56,14 +57,14 @@ export const authTokenRoutes: readonly Route[] = [
     summary: 'List the long-lived tokens of an account',
     description: CUSTOM,
     permission: ['users.read', 'users.custom'],
-    answer: { schema: AuthTokens, description: 'Oldest first; never the tokens themselves.' },
+    answer: { schema: AuthTokens, description: 'Oldest first. Never shows the tokens themselves.' },
     handle: ({ params }, context) => service.listTokens(params.locator, context),
   }),
   signedIn.delete('/auth/users/tokens/{tokenOrName}', {
-    summary: 'Delete a long-lived token of yours',
+    summary: 'Delete one of your long-lived tokens',
     description: BY_VALUE_OR_NAME,
     permission: ['users.write', 'users.custom'],
-    answer: { description: 'It is deleted.' },
+    answer: { description: 'The token is deleted.' },
     handle: ({ params: { tokenOrName } }, context) => {
       const own = inTenant(context)
       return own
@@ -75,21 +76,21 @@ export const authTokenRoutes: readonly Route[] = [
     summary: 'Delete a long-lived token of an account',
     description: `${BY_VALUE_OR_NAME} ${CUSTOM}`,
     permission: ['users.write', 'users.custom'],
-    answer: { description: 'It is deleted.' },
+    answer: { description: 'The token is deleted.' },
     handle: ({ params }, context) => service.deleteToken(params.locator, params.tokenOrName, context),
   }),
   post('/auth/users/{locator}/revoke', {
     summary: 'End all tokens of an account',
-    description: `Access tokens and long-lived ones: none is taken anywhere 5 seconds later. The password stays. ${CUSTOM}`,
+    description: `Access tokens and long-lived tokens are rejected everywhere within 5 seconds. The password stays. ${CUSTOM}`,
     permission: ['users.write', 'users.custom', 'users.revoke'],
-    answer: { description: 'They are revoked.' },
+    answer: { description: 'The tokens are revoked.' },
     handle: ({ params }, context) => service.revokeTokens(params.locator, context),
   }),
   remove('/auth/users/{locator}/credentials', {
     summary: 'Remove the credentials of an account',
-    description: `The password and all tokens. No password signs the account in until an administrator sets one. Not those of the last person who may change users and can sign in (409). ${CUSTOM}`,
+    description: `Removes the password and all tokens. The account cannot sign in with a password until an administrator sets one. Not for the last person who may change users and can sign in (409). ${CUSTOM}`,
     permission: ['users.write', 'users.custom'],
-    answer: { description: 'They are removed.' },
+    answer: { description: 'The credentials are removed.' },
     handle: ({ params }, context) => service.deleteCredentials(params.locator, context),
   }),
 ]

@@ -43,7 +43,7 @@ export async function createOwnToken(
   const { account } = await readAccount(database, { locator: context.caller.accountLocator }, context.tenant)
   if (!account)
     throw wrongState(
-      'An administration account has no long-lived tokens in a tenant; make a service account with POST /account/v1/account, and tokens for that.',
+      'An administration account cannot have long-lived tokens in a tenant. Create a service account with POST /account/v1/account, and tokens for that.',
     )
   return createToken(account, request, context, database)
 }
@@ -59,7 +59,7 @@ export async function createServiceToken(
   requireReach(context.caller, account, ['users.write'])
   if (!account.isService)
     throw wrongState(
-      `'${account.username}' is no service account: people make their tokens themselves, with POST /auth/users/tokens.`,
+      `'${account.username}' is not a service account. People create their own tokens, with POST /auth/users/tokens.`,
     )
   return createToken(account, request, context, database)
 }
@@ -81,9 +81,9 @@ async function createToken(
   requireWithin(
     wanted,
     permissionsHeld(account),
-    `The account '${account.username}' lacks what the token is to have:`,
+    `The account '${account.username}' lacks these permissions of the token:`,
   )
-  requireWithin(wanted, permissionsHeld(caller), 'You lack what the token is to have:')
+  requireWithin(wanted, permissionsHeld(caller), 'You lack these permissions of the token:')
   const tenants = checkedTenants(request.tenants, tenant)
   const token = newAuthToken(tenant.locator)
   const committed = await retryOnConflict('The account', async () => {
@@ -119,17 +119,17 @@ async function createToken(
 
 const shownOnce = (name: string): Refusal =>
   alreadyExists(
-    `This request made the token '${name}' before, and it was shown then: it is kept nowhere. Delete it and make another.`,
+    `This request has already created the token '${name}'. The token was shown then and is not stored. Delete it and create another.`,
   )
 
 /** Throws 400 when it is past or too far ahead, and 422 when it is later than that of the token in use. */
 function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant | undefined): number {
-  if (wanted <= now) throw invalidRequest("'expiresAt' must lie in the future.")
-  if (wanted > now + LONGEST_LIFE_MS) throw invalidRequest("'expiresAt' must lie at most five years ahead.")
+  if (wanted <= now) throw invalidRequest("'expiresAt' must be in the future.")
+  if (wanted > now + LONGEST_LIFE_MS) throw invalidRequest("'expiresAt' must be at most five years ahead.")
   if (callersOwn !== undefined && wanted > callersOwn)
     throw new Refusal(
       'beyondOwner',
-      `'expiresAt' must not be later than that of the token that you use, ${new Date(callersOwn).toISOString()}.`,
+      `'expiresAt' must not be later than that of the token that you are using, ${new Date(callersOwn).toISOString()}.`,
     )
   return wanted
 }
@@ -141,7 +141,7 @@ function checkedPermissions(wanted: readonly string[]): string[] {
   )
   if (unknown.length === 0) return listed
   throw invalidRequest(
-    `'permissions' names what is no permission: ${unknown.slice(0, 20).map(shownWord).join(', ')}. Write group.action or group.*, as the API reference has them.`,
+    `'permissions' contains unknown permissions: ${unknown.slice(0, 20).map(shownWord).join(', ')}. Use group.action or group.* as listed in the API reference.`,
   )
 }
 
@@ -159,7 +159,7 @@ function checkedTenants(wanted: readonly string[], { name, hostName, locator, ty
   if (others.length === 0) return [name]
   throw new Refusal(
     'beyondOwner',
-    `The account belongs to the tenant '${name}' and can give no token for ${others.slice(0, 20).map(shownWord).join(', ')}.`,
+    `The account belongs to the tenant '${name}' and cannot create a token for ${others.slice(0, 20).map(shownWord).join(', ')}.`,
   )
 }
 
@@ -178,10 +178,10 @@ async function requireRoom(
 }
 
 const nameTaken = (name: string): Refusal =>
-  alreadyExists(`The account has a token '${name}' already; delete it, or choose another name.`)
+  alreadyExists(`The account already has a token '${name}'. Delete it, or choose another name.`)
 
 const tooManyTokens = (): Refusal =>
-  tooLarge(`The account has ${MOST_TOKENS} tokens, which is the most; delete some.`)
+  tooLarge(`The account has ${MOST_TOKENS} tokens, which is the limit. Delete some first.`)
 
 /** Lists tokens, oldest first, including expired ones until they are removed. */
 export async function listTokens(locator: string, context: RequestContext): Promise<AuthTokenResponse[]> {
@@ -280,8 +280,12 @@ export async function createAdministrationToken(
   const expiresAt = checkedExpiry(request.expiresAt, now, caller.tokenExpiresAt)
   const permissions = checkedPermissions(request.permissions)
   const wanted = ALL_PERMISSIONS.filter(permission => grants(permissions, permission))
-  requireWithin(wanted, GRANTABLE, 'Tokens of administration accounts are for configurations, and have no')
-  requireWithin(wanted, permissionsHeld(caller), 'You lack what the token is to have:')
+  requireWithin(
+    wanted,
+    GRANTABLE,
+    'Tokens of administration accounts are only for configurations and cannot have',
+  )
+  requireWithin(wanted, permissionsHeld(caller), 'You lack these permissions of the token:')
   const tenants = checkedScope(request.tenants)
   const token = newAuthToken(NO_TENANT)
   const hash = hashOfAuthToken(token)
@@ -324,7 +328,7 @@ function checkedScope(wanted: readonly string[]): string[] {
   const tenants = [...new Set(wanted)]
   if (tenants.length === 0)
     throw invalidRequest(
-      "'tenants' must name the tenants that the token is for, by their names, or be type:test, type:production or any.",
+      "'tenants' must list the tenants of the token by name, or be type:test, type:production or any.",
     )
   for (const one of tenants) if (!SCOPES.has(one)) checkedTenantName(one)
   return tenants

@@ -57,7 +57,7 @@ export function closingOf(
   if (count === 0) return { ...NO_CLOSING, holds: sql`not exists (select 1 from ${accounts} where ${which})` }
   if (hasCaller === 1)
     throw wrongState(
-      'You sign in by this provider alone, and would lock yourself out. Another administrator can do this, or a service account.',
+      'You sign in only by this provider, and would lock yourself out. Have another administrator or a service account do this.',
     )
   const disabledAt = now()
   const { facts, ...ending } = revocationsOf(context, database, {

@@ -117,7 +117,7 @@ async function flowMetadata(env: Env, { issuer }: Provider): Promise<FlowMetadat
   const { authorizationUrl, tokenUrl } = metadata
   if (authorizationUrl === undefined || tokenUrl === undefined)
     throw providerFailed(
-      "The discovery document of the identity provider lacks 'authorization_endpoint' or 'token_endpoint', so it signs in no browser.",
+      "The discovery document of the identity provider lacks 'authorization_endpoint' or 'token_endpoint', so it cannot sign in browsers.",
     )
   return { ...metadata, authorizationUrl, tokenUrl }
 }
@@ -216,11 +216,13 @@ const encoded = (text: string): string => new URLSearchParams([['', text]]).toSt
 
 const secretOf = (tenant: Tenant, { name, sealedSecret }: Provider, env: Env): Promise<string> =>
   unseal(env, secretPlace(tenant, name), sealedSecret!).catch(() => {
-    throw wrongState(`The client secret of the identity provider '${name}' does not open; set it again.`)
+    throw wrongState(
+      `The client secret of the identity provider '${name}' cannot be decrypted. Set it again.`,
+    )
   })
 
 const expired = (): Refusal =>
-  unauthenticated('The sign-in took too long, or began in another browser; begin again.')
+  unauthenticated('The sign-in took too long, or began in another browser. Begin again.')
 
 /**
  * Exchanges a code for an access token. Throws 401 for a code that is older than a minute or belongs to another browser, and

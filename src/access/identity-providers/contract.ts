@@ -34,11 +34,11 @@ export const PROVIDER_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const Mapping = z.object({
   claim: LongName.openapi({
     description:
-      'Name of a claim of the ID token, whole, as `https://acme.example/roles`; or a path into objects, as `realm_access.roles`.',
+      'Full name of a claim of the ID token, such as `https://acme.example/roles`; or a path into objects, such as `realm_access.roles`.',
     example: 'groups',
   }),
   value: LongName.openapi({
-    description: 'The claim is this text, or a list that contains it.',
+    description: 'The claim equals this text, or is a list that contains it.',
     example: 'bindery-underwriters',
   }),
   roles: z
@@ -47,7 +47,7 @@ const Mapping = z.object({
     .max(4)
     .openapi({
       description:
-        'Account types, whole or by their ends: `admin`, `employee`, `claims.only.user`, `read.only.user`; and roles of the interface (`POST /auth/roles`). Of several types the account gets the one with the most rights; with roles it may what all of them and that type give together.',
+        'Account types, by full name or last part: `admin`, `employee`, `claims.only.user`, `read.only.user`; and roles created in the interface (`POST /auth/roles`). Of several types, the account gets the one with the most permissions. With roles, it has the permissions of all of them and of that type together.',
       example: ['account.tenant.employee'],
     }),
 })
@@ -56,38 +56,41 @@ export const IdentityProviderRequest = z
   .object({
     issuer: OutboundUrl.max(512).openapi({
       description:
-        "The provider's issuer, exactly as its discovery document and its tokens name it. It is an https address of the public internet, without query and fragment.",
+        'Issuer of the provider, exactly as in its discovery document and its tokens. An https address on the public internet, without query and fragment.',
       example: 'https://login.acme.example/realms/staff',
     }),
-    clientId: LongName.openapi({ description: 'What the provider calls Bindery.', example: 'bindery' }),
+    clientId: LongName.openapi({
+      description: 'The client ID that the provider gave to Bindery.',
+      example: 'bindery',
+    }),
     clientSecret: z.string().max(1_024).nullish().openapi({
       format: 'password',
       description:
-        'For the code flow, where the provider requires one. Left out, the present one stays; null or an empty text removes it. It is stored encrypted and never shown.',
+        'For the code flow, if the provider requires one. Left out: the current one stays. null or an empty text: it is removed. Stored encrypted and never shown.',
     }),
     label: OptionalName.openapi({
-      description: 'What the button of the console says after `Sign in with`. Default: the name in the path.',
+      description: "Text of the console's button after `Sign in with`. Default: the name in the path.",
       example: 'Acme',
     }),
-    audience: OptionalLongName.describe('What `aud` of ID tokens must contain. Default: `clientId`.'),
+    audience: OptionalLongName.describe('Value that `aud` of ID tokens must contain. Default: `clientId`.'),
     scopes: optional(z.array(Name).max(MOST_SCOPES)).openapi({
       description:
-        'What the code flow asks for, always with `openid`. Default: `openid`, `profile`, `email`.',
+        'Scopes that the code flow requests, always including `openid`. Default: `openid`, `profile`, `email`.',
       example: ['openid', 'profile', 'email', 'groups'],
     }),
     mappings: z
       .array(Mapping)
       .min(1)
       .max(MOST_MAPPINGS)
-      .describe('Which claims give which roles. Who has none of them is not admitted.'),
+      .describe('Which claims give which roles. People who have none of them cannot sign in.'),
     replacesPasswords: booleanOr(false).describe(
-      'Whether no password signs in to an account of this tenant. Needs an administrator who has signed in by this provider (409 before).',
+      'Whether password sign-in is disabled for all accounts of the tenant. Requires that an administrator has signed in by this provider (otherwise 409).',
     ),
   })
   .check(ctx => {
     const url = URL.parse(ctx.value.issuer)
     if (url && (url.search !== '' || url.hash !== '' || /[?#]/.test(ctx.value.issuer)))
-      breaks(ctx, 'must have no query and no fragment', ['issuer'])
+      breaks(ctx, 'must not have a query or a fragment', ['issuer'])
     for (const [at, scope] of (ctx.value.scopes ?? []).entries())
       if (!/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
         breaks(ctx, 'must be one word of visible ASCII characters', ['scopes', at])
@@ -116,31 +119,33 @@ export const ProviderTenantQuery = AuthenticateAdminQuery
 export type ProviderTenantQuery = z.infer<typeof ProviderTenantQuery>
 
 export const SignInOptionsResponse = component('SignInOptionsResponse', {
-  providers: z.array(z.object({ name: Text, label: Text })).describe('Providers that sign people in.'),
-  passwords: Flag.describe('Whether passwords of accounts of the tenant sign in.'),
+  providers: z
+    .array(z.object({ name: Text, label: Text }))
+    .describe('Providers by which people can sign in.'),
+  passwords: Flag.describe('Whether accounts of the tenant can sign in with passwords.'),
 })
 export type SignInOptionsResponse = z.infer<typeof SignInOptionsResponse>
 
 export const ProviderSignInRequest = component('ProviderSignInRequest', {
   ...AuthenticateAdminQuery.shape,
-  provider: LongName.describe('Its name, of `GET /account/signInOptions`.'),
+  provider: LongName.describe('Its name, as in `GET /account/signInOptions`.'),
 })
 export type ProviderSignInRequest = z.infer<typeof ProviderSignInRequest>
 
 export const ProviderSignInResponse = component('ProviderSignInResponse', {
-  location: Text.describe('The address at the provider that the browser goes to.'),
+  location: Text.describe('Address at the provider to which the browser is redirected.'),
 })
 
 const Short = optional(z.string().max(2_048))
 
 /** RFC 6749, 4.1.2; a provider may send more. */
 export const ProviderCallbackQuery = z.object({
-  code: optional(z.string().max(4_096)).describe('What the provider exchanges for tokens.'),
-  state: Short.describe('What the sign-in began with.'),
-  error: Short.describe('Why the provider signed nobody in (RFC 6749).'),
-  error_description: Short.describe('Not read.'),
+  code: optional(z.string().max(4_096)).describe('The code that the provider exchanges for tokens.'),
+  state: Short.describe('The `state` with which the sign-in began.'),
+  error: Short.describe('Error code of the provider, if it signed nobody in (RFC 6749).'),
+  error_description: Short.describe('Ignored.'),
   iss: Short.describe(
-    'The issuer (RFC 9207). It must be that of the provider, and be there where the discovery document promises it.',
+    'The issuer (RFC 9207). It must be that of the provider, and is required if the discovery document promises it.',
   ),
 })
 export type ProviderCallbackQuery = z.infer<typeof ProviderCallbackQuery>
@@ -149,19 +154,19 @@ export const ProviderAuthenticateRequest = z
   .object({
     ...AuthenticateAdminQuery.shape,
     idToken: optional(z.string().max(LONGEST_ID_TOKEN)).openapi({
-      description: 'An ID token of one of the providers of the tenant, as the provider issued it (JWT).',
+      description: 'An ID token from one of the identity providers of the tenant, unchanged (JWT).',
       example: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJodHRwcyJ9.c2ln',
     }),
     nonce: OptionalLongName.describe(
-      'The `nonce` that the client sent to the provider. It must be given exactly when the token has one.',
+      'The `nonce` that the client sent to the provider. Required if the token has one, and not allowed otherwise.',
     ),
     code: optional(z.string().max(LONGEST_CODE)).describe(
-      'Instead of the tenant and `idToken`: what the console got at the end of its sign-in. It works once, for a minute, and in the same browser.',
+      'Instead of the tenant and `idToken`: the code that the console received at the end of its sign-in. It works once, within a minute, and in the same browser.',
     ),
   })
   .check(ctx => {
     if ((ctx.value.idToken === undefined) === (ctx.value.code === undefined))
-      breaks(ctx, 'must be given, or code instead', ['idToken'])
+      breaks(ctx, 'must be given, unless code is given', ['idToken'])
   })
   .openapi('ProviderAuthenticateRequest')
 export type ProviderAuthenticateRequest = z.output<typeof ProviderAuthenticateRequest>

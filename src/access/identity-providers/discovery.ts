@@ -116,7 +116,7 @@ async function withKeys(env: Env, metadata: Metadata, metadataAt: Instant): Prom
   const set = await fetchJson(env, metadata.keysUrl, 'keys')
   const list = set.keys
   if (!Array.isArray(list) || list.length > MOST_KEYS || !list.every(isJsonObject))
-    throw providerFailed(`The keys of the identity provider are no key set of at most ${MOST_KEYS} keys.`)
+    throw providerFailed(`The keys of the identity provider are not a key set of at most ${MOST_KEYS} keys.`)
   const ids = new Set(list.flatMap(({ kid }) => (typeof kid === 'string' ? [kid] : [])))
   const keys = keysIn({ keys: list } as unknown as JSONWebKeySet, ids)
   return { metadata, keys, ids, metadataAt, keysAt: now() }
@@ -130,7 +130,7 @@ async function readMetadata(env: Env, issuer: string): Promise<Metadata> {
   )
   if (document.issuer !== issuer)
     throw providerFailed(
-      'The discovery document of the identity provider names another issuer than the tenant does; they must be the same text.',
+      "The discovery document of the identity provider names a different issuer than the tenant's 'issuer'. The two texts must be equal.",
     )
   const address = (property: string): string | undefined => {
     const value = document[property]
@@ -179,7 +179,7 @@ export async function fetchJson(
     if (status !== 200 && status !== accepts) {
       await body?.cancel()
       const redirects = status >= 300 && status < 400 ? '; redirects are not followed' : ''
-      throw providerFailed(`The identity provider answered ${status} for its ${what}${redirects}.`)
+      throw providerFailed(`The identity provider responded with ${status} for its ${what}${redirects}.`)
     }
     const parts: Uint8Array<ArrayBuffer>[] = []
     try {
@@ -187,16 +187,16 @@ export async function fetchJson(
     } catch (problem) {
       if (!(problem instanceof Refusal)) throw problem
       await body?.cancel()
-      throw providerFailed(`The identity provider's ${what} has more than ${LARGEST_ANSWER_BYTES} bytes.`)
+      throw providerFailed(`The identity provider's ${what} is larger than ${LARGEST_ANSWER_BYTES} bytes.`)
     }
     const value = jsonIn(utf8Text(joined(parts)) ?? '')
-    if (!isJsonObject(value)) throw providerFailed(`The identity provider's ${what} is no JSON object.`)
+    if (!isJsonObject(value)) throw providerFailed(`The identity provider's ${what} is not a JSON object.`)
     return value
   } catch (problem) {
     if (problem instanceof Refusal) throw problem
     throw providerFailed(
       problem instanceof Error && problem.name === 'TimeoutError'
-        ? `The identity provider did not answer within ${CALL_TIMEOUT_MS / 1000} seconds.`
+        ? `The identity provider did not respond within ${CALL_TIMEOUT_MS / 1000} seconds.`
         : 'The identity provider cannot be reached.',
     )
   }

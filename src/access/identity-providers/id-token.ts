@@ -36,14 +36,14 @@ export type Verified = {
   readonly expiresAt: Instant
 }
 
-const refused = (why: string) => unauthenticated(`The ID token is refused: ${why}.`)
+const refused = (why: string) => unauthenticated(`The ID token is rejected: ${why}.`)
 
 /** Returns the issuer that the token claims, unverified. Throws 401 if it is not a JWT. */
 export function claimedIssuer(idToken: string): string {
   try {
     return String(decodeJwt(idToken).iss ?? '')
   } catch {
-    throw refused('it is no JSON Web Token')
+    throw refused('it is not a JSON Web Token')
   }
 }
 
@@ -67,7 +67,7 @@ export async function verifyIdToken(
   const header = headerOf(idToken)
   if (!ALGORITHMS.includes(String(header.alg)))
     throw refused(`it must be signed with one of ${ALGORITHMS.join(', ')}`)
-  if (!isIdTokenType(header.typ)) throw refused('it is a token of another type')
+  if (!isIdTokenType(header.typ)) throw refused('it is not an ID token')
   const keys = await providerKeys(env, issuer, typeof header.kid === 'string' ? header.kid : undefined)
   const at = now()
   const { payload } = await jwtVerify(idToken, keys, {
@@ -87,10 +87,10 @@ export async function verifyIdToken(
   if (azp !== undefined && azp !== clientId) throw refused("'azp' names another client")
   if (Array.isArray(aud) && aud.length > 1 && azp === undefined)
     throw refused("it has several audiences and no 'azp'")
-  if (payload.events !== undefined) throw refused('it is a token of another type')
+  if (payload.events !== undefined) throw refused('it is not an ID token')
   if (payload.nonce !== nonce)
     throw refused(
-      payload.nonce === undefined ? "it has no 'nonce'" : "'nonce' is not the one that the client sent",
+      payload.nonce === undefined ? "it has no 'nonce'" : "'nonce' differs from the one that the client sent",
     )
   const end = Math.min(payload.exp!, payload.iat! + LONGEST_LIFE_SECONDS) + TOLERANCE_SECONDS
   const signed = idToken.slice(0, idToken.lastIndexOf('.'))
@@ -108,17 +108,17 @@ function headerOf(idToken: string): Record<string, unknown> {
   try {
     return decodeProtectedHeader(idToken)
   } catch {
-    throw refused('it is no JSON Web Token')
+    throw refused('it is not a JSON Web Token')
   }
 }
 
 function reasonOf(problem: unknown): string {
   if (problem instanceof errors.JWTExpired) return 'it has expired'
   if (problem instanceof errors.JWTClaimValidationFailed)
-    return `'${problem.claim}' is missing, or is not what it must be`
-  if (problem instanceof errors.JWKSNoMatchingKey) return 'the provider has no such key'
+    return `'${problem.claim}' is missing or has a wrong value`
+  if (problem instanceof errors.JWKSNoMatchingKey) return 'the provider does not have its key'
   if (problem instanceof errors.JWKSMultipleMatchingKeys)
-    return "it names none of the provider's several keys"
+    return "it does not say which of the provider's keys signed it"
   if (problem instanceof errors.JOSEError) return 'its signature or form is wrong'
   return 'the key of the provider cannot be used'
 }

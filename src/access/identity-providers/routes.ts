@@ -15,7 +15,7 @@ const codeFlow = () => import('./code-flow.ts')
 export const identityProviderRoutes: readonly Route[] = [
   get('/auth/providers', {
     summary: 'List the identity providers of the tenant',
-    description: 'Bindery only. By name; without their client secrets.',
+    description: 'Bindery only. Ordered by name; without their client secrets.',
     permission: READ,
     answer: { schema: contract.IdentityProviders, description: 'The providers.' },
     handle: async (_, context) => (await providers()).listProviders(context),
@@ -28,9 +28,9 @@ export const identityProviderRoutes: readonly Route[] = [
     handle: async ({ params }, context) => (await providers()).readProvider(params.name, context),
   }),
   put('/auth/providers/{name}', {
-    summary: 'Set an identity provider: who signs in by it, and with which roles',
+    summary: 'Set an identity provider',
     description:
-      'Bindery only. OpenID Connect. Creates the provider, or replaces all of it but a client secret that is left out. A mapping, new or present, may give nothing that you may not do (422 `beyondOwner`). People who signed in before keep what they have until they sign in again, within 12 hours; with another `issuer`, accounts of the former one are disabled, as when a provider is deleted.',
+      'Bindery only. OpenID Connect. Creates the provider, or replaces all of it; only a client secret that is left out stays. A mapping, new or existing, must not give permissions that you lack (422 `beyondOwner`). People who signed in before keep their permissions until they sign in again, within 12 hours. If the `issuer` changes, accounts of the former issuer are disabled, as when a provider is deleted.',
     permission: 'users.write',
     body: { schema: contract.IdentityProviderRequest, required: true },
     answer: provider,
@@ -40,42 +40,42 @@ export const identityProviderRoutes: readonly Route[] = [
   remove('/auth/providers/{name}', {
     summary: 'Delete an identity provider',
     description:
-      'Bindery only. Nobody signs in by it any more. Accounts that sign in by no other provider are disabled, and their access tokens end everywhere within 5 seconds; if the provider is set again, the next sign-in of a person enables theirs. Not one whose mappings give what you may not do, not one by which you sign in yourself, and not the way in of the last person who may change users (409). Passwords sign in again if it replaced them.',
+      'Bindery only. Nobody can sign in by it any more. Accounts that sign in by no other provider are disabled, and their access tokens end everywhere within 5 seconds; if the provider is set again, the next sign-in of a person enables their account. Rejected if a mapping gives permissions that you lack (422 `beyondOwner`), if you sign in only by this provider, and if the last person who may change users could not sign in any more (409). If it replaced passwords, they work again.',
     permission: 'users.write',
-    answer: { description: 'It is deleted.' },
+    answer: { description: 'The provider is deleted.' },
     handle: async ({ params }, context) => (await providers()).deleteProvider(params.name, context),
   }),
   everybody.get('/account/signInOptions', {
-    summary: 'How people sign in to a tenant',
+    summary: 'List the ways to sign in to a tenant',
     description:
-      'Bindery only. Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. For an unknown tenant: by password only, as for one without providers.',
+      'Bindery only. Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. For an unknown tenant, the response is that of a tenant without providers: passwords only.',
     query: contract.ProviderTenantQuery,
     answer: {
       schema: contract.SignInOptionsResponse,
-      description: 'The providers, and whether passwords sign in.',
+      description: 'The providers, and whether passwords can be used.',
     },
     handle: async ({ query }, context) => (await codeFlow()).signInOptions(query, context),
   }),
   everybody.post('/account/authenticateByProvider/begin', {
     summary: 'Begin the sign-in of a browser by an identity provider',
     description:
-      'Bindery only; for the console. The answer sets a cookie that no script reads, for ten minutes. The provider must allow `/account/authenticateByProvider/callback/{tenantName}/{providerName}` of this host as an address to come back to.',
+      'Bindery only; for the console. The response sets a cookie for ten minutes that scripts cannot read. The provider must allow `/account/authenticateByProvider/callback/{tenantName}/{providerName}` of this host as a redirect address.',
     body: { schema: contract.ProviderSignInRequest, required: true },
-    answer: { schema: contract.ProviderSignInResponse, description: 'Where the browser goes.' },
+    answer: { schema: contract.ProviderSignInResponse, description: 'Redirect to the provider.' },
     handle: async ({ body }, context) => (await codeFlow()).beginSignIn(body, context) as never,
   }),
   everybody.get('/account/authenticateByProvider/callback/{tenantName}/{providerName}', {
     summary: 'End the sign-in of a browser by an identity provider',
     description:
-      'Bindery only. The provider sends the browser here, and it is sent on to the console: with a code that it exchanges for a token, or with what failed. Each provider of each tenant has this address for itself, so that none is sent what another answered.',
+      'Bindery only. The provider redirects the browser here, and this operation redirects it to the console: with a code that the console exchanges for a token, or with the error. Each provider of each tenant has its own address, so that no provider receives the response of another.',
     query: contract.ProviderCallbackQuery,
-    answer: { status: 302, description: 'The console.' },
+    answer: { status: 302, description: 'Redirect to the console.' },
     handle: async ({ params, query }, context) => (await codeFlow()).endSignIn(params, query, context),
   }),
   everybody.post('/account/authenticateByProvider', {
     summary: "Sign in with an ID token of the tenant's identity provider",
     description:
-      "Bindery only. Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. The provider's ID token is good for one sign-in. The first one of a person makes an account, tied to issuer and subject; each sets its account type and its roles by the mappings of the provider. Without any of the mapped roles the account is disabled and its tokens end (403).",
+      'Bindery only. Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. An ID token can be used for one sign-in. The first sign-in of a person creates an account, tied to issuer and subject; each sign-in sets its account type and its roles by the mappings of the provider. If the person has none of the mapped roles, the account is disabled and its tokens end (403).',
     body: { schema: contract.ProviderAuthenticateRequest, required: true },
     answer: { schema: AuthenticateResponse, description: 'A token, valid for one hour.' },
     handle: async ({ body }, context) => (await import('./sign-in.ts')).authenticateByProvider(body, context),

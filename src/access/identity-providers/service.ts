@@ -50,7 +50,7 @@ export type Provider = typeof identityProviders.$inferSelect
 export function requireProviders({ keepsProviders, name }: Tenant): void {
   if (!keepsProviders)
     throw unavailable(
-      `The tenant '${name}' has no identity providers yet: its databases wait for a migration. Try again later.`,
+      `The tenant '${name}' cannot have identity providers yet, because its databases are not migrated. Try again later.`,
     )
 }
 
@@ -121,7 +121,7 @@ export async function writeProvider(
   const database = homeDatabase(context)
   if (!PROVIDER_NAME.test(name))
     throw invalidRequest(
-      'The name of a provider has 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last.',
+      'The name of a provider has 1 to 63 lower-case letters, digits and hyphens, and no hyphen first or last.',
     )
   const problem = addressProblem(request.issuer, mayCallThisMachine(context.env))
   if (problem) throw invalidRequest(`'issuer' ${problem}.`)
@@ -131,9 +131,11 @@ export async function writeProvider(
     const mappings = request.mappings.map(mapping => readMapping(mapping, granting))
     requireGrantable([...mappings, ...(before?.mappings ?? [])], granting, context)
     if (providers.some(one => one.name !== name && one.issuer === request.issuer))
-      throw alreadyExists('Another identity provider of the tenant has this issuer; change that one.')
+      throw alreadyExists('Another identity provider of the tenant has this issuer. Change that one.')
     if (!before && providers.length >= MOST_PROVIDERS)
-      throw tooLarge(`The tenant has ${MOST_PROVIDERS} identity providers, which is the most; delete one.`)
+      throw tooLarge(
+        `The tenant has ${MOST_PROVIDERS} identity providers, which is the limit. Delete one first.`,
+      )
     if (request.replacesPasswords) await requireWayIn(database, request.issuer)
     const row = await rowOf(name, request, before, mappings, context)
     const answer = jsonAnswer(providerResponse(row))
@@ -291,7 +293,7 @@ function readMapping(
     if (type) return type
     if (own.some(({ name }) => name === role)) return role
     throw invalidRequest(
-      `'mappings' gives the role '${role.slice(0, 80).toWellFormed()}', which is no account type and no role of the interface; use account.tenant.admin, account.tenant.employee, account.tenant.claims.only.user, account.tenant.read.only.user, or a role of POST /auth/roles.`,
+      `'mappings' gives the role '${role.slice(0, 80).toWellFormed()}', which is neither an account type nor a role of the interface. Use account.tenant.admin, account.tenant.employee, account.tenant.claims.only.user, account.tenant.read.only.user, or a role of POST /auth/roles.`,
     )
   })
   return { claim, value, roles: [...new Set(names)] }
@@ -313,7 +315,7 @@ function requireGrantable(
     requireWithin(
       listedPermissions(permissions ?? []),
       held,
-      `A mapping gives the ${typeOfRole(name) ? 'account type' : 'role'} ${name}, which may what you may not:`,
+      `A mapping gives the ${typeOfRole(name) ? 'account type' : 'role'} ${name}, which has permissions that you lack:`,
     )
   }
 }
@@ -358,7 +360,7 @@ async function secretOf(
   if (clientSecret !== undefined || !before?.sealedSecret) return null
   if (before.issuer === issuer) return before.sealedSecret
   throw invalidRequest(
-    "'issuer' is another one than before; send 'clientSecret' for it too, or null for none.",
+    "'issuer' has changed. Send the 'clientSecret' of the new issuer too, or null for none.",
   )
 }
 

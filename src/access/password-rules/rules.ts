@@ -70,12 +70,15 @@ export async function passwordProblems(
     [rules.digit && !/\p{Nd}/u.test(text), 'must have a digit'],
     [rules.upper && !/\p{Lu}/u.test(text), 'must have an upper-case letter'],
     [rules.lower && !/\p{Ll}/u.test(text), 'must have a lower-case letter'],
-    [rules.special && !/[^\p{L}\p{N}]/u.test(text), 'must have a character that is no letter and no digit'],
+    [
+      rules.special && !/[^\p{L}\p{N}]/u.test(text),
+      'must have a character that is neither a letter nor a digit',
+    ],
     [
       [username, email ?? ''].some(name => name !== '' && lower === name.normalize('NFKC').toLowerCase()),
       'must not be the user name or the e-mail address',
     ],
-    [isCommonPassword(text), 'must not be a common password: it is among those that are tried first'],
+    [isCommonPassword(text), 'must not be a common password, because attackers try those first'],
   ]
   return checks.filter(([isBroken]) => isBroken).map(([, rule]) => rule)
 }

@@ -48,7 +48,7 @@ export function giveRoles(
     requireWithin(
       permissionsHeld(after),
       permissionsHeld(caller),
-      'The account would get what you may not do:',
+      'The account would get permissions that you lack:',
     )
     const losesManager = manages(account) && !manages(after) && !account.isService
     const keepsManager = losesManager
@@ -80,11 +80,11 @@ async function requireFree(account: StoredAccount, context: RequestContext): Pro
   const { username, locator, source } = account
   if (source === 'archive')
     throw wrongState(
-      `'${username}' comes from the configuration (security/test_users.json), and so do its roles; a deploy changes them.`,
+      `'${username}' and its roles come from the configuration (security/test_users.json); a deploy changes them.`,
     )
   if (await isOfProvider(homeDatabase(context), locator, context.tenant))
     throw wrongState(
-      `'${username}' signs in by an identity provider, whose mappings give it roles at each sign-in; change those (PUT /auth/providers/{name}).`,
+      `'${username}' signs in by an identity provider, whose mappings set its roles at each sign-in. Change those (PUT /auth/providers/{name}).`,
     )
 }
 
@@ -95,7 +95,7 @@ export function namedRoles(names: readonly string[], present: readonly store.Rol
     const role = present.find(one => one.name === name)
     if (role) return role
     throw invalidRequest(
-      `There is no role '${name.slice(0, 80).toWellFormed()}' to give: name an account type, as account.tenant.employee, or a role of the interface (GET /auth/roles).`,
+      `There is no role '${name.slice(0, 80).toWellFormed()}' to give. Name an account type, such as account.tenant.employee, or a role of the interface (GET /auth/roles).`,
     )
   })
 }

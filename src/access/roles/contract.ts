@@ -17,14 +17,14 @@ const MOST_PERMISSIONS = 500
 export const ROLE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 const content = {
-  title: OptionalName.describe('What people read. Default: the name.'),
+  title: OptionalName.describe('Display name. Default: the name.'),
   permissions: z
     .array(Name)
     .min(1)
     .max(MOST_PERMISSIONS)
     .openapi({
       description:
-        'What the role gives, as `group.action`, or `group.*` for all of a group, also for what the group gets later. Nothing that you may not do yourself.',
+        'Permissions of the role, as `group.action`, or `group.*` for a whole group, including permissions that the group gets later. Only permissions that you have.',
       example: ['policies.read', 'policies.list', 'quotes.*'],
     }),
 }
@@ -41,7 +41,7 @@ export const RoleCreateRequest = component('RoleCreateRequest', {
     )
     .openapi({
       description:
-        'Lower-case letters, digits and hyphens. Not the name of a role of the configuration, and none that means an account type, such as `admin`.',
+        'Lower-case letters, digits and hyphens. Not the name of a role of the configuration, and not a word that means an account type, such as `admin`.',
       example: 'claims-desk',
     }),
   ...content,
@@ -49,20 +49,20 @@ export const RoleCreateRequest = component('RoleCreateRequest', {
 export type RoleCreateRequest = z.output<typeof RoleCreateRequest>
 
 export const RoleResponse = component('RoleResponse', {
-  name: Text.describe('Name of the account type, or of the role.'),
-  title: OptionalText.describe('What people read. Account types have none.'),
+  name: Text.describe('Name of the account type or of the role.'),
+  title: OptionalText.describe('Display name. Absent for account types.'),
   source: z
     .enum(['accountType', 'configuration', 'interface'])
     .describe(
-      'Where it comes from: roles of the interface are changed there, those of the configuration by a deploy.',
+      'Where the role comes from. Roles of the interface are changed there, those of the configuration by a deploy.',
     ),
   accountType: z
     .enum(FROM_MOST_TO_LEAST)
     .optional()
     .describe(
-      'The type of accounts that have the role. Absent for roles of the interface, which any account can have.',
+      'Account type that has the role. Absent for roles of the interface, which any account can have.',
     ),
-  permissions: Texts.describe('What it gives, as `group.action`; `group.*` for all of a group.'),
+  permissions: Texts.describe('Permissions of the role, as `group.action`; `group.*` for a whole group.'),
 })
 export type RoleResponse = z.infer<typeof RoleResponse>
 
@@ -72,7 +72,7 @@ export const UserRolesRequest = component('UserRolesRequest', {
     .max(MOST_ROLES_OF_ACCOUNT)
     .openapi({
       description:
-        'Names of roles of the interface, and account types, whole or by their ends, as `employee`. The account may what they give together. Empty: what its account type gives.',
+        'Names of roles of the interface, and account types, by full name or last part, such as `employee`. The account has all their permissions together. Empty: the permissions of its account type.',
       example: ['claims-desk'],
     }),
 })
@@ -81,17 +81,17 @@ export type UserRolesRequest = z.output<typeof UserRolesRequest>
 export const UserResponse = component('UserResponse', {
   ...AccountResponse.shape,
   roles: Texts.describe(
-    'Roles of the interface and account types that it was given; they replace what its account type gives. Empty for an account that its type or the configuration decides about.',
+    'Roles of the interface and account types that the account was given; they replace the permissions of its account type. Empty if its type or the configuration determines its permissions.',
   ),
   identityProvider: OptionalText.describe(
-    'Name of the identity provider by which it signs in; its issuer where the tenant has that provider no more. Absent where it is tied to none.',
+    'Name of the identity provider by which it signs in, or the issuer if the tenant no longer has that provider. Absent if it is not tied to one.',
   ),
-  permissions: Texts.describe('What it may, as `group.action`; `group.*` for all of a group.'),
+  permissions: Texts.describe('Permissions of the account, as `group.action`; `group.*` for a whole group.'),
 })
 export type UserResponse = z.infer<typeof UserResponse>
 
 export const UserListResponse = component('UserListResponse', {
-  listCompleted: Flag.describe('Whether nothing follows.'),
+  listCompleted: Flag.describe('Whether this is the last page.'),
   items: z.array(UserResponse),
 })
 export type UserListResponse = z.infer<typeof UserListResponse>

@@ -11,52 +11,52 @@ const service = () => import('./service.ts')
 
 export const roleRoutes: readonly Route[] = [
   get('/auth/users', {
-    summary: 'List the users of the tenant with what they may',
+    summary: 'List the users of the tenant with their permissions',
     description:
-      'Bindery only. The accounts of `GET /account/v1/accounts/list`, chosen by name, type, state or role, each with its permissions: those of the roles that it was given, else of the roles of the newest configuration, else of its account type. A long-lived token has at most these.',
+      'Bindery only. The accounts of `GET /account/v1/accounts/list`, filtered by name, type, state or role, each with its permissions: those of the roles that it was given, otherwise of the roles of the newest configuration, otherwise of its account type. A long-lived token has at most these.',
     permission: ['users.list', 'users.read'],
     query: UsersQuery,
-    answer: { schema: contract.UserListResponse, description: 'In the order in which they were made.' },
+    answer: { schema: contract.UserListResponse, description: 'Oldest first.' },
     handle: async ({ query }, context) => (await import('./users.ts')).listUsers(query, context),
   }),
   put('/auth/users/{locator}/roles', {
     summary: 'Give an account roles',
     description:
-      'Bindery only. In the place of those that it has; they replace what its account type gives. Not to your own account, not to users of the configuration, and not to who signs in by an identity provider (409). Nothing that you may not do yourself (422 `beyondOwner`). If the roles are others, its access tokens end everywhere within 5 seconds.',
+      'Bindery only. Replaces the roles that it has. Roles replace the permissions of its account type. Not for your own account, users of the configuration, or accounts that sign in by an identity provider (409). The roles must not give permissions that you lack (422 `beyondOwner`). If the roles change, the access tokens of the account end everywhere within 5 seconds.',
     permission: 'users.write',
     body: { schema: contract.UserRolesRequest, required: true },
-    answer: { schema: contract.UserResponse, description: 'The account with what it may now.' },
+    answer: { schema: contract.UserResponse, description: 'The account with its new permissions.' },
     handle: async ({ params, body }, context) =>
       (await import('./assignment.ts')).giveRoles(params.locator, body, context),
   }),
   get('/auth/roles', {
-    summary: 'List the roles of the tenant with what they give',
+    summary: 'List the roles of the tenant with their permissions',
     description:
-      'Bindery only. Account types first; then the roles of the newest configuration (`security/roles.json`), which a deploy changes, and those of the interface.',
+      'Bindery only. Account types first; then the roles of the newest configuration (`security/roles.json`), which only a deploy changes, and the roles of the interface.',
     permission: ['users.list', 'users.read', 'roles.write'],
     answer: { schema: z.array(contract.RoleResponse), description: 'The roles.' },
     handle: async (_, context) => (await service()).listRoles(context),
   }),
   get('/auth/roles/{name}', {
     summary: 'Read a role',
-    description: 'Bindery only. By the name that the list has; an account type by its whole name.',
+    description: 'Bindery only. By its name in the list; an account type by its full name.',
     permission: ['users.list', 'users.read', 'roles.write'],
     answer: role,
     handle: async ({ params }, context) => (await service()).readRole(params.name, context),
   }),
   post('/auth/roles', {
-    summary: 'Make a role',
+    summary: 'Create a role',
     description:
-      'Bindery only. Beside the roles of the configuration; accounts get it with `PUT /auth/users/{locator}/roles`, and people who sign in by an identity provider by its mappings. It may give nothing that you may not do (422 `beyondOwner`).',
+      'Bindery only. In addition to the roles of the configuration. Accounts get it with `PUT /auth/users/{locator}/roles`, and people who sign in by an identity provider by the mappings of the provider. It must not give permissions that you lack (422 `beyondOwner`).',
     permission: 'roles.write',
     body: { schema: contract.RoleCreateRequest, required: true },
     answer: role,
     handle: async ({ body }, context) => (await service()).createRole(body, context),
   }),
   put('/auth/roles/{name}', {
-    summary: 'Change what a role gives',
+    summary: 'Change the permissions of a role',
     description:
-      'Bindery only. A role of the interface; one of the configuration is 409. Neither before nor after may it give what you may not do (422 `beyondOwner`). Access tokens of all accounts that have it end everywhere within 5 seconds, and long-lived tokens may what is left of their lists.',
+      'Bindery only. For a role of the interface; 409 for one of the configuration. Neither its old nor its new permissions may be ones that you lack (422 `beyondOwner`). Access tokens of all accounts that have it end everywhere within 5 seconds, and long-lived tokens keep only those listed permissions that their account still has.',
     permission: 'roles.write',
     body: { schema: contract.RoleWriteRequest, required: true },
     answer: role,
@@ -65,9 +65,9 @@ export const roleRoutes: readonly Route[] = [
   remove('/auth/roles/{name}', {
     summary: 'Delete a role',
     description:
-      'Bindery only. A role of the interface that no account has and no mapping gives; else 409, which names them.',
+      'Bindery only. For a role of the interface that no account has and no mapping gives; otherwise 409, with their names.',
     permission: 'roles.write',
-    answer: { description: 'It is deleted.' },
+    answer: { description: 'The role is deleted.' },
     handle: async ({ params }, context) => (await service()).deleteRole(params.name, context),
   }),
 ]

@@ -50,7 +50,7 @@ import * as store from './store.ts'
 export function requireRoles({ keepsRoles, name }: Tenant): void {
   if (!keepsRoles)
     throw unavailable(
-      `The tenant '${name}' has no roles of its own yet: its databases wait for a migration. Try again later.`,
+      `The tenant '${name}' cannot have its own roles yet, because its databases are not migrated. Try again later.`,
     )
 }
 
@@ -119,7 +119,9 @@ export const createRole = (
 ): Promise<JsonText> =>
   write(context, async database => {
     if (typeOfRole(name))
-      throw invalidRequest(`'name' must not be '${name}', which means an account type; choose another name.`)
+      throw invalidRequest(
+        `'name' must not be '${name}', because it means an account type. Choose another name.`,
+      )
     const row = newRow(name, content, undefined, context)
     requireGivable(row.permissions, context)
     const [[version], present] = await database.batch([
@@ -127,13 +129,13 @@ export const createRole = (
       store.rolesQuery(database),
     ])
     if (present.some(role => role.name === name))
-      throw alreadyExists(`There is a role '${name}' already; change that one, or choose another name.`)
+      throw alreadyExists(`A role '${name}' already exists. Change that one, or choose another name.`)
     if (await isConfigured(name, version, context))
       throw alreadyExists(
-        `The configuration has a role '${name}' (security/roles.json); choose another name.`,
+        `The configuration has a role '${name}' (security/roles.json). Choose another name.`,
       )
     if (present.length >= MOST_ROLES)
-      throw tooLarge(`The tenant has ${MOST_ROLES} roles of its own, which is the most; delete one.`)
+      throw tooLarge(`The tenant has ${MOST_ROLES} roles of its own, which is the limit. Delete one first.`)
     const hasRoom = sql`${store.areUnchanged([name], [])} and (select count(*) from ${roles}) < ${MOST_ROLES}`
     return commitRole(context, database, row, {
       guards: [{ name: 'guard_account', holds: hasRoom }],
@@ -271,10 +273,10 @@ function newRow(
   const unknown = permissions.filter(one => !isGrantable(one))
   if (unknown.length > 0)
     throw invalidRequest(
-      `'permissions' lists what no account of a tenant may have: ${unknown
+      `'permissions' lists permissions that no account of a tenant can have: ${unknown
         .slice(0, MOST_NAMED)
         .map(one => `'${one.slice(0, 80).toWellFormed()}'`)
-        .join(', ')}. Write group.action or group.*; GET /auth/permissions lists yours.`,
+        .join(', ')}. Use group.action or group.*; GET /auth/permissions lists yours.`,
     )
   return {
     name,
@@ -293,7 +295,7 @@ const requireGivable = (permissions: readonly string[], { caller }: RequestConte
   requireWithin(
     listedPermissions(permissions),
     permissionsHeld(caller),
-    'The role gives, or gave, what you may not:',
+    'The role gives, or gave, permissions that you lack:',
   )
 
 async function commitRole(
