@@ -139,7 +139,7 @@ export function readBookmarks(header: string | null, tenant: Sharded): Readonly<
   const [, scope, list] = FORM.exec(header.trim()) ?? []
   if (scope === undefined || list === undefined)
     throw invalidParameter(
-      'X-D1-Bookmark must be that of an earlier answer, as it was sent; or leave it out.',
+      'X-D1-Bookmark must be the unchanged value of an earlier response. Send that, or leave the header out.',
     )
   if (scope !== scopeOf(tenant)) return {}
   const clientBookmarks: Record<string, string> = {}

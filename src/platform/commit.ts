@@ -272,7 +272,7 @@ async function findWrite(context: RequestContext, database: Database): Promise<W
   const row = rows[0]
   if (row?.bodyHash === KEY_CLOSED)
     throw versionConflict(
-      'The tenant has just got more databases, and another try of this request is carried out in one of them; send it again.',
+      'The tenant has just received more databases, and another attempt of this request is running in one of them. Send the request again.',
     )
   if (row && context.idempotency && row.bodyHash !== context.idempotency.bodyHash)
     throw new Refusal(
@@ -297,8 +297,8 @@ async function knownWrite(
     console.error(JSON.stringify({ at: 'commit', requestId: context.requestId, problem: text }))
     throw unavailable(
       context.idempotency
-        ? 'The database was interrupted, and it is not known whether this was carried out; send it again with the same Idempotency-Key.'
-        : 'The database was interrupted, and it is not known whether this was carried out; read the record before you send it again.',
+        ? 'The database was interrupted, and it is not known whether the request was carried out. Send it again with the same Idempotency-Key.'
+        : 'The database was interrupted, and it is not known whether the request was carried out. Read the record before you send it again.',
     )
   })
 }
@@ -319,7 +319,7 @@ async function settle(
     // Numbers that this isolate leased are in use: the shard was restored, or is also served elsewhere.
     forgetBlock(context.tenant, shard)
     console.error(JSON.stringify({ at: 'commit', requestId: context.requestId, problem: message }))
-    throw unavailable('A locator that was to be given out is in use; send the request again.')
+    throw unavailable('A locator for a new record is already in use. Send the request again.')
   }
   // Without a caller's key, a tripped guard means that nothing was carried out. Repeatable work leaves no row to look up: it is
   // repeated.

@@ -63,21 +63,21 @@ export function refusalOfFault(
     anyMatches(OVERLOADED) ||
     anyMatches(FILES_OVERLOADED)
   )
-    return new Refusal('overloaded', 'The service has too many requests; try again in a second.')
+    return new Refusal('overloaded', 'The service has too many requests. Try again in a second.')
   if (anyMatches(FULL))
     return new Refusal(
       'databaseFull',
-      'The database is full. What is there can be read; the operator has to give the tenant more room.',
+      'The database is full. Reading still works; the operator must add space for the tenant.',
     )
   if (anyMatches(FILES_FAILED))
     return unavailable(
       calls && !calls.isRead && !calls.hasChanged
-        ? 'The store of files failed, and nothing was changed; try again in a second.'
-        : 'The store of files failed; try again in a second, with the same Idempotency-Key if you sent one.',
+        ? 'File storage failed, and nothing was changed. Try again in a second.'
+        : 'File storage failed. Try again in a second, with the same Idempotency-Key if you sent one.',
     )
   if (chain.some(({ retryable }) => retryable === true) || INTERRUPTED.some(anyMatches))
     return unavailable(
-      'A part of the service was interrupted; try again in a second, with the same Idempotency-Key if you sent one.',
+      'A part of the service was interrupted. Try again in a second, with the same Idempotency-Key if you sent one.',
     )
   return undefined
 }

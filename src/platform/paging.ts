@@ -60,7 +60,7 @@ export function readPagingToken<L>(token: string | undefined, form: LocatorForm<
   const whole = bytes.toString('base64url') === token && bytes.length % POSITION_BYTES === 0
   if (!whole || positions.length > SHARDS || positions.includes('unreadable'))
     throw invalidParameter(
-      "'pagingToken' is not one that this list gave; send the one of the page before, or none to begin.",
+      "'pagingToken' is not from this list. Send the token of the previous page, or none for the first page.",
     )
   return positions as Positions<L>
 }

@@ -73,10 +73,10 @@ export async function seal({ SEALING_KEY }: Sealing, place: string, text: string
 /** Decrypts text. Throws when it was sealed for another place, was changed, or its key is gone. */
 export async function unseal({ SEALING_KEY }: Sealing, place: string, sealed: string): Promise<string> {
   const [form, keyId, value] = sealed.split('.')
-  if (form !== FORM || value === undefined) throw new Error('What is kept is not sealed.')
+  if (form !== FORM || value === undefined) throw new Error('The stored value is not sealed.')
   const master = (await keysOf(SEALING_KEY)).find(({ id }) => id === keyId)
   if (!master)
-    throw new Error('A sealed value does not open: SEALING_KEY lacks the key that it was kept with.')
+    throw new Error('A sealed value cannot be opened: SEALING_KEY does not contain the key that sealed it.')
   const bytes = Buffer.from(value, 'base64url')
   try {
     const text = await crypto.subtle.decrypt(
@@ -87,7 +87,7 @@ export async function unseal({ SEALING_KEY }: Sealing, place: string, sealed: st
     return new TextDecoder().decode(text)
   } catch (problem) {
     if (!(problem instanceof DOMException)) throw problem
-    throw new Error('A sealed value does not open: it was changed, or kept for another place.')
+    throw new Error('A sealed value cannot be opened: it was changed, or sealed for another record.')
   }
 }
 

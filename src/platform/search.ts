@@ -4,8 +4,8 @@ import { breaks } from './wire-problem.ts'
 
 export const SEARCH_PARAMETERS = {
   searchField: OptionalName.describe('Name of a searchable field.'),
-  searchValue: OptionalLongName.describe('What a value of the field is, in any case.'),
-  searchPrefix: OptionalLongName.describe('What a value of the field begins with, in any case.'),
+  searchValue: OptionalLongName.describe('Value of the field. Letter case is ignored.'),
+  searchPrefix: OptionalLongName.describe('Beginning of a value of the field. Letter case is ignored.'),
 }
 
 type SearchParameters = {
@@ -19,7 +19,7 @@ export function checkSearch(ctx: Parameters<typeof breaks>[0] & { readonly value
   const { searchField, searchValue, searchPrefix } = ctx.value
   const termCount = [searchValue, searchPrefix].filter(text => text !== undefined).length
   if (termCount !== (searchField === undefined ? 0 : 1))
-    breaks(ctx, 'must come together with one of searchValue and searchPrefix', ['searchField'])
+    breaks(ctx, 'must be sent together with one of searchValue and searchPrefix', ['searchField'])
 }
 
 /** Matches every term with the prefix. U+10FFFF is the highest character, which makes it the upper bound. */

@@ -91,7 +91,7 @@ export function heavyReading(tenantLocator: string): HeavyReading {
       if (waitMs > LONGEST_WAIT_MS)
         throw new Refusal(
           'overloaded',
-          'Other requests that read as much are being answered for this tenant; send it again in some seconds, or one after the other.',
+          'The tenant has other large requests in progress. Try again in a few seconds, or send such requests one after the other.',
           {},
           Math.ceil(waitMs / 1_000),
         )

@@ -274,7 +274,7 @@ const tenantBehind = (message: string): Refusal =>
 export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Calls): Database {
   requireServed(tenant)
   if (tenant.isBehind)
-    throw tenantBehind(`The database of the tenant '${tenant.name}' waits for a migration; try again later.`)
+    throw tenantBehind(`The database of the tenant '${tenant.name}' is not migrated yet; try again later.`)
   const { client, binding } = shardClient(env, tenant, shard)
   return openDatabase(client, calls, binding, {
     tenant,
@@ -290,7 +290,7 @@ export function shardClient(
 ): { client: D1Database; binding: string } {
   const binding = shards[shard] ?? ''
   const client = boundDatabase(env, binding)
-  if (!client) throw tenantBehind(`Database ${binding} of the tenant is not bound yet; try again.`)
+  if (!client) throw tenantBehind(`The database ${binding} of the tenant is not bound yet; try again.`)
   return { client, binding }
 }
 
@@ -301,7 +301,7 @@ export const boundDatabase = (env: Env, binding: string): D1Database | undefined
 /** Throws 503 `tenantSuspended` or 421 `tenantMoved`. */
 export function requireServed({ name, suspension }: Pick<Tenant, 'name' | 'suspension'>): void {
   if (suspension?.state === 'moved')
-    throw new Refusal('tenantMoved', `The tenant '${name}' is not served here any more: ${suspension.reason}`)
+    throw new Refusal('tenantMoved', `The tenant '${name}' is no longer served here: ${suspension.reason}`)
   if (suspension)
     throw new Refusal(
       'tenantSuspended',
@@ -331,7 +331,7 @@ async function settleFence(
   if (!row && isTenants) return await sendFence(openDatabase(client, calls), setFence(known, 'serving'))
   throw new Refusal(
     'unavailable',
-    `The tenant '${tenant.name}' has just been changed by its operator; send the request again.`,
+    `The operator has just changed the tenant '${tenant.name}'. Send the request again.`,
     {},
     1,
   )
@@ -403,7 +403,7 @@ export function tenantFiles(env: Env, { place }: Pick<Tenant, 'place'>): R2Bucke
   const bucket = boundBucket(env, place)
   if (bucket) return bucket
   throw tenantBehind(
-    `The bucket ${bucketBinding(place)} is not bound; docs/operate.md says how a jurisdiction is opened.`,
+    `The bucket ${bucketBinding(place)} is not bound; docs/operate.md describes how to open a jurisdiction.`,
   )
 }
 

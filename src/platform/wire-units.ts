@@ -7,7 +7,7 @@ export const REQUEST_MILLISECONDS = 'Milliseconds since 1970-01-01T00:00Z: an in
 /** For a time in a response. */
 export const MILLISECONDS = 'Milliseconds since 1970-01-01T00:00Z, as text.'
 
-export const REQUEST_DECIMAL = 'A number, or the same as plain decimal text.'
+export const REQUEST_DECIMAL = 'A number, or a text with a plain decimal number.'
 
 /** For text with all digits of a number. */
 export const EXACT_DECIMAL = 'An exact decimal.'

@@ -82,13 +82,13 @@ export const RequestTimestamp = z
     const ms = isTime ? Number(wire) : Number.NaN
     const at = instant(ms)
     if (at !== undefined) return at
-    breaks(ctx, Number.isNaN(ms) ? TIMESTAMP : 'must lie in the years 0001 to 9999')
+    breaks(ctx, Number.isNaN(ms) ? TIMESTAMP : 'must be in the years 0001 to 9999')
     return z.NEVER
   })
   .openapi({ description: REQUEST_MILLISECONDS, example: 1589740898000 })
 export const OptionalTimestamp = optional(RequestTimestamp)
 
-const DATE_TIME = 'must be a time as 2026-03-01T09:30:00Z, or milliseconds since 1970-01-01T00:00Z'
+const DATE_TIME = 'must be a time such as 2026-03-01T09:30:00Z, or milliseconds since 1970-01-01T00:00Z'
 
 /** ISO 8601, or milliseconds since 1970, years 0001 to 9999: for resources, events and tokens (contract 2). */
 export const RequestDateTime = z
@@ -150,10 +150,12 @@ export const PageSize = z
       .min(1)
       .transform(size => Math.min(size, 1_000)),
   )
-  .openapi({ description: 'Rows of one page, at most 1,000.', default: 100 })
+  .openapi({ description: 'Number of rows per page, at most 1,000.', default: 100 })
 
 /** Opaque, from the previous response. */
-export const PagingToken = optional(z.string().max(4_096)).describe('From the answer before; opaque.')
+export const PagingToken = optional(z.string().max(4_096)).describe(
+  'Token from the response with the previous page. Opaque.',
+)
 
 const ORDERS = ['oldestFirst', 'newestFirst'] as const
 export type Order = (typeof ORDERS)[number]
@@ -161,7 +163,7 @@ export type Order = (typeof ORDERS)[number]
 /** A paging token continues correctly only with the order of the page that it came from. */
 export const ListOrder = z
   .preprocess(wire => present(wire) ?? 'oldestFirst', z.enum(ORDERS))
-  .openapi({ description: 'Send the same for every page of a list.', default: 'oldestFirst' })
+  .openapi({ description: 'Order of the list. Send the same for every page.', default: 'oldestFirst' })
 
 /** A file part in the form in which the body reader passes it. */
 export const filePart = (name: string) =>
@@ -190,7 +192,8 @@ const FieldValues = z.custom<WireFieldValues>().check(ctx => {
   for (const [name, value] of Object.entries(wire)) {
     if (value === null || isScalar(value)) continue
     if (!Array.isArray(value)) breaks(ctx, 'must be a value or a list of values, not an object', [name])
-    else if (!value.every(isScalar)) breaks(ctx, 'must list plain values: text, numbers, true, false', [name])
+    else if (!value.every(isScalar))
+      breaks(ctx, 'must list simple values: text, numbers, true, false', [name])
     else if (value.length > LONGEST_LIST) breaks(ctx, `must list at most ${LONGEST_LIST} values`, [name])
   }
 })
@@ -201,7 +204,7 @@ export const RequestFieldValues = z
   .openapi({
     type: ['object', 'null'],
     description:
-      'Field name to values. A single value may stand without its list; null or an empty list is no value.',
+      'Values by field name. A single value need not be in a list. null or an empty list means no value.',
     additionalProperties: {
       anyOf: [
         { type: 'array', items: { type: 'string' } },
@@ -255,7 +258,7 @@ export const TimestampIfAny = Timestamp.optional()
 /** Deprecated in the contract. Older clients still read it. */
 export const DeprecatedText = z.string().openapi({ deprecated: true })
 
-export const ListCompleted = Flag.describe('Whether nothing follows.')
+export const ListCompleted = Flag.describe('Whether this is the last page.')
 
 /** A page of a list in the form of older paths. */
 export const listOf = <Item extends z.ZodType>(name: string, item: Item) =>

@@ -28,7 +28,8 @@ const NAME = /^\d{4}_[a-z0-9_]+$/
 export async function readMigrations(files: Record<string, string>): Promise<Migration[]> {
   const read = Object.entries(files).map(async ([path, text]) => {
     const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.sql$/, '')
-    if (!NAME.test(name)) throw new Error(`A migration is named like 0001_what_it_does.sql, not ${path}.`)
+    if (!NAME.test(name))
+      throw new Error(`A migration must be named like 0001_what_it_does.sql, not ${path}.`)
     const statements = withMarks(text, BREAKPOINT)
       .split(BREAKPOINT)
       .map(statement => statement.trim().replace(/;$/, ''))
@@ -101,12 +102,12 @@ function refuseRewrittenHistory(
   const edited = migrations.find(({ name, hash }) => applied.has(name) && applied.get(name) !== hash)
   if (edited)
     throw new Error(
-      `${target.name} has another ${edited.name} than the code: a migration that was applied is never edited; add a new one.`,
+      `${target.name} has a different ${edited.name} than the code. Never edit an applied migration: add a new one.`,
     )
   const late = missing.find(({ name }) => [...applied.keys()].some(other => other > name))
   if (late)
     throw new Error(
-      `${target.name} lacks ${late.name} but has later ones: name the migration so that it sorts last.`,
+      `${target.name} lacks ${late.name} but has later migrations. Name the migration so that it sorts last.`,
     )
 }
 

@@ -9,8 +9,7 @@ export async function withWorkIndexes<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (problem) {
     if (!/no such index/.test(String((problem as { cause?: unknown }).cause ?? problem))) throw problem
-    const message =
-      'The database of the tenant waits for the migration that brings work lists; try again later.'
+    const message = "The tenant's database is not migrated for work lists yet; try again later."
     throw new Refusal('tenantBehind', message, {}, 60)
   }
 }

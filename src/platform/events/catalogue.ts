@@ -106,19 +106,19 @@ const NEWER_RECORDS: Readonly<Record<string, string>> = {
  *   `policy.invoice` (`invoice.issue`), `policy.finalize` (`policy.quote.accept`).
  */
 const ROWS = {
-  'cancellation.create': event('A draft of a cancellation was made.', CANCELLATION),
-  'cancellation.update': event('A draft of a cancellation was changed.', CANCELLATION),
-  'cancellation.rescind': event('A draft of a cancellation was withdrawn.', CANCELLATION, {
+  'cancellation.create': event('A cancellation draft was created.', CANCELLATION),
+  'cancellation.update': event('A cancellation draft was changed.', CANCELLATION),
+  'cancellation.rescind': event('A cancellation draft was withdrawn.', CANCELLATION, {
     newer: 'policy.cancellation.discard',
   }),
   'cancellation.issue': event('A cancellation was issued.', [...CANCELLATION, 'modificationLocator']),
   'cancellation.effective': event(
-    'The cover of a policy ended by a cancellation or withdrawal: its time has come.',
+    'The cover of a policy ended by a cancellation or withdrawal, at its effective time.',
     [...POLICY, 'effectiveTimestamp', 'modificationLocator', 'modificationName'],
     { optional: ['cancellationLocator', 'cancellationName'], newer: 'policy.status.update' },
   ),
   'claim.close': notEmitted('A claim was closed.'),
-  'claim.create': notEmitted('A claim was made.'),
+  'claim.create': notEmitted('A claim was created.'),
   'claim.discard': notEmitted('A claim was discarded.'),
   'claim.open': notEmitted('A claim was opened.'),
   'claim.update': notEmitted('A claim was changed.'),
@@ -137,7 +137,7 @@ const ROWS = {
     newer: 'billing.invoice.generate',
   }),
   'invoice.invalidate': event('An invoice was invalidated.', INVOICE, { shape: 'PolicyInvoiceInvalidate' }),
-  'invoice.writtenOff': event('An unpaid invoice was given up.', INVOICE, {
+  'invoice.writtenOff': event('An unpaid invoice was written off.', INVOICE, {
     shape: 'PolicyInvoiceWrittenOff',
   }),
   'invoice.pastDue': event('An invoice was not paid by its due time.', INVOICE, {
@@ -152,14 +152,14 @@ const ROWS = {
     'modificationLocator',
     'modificationName',
   ]),
-  'policy.create': event('A draft of a policy was made.', VERSIONED),
+  'policy.create': event('A policy draft was created.', VERSIONED),
   // A policy whose selected quote was discarded has no quote.
   'policy.discard': event('A policy that was not issued was discarded.', [...POLICY, 'configVersion'], {
     optional: ['quoteLocator'],
   }),
   'policy.endorse': legacy('An endorsement was issued (legacy).', [...POLICY, 'modificationLocator']),
   'policy.finalize': event('A policy was locked, priced and underwritten.', [...VERSIONED, 'decision']),
-  'policy.invoice': legacy('An invoice was generated (legacy, beside invoice.issue).', [
+  'policy.invoice': legacy('An invoice was generated (legacy, in addition to invoice.issue).', [
     ...POLICY,
     'invoiceLocator',
   ]),
@@ -198,7 +198,7 @@ const ROWS = {
     shape: 'Renewal',
   }),
   'policy.update': event(
-    'A draft of a policy was changed, or the fees or the payment schedule of an issued one.',
+    'A policy draft was changed, or the fees or the payment schedule of an issued policy.',
     VERSIONED,
     { optional: ['modificationLocator', 'paymentScheduleName'] },
   ),
@@ -212,14 +212,14 @@ const ROWS = {
   'subClaim.close': notEmitted('A sub-claim was closed.'),
   'subClaim.reopen': notEmitted('A sub-claim was reopened.', 'SubClaimReOpen'),
   'subClaim.updateReserve': notEmitted('A reserve of a sub-claim was changed.', 'SubClaimReserveUpdate'),
-  'policy.end.reminder': event('The end of a policy is as near as its product says.', [
+  'policy.end.reminder': event('The end of a policy is as near as its product specifies.', [
     ...POLICY,
     'endTimestamp',
     'reminderName',
   ]),
-  'subClaim.createPayable': notEmitted('A payable of a sub-claim was made.', 'SubClaimPayableCreate'),
+  'subClaim.createPayable': notEmitted('A payable of a sub-claim was created.', 'SubClaimPayableCreate'),
   'subClaim.reversePayable': notEmitted('A payable of a sub-claim was reversed.', 'SubClaimPayableReverse'),
-  'endorsement.create': event('An application for an endorsement was made.', ENDORSEMENT),
+  'endorsement.create': event('An application for an endorsement was created.', ENDORSEMENT),
   'endorsement.update': event('An application for an endorsement was changed.', ENDORSEMENT, {
     optional: ['decision'],
     chosen: 'policy.change.manualUnderwrite',
@@ -234,7 +234,7 @@ const ROWS = {
   }),
   'endorsement.discard': event('An application for an endorsement was discarded.', ENDORSEMENT),
   'reinstatement.accept': event('A reinstatement was accepted.', REINSTATEMENT, { optional: ['deadline'] }),
-  'reinstatement.create': event('A draft of a reinstatement was made.', REINSTATEMENT, {
+  'reinstatement.create': event('A reinstatement draft was created.', REINSTATEMENT, {
     optional: ['deadline'],
   }),
   'reinstatement.issue': event('A reinstatement was issued.', [...REINSTATEMENT, 'modificationLocator'], {
@@ -249,7 +249,7 @@ const ROWS = {
     [...REINSTATEMENT, 'deadline'],
     { newer: 'policy.reinstatement.discard' },
   ),
-  'renewal.create': event('An application for a renewal was made.', RENEWAL),
+  'renewal.create': event('An application for a renewal was created.', RENEWAL),
   'renewal.update': event('An application for a renewal was changed.', RENEWAL, {
     optional: ['decision'],
     chosen: 'policy.renewal.manualUnderwrite',
@@ -261,12 +261,12 @@ const ROWS = {
     newer: 'policy.renewal.discard',
   }),
   'renewal.discard': event('An application for a renewal was discarded.', RENEWAL),
-  'policy.end': event('A policy reached its end uncancelled.', [...POLICY, 'endTimestamp'], {
+  'policy.end': event('A policy reached its end without a cancellation.', [...POLICY, 'endTimestamp'], {
     newer: 'policy.status.update',
   }),
-  'policy.quote.create': event('A quote was made.', QUOTE),
+  'policy.quote.create': event('A quote was created.', QUOTE),
   'policy.quote.discard': event('A quote was discarded.', QUOTE),
-  'policy.quote.update': event('A quote was changed, or went from accepted back to quoted.', QUOTE, {
+  'policy.quote.update': event('A quote was changed, or returned from accepted to quoted.', QUOTE, {
     chosen: 'policy.quote.reset',
   }),
   'policy.quote.quoted': event('A quote was priced and locked.', [...QUOTE, 'decision'], {
@@ -278,7 +278,7 @@ const ROWS = {
     newer: 'policy.quote.underwrite',
     chosen: 'policy.quote.manualunderwrite',
   }),
-  'premiumReport.create': notEmitted('A premium report was made.'),
+  'premiumReport.create': notEmitted('A premium report was created.'),
   'premiumReport.update': notEmitted('A premium report was changed.'),
   'premiumReport.issue': notEmitted('A premium report was issued.'),
   'premiumReport.discard': notEmitted('A premium report was discarded.'),
@@ -286,37 +286,31 @@ const ROWS = {
   'premiumReport.replace': notEmitted('A premium report was replaced.'),
   'login.success': event('An account signed in.', LOGIN, { shape: 'Login' }),
   'login.failure': event('An account failed to sign in.', [...LOGIN, 'reason']),
-  'policyholder.create': event('A policyholder was made.', ['policyholderLocator', 'version'], {
+  'policyholder.create': event('A policyholder was created.', ['policyholderLocator', 'version'], {
     newer: 'policy.account.create',
   }),
   'policyholder.update': event(
-    'A policyholder was changed, or data of it overwritten.',
+    'A policyholder was changed, or some of its data was overwritten.',
     ['policyholderLocator', 'version'],
     { newer: 'policy.account.update' },
   ),
   'payment.reverse': event('A payment was reversed.', PAYMENT, { newer: 'billing.payment.reverse' }),
-  'document.ready': unstreamed('The file of a document was made.', DOCUMENT, { optional: ['message'] }),
-  'document.failed': unstreamed('A document could not be made.', [...DOCUMENT, 'message']),
+  'document.ready': unstreamed('The file of a document was created.', DOCUMENT, { optional: ['message'] }),
+  'document.failed': unstreamed('A document could not be created.', [...DOCUMENT, 'message']),
   'migration.start': unstreamed('A migration began.', MIGRATION),
   'migration.pause': unstreamed('A migration was paused.', MIGRATION),
-  'migration.resume': unstreamed('A paused migration went on.', MIGRATION),
-  'migration.recover': unstreamed(
-    'Accounts that a fault of the system had stopped were taken up again.',
-    MIGRATION,
+  'migration.resume': unstreamed('A paused migration was resumed.', MIGRATION),
+  'migration.recover': unstreamed('Accounts that a system error had stopped were retried.', MIGRATION),
+  'migration.patch': unstreamed(
+    'Items of a failed account were corrected, and the account is processed again.',
+    [...MIGRATION, 'accountLocator'],
   ),
-  'migration.patch': unstreamed('Items of a failed account were corrected, and the account is tried again.', [
-    ...MIGRATION,
-    'accountLocator',
-  ]),
-  'migration.error': unstreamed(
-    'A migration ended with accounts that a fault of the system stopped.',
-    MIGRATED,
-  ),
-  'migration.fail': unstreamed('A migration ended with accounts that failed.', MIGRATED),
-  'migration.finish': unstreamed('A migration ended with every account completed.', MIGRATED),
-  'note.create': unstreamed('Somebody wrote a note on a record.', NOTE, { optional: ['policyLocator'] }),
-  'note.delete': unstreamed('Its author deleted a note.', NOTE, { optional: ['policyLocator'] }),
-  'report.finish': unstreamed('A report ended: its files are there, or it cannot be made.', REPORT),
+  'migration.error': unstreamed('A migration ended with accounts that a system error had stopped.', MIGRATED),
+  'migration.fail': unstreamed('A migration ended with failed accounts.', MIGRATED),
+  'migration.finish': unstreamed('A migration ended with all accounts completed.', MIGRATED),
+  'note.create': unstreamed('A user wrote a note on a record.', NOTE, { optional: ['policyLocator'] }),
+  'note.delete': unstreamed('The author of a note deleted it.', NOTE, { optional: ['policyLocator'] }),
+  'report.finish': unstreamed('A report ended: its files are available, or it failed.', REPORT),
 } as const satisfies Record<string, Row>
 
 export type EventType = keyof typeof ROWS

@@ -174,9 +174,9 @@ const among = (locators: readonly string[]) =>
 async function fire(timer: Timer, place: ShardPlace): Promise<'done' | 'failed' | 'later'> {
   const { kind, locator, subject } = timer
   try {
-    if (!owners) throw new Error('No owners of timers are registered: import src/wiring.ts.')
+    if (!owners) throw new Error('No timer owners are registered: import src/wiring.ts.')
     const load = owners[kind] as TimerOwners[TimerKind] | undefined
-    if (!load) throw new Error('No owner of this kind; a newer release may have set the timer.')
+    if (!load) throw new Error('No owner for this kind of timer. A newer release may have set it.')
     const owner = await load()
     return (await owner(timer, place)) === 'later' ? 'later' : 'done'
   } catch (problem) {

@@ -23,7 +23,7 @@ const pageResponse = ({ html, policy }: Console, request: Request): Response =>
 function fileResponse({ files }: Console, request: Request): Response {
   const name = new URL(request.url).pathname.split('/').at(-1)!
   const text = Object.hasOwn(files, name) ? files[name] : undefined
-  if (text === undefined) throw new Refusal('unknownPath', `The console has no file '${name}' here.`)
+  if (text === undefined) throw new Refusal('unknownPath', `The console has no file '${name}'.`)
   return new Response(text, {
     headers: {
       'content-type': 'text/javascript; charset=utf-8',

@@ -48,7 +48,7 @@ export function readIfMatch(header: string | null): IfMatch | undefined {
   const tags = tagsIn(header)
   if (!tags)
     throw invalidParameter(
-      'If-Match must be the ETag of an answer as it was sent, with its quotation marks; or several with commas; or *.',
+      'If-Match must be the ETag of a response, unchanged and with its quotation marks; or several, separated by commas; or *.',
     )
   // The part after the dot changes as the file addresses in the response expire.
   return tags.map(tag => tag.split('.')[0]!)
@@ -70,7 +70,7 @@ export function requireMatch(
   const currentETag = `"${tag}"`
   throw new Refusal(
     'preconditionFailed',
-    `The record has changed since: its ETag is ${currentETag} now, and If-Match names another. Read it again, and decide again.`,
+    `The record has changed: its ETag is now ${currentETag}, and If-Match names another. Read the record again, and decide again.`,
     { currentETag },
   )
 }

@@ -63,7 +63,7 @@ export const PolicyValidationErrors = component('PolicyValidationErrors', {
  * breaks its contract, they are its path, e.g. `exposures[0].exposureName`, and the broken rule.
  */
 export const ValidationFieldError = component('ValidationFieldError', {
-  code: Integer.describe('The apiErrorCode of the whole answer.'),
+  code: Integer.describe('The apiErrorCode of the whole response.'),
   ontologyUri: Text,
   validatorUri: Text,
   message: OptionalText,
@@ -75,7 +75,7 @@ export const TableError = component('TableError', {
   line: Integer.describe('Counted from 1.'),
   message: Text,
   column: OptionalText,
-  text: OptionalText.describe('Of the cell.'),
+  text: OptionalText.describe('Value of the cell.'),
 })
 
 const codes = Object.keys(ERROR_KINDS) as [ErrorCode, ...ErrorCode[]]
@@ -90,11 +90,11 @@ export const ExceptionResponse = component(
     apiErrorCode: Integer.describe(
       'Stable number: 1000 and up general, 2000 sign-in, 3000 policy, 4000 billing, 5000 configuration.',
     ),
-    code: z.enum(codes).describe('Stable name, one for each apiErrorCode.'),
+    code: z.enum(codes).describe('Stable name; each apiErrorCode has one.'),
     message: OptionalText,
     requestMethod: OptionalText,
     requestUri: OptionalText,
-    referenceId: OptionalText.describe('Also the X-Request-Id header, and in the log.'),
+    referenceId: OptionalText.describe('Also in the X-Request-Id header and the log.'),
     version: OptionalText.describe('Version of the service.'),
     fieldErrors: z.array(ValidationFieldError).optional(),
     policyFieldErrors: PolicyValidationErrors.optional(),
@@ -103,15 +103,15 @@ export const ExceptionResponse = component(
     searchableFields: z
       .array(Text)
       .optional()
-      .describe('When a field was searched that cannot be: those that can.'),
-    currentETag: OptionalText.describe('With 412: the ETag that the record has now.'),
+      .describe('If the request searched a field that cannot be searched: the fields that can.'),
+    currentETag: OptionalText.describe('With 412: the current ETag of the record.'),
     previewReason: OptionalText.describe(
-      'With `previewOutdated`: `expired`, `used`, `account`, `operation`, `body`, `policy` or `price`; to an agent also `unknown`.',
+      'With `previewOutdated`: `expired`, `used`, `account`, `operation`, `body`, `policy` or `price`; for an agent also `unknown`.',
     ),
     timestamp: OptionalText.describe(
-      'With `streamRestored`: the time in epoch milliseconds to read the event stream from.',
+      'With `streamRestored`: the time in epoch milliseconds from which to read the event stream.',
     ),
   },
-  { description: 'A request that was not carried out, and why.' },
+  { description: 'Why a request was not carried out.' },
 )
 export type ExceptionResponse = z.infer<typeof ExceptionResponse>

@@ -82,7 +82,7 @@ function decoded(part: string, text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw invalidParameter(`The ${part} is not percent-encoded UTF-8; write a percent sign itself as %25.`)
+    throw invalidParameter(`The ${part} is not percent-encoded UTF-8. Encode a percent sign itself as %25.`)
   }
 }
 

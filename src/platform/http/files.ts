@@ -12,7 +12,7 @@ export const fileRoutes: readonly Route[] = [
   get(FILES_PATH, {
     summary: 'Download a file',
     description:
-      'At an address that another answer gave; it holds for 30 minutes. One part is sent for `Range` (206), nothing for an `If-None-Match` or `If-Modified-Since` that says it is known (304).',
+      'At an address from another response, which is valid for 30 minutes. Sends one part for `Range` (206), and no body if `If-None-Match` or `If-Modified-Since` shows that you have the file (304).',
     answer: { description: 'The file, with its own media type.', media: 'application/octet-stream' },
     handle: ({ params }, context) => signedFile(params.token, context),
   }),
@@ -53,7 +53,10 @@ async function signedFile(token: string, context: PublicContext): Promise<Respon
 }
 
 const noFile = (): Refusal =>
-  new Refusal('notFound', 'There is no file at this address, or it has expired; ask for a new address.')
+  new Refusal(
+    'notFound',
+    'There is no file at this address, or the address has expired. Request a new address.',
+  )
 
 type Range = { offset: number } | { offset: number; length: number } | { suffix: number }
 

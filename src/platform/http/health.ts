@@ -14,7 +14,7 @@ const signedIn = forSignedIn('Service')
 
 export const serviceRoutes: readonly Route[] = [
   get('/v1/ping', {
-    summary: 'Check that the service answers',
+    summary: 'Check that the service responds',
     answer: { description: 'Always "api".', schema: z.literal('api') },
     handle: async () => 'api' as const,
   }),
@@ -25,14 +25,14 @@ export const serviceRoutes: readonly Route[] = [
   }),
   get('/health', {
     summary: 'Check that the service runs',
-    description: 'Calls nothing else, so that a monitor can restart a service that hangs.',
+    description: 'Calls no other service, so that a monitor can restart a service that hangs.',
     answer: { description: 'The service runs.', schema: z.object({ status: z.literal('ok') }) },
     handle: async () => ({ status: 'ok' as const }),
   }),
   get('/ready', {
     summary: 'Check that the service can work',
     description:
-      'Answers 200 when the keys are set and the control database answers and has all migrations. Otherwise it answers 503, and the message says what is missing. `databasesBehind` counts databases of tenants that wait for a migration: these tenants get 503 until then.',
+      'Responds with 200 when the keys are set and the control database responds and has all migrations. Otherwise responds with 503, and the message says what is missing. `databasesBehind` counts tenant databases that still need a migration: until then, requests of these tenants get 503.',
     answer: {
       description: 'The service can work.',
       schema: z.object({ status: z.literal('ready'), databasesBehind: z.int() }),
@@ -89,6 +89,6 @@ async function controlState(env: Env, calls: Calls): Promise<number | string> {
   } catch (problem) {
     return /no such table/.test(`${problem} ${(problem as Error).cause}`)
       ? 'The control database has no migrations yet.'
-      : 'The control database does not answer.'
+      : 'The control database does not respond.'
   }
 }

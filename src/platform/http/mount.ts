@@ -65,7 +65,7 @@ async function routeOf(listed: Route | ListedRoute): Promise<Route> {
   const routes = await listed.load()
   const route = routes.find(({ method, path }) => method === listed.method && path === listed.path)
   if (!route)
-    throw new Error(`The index of routes is old: ${listed.method} ${listed.path}; run npm run config.`)
+    throw new Error(`The index of routes is outdated: ${listed.method} ${listed.path}. Run npm run config.`)
   return route
 }
 
@@ -171,7 +171,7 @@ async function unrouted(
   if (methods.length === 0)
     return problemResponse(
       exchange,
-      new Refusal('unknownPath', 'There is no such path; GET /openapi.json lists all paths.'),
+      new Refusal('unknownPath', 'This path does not exist; GET /openapi.json lists all paths.'),
     )
   const allow = [...methods, 'OPTIONS'].join(', ')
   if (request.method === 'OPTIONS') {
@@ -183,7 +183,7 @@ async function unrouted(
     exchange,
     new Refusal(
       'methodNotAllowed',
-      `The path has no method ${request.method}; use one of ${methods.join(', ')}.`,
+      `The path has no method ${request.method}. Use one of ${methods.join(', ')}.`,
     ),
     allow,
   )

@@ -29,7 +29,7 @@ currency. Locators are opaque texts.
 
 **Repeats.** You may repeat a write that has the header \`Idempotency-Key\`: the repeat returns the original response, and nothing happens twice.
 
-**Headers.** Every answer has an \`X-Request-Id\`, by which you find the request in the log and in the event stream, and a \`Server-Timing\`.
+**Headers.** Every response has an \`X-Request-Id\`, which identifies the request in the log and in the event stream, and a \`Server-Timing\`.
 Operations that list \`ETag\`, \`If-None-Match\`, \`If-Match\`, \`Location\`, \`Link\` or \`X-D1-Bookmark\` send or read them.
 
 **Errors** have the shape of \`ExceptionResponse\`: a stable code, and a message that says what is wrong and how to fix it.`
@@ -39,10 +39,10 @@ const LICENSE = { name: 'All rights reserved', identifier: 'LicenseRef-Bindery' 
 const IdempotencyHeader = z.object({
   'Idempotency-Key': z.string().max(255).optional().openapi({
     description:
-      'A text of your choice (visible ASCII). Requests with the same key are carried out once, for 30 days.',
+      'A text of your choice (visible ASCII). Within 30 days, requests with the same key are carried out only once.',
   }),
   'X-Idempotency-Key': z.string().max(255).optional().openapi({
-    description: 'The older name of `Idempotency-Key`. Read only where that is missing.',
+    description: 'The older name of `Idempotency-Key`. Read only if that header is missing.',
   }),
 })
 
@@ -52,7 +52,7 @@ const refusal = (description: string) => ({
 })
 
 const RetryAfter = z.object({
-  'Retry-After': z.int().openapi({ description: 'Seconds to wait before the next try.' }),
+  'Retry-After': z.int().openapi({ description: 'Seconds to wait before you try again.' }),
 })
 
 const refusals = (route: Route, examples: Examples) => ({
@@ -146,7 +146,7 @@ export function openApiDocument(
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description:
-      'The token of an authenticate call, or a long-lived one (`bdy_…`); also accepted bare, and after `JWT`.',
+      'The token of an authenticate call, or a long-lived token (`bdy_…`). Also accepted without `Bearer`, and after `JWT`.',
   })
   for (const route of routes)
     registry.registerPath({
@@ -179,13 +179,13 @@ export function openApiDocument(
       security: [],
       ...(deprecated && { deprecated }),
       request: { body: { required: true, content: { 'application/json': { schema } } } },
-      responses: { 200: { description: 'Any 2xx: received. Anything else is a failure.' } },
+      responses: { 200: { description: 'Any 2xx status: received. Any other status: failed.' } },
     })
   const document = getOpenAPI31Document(
     {
       openapi: '3.1.0',
       info: { title: 'Bindery', version, description: INTRODUCTION, license: LICENSE },
-      servers: [{ url: '/', description: 'The service that answered.' }],
+      servers: [{ url: '/', description: 'Name of the service.' }],
       tags: tagsOf(routes.flatMap(route => route.tags)),
     },
     { sortComponents: 'alphabetically' },
@@ -207,25 +207,25 @@ const text = (description: string, example: string) => ({ description, schema: {
 
 const HEADERS = {
   'X-Request-Id': text(
-    'Identifies the request: in the log, in the audit trail, and as `requestId` of the events that it caused.',
+    'Identifies the request in the log, in the audit trail, and as `requestId` of the events that it caused.',
     '0b7f6c1e-9a51-4a57-9d52-0a4a3c8d2b00',
   ),
   'X-Client-Request-Id': text('Your own name for the request, if you sent one.', 'order-77'),
   'Server-Timing': text(
-    'What the request cost: milliseconds, round trips of each kind, and rows of the databases.',
+    'The cost of the request: milliseconds, round trips of each kind, and database rows.',
     'total;dur=12, d1;desc="1", object;desc="0", r2;desc="0", queue;desc="0", rows;desc="12 read, 0 written"',
   ),
   'X-D1-Bookmark': text(
-    'Send it with your next request, and that request reads what you wrote, from whichever copy of the database is nearest.',
+    'Send it with your next request: that request then reads what you wrote, from whichever copy of the database is nearest.',
     '0a1b2c3d.1.0=00000003-00000012-0000508f-2a1c',
   ),
   ETag: text(
-    'Digest of the record as it is shown. Weak (`W/`) if it contains addresses of files, or was compressed on its way. You may send back either form.',
+    'Digest of the record as shown. Weak (`W/`) if it contains file addresses or was compressed in transit. You may send back either form.',
     '"Zk3vUqO1v2mS0cXoP9d4xA"',
   ),
-  Location: text('Path of the record that was made.', '/policy/100000064'),
+  Location: text('Path of the new record.', '/policy/100000064'),
   Link: text(
-    'The next (`next`), previous (`prev`) and first (`first`) page of a list; for a deprecated path, the one that replaces it (`successor-version`).',
+    'The next (`next`), previous (`prev`) and first (`first`) page of a list; for a deprecated path, the path that replaces it (`successor-version`).',
     '</policyholders?pageSize=2&pagingToken=AAAB>; rel="next"',
   ),
   Deprecation: text('Time from which the path is deprecated (RFC 9745).', '@1767225600'),
@@ -245,23 +245,23 @@ const parameter = (name: string, description: string) => ({
 const PARAMETERS = {
   IfNoneMatch: parameter(
     'If-None-Match',
-    'The `ETag` of the answer that you have, with its quotation marks. If the service would send the same again, it answers 304 without a body.',
+    'The `ETag` of the response that you have, with its quotation marks. If the response would be the same, it is 304 without a body.',
   ),
   IfMatch: parameter(
     'If-Match',
-    'The `ETag` of the record as you know it, with its quotation marks. If the record has changed since, nothing is done, and the answer is 412.',
+    'The `ETag` of the record as you know it, with its quotation marks. If the record has changed, nothing is done, and the response is 412.',
   ),
   IfPreviewed: parameter(
     'If-Previewed',
-    'The `previewToken` of a preview: the write does what was previewed, at that price, or nothing (409 `previewOutdated`).',
+    'The `previewToken` of a preview. The request then does exactly what was previewed, at that price, or nothing (409 `previewOutdated`).',
   ),
   Bookmark: parameter(
     'X-D1-Bookmark',
-    'The `X-D1-Bookmark` of your last answer from the same tenant. The request then reads what that one wrote.',
+    'The `X-D1-Bookmark` of your last response from the same tenant. The request then reads what that request wrote.',
   ),
   ClientRequestId: parameter(
     'X-Client-Request-Id',
-    'Your name for the request, such as `order-77`: at most 128 visible characters of ASCII. It appears in the log and in the answer.',
+    'Your name for the request, such as `order-77`: at most 128 visible ASCII characters. It appears in the log and in the response.',
   ),
 } as const
 
@@ -276,12 +276,17 @@ const refused = (description: string, headers: object = {}) => ({
 const header = (name: HeaderName) => ({ [name]: { $ref: `#/components/headers/${name}` } })
 
 const RESPONSES = {
-  NotModified: { description: 'You have this answer already; there is no body.', headers: header('ETag') },
-  NotAcceptable: refused('The `Accept` header leaves out JSON.'),
-  PreconditionFailed: refused('The record has changed since the `ETag` in `If-Match`.', header('ETag')),
+  NotModified: {
+    description: 'You have this response already; there is no body.',
+    headers: header('ETag'),
+  },
+  NotAcceptable: refused('The `Accept` header does not allow JSON.'),
+  PreconditionFailed: refused('The record no longer has the `ETag` in `If-Match`.', header('ETag')),
   PartOfFile: { description: 'The part of the file that `Range` names.' },
-  OtherFile: { description: 'A condition such as `If-Match` does not hold; there is no body.' },
-  NoSuchPart: { description: 'The file is shorter than `Range` says: `Content-Range` has its length.' },
+  OtherFile: { description: 'A condition such as `If-Match` is not met; there is no body.' },
+  NoSuchPart: {
+    description: 'The file is shorter than the start of `Range`. `Content-Range` has its length.',
+  },
 }
 
 type ResponseName = keyof typeof RESPONSES
@@ -357,7 +362,7 @@ function withHeaders<D extends Described>(document: D, routes: readonly Route[])
       operation.responses[status] ??= { $ref: `#/components/responses/${name}` }
     const { changes } = writeOf(route)
     if (changes !== undefined)
-      operation.description = `${operation.description}\n\n\`If-Match\` takes the ETag of \`GET ${changes}\`.`
+      operation.description = `${operation.description}\n\n\`If-Match\` accepts the ETag of \`GET ${changes}\`.`
   }
   return {
     ...document,

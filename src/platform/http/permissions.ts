@@ -203,15 +203,15 @@ export function requireAccess(
   const isOwnSignIn = access.kind === 'signedIn' && !access.permissions
   if (isPasswordExpired && !isOwnSignIn)
     throw forbidden(
-      'The password is older than the tenant allows; choose another with PATCH /account/v1/accounts/password.',
+      'The password is older than the tenant allows. Choose another with PATCH /account/v1/accounts/password.',
     )
   if (access.kind === 'tenant' && !tenant)
     throw forbidden(
-      'This path serves accounts of a tenant; sign in with tenantName or hostName, or with authenticateAdmin.',
+      'This path serves accounts of a tenant. Sign in with tenantName or hostName, or with authenticateAdmin.',
     )
   if (access.kind === 'administration' && tenant)
     throw forbidden(
-      'This path serves administration accounts; sign in with user name and password only, without a tenant.',
+      'This path serves administration accounts. Sign in with only user name and password, without a tenant.',
     )
   if (access.permissions) requirePermission(caller, access.permissions)
 }

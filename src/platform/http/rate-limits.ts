@@ -30,7 +30,7 @@ const isUnlimited = ({ ENVIRONMENT }: Limits): boolean => ENVIRONMENT === 'local
 const tooMany = (whose: string): Refusal =>
   new Refusal(
     'tooManyRequests',
-    `Too many requests from ${whose}; try again in ${PERIOD_SECONDS} seconds.`,
+    `Too many requests from ${whose}. Try again in ${PERIOD_SECONDS} seconds.`,
     {},
     PERIOD_SECONDS,
   )

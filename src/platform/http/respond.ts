@@ -182,7 +182,7 @@ function faultRefusal(exchange: Exchange, problem: unknown): Refusal {
     refusalOfFault(problem, exchange.calls) ??
     new Refusal(
       'internal',
-      'The service failed. Report the referenceId to its operator: it finds the request in the log.',
+      'The service failed. Report the referenceId to the operator, who can find the request in the log.',
     )
   )
 }

@@ -147,7 +147,7 @@ function ifMatchOf(route: Route, { request }: Exchange): IfMatch | undefined {
   const ifMatch = readIfMatch(request.headers.get('if-match'))
   if (ifMatch !== undefined && ifMatch !== '*' && writeOf(route).changes === undefined)
     throw invalidParameter(
-      `${route.method.toUpperCase()} ${route.path} takes no If-Match: there is no one record that it changes. Send it without.`,
+      `${route.method.toUpperCase()} ${route.path} does not accept If-Match, because it does not change exactly one record. Send the request without it.`,
     )
   return ifMatch
 }
@@ -161,7 +161,7 @@ function previewTokenOf(route: Route, { request }: Exchange): string | undefined
   if (route.method === 'get' || token === undefined) return undefined
   if (!takesPreview(route))
     throw invalidParameter(
-      `${route.method.toUpperCase()} ${route.path} takes no If-Previewed: no preview shows what it does. Send the previewed transaction in one request that also issues it.`,
+      `${route.method.toUpperCase()} ${route.path} does not accept If-Previewed, because no preview shows what it does. Send the previewed transaction in one request that also issues it.`,
     )
   if (token.length > LONGEST_PREVIEW_TOKEN)
     throw invalidParameter(`If-Previewed may have at most ${LONGEST_PREVIEW_TOKEN} characters.`)
@@ -222,7 +222,7 @@ function idempotencyKey(
   const key = request.headers.get('idempotency-key') ?? request.headers.get('x-idempotency-key')
   if (key === null) return undefined
   if (!KEY.test(key))
-    throw invalidParameter('The Idempotency-Key must have 1 to 255 visible ASCII characters and no blanks.')
+    throw invalidParameter('The Idempotency-Key must have 1 to 255 visible ASCII characters and no spaces.')
   const hash = keyedHash(env)
   hash.update(`${request.method} ${url.pathname.replace(/\/$/, '')}${url.search}\n`)
   if (body && 'bytes' in body) hash.update(body.bytes)
@@ -276,6 +276,6 @@ function requireAcceptable(request: Request, route: Route): void {
   if (!accepts(accept, 'application/json', 'application/*', '*/*'))
     throw new Refusal(
       'notAcceptable',
-      'The answer is application/json, which the Accept header leaves out; add it.',
+      'The response is application/json, which the Accept header does not allow. Add it to the header.',
     )
 }

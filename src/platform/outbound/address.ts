@@ -85,13 +85,13 @@ export const mayCallThisMachine = (env: { readonly ENVIRONMENT: string }): boole
  * on a developer's computer and may also call that computer, by http too.
  */
 export function addressProblem(address: string, local: boolean): string | undefined {
-  if (hasControlCharacters(address)) return 'must have no blanks and no control characters'
+  if (hasControlCharacters(address)) return 'must have no spaces or control characters'
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be an https address'
   const reach = reachOf(url.hostname)
   if (url.protocol === 'http:' && !(local && reach === 'loopback'))
     return 'must be an https address, not http'
-  if (url.username !== '' || url.password !== '') return 'must be without user name and password'
+  if (url.username !== '' || url.password !== '') return 'must not have a user name or password'
   if (reach === 'public' || (reach === 'loopback' && local)) return undefined
-  return `must be an address of the public internet, which '${url.hostname}' is not`
+  return `must be an address on the public internet, which '${url.hostname}' is not`
 }

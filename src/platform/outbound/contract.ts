@@ -15,10 +15,10 @@ export const OutboundUrl = z
     const url = URL.parse(text)
     return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   }, rule('must be an http or https address without user name and password'))
-  .refine(text => !hasControlCharacters(text), rule('must have no blanks and no control characters'))
+  .refine(text => !hasControlCharacters(text), rule('must have no spaces or control characters'))
   .refine(
     text => !meansReference(text),
-    rule('must not refer to a secret; headers may, as {{secret:staticName.item}}'),
+    rule('must not refer to a secret; headers may, with {{secret:staticName.item}}'),
   )
   .openapi({ format: 'uri' })
 
@@ -35,7 +35,7 @@ export const HeaderValue = z
   .regex(HEADER_VALUE, rule('must be one line of Latin text'))
   .refine(
     text => !hasBrokenReference(text),
-    rule('must refer to a secret as {{secret:staticName.item}}, without blanks'),
+    rule('must refer to a secret as {{secret:staticName.item}}, without spaces'),
   )
 
 /** Reports invalid and reserved names, duplicates, and too many headers. */
@@ -45,9 +45,9 @@ export function checkHeaders(
 ): void {
   const names = new Set<string>()
   for (const name of Object.keys(headers)) {
-    if (!HEADER_NAME.test(name)) breaks(ctx, 'is not the name of a header', [name])
+    if (!HEADER_NAME.test(name)) breaks(ctx, 'is not a valid header name', [name])
     else if (OWN_HEADERS.test(name)) breaks(ctx, 'is set by the service; leave it out', [name])
-    else if (names.has(name.toLowerCase())) breaks(ctx, 'is there twice, in other letters', [name])
+    else if (names.has(name.toLowerCase())) breaks(ctx, 'is given twice, with different letter case', [name])
     names.add(name.toLowerCase())
   }
   const problem = headersProblem(headers)

@@ -11,6 +11,6 @@ export const FORMER_UNITS_CURRENCIES: readonly string[] =
 export const FORMER_UNITS: Suspension = {
   state: 'formerUnits',
   reason:
-    'its amounts may be in the minor units of an earlier release, in which its currency had no decimals, and would be read too low. Its operator exports it with the earlier release and imports it with this one (docs/operate.md, Upgrades).',
+    'its amounts may be in minor units of an earlier release, in which its currency had no decimals, and would be read too low. The operator must export it with the earlier release and import it with this one (docs/operate.md, Upgrades).',
   since: 0,
 }

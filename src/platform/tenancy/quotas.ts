@@ -36,14 +36,14 @@ export const isFullAt = (share: number): boolean => share >= FULL_FROM
 export const databaseFull = ({ name }: Limited, bytes: number): Refusal =>
   new Refusal(
     'databaseFull',
-    `A database of the tenant '${name}' is full: it holds ${bytes} bytes. Reading and erasing go on; the operator has to make room.`,
+    `A database of the tenant '${name}' is full: it holds ${bytes} bytes. Reading and erasing still work; the operator must add space.`,
   )
 
 /** The error for a new policyholder when no database of the tenant is open. */
 export const noRoom = ({ name }: Limited): Refusal =>
   new Refusal(
     'databaseFull',
-    `Every database of the tenant '${name}' is nearly full, so there is no room for new policyholders; the operator has to give it another one.`,
+    `Every database of the tenant '${name}' is nearly full, so there is no room for new policyholders. The operator must add another database.`,
   )
 
 /** Throws 413 for a configuration that is too large for the tenant. */
@@ -51,7 +51,7 @@ export function assertConfigurationSize({ name, quotas }: Limited, bytes: number
   const most = quotas?.configurationBytes
   if (most !== undefined && bytes > most)
     throw tooLarge(
-      `The archive has ${bytes} bytes; configurations of the tenant '${name}' may have ${most}. Ask the operator for a larger quota.`,
+      `The archive has ${bytes} bytes; configurations of the tenant '${name}' may have at most ${most}. Ask the operator for a larger quota.`,
     )
 }
 
@@ -62,7 +62,7 @@ export function readQuotas(texts: readonly string[]): Quotas {
       const match = /^(\w+)=(\d{1,15})$/.exec(text)
       const name = QUOTA_NAMES.find(known => known === match?.[1])
       if (!match || !name)
-        throw new Error(`'${text}' is no quota; write one of ${QUOTA_NAMES.join(', ')} as NAME=BYTES.`)
+        throw new Error(`'${text}' is not a quota. Use one of ${QUOTA_NAMES.join(', ')} as NAME=BYTES.`)
       return [name, Number(match[2])]
     }),
   )

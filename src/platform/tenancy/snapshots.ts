@@ -130,7 +130,7 @@ async function share<Value>({ url, text }: Shared<Value>, { value, readAt }: Sna
 async function inTime<Value>(read: Promise<Value>): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`No answer in ${PATIENCE_MS} ms.`)), PATIENCE_MS)
+    timer = setTimeout(() => reject(new Error(`No response in ${PATIENCE_MS} ms.`)), PATIENCE_MS)
   })
   // A late result or failure is ignored.
   read.catch(() => undefined)

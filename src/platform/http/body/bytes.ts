@@ -7,7 +7,7 @@ const megabytes = (bytes: number): string =>
   bytes % 1_000_000 === 0 ? `${bytes / 1_000_000} MB` : `${Math.ceil(bytes / 1_048_576)} MiB`
 
 export const bodyTooLarge = (largestBytes: number): Refusal =>
-  tooLarge(`The body is larger than ${megabytes(largestBytes)}, the most that this path takes.`)
+  tooLarge(`The body is larger than ${megabytes(largestBytes)}, which is the limit of this path.`)
 
 /** Small chunks are joined up to this size, so that a body sent byte by byte needs no additional memory. */
 const PIECE_BYTES = 65_536
@@ -143,7 +143,7 @@ function take(place: symbol): void {
   if (!seats.take(place))
     throw new Refusal(
       'overloaded',
-      'Other large files are being read at the moment; send it again in some seconds.',
+      'Other large files are being read at the moment. Send the request again in a few seconds.',
       {},
       RETRY_AFTER_SECONDS,
     )

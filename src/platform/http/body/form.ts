@@ -57,7 +57,7 @@ export async function readForm(
     const { name, fileName: givenName, mediaType } = labelOf(part)
     if (!partNames.has(name)) return
     if (texts.has(name) || (name === fileName && file))
-      throw malformed(`The form has the part '${shown(name)}' twice; send it once.`)
+      throw malformed(`The form contains the part '${shown(name)}' twice; send it once.`)
     if (name === fileName) file = { fileName: givenName, mediaType, bytes: joined(part.content) }
     else texts.set(name, textOf(part, name))
   }
@@ -85,7 +85,7 @@ export function boundaryOf(request: Request): string {
   if (!/^\s*multipart\/form-data/i.test(type))
     throw new Refusal(
       'unsupportedMediaType',
-      'This path reads a form; send multipart/form-data with its boundary in Content-Type.',
+      'This path reads a form. Send multipart/form-data with its boundary in Content-Type.',
     )
   const match = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type)
   const boundary = match?.[1] ?? match?.[2]
@@ -98,7 +98,7 @@ export function boundaryOf(request: Request): string {
 function propertiesOf(schema: z.core.$ZodType): ReadonlySet<string> {
   if (schema instanceof z.core.$ZodPipe) return propertiesOf(schema._zod.def.out)
   if (schema instanceof z.core.$ZodObject) return new Set(Object.keys(schema._zod.def.shape))
-  throw new Error('The schema of a form is a z.object.')
+  throw new Error('The schema of a form must be a z.object.')
 }
 
 /** Skips text before the first boundary, which is not part of the form (RFC 2046, 5.1.1). */
@@ -160,14 +160,14 @@ const shown = (name: string): string => shortened(name, 40)
 
 function formRefusal(problem: unknown, largestFileBytes: number): unknown {
   if (problem instanceof MaxFileSizeExceededError)
-    return tooLarge(`A part of the form may have at most ${Math.floor(largestFileBytes / 1_048_576)} MiB.`)
+    return tooLarge(`A part of the form may be at most ${Math.floor(largestFileBytes / 1_048_576)} MiB.`)
   if (problem instanceof MaxPartsExceededError) return tooLarge(`The form has more than ${MOST_PARTS} parts.`)
   if (problem instanceof MaxHeaderSizeExceededError)
     return tooLarge(`A part's header is larger than ${LARGEST_HEADER_BYTES / 1024} KiB.`)
   if (problem instanceof MaxTotalSizeExceededError) return bodyTooLarge(largestFileBytes)
   if (problem instanceof MultipartParseError)
     return malformed(
-      'The form is cut off or not separated by the boundary that its Content-Type names; send it again.',
+      'The form is incomplete, or not separated by the boundary that its Content-Type names; send it again.',
     )
   return problem
 }

@@ -36,7 +36,7 @@ export async function readJson(
 ): Promise<JsonBytes> {
   const type = request.headers.get('content-type') ?? ''
   if (/^\s*multipart\//i.test(type))
-    throw new Refusal('unsupportedMediaType', 'This path reads JSON; send application/json, not a form.')
+    throw new Refusal('unsupportedMediaType', 'This path reads JSON. Send application/json, not a form.')
   refuseCompression(request)
   const bytes = await readBytes(request, largestBytes)
   const text = utf8Text(bytes)
@@ -47,7 +47,7 @@ export async function readJson(
   if (depth > DEEPEST_JSON)
     throw new Refusal(
       'malformedJson',
-      `The body nests lists and objects more than ${DEEPEST_JSON} deep; flatten it.`,
+      `The body nests lists and objects more than ${DEEPEST_JSON} levels deep; flatten it.`,
     )
   if (values > MOST_JSON_VALUES)
     throw tooLarge(`The body has more than ${MOST_JSON_VALUES} values; send it in parts.`)
@@ -61,7 +61,7 @@ export function refuseCompression(request: Request): void {
   if (encoding !== '' && encoding !== 'identity')
     throw new Refusal(
       'unsupportedMediaType',
-      'Compressed bodies are not read; send it without Content-Encoding.',
+      'Compressed bodies are not supported. Send the body without Content-Encoding.',
     )
 }
 
@@ -177,7 +177,7 @@ export function jsonFault(text: string): JsonFault {
 function problemAt(text: string, at: number, expected: Expected): string {
   if (at >= text.length) return `the body ends, but ${IN_WORDS[expected]}`
   if (text[at] === '"' && /^(?:value|name)/.test(expected))
-    return 'the text that starts here is not ended, or has a character or escape that JSON does not allow'
+    return 'the text that starts here does not end, or has a character or escape that JSON does not allow'
   return IN_WORDS[expected]
 }
 

@@ -62,7 +62,7 @@ export async function openUpload(
 }
 
 const noFile = (): Refusal =>
-  invalidRequest("The request brings no file; send it as the part 'file' of a form, or as the body itself.")
+  invalidRequest("The request contains no file; send it as the part 'file' of a form, or as the body itself.")
 
 /** Rejects a body without a first byte: servers give requests without a body an empty one. */
 async function withFirstByte(body: Body): Promise<Body> {
@@ -129,7 +129,7 @@ class FormCursor {
       }
       if (!(await this.#more()))
         throw malformed(
-          'The form is cut off or not separated by the boundary that its Content-Type names; send it again.',
+          'The form is incomplete, or not separated by the boundary that its Content-Type names; send it again.',
         )
     }
   }
@@ -176,7 +176,7 @@ async function fileOfForm(
       yield piece
     }
     if (await nextFile(cursor, delimiter, parts, partNames))
-      throw malformed('The form brings more than one file; send one, as the part named file.')
+      throw malformed('The form contains more than one file; send one, as the part named file.')
     // Data after the last boundary is not part of the form. It is read so that the client can finish sending.
     for await (const _ of body);
   }

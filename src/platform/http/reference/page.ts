@@ -28,7 +28,7 @@ async function libraryFile({ version }: Reference, request: Request, { ASSETS }:
       : undefined
   if (!found?.ok) {
     await found?.body?.cancel()
-    throw new Refusal('unknownPath', `The library of the reference at /docs has no file '${file}' here.`)
+    throw new Refusal('unknownPath', `The API reference at /docs has no file '${file}'.`)
   }
   return new Response(found.body, {
     headers: {
