@@ -212,8 +212,7 @@ export function locatorSupply(shard: number, digits: readonly number[]): Locator
   return {
     digits() {
       const next = digits[used++]
-      if (next === undefined)
-        throw new Error('More digit locators are needed than were taken for the request.')
+      if (next === undefined) throw new Error('The request needs more digit locators than it reserved.')
       return next
     },
     uuid: () => orderedUuid(shard),

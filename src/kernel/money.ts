@@ -94,7 +94,7 @@ export function assertKept({ minor, currency }: Money): void {
   if (Math.abs(minor) > LARGEST_MINOR)
     throw new Refusal(
       'amountOutOfRange',
-      `An amount of ${minor} is beyond ${LARGEST_MINOR} minor units of ${currency}, the largest that is kept.`,
+      `An amount of ${minor} exceeds ${LARGEST_MINOR} minor units of ${currency}, the largest amount that can be stored.`,
     )
 }
 
@@ -110,7 +110,7 @@ export const zero = (currency: CurrencyCode): Money => ({ minor: 0, currency })
 
 function sameCurrency(a: Money, b: Money): void {
   if (a.currency !== b.currency)
-    throw new MoneyError(`Amounts of ${a.currency} and ${b.currency} do not combine.`)
+    throw new MoneyError(`Amounts in ${a.currency} and ${b.currency} cannot be combined.`)
 }
 
 export function plus(a: Money, b: Money): Money {
