@@ -20,15 +20,17 @@ const LONGEST_RESPONSE = 262_144
 function requireAgents(tenant: Tenant): void {
   if (agentsAreAllowed(tenant)) return
   throw forbidden(
-    `Agents may not come to the ${tenant.type} tenant '${tenant.name}'. An administrator of it lets them in: PUT /tenant/agentAccess with {"allowed": true}.`,
+    `Agents are not allowed in the ${tenant.type} tenant '${tenant.name}'. An administrator of the tenant can allow them: PUT /tenant/agentAccess with {"allowed": true}.`,
   )
 }
 
 function requireMessage(message: unknown): void {
   if (Array.isArray(message))
-    throw invalidRequest('Send one message of JSON-RPC at a time, not a list of them.')
+    throw invalidRequest('Send one JSON-RPC message per request, not an array of messages.')
   if ((message as { method?: unknown })?.method === 'subscriptions/listen')
-    throw invalidRequest('There are no subscriptions here: read_events answers what happened since a cursor.')
+    throw invalidRequest(
+      'Subscriptions are not supported. Call read_events with a cursor to read new events.',
+    )
 }
 
 /** Throws Refusals before the protocol handles the message; answers of the protocol have a different form. */
@@ -50,7 +52,7 @@ export async function answerAgent({ request, context, dispatch }: Entry): Promis
 async function whole(response: Response): Promise<Response> {
   const text = await response.text()
   if (text.length > LONGEST_RESPONSE)
-    throw tooLarge(`The answer would have more than ${LONGEST_RESPONSE} characters; ask for less.`)
+    throw tooLarge(`The response would have more than ${LONGEST_RESPONSE} characters. Request less.`)
   const { status } = response
   const headers = new Headers(response.headers)
   return new Response(text === '' ? null : text, { status, headers })

@@ -55,7 +55,9 @@ export async function keepPreview(
   const kept: KeptPreview = { account: caller.accountLocator, expiresAt, previewed }
   const text = await seal(env, sealedPlace(tenant, 'agents', id), JSON.stringify(kept))
   if (text.length > LONGEST_KEPT_ANSWER)
-    throw tooLarge('The transaction is too long for an agent; make it in several, or with the API.')
+    throw tooLarge(
+      'The transaction is too large for an agent. Split it into several transactions, or use the API.',
+    )
   // A full database accepts no previews either.
   await commit({ ...keyed(context, id), adds: true }, homeDatabase(context), {
     shard: HOME_SHARD,

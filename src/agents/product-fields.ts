@@ -86,7 +86,7 @@ export async function productFields(context: RequestContext): Promise<ReturnType
   const { env, tenant, caller, calls } = context
   requirePermission(caller, ['products.read', 'products.list'])
   const latest = await latestVersion(context, tenant)
-  if (!latest) throw wrongState('The tenant has no configuration yet: nothing was deployed.')
+  if (!latest) throw wrongState('The tenant has no configuration yet, because none was deployed.')
   const { configuration } = await loadConfiguration(env, tenant, latest.hash, calls)
   return shown(configuration, latest.version)
 }

@@ -44,6 +44,6 @@ export type Host = {
 /** Builds a path of the interface. Rejects any value other than a locator or name, so that a value cannot lead to another path. */
 export function pathOf(texts: TemplateStringsArray, ...values: readonly string[]): string {
   for (const value of values)
-    if (!/^[\w-]{1,100}$/.test(value)) throw new Error(`'${value.slice(0, 100)}' cannot be a part of a path.`)
+    if (!/^[\w-]{1,100}$/.test(value)) throw new Error(`'${value.slice(0, 100)}' is not allowed in a path.`)
   return String.raw({ raw: texts }, ...values)
 }

@@ -54,8 +54,8 @@ function resultOf(output: z.ZodType): z.ZodObject {
   const known =
     results.get(output) ??
     z.object({
-      notice: z.string().describe('How to take the data.'),
-      data: output.describe('What was asked for.'),
+      notice: z.string().describe('How to treat the data.'),
+      data: output.describe('The requested data.'),
     })
   results.set(output, known)
   return known

@@ -4,7 +4,7 @@ import type { Json } from './host.ts'
 
 export const Locator = z
   .string()
-  .regex(/^[A-Za-z0-9-]{1,64}$/, 'must be the locator of a record, as a tool answered it')
+  .regex(/^[A-Za-z0-9-]{1,64}$/, 'must be the locator of a record, as returned by a tool')
   .describe('Locator of the record.')
 
 export const policyIn = Locator.describe('Locator of the policy.')
@@ -13,21 +13,25 @@ export const policyholderIn = Locator.describe('Locator of the policyholder.')
 export const NameIn = z.string().min(1).max(80)
 
 export const TimeIn = z.iso
-  .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-12-01T00:00:00+01:00' })
-  .describe('With its zone: 2026-12-01T00:00:00+01:00, or 2026-11-30T23:00:00Z.')
+  .datetime({ offset: true, error: 'must be a time with its time zone, such as 2026-12-01T00:00:00+01:00' })
+  .describe('With its time zone: 2026-12-01T00:00:00+01:00, or 2026-11-30T23:00:00Z.')
 
-export const More = z.string().max(2_000).optional().describe('The `more` of the page before: its next page.')
+export const More = z
+  .string()
+  .max(2_000)
+  .optional()
+  .describe('The `more` of the previous page. Returns the next page.')
 
 // The limit on a whole message bounds these too. Models read a schema with every call, so nothing is said in it twice.
 const Values = z.record(z.string(), z.union([z.string(), z.array(z.string())]))
 
 export const FieldValuesIn = Values.describe(
-  'By name of the field: a text, or a list of texts where the field is repeatable. read_product names the fields.',
+  'Values by field name: a text, or a list of texts if the field is repeatable. read_product lists the fields.',
 )
 
 const FieldGroups = z.array(z.strictObject({ fieldName: z.string(), fieldValues: Values }))
 
-export const FieldGroupsIn = FieldGroups.describe('Values of fields of the type group, one for each.')
+export const FieldGroupsIn = FieldGroups.describe('Values of group fields, one entry per group.')
 
 const AMOUNTS = [
   'deductible',
@@ -150,7 +154,7 @@ export const fieldValues = (values: Json): z.infer<typeof FieldValues> =>
 export const Groups = z
   .record(z.string(), FieldValues)
   .optional()
-  .describe('Groups of values by their locators, which fieldValues name.')
+  .describe('Field values of groups, by the locators in fieldValues.')
 
 const MOST_GROUPS = 40
 
@@ -170,9 +174,13 @@ export const underwriting = (result: Json): z.infer<typeof Underwriting> | undef
     notes: ((result.notes ?? []) as unknown[]).slice(0, 10).map(String),
   }
 
-export const MoreCount = z.number().int().optional().describe('How many more there are that are not shown.')
+export const MoreCount = z
+  .number()
+  .int()
+  .optional()
+  .describe('How many more entries there are that are not shown.')
 
 export const NextPage = z
   .string()
   .optional()
-  .describe('Send it as `more` for the next page; absent on the last.')
+  .describe('Send it as `more` for the next page. Absent on the last page.')

@@ -19,7 +19,7 @@ const Quote = z.strictObject({
   quote: z.string(),
   name: z.string(),
   state: z.string(),
-  selected: z.boolean().describe('Whether the policy follows it.'),
+  selected: z.boolean().describe('Whether this is the quote that the policy uses.'),
   start: Time.optional(),
   end: Time.optional(),
   premium: Money.optional(),
@@ -32,7 +32,7 @@ const Quote = z.strictObject({
 const readQuotes = defineTool({
   name: 'read_quotes',
   title: 'Read the quotes of a policy',
-  about: 'The quotes of a policy with their state, price and underwriting, the newest last.',
+  about: 'Lists the quotes of a policy with their state, price and underwriting, the newest last.',
   effect: 'reads',
   input: z.strictObject({ policy: policyIn }),
   output: z.strictObject({ quotes: z.array(Quote), earlierQuotes: MoreCount }),
@@ -65,7 +65,7 @@ const Invoice = z.strictObject({
   type: z.string(),
   due: Time.optional(),
   total: Money.optional(),
-  status: z.string().describe('outstanding, or how it was settled.'),
+  status: z.string().describe('outstanding, or how the invoice was settled.'),
   stillToPay: Money.optional(),
 })
 
@@ -81,9 +81,9 @@ const shownInvoice = (one: Json) => ({
 })
 
 const Bills = z.strictObject({
-  outstanding: z.array(Invoice).describe('Those that are due first come first.'),
+  outstanding: z.array(Invoice).describe('Outstanding invoices, the earliest due first.'),
   moreOutstanding: MoreCount,
-  settled: z.array(Invoice).describe('The last ones.'),
+  settled: z.array(Invoice).describe('The invoices settled last.'),
   moreSettled: MoreCount,
   planned: z
     .array(
@@ -94,7 +94,7 @@ const Bills = z.strictObject({
         to: Time.optional(),
       }),
     )
-    .describe('Bills that are still to be made; of a policy only.'),
+    .describe('Bills that are not made yet; only for a policy.'),
   morePlanned: MoreCount,
 })
 
@@ -129,7 +129,7 @@ const readBills = defineTool({
   name: 'read_bills',
   title: 'Read invoices and what is due',
   about:
-    'What is outstanding, what was settled last, and what will be billed, of a policy or of a policyholder with all its policies. Name one of the two.',
+    'Lists outstanding invoices, the invoices settled last, and planned bills, of a policy or of a policyholder with all its policies. Name one of the two.',
   effect: 'reads',
   input: z.strictObject({ policy: policyIn.optional(), policyholder: policyholderIn.optional() }),
   output: Bills,
@@ -137,7 +137,7 @@ const readBills = defineTool({
     if ((policy === undefined) === (policyholder === undefined))
       throw new Refused({
         status: 400,
-        body: { code: 'invalidRequest', message: 'Name a policy or a policyholder, one of the two.' },
+        body: { code: 'invalidRequest', message: 'Name either a policy or a policyholder.' },
       })
     if (policyholder !== undefined)
       return shownBills(

@@ -17,11 +17,11 @@ const Done = z.strictObject({
   issued: Time.optional(),
   premium: Money.optional(),
   underwriting: Underwriting.optional(),
-  requestId: z.string().optional().describe('Events and the audit trail have it.'),
+  requestId: z.string().optional().describe('The request ID that the events and the audit trail have.'),
   next: z.string(),
 })
 
-const READ = 'It is done. read_policy and read_bills show the policy as it is now.'
+const READ = 'Done. read_policy and read_bills show the policy as it is now.'
 
 /** Returns the outcome of a new quote: it is priced and underwritten, or declined. */
 function quoted(policy: Json) {
@@ -34,7 +34,7 @@ function quoted(policy: Json) {
     premium: money(policy.characteristics.at(-1), 'grossPremium'),
     underwriting: result,
     next: isAccepted
-      ? 'The policy is quoted and accepted, and not issued. Call preview_issue.'
+      ? 'The policy is quoted and accepted, but not issued. Call preview_issue.'
       : 'Underwriting did not accept it. Show its notes to the person; only people can decide otherwise.',
   }
 }
@@ -44,7 +44,7 @@ function doneOf({ operation, subject }: Previewed, body: Json) {
     return {
       policyholder: body.locator,
       state: 'created',
-      next: 'The policyholder is made. price_risk and preview_quote take its locator.',
+      next: 'The policyholder is created. Pass its locator to price_risk and preview_quote.',
     }
   if (operation === 'quote') return quoted(body)
   if (operation === 'issue')
@@ -60,15 +60,15 @@ function doneOf({ operation, subject }: Previewed, body: Json) {
 
 export const carryOut = defineTool({
   name: 'carry_out',
-  title: 'Carry out what was previewed',
+  title: 'Carry out a preview',
   about:
-    'Does exactly what a preview showed, once, within 15 minutes, at that price. Call it only after a person has seen the preview and agreed. It is refused when anything has changed since.',
+    'Does exactly what a preview showed, once, within 15 minutes, at that price. Call it only after a person has seen the preview and agreed. It is rejected if anything has changed since.',
   effect: 'carries out',
   input: z.strictObject({
     preview: z
       .string()
       .regex(/^pv_[a-z2-7]{1,40}$/)
-      .describe('The preview of a tool that previews.'),
+      .describe('The `preview` from the result of a preview tool.'),
   }),
   output: Done,
   async run({ preview }, host) {

@@ -9,14 +9,14 @@ const readEvents = defineTool({
   name: 'read_events',
   title: 'Read events',
   about:
-    'What happened, oldest first: since a time, or after the cursor of the page before. The cursor never expires; when events is empty you are up to date.',
+    'Lists events, oldest first: since a time, or after the cursor of the previous page. The cursor never expires; when events is empty you are up to date.',
   effect: 'reads',
   input: z.strictObject({
     since: TimeIn.optional().describe(
-      'For the first page. Left out with no cursor: from the first event on.',
+      'For the first page. Without it and without a cursor: from the first event.',
     ),
-    type: NameIn.optional().describe('Only this type, such as policy.issue; for the first page.'),
-    cursor: More.describe('The cursor of the page before; then nothing else but pageSize counts.'),
+    type: NameIn.optional().describe('Only events of this type, such as policy.issue; for the first page.'),
+    cursor: More.describe('The cursor of the previous page. With it, only pageSize is also used.'),
     pageSize: z.number().int().min(1).max(50).default(20),
   }),
   output: z.strictObject({
@@ -72,7 +72,7 @@ const shownReport = (one: Json) => ({
 const listReports = defineTool({
   name: 'list_reports',
   title: 'List reports',
-  about: 'The kinds of reports that there are, with what each takes, and the reports that were made last.',
+  about: 'Lists the kinds of reports with the parameters of each, and the latest reports.',
   effect: 'reads',
   input: z.strictObject({}),
   output: z.strictObject({
@@ -81,7 +81,7 @@ const listReports = defineTool({
         name: z.string(),
         about: z.string(),
         parameters: z.array(z.string()),
-        dimensions: z.array(z.string()).describe('What `by` may name.'),
+        dimensions: z.array(z.string()).describe('Values that `by` accepts.'),
       }),
     ),
     reports: z.array(Report),
@@ -128,7 +128,9 @@ const ReportStatus = z.strictObject({
     }),
   ),
   moreTotals: MoreCount,
-  files: z.array(z.string()).describe('People download them with GET /report/{locator}/status.'),
+  files: z
+    .array(z.string())
+    .describe('Names of the files. People download them with GET /report/{locator}/status.'),
 })
 
 function shownStatus(report: Json) {
@@ -146,14 +148,14 @@ const startReport = defineTool({
   name: 'start_report',
   title: 'Start a report',
   about:
-    'Starts a report over the policies of the tenant, and waits a moment for it; read_report shows it when it is running still. It changes no policy. list_reports says what each kind takes.',
+    'Starts a report over the policies of the tenant, and waits up to five seconds for it. If it is still running, read it with read_report. It changes no policy. list_reports lists the parameters of each kind.',
   effect: 'makes',
   input: z.strictObject({
     name: z
       .string()
       .regex(/^[\w-]{1,80}$/)
       .describe('The kind of report.'),
-    period: z.enum(PERIODS).optional().describe('In place of from and to.'),
+    period: z.enum(PERIODS).optional().describe('Instead of from and to.'),
     from: dayIn.describe('First day of the period.'),
     to: dayIn.describe('Day after the period.'),
     at: dayIn.describe('For reports about one moment.'),
@@ -170,7 +172,7 @@ const startReport = defineTool({
 const readReport = defineTool({
   name: 'read_report',
   title: 'Read a report',
-  about: 'How far a report is, and its totals.',
+  about: 'Shows the progress of a report, and its totals.',
   effect: 'reads',
   input: z.strictObject({ report: Locator }),
   output: ReportStatus,

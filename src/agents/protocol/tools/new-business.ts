@@ -24,13 +24,13 @@ const risk = {
   policyholder: policyholderIn,
   product: NameIn,
   startAt: TimeIn.optional().describe('Left out: midnight today.'),
-  endAt: TimeIn.optional().describe('Left out: a year later.'),
+  endAt: TimeIn.optional().describe('Left out: one year after the start.'),
   fieldValues: FieldValuesIn.optional(),
   fieldGroups: FieldGroupsIn.optional(),
   exposures: z
     .array(ExposureIn)
     .max(50)
-    .describe('Amounts of perils are decimal numbers; of indemnities also: unlimited.'),
+    .describe('Perils have amounts as decimal numbers; indemnities can also be: unlimited.'),
   paymentSchedule: NameIn.optional().describe('A name that read_product lists. Left out: the first.'),
 }
 
@@ -92,7 +92,7 @@ const priceRisk = defineTool({
   name: 'price_risk',
   title: 'Price a risk',
   about:
-    'What a new policy would cost, without making one. Values are not checked and nothing is underwritten; preview_quote and carry_out do that. Needs a policyholder, whose values may count for the price.',
+    'Shows what a new policy would cost, without creating one. Values are not checked and nothing is underwritten; preview_quote and carry_out do that. Needs a policyholder, because its values may affect the price.',
   effect: 'makes',
   input: z.strictObject(risk),
   output: z.strictObject(priced),
@@ -103,16 +103,18 @@ const previewPolicyholder = defineTool({
   name: 'preview_policyholder',
   title: 'Preview a new policyholder',
   about:
-    'Prepares a new policyholder with these values. Look first whether find_policyholders finds the person.',
+    'Prepares a new policyholder with these values. First check with find_policyholders whether the person exists.',
   effect: 'makes',
-  input: z.strictObject({ values: FieldValuesIn.describe('By the policyholderFields of read_product.') }),
+  input: z.strictObject({
+    values: FieldValuesIn.describe('Values of the policyholderFields of read_product.'),
+  }),
   output: z.strictObject({ ...kept, values: z.number().int(), next: z.string() }),
   async run({ values }, host) {
     const asked = { method: 'POST', path: '/policyholder/create', body: { completed: true, values } } as const
     return {
       ...(await keep(host, 'policyholder', 'new', asked)),
       values: Object.keys(values).length,
-      next: 'Show the values to the person. If they agree, call carry_out with preview; it checks them and makes the policyholder.',
+      next: 'Show the values to the person. If they agree, call carry_out with preview. It checks the values and creates the policyholder.',
     }
   },
 })
@@ -121,7 +123,7 @@ const previewQuote = defineTool({
   name: 'preview_quote',
   title: 'Preview a new quote',
   about:
-    'Prepares a quote for a new policy: carry_out checks its values, prices and underwrites it. It is not issued then; preview_issue follows. The price here is one of price_risk.',
+    'Prepares a quote for a new policy. carry_out then checks its values, prices and underwrites it. This does not issue the policy: call preview_issue next. The price shown here is that of price_risk.',
   effect: 'makes',
   input: z.strictObject(risk),
   output: z.strictObject({ ...kept, ...priced, next: z.string() }),
@@ -131,7 +133,7 @@ const previewQuote = defineTool({
     return {
       ...price,
       ...(await keep(host, 'quote', asked.product, { method: 'POST', path: '/policy', body })),
-      next: 'Show the price to the person. If they agree, call carry_out with preview, then preview_issue with the policy that it answers.',
+      next: 'Show the price to the person. If they agree, call carry_out with preview, then preview_issue with the policy that carry_out returns.',
     }
   },
 })

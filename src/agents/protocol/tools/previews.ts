@@ -22,7 +22,7 @@ import {
 } from '../values.ts'
 
 export const kept = {
-  preview: z.string().describe('What carry_out takes.'),
+  preview: z.string().describe('Pass this to carry_out.'),
   expires: Time.optional(),
   operation: z.string(),
 }
@@ -47,15 +47,15 @@ const Preview = z.strictObject({
   policy: z.string(),
   price: z
     .strictObject({ premium: Change, taxes: Change, fees: Change, total: Change })
-    .describe('After the transaction, and by how much it changes. Total: premium, taxes and fees.'),
-  underwriting: Underwriting.optional().describe('Unless it accepts, carry_out is refused.'),
+    .describe('After the transaction, and by how much it changes. total is premium, taxes and fees.'),
+  underwriting: Underwriting.optional().describe('Unless the decision is accept, carry_out is rejected.'),
   coverEnds: Time.optional(),
-  bills: z.array(Bill).describe('Bills that the transaction makes and all that are planned after it.'),
+  bills: z.array(Bill).describe('Bills of the transaction, and all later planned bills.'),
   moreBills: MoreCount,
   blockedBy: z
     .array(z.strictObject({ kind: z.string(), locator: z.string(), state: z.string() }))
     .describe(
-      'Pending transactions. Unless invalidateConflicts was set, carry_out is refused while there are any.',
+      'Pending transactions. If there are any, carry_out is rejected unless invalidateConflicts was set.',
     ),
   next: z.string(),
 })
@@ -66,7 +66,7 @@ const change = (price: Json, after: string, by: string) => ({
 })
 
 const NEXT =
-  'Show the price and what changes to the person whom you work for. If they agree, call carry_out with preview and nothing else.'
+  'Show the price and the changes to the person you work for. If they agree, call carry_out with preview and nothing else.'
 
 type Kind = 'issue' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
 
@@ -104,7 +104,7 @@ async function preview(host: Host, policy: string, kind: Kind, request: object, 
 const invalidateConflicts = z
   .boolean()
   .default(false)
-  .describe('Whether quoted and accepted transactions in the way are taken back. Ask the person first.')
+  .describe('Whether to invalidate conflicting quoted and accepted transactions. Ask the person first.')
 
 const conflictHandling = (invalidates: boolean) =>
   invalidates ? { conflictHandling: 'invalidate' as const } : {}
@@ -112,8 +112,7 @@ const conflictHandling = (invalidates: boolean) =>
 const previewIssue = defineTool({
   name: 'preview_issue',
   title: 'Preview the issue of a policy',
-  about:
-    'What issuing a policy that was quoted and accepted (see preview_quote) comes to: its price and bills.',
+  about: 'Shows the price and bills of issuing a policy that was quoted and accepted (see preview_quote).',
   effect: 'makes',
   input: z.strictObject({ policy: policyIn }),
   output: Preview,
@@ -125,15 +124,15 @@ const previewEndorsement = defineTool({
   name: 'preview_endorsement',
   title: 'Preview an endorsement',
   about:
-    'What a change of a policy comes to: new values, more or fewer exposures and perils. read_policy has their locators, read_product the names of endorsements and fields.',
+    'Shows the effect of changing a policy: new values, more or fewer exposures and perils. read_policy has their locators, read_product the names of endorsements and fields.',
   effect: 'makes',
   input: z.strictObject({
     policy: policyIn,
     endorsementName: NameIn,
-    startAt: TimeIn.optional().describe('From when on. Left out: from now on.'),
-    newPolicyEndAt: TimeIn.optional().describe('Only to move the end of the policy.'),
+    startAt: TimeIn.optional().describe('When the change takes effect. Left out: now.'),
+    newPolicyEndAt: TimeIn.optional().describe('New end of the policy, if it moves.'),
     ...policyChanges,
-    reprice: z.boolean().optional().describe('Only where read_product says askForReprice.'),
+    reprice: z.boolean().optional().describe('Only if read_product returns askForReprice true.'),
     invalidateConflicts,
   }),
   output: Preview,
@@ -153,7 +152,7 @@ const previewEndorsement = defineTool({
 const previewRenewal = defineTool({
   name: 'preview_renewal',
   title: 'Preview a renewal',
-  about: 'What another term of a policy comes to. It begins where the policy ends.',
+  about: 'Shows the price and bills of another term of a policy. It begins when the policy ends.',
   effect: 'makes',
   input: z.strictObject({
     policy: policyIn,
@@ -172,13 +171,13 @@ const previewRenewal = defineTool({
 const previewCancellation = defineTool({
   name: 'preview_cancellation',
   title: 'Preview a cancellation',
-  about: 'What ending a policy before its time comes to: what is given back, and what is kept.',
+  about: 'Shows the effect of ending a policy before its time: what is refunded, and what is kept.',
   effect: 'makes',
   input: z.strictObject({
     policy: policyIn,
-    name: NameIn.describe('A kind of cancellation of the product.'),
+    name: NameIn.describe('Name of a cancellation of the product.'),
     effectiveAt: TimeIn,
-    category: NameIn.optional().describe('Why, as the product names it.'),
+    category: NameIn.optional().describe('Category of the reason, as listed by the product.'),
     invalidateConflicts,
   }),
   output: Preview,
@@ -198,12 +197,12 @@ const previewCancellation = defineTool({
 const previewReinstatement = defineTool({
   name: 'preview_reinstatement',
   title: 'Preview a reinstatement',
-  about: 'What bringing back the cover of a cancelled policy comes to.',
+  about: 'Shows the effect of restoring the cover of a cancelled policy.',
   effect: 'makes',
   input: z.strictObject({
     policy: policyIn,
-    cancellation: Locator.describe('Locator of the cancellation that it takes back; carry_out answered it.'),
-    effectiveAt: TimeIn.optional().describe('From when on. Left out: without a gap.'),
+    cancellation: Locator.describe('Locator of the cancellation to reverse, from the result of carry_out.'),
+    effectiveAt: TimeIn.optional().describe('When cover resumes. Left out: without a gap.'),
   }),
   output: Preview,
   run({ policy, cancellation, effectiveAt }, host) {

@@ -10,17 +10,17 @@ const ProductSummary = z.strictObject({
   name: z.string(),
   title: z.string(),
   exposures: z.array(z.string()),
-  paymentSchedules: z.array(z.string()).describe('The first is the usual one.'),
+  paymentSchedules: z.array(z.string()).describe('The first is the default.'),
 })
 
 const listProducts = defineTool({
   name: 'list_products',
   title: 'List products',
-  about: 'The products of the latest configuration. read_product has the fields of one.',
+  about: 'Lists the products of the latest configuration. read_product has the fields of one.',
   effect: 'reads',
   input: z.strictObject({}),
   output: z.strictObject({
-    timeZone: z.string().describe('Policies begin and end at midnight there.'),
+    timeZone: z.string().describe('Policies begin and end at midnight in this time zone.'),
     currency: z.string(),
     products: z.array(ProductSummary),
   }),
@@ -45,14 +45,14 @@ const Field: z.ZodType = z.strictObject({
   repeatable: z.boolean().optional(),
   searchable: z.boolean().optional(),
   onlyIf: z.array(z.strictObject({ field: z.string(), values: z.array(z.string()) })).optional(),
-  values: z.array(z.string()).optional().describe('The only ones allowed.'),
+  values: z.array(z.string()).optional().describe('The only allowed values.'),
   pattern: z.string().optional(),
   minimum: z.string().optional(),
   maximum: z.string().optional(),
-  most: z.number().optional().describe('Of a text its characters, of a group how many.'),
-  table: z.string().optional().describe('Its values are looked up there.'),
+  most: z.number().optional().describe('The largest number of characters of a text, or of groups.'),
+  table: z.string().optional().describe('Table with the allowed values.'),
   get fields() {
-    return z.array(Field).optional().describe('Of a group.')
+    return z.array(Field).optional().describe('Fields of a group.')
   },
 })
 
@@ -68,10 +68,10 @@ const Product = z.strictObject({
   paymentSchedules: z.array(z.strictObject({ name: z.string(), title: z.string() })),
   endorsements: z
     .array(z.strictObject({ name: z.string(), title: z.string(), askForReprice: z.boolean() }))
-    .describe('What preview_endorsement takes as endorsementName.'),
+    .describe('Use a name as endorsementName of preview_endorsement.'),
   cancellations: z
     .array(z.strictObject({ name: z.string(), title: z.string(), categories: z.array(z.string()) }))
-    .describe('What preview_cancellation takes as name and category.'),
+    .describe('Use these as name and category of preview_cancellation.'),
 })
 
 async function productNamed(host: Host, name: string) {
@@ -86,7 +86,7 @@ const readProduct = defineTool({
   name: 'read_product',
   title: 'Read a product',
   about:
-    'The fields of a product, of its exposures and perils and of policyholders: names, types, allowed values, and which are required. Read it before you price, quote or endorse.',
+    'Shows the fields of a product, of its exposures and perils and of policyholders: names, types, allowed values, and which are required. Read it before you price, quote or endorse.',
   effect: 'reads',
   input: z.strictObject({ product: NameIn }),
   output: Product,

@@ -24,10 +24,15 @@ import {
 
 const search = {
   field: NameIn.optional().describe(
-    'A searchable field (read_product says which); together with value or prefix.',
+    'A searchable field (read_product lists them); together with value or prefix.',
   ),
-  value: z.string().min(1).max(256).optional().describe('What the field has, in any case.'),
-  prefix: z.string().min(1).max(256).optional().describe('What the field begins with, in any case.'),
+  value: z.string().min(1).max(256).optional().describe('Value of the field. Letter case is ignored.'),
+  prefix: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('Beginning of the value of the field. Letter case is ignored.'),
   pageSize: z.number().int().min(1).max(50).default(10),
   more: More,
 }
@@ -70,20 +75,20 @@ const PolicySummary = z.strictObject({
   state: z.string(),
   start: Time.optional(),
   end: Time.optional(),
-  premium: Money.optional().describe('Of the term, without taxes and fees.'),
+  premium: Money.optional().describe('For the term, without taxes and fees.'),
 })
 
 const findPolicies = defineTool({
   name: 'find_policies',
   title: 'Find policies',
   about:
-    'Finds policies by a searchable field, by policyholder, product or state; without any of these it lists all, oldest first. Use it whenever you do not have the locator of a policy.',
+    'Finds policies by a searchable field, by policyholder, product or state. Without any of these it lists all, oldest first. Use it whenever you do not have the locator of a policy.',
   effect: 'reads',
   input: z.strictObject({
     ...search,
     policyholder: policyholderIn.optional(),
     product: NameIn.optional(),
-    state: z.enum(STATES).optional().describe('As of now; issued: in force.'),
+    state: z.enum(STATES).optional().describe('The current state. issued means in force.'),
   }),
   output: z.strictObject({ policies: z.array(PolicySummary), more: NextPage }),
   async run({ policyholder, product, state, ...terms }, host) {
@@ -106,7 +111,7 @@ const findPolicies = defineTool({
 
 const Policyholder = z.strictObject({
   policyholder: z.string(),
-  completed: z.boolean().describe('Only for a completed one can a policy be made.'),
+  completed: z.boolean().describe('A policy needs a completed policyholder.'),
   version: z.number().int(),
   values: FieldValues,
 })
@@ -121,7 +126,7 @@ const shownHolder = ({ locator, version, entity }: Json) => ({
 const findPolicyholders = defineTool({
   name: 'find_policyholders',
   title: 'Find policyholders',
-  about: 'Finds policyholders by a searchable field, such as a name or an e-mail; without one it lists all.',
+  about: 'Finds policyholders by a searchable field, such as a name or an e-mail. Without one it lists all.',
   effect: 'reads',
   input: z.strictObject(search),
   output: z.strictObject({ policyholders: z.array(Policyholder), more: NextPage }),
@@ -134,7 +139,7 @@ const findPolicyholders = defineTool({
 const readPolicyholder = defineTool({
   name: 'read_policyholder',
   title: 'Read a policyholder',
-  about: 'The values of one policyholder. find_policies lists its policies, read_bills its bills.',
+  about: 'Shows the values of one policyholder. find_policies lists its policies, read_bills its bills.',
   effect: 'reads',
   input: z.strictObject({ policyholder: policyholderIn }),
   output: Policyholder,
@@ -166,8 +171,8 @@ const Policy = z.strictObject({
   product: z.string(),
   issued: Time.optional().describe('Absent for a policy that is not issued.'),
   start: Time.optional(),
-  end: Time.optional().describe('When cover ends now.'),
-  contractEnd: Time.optional().describe('When it was to end first.'),
+  end: Time.optional().describe('Current end of cover.'),
+  contractEnd: Time.optional().describe('Original end of the contract.'),
   cancelled: Time.optional(),
   paymentSchedule: z.string().optional(),
   fieldValues: FieldValues,
@@ -232,7 +237,7 @@ const readPolicy = defineTool({
   name: 'read_policy',
   title: 'Read a policy',
   about:
-    'What a policy covers: its values, exposures and perils, with their locators, which previews of changes need. As of any time: effectiveAt asks what is in force then, knownAt what was known then. Left out: the newest segments, as known now.',
+    'Shows what a policy covers: its values, exposures and perils, with their locators, which previews of changes need. effectiveAt selects what is in force at a time, knownAt what was known at a time. Left out: the newest segments, as known now.',
   effect: 'reads',
   input: z.strictObject({
     policy: policyIn,
@@ -244,7 +249,7 @@ const readPolicy = defineTool({
       .min(0)
       .max(10_000)
       .default(0)
-      .describe('How many exposures were shown before.'),
+      .describe('How many exposures the previous pages showed.'),
   }),
   output: Policy,
   async run({ policy, effectiveAt, knownAt, skipExposures }, host) {
@@ -258,14 +263,14 @@ const Transaction = z.strictObject({
   number: z.number().int(),
   name: z.string(),
   effective: Time.optional(),
-  issued: Time.optional().describe('Absent while it is only accepted.'),
+  issued: Time.optional().describe('Absent if it is accepted but not issued.'),
   premiumChange: Money.optional(),
   underwriting: z.string().optional(),
 })
 
 const Explanation = z.strictObject({
   policy: z.string(),
-  inWords: z.array(z.string()).describe('The story of the policy, a sentence for each step.'),
+  inWords: z.array(z.string()).describe('The history of the policy, one sentence per step.'),
   segments: z.array(
     z.strictObject({
       start: Time.optional(),
@@ -284,7 +289,7 @@ const Explanation = z.strictObject({
       total: Money.optional(),
     })
     .optional()
-    .describe('Of the whole term; absent where there is none yet, or the token may not see it.'),
+    .describe('For the whole term. Absent if there is none yet, or if the token must not see it.'),
   bills: z.strictObject({ made: z.number().int(), outstanding: z.number().int() }),
 })
 
@@ -317,7 +322,7 @@ const explainPolicy = defineTool({
   name: 'explain_policy',
   title: 'Explain a policy',
   about:
-    'How a policy came to be what it is: its segments over time, its transactions with what each changed, the price of the whole term, and how many bills are open. Days are those of UTC.',
+    'Shows the history of a policy: its segments over time, its transactions with the changes of each, the price of the whole term, and the number of open bills. Days are in UTC.',
   effect: 'reads',
   input: z.strictObject({ policy: policyIn }),
   output: Explanation,
@@ -333,7 +338,7 @@ const explainPolicy = defineTool({
     const term = `from ${day(policy.originalContractStartTimestamp)} to ${day(policy.originalContractEndTimestamp)}`
     const begins = policy.issuedTimestamp
       ? `Issued ${day(policy.issuedTimestamp)}, ${term}; cover ends ${day(policy.effectiveContractEndTimestamp)}.`
-      : `Not issued; asked for ${term}.`
+      : `Not issued; requested ${term}.`
     return {
       policy: policy.locator,
       inWords: [begins, ...last.map(sentenceOf)],
