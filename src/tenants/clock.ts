@@ -42,7 +42,7 @@ export async function moveClock(request: ClockRequest, context: RequestContext):
   if (context.tenant.type !== 'test')
     throw new Refusal(
       'tenantTypeMismatch',
-      `'${context.tenant.name}' is a production tenant, whose clock is the real one; only those of test tenants are moved.`,
+      `'${context.tenant.name}' is a production tenant, which always uses the real time. Only clocks of test tenants can be moved.`,
     )
   const tenant = await setClock(context, context.tenant, context.tenant.clockOffsetMs)
   const target = await agreedTarget(request, context, tenant)
@@ -142,7 +142,9 @@ async function setClock({ env, calls }: RequestContext, tenant: Tenant, offsetMs
   const [[row]] = await control.batch([clockQuery(control, tenant, offsetMs)])
   forgetTenants()
   if (row) return { ...tenant, ...row }
-  throw versionConflict(`The tenant '${tenant.name}' was recreated or deleted meanwhile; sign in again.`)
+  throw versionConflict(
+    `The tenant '${tenant.name}' was recreated or deleted in the meantime. Sign in again.`,
+  )
 }
 
 const armDispatchers = (context: RequestContext, afterMs: number): Promise<unknown> =>
@@ -157,20 +159,20 @@ type Clocks = { readonly tenant: Instant; readonly zone: TimeZone; readonly real
 export function clockTarget({ timestamp, advance }: ClockRequest, { tenant, zone, real }: Clocks): Instant {
   const furthest = add(tenant, MOST_YEARS_A_MOVE, 'year', zone)
   const tooFar = invalidRequest(
-    `One call moves the clock by at most ${MOST_YEARS_A_MOVE} years, here to ${furthest}; call several times.`,
+    `One call moves the clock by at most ${MOST_YEARS_A_MOVE} years, here to ${furthest}. Make several calls.`,
   )
   // Calendar arithmetic fails beyond its own range, for example after a billion years.
   if (advance && advance.amount > UNITS_IN_FURTHEST[advance.unit]) throw tooFar
   const target = advance ? add(tenant, advance.amount, advance.unit, zone) : timestamp!
   if (target < tenant)
     throw invalidRequest(
-      `'timestamp' ${target} lies before the tenant's time ${tenant}; the clock moves forward only.`,
+      `'timestamp' ${target} is before the tenant's time ${tenant}. The clock only moves forward.`,
     )
   if (target > furthest) throw tooFar
   const latest = add(real, MOST_YEARS_AHEAD, 'year', zone)
   if (target > latest)
     throw invalidRequest(
-      `The clock can be at most ${MOST_YEARS_AHEAD} years ahead of the real time, until ${latest}; recreate the tenant to start over.`,
+      `The clock can be at most ${MOST_YEARS_AHEAD} years ahead of the real time, until ${latest}. Recreate the tenant to start over.`,
     )
   return target
 }

@@ -32,20 +32,18 @@ export async function copyDatabase(from: D1Database, to: D1Database): Promise<nu
   const unlike = tables.find(({ name, key }) => keys.get(name) !== key.join())
   if (unlike)
     throw new Error(
-      `${unlike.name} is not the same table in both databases: run this again when both have the same migrations.`,
+      `${unlike.name} differs between the two databases. Run this again when both have the same migrations.`,
     )
   if ((await hasSharedRows(from)) && !(await hasMigration(to, SHARED_EVENT_ROWS)))
     throw new Error(
-      `event has rows that the other environment may not be able to read: run this again when it has ${SHARED_EVENT_ROWS}.`,
+      `event has rows that the other environment may not be able to read. Run this again when that environment has ${SHARED_EVENT_ROWS}.`,
     )
   let rows = 0
   for (const table of tables) {
     await copyTable(source, target, table)
     const [sourceRows, targetRows] = await Promise.all([countOf(source, table), countOf(target, table)])
     if (sourceRows !== targetRows)
-      throw new Error(
-        `${table.name} has ${targetRows} rows where ${sourceRows} were to come; run this again.`,
-      )
+      throw new Error(`${table.name} has ${targetRows} rows instead of ${sourceRows}. Run this again.`)
     rows += sourceRows
   }
   return rows
@@ -168,7 +166,7 @@ export async function copyFiles(from: R2Bucket, to: R2Bucket, prefix: string): P
       files += 1
       if ((await to.head(key))?.size === size) continue
       const file = await from.get(key)
-      if (!file) throw new Error(`The file ${key} is gone; run this again.`)
+      if (!file) throw new Error(`The file ${key} is gone. Run this again.`)
       await to.put(key, await file.arrayBuffer(), {
         ...(file.httpMetadata && { httpMetadata: file.httpMetadata }),
         ...(file.customMetadata && { customMetadata: file.customMetadata }),

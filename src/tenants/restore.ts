@@ -207,7 +207,7 @@ export async function mendShard(
     calls.r2 += 1
     const key = noteKey(tenant, restore.number, shard, file)
     const stored = await bucket.get(key)
-    if (!stored) throw new Error(`${key} is missing: what was noted before the restore.`)
+    if (!stored) throw new Error(`${key} is missing. It has the state noted before the restore.`)
     const part = (await stored.json()) as Partial<Noted>
     undone.events.push(...(part.events ?? []).filter(({ sequence }) => sequence > kept))
     undone.payments.push(...(await missingRows(database, 'payment', part.payments ?? [])))

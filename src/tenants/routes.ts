@@ -53,10 +53,10 @@ export const tenantRoutes: readonly Route[] = [
   testTenants.post('/test/clock', {
     summary: "Move a test tenant's clock forward",
     description:
-      "To `timestamp`, or by `advance` in the calendar of the tenant's time zone; at most 10 years a call, and never back. What falls due on the way (invoices, reminders, ends of policies) happens before the answer, in its order and each at its time; then the clock runs on. Tokens, links and deliveries to webhooks go by the real time. With `completed` false there was more to do than one call does: the clock stands at `timestamp`; send `targetTimestamp` as `timestamp` to go on. Other requests know of the new time within 5 seconds. Not for production tenants.",
+      "Moves the clock to `timestamp`, or by `advance` in the calendar of the tenant's time zone, by at most 10 years per call and never back. Everything that falls due in between (invoices, reminders, ends of policies) happens before the response, in order and each at its time; then the clock continues to run. Tokens, links and webhook deliveries use the real time. If `completed` is false, there was more to do than one call can do: the clock is at `timestamp`; send `targetTimestamp` as `timestamp` to continue. Other requests use the new time within 5 seconds. Not for production tenants.",
     permission: 'tenants.clock',
     body: { schema: ClockRequest, required: true },
-    answer: { schema: ClockResponse, description: 'Where the clock stands.' },
+    answer: { schema: ClockResponse, description: "The time of the tenant's clock." },
     handle: ({ body }, context) => moveClock(body, context),
   }),
 ]
@@ -66,52 +66,52 @@ const MOST_ORIGINS = 20
 export const AllowedOrigins = component('AllowedOrigins', {
   allowedOrigins: z.array(Text).openapi({
     description:
-      'Scheme, host and port, as browsers send them in `Origin`; all of them, in the place of those before. Pages of these origins may call the API at the host that all tenants share.',
+      'Scheme, host and port, as browsers send them in `Origin`. Replaces all previous origins. Pages of these origins may call the API at the host that all tenants share.',
     example: ['https://portal.example'],
   }),
 })
 export type AllowedOrigins = z.infer<typeof AllowedOrigins>
 
 const AgentAccessRequest = component('AgentAccessRequest', {
-  allowed: RequestBoolean.describe('Whether software agents may come through `/mcp`.'),
+  allowed: RequestBoolean.describe('Whether software agents are allowed through `/mcp`.'),
 })
 type AgentAccessRequest = z.infer<typeof AgentAccessRequest>
 
 const AgentAccessResponse = component('AgentAccessResponse', {
-  allowed: Flag.describe('Whether software agents may come through `/mcp`.'),
+  allowed: Flag.describe('Whether software agents are allowed through `/mcp`.'),
 })
 type AgentAccessResponse = z.infer<typeof AgentAccessResponse>
 
 export const settingRoutes: readonly Route[] = [
   get('/tenant/allowedOrigins', {
-    summary: 'Which pages may read answers',
+    summary: 'List the origins whose pages may read responses',
     permission: 'tenants.read',
     answer: { schema: AllowedOrigins, description: 'The origins.' },
     handle: async (_, { tenant }) => ({ allowedOrigins: [...(tenant.allowedOrigins ?? [])] }),
   }),
   get('/tenant/agentAccess', {
-    summary: 'Whether software agents may come',
-    description: 'Bindery only. Through `/mcp` (docs/agents.md).',
+    summary: 'Read whether software agents are allowed',
+    description: 'Bindery only. Agents connect through `/mcp` (docs/agents.md).',
     permission: 'tenants.read',
-    answer: { schema: AgentAccessResponse, description: 'Whether they may.' },
+    answer: { schema: AgentAccessResponse, description: 'Whether they are allowed.' },
     handle: async (_, { tenant }) => ({ allowed: agentsAreAllowed(tenant) }),
   }),
   put('/tenant/agentAccess', {
-    summary: 'Let software agents come, or keep them out',
+    summary: 'Allow or block software agents',
     description:
-      'Bindery only. Agents come through `/mcp` with long-lived tokens, and may do what the tokens may (docs/agents.md). Unless it is set, they may come to test tenants, and not to production tenants. Everywhere within 5 seconds.',
+      'Bindery only. Agents connect through `/mcp` with long-lived tokens and have the permissions of the token (docs/agents.md). By default, they are allowed in test tenants and not in production tenants. In effect everywhere within 5 seconds.',
     permission: 'tenants.write',
     body: { schema: AgentAccessRequest, required: true },
-    answer: { schema: AgentAccessResponse, description: 'As it is now.' },
+    answer: { schema: AgentAccessResponse, description: 'The new setting.' },
     handle: ({ body }, context) => setAgentAccess(body, context),
   }),
   put('/tenant/allowedOrigins', {
-    summary: 'Set which pages may read answers',
+    summary: 'Set the origins whose pages may read responses',
     description:
-      'Browsers let pages of these origins read answers (CORS), at the host that all tenants share. Everywhere within 5 seconds.',
+      'Browsers let pages of these origins read responses (CORS), at the host that all tenants share. In effect everywhere within 5 seconds.',
     permission: 'tenants.write',
     body: { schema: AllowedOrigins, required: true },
-    answer: { schema: AllowedOrigins, description: 'The origins as they are now.' },
+    answer: { schema: AllowedOrigins, description: 'The new origins.' },
     handle: ({ body }, context) => setAllowedOrigins(body, context),
   }),
 ]
@@ -134,7 +134,7 @@ async function setAgentAccess(
 /** Checks an origin as browsers send it. Rejects `*` and `null`. */
 function checkedOrigin(text: string): string {
   const wrong = invalidRequest(
-    `'${text}' is no origin; write scheme, host and port alone, like https://portal.example.`,
+    `'${text}' is not an origin. Use only scheme, host and port, such as https://portal.example.`,
   )
   if (text.length > 300 || !URL.canParse(text)) throw wrong
   const { origin, protocol } = new URL(text)
@@ -150,7 +150,7 @@ async function setAllowedOrigins(
   const { env, tenant, calls } = context
   const allowedOrigins = [...new Set(texts.map(checkedOrigin))]
   if (allowedOrigins.length > MOST_ORIGINS)
-    throw invalidRequest(`There may be ${MOST_ORIGINS} origins at most.`)
+    throw invalidRequest(`At most ${MOST_ORIGINS} origins are allowed.`)
   await recordAudit(context, {
     action: 'tenants.write',
     subject: 'allowedOrigins',

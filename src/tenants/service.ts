@@ -142,7 +142,7 @@ export async function addShards(
   const has = tenant.shards.length
   if (shards < has || shards > store.MOST_SHARDS)
     throw invalidRequest(
-      `The tenant '${name}' has ${has} shards and may have up to ${store.MOST_SHARDS}; databases that hold data are never taken away.`,
+      `The tenant '${name}' has ${has} shards and can have up to ${store.MOST_SHARDS}. Databases that hold data are never removed.`,
     )
   const database = controlDatabase(env, calls)
   const grown = await changed(database, store.addShardsQueries(database, tenant, shards), tenant)
@@ -219,7 +219,7 @@ async function changed(
 
 const movedOn = (name: string): Refusal =>
   versionConflict(
-    `The tenant '${name}' was recreated or deleted by another request at the same time; send it again.`,
+    `The tenant '${name}' was recreated or deleted by another request at the same time. Send the request again.`,
   )
 
 /** Finds out which constraint failed the batch. */
@@ -231,7 +231,7 @@ async function refusalFor(
   const { message, cause } = problem as Error
   const text = `${message} ${String(cause ?? '')}`
   if (/UNIQUE constraint failed: tenant\.(?:name|host_name)/.test(text))
-    return alreadyExists(`There is a tenant '${name}' already.`)
+    return alreadyExists(`A tenant '${name}' already exists.`)
   if (text.includes('NOT NULL constraint failed: tenant.generation')) return movedOn(name)
   if (!text.includes('NOT NULL constraint failed: shard.binding')) return problem
   const [states] = await database.batch([store.poolQuery(database, place)])
@@ -239,14 +239,14 @@ async function refusalFor(
   if (behind > 0)
     return new Refusal(
       'tenantBehind',
-      'The free tenant databases wait for a migration; `npm run migrate` applies it.',
+      'The free tenant databases are not migrated yet. Run `npm run migrate`.',
       {},
       WIPED_WITHIN_SECONDS,
     )
   const returned = states.find(({ state }) => state === 'returned')?.databases ?? 0
   return new Refusal(
     'poolEmpty',
-    `No tenant database is free${place && ` in '${place}'`}; \`npm run pool -- grow N${placeOptions(place)}\` adds N.${returned > 0 ? ` ${returned} are being wiped and will be free in some minutes.` : ''}`,
+    `No tenant database is free${place && ` in '${place}'`}; \`npm run pool -- grow N${placeOptions(place)}\` adds N.${returned > 0 ? ` ${returned} are being wiped and will be free in a few minutes.` : ''}`,
     {},
     WIPED_WITHIN_SECONDS,
   )

@@ -73,7 +73,7 @@ export async function resumeTenant(env: Env, name: string, calls: Calls = noCall
   const isLeaving = operation?.kind === 'move' && operation.direction === 'out'
   if (operation && !isLeaving)
     throw wrongState(
-      `A ${operation.kind} of the tenant '${name}' is under way; run its command again, which goes on where it stopped.`,
+      `A ${operation.kind} of the tenant '${name}' is in progress. Run its command again, and it continues where it stopped.`,
     )
   await openDatabases(env, tenant, calls)
   return await serveAgain(env, tenant, calls)

@@ -63,7 +63,9 @@ export async function wipeReturned(
     const database = openDatabase(client, calls)
     const contents = await inspect(database, former)
     if (contents.isOfAnother) {
-      console.error(JSON.stringify({ at: 'wipe', binding, problem: 'Another tenant has this database.' }))
+      console.error(
+        JSON.stringify({ at: 'wipe', binding, problem: 'This database belongs to another tenant.' }),
+      )
       continue
     }
     const hasRows = contents.tablesWithRows.length > 0

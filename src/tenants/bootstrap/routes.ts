@@ -11,7 +11,7 @@ export const BootstrapItemResponse = component('BootstrapItemResponse', {
   kind: z.enum(['resource', 'group']),
   resourceType: z.enum(RESOURCE_TYPES).optional(),
   status: z.enum(BOOTSTRAP_STATUSES),
-  message: Text.optional().describe('Why it failed.'),
+  message: Text.optional().describe('The reason for the failure.'),
 })
 
 export const BootstrapListResponse = component('BootstrapListResponse', {
@@ -24,11 +24,14 @@ const { get } = forTenant('Resources')
 
 export const bootstrapRoutes: readonly Route[] = [
   get('/resource/{tenantLocator}/bootstrap/list', {
-    summary: 'See what became of the resources that the tenant started with',
+    summary: "List the results of creating the tenant's initial resources",
     description:
-      'Resources and groups of `bootstrap/resources` in the archive of the tenant’s first configuration, in the order in which they are made, which happens after the deploy. What failed has to be uploaded.',
+      'Resources and groups of `bootstrap/resources` in the archive of the tenant’s first configuration, in the order of creation, which begins after the deploy. Upload the failed ones yourself.',
     permission: 'resources.list',
-    answer: { schema: BootstrapListResponse, description: 'All of them; none where the archive had none.' },
+    answer: {
+      schema: BootstrapListResponse,
+      description: 'All initial resources and groups; an empty list if the archive had none.',
+    },
     handle: (_, context) => listBootstrap(context),
   }),
 ]

@@ -44,8 +44,8 @@ export async function bootstrapDue({ payload }: Timer, { env, tenant, calls }: S
       await writeItem(database, { ...item, attempts })
       const outcome = await createItem(item, bootstrap, contextOf(item), path => byPath.get(path))
       if (outcome === 'later' && attempts < MOST_ATTEMPTS)
-        throw new Error(`The item '${item.name}' could not be made now.`)
-      const message = outcome === 'later' ? 'The service failed; upload it.' : outcome
+        throw new Error(`The item '${item.name}' could not be created now.`)
+      const message = outcome === 'later' ? 'The service failed. Upload the item yourself.' : outcome
       const status = message === undefined ? 'created' : 'failed'
       await writeItem(database, { ...item, attempts, status, message: message ?? null })
     }

@@ -26,7 +26,7 @@ const zipFile = filePart('zipFile')
 export const StudioDeployForm = filledIn(
   { recreate: false },
   z.object({
-    recreate: RequestBoolean.describe("true wipes the test tenant's data first."),
+    recreate: RequestBoolean.describe('true wipes all data of the test tenant first.'),
     tenantName: LongName,
     zipFile,
   }),
@@ -58,7 +58,7 @@ const deployed = {
   hostname: Text,
   tenantName: Text,
   tenantLocator: OptionalText.describe(
-    "The tenant's UUID; absent when a failed deploy would have created the tenant.",
+    "The tenant's UUID. Absent if the deploy failed and would have created the tenant.",
   ),
   logfile: Text,
 }
@@ -80,20 +80,20 @@ export const DeploymentVersionResponse = component('DeploymentVersionResponse', 
   version: Version,
   deployedTimestamp: Timestamp,
   kind: z.enum(['deploy', 'repair']),
-  username: Text.describe('Who deployed it.'),
+  username: Text.describe('The user who deployed it.'),
 })
 export type DeploymentVersionResponse = z.infer<typeof DeploymentVersionResponse>
 
 export const TenantAssetResponse = component('TenantAssetResponse', {
-  hash: Text.describe('SHA-256 of the archive, hex.'),
+  hash: Text.describe('SHA-256 of the archive, in hexadecimal.'),
   kind: z.enum(['deploy', 'repair']),
   deployedTimestamp: Timestamp,
 })
 
 export const DeploymentResponse = component('DeploymentResponse', {
-  url: Text.describe('Signed address of the archive; holds until expiresTimestamp.'),
+  url: Text.describe('Signed address of the archive, valid until expiresTimestamp.'),
   expiresTimestamp: Timestamp,
-  tenantAssets: z.array(TenantAssetResponse).describe('Newest first; it is in force.'),
+  tenantAssets: z.array(TenantAssetResponse).describe('Newest first. The newest is in force.'),
 })
 export type DeploymentResponse = z.infer<typeof DeploymentResponse>
 
@@ -116,33 +116,33 @@ export type DeploymentStatusResponse = z.infer<typeof DeploymentStatusResponse>
 export const ConfigurationValidationForm = z
   .object({
     tenantName: OptionalLongName.describe(
-      'Checks also against what this tenant has: its policies, users and raters.',
+      'Also checks the archive against the policies, users and raters of this tenant.',
     ),
     version: optional(requestInteger(1)).describe(
-      'Checks as a repair of this version; without it, as a deploy of the next one.',
+      'Checks the archive as a repair of this version. Left out: as a deploy of the next version.',
     ),
     zipFile,
   })
   .refine(({ tenantName, version }) => version === undefined || tenantName !== undefined, {
     path: ['tenantName'],
-    message: 'Name the tenant whose version it is.',
+    message: "'tenantName' is missing; send the tenant that has the version.",
   })
 export type ConfigurationValidationForm = z.infer<typeof ConfigurationValidationForm>
 
 export const ConfigurationFinding = component('ConfigurationFinding', {
   severity: z.enum(['ERROR', 'WARNING']),
-  path: Text.describe('The file in the archive; `(archive)` where it is none.'),
+  path: Text.describe('The file in the archive; `(archive)` if the finding is not about a file.'),
   line: Integer.optional(),
   column: Integer.optional(),
-  code: Text.describe('Stays the same from release to release, such as `selectWithoutValues`.'),
+  code: Text.describe('Stable across releases, such as `selectWithoutValues`.'),
   message: Text,
 })
 
 const validated = {
-  success: Flag.describe('Whether it would be deployed: no finding is an error.'),
+  success: Flag.describe('Whether the archive could be deployed: no finding is an error.'),
   errors: Integer,
   warnings: Integer,
-  findings: z.array(ConfigurationFinding).describe('The first 1,000, in the order of the log of a deploy.'),
+  findings: z.array(ConfigurationFinding).describe('The first 1,000, in the order of the deploy log.'),
 }
 
 export const ConfigurationValidationResponse = component('ConfigurationValidationResponse', validated)
@@ -150,7 +150,7 @@ export type ConfigurationValidationResponse = z.infer<typeof ConfigurationValida
 
 export const ConfigurationDifferenceForm = z.object({
   tenantName: LongName,
-  version: optional(requestInteger(1)).describe('The version to compare with; by default the latest.'),
+  version: optional(requestInteger(1)).describe('The version to compare with. Default: the latest.'),
   zipFile,
 })
 export type ConfigurationDifferenceForm = z.infer<typeof ConfigurationDifferenceForm>
@@ -159,14 +159,17 @@ const CellChange = component('ConfigurationCellChange', {
   column: Text,
   from: Text,
   to: Text,
-  percent: z.number().optional().describe('By how much a number changed; absent where one of them is none.'),
+  percent: z
+    .number()
+    .optional()
+    .describe('Percentage by which a number changed. Absent if either value is not a number.'),
 })
 
 const RowChange = component('ConfigurationRowChange', {
   kind: z.enum(['added', 'removed', 'changed']),
-  key: z.array(Text).readonly().describe('Cells that tell the row from the others.'),
-  cells: z.array(CellChange).readonly().optional().describe('Of a changed row: the cells that differ.'),
-  row: z.record(Text, Text).readonly().optional().describe('Of an added or removed row: all its cells.'),
+  key: z.array(Text).readonly().describe('Cells that identify the row.'),
+  cells: z.array(CellChange).readonly().optional().describe('For a changed row: the cells that differ.'),
+  row: z.record(Text, Text).readonly().optional().describe('For an added or removed row: all its cells.'),
 })
 
 const Lines = z.array(Text).readonly()
@@ -181,34 +184,36 @@ const HunkChange = component('ConfigurationHunk', {
 export const ConfigurationChange = component('ConfigurationChange', {
   kind: z.enum(['added', 'removed', 'changed']),
   area: z.enum(AREAS),
-  product: OptionalText.describe('Absent where it concerns all products.'),
-  path: Text.describe('The file of the archive to look at.'),
-  subject: Text.describe("What it is about, such as `field 'usage' of exposure 'vehicle'`."),
-  detail: Text.describe('What is different, without the subject; empty where `kind` says it all.'),
+  product: OptionalText.describe('Absent if the change affects all products.'),
+  path: Text.describe('The changed file of the archive.'),
+  subject: Text.describe("What changed, such as `field 'usage' of exposure 'vehicle'`."),
+  detail: Text.describe('The difference, without the subject. Empty if `kind` says everything.'),
   inForce: z
     .object({
       effect: z.enum(['breaks', 'binds']),
       why: Text,
     })
     .optional()
-    .describe('What it means for policies in force; absent where it means nothing for them.'),
-  rows: z.array(RowChange).readonly().optional().describe('Of a table, the first 100.'),
-  moreRows: Integer.optional().describe('Rows that are left out.'),
-  hunks: z.array(HunkChange).readonly().optional().describe('Of a template or script, the first 200 lines.'),
-  moreHunks: Integer.optional().describe('Hunks that are left out.'),
+    .describe('Effect on policies in force. Absent if there is none.'),
+  rows: z.array(RowChange).readonly().optional().describe('For a table: the first 100 changed rows.'),
+  moreRows: Integer.optional().describe('Number of rows left out.'),
+  hunks: z.array(HunkChange).readonly().optional().describe('For a template or script: the first 200 lines.'),
+  moreHunks: Integer.optional().describe('Number of hunks left out.'),
 })
 export type ConfigurationChange = z.infer<typeof ConfigurationChange>
 
 export const changes = {
-  count: Integer.describe('Changes, those left out included.'),
-  breaks: Integer.describe('Changes by which data of policies in force cannot be read any more.'),
-  binds: Integer.describe('Changes by which policies in force need other data when they are next changed.'),
-  changes: z.array(ConfigurationChange).describe('The first 1,000, those of all products first.'),
+  count: Integer.describe('Number of changes, including those left out.'),
+  breaks: Integer.describe('Number of changes that make data of policies in force unreadable.'),
+  binds: Integer.describe(
+    'Number of changes that require policies in force to have other data when they are next changed.',
+  ),
+  changes: z.array(ConfigurationChange).describe('The first 1,000, those that affect all products first.'),
 }
 const ConfigurationChanges = z.object(changes)
 export type ConfigurationChanges = z.infer<typeof ConfigurationChanges>
 
-const FromVersion = Version.optional().describe('The version compared with; absent where there is none.')
+const FromVersion = Version.optional().describe('The version compared with. Absent if there is none.')
 
 export const ConfigurationDifferenceResponse = component('ConfigurationDifferenceResponse', {
   ...validated,
@@ -218,7 +223,7 @@ export const ConfigurationDifferenceResponse = component('ConfigurationDifferenc
 export type ConfigurationDifferenceResponse = z.infer<typeof ConfigurationDifferenceResponse>
 
 export const VersionChangesQuery = DeploymentQuery.extend({
-  since: optional(requestInteger(1)).describe('An earlier version; by default the one before.'),
+  since: optional(requestInteger(1)).describe('An earlier version. Default: the previous one.'),
 })
 export type VersionChangesQuery = z.infer<typeof VersionChangesQuery>
 

@@ -12,34 +12,36 @@ import {
 } from '../../platform/wire.ts'
 
 const ChoiceResponse = component('FieldChoiceResponse', {
-  value: Text.describe('What requests send.'),
+  value: Text.describe('Value that requests send.'),
   displayName: Text,
 })
 
 const FieldConditionResponse = component('FieldConditionResponse', {
-  field: Text.describe('Name of the field beside it.'),
-  values: Texts.describe('It must have one of these.'),
+  field: Text.describe('Name of another field of the same list.'),
+  values: Texts.describe('That field must have one of these values.'),
 })
 
 const constraint = z.object({
   table: Text.describe('Static name of the constraint table.'),
-  column: Text.describe('The column that has what the field may be.'),
+  column: Text.describe('The column with the allowed values.'),
   timeBasis: z
     .enum(['policyStartTime', 'termStartTime', 'transactionEffectiveTime', 'currentTime'])
-    .describe('Which time decides which contents of the table are in force.'),
+    .describe('The time that determines which contents of the table apply.'),
   where: z
     .array(
       z.object({
         column: Text.describe('Another column of the table.'),
-        field: OptionalText.describe('The field whose value it must have.'),
+        field: OptionalText.describe('The field with the required value of the column.'),
         of: z
           .enum(['policyholder', 'policy', 'exposure', 'peril', 'group'])
           .optional()
-          .describe('What that field belongs to: this list of fields, or one around it.'),
-        values: Texts.describe('What it must be where there is no such field or no value. Empty: anything.'),
+          .describe('The owner of that field: this list of fields, or one that contains it.'),
+        values: Texts.describe(
+          'Required values if there is no such field or it has no value. Empty: any value.',
+        ),
       }),
     )
-    .describe('Rows count in which all of these hold.'),
+    .describe('Only rows that meet all of these conditions count.'),
 })
 
 const offset = z.object({
@@ -50,58 +52,58 @@ const offset = z.object({
 export const FieldResponse = z
   .object({
     name: Text.describe('Name that requests use.'),
-    title: Text.describe('What people read.'),
+    title: Text.describe('Display name.'),
     type: z
       .enum(['string', 'number', 'date', 'select', 'lookup', 'email', 'phone', 'group', 'media'])
-      .describe('What its values are.'),
-    isOptional: Flag.describe('Whether it may be left out.'),
-    isRepeatable: Flag.describe('Whether it may have several values.'),
+      .describe('Type of the values.'),
+    isOptional: Flag.describe('Whether the field can be left out.'),
+    isRepeatable: Flag.describe('Whether the field can have several values.'),
     isConstrained: Flag.describe(
-      'Whether a constraint table limits its values; `…/constraints/evaluate` says to which.',
+      'Whether a constraint table limits the values. `…/constraints/evaluate` returns the allowed ones.',
     ),
     constraint: constraint
       .optional()
       .describe(
-        'What limits it; `GET /resource/{tenantLocator}/constraints/{name}/record` lists the values before there is a quote.',
+        'The constraint. `GET /resource/{tenantLocator}/constraints/{name}/record` lists the values before a quote exists.',
       ),
     conditions: z
       .array(FieldConditionResponse)
-      .describe('The field is there where all of them hold. Empty: always.'),
-    regex: OptionalText.describe('Pattern that the whole value must fit.'),
-    maximumCount: Integer.optional().describe('Greatest length of a text; greatest number of groups.'),
-    minimum: OptionalText.describe('Smallest number.'),
-    maximum: OptionalText.describe('Largest number.'),
-    decimalPlaces: Integer.optional().describe('Of a number: so many digits after the point at most.'),
-    precision: z.enum(['second', 'day', 'month', 'year']).optional().describe('Of a date.'),
-    earliest: OptionalText.describe('First date, as ISO 8601 or milliseconds.'),
-    latest: OptionalText.describe('Last date, as ISO 8601 or milliseconds.'),
-    earliestOffset: offset.optional().describe('How far from now the first date is.'),
-    latestOffset: offset.optional().describe('Last date, counted from now.'),
+      .describe('The field exists only if all conditions are met. Empty: always.'),
+    regex: OptionalText.describe('Regular expression that the whole value must match.'),
+    maximumCount: Integer.optional().describe('Maximum length of a text, or maximum number of groups.'),
+    minimum: OptionalText.describe('Minimum of a number.'),
+    maximum: OptionalText.describe('Maximum of a number.'),
+    decimalPlaces: Integer.optional().describe('Maximum number of digits after the decimal point.'),
+    precision: z.enum(['second', 'day', 'month', 'year']).optional().describe('Precision of a date.'),
+    earliest: OptionalText.describe('Earliest date, as ISO 8601 or milliseconds.'),
+    latest: OptionalText.describe('Latest date, as ISO 8601 or milliseconds.'),
+    earliestOffset: offset.optional().describe('Earliest date, relative to now.'),
+    latestOffset: offset.optional().describe('Latest date, relative to now.'),
     choices: z
       .array(ChoiceResponse)
       .optional()
       .describe(
-        'All values that it may have. Absent where any is allowed, and for tables of more than 2,000 rows.',
+        'All allowed values. Absent if any value is allowed, and for tables of more than 2,000 rows.',
       ),
     get fields() {
-      return z.array(FieldResponse).optional().describe('Of a group.')
+      return z.array(FieldResponse).optional().describe('Fields of a group.')
     },
   })
   .openapi('FieldResponse')
 export type FieldResponse = z.infer<typeof FieldResponse>
 
 const titled = { name: Text.describe('Name that requests use.'), displayName: Text }
-const fields = z.array(FieldResponse).describe('What can be filled in.')
+const fields = z.array(FieldResponse).describe('Fields that can be filled in.')
 
 export const ProductDetailQuery = z.object({
   configVersion: optional(requestInteger(1)).describe('Left out: the latest version of the configuration.'),
 })
 
 export const ProductDetailResponse = component('ProductDetailResponse', {
-  locator: Text.describe('The product; the `productLocator` of its policies.'),
+  locator: Text.describe('Locator of the product; the `productLocator` of its policies.'),
   ...titled,
-  configVersion: Integer.describe('Version of the configuration that this is read from.'),
-  fields: fields.describe('Of the policy.'),
+  configVersion: Integer.describe('Version of the configuration that this was read from.'),
+  fields: fields.describe('Fields of the policy.'),
   exposures: z
     .array(
       z.object({
@@ -119,9 +121,7 @@ export const ProductDetailResponse = component('ProductDetailResponse', {
                 deductible: OptionalText,
                 lumpSumPayment: OptionalText,
               })
-              .describe(
-                'Amounts that the peril has where a request gives none; indemnities also `unlimited`.',
-              ),
+              .describe('Amounts of the peril if a request gives none; indemnities also `unlimited`.'),
           }),
         ),
       }),
@@ -133,7 +133,7 @@ export const ProductDetailResponse = component('ProductDetailResponse', {
     .array(
       z.object({
         ...titled,
-        reprice: z.enum(['never', 'always', 'all', 'input']).describe('What it rates again.'),
+        reprice: z.enum(['never', 'always', 'all', 'input']).describe('What the endorsement reprices.'),
       }),
     )
     .describe('Kinds of endorsements.'),
@@ -141,18 +141,18 @@ export const ProductDetailResponse = component('ProductDetailResponse', {
     .array(
       z.object({
         ...titled,
-        categories: Texts.describe('Empty: it takes none.'),
-        isReinstatable: Flag.describe('Whether cover can come back: always true.'),
+        categories: Texts.describe('Empty: the cancellation has no categories.'),
+        isReinstatable: Flag.describe('Whether cover can be reinstated. Always true.'),
       }),
     )
-    .describe('Empty where the product cancels the legacy way.'),
+    .describe('Empty if the product uses legacy cancellation.'),
   fees: z.array(
     z.object({
       ...titled,
-      proration: z.enum(['proratable', 'flat']).describe('Whether a part of a term costs a part.'),
+      proration: z.enum(['proratable', 'flat']).describe('Whether the fee is prorated for a part of a term.'),
     }),
   ),
-  policyholderFields: fields.describe('Of policyholders of the tenant.'),
-  paymentFields: fields.describe('Of payments of the tenant.'),
+  policyholderFields: fields.describe('Fields of all policyholders of the tenant.'),
+  paymentFields: fields.describe('Fields of all payments of the tenant.'),
 })
 export type ProductDetailResponse = z.infer<typeof ProductDetailResponse>

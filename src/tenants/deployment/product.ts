@@ -27,7 +27,7 @@ export async function readProduct(
   const { env, tenant, calls } = context
   const [[row]] = await homeDatabase(context).batch([versionQuery(homeDatabase(context), version)])
   if (!row && version !== undefined) throw notFound('configuration version', String(version))
-  if (!row) throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
+  if (!row) throw new Refusal('noConfiguration', 'The tenant has no configuration. Deploy one first.')
   const { configuration } = await loadConfiguration(env, tenant, row.hash, calls)
   const product = Object.hasOwn(configuration.products, name) ? configuration.products[name] : undefined
   if (!product) throw notFound('product', name)

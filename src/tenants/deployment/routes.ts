@@ -17,7 +17,7 @@ const reviewing = () => import('./review.ts')
 const logging = () => import('./log/service.ts')
 
 const DESCRIPTION =
-  'The archive is checked wholly before anything changes. A mistake in it is answered 200 with `success` false, and `logfile` lists every problem with its file and line.'
+  'The archive is checked completely before anything changes. If it has errors, the response is 200 with `success` false, and `logfile` lists every problem with its file and line.'
 
 const withZip = <Schema extends z.ZodType>(schema: Schema): MultipartBody<Schema> => ({
   schema,
@@ -27,13 +27,13 @@ const withZip = <Schema extends z.ZodType>(schema: Schema): MultipartBody<Schema
 
 const deployedAs = <Schema extends z.ZodType>(schema: Schema) => ({
   schema,
-  description: 'Deployed, or with `success` false refused with the reasons.',
+  description: 'The deployed configuration, or `success` false with the reasons.',
 })
 
 export const configurationRoutes: readonly Route[] = [
   post('/configuration/studio/deploy', {
     summary: 'Deploy to a test tenant as its next version',
-    description: `The tenant is made when there is none of that name. \`recreate\` gives an existing one fresh databases first. ${DESCRIPTION}`,
+    description: `Creates the tenant if none has that name. \`recreate\` gives an existing tenant fresh databases first. ${DESCRIPTION}`,
     permission: 'deployments.deploy',
     form: withZip(contract.StudioDeployForm),
     answer: deployedAs(contract.DeployTestAssetResponse),
@@ -49,7 +49,7 @@ export const configurationRoutes: readonly Route[] = [
   }),
   post('/configuration/studio/repair', {
     summary: "Replace the files of a test tenant's version",
-    description: `Policies of the version go on with the new files, so what they are made of must still be there. ${DESCRIPTION}`,
+    description: `Policies of the version continue with the new files, so these must still contain everything that the policies use. ${DESCRIPTION}`,
     permission: 'deployments.deploy',
     form: withZip(contract.RepairForm),
     answer: deployedAs(contract.DeployProductionAssetResponse),
@@ -57,7 +57,7 @@ export const configurationRoutes: readonly Route[] = [
   }),
   post('/configuration/repair', {
     summary: "Replace the files of a production tenant's version",
-    description: `Policies of the version go on with the new files, so what they are made of must still be there. ${DESCRIPTION}`,
+    description: `Policies of the version continue with the new files, so these must still contain everything that the policies use. ${DESCRIPTION}`,
     permission: 'deployments.deploy',
     form: withZip(contract.RepairForm),
     answer: deployedAs(contract.DeployProductionAssetResponse),
@@ -65,7 +65,7 @@ export const configurationRoutes: readonly Route[] = [
   }),
   post('/configuration/deployTest', {
     summary: "Deploy to one of the administrator's own test tenants (legacy)",
-    description: `The tenant \`<user>-<suffix>\` is made at the first deploy. Later deploys replace its configuration, for the policies that there are too, so what these are made of must still be there. Not for tenants with product versioning. ${DESCRIPTION}`,
+    description: `The first deploy creates the tenant \`<user>-<suffix>\`. Later deploys replace its configuration, also for existing policies, so it must still contain everything that these use. Not for tenants with product versioning. ${DESCRIPTION}`,
     permission: 'deployments.deploy',
     form: withZip(contract.DeployTestForm),
     answer: deployedAs(contract.DeployTestConfigurationLegacyResponse),
@@ -73,7 +73,7 @@ export const configurationRoutes: readonly Route[] = [
   }),
   post('/assets/v1/deploy', {
     summary: 'Deploy to a production tenant (older)',
-    description: `Where the tenant has product versioning it repairs the latest version. ${DESCRIPTION}`,
+    description: `If the tenant has product versioning, repairs the latest version. ${DESCRIPTION}`,
     permission: 'deployments.deploy',
     deprecated: true,
     form: withZip(contract.DeployForm),
@@ -83,42 +83,42 @@ export const configurationRoutes: readonly Route[] = [
   post('/configuration/validate', {
     summary: 'Check an archive without deploying it',
     description:
-      'With everything that a deploy checks, and with `tenantName` against what the tenant has. Nothing is changed, and a tenant need not exist.',
+      'Runs all checks of a deploy, and with `tenantName` also checks against the data of that tenant. Changes nothing, and needs no existing tenant.',
     permission: 'deployments.deploy',
     form: withZip(contract.ConfigurationValidationForm),
     answer: {
       schema: contract.ConfigurationValidationResponse,
-      description: 'Whether it would be deployed, and what was found.',
+      description: 'Whether the archive could be deployed, and the findings.',
     },
     handle: async ({ body, file }, context) => (await reviewing()).validateConfiguration(body, file, context),
   }),
   post('/configuration/diff', {
-    summary: 'What deploying an archive would change',
+    summary: 'Compare an archive with a deployed version',
     description:
-      'Compared by meaning, as `bindery diff` does: spelling and the order of properties do not count. An archive with errors is answered 200 with `success` false and no changes; so is one for a tenant that has no configuration yet, with `success` true.',
+      'Compares by meaning, as `bindery diff` does: spelling and the order of properties do not count. For an archive with errors, the response is 200 with `success` false and no changes. For a tenant that has no configuration yet, it is 200 with `success` true and no changes.',
     permission: 'deployments.deploy',
     form: withZip(contract.ConfigurationDifferenceForm),
     answer: {
       schema: contract.ConfigurationDifferenceResponse,
-      description: 'The changes, and what they mean for policies in force.',
+      description: 'The changes, and their effects on policies in force.',
     },
     handle: async ({ body, file }, context) => (await reviewing()).compareArchive(body, file, context),
   }),
   signedIn.get('/deployments/versions', {
     summary: 'List deploys and repairs',
-    description: 'Oldest first; a repair is another entry of the same version.',
+    description: 'Oldest first. A repair is another entry of the same version.',
     permission: 'deployments.read',
     query: contract.DeploymentQuery,
     answer: {
       schema: z.array(contract.DeploymentVersionResponse),
-      description: 'What was deployed, when, and by whom.',
+      description: 'The deployed versions, with time and user.',
     },
     handle: ({ query }, context) => listVersions(query, context),
   }),
   signedIn.get('/deployments/log/list', {
     summary: 'List the log of deploys and repairs',
     description:
-      'Bindery only. Newest first: every deploy and repair, and the newest 100 attempts that were refused for mistakes in the archive. There is no entry of what was deployed before the log was kept, and none of an attempt that would have made its tenant. A tenant that is made again begins with an empty log.',
+      'Bindery only. Newest first: every deploy and repair, and the newest 100 attempts that were rejected for errors in the archive. The log has no entries from before it was introduced, and none for a rejected attempt that would have created its tenant. A recreated tenant begins with an empty log.',
     permission: 'deployments.read',
     query: log.DeploymentLogQuery,
     answer: { schema: log.DeploymentLogPageResponse, description: 'A page of entries.' },
@@ -127,7 +127,7 @@ export const configurationRoutes: readonly Route[] = [
   signedIn.get('/deployments/log/{logLocator}', {
     summary: 'Read an entry of the log of deploys and repairs',
     description:
-      'Bindery only. What was done in which order, and what was found. For those who may download the archive: findings quote it.',
+      'Bindery only. The steps in order, and the findings. For callers who may download the archive, because findings quote it.',
     permission: 'deployments.download',
     query: contract.DeploymentQuery,
     answer: { schema: log.DeploymentLogResponse, description: 'The entry with its steps and findings.' },
@@ -135,43 +135,46 @@ export const configurationRoutes: readonly Route[] = [
       (await logging()).readLog(params.logLocator, query, context),
   }),
   signedIn.get('/deployments/log/{logLocator}/changes', {
-    summary: 'What a deploy or repair changed',
+    summary: 'List the changes of a deploy or repair',
     description:
-      'Bindery only. Compared by meaning with the archive that was in force before: of a repair the one that it replaced, of a deploy that of the version before. The first deploy, and an attempt that was refused, changed nothing.',
+      'Bindery only. Compares by meaning with the archive that was in force before: for a repair the one that it replaced, for a deploy that of the previous version. The first deploy and rejected attempts have no changes.',
     permission: 'deployments.download',
     query: contract.DeploymentQuery,
     answer: {
       schema: log.DeploymentLogChangesResponse,
-      description: 'The changes, and what they mean for policies in force.',
+      description: 'The changes, and their effects on policies in force.',
     },
     handle: async ({ params, query }, context) =>
       (await logging()).readLogChanges(params.logLocator, query, context),
   }),
   signedIn.get('/deployments/status', {
-    summary: 'Whether a version is deployed',
+    summary: 'Read the deployment status of a version',
     permission: 'deployments.read',
     query: contract.DeploymentStatusQuery,
-    answer: { schema: contract.DeploymentStatusResponse, description: 'Of the version, or of the latest.' },
+    answer: {
+      schema: contract.DeploymentStatusResponse,
+      description: 'The status of the version, or of the latest.',
+    },
     handle: ({ query }, context) => readStatus(query, context),
   }),
   signedIn.get('/deployments/{configVersion}', {
-    summary: 'The archive of a version',
+    summary: 'Read the archive address of a version',
     description:
-      '`latest` is the newest. For administrators: an archive has the passwords of its test users. Everybody can list what was deployed, when and by whom with GET /deployments/versions.',
+      '`latest` is the newest. For administrators, because an archive contains the passwords of its test users. With GET /deployments/versions, everyone can list what was deployed, when and by whom.',
     permission: 'deployments.download',
     query: contract.DeploymentQuery,
-    answer: { schema: contract.DeploymentResponse, description: 'Where to download it, and its history.' },
+    answer: { schema: contract.DeploymentResponse, description: 'Address of the archive, and its history.' },
     handle: ({ params, query }, context) => readVersion(params.configVersion, query, context),
   }),
   signedIn.get('/deployments/{configVersion}/changes', {
-    summary: 'What a version changed',
+    summary: 'List the changes of a version',
     description:
-      'Compared by meaning with the version before it, or with `since`; the first version has none before it and answers no changes. `latest` is the newest. A repair counts as part of its version.',
+      'Compares by meaning with the previous version, or with `since`. The first version has no previous one and therefore no changes. `latest` is the newest. A repair counts as part of its version.',
     permission: 'deployments.download',
     query: contract.VersionChangesQuery,
     answer: {
       schema: contract.VersionChangesResponse,
-      description: 'The changes, and what they mean for policies in force.',
+      description: 'The changes, and their effects on policies in force.',
     },
     handle: async ({ params, query }, context) =>
       (await reviewing()).compareVersions(params.configVersion, query, context),
@@ -189,7 +192,7 @@ export const configurationRoutes: readonly Route[] = [
     permission: 'products.read',
     summary: 'A product with its fields',
     description:
-      'Bindery only. What a form for its policies, transactions, policyholders and payments needs: titles, types, conditions, bounds and choices.',
+      'Bindery only. Everything that a form for policies, transactions, policyholders and payments needs: titles, types, conditions, limits and choices.',
     query: ProductDetailQuery,
     answer: { schema: ProductDetailResponse, description: 'The product.' },
     handle: async ({ params, query }, context) => {

@@ -68,7 +68,7 @@ export async function deployToProduction(
 ): Answer {
   const tenant = await neededTenant('production', tenantName, context)
   if (recreate)
-    throw new Refusal('tenantTypeMismatch', "Only test tenants are recreated; leave 'recreate' out.")
+    throw new Refusal('tenantTypeMismatch', "Only test tenants can be recreated. Leave 'recreate' out.")
   return deploy(
     context,
     {
@@ -104,7 +104,7 @@ export async function deployTest(
   if (tenant?.versioned)
     throw new Refusal(
       'tenantTypeMismatch',
-      `The tenant '${name}' has product versioning; deploy with POST /configuration/studio/deploy.`,
+      `The tenant '${name}' has product versioning. Deploy with POST /configuration/studio/deploy.`,
     )
   const route = 'POST /configuration/deployTest'
   return deploy(context, { route, name, tenant, recreate: false, versioned: false }, file)
@@ -133,7 +133,7 @@ async function tenantOfType(
   if (tenant && tenant.type !== type)
     throw new Refusal(
       'tenantTypeMismatch',
-      `The tenant '${name}' is a ${tenant.type} tenant; this path serves ${type} tenants.`,
+      `The tenant '${name}' is a ${tenant.type} tenant, but this path serves ${type} tenants.`,
     )
   return tenant
 }

@@ -15,26 +15,26 @@ import { DEPLOYMENT_STEPS } from '../../../product/tables.ts'
 import { ConfigurationFinding, changes, DeploymentQuery } from '../contract.ts'
 
 export const DeploymentLogQuery = DeploymentQuery.extend({
-  version: optional(requestInteger(1)).describe('Entries by which this version was deployed or repaired.'),
-  refused: OptionalBoolean.describe('`true`: only attempts that were refused, without regard to `version`.'),
+  version: optional(requestInteger(1)).describe('Only deploys and repairs of this version.'),
+  refused: OptionalBoolean.describe('`true`: only rejected attempts, whatever the `version`.'),
   pageSize: PageSize,
   pagingToken: PagingToken,
 })
 export type DeploymentLogQuery = z.infer<typeof DeploymentLogQuery>
 
 const entry = {
-  locator: Text.describe('Names the entry in `GET /deployments/log/{logLocator}`.'),
-  timestamp: Timestamp.describe('When it was deployed, or refused.'),
+  locator: Text.describe('Identifies the entry in `GET /deployments/log/{logLocator}`.'),
+  timestamp: Timestamp.describe('When it was deployed or rejected.'),
   kind: z.enum(['deploy', 'repair']),
-  outcome: z.enum(['deployed', 'refused']).describe('What came of it.'),
+  outcome: z.enum(['deployed', 'refused']).describe('The result.'),
   version: OptionalText.describe(
-    'The configVersion, as text; of a repair that was refused, the one that it was of. Absent for a deploy that was refused.',
+    'The configVersion, as text. For a rejected repair, the version that it was to repair. Absent for a rejected deploy.',
   ),
   route: Text.describe('Method and path of the request.'),
-  username: Text.describe('Who sent it.'),
+  username: Text.describe('The user who sent the request.'),
   accountLocator: Text,
   requestId: Text.describe('X-Request-Id of the request.'),
-  hash: OptionalText.describe('SHA-256 of the archive, hex. Absent for one that was refused.'),
+  hash: OptionalText.describe('SHA-256 of the archive, in hexadecimal. Absent for a rejected archive.'),
   errors: Integer,
   warnings: Integer,
 }
@@ -53,18 +53,18 @@ export const DeploymentLogResponse = component('DeploymentLogResponse', {
   steps: z
     .array(
       z.object({
-        step: z.enum(DEPLOYMENT_STEPS).describe('What was done.'),
+        step: z.enum(DEPLOYMENT_STEPS).describe('The step.'),
         counts: z.record(Text, Integer).openapi({
-          description: 'What was counted in the step.',
+          description: 'Counts of the step.',
           example: { errors: 0, warnings: 2 },
         }),
       }),
     )
-    .describe('In order. The last step of an attempt that was refused is the one that refused it.'),
+    .describe('In order. If the attempt was rejected, the last step rejected it.'),
   findings: z
     .array(ConfigurationFinding)
     .describe(
-      'The first 1,000, and no more than 100,000 characters of them; `errors` and `warnings` count all.',
+      'The first 1,000, with at most 100,000 characters in total. `errors` and `warnings` count all.',
     ),
 })
 export type DeploymentLogResponse = z.infer<typeof DeploymentLogResponse>

@@ -15,7 +15,7 @@ import { entryQuery, logQuery } from './store.ts'
 function requireLog({ keepsDeploymentLog, name }: Tenant): void {
   if (!keepsDeploymentLog)
     throw unavailable(
-      `The tenant '${name}' has no log of its deployments yet: its databases wait for a migration. Try again later.`,
+      `The tenant '${name}' cannot have a deployment log yet, because its databases are not migrated. Try again later.`,
     )
 }
 
@@ -79,7 +79,7 @@ async function entryAt(locator: string, tenantName: string | undefined, context:
   const database = homeDatabase(own)
   const wanted = readUuid(locator)
   const [[row]] = wanted ? await database.batch([entryQuery(database, wanted)]) : [[]]
-  if (!row) throw notFound('entry of the log of deployments', locator)
+  if (!row) throw notFound('deployment log entry', locator)
   return { own, row }
 }
 

@@ -9,15 +9,15 @@ import type {
 
 /** Each code with its meaning for existing policies. */
 const changeCodes = {
-  productRemoved: 'Policies of the product cannot be read any more.',
-  exposureRemoved: 'Exposures of that name cannot be read any more.',
-  perilRemoved: 'Perils of that name cannot be read any more.',
-  fieldRemoved: 'Values of the field are known to nobody any more.',
-  fieldTypeChanged: 'Values of the field may be none of its new type.',
-  fieldNotRepeatable: 'The field may have several values, and only one is allowed now.',
-  paymentScheduleRemoved: 'Policies are billed by a schedule that is no more.',
-  currencyChanged: 'Amounts of policies are in another currency.',
-  timeZoneChanged: 'Days and months of policies begin at other moments.',
+  productRemoved: 'Existing policies of the product could not be read any more.',
+  exposureRemoved: 'Existing exposures with that name could not be read any more.',
+  perilRemoved: 'Existing perils with that name could not be read any more.',
+  fieldRemoved: 'Existing values of the field would be unknown.',
+  fieldTypeChanged: 'Existing values of the field may not fit its new type.',
+  fieldNotRepeatable: 'Existing policies may have several values of the field, and now only one is allowed.',
+  paymentScheduleRemoved: 'Existing policies are billed by a schedule that no longer exists.',
+  currencyChanged: 'Amounts of existing policies are in another currency.',
+  timeZoneChanged: 'Days and months of existing policies begin at other times.',
 } as const
 
 /**
@@ -50,7 +50,7 @@ export function incompatibleChanges(before: Configuration, after: Configuration)
 
 function settingChanges(before: Configuration, after: Configuration): Change[] {
   const changed = (what: string, code: Change['code'], was: string, is: string): Change[] =>
-    was === is ? [] : [change('config.json', code, `The ${what} was ${was} and is ${is} now.`)]
+    was === is ? [] : [change('config.json', code, `The ${what} was ${was} and is now ${is}.`)]
   return [
     ...changed('currency', 'currencyChanged', before.currency, after.currency),
     ...changed('time zone', 'timeZoneChanged', before.timeZone, after.timeZone),
@@ -98,7 +98,7 @@ function fieldChanges(
     if (!now) return [change(path, 'fieldRemoved', `The field '${name}' is missing.`)]
     if (now.type !== type)
       return [
-        change(path, 'fieldTypeChanged', `The field '${name}' was of type ${type} and is ${now.type} now.`),
+        change(path, 'fieldTypeChanged', `The field '${name}' was of type ${type} and is now ${now.type}.`),
       ]
     return [
       ...(field.repeatable && !now.repeatable

@@ -23,8 +23,8 @@ export function deployFindings(
 ): Finding[] {
   const mayReplace = foreseenFor && !foreseenFor.versioned && !asksForVersions(upload.configuration)
   const advice = mayReplace
-    ? 'POST /configuration/deployTest, which replaces the only version, refuses that; POST /configuration/studio/deploy keeps the version of each policy.'
-    : 'Policies made with earlier versions keep those.'
+    ? 'POST /configuration/deployTest replaces the only version and therefore rejects this. POST /configuration/studio/deploy keeps the version of each policy.'
+    : 'Policies created with earlier versions keep those.'
   return [
     ...inUse.map(change => finding('WARNING', change, advice)),
     ...(version === 1 ? [] : lateBootstrap(upload)),
@@ -41,8 +41,8 @@ export function repairProblems(
   inUse: readonly IncompatibleChange[],
 ): Finding[] {
   const advice = versioned
-    ? `Policies of version ${version} need it: put it back, or deploy a new version.`
-    : 'Policies need it, and the tenant keeps one version only: put it back, or deploy with POST /configuration/studio/deploy, which keeps the version of each policy.'
+    ? `Policies of version ${version} need it. Put it back, or deploy a new version.`
+    : 'Policies need it, and the tenant keeps only one version. Put it back, or deploy with POST /configuration/studio/deploy, which keeps the version of each policy.'
   return inUse.map(change => finding('ERROR', change, advice))
 }
 
@@ -50,7 +50,7 @@ export function repairProblems(
 export const repairFindings = (upload: Upload, binding: readonly Change[]): Finding[] => [
   ...binding.map(({ path, subject, kind, detail, inForce }): Finding => {
     const what = `The ${subject} is ${kind === 'added' ? 'new' : 'changed'} (${detail}).`
-    const then = 'Policies are held to it when they are next changed or renewed.'
+    const then = 'Policies must satisfy it when they are next changed or renewed.'
     const message = [what, then, inForce?.why].filter(Boolean).join(' ')
     return { severity: 'WARNING', path, code: 'policiesBound', message }
   }),
@@ -64,7 +64,7 @@ export const unconnected = ({ findings }: Upload, connected: readonly string[]):
 /** Warns about bootstrap resources, which are created only with a new tenant's first configuration. */
 export function lateBootstrap({ configuration }: Upload): Finding[] {
   const message =
-    "Resources to start a tenant with are made with the tenant's first configuration only. Upload them as resources."
+    "Bootstrap resources are created only with the tenant's first configuration. Upload them as resources."
   const found: Finding = { severity: 'WARNING', path: 'bootstrap/', code: 'ignoredFolder', message }
   return configuration.bootstrap === undefined ? [] : [found]
 }

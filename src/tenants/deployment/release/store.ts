@@ -131,7 +131,7 @@ export type AccountPlan = {
 }
 
 export function userFindings({ length }: readonly TestUser[]): Finding[] {
-  const message = `The file has ${length} users; at most ${MOST_TEST_USERS} are made. Leave the others out.`
+  const message = `The file has ${length} users, but at most ${MOST_TEST_USERS} are created. Leave the others out.`
   const tooMany: Finding = { severity: 'ERROR', path: FILE, code: 'tooManyTestUsers', message }
   return length > MOST_TEST_USERS ? [tooMany] : []
 }
@@ -164,7 +164,7 @@ export function planAccounts(
         severity: 'WARNING',
         path: FILE,
         code: 'usernameTaken',
-        message: `The account '${user.username}' was made through the interface and is left as it is.`,
+        message: `The account '${user.username}' was created through the interface and stays unchanged.`,
       })
     else if (!was || account.type !== type || JSON.stringify(was) !== JSON.stringify(user)) {
       if (account && account.type !== type) plan.revokesTokens = true
