@@ -11,7 +11,7 @@ import type {
 } from './kind.ts'
 
 const POLICY: Column = { name: 'policyLocator', type: 'text', about: 'The policy; empty for disbursements.' }
-const CURRENCY: Column = { name: 'currency', type: 'text', about: 'Of all amounts of the line.' }
+const CURRENCY: Column = { name: 'currency', type: 'text', about: 'Currency of all amounts of the line.' }
 
 /** The layout of a report: its columns, and how to fill them. */
 export type Layout = {

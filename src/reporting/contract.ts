@@ -36,26 +36,24 @@ const DayOrTime = z
 const names = (about: string) => optional(list(Name)).describe(about)
 
 export const ReportRequest = component('ReportRequest', {
-  from: optional(DayOrTime).describe('The period begins with it. Left out: the start of the month.'),
-  to: optional(DayOrTime).describe('The period ends before it. Left out: now.'),
-  period: z.enum(PERIODS).optional().describe('In place of from and to.'),
+  from: optional(DayOrTime).describe('Start of the period. Left out: the start of the month.'),
+  to: optional(DayOrTime).describe('End of the period, exclusive. Left out: now.'),
+  period: z.enum(PERIODS).optional().describe('Instead of from and to.'),
   at: optional(DayOrTime).describe('For reports about one moment. Left out: now.'),
-  knownAt: optional(DayOrTime).describe('What was known at this time counts. Left out: now.'),
+  knownAt: optional(DayOrTime).describe('Only what was known at this time. Left out: now.'),
   by: names(
-    'What lines are grouped by in totals. GET /reports/kinds names what each report can be grouped by.',
+    'Dimensions by which totals group lines. GET /reports/kinds lists the dimensions of each report.',
   ),
-  products: names('Only these products. Left out: all.'),
+  products: names('Only these products. Left out: all products.'),
   earning: z
     .enum(['product', 'daily'])
     .optional()
-    .describe(
-      'product: premium is earned as the product shares it out over time, by months. daily: by days.',
-    ),
-  sums: names('inForce: numeric fields of exposures to add up, as vehicle.value.'),
+    .describe('product: premium is earned over time as the product defines, by months. daily: by days.'),
+  sums: names('inForce: numeric fields of exposures to add up, such as vehicle.value.'),
   columns: names(
-    'bordereau: more columns. field:NAME of the policy, holder:NAME of the policyholder, exposures:NAME for how many, sum:EXPOSURE.NAME for the sum of a numeric field.',
+    'bordereau: more columns. field:NAME of the policy, holder:NAME of the policyholder, exposures:NAME for their number, sum:EXPOSURE.NAME for the sum of a numeric field.',
   ),
-  bordereau: optional(Name).describe('bordereau: a list of columns of the configuration (books.json).'),
+  bordereau: optional(Name).describe('bordereau: a list of columns from the configuration (books.json).'),
 })
 export type ReportRequest = z.output<typeof ReportRequest>
 
@@ -73,9 +71,9 @@ const CellValue = z.union([z.string(), z.number(), z.null()])
 const ReportFile = z.object({
   format: z.enum(['csv', 'ndjson', 'parquet', 'totals', 'manifest']),
   fileName: Text,
-  rows: Integer.optional().describe('Lines, without a head.'),
+  rows: Integer.optional().describe('Number of lines, without the header.'),
   bytes: Integer,
-  sha256: Text.describe('Of its bytes, hexadecimal.'),
+  sha256: Text.describe('Hash of the bytes, in hexadecimal.'),
   url: Text.describe('Works without a token until it expires.'),
   urlExpirationTimestamp: Timestamp,
 })
@@ -84,7 +82,7 @@ const ReportTotal = z.object({
   group: z.record(Text, CellValue).describe('Values of the dimensions.'),
   currency: Currency,
   lines: Integer,
-  sums: z.record(Text, CellValue).describe('Sums of the measures; amounts in major units.'),
+  sums: z.record(Text, CellValue).describe('Sums of the measures. Amounts are in major units.'),
 })
 
 const ColumnInfo = z.object({
@@ -98,15 +96,15 @@ const summary = {
   locator: Text,
   name: Text.describe('The kind of report.'),
   state: z.enum(REPORT_STATES),
-  parameters: z.record(Text, z.unknown()).describe('With times resolved.'),
+  parameters: z.record(Text, z.unknown()).describe('Parameters of the report, with times resolved.'),
   knownAtTimestamp: Timestamp,
   scheduleLocator: Text.optional(),
-  processed: Integer.describe('Policies gone over so far.'),
+  processed: Integer.describe('Number of policies processed so far.'),
   rowsRead: Integer.describe(
-    'Rows that databases read for it so far, up to the last portion: most of what it costs.',
+    'Number of database rows read so far, up to the last portion. They are most of the cost of the report.',
   ),
-  expected: Integer.describe('Policies that there were when it began.'),
-  lines: Integer.describe('So far.'),
+  expected: Integer.describe('Number of policies when the report began.'),
+  lines: Integer.describe('Number of lines so far.'),
   createdTimestamp: Timestamp,
   updatedTimestamp: Timestamp,
   finishedTimestamp: TimestampIfAny,
@@ -121,22 +119,22 @@ export const ReportStatusResponse = component('ReportStatusResponse', {
   columns: z.array(ColumnInfo),
   totals: z
     .array(ReportTotal)
-    .describe('Of the lines so far, by group and currency; at most 1,000 of them. Files have all.'),
-  totalsCompleted: z.boolean().describe('Whether `totals` has all groups.'),
-  files: z.array(ReportFile).describe('Once it has finished.'),
-  problem: Text.optional().describe('Why it stopped.'),
+    .describe('Totals of the lines so far, by group and currency; at most 1,000. Files have all.'),
+  totalsCompleted: z.boolean().describe('Whether `totals` contains all groups.'),
+  files: z.array(ReportFile).describe('Present when the report has finished.'),
+  problem: Text.optional().describe('The reason why the report stopped.'),
 })
 export type ReportStatusResponse = z.output<typeof ReportStatusResponse>
 
 export const ReportListQuery = z.object({
-  name: optional(Name).describe('Only this kind.'),
+  name: optional(Name).describe('Only reports of this kind.'),
   pageSize: PageSize,
   pagingToken: PagingToken,
 })
 export type ReportListQuery = z.output<typeof ReportListQuery>
 
 export const ReportListResponse = component('ReportListResponse', {
-  listCompleted: z.boolean().describe('Whether nothing follows.'),
+  listCompleted: z.boolean().describe('Whether this is the last page.'),
   items: z.array(ReportSummaryResponse),
   pagingToken: Text.optional(),
 })
@@ -146,15 +144,15 @@ export const ReportKindResponse = component('ReportKindResponse', {
   name: Text,
   title: Text,
   about: Text,
-  parameters: Texts.describe('What a request may have beside by, products and knownAt.'),
-  dimensions: Texts.describe('What `by` may name.'),
+  parameters: Texts.describe('Parameters that a request can have in addition to by, products and knownAt.'),
+  dimensions: Texts.describe('Values that `by` accepts.'),
   usualDimensions: Texts,
 })
 export type ReportKindResponse = z.output<typeof ReportKindResponse>
 
 export const ReportLinesQuery = z.object({
   group: optional(z.string().max(4_000)).describe(
-    'JSON with values of dimensions, as totals have them: only lines of this group.',
+    'JSON object with values of dimensions, as in totals. Only lines of this group.',
   ),
   currency: optional(Name),
   pageSize: PageSize,
@@ -163,8 +161,8 @@ export const ReportLinesQuery = z.object({
 export type ReportLinesQuery = z.output<typeof ReportLinesQuery>
 
 export const ReportLinesResponse = component('ReportLinesResponse', {
-  listCompleted: z.boolean().describe('Whether nothing follows.'),
-  items: z.array(z.record(Text, CellValue)).describe('By column; amounts in major units.'),
+  listCompleted: z.boolean().describe('Whether this is the last page.'),
+  items: z.array(z.record(Text, CellValue)).describe('Values by column. Amounts are in major units.'),
   pagingToken: Text.optional(),
 })
 export type ReportLinesResponse = z.output<typeof ReportLinesResponse>
@@ -177,15 +175,17 @@ const Calendar = z.object({
     .min(1)
     .max(31)
     .optional()
-    .describe('Of the week (1 is Monday) or of the month (shorter months: their last). Left out: 1.'),
-  hour: z.number().int().min(0).max(23).default(6).describe("In the tenant's time zone."),
+    .describe(
+      'Day of the week (1 is Monday) or of the month (in shorter months: the last day). Left out: 1.',
+    ),
+  hour: z.number().int().min(0).max(23).default(6).describe("Time of day in the tenant's time zone."),
 })
 export type Calendar = z.output<typeof Calendar>
 
 export const ReportScheduleRequest = component('ReportScheduleRequest', {
   reportName: Name,
   parameters: ReportRequest.optional().describe(
-    'As for POST /report/{name}. Use period, since from and to stay the same.',
+    'As for POST /report/{name}. Use period, because from and to stay the same.',
   ),
   calendar: Calendar,
 })

@@ -30,29 +30,25 @@ const dimension = (name: string, about: string, cellFor: CellFor): Dimension => 
 
 /** Dimensions of every report. */
 const COMMON: readonly Dimension[] = [
-  dimension('product', 'The product; empty for money that belongs to no policy.', (line, { policy }) =>
+  dimension('product', 'The product. Empty for money that belongs to no policy.', (line, { policy }) =>
     String(line.own?.product ?? policy?.productName ?? ''),
   ),
-  dimension(
-    'jurisdiction',
-    'The jurisdiction that the policy data gives.',
-    (line, policy, { configuration }) => {
-      const product = configuration.products[policy.policy?.productName ?? '']
-      const data = dataOf(line, policy)
-      return (product && data && jurisdictionOf(product, data)) ?? ''
-    },
-  ),
+  dimension('jurisdiction', 'The jurisdiction in the policy data.', (line, policy, { configuration }) => {
+    const product = configuration.products[policy.policy?.productName ?? '']
+    const data = dataOf(line, policy)
+    return (product && data && jurisdictionOf(product, data)) ?? ''
+  }),
 ]
 
 /** Dimensions of the reports that name them. */
 const OWN: readonly Dimension[] = [
-  dimension('peril', 'The peril; empty for amounts of no peril.', ({ entry, own }) =>
+  dimension('peril', 'The peril. Empty for amounts of no peril.', ({ entry, own }) =>
     String(own?.peril ?? entry?.peril ?? ''),
   ),
-  dimension('month', 'The month to which it is booked, as 2026-11.', ({ booked }, _, { timeZone }) =>
+  dimension('month', 'The month in which it is booked, such as 2026-11.', ({ booked }, _, { timeZone }) =>
     booked === undefined ? '' : isoDay(booked, timeZone).slice(0, 7),
   ),
-  dimension('day', 'The day to which it is booked.', ({ booked }, _, { timeZone }) =>
+  dimension('day', 'The day on which it is booked.', ({ booked }, _, { timeZone }) =>
     booked === undefined ? '' : isoDay(booked, timeZone),
   ),
   dimension('transaction', 'The kind of transaction.', ({ row }) => row?.kind ?? ''),
@@ -61,8 +57,8 @@ const OWN: readonly Dimension[] = [
   ...(
     [
       ['age', 'How long an invoice is past due.'],
-      ['type', 'What kind of movement of money it is.'],
-      ['outcome', 'What became of the term.'],
+      ['type', 'The kind of money movement.'],
+      ['outcome', 'What happened to the term.'],
       ['state', 'The state of the quote.'],
     ] as const
   ).map(([name, about]) => dimension(name, about, ({ own }) => own?.[name] ?? '')),
@@ -92,7 +88,7 @@ export function dimensionsOf(
   { configuration }: Pick<ReportSurroundings, 'configuration'>,
 ): Dimension[] {
   if (by.length > MOST_DIMENSIONS)
-    throw invalidRequest(`'by' names ${by.length} dimensions; at most ${MOST_DIMENSIONS} are taken.`)
+    throw invalidRequest(`'by' has ${by.length} dimensions; at most ${MOST_DIMENSIONS} are allowed.`)
   const own = OWN.filter(one => dimensions.includes(one.column.name))
   const known = [...COMMON, ...own]
   return [...new Set(by)].map(name => {
@@ -102,7 +98,7 @@ export function dimensionsOf(
     if (name.startsWith(FIELD) && fields.includes(name.slice(FIELD.length))) return fieldDimension(name)
     const names = [...known.map(one => one.column.name), ...fields.map(field => FIELD + field)]
     throw invalidRequest(
-      `The report '${report}' cannot be grouped by '${name.slice(0, 100)}'.${didYouMean(name, names)} There are: ${names.join(', ')}.`,
+      `The report '${report}' cannot be grouped by '${name.slice(0, 100)}'.${didYouMean(name, names)} Use one of: ${names.join(', ')}.`,
     )
   })
 }
@@ -115,7 +111,11 @@ export const dimensionNames = ({ dimensions }: Pick<ReportKind, 'dimensions'>): 
 ]
 
 const fieldDimension = (name: string): Dimension =>
-  dimension(name, 'A field of the policy, in force when the transaction takes effect.', (line, policy) => {
-    const value = dataOf(line, policy)?.values[name.slice(FIELD.length)]?.[0] ?? ''
-    return shortened(value, LONGEST_VALUE)
-  })
+  dimension(
+    name,
+    'A field of the policy, with its value when the transaction takes effect.',
+    (line, policy) => {
+      const value = dataOf(line, policy)?.values[name.slice(FIELD.length)]?.[0] ?? ''
+      return shortened(value, LONGEST_VALUE)
+    },
+  )

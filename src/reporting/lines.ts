@@ -43,7 +43,10 @@ export async function readLines(
 function placeOfToken(token: string | undefined): { portion: number; line: number } {
   if (token === undefined) return { portion: 0, line: 0 }
   const [, portion, line] = /^(\d{1,9})-(\d{1,9})$/.exec(token) ?? []
-  if (portion === undefined) throw invalidRequest(`'pagingToken' is none that an answer gave.`)
+  if (portion === undefined)
+    throw invalidRequest(
+      `'pagingToken' was not issued by this service. Send the one from the previous response, or none to begin.`,
+    )
   return { portion: Number(portion), line: Number(line) }
 }
 
@@ -56,15 +59,15 @@ function chosenBy(
   try {
     wanted = group === undefined ? {} : (JSON.parse(group) as Record<string, unknown>)
   } catch {
-    throw invalidRequest(`'group' is no JSON. Give an object such as {"product":"motor"}.`)
+    throw invalidRequest(`'group' is not JSON. Send an object such as {"product":"motor"}.`)
   }
   if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted))
-    throw invalidRequest(`'group' is no object. Give one such as {"product":"motor"}.`)
+    throw invalidRequest(`'group' is not an object. Send one such as {"product":"motor"}.`)
   const names = columns.slice(1, 1 + dimensions).map(({ name }) => name)
   const wrong = Object.keys(wanted).find(name => !names.includes(name))
   if (wrong !== undefined)
     throw invalidRequest(
-      `The report is not grouped by '${wrong.slice(0, 100)}'. It is by: ${names.join(', ') || 'nothing'}.`,
+      `The report is not grouped by '${wrong.slice(0, 100)}'. It is grouped by: ${names.join(', ') || 'nothing'}.`,
     )
   const tests = Object.entries(wanted).map(([name, value]) => [names.indexOf(name) + 1, value] as const)
   return line =>

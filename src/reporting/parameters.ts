@@ -60,7 +60,7 @@ export function parametersOf(
   const time = (name: 'from' | 'to' | 'at'): Instant | undefined => readTime(request[name], name, zone)
   const period = request.period === undefined ? undefined : periodOf(request.period, now, zone)
   if (period && (request.from !== undefined || request.to !== undefined))
-    throw invalidRequest(`Give either 'period' or 'from' and 'to'.`)
+    throw invalidRequest(`Send either 'period' or 'from' and 'to'.`)
   const usual = periodOf('monthToDate', now, zone)
   const from = period?.from ?? time('from') ?? usual.from
   const to = period?.to ?? time('to') ?? now
@@ -70,7 +70,7 @@ export function parametersOf(
   const unknown = products.find(name => !names.includes(name))
   if (unknown !== undefined)
     throw invalidRequest(
-      `There is no product '${unknown}'.${didYouMean(unknown, names)} There are: ${names.join(', ')}.`,
+      `There is no product '${unknown}'.${didYouMean(unknown, names)} Use one of: ${names.join(', ')}.`,
     )
   for (const name of ['sums', 'columns'] as const)
     if ((request[name]?.length ?? 0) > MOST_NAMES)
@@ -105,7 +105,7 @@ function refuseOthers({ name: report, takes }: ReportKind, request: ReportReques
   for (const name of Object.values(NAMES).flat())
     if (request[name] !== undefined && !own.includes(name))
       throw invalidRequest(
-        `The report '${report}' takes no '${name}'. It takes: ${['by', 'products', 'knownAt', ...own].join(', ')}.`,
+        `The report '${report}' does not accept '${name}'. It accepts: ${['by', 'products', 'knownAt', ...own].join(', ')}.`,
       )
 }
 
@@ -120,6 +120,6 @@ export function readTime(
   const found = /^-?\d{1,15}$/.test(text) ? instant(Number(text)) : dayStart(text, zone)
   if (found !== undefined) return found
   throw invalidRequest(
-    `'${name}' is '${text.slice(0, 40)}': give a day such as 2026-11-01, which begins in the tenant's time zone, or milliseconds.`,
+    `'${name}' is '${text.slice(0, 40)}'. Send a day such as 2026-11-01, which begins in the tenant's time zone, or milliseconds.`,
   )
 }

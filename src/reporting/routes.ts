@@ -25,9 +25,9 @@ const status = { schema: ReportStatusResponse, description: 'The report.' }
 
 export const reportRoutes: readonly Route[] = [
   routes.get('/reports/kinds', {
-    summary: 'List the reports that there are',
+    summary: 'List the kinds of reports',
     permission: 'reports.read',
-    answer: { schema: z.array(ReportKindResponse), description: 'Each with what it takes.' },
+    answer: { schema: z.array(ReportKindResponse), description: 'Each kind with its parameters.' },
     handle: async () => (await service()).listKinds(),
   }),
   routes.get('/reports/schedules', {
@@ -37,19 +37,19 @@ export const reportRoutes: readonly Route[] = [
     handle: async (_, context) => (await scheduled()).listSchedules(context),
   }),
   routes.post('/reports/schedules', {
-    summary: 'Run a report by the calendar',
+    summary: 'Run a report on a schedule',
     description:
-      'In the time zone of the tenant. A time that was missed, as while the tenant was suspended, is made up for once. Each report is kept for 30 days.',
+      'In the time zone of the tenant. A report whose time was missed, for example while the tenant was suspended, runs once later. Each report is kept for 30 days.',
     permission: 'reports.create',
     body: { schema: ReportScheduleRequest, required: true },
-    answer: { schema: ReportScheduleResponse, description: 'With the time at which it runs next.' },
+    answer: { schema: ReportScheduleResponse, description: 'The schedule, with the time of its next run.' },
     handle: async ({ body }, context) => (await scheduled()).createSchedule(context, body),
   }),
   routes.delete('/reports/schedules/{scheduleLocator}', {
     summary: 'Remove a schedule',
-    description: 'Reports that it made stay.',
+    description: 'Reports that it created stay.',
     permission: 'reports.create',
-    answer: { description: 'It is removed.' },
+    answer: { description: 'The schedule is removed.' },
     handle: async ({ params }, context) =>
       (await scheduled()).removeSchedule(context, params.scheduleLocator),
   }),
@@ -63,7 +63,7 @@ export const reportRoutes: readonly Route[] = [
   routes.post('/report/{reportName}', {
     summary: 'Start a report',
     description:
-      'Goes over the policies a portion at a time; docs/reports.md defines each report. With `wait`, small ones are answered whole. At most four run at a time. A report and its files are kept for 30 days after it last changed.',
+      'Processes the policies in portions; docs/reports.md defines each report. With `wait`, the response contains small reports completely. At most four run at a time. A report and its files are kept for 30 days after its last change.',
     permission: 'reports.create',
     query: ReportStartQuery,
     body: { schema: ReportRequest, required: false },
@@ -72,7 +72,7 @@ export const reportRoutes: readonly Route[] = [
       (await service()).startReport(context, params.reportName, body ?? {}, query.wait ?? 0),
   }),
   routes.get(`${REPORT}/status`, {
-    summary: 'See how far a report is, its totals and its files',
+    summary: 'Read the progress of a report, its totals and its files',
     permission: 'reports.read',
     answer: status,
     handle: async ({ params }, context) => (await service()).readReport(context, params.reportLocator),
@@ -80,7 +80,7 @@ export const reportRoutes: readonly Route[] = [
   routes.get(`${REPORT}/lines`, {
     summary: 'Read lines of a report',
     description:
-      'In the order of the files. A page may be short where few lines are of the group; `listCompleted` says whether more follow.',
+      'In the order of the files. A page may be short if few lines belong to the group; `listCompleted` says whether more follow.',
     permission: 'reports.read',
     query: ReportLinesQuery,
     answer: { schema: ReportLinesResponse, description: 'A page of lines.' },
@@ -89,21 +89,21 @@ export const reportRoutes: readonly Route[] = [
   }),
   routes.patch(`${REPORT}/pause`, {
     summary: 'Pause a report',
-    description: 'Answered when the portion that is under way is done with.',
+    description: 'The response comes when the current portion is finished.',
     permission: 'reports.create',
-    answer: { description: 'It is paused.' },
+    answer: { description: 'The report is paused.' },
     handle: async ({ params }, context) => (await service()).pauseReport(context, params.reportLocator),
   }),
   routes.patch(`${REPORT}/resume`, {
-    summary: 'Let a report go on that is paused or was stopped by an error',
+    summary: 'Resume a report that is paused or was stopped by an error',
     permission: 'reports.create',
-    answer: { description: 'It goes on.' },
+    answer: { description: 'The report is resumed.' },
     handle: async ({ params }, context) => (await service()).resumeReport(context, params.reportLocator),
   }),
   routes.delete('/reports/{reportLocator}', {
-    summary: 'Remove a report with its files',
+    summary: 'Remove a report and its files',
     permission: 'reports.create',
-    answer: { description: 'It is removed.' },
+    answer: { description: 'The report is removed.' },
     handle: async ({ params }, context) => (await service()).removeReport(context, params.reportLocator),
   }),
 ]

@@ -42,7 +42,7 @@ export async function createSchedule(
   const configuration = await requireConfiguration(context)
   const at = tenantNow(context.tenant)
   if (calendar.every === 'week' && (calendar.day ?? 1) > 7)
-    throw invalidRequest(`'calendar.day' is ${calendar.day}; a week has the days 1 (Monday) to 7.`)
+    throw invalidRequest(`'calendar.day' is ${calendar.day}; the days of a week are 1 (Monday) to 7.`)
   const resolved = parametersOf(kind, parameters, { configuration, now: at })
   layoutOf(kind, resolved, { configuration, timeZone: configuration.timeZone, knownAt: at })
   const schedule: store.Schedule = {
@@ -71,7 +71,7 @@ export async function createSchedule(
     return scheduleResponse(made === schedule.locator ? schedule : await scheduleAt(context, made))
   } catch (problem) {
     if (!(problem instanceof GuardTripped)) throw problem
-    throw new Refusal('wrongState', `The tenant has ${MOST_SCHEDULES} schedules already. Remove one.`)
+    throw new Refusal('wrongState', `The tenant already has ${MOST_SCHEDULES} schedules. Remove one.`)
   }
 }
 

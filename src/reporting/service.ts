@@ -57,7 +57,7 @@ export function kindNamed(name: string): ReportKind {
   if (found) return found
   throw new Refusal(
     'notFound',
-    `There is no report '${name.slice(0, 100)}'.${didYouMean(name, names)} There are: ${names.join(', ')}.`,
+    `There is no report '${name.slice(0, 100)}'.${didYouMean(name, names)} Use one of: ${names.join(', ')}.`,
   )
 }
 
@@ -110,7 +110,7 @@ export async function createReport(
   const at = tenantNow(context.tenant)
   const parameters = parametersOf(kind, request, { configuration, now: at })
   const knownAt = readTime(request.knownAt, 'knownAt', configuration.timeZone) ?? at
-  if (knownAt > at) throw invalidRequest(`'knownAt' is later than now: nothing is known yet.`)
+  if (knownAt > at) throw invalidRequest(`'knownAt' is in the future. Send a time that has passed.`)
   const surroundings = { configuration, timeZone: configuration.timeZone, knownAt }
   layoutOf(kind, parameters, surroundings)
   const report: store.Report = {
@@ -154,7 +154,7 @@ async function noRoom(context: RequestContext): Promise<Refusal | undefined> {
   if (counts && counts.running >= MOST_RUNNING)
     return new Refusal(
       'wrongState',
-      `${counts.running} reports run; at most ${MOST_RUNNING} run at a time. Wait for one, pause it, or remove it.`,
+      `${counts.running} reports are running; at most ${MOST_RUNNING} can run at a time. Wait for one, pause it, or remove it.`,
     )
   return counts && counts.all >= MOST_REPORTS
     ? new Refusal(

@@ -12,15 +12,17 @@ import {
 } from '../../platform/wire.ts'
 
 export const BooksResponse = component('BooksResponse', {
-  closedUntilTimestamp: TimestampIfAny.describe('Nothing is booked before it; absent if nothing is closed.'),
+  closedUntilTimestamp: TimestampIfAny.describe(
+    'Start of the first open day: nothing is booked before it. Absent if no period is closed.',
+  ),
   isBroughtIn: z
     .boolean()
     .describe(
-      'Whether policies from before the journal are in it for good. Reports, balances and the close of a period bring them in.',
+      'Whether the journal permanently contains policies from before it. Reports, balances and closing a period bring them in.',
     ),
-  isSummarized: z.boolean().describe('Whether balances have every row of the journal.'),
-  rows: Integer.describe('Rows of the journal.'),
-  summarizedRows: Integer.describe('Of them, those that balances have.'),
+  isSummarized: z.boolean().describe('Whether balances contain every row of the journal.'),
+  rows: Integer.describe('Number of rows of the journal.'),
+  summarizedRows: Integer.describe('Number of these rows that balances contain.'),
 })
 export type BooksResponse = z.output<typeof BooksResponse>
 
@@ -29,7 +31,7 @@ export const ClosePeriodRequest = component('ClosePeriodRequest', {
     .union([z.string().min(1).max(40), z.number()])
     .openapi({ example: '2026-11-01' })
     .describe(
-      "The first day that stays open (YYYY-MM-DD, in the tenant's time zone), or milliseconds. All before it is closed.",
+      "The first day that stays open (YYYY-MM-DD, in the tenant's time zone), or milliseconds. Everything before it is closed.",
     ),
 })
 export type ClosePeriodRequest = z.output<typeof ClosePeriodRequest>
@@ -53,10 +55,10 @@ const Dimensions = optional(
 )
 
 export const BalancesQuery = z.object({
-  from: optional(z.string().max(40)).describe('Only days from this one on. Left out: from the first.'),
-  to: optional(z.string().max(40)).describe('Only days before this one. Left out: all.'),
+  from: optional(z.string().max(40)).describe('Only this day and later days. Left out: from the first day.'),
+  to: optional(z.string().max(40)).describe('Only days before this one. Left out: all days.'),
   by: Dimensions.describe(
-    'Left out: account. Several are repeated or separated by commas. Currencies are always apart.',
+    'Dimensions, repeated or separated by commas. Left out: account. Currencies are always separate.',
   ),
   account: optional(Name).describe('Only this account.'),
 })
@@ -71,15 +73,15 @@ const Balance = z.object({
   currency: Currency,
   debit: z.number(),
   credit: z.number(),
-  balance: z.number().describe('Debit less credit.'),
+  balance: z.number().describe('Debit minus credit.'),
 })
 
 export const BalancesResponse = component('BalancesResponse', {
   isComplete: z
     .boolean()
     .describe(
-      'False while policies from before the journal, or rows of it, are still to be summed: ask again, each request does a part.',
+      'False while the service is still summing rows of the journal, or policies from before it. Send the request again: each request does a part.',
     ),
-  items: z.array(Balance).describe('At most 10,000; fewer dimensions or a shorter period make fewer.'),
+  items: z.array(Balance).describe('At most 10,000. For fewer, use fewer dimensions or a shorter period.'),
 })
 export type BalancesResponse = z.output<typeof BalancesResponse>

@@ -15,9 +15,9 @@ const service = () => import('./service.ts')
 
 export const booksRoutes: readonly Route[] = [
   routes.get('/books', {
-    summary: 'See what of the books is closed and summarized',
+    summary: 'Read how far the books are closed and summarized',
     permission: 'books.read',
-    answer: { schema: BooksResponse, description: 'Of all databases of the tenant.' },
+    answer: { schema: BooksResponse, description: 'For all databases of the tenant.' },
     handle: async (_, context) => (await service()).readBooks(context),
   }),
   routes.get('/books/periods', {
@@ -29,25 +29,26 @@ export const booksRoutes: readonly Route[] = [
   routes.post('/books/periods', {
     summary: 'Close the books until a day',
     description:
-      'What is recorded from now on and takes effect before it is booked on that day, and reports say both times. A closed period stays closed.',
+      'Entries that are recorded later and take effect before that day are booked on that day; reports show both times. A closed period stays closed.',
     permission: 'books.close',
     body: { schema: ClosePeriodRequest, required: true },
-    answer: { schema: PeriodResponse, description: 'It is closed.' },
+    answer: { schema: PeriodResponse, description: 'The closed period.' },
     handle: async ({ body }, context) => (await service()).closePeriod(context, body),
   }),
   routes.get('/books/balances', {
     summary: 'Read debits and credits of accounts',
-    description: 'By the day to which entries are booked. Debits equal credits for every day and currency.',
+    description: 'By the day on which entries are booked. Debits equal credits for every day and currency.',
     permission: 'books.read',
     query: BalancesQuery,
     answer: { schema: BalancesResponse, description: 'Amounts in major units.' },
     handle: async ({ query }, context) => (await service()).readBalances(context, query),
   }),
   routes.post('/books/summaries/rebuild', {
-    summary: 'Make the summaries of the journal again',
-    description: 'Balances are made from them; the next requests for balances make them from the journal.',
+    summary: 'Reset the summaries of the journal',
+    description:
+      'Balances are computed from them. The next requests for balances compute them again from the journal.',
     permission: 'books.close',
-    answer: { description: 'They are forgotten.' },
+    answer: { description: 'The summaries are deleted.' },
     handle: async (_, context) => (await service()).rebuildSummaries(context),
   }),
 ]

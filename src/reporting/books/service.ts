@@ -22,7 +22,7 @@ const MOST_BALANCES = 10_000
 
 export function requireBooks({ tenant }: RequestContext): void {
   if (tenant.keepsBooks) return
-  const message = 'The databases of the tenant wait for the migration that brings the books; try again later.'
+  const message = "The tenant's databases are not migrated to keep books yet; try again later."
   throw new Refusal('tenantBehind', message, {}, 60)
 }
 
@@ -102,7 +102,7 @@ export async function closePeriod(
   const until = readDay(asked, 'until', zone)!
   if (until > tenantNow(context.tenant))
     throw invalidRequest(
-      `'until' is ${isoDay(until, zone)}, which is still to come; only what has passed can be closed.`,
+      `'until' is ${isoDay(until, zone)}, which is in the future; only past periods can be closed.`,
     )
   const home = homeDatabase(context)
   const [same, all] = await home.batch([store.closingOfQuery(home, until), store.closingsQuery(home)])
@@ -110,12 +110,12 @@ export async function closePeriod(
   const last = all[0]
   if (last && last.until >= until)
     throw wrongState(
-      `The books are closed until ${isoDay(last.until as Instant, zone)} already; a closed period stays closed.`,
+      `The books are already closed until ${isoDay(last.until as Instant, zone)}; a closed period stays closed.`,
     )
   for (const { database, shard } of shardsOf(context))
     if (!(await isBroughtIn(context, database, shard)))
       throw wrongState(
-        'Policies from before the journal are still being brought in, and belong to the period. Try again: each try brings in more, and so does any report.',
+        'Policies from before the journal are still being brought in, and belong to the period. Try again: each attempt brings in more, and so does any report.',
       )
   for (const { database, shard } of shardsOf(context))
     if (shard !== HOME_SHARD)
@@ -145,7 +145,7 @@ export async function closePeriod(
     return jsonText(isBySubject(committed) ? answer : committed)
   } catch (problem) {
     if (!(problem instanceof GuardTripped)) throw problem
-    throw wrongState('Another call closed a period at the same time; read the periods and try again.')
+    throw wrongState('Another call closed a period at the same time. Read the periods and try again.')
   }
 }
 
@@ -159,7 +159,7 @@ export async function readBalances(
   const zone = configuration.timeZone
   if (account !== undefined && !(ACCOUNT_NAMES as readonly string[]).includes(account))
     throw invalidParameter(
-      `There is no account '${account}'.${didYouMean(account, ACCOUNT_NAMES)} There are: ${ACCOUNT_NAMES.join(', ')}.`,
+      `There is no account '${account}'.${didYouMean(account, ACCOUNT_NAMES)} Use one of: ${ACCOUNT_NAMES.join(', ')}.`,
     )
   const asked: store.Asked = { from: readDay(from, 'from', zone), to: readDay(to, 'to', zone), account }
   const byDay = by.includes('day') || by.includes('month')
@@ -210,7 +210,7 @@ function readDay(value: string | number | undefined, name: string, zone: TimeZon
   const at = readTime(value, name, zone)
   if (at !== undefined && at !== startOfDay(at, zone))
     throw invalidRequest(
-      `'${name}' is within ${isoDay(at, zone)}; give a time at which a day begins in ${zone}.`,
+      `'${name}' is within ${isoDay(at, zone)}. Send the time at which a day begins in ${zone}.`,
     )
   return at
 }
@@ -233,7 +233,7 @@ function placeOf(
 
 const tooMany = (): Refusal =>
   invalidParameter(
-    `More than ${MOST_BALANCES} balances were asked for. Take a shorter period, or leave out day or product.`,
+    `There are more than ${MOST_BALANCES} balances. Use a shorter period, or leave out day or product.`,
   )
 
 /** Deletes the summaries. The next requests for balances rebuild them from the journal. */

@@ -20,13 +20,13 @@ export type ExportPageQuery = z.output<typeof ExportPageQuery>
 
 export const ExportChangesQuery = z.object({
   cursor: optional(z.string().max(4_096)).describe(
-    'From GET /export, or from the answer before. Left out: from the first change of all.',
+    'From GET /export, or from the previous response. Left out: from the very first change.',
   ),
 })
 export type ExportChangesQuery = z.output<typeof ExportChangesQuery>
 
 export const ExportResponse = component('ExportResponse', {
-  cursor: Text.describe('Changes after it are those that an export which begins now may miss.'),
+  cursor: Text.describe('An export that begins now may miss changes after this cursor.'),
   kinds: z.array(z.object({ kind: ExportKind, records: z.int() })),
 })
 export type ExportResponse = z.output<typeof ExportResponse>

@@ -53,7 +53,7 @@ export async function exportPage(
   if (!kind)
     throw new Refusal(
       'notFound',
-      `There is no kind of record '${kindText.slice(0, 100)}' to export.${didYouMean(kindText, EXPORT_KINDS)} There are: ${EXPORT_KINDS.join(', ')}.`,
+      `There is no kind of record '${kindText.slice(0, 100)}' to export.${didYouMean(kindText, EXPORT_KINDS)} Use one of: ${EXPORT_KINDS.join(', ')}.`,
     )
   const { env, tenant, calls } = context
   const { shard, after } = readPageToken(pagingToken, tenant.shards.length)

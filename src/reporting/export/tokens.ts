@@ -4,7 +4,7 @@ import type { Tenant } from '../../platform/tenancy.ts'
 
 export const wrongToken = (name: 'pagingToken' | 'cursor'): Refusal =>
   invalidParameter(
-    `'${name}' is not one that an answer gave; send the one of the answer before, or none to begin.`,
+    `'${name}' was not issued by this service. Send the one from the previous response, or none to begin.`,
   )
 
 export const pageToken = (shard: number, after: string): string => `${shard}-${after}`
@@ -43,7 +43,7 @@ export function readCursor(text: string | undefined, { shards, restores = [] }: 
   if (text !== undefined && Number(count) < restores.length)
     throw new Refusal(
       'exportRestored',
-      "The tenant was restored to an earlier time since this 'cursor' was given out: what happened after that time is undone. Take a new one from GET /export, and export everything again.",
+      "The tenant was restored to an earlier time after this 'cursor' was issued, so some exported changes are undone. Get a new cursor from GET /export, and export everything again.",
     )
   return Array.from(shards, (_, shard) => {
     const [event = 0, journal = 0, policy] = (parts[shard] ?? '0.0').split('.').map(Number)

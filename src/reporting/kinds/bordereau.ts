@@ -20,7 +20,7 @@ export function chosenColumns(
   const names = Object.keys(lists)
   if (bordereau !== undefined && !Object.hasOwn(lists, bordereau))
     throw invalidRequest(
-      `books.json has no bordereau '${bordereau}'.${didYouMean(bordereau, names)} There are: ${names.join(', ') || 'none'}.`,
+      `books.json has no bordereau '${bordereau}'.${didYouMean(bordereau, names)} Use one of: ${names.join(', ') || 'none'}.`,
     )
   return [...new Set([...(bordereau === undefined ? [] : lists[bordereau]!), ...columns])]
 }
@@ -28,11 +28,11 @@ export function chosenColumns(
 const isOf = (name: string, ...kinds: string[]): boolean => kinds.some(kind => name.startsWith(`${kind}:`))
 
 function columnOf(name: string): Column {
-  if (isOf(name, 'exposures')) return { name, type: 'integer', about: 'How many exposures are in force.' }
+  if (isOf(name, 'exposures')) return { name, type: 'integer', about: 'Number of exposures in force.' }
   if (isOf(name, 'sum')) return { name, type: 'number', about: 'Sum over the exposures in force.' }
   const about = isOf(name, 'holder')
-    ? 'A field of the policyholder, as it is now.'
-    : 'A field of the policy, in force when the transaction takes effect.'
+    ? 'A field of the policyholder, with its current value.'
+    : 'A field of the policy, with its value when the transaction takes effect.'
   return { name, type: 'text', about }
 }
 
@@ -40,7 +40,7 @@ export const bordereau: ReportKind = {
   name: 'bordereau',
   title: 'Bordereau',
   about:
-    'A line for each transaction that is booked in the period, with premium, charges and chosen columns.',
+    'One line for each transaction that is booked in the period, with premium, charges and chosen columns.',
   takes: ['period', 'columns', 'bordereau'],
   dimensions: ['month', 'day', 'transaction'],
   usual: ['product', 'transaction'],
@@ -60,14 +60,14 @@ export const bordereau: ReportKind = {
     const wrong = chosen.find(name => !possible.includes(name))
     if (wrong !== undefined)
       throw invalidRequest(
-        `A bordereau has no column '${wrong.slice(0, 100)}'.${didYouMean(wrong, possible)} There are: ${possible.join(', ')}.`,
+        `A bordereau has no column '${wrong.slice(0, 100)}'.${didYouMean(wrong, possible)} Use one of: ${possible.join(', ')}.`,
       )
     return [
       ...TRANSACTION_COLUMNS,
       amount('premium', 'Written premium.'),
       amount('taxes', 'Taxes.'),
       amount('fees', 'Fees.'),
-      amount('heldBack', 'What a cancellation does not give back.'),
+      amount('heldBack', 'Amount that a cancellation does not refund.'),
       amount('commission', 'Commissions.'),
       ...chosen.map(columnOf),
     ]

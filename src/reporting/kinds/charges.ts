@@ -9,7 +9,7 @@ const CHARGED: ReadonlySet<string> = new Set(['tax', 'fee', 'commission', 'holdb
 export const charges: ReportKind = {
   name: 'charges',
   title: 'Taxes, fees, commissions and holdbacks',
-  about: 'What transactions and invoices booked in the period charge beside premium.',
+  about: 'Amounts other than premium in the transactions and invoices that are booked in the period.',
   takes: ['period'],
   dimensions: ['account', 'name', 'peril', 'month', 'day', 'transaction'],
   usual: ['account', 'name'],
@@ -19,13 +19,13 @@ export const charges: ReportKind = {
     {
       name: 'amount',
       type: 'amount',
-      about: 'What is charged; negative for what is given back.',
+      about: 'The amount charged; negative for refunds.',
       isMeasure: true,
     },
     {
       name: 'openingAmount',
       type: 'amount',
-      about: 'Charged before the policy came from another system.',
+      about: 'Charged before the policy was imported from another system.',
       isMeasure: true,
     },
   ],

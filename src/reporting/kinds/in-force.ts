@@ -84,7 +84,7 @@ export function requireNumeric(names: readonly string[], configuration: Configur
   const wrong = names.find(name => !known.includes(name))
   if (wrong !== undefined)
     throw invalidRequest(
-      `'${wrong.slice(0, 100)}' is no numeric field of an exposure.${didYouMean(wrong, known)} There are: ${known.join(', ') || 'none'}.`,
+      `'${wrong.slice(0, 100)}' is not a numeric field of an exposure.${didYouMean(wrong, known)} Use one of: ${known.join(', ') || 'none'}.`,
     )
 }
 
@@ -104,7 +104,7 @@ const amount = (name: string, about: string): Column => ({ name, type: 'amount',
 export const inForce: ReportKind = {
   name: 'inForce',
   title: 'In force',
-  about: 'Policies with cover at a time, with their exposures, perils and premium.',
+  about: 'Policies with cover at a given time, with their exposures, perils and premium.',
   takes: ['at', 'sums'],
   dimensions: ['peril'],
   usual: ['product'],
@@ -112,17 +112,22 @@ export const inForce: ReportKind = {
   columns({ sums, by }, { configuration }) {
     requireNumeric(sums, configuration)
     if (sums.length > 0 && by.includes('peril'))
-      throw invalidRequest(`'sums' are of exposures: they cannot be grouped by peril.`)
+      throw invalidRequest(`'sums' add up fields of exposures, so they cannot be grouped by peril.`)
     return [
-      { name: 'coverStart', type: 'time', about: 'When the segment in force begins.' },
-      { name: 'coverEnd', type: 'time', about: 'When it ends.' },
+      { name: 'coverStart', type: 'time', about: 'The start of the segment in force.' },
+      { name: 'coverEnd', type: 'time', about: 'The end of the segment in force.' },
       count('policies', 'Policies.'),
       count('exposures', 'Exposures.'),
       count('perils', 'Perils.'),
       amount('premium', 'Premium of the perils in force, for the whole term.'),
-      amount('annualPremium', 'A year of their monthly rates.'),
+      amount('annualPremium', 'Annual premium: 12 times their monthly rates.'),
       ...sums.map(
-        (name): Column => ({ name, type: 'number', about: 'Sum over exposures.', isMeasure: true }),
+        (name): Column => ({
+          name,
+          type: 'number',
+          about: 'Sum over the exposures in force.',
+          isMeasure: true,
+        }),
       ),
     ]
   },

@@ -8,13 +8,13 @@ import type { Column, ReportKind, ReportLine, ReportParameters } from '../kind.t
 const amount = (name: string, about: string): Column => ({ name, type: 'amount', about, isMeasure: true })
 
 export const TRANSACTION_COLUMNS: readonly Column[] = [
-  { name: 'transactionLocator', type: 'text', about: 'The modification; empty for changes of bills.' },
-  { name: 'recordedAt', type: 'time', about: 'When it was recorded.' },
-  { name: 'effectiveAt', type: 'time', about: 'When it takes effect.' },
+  { name: 'transactionLocator', type: 'text', about: 'The modification. Empty for changes of bills.' },
+  { name: 'recordedAt', type: 'time', about: 'The time when it was recorded.' },
+  { name: 'effectiveAt', type: 'time', about: 'The time when it takes effect.' },
   {
     name: 'bookedAt',
     type: 'time',
-    about: 'The time to which it is booked: that of its effect, or the end of the periods that were closed.',
+    about: 'The time at which it is booked: that of its effect, or the end of the closed periods.',
   },
 ]
 
@@ -33,7 +33,7 @@ export const writtenPremium: ReportKind = {
   name: 'writtenPremium',
   title: 'Written premium',
   about:
-    'The changes of price of transactions that are booked in the period, and what cancellations held back.',
+    'Price changes of the transactions that are booked in the period, and amounts held back by cancellations.',
   takes: ['period'],
   dimensions: ['peril', 'month', 'day', 'transaction'],
   usual: ['product', 'peril'],
@@ -41,8 +41,8 @@ export const writtenPremium: ReportKind = {
   columns: () => [
     ...TRANSACTION_COLUMNS,
     amount('premium', 'Written premium.'),
-    amount('heldBack', 'What a cancellation does not give back.'),
-    amount('openingPremium', 'Written before the policy came from another system.'),
+    amount('heldBack', 'Amount that a cancellation does not refund.'),
+    amount('openingPremium', 'Written before the policy was imported from another system.'),
   ],
   *lines({ journal }, parameters) {
     for (const row of journal) {
@@ -77,7 +77,7 @@ export const earnedPremium: ReportKind = {
   name: 'earnedPremium',
   title: 'Earned premium',
   about:
-    'What of the premium that was written before the end of the period is earned before it, in it, and not yet.',
+    'For premium written before the end of the period: the parts that are earned before it, in it, and after it.',
   takes: ['period', 'earning'],
   dimensions: ['peril'],
   usual: ['product', 'peril'],

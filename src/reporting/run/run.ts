@@ -258,7 +258,7 @@ async function countFault(context: RequestContext, report: store.Report): Promis
   await stop(
     context,
     { ...report },
-    'The service failed several times in a row; resume the report to try again.',
+    'The service failed several times in a row. Resume the report to try again.',
   )
 }
 

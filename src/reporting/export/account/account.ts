@@ -95,7 +95,7 @@ export function toldAccount({ holder, policies, disbursements, auxData }: Export
       ...creditUsedBy(left, currency),
       ...(hasMoney && !isHeld
         ? [
-            `payments of ${totals.paid} ${currency}, of which ${totals.credit} are credit: no invoice is carried over that could hold it`,
+            `payments of ${totals.paid} ${currency}, of which ${totals.credit} are credit: no invoice is carried over that could hold the credit`,
           ]
         : []),
     ],
@@ -112,7 +112,7 @@ function creditUsedBy(left: readonly PolicyRecord[], currency: string): string[]
   if (used === 0) return []
   return [
     used > 0
-      ? `that ${text} ${currency} of its credit paid policies that are not carried over: it is credit again`
+      ? `that ${text} ${currency} of its credit paid policies that are not carried over: this amount is credit again`
       : `${text} ${currency} of its credit, which came from refunds of policies that are not carried over`,
   ]
 }
@@ -126,7 +126,7 @@ function toldPolicy(record: PolicyRecord): Told {
     return {
       as: 'left',
       notes: paidFor(record),
-      reason: 'its perils have more characteristics than an export can hold, and are left out of it',
+      reason: 'its perils have more characteristics than an export can contain, so they are missing from it',
     }
   try {
     return { as: 'history', terms: exactTerms(record), notes }
@@ -142,7 +142,7 @@ function toldPolicy(record: PolicyRecord): Told {
         as: 'left',
         notes: paidFor(record),
         reason: accepted
-          ? `its bills are those of ${accepted.name} ${accepted.displayId}, which is accepted and not issued: issue it or take it back, and export again`
+          ? `its bills belong to ${accepted.name} ${accepted.displayId}, which is accepted and not issued: issue or invalidate it, and export again`
           : second.message,
       }
     }
@@ -157,7 +157,7 @@ export function exactTerms(record: PolicyRecord): object[] {
       .map(({ locator, taxGroups }) => [locator, taxGroups.map(tax => tax.name)] as const),
   )
   if (record.invoices.some(one => !one.transactionIssued))
-    throw new Untellable('an invoice of what is not issued')
+    throw new Untellable('an invoice of a transaction that is not issued')
   if (!isInOrder(record))
     throw new Untellable('a transaction that takes effect no later than an earlier one, or a reinstatement')
   const bills = toldBills({ ...record, policyLocator: record.locator })
@@ -205,7 +205,7 @@ export function isBilledWhole(
 
 function paidFor({ invoices, currency }: PolicyRecord): string[] {
   const paid = invoices.reduce((sum, one) => sum + paidOf(one), 0)
-  return paid === 0 ? [] : [`${amountText(paid, currency)} ${currency} that were paid for it`]
+  return paid === 0 ? [] : [`${amountText(paid, currency)} ${currency} paid for it`]
 }
 
 /**
@@ -237,7 +237,7 @@ function notesOn(record: PolicyRecord): string[] {
     ...waiting.map(one => {
       const paid = standing(one).reduce((sum, { amount }) => sum + minorOf(amount, record.currency), 0)
       const due = `${amountText(minorOf(one.totalDue, record.currency), record.currency)} ${record.currency}`
-      return `invoice ${one.locator} of a transaction that is not issued, of ${due}${paid === 0 ? '' : '; what was paid of it is credit'}`
+      return `invoice ${one.locator} of a transaction that is not issued, of ${due}${paid === 0 ? '' : '; what was paid on it is credit'}`
     }),
     ...(hasMedia(record) ? ['files of media fields'] : []),
     ...(record.documents.length > 0 ? ['documents'] : []),

@@ -159,7 +159,7 @@ function knownFirst(record: PolicyRecord, { start, opening }: Term): Segment {
   const found = record.characteristics.find(
     one => own.has(one.locator) && Number(one.startTimestamp) === start,
   )
-  if (!found) throw new Untellable('a term whose first segment is not known')
+  if (!found) throw new Untellable('a term whose first segment is unknown')
   return found
 }
 
@@ -323,12 +323,12 @@ function addHoldbacks(
     const fee = fees.find(one => one.locator === of.feeLocator)
     const peril = of.perilLocator === undefined ? undefined : elements.peril(of.perilLocator)
     const start = fee ? Number(fee.startTimestamp) : starts.get(of.perilLocator!)
-    if (start === undefined) throw new Untellable('an amount that is kept of nothing')
+    if (start === undefined) throw new Untellable('an amount held back from neither a fee nor a peril')
     const term = termAt(terms, start)
     const { steps } = terms[term]!
     const gaps = [...steps.keys()].filter(at => !steps[at]!.segment)
     const at = gaps.find(one => steps[one]!.from >= from) ?? gaps.at(-1)
-    if (at === undefined) throw new Untellable('an amount that is kept of what has not ended')
+    if (at === undefined) throw new Untellable('an amount held back from cover that has not ended')
     const place = { termAt: term, at }
     if (type === 'fee') charging.want(place, { id: 'root', kind: 'fee', name: fee!.name, minor })
     else {

@@ -127,7 +127,7 @@ export class Charging {
     const rest = left.reduce((sum, minor) => sum + minor, 0)
     if (rest !== 0)
       throw new Untellable(
-        `bills that come to ${amountText(rest, this.#currency)} ${this.#currency} more than what is charged`,
+        `bills that total ${amountText(rest, this.#currency)} ${this.#currency} more than the charges`,
       )
     const [first] = this.#steps
     for (const [bill, minor] of left.entries())

@@ -69,7 +69,7 @@ function assertTellable(
     throw new Untellable('transactions that were issued at the same moment')
   const listed = new Set(modifications.map(one => one.locator))
   for (const { policyModificationLocator: by } of bills.flatMap(one => one.items))
-    if (by !== undefined && !listed.has(by)) throw new Untellable('a change of fees or of bills alone')
+    if (by !== undefined && !listed.has(by)) throw new Untellable('a change of only fees or bills')
   const premiums = new Map<string, number>()
   for (const { type, amount, policyModificationLocator: by = '' } of bills.flatMap(one => one.items))
     if (type === 'premium') premiums.set(by, (premiums.get(by) ?? 0) + minorOf(amount, currency))
