@@ -20,7 +20,7 @@ export class PolicyObject extends DurableObject<Env> {
   async execute(message: PolicyMessage): Promise<PolicyReply> {
     if (this.#waiting >= LONGEST_LINE)
       return await replyOf({}, async () => {
-        const full = `Over ${LONGEST_LINE} operations wait for this policy; try again.`
+        const full = `More than ${LONGEST_LINE} operations are waiting for this policy; try again.`
         throw new Refusal('overloaded', full, {}, 1)
       })
     this.#waiting += 1
