@@ -84,7 +84,7 @@ export const AccountAddRequest = filledIn(
     email: Email,
     password: z.string().max(1_024).openapi({
       format: 'password',
-      description: 'Not stored for a service account, even if sent.',
+      description: 'A service account has none; a value that you send is not stored.',
     }),
     type: LongName.openapi({
       description:

@@ -52,6 +52,6 @@ export async function requireManager(database: Database, holds: SQL, isFirst: bo
   ])
   if (row?.holds !== 1)
     throw wrongState(
-      'Nobody would be left who can sign in and may change users (users.write). Give that to another person first.',
+      'No person would be left who can sign in and change users (users.write). Give another person that permission first.',
     )
 }

@@ -62,7 +62,7 @@ export async function exchangeIdToken(
 }
 
 const unknownIssuer = (): Refusal =>
-  unauthenticated('The ID token is refused: its issuer is no identity provider of the tenant.')
+  unauthenticated('The ID token is rejected: its issuer is not an identity provider of the tenant.')
 
 /** Returns none for an unknown tenant, after as many round trips: the time must not show which tenants exist. */
 export async function providersOf(
@@ -114,7 +114,7 @@ async function enterOnce(
     })
     return {
       refusal: forbidden(
-        `The identity provider '${provider.label}' gives '${username}' none of the roles that may use this tenant; ask its administrator.`,
+        `The identity provider '${provider.label}' gives '${username}' none of the roles that may use this tenant. Ask an administrator of the provider for a role.`,
       ),
     }
   }
@@ -124,7 +124,7 @@ async function enterOnce(
     return { refusal: signInFailed() }
   }
   if (!row && known.count >= MOST_ACCOUNTS)
-    throw tooLarge(`The tenant has ${MOST_ACCOUNTS} accounts, which is the most; delete some.`)
+    throw tooLarge(`The tenant has ${MOST_ACCOUNTS} accounts, which is the limit. Delete some first.`)
   const { name, email } = personOf(verified.claims, username)
   const roles = given.map(one => one.name)
   const hasOthers = roles.join() !== former.join()
@@ -205,7 +205,9 @@ async function readKnown(
         : []),
     ])
   if (used)
-    throw unauthenticated('The ID token is refused: it was used before; sign in at the provider again.')
+    throw unauthenticated(
+      'The ID token is rejected: it has already been used. Sign in at the provider again.',
+    )
   const takenNames = new Set(taken.map(({ username }) => username))
   return {
     identity,

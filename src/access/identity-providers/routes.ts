@@ -40,7 +40,7 @@ export const identityProviderRoutes: readonly Route[] = [
   remove('/auth/providers/{name}', {
     summary: 'Delete an identity provider',
     description:
-      'Bindery only. Nobody can sign in by it any more. Accounts that sign in by no other provider are disabled, and their access tokens end everywhere within 5 seconds; if the provider is set again, the next sign-in of a person enables their account. Rejected if a mapping gives permissions that you lack (422 `beyondOwner`), if you sign in only by this provider, and if the last person who may change users could not sign in any more (409). If it replaced passwords, they work again.',
+      'Bindery only. Nobody can sign in by it any more. Accounts that sign in by no other provider are disabled, and their access tokens end everywhere within 5 seconds; if the provider is set again, the next sign-in of a person enables their account. Rejected if a mapping gives permissions that you lack (422 `beyondOwner`), if you sign in only by this provider, or if the last person who may change users could not sign in any more (409). If it replaced passwords, they work again.',
     permission: 'users.write',
     answer: { description: 'The provider is deleted.' },
     handle: async ({ params }, context) => (await providers()).deleteProvider(params.name, context),

@@ -94,7 +94,7 @@ const Bills = z.strictObject({
         to: Time.optional(),
       }),
     )
-    .describe('Bills that are not made yet; only for a policy.'),
+    .describe('Planned bills; only for a policy.'),
   morePlanned: MoreCount,
 })
 
@@ -127,7 +127,7 @@ function shownBills(invoices: readonly Json[], future: readonly Json[]) {
 
 const readBills = defineTool({
   name: 'read_bills',
-  title: 'Read invoices and what is due',
+  title: 'Read invoices and planned bills',
   about:
     'Lists outstanding invoices, the invoices settled last, and planned bills, of a policy or of a policyholder with all its policies. Name one of the two.',
   effect: 'reads',

@@ -16,7 +16,9 @@ const readEvents = defineTool({
       'For the first page. Without it and without a cursor: from the first event.',
     ),
     type: NameIn.optional().describe('Only events of this type, such as policy.issue; for the first page.'),
-    cursor: More.describe('The cursor of the previous page. With it, only pageSize is also used.'),
+    cursor: More.describe(
+      'The cursor of the previous page. With it, all other parameters are ignored; the page size is that of the first page.',
+    ),
     pageSize: z.number().int().min(1).max(50).default(20),
   }),
   output: z.strictObject({

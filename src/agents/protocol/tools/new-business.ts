@@ -30,7 +30,7 @@ const risk = {
   exposures: z
     .array(ExposureIn)
     .max(50)
-    .describe('Perils have amounts as decimal numbers; indemnities can also be: unlimited.'),
+    .describe('Amounts of perils are decimal numbers; an indemnity can also be: unlimited.'),
   paymentSchedule: NameIn.optional().describe('A name that read_product lists. Left out: the first.'),
 }
 
