@@ -19,7 +19,7 @@ export const billingRoutes: readonly Route[] = [
   post('/invoice/{invoiceLocator}/pay', {
     summary: 'Pay an invoice',
     description:
-      'In full, unless `amount` says otherwise: less leaves the invoice outstanding with the payment, and what is beyond it becomes a credit of the policyholder. The invoice of a refund is paid by a negative amount, up to what was paid in for the policy and not yet paid out or credited; without an amount the rest is written off. Where nothing may go out it is refused (409), and the refund is written off. `fieldValues` are held against `payment/payment.json`, with its required fields.',
+      'Pays the full amount unless `amount` is given. With a smaller amount, the invoice stays outstanding with the payment; the excess of a larger amount becomes a credit of the policyholder. To pay the invoice of a refund, send a negative amount, up to what was paid for the policy and not yet paid out or credited; without an amount, the rest is written off. If nothing can be paid out, the request is rejected (409), and the refund is written off. `fieldValues` are checked against `payment/payment.json`, including its required fields.',
     permission: 'invoices.pay',
     body: { schema: contract.PaymentCreateRequest, required: false },
     answer: payment,
@@ -27,9 +27,9 @@ export const billingRoutes: readonly Route[] = [
       billing.payInvoice(context, params.invoiceLocator, body ?? contract.PaymentCreateRequest.parse({})),
   }),
   get('/invoice/{invoiceLocator}/financialTransactions', {
-    summary: 'What an invoice bills, item by item',
+    summary: 'List the items of an invoice',
     description:
-      'Commissions are itemised too and belong to no total. Of more than 10,000 items those of the same type and name are summed.',
+      'Also lists commissions, which are not part of any total. If there are more than 10,000 items, those of the same type and name are summed.',
     permission: ['transactions.read', 'invoices.read'],
     answer: { schema: contract.GetInvoiceFinancialTransactionsResponse, description: 'The items.' },
     handle: ({ params }, context) => billing.readInvoiceItems(context, params.invoiceLocator),
@@ -43,21 +43,24 @@ export const billingRoutes: readonly Route[] = [
   post('/payments/{paymentLocator}/reverse', {
     summary: 'Reverse a payment',
     description:
-      'Its invoice is outstanding again; where the due time of a paid invoice is past, it becomes the end of today. 409 for an offset, which is reversed only with what caused it.',
+      'Its invoice is outstanding again. If the due time of a paid invoice has passed, the new due time is the end of today. 409 for an offset, which is reversed only together with its cause.',
     permission: 'payments.reverse',
     answer: payment,
     handle: ({ params }, context) => billing.reversePayment(context, params.paymentLocator),
   }),
   get('/policyholder/{policyholderLocator}/invoices', {
-    summary: 'Invoices of all policies of a policyholder, oldest first',
+    summary: 'List invoices of all policies of a policyholder, oldest first',
     permission: 'invoices.list',
-    answer: { schema: z.array(contract.PolicyInvoiceResponse), description: 'All of them, void ones too.' },
+    answer: {
+      schema: z.array(contract.PolicyInvoiceResponse),
+      description: 'All invoices, including void ones.',
+    },
     handle: ({ params }, context) => billing.invoicesOfHolder(context, params.policyholderLocator),
   }),
   get('/policyholder/{policyholderLocator}/credits', {
-    summary: 'What a policyholder has left of payments, and what made and used it',
+    summary: 'Read the credit of a policyholder and its movements',
     description:
-      'A payment beyond what its invoice asked for leaves a credit. The next invoices of any of its policies are paid from it as they are made; `pay` with `source=credit` uses it for one that is there.',
+      'A payment of more than the amount due of its invoice leaves a credit. New invoices of any policy of the policyholder are paid from it; `pay` with `source=credit` uses it for an existing invoice.',
     permission: ['payments.list', 'payments.read'],
     query: contract.PolicyholderCreditsQuery,
     answer: {
@@ -67,21 +70,21 @@ export const billingRoutes: readonly Route[] = [
     handle: ({ params, query }, context) => billing.creditsOf(context, params.policyholderLocator, query),
   }),
   get('/policyholder/{policyholderLocator}/disbursements', {
-    summary: 'What was paid out of the credit of a policyholder, oldest first',
+    summary: 'List disbursements of the credit of a policyholder, oldest first',
     permission: ['payments.list', 'payments.read'],
     query: DisbursementsQuery,
-    answer: { schema: DisbursementListResponse, description: 'A page of them.' },
+    answer: { schema: DisbursementListResponse, description: 'A page of disbursements.' },
     handle: ({ params, query }, context) => disbursementsOf(context, params.policyholderLocator, query),
   }),
   get('/policy/{policyLocator}/checkInvoices', {
-    summary: 'All invoices of a policy with their items, and those that are planned',
+    summary: 'List all invoices of a policy with their items, and the planned ones',
     permission: ['invoices.list', 'invoices.read'],
-    answer: { schema: contract.CheckInvoicesResponse, description: 'What is billed, and what will be.' },
+    answer: { schema: contract.CheckInvoicesResponse, description: 'The existing and the planned invoices.' },
     handle: ({ params }, context) => billing.checkInvoices(context, params.policyLocator),
   }),
   post('/policy/{policyLocator}/issueNextInvoice', {
-    summary: 'Make the earliest planned invoice now',
-    description: 'It is due when it was planned to be. Answers 409 when none is planned.',
+    summary: 'Generate the earliest planned invoice now',
+    description: 'It is due when it was planned to be due. Responds with 409 if none is planned.',
     permission: 'invoices.issue',
     answer: invoice,
     handle: ({ params }, context) => billing.issueNextInvoice(context, params.policyLocator),

@@ -23,7 +23,7 @@ import { PerilCreateRequest } from '../../policy/contract/requests.ts'
 const LONGEST_FORMULA = 1_000_000
 
 const Formula = z.string().max(LONGEST_FORMULA).openapi({
-  description: 'The Liquid text of a premium formula, as it would be in <peril>.premium.liquid.',
+  description: 'The Liquid text of a premium formula, as in <peril>.premium.liquid.',
   example: '{{ data.exposure_characteristics.field_values.vehicle_value | times: 0.02 | set_year_premium }}',
 })
 
@@ -35,7 +35,9 @@ const FieldGroups = z
         breaks(ctx, `must have at most ${LONGEST_LIST} entries`)
     }),
   )
-  .describe('The values of each field group by a locator that a field of type group lists. Any text will do.')
+  .describe(
+    'Values of field groups, by the locators that fields of type group list. A locator can be any text.',
+  )
 
 const characteristics = { fieldValues: RequestFieldValues, fieldGroupsByLocator: FieldGroups }
 
@@ -71,7 +73,7 @@ export const CheckPerilPremiumRequest = component('CheckPerilPremiumRequest', {
   exposureCharacteristics: ExposureCharacteristicsPriceRequest,
   perilName: Name,
   perilCharacteristics: PerilCharacteristicsPriceRequest,
-  configVersion: optional(requestInteger(1)).describe('Left out: the latest version of the configuration.'),
+  configVersion: optional(requestInteger(1)).describe('Default: the latest version of the configuration.'),
 })
 export type CheckPerilPremiumRequest = z.infer<typeof CheckPerilPremiumRequest>
 
@@ -81,7 +83,7 @@ export const CheckExistingPerilPremiumRequest = component('CheckExistingPerilPre
     .preprocess(wire => (typeof wire === 'number' ? String(wire) : wire), z.string().min(1).max(64))
     .openapi({ description: "The peril's displayId, or its locator.", example: '100000331' }),
   perilCharacteristicsLocator: OptionalLocator.describe(
-    "Which of the peril's characteristics; left out, the last ones in force.",
+    "Locator of the peril's characteristics. Default: the last ones in force.",
   ),
 })
 export type CheckExistingPerilPremiumRequest = z.infer<typeof CheckExistingPerilPremiumRequest>
@@ -90,21 +92,23 @@ const CalculationWarning = z.object({ line: Integer, column: Integer, message: T
 
 /** None of it is stored. */
 export const CalculationResponse = component('CalculationResponse', {
-  premium: Amount.describe('For the span of the characteristics.'),
+  premium: Amount.describe('Premium for the period of the characteristics.'),
   premiumCurrency: Currency,
-  monthPremium: Amount.describe('The rate of a month, with up to 7 places.'),
+  monthPremium: Amount.describe('Monthly rate, with up to 7 decimal places.'),
   technicalPremium: OptionalAmount,
   technicalPremiumCurrency: Currency.optional(),
   monthTechnicalPremium: OptionalAmount,
   commissions: z.array(CommissionResponse),
-  taxGroups: z.array(TaxGroupResponse).describe("By the product's taxes, which run on every priced peril."),
+  taxGroups: z
+    .array(TaxGroupResponse)
+    .describe('Taxes of the product, which are computed for every priced peril.'),
   assignedVariables: z
     .record(Text, z.unknown())
     .describe(
-      'What the formula assigned, by name. Long texts and lists are cut off; what is beyond is shown as `…`.',
+      'Variables that the formula assigned, by name. Long texts and lists are truncated; `…` marks the rest.',
     ),
   warnings: z
     .array(CalculationWarning)
-    .describe('Untidy forms of the text, which are understood all the same.'),
+    .describe('Syntax in the text that is accepted but should be corrected.'),
 })
 export type CalculationResponse = z.infer<typeof CalculationResponse>

@@ -129,7 +129,7 @@ function dataOf(
   const missing = groups
     .filter(({ locator }) => !Object.hasOwn(contents, locator))
     .map(({ fieldName, locator }) => {
-      const problem = `lists '${locator}', which fieldGroupsByLocator has no values of`
+      const problem = `lists '${locator}', but fieldGroupsByLocator has no values for it`
       return fieldError(fieldName, 'INVALID_VALUE', problem)
     })
   const listed = new Set(groups.map(({ locator }) => locator))

@@ -23,7 +23,7 @@ const LARGEST_OFFSET = 100_000
 export const WholeListQuery = z.object({
   offset: optional(requestInteger(0, LARGEST_OFFSET)),
   count: optional(requestInteger(1).transform(count => Math.min(count, MOST_WHOLE))).describe(
-    `Entries of one page, at most ${MOST_WHOLE}.`,
+    `Entries per page, at most ${MOST_WHOLE}.`,
   ),
 })
 export type WholeListQuery = z.output<typeof WholeListQuery>
@@ -36,18 +36,18 @@ export type QuoteListResponse = z.output<typeof QuoteListResponse>
 
 export const InvoiceJobResponse = component('InvoiceJobResponse', {
   policyLocator: Text,
-  transactionLocator: Text.describe('The modification whose plan it is of.'),
-  installmentNumber: Integer.describe('Its place in that plan, from 1.'),
+  transactionLocator: Text.describe('Modification whose plan contains the invoice.'),
+  installmentNumber: Integer.describe('Position in that plan, from 1.'),
   state: z
     .enum(['queued', 'completed', 'cancelled'])
     .describe(
-      'queued: the invoice is planned; completed: it was made; cancelled: it will not be made, for its quote was given up or something else takes it over.',
+      'queued: the invoice is planned; completed: it was generated; cancelled: it will not be generated, because its quote was discarded or other invoices replace it.',
     ),
-  generateTime: DateTime.describe('When the invoice was made, or is to be.'),
+  generateTime: DateTime.describe('When the invoice was or will be generated.'),
   dueTime: DateTime,
   startTime: DateTime,
   endTime: DateTime,
-  amount: Amount.describe('What it asks for.'),
+  amount: Amount.describe('The amount due.'),
   amountCurrency: Currency,
   invoiceLocator: OptionalText,
 })
@@ -72,11 +72,11 @@ export type BillingTriggerResponse = z.output<typeof BillingTriggerResponse>
 export const SegmentResponse = component('SegmentResponse', {
   locator: Text,
   transactionLocator: Text,
-  type: z.enum(['coverage', 'gap']).describe('gap: the transaction ended the coverage of this span.'),
+  type: z.enum(['coverage', 'gap']).describe('gap: the transaction ended the coverage of this period.'),
   startTime: DateTime,
   endTime: DateTime,
   characteristics: PolicyCharacteristicsResponse.optional().describe(
-    'Of coverage: the segment as the policy shows it.',
+    'For coverage: the segment, as in the policy.',
   ),
 })
 export type SegmentResponse = z.output<typeof SegmentResponse>

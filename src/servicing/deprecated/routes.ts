@@ -3,7 +3,7 @@ import * as contract from './contract.ts'
 
 const { get, patch } = forTenant('Deprecated')
 
-const jobs = { schema: contract.InvoiceJobListResponse, description: 'All of them.' }
+const jobs = { schema: contract.InvoiceJobListResponse, description: 'All invoices, as jobs.' }
 
 // Loaded on first use, so that the service starts without it.
 const service = () => import('./service.ts')
@@ -11,7 +11,7 @@ const service = () => import('./service.ts')
 export const deprecatedRoutes: readonly Route[] = [
   get('/billing/{tenantLocator}/jobs/invoices/policies/{locator}/list', {
     deprecated: true,
-    summary: 'Invoices of a policy, made and planned, as jobs',
+    summary: 'List invoices of a policy, generated and planned, as jobs',
     description: 'Use `GET /policy/{policyLocator}/checkInvoices`.',
     permission: ['invoices.list', 'invoices.read'],
     answer: jobs,
@@ -19,41 +19,40 @@ export const deprecatedRoutes: readonly Route[] = [
   }),
   get('/billing/{tenantLocator}/jobs/invoices/quotes/{locator}/list', {
     deprecated: true,
-    summary: 'Invoices of a quote, made and planned, as jobs',
-    description: 'Use `GET /quotes/{quoteLocator}`, whose `invoices` are those planned.',
+    summary: 'List invoices of a quote, generated and planned, as jobs',
+    description: 'Use `GET /quotes/{quoteLocator}`, whose `invoices` are the planned ones.',
     permission: ['invoices.list', 'invoices.read'],
     answer: jobs,
     handle: async ({ params }, context) => (await service()).invoiceJobsOfQuote(context, params.locator),
   }),
   patch('/policy/{tenantLocator}/policies/{locator}/billingTrigger', {
     deprecated: true,
-    summary: 'Say with which action billing begins',
+    summary: 'Set the action that starts billing',
     description:
-      'That is a matter of the product: `invoicing.generatingEvent` of its configuration. The request is answered where it asks for what is so, and refused (409) where it does not.',
+      'The product determines it: `invoicing.generatingEvent` of its configuration. A request for that value succeeds and changes nothing. Any other value is rejected (409).',
     permission: 'policies.write',
     body: { schema: contract.BillingTriggerUpdateRequest, required: true },
-    answer: { schema: contract.BillingTriggerResponse, description: 'What is so.' },
+    answer: { schema: contract.BillingTriggerResponse, description: 'The action that starts billing.' },
     handle: async ({ params, body }, context) =>
       (await service()).setBillingTrigger(context, params.locator, body),
   }),
   get('/policy/{tenantLocator}/policies/snapshot/list', {
     deprecated: true,
-    summary: 'List policies whole',
+    summary: 'List complete policies',
     description:
-      'In the order of their locators. Use `GET /policies` for the list, and `POST /policies/{policyLocator}/snapshot` for each.',
+      'Ordered by locator. Use `GET /policies` for the list, and `POST /policies/{policyLocator}/snapshot` for each policy.',
     permission: 'policies.list',
     query: contract.WholeListQuery,
     answer: {
       schema: contract.PolicySnapshotListResponse,
-      description: 'A page of policies as they are now.',
+      description: 'A page of policies in their current state.',
     },
     handle: async ({ query }, context) => (await service()).listSnapshots(context, query),
   }),
   get('/policy/{tenantLocator}/quotes/list', {
     deprecated: true,
     summary: 'List quotes of all policies',
-    description:
-      'Of new business, in the order of their locators. Use `GET /policies/{policyLocator}/quotes`.',
+    description: 'Quotes of new business, ordered by locator. Use `GET /policies/{policyLocator}/quotes`.',
     permission: 'quotes.list',
     query: contract.WholeListQuery,
     answer: { schema: contract.QuoteListResponse, description: 'A page of quotes.' },
@@ -61,11 +60,11 @@ export const deprecatedRoutes: readonly Route[] = [
   }),
   get('/policy/{tenantLocator}/transactions/{locator}/segments/list', {
     deprecated: true,
-    summary: 'Segments that a transaction made',
+    summary: 'List the segments of a transaction',
     description:
-      'A transaction is a modification, named by its own locator or by that of its endorsement, renewal, quote, cancellation or reinstatement. Use `GET /policy/{policyLocator}`.',
+      'A transaction is a modification. Name it by its own locator or by that of its endorsement, renewal, quote, cancellation or reinstatement. Use `GET /policy/{policyLocator}`.',
     permission: ['transactions.list', 'transactions.read'],
-    answer: { schema: contract.SegmentListResponse, description: 'All of them, in the order of time.' },
+    answer: { schema: contract.SegmentListResponse, description: 'All segments, in order of time.' },
     handle: async ({ params }, context) => (await service()).listSegments(context, params.locator),
   }),
   get('/policy/{tenantLocator}/transactions/{locator}/segments/{segmentLocator}', {

@@ -79,7 +79,7 @@ export async function setBillingTrigger(
   const { generatingEvent } = product.invoicing
   if (generatingEvent !== billingTrigger)
     throw wrongState(
-      `Policy ${locator} is billed on ${generatingEvent}, as its product '${product.name}' says; set invoicing.generatingEvent there, deploy it, and upgrade the policy.`,
+      `Policy ${locator} is billed on ${generatingEvent}, as set by its product '${product.name}'. To change it, set invoicing.generatingEvent there, deploy it, and upgrade the policy.`,
     )
   return { policyLocator: locator, billingTrigger }
 }

@@ -128,7 +128,7 @@ function waitSeconds({ headers }: Response): number {
 async function pdfOf(answer: Response): Promise<Uint8Array> {
   const bytes = new Uint8Array(await answer.arrayBuffer())
   if (new TextDecoder('latin1').decode(bytes.subarray(0, 5)) !== '%PDF-')
-    throw new Error(`Browser Rendering answered ${answer.status} with something that is no PDF.`)
+    throw new Error(`Browser Rendering responded with ${answer.status} and content that is not a PDF.`)
   return bytes
 }
 
@@ -137,8 +137,8 @@ async function problemOf(answer: Response): Promise<Error> {
   const message = messageOf(await answer.text())
   const { status } = answer
   if (status === 400 || status === 413 || (status === 422 && !/time.?out|timed|crash/i.test(message)))
-    return new ConversionError(`Browser Rendering refused the document: ${message}`)
-  return new Error(`Browser Rendering answered ${status}: ${message}`)
+    return new ConversionError(`Browser Rendering rejected the document: ${message}`)
+  return new Error(`Browser Rendering responded with ${status}: ${message}`)
 }
 
 /** Returns the messages of `{errors: [{message, detail}]}`, or the text itself. */

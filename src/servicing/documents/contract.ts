@@ -17,14 +17,14 @@ export const RenderQuery = SelectionQuery
 
 export const RenderTemplateRequest = component('RenderTemplateRequest', {
   data: optional(z.record(z.string(), z.unknown())).describe(
-    'What the template sees as `data` (in Velocity `$data`).',
+    'The value of `data` in the template (in Velocity `$data`).',
   ),
-  type: optional(DocumentType).describe('pdf when left out.'),
+  type: optional(DocumentType).describe('Default: pdf.'),
   configVersion: optional(requestInteger(0)).describe(
-    'Whose tables, time zone and currency hold; the newest when left out.',
+    'The version whose tables, time zone and currency apply. Default: the newest.',
   ),
-  productName: OptionalName.describe('Whose tables and static files are used too.'),
-  now: optional(RequestDateTime).describe('The time of `now`; the present when left out.'),
+  productName: OptionalName.describe('A product whose tables and static files are also available.'),
+  now: optional(RequestDateTime).describe('The value of `now`. Default: the current time.'),
   pageLayout: optional(PageLayout),
 })
 export type RenderTemplateRequest = z.output<typeof RenderTemplateRequest>
@@ -34,13 +34,13 @@ const Used = z.object({ name: Text, staticName: Text, revision: Text })
 export const RenderTemplateResponse = component('RenderTemplateResponse', {
   type: DocumentType,
   templateFormat: z.enum(TEMPLATE_FORMATS),
-  html: Text.optional().describe('Of type html.'),
-  pdf: Text.optional().openapi({ description: 'Of type pdf, in Base64.', format: 'byte' }),
+  html: Text.optional().describe('Present if type is html.'),
+  pdf: Text.optional().openapi({ description: 'Present if type is pdf. In Base64.', format: 'byte' }),
   undefinedNames: Texts.describe(
-    'What the template asked for and the data does not have, as it stands in the source; at most 200.',
+    'Names that the template used and the data does not have, as written in the source; at most 200.',
   ),
   warnings: Texts,
   template: Used,
-  snippets: z.array(Used).describe('Those that it included, as they are in force.'),
+  snippets: z.array(Used).describe('The included snippets, in their revisions in force.'),
 })
 export type RenderTemplateResponse = z.output<typeof RenderTemplateResponse>

@@ -213,7 +213,7 @@ const openFor = ({ tables, resources }: MakingContext, drafts: readonly PolicyDo
 const givenUp = ({ locator }: PolicyDocument): Made => ({
   locator,
   outcome: 'conversionError',
-  failure: `It could not be made in ${MOST_ATTEMPTS} tries; the service's log says why.`,
+  failure: `It could not be created in ${MOST_ATTEMPTS} attempts; the log of the service says why.`,
 })
 
 /**

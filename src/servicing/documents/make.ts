@@ -95,14 +95,14 @@ export async function makeDocument(document: Draft, context: MakingContext): Pro
   if (!template)
     return failed(
       'dataError',
-      `The configuration has no template '${document.templateName}', and none is in force as a resource; deploy it, or repair the version.`,
+      `The configuration has no template '${document.templateName}', and none is in force as a resource. Deploy it, or repair the version.`,
     )
   const { name } = template
   let data: object
   try {
     data = documentData({ ...loaded, aggregate: policyAsOf(loaded, createdAt) }, document)
   } catch (problem) {
-    return failed('dataError', `What the template is to see could not be collected: ${String(problem)}`)
+    return failed('dataError', `The data for the template could not be collected: ${String(problem)}`)
   }
   const environment = environmentOf(data, loaded, createdAt, tables, basis)
   const declared = loaded.configuration.configuration.resources?.templateSnippets ?? {}
@@ -159,7 +159,10 @@ async function staticProduct(name: string, files: StaticFiles, declared?: Docume
   const type = typeOfBytes(bytes)
   if (!type) return failed('renderError', `the static document '${name}' is neither a PDF nor HTML.`)
   if (declared && type !== declared)
-    return failed('renderError', `the static document '${name}' is ${type}, and the document ${declared}.`)
+    return failed(
+      'renderError',
+      `the static document '${name}' is ${type}, but the document must be ${declared}.`,
+    )
   return { outcome: 'ready', type, bytes }
 }
 
@@ -229,7 +232,7 @@ function decodeName(name: string): string {
 /** Limit on the characters of all images. Each image counts every time that the page shows it. */
 const MOST_IMAGE_CHARACTERS = 20_000_000
 
-const TOO_MANY_IMAGES = `its images, each as often as it is shown, are more than ${(MOST_IMAGE_CHARACTERS * 3) / 4_000_000} MB together`
+const TOO_MANY_IMAGES = `its images, counted each time they are shown, are larger than ${(MOST_IMAGE_CHARACTERS * 3) / 4_000_000} MB in total`
 
 /** Returns the HTML with each image as a data URL, or a message about the image that fails. */
 async function withImages(html: string, files: StaticFiles): Promise<{ text: string } | { problem: string }> {
@@ -287,7 +290,7 @@ async function fontsOf(
     total += bytes.length
     if (fonts.size > MOST_FONTS || total > MOST_FONT_BYTES)
       return {
-        problem: `its fonts are more than ${MOST_FONTS} or ${MOST_FONT_BYTES / 1_000_000} MB together`,
+        problem: `it has more than ${MOST_FONTS} fonts or more than ${MOST_FONT_BYTES / 1_000_000} MB of fonts`,
       }
   }
   return { fonts }
@@ -308,5 +311,5 @@ function missingLetters(missing: string): string {
     .slice(0, MOST_LETTERS_NAMED)
     .map(letter => `${letter} (U+${letter.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')})`)
   const more = all.length > MOST_LETTERS_NAMED ? ` and ${all.length - MOST_LETTERS_NAMED} more` : ''
-  return `no font has ${named.join(', ')}${more}; boxes stand in their places. Upload a font that has them, or put it into static_documents, and name it by @font-face.`
+  return `no font has ${named.join(', ')}${more}; they are shown as boxes. Upload a font that has them or put it into static_documents, and name it in @font-face.`
 }

@@ -49,7 +49,7 @@ export async function mergeSources(
   if (sources.some(({ state }) => state === 'waiting')) return undefined
   const failed = sources.find(({ state }) => state === 'failed')
   if (failed) {
-    const failure = `'${failed.name}' is to be a part of it, and could not be made: ${failed.failure}`
+    const failure = `'${failed.name}' is one of its parts and could not be created: ${failed.failure}`
     return { outcome: 'dataError', failure }
   }
   return sources.length === 0 ? { outcome: 'none' } : await mergeFiles(document, sources, merging)
@@ -80,7 +80,7 @@ async function pdfOf(
     return (await inLane(() => renderer.render(html, pageOf(pageLayout), fonts, madeAt))).bytes
   } catch (problem) {
     if (ConversionError.is(problem))
-      throw new ConversionError(`'${name}' cannot be made into a PDF: ${problem.message}`)
+      throw new ConversionError(`'${name}' cannot be converted to PDF: ${problem.message}`)
     throw problem
   }
 }
@@ -95,7 +95,7 @@ async function mergeFiles(
   if (tooMany)
     return {
       outcome: 'conversionError',
-      failure: `With '${tooMany.name}' more than ${MOST_HTML_SOURCES} of its parts are HTML, the most that are made into PDFs.`,
+      failure: `With '${tooMany.name}', more than ${MOST_HTML_SOURCES} of its parts are HTML, the most that can be converted to PDF.`,
     }
   const place = filePlace()
   try {
@@ -104,13 +104,13 @@ async function mergeFiles(
     for (const { locator, name, type, pageLayout } of sources) {
       calls.r2 += 1
       const file = await tenantFiles(env, tenant).get(fileKey(tenant, ...documentPath(locator)))
-      if (!file) throw new Error(`The file of document ${locator} is not there.`)
+      if (!file) throw new Error(`The file of document ${locator} does not exist.`)
       size += file.size
       if (size > LARGEST_SOURCES_BYTES) {
         await file.body.cancel()
         return {
           outcome: 'conversionError',
-          failure: `With '${name}' its parts are larger than ${LARGEST_SOURCES_BYTES} bytes, the most that can be merged.`,
+          failure: `With '${name}', its parts are larger than ${LARGEST_SOURCES_BYTES} bytes, the most that can be merged.`,
         }
       }
       place.reach(size)

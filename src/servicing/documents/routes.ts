@@ -25,7 +25,7 @@ export const documentRoutes: readonly Route[] = [
   post('/policy/{policyLocator}/addDocument', {
     summary: 'Upload a document to a policy',
     description:
-      'A PDF or HTML file of at most 25 MiB; its bytes decide which of the two it is. `displayName` and `documentType` stand in the query or are parts of the form. It causes no transaction.',
+      'A PDF or HTML file of at most 25 MiB; its bytes determine its type. `displayName` and `documentType` are in the query or are parts of the form. Uploading creates no transaction.',
     permission: 'policies.write',
     query: AddDocumentQuery,
     form: { schema: AddDocumentForm, file: 'document', largestFileBytes: LARGEST_UPLOAD_BYTES },
@@ -44,20 +44,20 @@ export const documentRoutes: readonly Route[] = [
   }),
   get('/policies/{policyLocator}/documents', {
     summary: 'List the documents of a policy and of all its records',
-    description: 'Bindery only. Those of quotes that were not chosen, and of invoices, are among them.',
+    description: 'Bindery only. Includes documents of quotes that were not chosen, and of invoices.',
     permission: 'policies.read',
     query: RecordDocumentsQuery,
     answer: {
       schema: z.array(RecordDocumentResponse),
-      description: 'In the order in which they were asked for.',
+      description: 'In the order in which they were requested.',
     },
     handle: async ({ params, query }, context) =>
       (await service()).listDocuments(context, params.policyLocator, query),
   }),
   post('/policies/{policyLocator}/documents/makeAgain', {
-    summary: 'Make documents of a policy again',
+    summary: 'Create documents of a policy again',
     description:
-      'Bindery only. For documents that could not be made, once the template or the configuration is repaired; named ones are made again also if they are there, and keep their locator. Each shows the policy as it was when the document was first asked for, by the template that is in force now. Until it is made its state is `draft`; `document.ready` or `document.failed` tells what came of it. A template that no longer wants the document removes it.',
+      'Bindery only. For documents that could not be created, after the template or the configuration was corrected. Named documents are created again even if they exist, and keep their locator. Each shows the policy as it was when the document was first requested, with the template that is in force now. Until a document is created, its state is `draft`; `document.ready` or `document.failed` reports the result. If its template no longer produces a document, the document is removed.',
     permission: 'policies.write',
     body: { schema: MakeDocumentsAgainRequest, required: false },
     answer: { schema: z.array(RecordDocumentResponse), description: 'All documents of the policy.' },
@@ -65,14 +65,14 @@ export const documentRoutes: readonly Route[] = [
       (await service()).makeDocumentsAgain(context, params.policyLocator, body),
   }),
   post('/document/renderPolicyDocument', {
-    summary: 'Render a template over a policy, for authors of templates',
+    summary: 'Render a template for a policy',
     description:
-      'The template by its name, or its text. It sees what a document of the policy sees, or of the quote, endorsement, renewal, cancellation, reinstatement, invoice, grace period or lapse that is named; and like that document it uses the templates, snippets, fonts, static documents and tables that are in force when its transaction takes effect, else those of the configuration. The answer names the file, which is kept for an hour and for no longer; with `Accept: application/pdf` or `text/html` it is the file itself, and nothing is stored. The policy does not change. A template that fails answers 422 with its line and column.',
+      'For authors of templates. Send the name of a template or its text. The template has the same data as a document of the policy, or of the quote, endorsement, renewal, cancellation, reinstatement, invoice, grace period or lapse that is named. It uses the templates, snippets, fonts, static documents and tables that are in force when the transaction takes effect, otherwise those of the configuration. The response names the file, which is kept for one hour; with `Accept: application/pdf` or `text/html`, the response is the file itself, and nothing is stored. The policy does not change. A template that fails is 422 with its line and column.',
     permission: 'policies.read',
     body: { schema: RenderDocumentRequest, required: true, largestBytes: 6 * 1024 * 1024 },
     answer: {
       schema: RenderedDocumentResponse,
-      description: 'Where the PDF or the HTML is; or the file itself, for a client that asks for it.',
+      description: 'Address of the PDF or HTML; or the file itself, if the client accepts its type.',
       fileMedia: ['application/pdf', 'text/html'],
     },
     handle: async ({ body, asksForFile }, context) => {
@@ -86,13 +86,13 @@ export const documentRoutes: readonly Route[] = [
 
 export const templateRenderRoutes: readonly Route[] = [
   templates.post('/resource/{tenantLocator}/templates/{name}/render', {
-    summary: 'Render a template over data, for authors of templates',
+    summary: 'Render a template with your own data',
     description:
-      'Snippets and fonts are those in force at `date` and for `jurisdiction`. Nothing is stored. A template that fails or passes a limit answers 422 with its name, line and column; names that the data does not have are listed.',
+      'For authors of templates. Uses the snippets and fonts that are in force at `date` and for `jurisdiction`. Nothing is stored. A template that fails or exceeds a limit is 422 with its name, line and column. Names that the data does not have are listed.',
     permission: 'templates.read',
     query: RenderQuery,
     body: { schema: RenderTemplateRequest, required: true },
-    answer: { schema: RenderTemplateResponse, description: 'The HTML, or the PDF, and what was undefined.' },
+    answer: { schema: RenderTemplateResponse, description: 'The HTML or the PDF, and the undefined names.' },
     handle: async ({ params, query, body }, context) =>
       await (await service()).renderTemplateResource(params.name, query, body, context),
   }),

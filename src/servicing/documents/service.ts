@@ -153,12 +153,12 @@ export async function renderPolicyDocument(
   if (product.outcome === 'none')
     throw new Refusal(
       'templateFailed',
-      `${templateName} says that there is to be no document (render_static_document).`,
+      `${templateName} says that there is no document (render_static_document).`,
     )
   if (product.outcome === 'dataError' && !template && !Object.hasOwn(loaded.product.templates, templateName))
     throw new Refusal(
       'notFound',
-      `The configuration has no template '${templateName}', and none of that name is in force as a resource; send its text as 'template'.`,
+      `The configuration has no template '${templateName}', and none with that name is in force as a resource. Send its text as 'template'.`,
     )
   throw renderingFailed(product)
 }
@@ -323,6 +323,6 @@ const usedResource = ({ name, staticName, revision }: Resource) => ({ name, stat
 function staticDocumentWarnings(staticDocument: string | null | undefined): string[] {
   if (staticDocument === undefined) return []
   return staticDocument === null
-    ? ['The template says that there is to be no document (render_static_document).']
-    : [`The template asks for the static document '${staticDocument}' in place of what is shown here.`]
+    ? ['The template says that there is no document (render_static_document).']
+    : [`The template uses the static document '${staticDocument}' instead of what is shown here.`]
 }

@@ -19,24 +19,24 @@ const OCCASIONS = ['renewal', 'day'] as const
 
 export const ImpactForm = z.object({
   zipFile: filePart('zipFile').describe(
-    'The archive of the other configuration. It is checked, and not deployed.',
+    'The archive of the other configuration. It is checked, but not deployed.',
   ),
-  name: optional(LongName).describe('What its author calls it. Left out: the name of the file.'),
+  name: optional(LongName).describe('Name of the impact. Default: the name of the file.'),
   occasion: z
     .enum(OCCASIONS)
     .default('renewal')
     .describe(
-      'renewal: each policy for the term after its present one. day: for a term that begins on the day.',
+      'renewal: each policy for the term after its current one. day: for a term that begins on the day.',
     ),
-  day: OptionalTimestamp.describe('Policies with cover at this time are in force. Left out: now.'),
+  day: OptionalTimestamp.describe('Policies with cover at this time are compared. Default: now.'),
   against: z
     .enum(AGAINST)
     .default('recorded')
     .describe(
-      'recorded: what was recorded when the policy was priced. version: what its own version of the configuration gives for the same term.',
+      "recorded: the price that was recorded when the policy was priced. version: the price of the policy's own configuration version for the same term.",
     ),
   by: optional(LongName).describe(
-    'Fields that policies are grouped by, with commas, as `region_class,vehicle.usage`. Left out: those of the types select and number.',
+    'Fields to group policies by, separated by commas, such as `region_class,vehicle.usage`. Default: all fields of the types select and number.',
   ),
 })
 export type ImpactForm = z.output<typeof ImpactForm>
@@ -50,26 +50,26 @@ const sums = {
   policies: Count,
   old: Money,
   new: Money,
-  losers: Count.describe('Policies that pay more.'),
-  winners: Count.describe('Policies that pay less.'),
+  losers: Count.describe('Number of policies that pay more.'),
+  winners: Count.describe('Number of policies that pay less.'),
 }
 
-const Counted = z.array(z.object({ what: Text, policies: Count })).describe('Most first.')
+const Counted = z.array(z.object({ what: Text, policies: Count })).describe('The most policies first.')
 
 export const ImpactTotals = component('ImpactTotals', {
-  policies: Count.describe('All that were looked at.'),
-  notInForce: Count.describe('Without cover on the day.'),
-  cancelled: Count.describe('That end by a cancellation, so that they are not renewed.'),
-  unpriced: Count.describe('Without one of the prices; `reasons` say why.'),
+  policies: Count.describe('Number of policies processed.'),
+  notInForce: Count.describe('Number of policies without cover on the day.'),
+  cancelled: Count.describe('Number of policies that end by a cancellation and are not renewed.'),
+  unpriced: Count.describe('Number of policies without one of the prices; `reasons` says why.'),
   compared: z.object(sums).describe('Policies with both prices.'),
   old: Parts,
   new: Parts,
   medianPercent: z.number().optional(),
   decisions: z
     .object({ accept: Count, none: Count, reject: Count })
-    .describe('Of the underwriting of the other configuration.'),
+    .describe('Decisions of underwriting with the other configuration.'),
   reasons: Counted,
-  leftOut: Counted.describe('What the other configuration does not know; it was left out when pricing.'),
+  leftOut: Counted.describe('Data that the other configuration does not know. It was left out when pricing.'),
   covers: z
     .array(z.object({ name: Text, policies: Count, old: Money, new: Money }))
     .describe('Premium by cover.'),
@@ -85,8 +85,8 @@ const run = {
   dayTimestamp: Timestamp,
   against: z.enum(AGAINST),
   fields: Texts.describe('Ids of the fields that policies are grouped by.'),
-  policies: Count.describe('How many policies were looked at so far.'),
-  expectedPolicies: Count.describe('How many there were when it was made.'),
+  policies: Count.describe('Number of policies processed so far.'),
+  expectedPolicies: Count.describe('Number of policies when the impact was created.'),
   createdTimestamp: Timestamp,
   updatedTimestamp: Timestamp,
   createdBy: Text,
@@ -94,8 +94,8 @@ const run = {
 
 export const ImpactResponse = component('ImpactResponse', {
   ...run,
-  currency: Text.describe('Of all amounts in the totals.'),
-  totals: ImpactTotals.describe('Of the policies so far.'),
+  currency: Text.describe('Currency of all amounts in the totals.'),
+  totals: ImpactTotals.describe('Totals of the policies processed so far.'),
 })
 export type ImpactResponse = z.output<typeof ImpactResponse>
 
@@ -105,7 +105,7 @@ export type ImpactSummaryResponse = z.output<typeof ImpactSummaryResponse>
 /** As with a deploy, mistakes in the archive are part of the answer and not an error. */
 export const ImpactCreateResponse = component('ImpactCreateResponse', {
   success: Flag,
-  impact: ImpactResponse.optional().describe('Absent where the archive has mistakes.'),
-  logfile: OptionalText.describe('What was found in the archive, as a deploy logs it.'),
+  impact: ImpactResponse.optional().describe('Absent if the archive has errors.'),
+  logfile: OptionalText.describe('Findings in the archive, in the format of a deploy log.'),
 })
 export type ImpactCreateResponse = z.output<typeof ImpactCreateResponse>

@@ -70,7 +70,7 @@ export function chosenFields(
     if (field) return field
     const ids = all.map(({ id }) => id)
     throw invalidParameter(
-      `No field '${name}' can group policies.${didYouMean(name, ids)} There are: ${ids.join(', ')}.`,
+      `Policies cannot be grouped by the field '${name}'.${didYouMean(name, ids)} Use one of: ${ids.join(', ')}.`,
     )
   })
 }

@@ -80,13 +80,13 @@ function productOf(
   if (configuration.currency !== currency)
     throw new Refusal(
       'invalidRequest',
-      `The policy is in ${currency}, and the configuration in ${configuration.currency}.`,
+      `The policy is in ${currency}, but the configuration is in ${configuration.currency}.`,
     )
   const product = products[productName]!
   if (product.externalRater !== undefined)
     throw new Refusal(
       'externalRaterFailed',
-      `The external rater '${product.externalRater}' prices the product, and is not called for a comparison.`,
+      `The external rater '${product.externalRater}' prices the product, and comparisons do not call it.`,
     )
   return product
 }

@@ -19,7 +19,7 @@ async function served<T>(work: (service: Service) => Promise<T>): Promise<T> {
   } catch (problem) {
     if (!/no such table: impact_run/.test(String((problem as { cause?: unknown }).cause ?? problem)))
       throw problem
-    const message = 'The database of the tenant waits for the migration that brings impacts; try again later.'
+    const message = "The tenant's database is not migrated for impacts yet; try again later."
     throw new Refusal('tenantBehind', message, {}, 60)
   }
 }
@@ -28,12 +28,15 @@ const impact = { schema: ImpactResponse, description: 'The impact.' }
 
 export const impactRoutes: readonly Route[] = [
   routes.post('/impacts', {
-    summary: 'Price all policies in force by another configuration',
+    summary: 'Price all policies in force with another configuration',
     description:
-      'Goes through the policies a portion at a time, and writes nothing to them. Nothing is called either: no integrations, no external rater. One runs at a time. It and its files are kept for 30 days after it last changed. Mistakes in the archive are answered 200 with `success` false.',
+      'Processes the policies in portions and does not change them. It calls no integrations and no external rater. One impact runs at a time. It and its files are kept for 30 days after its last change. If the archive has errors, the response is 200 with `success` false.',
     permission: 'impacts.write',
     form: { schema: ImpactForm, file: 'zipFile', largestFileBytes: LARGEST_ARCHIVE_BYTES },
-    answer: { schema: ImpactCreateResponse, description: 'Running, or with `success` false what is wrong.' },
+    answer: {
+      schema: ImpactCreateResponse,
+      description: 'The running impact, or `success` false with the errors.',
+    },
     handle: ({ body, file }, context) => served(service => service.createImpact(context, body, file)),
   }),
   routes.get('/impacts', {
@@ -43,28 +46,28 @@ export const impactRoutes: readonly Route[] = [
     handle: (_, context) => served(service => service.listImpacts(context)),
   }),
   routes.get(IMPACT, {
-    summary: 'See how far an impact is, and its totals so far',
+    summary: 'Read the progress of an impact, and its totals so far',
     permission: 'impacts.read',
     answer: impact,
     handle: ({ params }, context) => served(service => service.readImpact(context, params.impactLocator)),
   }),
   routes.patch(`${IMPACT}/pause`, {
     summary: 'Pause an impact',
-    description: 'Answered when the policy that is under way is done with.',
+    description: 'The response comes when the current policy has been processed.',
     permission: 'impacts.write',
-    answer: { description: 'It is paused.' },
+    answer: { description: 'The impact is paused.' },
     handle: ({ params }, context) => served(service => service.pauseImpact(context, params.impactLocator)),
   }),
   routes.patch(`${IMPACT}/resume`, {
-    summary: 'Let an impact go on that is paused or was stopped by an error',
+    summary: 'Resume an impact that is paused or was stopped by an error',
     permission: 'impacts.write',
-    answer: { description: 'It goes on.' },
+    answer: { description: 'The impact is resumed.' },
     handle: ({ params }, context) => served(service => service.resumeImpact(context, params.impactLocator)),
   }),
   routes.delete(IMPACT, {
-    summary: 'Remove an impact with its files',
+    summary: 'Remove an impact and its files',
     permission: 'impacts.write',
-    answer: { description: 'It is removed.' },
+    answer: { description: 'The impact is removed.' },
     handle: ({ params }, context) => served(service => service.removeImpact(context, params.impactLocator)),
   }),
   routes.get(`${IMPACT}/rows`, {
@@ -76,7 +79,7 @@ export const impactRoutes: readonly Route[] = [
   routes.get(`${IMPACT}/page`, {
     summary: 'Get the report as a page with charts',
     permission: 'impacts.read',
-    answer: { description: 'HTML that loads nothing from elsewhere.', media: 'text/html' },
+    answer: { description: 'HTML that loads nothing from other addresses.', media: 'text/html' },
     handle: ({ params }, context) => served(service => service.impactPageOf(context, params.impactLocator)),
   }),
 ]

@@ -121,10 +121,10 @@ function fieldIds(configuration: Configuration, by: string | undefined): string[
   if (wrong)
     throw new Refusal(
       'invalidRequest',
-      `'${wrong.id}' may have values of one person alone; group by fields of the types select and number of a policy, its exposures and perils.`,
+      `'${wrong.id}' may have values that identify one person. Group by fields of the types select and number of a policy, its exposures and perils.`,
     )
   if (ids.length > MOST_FIELDS)
-    throw new Refusal('invalidRequest', `'by' names ${ids.length} fields; at most ${MOST_FIELDS} are taken.`)
+    throw new Refusal('invalidRequest', `'by' has ${ids.length} fields; at most ${MOST_FIELDS} are allowed.`)
   return ids
 }
 
@@ -146,7 +146,7 @@ async function noRoom(context: RequestContext): Promise<Refusal> {
   return new Refusal(
     'wrongState',
     running
-      ? `Impact ${running.locator} runs; one runs at a time. Wait for it, pause it, or remove it.`
+      ? `Impact ${running.locator} is running, and only one can run at a time. Wait for it, pause it, or remove it.`
       : `The tenant has ${rows.length} impacts, and at most ${MOST_IMPACTS} are kept. Remove one.`,
   )
 }
@@ -264,7 +264,7 @@ export async function impactPageOf(context: RequestContext, text: string): Promi
       occasion: question.occasion,
       day: isoDay(question.day, timeZone),
       newName: name,
-      oldName: against === 'recorded' ? 'what was recorded' : 'the version of each policy',
+      oldName: against === 'recorded' ? 'recorded prices' : "each policy's own version",
       bookName: `the policies of ${context.tenant.name}`,
       madeOn: isoDay(now(), timeZone),
     },

@@ -12,26 +12,26 @@ const service = () => import('./service.ts')
 /** Published clients call both paths, but nothing describes them (brief 0.10), so the shapes are our decisions. */
 export const mediaRoutes: readonly Route[] = [
   post('/media', {
-    summary: 'Upload a file that media fields can name',
+    summary: 'Upload a file for media fields',
     description:
-      'At most 25 MiB, as the part `file` of a form. Media fields of policies, exposures and perils name it by its locator. Its type is that of its first bytes, where they show one; else the Content-Type of the part; without one, or with `application/octet-stream`, that of the ending of its name.',
+      'At most 25 MiB, as the part `file` of a form. Media fields of policies, exposures and perils refer to it by its locator. Its type is determined by its first bytes if they show one, otherwise by the Content-Type of the part. If that is missing or `application/octet-stream`, the extension of the file name decides.',
     permission: 'media.update',
     query: z.object({
-      fileName: OptionalLongName.describe('In place of the name that the part has.'),
+      fileName: OptionalLongName.describe('Replaces the file name of the part.'),
     }),
     form: {
       schema: z.object({ file: filePart('file') }),
       file: 'file',
       largestFileBytes: LARGEST_UPLOAD_BYTES,
     },
-    answer: { schema: Media, description: 'The medium, with an address that holds for 30 minutes.' },
+    answer: { schema: Media, description: 'The medium, with an address that is valid for 30 minutes.' },
     handle: async ({ query, file }, context) =>
       jsonText(await (await service()).uploadMedium(context, query.fileName, file)),
   }),
   get('/media/{locator}', {
-    summary: 'Get a medium, with an address of its file',
+    summary: 'Get a medium, with the address of its file',
     permission: 'media.read',
-    answer: { schema: Media, description: 'The medium, with an address that holds for 30 minutes.' },
+    answer: { schema: Media, description: 'The medium, with an address that is valid for 30 minutes.' },
     handle: async ({ params }, context) => await (await service()).readMedium(context, params.locator),
   }),
 ]

@@ -23,7 +23,7 @@ export async function uploadMedium(
   file: FilePart | undefined,
 ): Promise<JsonAnswer> {
   if (!file || file.bytes.length === 0)
-    throw invalidRequest("The part 'file' is missing or empty; send the file in it.")
+    throw invalidRequest("The part 'file' is missing or empty. Send the file in it.")
   const locator = newUuid(HOME_SHARD)
   const name = plainFileName(fileName ?? file.fileName ?? '') || 'file'
   const medium: Medium = { locator, fileName: name, mimeType: mimeTypeOf(file, [name, file.fileName ?? '']) }
@@ -45,7 +45,7 @@ export async function uploadMedium(
       answer: { status: 200, text: JSON.stringify(mediaResponse(medium)) },
       subject: locator,
     })
-    if (isBySubject(committed)) throw new Error('The answer of an upload is kept.')
+    if (isBySubject(committed)) throw new Error('The response to an upload must be stored.')
     isUnneeded = !committed.text.includes(locator)
     return committed
   } catch (problem) {

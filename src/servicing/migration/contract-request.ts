@@ -23,7 +23,7 @@ export const MOST_ACCOUNTS = 1_000
 /** The longest id of the other system, in characters. */
 export const LONGEST_ID = 256
 
-const TIME = 'must be a time, as 2026-11-21T12:00:00Z or milliseconds since 1970-01-01T00:00Z'
+const TIME = 'must be a time, such as 2026-11-21T12:00:00Z or milliseconds since 1970-01-01T00:00Z'
 
 /** ISO 8601 (a date alone is midnight UTC), or milliseconds as a number or digits; years 0001 to 9999. */
 const Time = z
@@ -55,7 +55,7 @@ const Rate = z
   .openapi({ type: 'number' })
 
 const text = (most: number) =>
-  z.string().max(most).refine(isStorable, rule('must have neither NUL nor half of a surrogate pair'))
+  z.string().max(most).refine(isStorable, rule('must not contain NUL or half of a surrogate pair'))
 
 /** A name, which is not empty. */
 const name = (most: number) => text(most).min(1)
@@ -75,7 +75,7 @@ const createdBy = (standIn: string) => leftOut(optional(text(128)), standIn)
 const OptionalTime = optional(Time)
 const Currency = optional(text(3))
 const TimeZone = optional(text(64))
-const PlanName = leftOut(OptionalName, 'none is noted; the product’s own settings rule either way.')
+const PlanName = leftOut(OptionalName, 'no value is recorded. The settings of the product apply in any case.')
 
 const neededList = <S extends z.ZodType>(element: S) => z.array(element).max(LONGEST_LIST)
 
@@ -118,36 +118,41 @@ export type Preferences = z.output<typeof Preferences>
 
 export const AccountMigrationData = component('AccountMigrationData', {
   id: Id,
-  accountType: leftOut(OptionalName, 'none is noted. Nothing is done by it.'),
+  accountType: leftOut(OptionalName, 'no value is recorded. The value has no effect.'),
   data: OptionalData,
-  billingLevel: leftOut(optional(BillingLevel), 'none is noted. Each policy is billed by itself either way.'),
+  billingLevel: leftOut(
+    optional(BillingLevel),
+    'no value is recorded. Each policy is billed separately in any case.',
+  ),
   preferences: leftOut(
     optionalRecord(Preferences),
-    'policies without preferences of their own are billed as their installments were due, as far as their product has such a payment schedule, else by its first; a warning says which.',
+    'policies without their own preferences use the payment schedule of their product that matches the due times of their installments, otherwise its first; a warning says which.',
   ),
   autoRenewalPlanName: PlanName,
   delinquencyPlanName: PlanName,
   excessCreditPlanName: PlanName,
   shortfallTolerancePlanName: PlanName,
   createdAt: leftOut(OptionalTime, 'the time of the migration.'),
-  createdBy: createdBy('defaultCreatedBy, else who started the migration; the same if it is no locator.'),
+  createdBy: createdBy(
+    'defaultCreatedBy, otherwise the user who started the migration; the same if the value is not a locator.',
+  ),
 })
 export type AccountMigrationData = z.output<typeof AccountMigrationData>
 
 export const InstallmentItemMigrationRequest = component('InstallmentItemMigrationRequest', {
-  id: optional(Id).describe('Left out: its place, as `charges[0]/installmentItems[0]`.'),
+  id: optional(Id).describe('Left out: its position, such as `charges[0]/installmentItems[0]`.'),
   amount: RequestDecimal,
   installmentNumber: requestInteger(1, 10_000),
 })
 
 export const ChargeMigrationRequest = component('ChargeMigrationRequest', {
   chargeType: Name,
-  rate: leftOut(optional(Rate), 'derived from its amount. A rate is per unit of the policy’s durationBasis.'),
-  referenceRate: leftOut(optional(Rate), 'nothing. It is not kept.'),
+  rate: leftOut(optional(Rate), 'derived from the amount. A rate is per unit of the policy’s durationBasis.'),
+  referenceRate: leftOut(optional(Rate), 'no value. The value is not stored.'),
   tag: OptionalName.describe('Name of the tax, fee or recipient. Left out: chargeType.'),
   installmentItems: leftOut(
     list(InstallmentItemMigrationRequest),
-    'the charge comes to nothing; a technical premium, to its rate over the time that it is for.',
+    'the amount of the charge is zero; that of a technical premium is its rate times its period.',
   ),
 })
 export type ChargeMigrationRequest = z.output<typeof ChargeMigrationRequest>
@@ -157,10 +162,10 @@ const elementFields = {
   elementType: Name,
   data: OptionalData,
   coverageTerms: leftOut(Data, 'no terms, and no amounts of a coverage.'),
-  charges: leftOut(list(ChargeMigrationRequest), 'the transaction charges nothing for it.'),
-  ended: optional(z.boolean()).describe('Bindery only: cover has ended, and charges are refunds.'),
+  charges: leftOut(list(ChargeMigrationRequest), 'the transaction charges nothing for the element.'),
+  ended: optional(z.boolean()).describe('Bindery only: the cover has ended, and charges are refunds.'),
   chargedAnew: optional(z.boolean()).describe(
-    'Bindery only: what the coverage cost before stays the price of the time before, and its charges are the whole price of the time from here on.',
+    'Bindery only: earlier charges of the coverage remain the price of the time before this transaction, and the charges here are the whole price of the time from then on.',
   ),
 }
 
@@ -175,13 +180,13 @@ const nested = (depth: number): z.ZodType<ElementMigrationRequest> =>
   z.object({
     ...elementFields,
     elements: (depth === DEEPEST_ELEMENT
-      ? list(z.never(rule(`must not lie deeper than ${DEEPEST_ELEMENT} elements`)))
+      ? list(z.never(rule(`must not be nested deeper than ${DEEPEST_ELEMENT} elements`)))
       : list(z.lazy(() => nestedAt(depth + 1)))
     ).openapi({
       // Written by hand, since the schema contains itself.
       type: ['array', 'null'],
       items: { $ref: '#/components/schemas/ElementMigrationRequest' },
-      description: `Exposures of the root, their coverages, and what lies in these: ${DEEPEST_ELEMENT} deep at most. Left out: none.`,
+      description: `Exposures of the root, their coverages, and elements nested in these: at most ${DEEPEST_ELEMENT} levels. Left out: none.`,
     }),
   }) as unknown as z.ZodType<ElementMigrationRequest>
 
@@ -199,26 +204,26 @@ export const SegmentMigrationRequest = component('SegmentMigrationRequest', {
   segmentType: z.enum(['coverage', 'gap']),
   startTime: Time,
   rootElement: optionalRecord(ElementMigrationRequest).describe(
-    'Needed in a coverage segment. Left out of a gap: nothing is charged or given back.',
+    'Required in a coverage segment. Left out of a gap: nothing is charged or refunded.',
   ),
 })
 
 export const InstallmentMigrationRequest = component('InstallmentMigrationRequest', {
-  id: optional(Id).describe('Left out: its place, as `installments[0]`.'),
+  id: optional(Id).describe('Left out: its position, such as `installments[0]`.'),
   startTime: Time,
   dueTime: Time,
   generateTime: leftOut(OptionalTime, 'dueTime.'),
-  invoiceId: leftOut(optional(Id), 'it is not invoiced yet, and will be.'),
+  invoiceId: leftOut(optional(Id), 'the installment is not invoiced yet and will be.'),
 })
 
 export const TransactionMigrationRequest = component('TransactionMigrationRequest', {
   transactionType: Name,
   issuedTime: Time,
   createdAt: leftOut(OptionalTime, 'issuedTime.'),
-  createdBy: createdBy('none is noted.'),
+  createdBy: createdBy('no value is recorded.'),
   preferences: optionalRecord(Preferences),
   segment: optionalRecord(SegmentMigrationRequest),
-  installments: leftOut(list(InstallmentMigrationRequest), 'none; the transaction plans no bills.'),
+  installments: leftOut(list(InstallmentMigrationRequest), 'none: the transaction plans no bills.'),
 })
 export type TransactionMigrationRequest = z.output<typeof TransactionMigrationRequest>
 
@@ -233,17 +238,20 @@ export const PolicyMigrationRequest = component('PolicyMigrationRequest', {
   id: Id,
   productName: Name,
   durationBasis: leftOut(optional(z.enum(['years', 'months', 'weeks', 'days', 'hours'])), 'months.'),
-  billingLevel: leftOut(optional(BillingLevel), 'none is noted. The policy is billed by itself either way.'),
+  billingLevel: leftOut(
+    optional(BillingLevel),
+    'no value is recorded. The policy is billed separately in any case.',
+  ),
   preferences: leftOut(
     optionalRecord(Preferences),
-    'those of the account; without these, the payment schedule of the product that bills as the installments were due, else its first; a warning says which.',
+    'those of the account; without them, the payment schedule of the product that matches the due times of the installments, otherwise its first; a warning says which.',
   ),
   autoRenewalPlanName: PlanName,
   delinquencyPlanName: PlanName,
   currency: Currency,
   timezone: TimeZone,
   createdAt: leftOut(OptionalTime, 'the issuedTime of the first transaction.'),
-  createdBy: createdBy('defaultCreatedBy, else none is noted.'),
+  createdBy: createdBy('defaultCreatedBy; without that, no value is recorded.'),
   staticData: leftOut(Data, 'none.'),
   auxData: optional(
     z.object({
@@ -264,22 +272,24 @@ export const InvoiceMigrationRequest = component('InvoiceMigrationRequest', {
   currency: Currency,
   timezone: TimeZone,
   invoiceState: optional(z.enum(['open', 'settled', 'discarded'])),
-  restGivenUp: optional(z.boolean()).describe('Bindery only: what its payments leave is written off.'),
+  restGivenUp: optional(z.boolean()).describe(
+    'Bindery only: the amount that its payments leave open is written off.',
+  ),
 })
 export type InvoiceMigrationRequest = z.output<typeof InvoiceMigrationRequest>
 
 export const PaymentItemMigrationRequest = component('PaymentItemMigrationRequest', {
   amount: RequestDecimal,
-  invoiceId: leftOut(optional(Id), 'it is credit of the account.'),
+  invoiceId: leftOut(optional(Id), 'the amount becomes credit of the account.'),
 })
 
 export const PaymentMigrationRequest = component('PaymentMigrationRequest', {
   id: Id,
   paymentTime: Time,
-  paymentType: leftOut(OptionalName, 'none is noted. Nothing is done by it.'),
+  paymentType: leftOut(OptionalName, 'no value is recorded. The value has no effect.'),
   data: OptionalData,
   currency: Currency,
-  createdBy: createdBy('none is noted.'),
+  createdBy: createdBy('no value is recorded.'),
   source: optional(z.enum(['received', 'credit'])).describe(
     'Bindery only: `credit` pays from the account’s credit, and a refund adds to it. Left out: received.',
   ),
@@ -305,7 +315,9 @@ const accounting = optional(
 )
 
 const items = {
-  defaultCreatedBy: createdBy('who started the migration, for accounts; for policies none is noted.'),
+  defaultCreatedBy: createdBy(
+    'for accounts, the user who started the migration; for policies, no value is recorded.',
+  ),
   policies: leftOut(list(PolicyMigrationRequest), 'none.'),
   invoices: leftOut(list(InvoiceMigrationRequest), 'none.'),
   payments: leftOut(list(PaymentMigrationRequest), 'none.'),
@@ -333,17 +345,17 @@ const byId = (item: string) =>
     .openapi({
       type: 'object',
       additionalProperties: { $ref: `#/components/schemas/${item}` },
-      description: 'Left out: none of them is sent again.',
+      description: 'Left out: none of these items is replaced.',
     })
 
 /** Corrections of failed items, by their original ids. Each replaces the failed item as a whole. */
 export const PatchAccountMigrationRequest = component('PatchAccountMigrationRequest', {
   accountLocator: z.string().min(1).max(64),
-  defaultCreatedBy: createdBy('that of the request before.'),
+  defaultCreatedBy: createdBy('that of the previous request.'),
   accountData: optional(z.unknown()).openapi({
     allOf: [
       { $ref: '#/components/schemas/AccountMigrationData' },
-      { description: 'Replaces what the account was sent with.' },
+      { description: 'Replaces the account data that was sent before.' },
     ],
   }),
   policies: byId('PolicyMigrationRequest'),

@@ -21,7 +21,7 @@ import { ACCOUNT_STATES, MIGRATION_STATES } from './tables.ts'
 const ValidationItems = z.array(
   z.object({
     elementType: Text,
-    locator: Text.describe('Path of original ids, as P1/terms[0]/transactions[2]/veh-3.'),
+    locator: Text.describe('Path of original ids, such as P1/terms[0]/transactions[2]/veh-3.'),
     errors: Texts,
   }),
 )
@@ -30,9 +30,9 @@ export const MigrationResponse = component('MigrationResponse', {
   locator: Text,
   migrationState: z.enum(MIGRATION_STATES),
   migrationType: z.enum(['fullMigration', 'addAccountItems']),
-  processedAccounts: Integer.describe('Accounts that are completed.'),
+  processedAccounts: Integer.describe('Number of completed accounts.'),
   totalAccounts: Integer,
-  validateOnly: Flag.describe('Whether everything is checked and no record written.'),
+  validateOnly: Flag.describe('Whether the migration only checks everything and writes no records.'),
   accounts: z
     .object({
       pending: Integer,
@@ -41,12 +41,12 @@ export const MigrationResponse = component('MigrationResponse', {
       failed: Integer,
       error: Integer,
     })
-    .describe('How many accounts are in which state.'),
+    .describe('Number of accounts in each state.'),
   accountsPerSecond: z
     .number()
     .optional()
     .describe('While processing: the rate since it last started or resumed.'),
-  secondsLeft: Integer.optional().describe('While processing: estimated time for the rest.'),
+  secondsLeft: Integer.optional().describe('While processing: estimated remaining time.'),
   createdAt: DateTime,
   updatedAt: DateTime,
 })
@@ -54,7 +54,7 @@ export type MigrationResponse = z.output<typeof MigrationResponse>
 
 export const MigrationListQuery = z.object({
   open: optional(RequestBoolean).describe(
-    'Those that are not finished: submitted, processing, paused, failed, or stopped by an error.',
+    'Only unfinished migrations: submitted, processing, paused, failed, or stopped by an error.',
   ),
   pageSize: PageSize,
   pagingToken: PagingToken,
@@ -69,7 +69,7 @@ export const MigrationSummaryResponse = component('MigrationSummaryResponse', {
   migrationType,
   totalAccounts,
   validateOnly,
-  username: Text.describe('Who submitted it.'),
+  username: Text.describe('The user who submitted it.'),
   createdAt: DateTime,
   updatedAt: DateTime,
 })
@@ -87,10 +87,10 @@ export const AccountMigrationResponse = component('AccountMigrationResponse', {
   accountOriginalId: Text,
   accountMigrationState: z.enum(ACCOUNT_STATES),
   totalItems: Integer,
-  processedItems: Integer.describe('Items that were migrated.'),
-  errorItems: Integer.describe('Items that failed, by their data or by a system error.'),
+  processedItems: Integer.describe('Number of migrated items.'),
+  errorItems: Integer.describe('Number of items that failed, because of their data or a system error.'),
   lastUpdated: DateTime,
-  warnings: ValidationItems.optional().describe('Oddities that were accepted.'),
+  warnings: ValidationItems.optional().describe('Unusual data that was accepted.'),
 })
 export type AccountMigrationResponse = z.output<typeof AccountMigrationResponse>
 
@@ -177,11 +177,11 @@ export const AccountMigrationIdMappingsListResponse = listOf(
 const page = {
   offset: optional(requestInteger(0, 1_000_000))
     .transform(offset => offset ?? 0)
-    .describe('Entries to skip; 0 by default.'),
+    .describe('Number of entries to skip. Default: 0.'),
   count: PageSize,
-  extended: booleanOr(true).describe('false: the bare list.'),
+  extended: booleanOr(true).describe('false: the response is only the list.'),
 }
-const By = z.enum(['locator', 'originalId']).default('locator').describe('What the maps are keyed by.')
+const By = z.enum(['locator', 'originalId']).default('locator').describe('The keys of the maps.')
 
 export const MigrationPageQuery = z.object(page)
 export type MigrationPageQuery = z.output<typeof MigrationPageQuery>

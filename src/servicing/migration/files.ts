@@ -61,7 +61,7 @@ export class Sources {
     const object = await tenantFiles(env, tenant).get(sourceKey(tenant, this.#migration, source), {
       range: { offset, length: Math.max(length, WINDOW_BYTES) },
     })
-    if (!object) throw new SourceGone(`The file ${source} of migration ${this.#migration} is not there.`)
+    if (!object) throw new SourceGone(`The file ${source} of migration ${this.#migration} does not exist.`)
     return new Uint8Array(await object.arrayBuffer())
   }
 }
@@ -168,7 +168,7 @@ async function blankInBody({ env, tenant, calls }: RequestContext, key: string, 
     const written = await bucket.put(key, stream, { onlyIf: { etagMatches: object.etag } })
     if (written) return
   }
-  throw new Error(`${key} changes all the time.`)
+  throw new Error(`${key} changed during every attempt to write it.`)
 }
 
 /** Writes spaces from byte `from` to before byte `to`. These are inside the braces, so that the JSON stays an object. */

@@ -114,7 +114,7 @@ export class Problems {
     const list: StoredProblem[] = [...this.#byPlace.values()]
     const last = list.at(-1)
     if (this.#count <= MOST_SENTENCES || !last) return list
-    const more = `And ${this.#count - MOST_SENTENCES} problems more.`
+    const more = `And ${this.#count - MOST_SENTENCES} more problems.`
     return [...list.slice(0, -1), { ...last, errors: [...last.errors, more] }]
   }
 }
@@ -171,7 +171,7 @@ export class Findings {
     const seen = new Set<string>()
     return items.filter(({ id }) => {
       if (!seen.has(id)) return Boolean(seen.add(id))
-      this.wrong(kind, id, `id '${id}' must be that of one ${ELEMENT_TYPES[kind]} of the account only.`)
+      this.wrong(kind, id, `id '${id}' must be the id of only one ${ELEMENT_TYPES[kind]} of the account.`)
       return false
     })
   }

@@ -134,7 +134,7 @@ const jsonAnswer = (response: MigrationFailuresResponse): JsonAnswer => ({
 
 const patchRefusal = (problems: readonly string[]): Refusal =>
   wrongState(
-    `Nothing was patched: ${problems.join('; ')}. Name failed items by their original ids, as failures/list has them.`,
+    `Nothing was patched: ${problems.join('; ')}. Name failed items by their original ids, as listed by failures/list.`,
   )
 
 /** Rejects with 409 every item in a patch of a completed account, by id, because none of its items failed. */
@@ -158,18 +158,18 @@ function assertPatchable(
 ): void {
   const problems: string[] = []
   if (patch.accountData !== undefined && !isFull)
-    problems.push('the account exists, and is not altered by a migration')
+    problems.push('the account already exists, and a migration does not change it')
   if (patch.accountData !== undefined && done.has(`account ${accountId(value)}`))
     problems.push('the account is completed')
   if (controlTotalsIn(patch).length > 0 && done.size > 0)
-    problems.push('control totals are of a whole account, and items of this one are completed')
+    problems.push('control totals are for a whole account, and items of this one are completed')
   for (const kind of LISTED_KINDS) {
     const known = new Set(namedItems(value, kind).map(({ id }) => id))
     for (const id of Object.keys(patch[kind])) {
       if (!known.has(id)) problems.push(`${kind} '${id}' is not in the migration`)
       else if (done.has(`${kind} ${id}`)) problems.push(`${kind} '${id}' is completed`)
       else if (taken.has(`${kind} ${id}`))
-        problems.push(`${kind} '${id}' was migrated by another migration: send what it is now by another id`)
+        problems.push(`${kind} '${id}' was migrated by another migration: send the item with another id`)
     }
   }
   if (problems.length > 0) throw patchRefusal(problems)
@@ -195,8 +195,8 @@ function idFailures(value: SentAccount, patch: PatchAccountMigrationRequest): It
     return given.flatMap(({ id, to }) => {
       const isTaken = own.includes(to) || given.some(one => one.id !== id && one.to === to)
       const rule = own.includes(id)
-        ? `and must be the '${id}' that it is named by.`
-        : 'which another item has.'
+        ? `but must be the '${id}' by which the patch names it.`
+        : 'which another item already has.'
       return to === id || !(own.includes(id) || isTaken)
         ? []
         : [itemFailure(kind, id, [`'id' is '${to}', ${rule}`])]

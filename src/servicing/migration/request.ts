@@ -99,7 +99,7 @@ export function readAccount(
           ? wrong(`'id' must be unique within the account: '${id}' was migrated by an earlier migration.`)
           : []),
         // It is unknown which one is meant, so none is used until a correction replaces them all.
-        ...(sent.length > 1 ? wrong(`'id' must be unique: '${id}' stands in '${kind}' more than once.`) : []),
+        ...(sent.length > 1 ? wrong(`'id' must be unique: '${id}' is in '${kind}' more than once.`) : []),
         ...reads.flatMap((read, at) =>
           read.success ? [] : placedProblems(read.error, ELEMENT_TYPES[kind], id, sent[at]!.item),
         ),
@@ -234,6 +234,6 @@ function placedProblems(error: z.ZodError, elementType: string, id: string, item
     places.set(key, known)
   }
   const more = error.issues.length - MOST_SENTENCES
-  if (more > 0) [...places.values()][0]!.errors.push(`And ${more} problems more.`)
+  if (more > 0) [...places.values()][0]!.errors.push(`And ${more} more problems.`)
   return [...places.values()]
 }

@@ -27,9 +27,9 @@ const LARGEST_BODY = 25 * 1_048_576
 
 export const migrationRoutes: readonly Route[] = [
   post(RUNS, {
-    summary: 'Bring in accounts with their policies, invoices, payments and disbursements',
+    summary: 'Import accounts with their policies, invoices, payments and disbursements',
     description:
-      'At most 1,000 accounts and 25 MB, 5,000 items an account; larger books are several migrations, of which four run at a time. The body is read as it comes. What is wrong with an account is found when its turn comes, and told by `…/failures/list`; nothing of an item that fails is written. The header `X-Idempotency-Key` makes it repeatable for 30 days.',
+      'At most 1,000 accounts and 25 MB, 5,000 items per account. Split larger books into several migrations, of which four can run at a time. The body is read as a stream. Problems of an account are found when it is processed, and `…/failures/list` lists them. Nothing of a failing item is written. The header `X-Idempotency-Key` makes it repeatable for 30 days.',
     permission: 'migration.write',
     query: contract.MigrationPostQuery,
     upload: { largestBytes: LARGEST_BODY, json: z.array(AccountMigrationRequest) },
@@ -37,9 +37,9 @@ export const migrationRoutes: readonly Route[] = [
     handle: ({ query, file }, context) => submitAccounts(context, file, query.validateOnly),
   }),
   post(`${RUNS}/accounts/{accountLocator}`, {
-    summary: 'Bring in further policies, invoices, payments and disbursements of an account',
+    summary: 'Import more policies, invoices, payments and disbursements of an account',
     description:
-      'The account is a policyholder that exists, migrated or not. Its items refer to one another, and to invoices that were migrated for it before by their original ids: payments pay these, and installments of further policies add to them.',
+      'The account is an existing policyholder, migrated or not. Its items refer to each other, and to invoices that were migrated for it before, by their original ids: payments pay these invoices, and installments of further policies add to them.',
     permission: 'migration.write',
     query: contract.MigrationPostQuery,
     upload: { largestBytes: LARGEST_BODY, json: MigrationRequest },
@@ -49,62 +49,62 @@ export const migrationRoutes: readonly Route[] = [
   }),
   get(`${RUNS}/list`, {
     summary: 'List migrations',
-    description: 'Bindery only. In the order in which they were submitted.',
+    description: 'Bindery only. In the order of submission.',
     permission: 'migration.list',
     query: contract.MigrationListQuery,
     answer: { schema: contract.MigrationListResponse, description: 'A page of migrations.' },
     handle: ({ query }, context) => listMigrations(context, query),
   }),
   get(RUN, {
-    summary: 'See how far a migration is',
+    summary: 'Read the progress of a migration',
     permission: 'migration.read',
     answer: {
       schema: contract.MigrationResponse,
-      description: 'Its state, counts, rate, and what the rest will take.',
+      description: 'Its state, counts, rate, and estimated remaining time.',
     },
     handle: ({ params }, context) => getMigration(context, params.migrationLocator),
   }),
   patch(`${RUN}/pause`, {
     summary: 'Pause a migration',
-    description: 'Answered when the account that is under way is done with.',
+    description: 'The response comes when the current account has been processed.',
     permission: 'migration.write',
-    answer: { description: 'It is paused.' },
+    answer: { description: 'The migration is paused.' },
     handle: ({ params }, context) => pauseMigration(context, params.migrationLocator),
   }),
   patch(`${RUN}/resume`, {
-    summary: 'Let a paused migration go on',
+    summary: 'Resume a paused migration',
     permission: 'migration.write',
-    answer: { description: 'It goes on.' },
+    answer: { description: 'The migration is resumed.' },
     handle: ({ params }, context) => resumeMigration(context, params.migrationLocator),
   }),
   patch(`${RUN}/recover`, {
-    summary: 'Try accounts again that a fault of the system stopped',
-    description: 'Those that failed on their data are corrected with PATCH of the migration.',
+    summary: 'Retry accounts that a system error stopped',
+    description: 'To correct accounts that failed because of their data, use PATCH of the migration.',
     permission: 'migration.write',
-    answer: { description: 'It goes on.' },
+    answer: { description: 'The migration is resumed.' },
     handle: ({ params }, context) => recoverMigration(context, params.migrationLocator),
   }),
   patch(RUN, {
-    summary: 'Correct items of a failed account, and try it again',
+    summary: 'Correct items of a failed account, and process it again',
     description:
-      'Each item takes the place of the failed one of its original id, whole. Items that are not named are tried again as they are. What was migrated cannot be altered: 409.',
+      'Each item completely replaces the failed item with its original id. Failed items that are not sent are tried again unchanged. Migrated items cannot be changed (409).',
     permission: 'migration.write',
     body: { schema: PatchAccountMigrationRequest, required: true, largestBytes: LARGEST_BODY },
     answer: {
       schema: contract.MigrationFailuresResponse,
-      description: 'Failures known at once; none: it is queued.',
+      description: 'Failures that are known immediately. Empty: the account is queued.',
     },
     handle: ({ params, body }, context) => patchAccount(context, params.migrationLocator, body),
   }),
   get(`${RUN}/accounts/list`, {
-    summary: 'Accounts of a migration, in the order in which they were sent',
+    summary: 'List accounts of a migration, in the order in which they were sent',
     permission: ['migration.read', 'migration.list'],
     query: contract.MigrationPageQuery,
-    answer: { schema: contract.AccountMigrationListResponse, description: 'A page of them.' },
+    answer: { schema: contract.AccountMigrationListResponse, description: 'A page of accounts.' },
     handle: ({ params, query }, context) => listAccounts(context, params.migrationLocator, query),
   }),
   get(`${RUN}/failures/list`, {
-    summary: 'What failed, and why, by original ids',
+    summary: 'List failed items with the reasons, by original ids',
     permission: ['migration.read', 'migration.list'],
     query: contract.MigrationPageQuery,
     answer: {
@@ -114,28 +114,28 @@ export const migrationRoutes: readonly Route[] = [
     handle: ({ params, query }, context) => listFailures(context, params.migrationLocator, query),
   }),
   get(`${RUN}/mappings/list`, {
-    summary: 'Which record each original id became, of all accounts',
+    summary: 'List the records of all original ids, by account',
     permission: ['migration.read', 'migration.list'],
     query: contract.MappingPageQuery,
     answer: {
       schema: contract.AccountMigrationIdMappingsListResponse,
-      description: 'A page of the accounts with anything migrated.',
+      description: 'A page of the accounts with migrated items.',
     },
     handle: ({ params, query }, context) => listMappings(context, params.migrationLocator, query),
   }),
   get(`${RUN}/accounts/{accountLocator}/mappings`, {
-    summary: 'Which record each original id of an account became',
+    summary: 'List the records of the original ids of an account',
     permission: 'migration.read',
     query: contract.MappingQuery,
     answer: {
       schema: contract.AccountMigrationIdMappingsResponse,
-      description: 'Trees, as policies lie in each other.',
+      description: 'Trees in the structure of the policies.',
     },
     handle: ({ params, query }, context) =>
       getMappings(context, params.migrationLocator, params.accountLocator, query.by),
   }),
   get(`${RUN}/accounts/{accountLocator}`, {
-    summary: 'See how far an account of a migration is',
+    summary: 'Read the progress of an account of a migration',
     permission: 'migration.read',
     answer: { schema: contract.AccountMigrationResponse, description: 'Its state and counts of its items.' },
     handle: ({ params }, context) => getAccount(context, params.migrationLocator, params.accountLocator),

@@ -82,7 +82,7 @@ async function submit(context: RequestContext, upload: Upload, submitted: Submis
     if (earlier && !isBySubject(earlier)) return jsonText(earlier)
     const [versions] = await database.batch([versionQuery(database, undefined)])
     if (!versions[0])
-      throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
+      throw new Refusal('noConfiguration', 'The tenant has no configuration. Deploy one first.')
     const { migration, accounts } = newMigration(context, locator, submitted, sent)
     const counts = store.readCounts([{ state: 'pending', count: accounts.length }])
     const response = migrationResponse(migration, counts, now())
@@ -125,7 +125,7 @@ async function* splitting(
     yield piece
   }
   splitter.end()
-  if (accounts.length === 0) throw invalidRequest('The request has no accounts; send a list of at least one.')
+  if (accounts.length === 0) throw invalidRequest('The request has no accounts. Send a list of at least one.')
 }
 
 /** Deletes the files unless the migration exists. After an unknown outcome it may have been committed, so this looks first. */
@@ -286,7 +286,7 @@ const STOPPING_ACTIONS: ReadonlySet<MigrationAction> = new Set(['pause', 'fail',
 export function assertKept({ locator, state, updatedAt }: store.Migration, at: Instant): void {
   if (state === 'processing' || state === 'submitted' || at < deletedAt(updatedAt)) return
   throw wrongState(
-    `What was sent of migration ${locator} was deleted ${KEPT_DAYS} days after it last changed: send what is left in another one.`,
+    `The data that was sent for migration ${locator} was deleted ${KEPT_DAYS} days after its last change. Send the remaining accounts in a new migration.`,
   )
 }
 

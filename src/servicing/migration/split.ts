@@ -66,7 +66,8 @@ export class ElementSplitter {
 
   /** Checks that the JSON is complete. Call it after the last byte. */
   end(): void {
-    if (this.#expects !== 'end') throw malformed('The body ends before its JSON does; send it whole.')
+    if (this.#expects !== 'end')
+      throw malformed('The body ends before its JSON does. Send the complete body.')
   }
 
   /** Whether the element ends with the byte. */
@@ -83,7 +84,7 @@ export class ElementSplitter {
     // The same limit as for every other body, because recursion through an account must be bounded.
     if (this.#depth > DEEPEST_JSON)
       throw malformed(
-        `The account at byte ${this.#start} nests lists and objects more than ${DEEPEST_JSON} deep; flatten it.`,
+        `The account at byte ${this.#start} nests lists and objects more than ${DEEPEST_JSON} levels deep; flatten it.`,
       )
     return this.#depth === 0
   }
@@ -106,7 +107,7 @@ export class ElementSplitter {
     this.#bytes += part.length
     if (this.#bytes > LARGEST_ACCOUNT_BYTES)
       throw tooLarge(
-        `The account at byte ${this.#start} is larger than ${LARGEST_ACCOUNT_BYTES / 1_048_576} MiB; send some of its items later, to POST …/migrations/accounts/{accountLocator}.`,
+        `The account at byte ${this.#start} is larger than ${LARGEST_ACCOUNT_BYTES / 1_048_576} MiB. Send some of its items later, to POST …/migrations/accounts/{accountLocator}.`,
       )
     this.#parts.push(part.slice())
   }
@@ -144,13 +145,15 @@ export function submittedAccount(
   existing: string | undefined,
 ): SubmittedAccount {
   if (number === MOST_ACCOUNTS)
-    throw tooLarge(`A request has at most ${MOST_ACCOUNTS} accounts; send the others in another one.`)
+    throw tooLarge(
+      `A request can have at most ${MOST_ACCOUNTS} accounts. Send the others in another request.`,
+    )
   const value = parsed(text, number)
   const items = LISTED_KINDS.reduce((sum, kind) => sum + itemsOf(value, kind).length, 0)
   const totalItems = items + (existing === undefined ? 1 : 0)
   if (totalItems > MOST_ITEMS)
     throw tooLarge(
-      `Account ${number} of the request has ${totalItems} items; at most ${MOST_ITEMS} are taken. Send the others later, to POST …/migrations/accounts/{accountLocator}.`,
+      `Account ${number} of the request has ${totalItems} items; at most ${MOST_ITEMS} are allowed. Send the others later, to POST …/migrations/accounts/{accountLocator}.`,
     )
   const originalId = existing ?? ownId(value.accountData) ?? `accounts[${number}]`
   return { originalId, start, length: Buffer.byteLength(text), totalItems }

@@ -26,9 +26,9 @@ export const NoteResponse = component('NoteResponse', {
   recordType: z.enum(NOTED_RECORDS),
   recordLocator: Text,
   policyholderLocator: Text,
-  policyLocator: OptionalText.describe('Absent on a policyholder.'),
+  policyLocator: OptionalText.describe('Absent for a note on a policyholder.'),
   text: Text,
-  username: Text.describe('Who wrote it.'),
+  username: Text.describe('The author.'),
   createdTimestamp: Timestamp,
 })
 export type NoteResponse = z.infer<typeof NoteResponse>
@@ -37,7 +37,7 @@ export const NoteListQuery = z.object({
   policyLocator: OptionalLocator.describe('Notes on the policy, its quotes, endorsements and renewals.'),
   policyholderLocator: OptionalLocator.describe('Notes on the policyholder and all its policies.'),
   recordType: optional(z.enum(NOTED_RECORDS)),
-  recordLocator: OptionalLocator.describe('Of these, notes on this record alone.'),
+  recordLocator: OptionalLocator.describe('Only notes on this record.'),
   pageSize: PageSize,
   pagingToken: PagingToken,
 })

@@ -9,7 +9,7 @@ const service = () => import('./service.ts')
 export const noteRoutes: readonly Route[] = [
   post('/notes', {
     summary: 'Write a note on a record',
-    description: `Bindery only. Of at most ${LONGEST_NOTE} characters; a policyholder has at most ${MOST_NOTES} notes with all its policies (413). A note is not changed; its author may delete it. \`PATCH /policyholder/{policyholderLocator}/overwriteData\` deletes all notes of the policyholder. Event: \`note.create\`.`,
+    description: `Bindery only. At most ${LONGEST_NOTE} characters; a policyholder has at most ${MOST_NOTES} notes including those of its policies (413). A note cannot be changed; its author may delete it. \`PATCH /policyholder/{policyholderLocator}/overwriteData\` deletes all notes of the policyholder. Event: \`note.create\`.`,
     permission: 'notes.write',
     body: { schema: NoteCreateRequest, required: true },
     answer: note,
@@ -24,10 +24,10 @@ export const noteRoutes: readonly Route[] = [
     handle: async ({ query }, context) => (await service()).listNotes(context, query),
   }),
   remove('/notes/{noteLocator}', {
-    summary: 'Delete a note that one wrote',
-    description: 'Bindery only. 403 for notes of others. Event: `note.delete`.',
+    summary: 'Delete one of your notes',
+    description: 'Bindery only. 403 for notes of other authors. Event: `note.delete`.',
     permission: 'notes.write',
-    answer: { description: 'It is gone.' },
+    answer: { description: 'The note is deleted.' },
     handle: async ({ params }, context) => (await service()).deleteNote(context, params.noteLocator),
   }),
 ]

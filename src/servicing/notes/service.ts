@@ -22,7 +22,7 @@ import { MOST_NOTES, type NotedRecord } from './tables.ts'
 
 function requireNotes({ tenant }: RequestContext): void {
   if (tenant.keepsNotes) return
-  const message = 'The database of the tenant waits for the migration that brings notes; try again later.'
+  const message = "The tenant's database is not migrated for notes yet; try again later."
   throw new Refusal('tenantBehind', message, {}, 60)
 }
 
@@ -65,7 +65,7 @@ export async function createNote(
   } catch (problem) {
     if (!(problem instanceof GuardTripped)) throw problem
     throw tooLarge(
-      `The policyholder has ${MOST_NOTES} notes with its policies, which is the most. Delete some that are not needed.`,
+      `The policyholder has ${MOST_NOTES} notes, including those of its policies. This is the limit. Delete notes that are not needed.`,
     )
   }
 }
@@ -92,7 +92,7 @@ export async function listNotes(
 ): Promise<NoteListResponse> {
   requireNotes(context)
   if ((policyLocator === undefined) === (policyholderLocator === undefined))
-    throw invalidParameter("Send one of 'policyLocator' and 'policyholderLocator'.")
+    throw invalidParameter("Send either 'policyLocator' or 'policyholderLocator'.")
   const place = policyLocator
     ? placeOf(context, 'policy', policyLocator)
     : placeOf(context, 'policyholder', policyholderLocator!)
@@ -140,7 +140,7 @@ export async function deleteNote(context: RequestContext, text: string): Promise
     const note = rows[0] as store.Note | undefined
     if (!note) throw notFound('note', text)
     if (note.accountLocator !== context.caller.accountLocator)
-      throw forbidden(`${note.username} wrote the note; only who wrote it may delete it.`)
+      throw forbidden(`${note.username} wrote the note. Only its author may delete it.`)
     await commit(context, database, {
       shard,
       subject: note.locator,

@@ -140,7 +140,8 @@ async function auxDataWithoutRows(
   return found
 }
 
-const GONE = 'Its file was erased with values of the policyholder, and it cannot be made again.'
+const GONE =
+  'Its file was deleted when values of the policyholder were overwritten, and it cannot be created again.'
 
 /** The sources of the document do not exist any more. */
 const isOrphaned = sql`sources is not null and exists (

@@ -34,7 +34,7 @@ export function replacementsOf(overwrites: Readonly<Record<string, string>>): Re
   const { values, problems } = readFieldValues(overwrites)
   if (problems.length > 0) throw invalid(problems.map(validationFieldError))
   if (Object.keys(values).length === 0)
-    throw invalidRequest("'overwrites' names no field; name at least one.")
+    throw invalidRequest("'overwrites' contains no field. Name at least one.")
   assertSize(new TextEncoder().encode(JSON.stringify(values)).length)
   return values
 }
@@ -48,14 +48,14 @@ export function assertKnown(
   const known = new Set([...fields.map(({ name }) => name), ...stored.map(({ field }) => field)])
   const unknown = Object.keys(replacements).filter(name => !known.has(name))
   if (unknown.length === 0) return
-  const rule = 'is not known, and no version has it; check its spelling'
+  const rule = 'is unknown, and no version has it; check the spelling'
   throw invalid(unknown.map(name => validationFieldError(fieldError(name, 'INVALID_FIELD', rule))))
 }
 
 /** Rejects with 413 replacements that are too long, or make a version too long. */
 export function assertSize(size: number): void {
   if (size > LARGEST_OVERWRITTEN)
-    throw tooLarge('The replacements would make the policyholder too large; send shorter texts.')
+    throw tooLarge('The replacements would make the policyholder too large. Send shorter texts.')
 }
 
 /** Only fields in which the policyholder has a value now have terms. */

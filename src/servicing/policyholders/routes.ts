@@ -15,7 +15,7 @@ export const policyholderRoutes: readonly Route[] = [
   post('/policyholder/create', {
     summary: 'Create a policyholder',
     description:
-      'A sub-entity may be named before it has a locator: by its `localId`, as the value of the field that is called as its `ontologyUri`.',
+      'To refer to a sub-entity before it has a locator, send its `localId` as the value of the field whose name is its `ontologyUri`.',
     permission: 'policyholders.write',
     body: { schema: contract.PolicyholderCreateRequest, required: true },
     answer: policyholder,
@@ -24,7 +24,7 @@ export const policyholderRoutes: readonly Route[] = [
   post('/policyholder/update', {
     summary: 'Update a policyholder',
     description:
-      'Values that are sent replace those stored, `null` and an empty list remove, the others stay. Answers 409 when `version` is not the stored one.',
+      'Values that you send replace the stored ones; `null` and an empty list remove them; other values stay. Responds with 409 if `version` is not the stored version.',
     permission: 'policyholders.write',
     body: { schema: contract.PolicyholderUpdateRequest, required: true },
     answer: policyholder,
@@ -33,12 +33,12 @@ export const policyholderRoutes: readonly Route[] = [
   get('/policyholders', {
     summary: 'List or search policyholders',
     description:
-      'In the order of their creation. `searchField` names a searchable field of the dictionary; `searchValue` finds the policyholders with that value, `searchPrefix` those with a value that begins so, in any case. Dates are found as `YYYY-MM-DD` too. Values are found by what the dictionary said when they were written.',
+      'In order of creation. `searchField` names a searchable field of the dictionary; `searchValue` finds policyholders with that value, `searchPrefix` those with a value that begins with it. Letter case is ignored. Dates can also be searched as `YYYY-MM-DD`. Whether a value can be searched depends on the dictionary at the time when it was written.',
     permission: 'policyholders.list',
     query: contract.PolicyholderListQuery,
     answer: {
       schema: contract.PolicyholderPageResponse,
-      description: 'A page; it may be shorter than asked for.',
+      description: 'A page. It may be shorter than requested.',
     },
     handle: ({ query }, context) => listPolicyholders(context, query),
   }),
@@ -49,9 +49,9 @@ export const policyholderRoutes: readonly Route[] = [
     handle: ({ params }, context) => getPolicyholder(context, params.policyholderLocator),
   }),
   patch('/policyholder/{policyholderLocator}/overwriteData', {
-    summary: 'Overwrite data of a policyholder for good',
+    summary: 'Permanently overwrite data of a policyholder',
     description:
-      'Puts the text in the place of the values of the field: in this and every earlier version, in sub-entities, search terms and stored answers, and as whole words in underwriting notes, descriptions of fees and taxes, events of plugins and auxiliary data. Quick quotes and logs of plugins and services are removed, and documents that templates made are made again. docs/security.md says what it does not reach. An empty text removes the values. Makes a new version. It cannot be undone.',
+      'Replaces the values of the field with the text: in this and every earlier version, in sub-entities, search terms and stored responses, and as whole words in underwriting notes, descriptions of fees and taxes, events of plugins and auxiliary data. Quick quotes and logs of plugins and services are removed, and documents from templates are created again. docs/security.md lists what it does not reach. An empty text removes the values. Creates a new version. It cannot be undone.',
     permission: 'policyholders.overwrite',
     body: { schema: contract.PolicyholderOverwriteDataRequest, required: true },
     answer: { schema: contract.PolicyholderOverwriteDataResponse, description: 'Done.' },

@@ -28,15 +28,13 @@ export const QuickQuoteResponse = component('QuickQuoteResponse', {
   productName: Text,
   configVersion: Integer,
   createdTimestamp: Timestamp,
-  expiresTimestamp: Timestamp.describe('From then on it is not kept any more.'),
+  expiresTimestamp: Timestamp.describe('It is deleted after this time.'),
   policyStartTimestamp: Timestamp,
   policyEndTimestamp: Timestamp,
   currency: Currency,
   ...fields,
   exposures: z.array(Exposure),
-  price: PolicyPriceResponse.optional().describe(
-    'Left out where the values that there are do not give one; `problem` says why.',
-  ),
+  price: PolicyPriceResponse.optional().describe('Absent if the values yield no price; `problem` says why.'),
   problem: z.object({ code: Text, message: Text }).optional(),
 })
 

@@ -12,9 +12,9 @@ const service = () => import('./service.ts')
 
 export const quickQuoteRoutes: readonly Route[] = [
   post('/policy/{tenantLocator}/quickquotes', {
-    summary: 'Price a policy that is none yet',
+    summary: 'Price a policy without creating it',
     description:
-      'Takes what creates a policy; `finalize` has no meaning. Values are not checked: what they give is priced, and kept for 30 days without a policy, so that constraints can be asked of it. It is not underwritten, and cannot be accepted.',
+      'Accepts the request that creates a policy; `finalize` is ignored. Values are not checked. The result is priced and kept for 30 days without a policy, so that its constraints can be requested. It is not underwritten, and cannot be accepted.',
     permission: 'quick-quotes.write',
     query: ExplainQuery,
     body: { schema: PolicyCreateRequest, required: true },
@@ -25,7 +25,7 @@ export const quickQuoteRoutes: readonly Route[] = [
   get('/policy/{tenantLocator}/quickquotes/{locator}', {
     summary: 'Get a quick quote',
     description:
-      'As it was when it was made. With `explain` it is rated again, by the version of the configuration and at the time that it was made with, and the worksheet is in its `price`.',
+      'As it was when it was created. With `explain`, it is rated again, with the configuration version and at the time of its creation, and the worksheet is in its `price`.',
     permission: 'quick-quotes.read',
     query: ExplainQuery,
     answer: quickQuote,

@@ -69,7 +69,7 @@ export async function createQuickQuote(
   const text = JSON.stringify(quickQuote.answer)
   if (Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(quickQuote.request)) > LARGEST_STORED_BYTES)
     throw tooLarge(
-      `A quick quote has at most ${LARGEST_STORED_BYTES} bytes with its price; price a larger one as a policy.`,
+      `A quick quote can have at most ${LARGEST_STORED_BYTES} bytes including its price. Price a larger one as a policy.`,
     )
   return answerOf(
     context,
@@ -158,7 +158,7 @@ async function worksheetAgain(
 function withRecorded(worksheet: Worksheet, recorded: PolicyPriceResponse): Worksheet {
   const { total, totalCurrency } = recorded
   if (decimal(worksheet.total).eq(decimal(total))) return worksheet
-  const note = `Rating again gives ${worksheet.total}; ${total} ${totalCurrency} was recorded, and counts.`
+  const note = `Rating again yields ${worksheet.total}, but ${total} ${totalCurrency} was recorded and applies.`
   return { ...worksheet, differs: true, notes: [...worksheet.notes, note] }
 }
 

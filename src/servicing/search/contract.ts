@@ -13,22 +13,24 @@ export const SearchQuery = z.object({
     .trim()
     .min(1)
     .max(200)
-    .describe('A locator, or up to five words that values of searchable fields begin with, in any case.'),
+    .describe(
+      'A locator, or up to five words. Each is the beginning of a value of a searchable field. Letter case is ignored.',
+    ),
   count: requestInteger(1, MOST_FOUND)
     .default(20)
-    .describe('Policyholders, and policies, that the answer has at most.'),
+    .describe('The maximum number of policyholders and of policies in the response.'),
 })
 export type SearchQuery = z.output<typeof SearchQuery>
 
 export const SearchResponse = component('SearchResponse', {
   policyholders: z
     .array(PolicyholderResponse)
-    .describe('Newest first; empty for a caller who may not list policyholders.'),
+    .describe('Newest first. Empty if the caller may not list policyholders.'),
   policies: z
     .array(PolicySummaryResponse)
     .describe(
-      'Found by their own fields or locators, then those of the policyholders; each newest first. Empty for a caller who may not list policies.',
+      'Policies found by their own fields or locators, then those of the policyholders; each newest first. Empty if the caller may not list policies.',
     ),
-  hasMore: Flag.describe('Whether more fit the text; ask with more of it.'),
+  hasMore: Flag.describe('Whether more records match the text. Send a longer text to narrow the search.'),
 })
 export type SearchResponse = z.output<typeof SearchResponse>

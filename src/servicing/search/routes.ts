@@ -5,12 +5,12 @@ const { get } = forTenant('Work lists')
 
 export const searchRoutes: readonly Route[] = [
   get('/search', {
-    summary: 'Search policyholders and policies at once',
+    summary: 'Search policyholders and policies together',
     description:
-      'Bindery only. Looks in all searchable fields of policyholders, policies, exposures and perils. A record fits if one of its values begins with the whole text, or if it has a value for each word. A locator finds its policy or policyholder: of a policy, quote, endorsement, renewal, cancellation, reinstatement, invoice, payment or policyholder, and the number that people see. Where more than 2,000 records fit the longest word, the newest of those looked at are shown, and `hasMore` is true.',
+      'Bindery only. Searches all searchable fields of policyholders, policies, exposures and perils. A record matches if one of its values begins with the whole text, or if it has a matching value for each word. A locator finds its policy or policyholder: the locator or display number of a policy, quote, endorsement, renewal, cancellation, reinstatement, invoice, payment or policyholder. If more than 2,000 records match the longest word, only some of them are searched; the newest matches among these are shown, and `hasMore` is true.',
     permission: ['policies.list', 'policyholders.list'],
     query: SearchQuery,
-    answer: { schema: SearchResponse, description: 'What was found.' },
+    answer: { schema: SearchResponse, description: 'The matching records.' },
     handle: async ({ query }, context) => (await import('./service.ts')).search(context, query),
   }),
 ]

@@ -24,7 +24,7 @@ const MOST_WORDS = 5
 export async function search(context: RequestContext, { text, count }: SearchQuery): Promise<SearchResponse> {
   const words = wordsOf(text)
   if (words.each.length > MOST_WORDS)
-    throw invalidParameter(`'text' has ${words.each.length} words; at most ${MOST_WORDS} are looked for.`)
+    throw invalidParameter(`'text' has ${words.each.length} words; at most ${MOST_WORDS} are allowed.`)
   const shards = await Promise.all(
     context.tenant.shards.map((_, shard) => searchShard(context, shard, text, words, count)),
   )

@@ -123,7 +123,7 @@ function inUse(
 }
 
 export const SecretDeleteQuery = z.object({
-  force: booleanOr(false).describe('Also while something refers to it.'),
+  force: booleanOr(false).describe('Whether to delete it although something refers to it.'),
 })
 
 export type SecretDeleteQuery = z.output<typeof SecretDeleteQuery>
@@ -133,10 +133,10 @@ export const SecretUsageResponse = component('SecretUsageResponse', {
   webhooks: z.array(z.object({ locator: Text, name: Text })),
   integrations: z.array(Text).describe('Names.'),
   configVersion: Integer.optional().describe(
-    'The deployed version, where it declares it or a script of it reads it.',
+    'The deployed version, if it declares the secret or one of its scripts reads it.',
   ),
   isNeeded: Flag.describe(
-    'Whether a deletion is refused: something refers to the static name, and may mean this one.',
+    'Whether a deletion is rejected, because a reference to the static name may mean this secret.',
   ),
 })
 

@@ -63,84 +63,86 @@ const fieldValues = (description: string): DataNode => ({
   items: list('The values of a field.', text('One value.')),
 })
 
-const zone = (): DataNode => text('The time zone of the tenant, as config.json says it.')
+const zone = (): DataNode => text('The time zone of the tenant, as in config.json.')
 
 const policy = (): DataNode => {
   const shown = contractNode(PolicyResponse, 'policy', 'camelCase', ['billingTrigger'])
   return {
     ...shown,
     description:
-      'The policy, as GET /policy/{locator} shows it, with the transaction that is under way, its currency and its selected quote.',
+      'The policy, as in GET /policy/{locator}, with the pending transaction, its currency and its selected quote.',
     members: {
       ...shown.members,
       currency: text('The currency of the policy, ISO 4217.'),
-      quoteLocator: maybe(text('Names its selected quote.')),
+      quoteLocator: maybe(text('Locator of its selected quote.')),
     },
   }
 }
 
 const policyInfo = (): DataNode =>
   record<PolicyInfo>('The policy.', {
-    locator: text('Names the policy.'),
-    policyholderLocator: text('Names the policyholder.'),
+    locator: text('Locator of the policy.'),
+    policyholderLocator: text('Locator of the policyholder.'),
     productName: text('The product.'),
     originalContractStartTimestamp: time('When the first term begins.'),
     currency: text('The currency of the policy, ISO 4217.'),
-    quoteLocator: maybe(text('Names its selected quote.')),
+    quoteLocator: maybe(text('Locator of its selected quote.')),
   })
 
 const ratesInput = (): DataNode =>
-  record<PerilRatesInput>('What getPerilRates is given.', {
-    operation: text('What is rated.', RATED),
+  record<PerilRatesInput>('The argument of getPerilRates.', {
+    operation: text('The kind of transaction that is rated.', RATED),
     policy: policy(),
     policyExposurePerils: list(
       'The characteristics to rate.',
       record<PerilRatesInput['policyExposurePerils'][number]>('A peril in one segment.', {
-        policyCharacteristicsLocator: text('Names the characteristics of the policy.'),
-        exposureCharacteristicsLocator: text('Names the characteristics of the exposure.'),
-        perilCharacteristicsLocator: text('Names the characteristics of the peril: the key of its rate.'),
+        policyCharacteristicsLocator: text('Locator of the policy characteristics.'),
+        exposureCharacteristicsLocator: text('Locator of the exposure characteristics.'),
+        perilCharacteristicsLocator: text('Locator of the peril characteristics: the key of its rate.'),
       }),
     ),
     tenantTimeZone: zone(),
-    endorsementLocator: maybe(text('Names the endorsement, of an endorsement.')),
-    renewalLocator: maybe(text('Names the renewal, of a renewal.')),
-    reinstatementLocator: maybe(text('Names the reinstatement, of a reinstatement.')),
-    quoteLocator: maybe(text('Names the quote, of new business.')),
+    endorsementLocator: maybe(text('For an endorsement: its locator.')),
+    renewalLocator: maybe(text('For a renewal: its locator.')),
+    reinstatementLocator: maybe(text('For a reinstatement: its locator.')),
+    quoteLocator: maybe(text('For new business: the locator of the quote.')),
     newPaymentScheduleName: maybe(text('The new payment schedule, if it changes.')),
   })
 
 const underwritingInput = (): DataNode =>
-  record<UnderwritingInput>('What getUnderwritingResult is given.', {
-    operation: text('What is underwritten.', RATED),
+  record<UnderwritingInput>('The argument of getUnderwritingResult.', {
+    operation: text('The kind of transaction that is underwritten.', RATED),
     policy: policy(),
     policyholder: contractNode(PolicyholderResponse, 'policyholder', 'camelCase'),
   })
 
 const prorationInput = (): DataNode =>
-  record<ProrationInput>('What getProrationResult is given.', {
-    operation: text('What splits the amounts, such as endorsement or cancellation.'),
-    segmentSplitTimestamp: time('Where they are split.'),
+  record<ProrationInput>('The argument of getProrationResult.', {
+    operation: text('The transaction that splits the amounts, such as endorsement or cancellation.'),
+    segmentSplitTimestamp: time('The time at which they are split.'),
     paymentScheduleName: text('The payment schedule after the transaction.'),
     oldPaymentScheduleName: text('The payment schedule before it.'),
     paymentPlan: text('The type of the payment schedule before it, such as monthly or total.'),
     tenantTimeZone: zone(),
     policy: policyInfo(),
-    cancellationType: maybe(text('The type of a cancellation; lapse of a lapse.')),
+    cancellationType: maybe(text('The type of a cancellation; lapse for a lapse.')),
     items: list(
       'The amounts to split.',
       record<ProrationItem>('One amount.', {
-        id: text('Names the item in this call.'),
+        id: text('Identifies the item in this call.'),
         type: text('premium, technicalPremium, tax, fee or commission.'),
         amount: amount('The amount of the whole segment.'),
-        followingAmount: amount('The same of the time after the segment, if the transaction takes that too.'),
+        followingAmount: amount(
+          'The amount of the time after the segment, if the transaction also covers that.',
+        ),
         segmentStartTimestamp: time('When the segment begins.'),
         segmentEndTimestamp: time('When the segment ends.'),
-        perilCharacteristicsLocator: maybe(text('Names the characteristics of the peril.')),
+        perilCharacteristicsLocator: maybe(text('Locator of the peril characteristics.')),
         perilName: maybe(text('The peril.')),
-        fieldValues: fieldValues('The values of the peril in the segment; none of a fee.'),
+        fieldValues: fieldValues('The values of the peril in the segment. Empty for a fee.'),
         taxName: maybe(text('The tax.')),
-        commissionRecipient: maybe(text('Who gets the commission.')),
-        feeLocator: maybe(text('Names the fee.')),
+        commissionRecipient: maybe(text('The recipient of the commission.')),
+        feeLocator: maybe(text('Locator of the fee.')),
         feeName: maybe(text('The fee.')),
       }),
     ),
@@ -148,77 +150,80 @@ const prorationInput = (): DataNode =>
 
 const charge = (): DataNode =>
   record<PluginCharge>('One charge.', {
-    chargeId: text('Names the charge in this call.'),
+    chargeId: text('Identifies the charge in this call.'),
     type: text('premium, tax, fee, commission or holdback.'),
-    category: text('new, or previously_invoiced: the rest of one that was invoiced in part.'),
+    category: text('new, or previously_invoiced: the rest of a charge that was invoiced in part.'),
     isNew: { type: 'flag', description: 'Whether none of it was invoiced yet.' },
-    amount: amount('What is to be billed.'),
-    originalAmount: amount('What the charge was.'),
-    previouslyInvoicedAmount: amount('What of it is invoiced.'),
+    amount: amount('The amount to bill.'),
+    originalAmount: amount('The original amount of the charge.'),
+    previouslyInvoicedAmount: amount('The amount invoiced already.'),
     amountCurrency: text('The currency, ISO 4217.'),
-    coverageStartTimestamp: time('The begin of what it pays for.'),
-    coverageEndTimestamp: time('The end of what it pays for.'),
-    policyModificationLocator: text('Names the transaction.'),
-    perilLocator: maybe(text('Names the peril.')),
+    coverageStartTimestamp: time('The start of the period that it pays for.'),
+    coverageEndTimestamp: time('The end of the period that it pays for.'),
+    policyModificationLocator: text('Locator of the transaction.'),
+    perilLocator: maybe(text('Locator of the peril.')),
     perilCharacteristicsLocator: maybe(
-      text('Names the characteristics of the peril; of what is taken back, those that are replaced.'),
+      text('Locator of the peril characteristics; for a reversed charge, of those that are replaced.'),
     ),
     perilName: maybe(text('The peril.')),
-    feeLocator: maybe(text('Names the fee.')),
+    feeLocator: maybe(text('Locator of the fee.')),
     feeName: maybe(text('The fee.')),
-    taxLocator: maybe(text('Names the tax.')),
+    taxLocator: maybe(text('Locator of the tax.')),
     taxName: maybe(text('The tax.')),
-    commissionLocator: maybe(text('Names the commission.')),
-    commissionRecipient: maybe(text('Who gets the commission.')),
+    commissionLocator: maybe(text('Locator of the commission.')),
+    commissionRecipient: maybe(text('The recipient of the commission.')),
   } as MembersOf<PluginCharge>)
 
 const installmentsInput = (): DataNode =>
-  record<InstallmentsInput>('What createInstallments is given.', {
+  record<InstallmentsInput>('The argument of createInstallments.', {
     operation: text('The transaction.', BILLED),
-    transactionType: text('As operation.', BILLED),
+    transactionType: text('The same as operation.', BILLED),
     policy: policy(),
-    charges: list('All that is to be put on installments.', charge()),
+    charges: list('All charges to put on installments.', charge()),
     plannedInvoices: list(
-      'The installments that the answer replaces.',
+      'The installments that the result replaces.',
       contractNode(FutureInvoiceResponse, 'plannedInvoices[]', 'camelCase'),
     ),
     paymentScheduleName: text('The payment schedule.'),
     oldPaymentScheduleName: text('The payment schedule before the transaction, the same unless it changes.'),
-    defaultPaymentTerms: record<InstallmentsInput['defaultPaymentTerms']>('The terms of policy.json.', {
-      amount: text('How many days.'),
-      unit: text('day.'),
-    }),
-    coverageStartTimestamp: time('The begin of what is billed.'),
-    coverageEndTimestamp: time('The end of what is billed.'),
+    defaultPaymentTerms: record<InstallmentsInput['defaultPaymentTerms']>(
+      'The payment terms of policy.json.',
+      {
+        amount: text('The number of days.'),
+        unit: text('day.'),
+      },
+    ),
+    coverageStartTimestamp: time('The start of the period that is billed.'),
+    coverageEndTimestamp: time('The end of the period that is billed.'),
     productName: text('The product.'),
     tenantTimeZone: zone(),
   })
 
 const preGraceInput = (): DataNode =>
-  record<PreGraceInput>('What getPreGraceResult is given.', {
-    invoiceLocator: text('Names the invoice that is not paid.'),
-    defaultGracePeriodDays: text('The days of policy.json.'),
+  record<PreGraceInput>('The argument of getPreGraceResult.', {
+    invoiceLocator: text('Locator of the unpaid invoice.'),
+    defaultGracePeriodDays: text('The number of days in policy.json.'),
     policy: policyInfo(),
     tenantTimeZone: zone(),
   })
 
 const reversalInput = (): DataNode =>
-  record<PostPaymentReversalInput>('What getPostPaymentReversal is given.', {
+  record<PostPaymentReversalInput>('The argument of getPostPaymentReversal.', {
     operationType: text('payment_reversal or payment_invalidation.'),
-    paymentLocator: text('Names the payment.'),
-    invoiceLocator: text('Names the invoice.'),
-    invoiceAmount: amount('What the invoice asked for.'),
-    invoiceDueTimestamp: time('When it was due.'),
-    invoiceIssueTimestamp: time('When it was issued.'),
-    gracePeriodDays: text('The days of policy.json.'),
+    paymentLocator: text('Locator of the payment.'),
+    invoiceLocator: text('Locator of the invoice.'),
+    invoiceAmount: amount('The amount of the invoice.'),
+    invoiceDueTimestamp: time('When the invoice was due.'),
+    invoiceIssueTimestamp: time('When the invoice was issued.'),
+    gracePeriodDays: text('The number of days in policy.json.'),
     policy: policyInfo(),
     tenantTimeZone: zone(),
   })
 
 const postIssuanceInput = (): DataNode =>
-  record<PostIssuanceInput>('What getPostIssuanceResult is given.', {
+  record<PostIssuanceInput>('The argument of getPostIssuanceResult.', {
     operation: text('The transaction.', BILLED),
-    policyLocator: text('Names the policy.'),
+    policyLocator: text('Locator of the policy.'),
     policy: policyInfo(),
     tenantTimeZone: zone(),
     documents: list(
@@ -241,15 +246,15 @@ const autofillInput = (): DataNode =>
       | 'tenantTimeZone'
       | 'updates'
     >
-  >('What getDataAutofill is given.', {
+  >('The argument of getDataAutofill.', {
     operation: text('newBusiness, endorsement or renewal.'),
     operationType: text('create or update.'),
-    updates: anything('The request, in the words of an update.'),
+    updates: anything('The request, in the form of an update.'),
     productName: text('The product.'),
-    policyholderLocator: text('Names the policyholder.'),
-    policyLocator: maybe(text('Names the policy, if there is one already.')),
-    endorsementLocator: maybe(text('Names the endorsement, if there is one already.')),
-    renewalLocator: maybe(text('Names the renewal, if there is one already.')),
+    policyholderLocator: text('Locator of the policyholder.'),
+    policyLocator: maybe(text('Locator of the policy, if it exists already.')),
+    endorsementLocator: maybe(text('Locator of the endorsement, if it exists already.')),
+    renewalLocator: maybe(text('Locator of the renewal, if it exists already.')),
     tenantTimeZone: zone(),
   })
 

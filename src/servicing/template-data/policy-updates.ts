@@ -18,13 +18,13 @@ const map = (description: string, items: DataNode): DataNode => ({ type: 'map', 
 const list = (description: string, items: DataNode): DataNode => ({ type: 'list', description, items })
 
 const effect = (): DataNode =>
-  text('What the transaction does to it.', ['unchanged', 'updated', 'added', 'removed'])
+  text('The effect of the transaction.', ['unchanged', 'updated', 'added', 'removed'])
 
 const fieldChange = (): DataNode =>
   record('One field.', {
     title: text('The title of the field.'),
-    old_value: text('The value before; several are joined by commas.'),
-    new_value: text('The value after.'),
+    old_value: text('The value before the transaction. Several values are joined by commas.'),
+    new_value: text('The value after the transaction.'),
     endorsement_effect: effect(),
   })
 
@@ -34,9 +34,9 @@ const dataChange = (of: string): Record<string, DataNode> => ({
   updated_field_groups: map(
     `The field groups of the ${of} that change, by the name of the group field.`,
     list(
-      'The groups of one field.',
-      record('One group.', {
-        locator: text('Names the group.'),
+      'The field groups of one field.',
+      record('One field group.', {
+        locator: text('Locator of the field group.'),
         title: text('The title of the group field.'),
         endorsement_effect: effect(),
         updated_field_values: map('Its fields that change, by name.', fieldChange()),
@@ -46,26 +46,26 @@ const dataChange = (of: string): Record<string, DataNode> => ({
 })
 
 const partChange = (of: string): Record<string, DataNode> => ({
-  locator: text(`Names the ${of}.`),
-  name: text(`The ${of}, as the configuration names it.`),
-  display_name: text(`Its name for people.`),
+  locator: text(`Locator of the ${of}.`),
+  name: text(`The ${of}, as named in the configuration.`),
+  display_name: text(`The name for people.`),
   endorsement_effect: effect(),
   ...dataChange(of),
 })
 
 /** The changes of the policy and of each exposure and peril. Empty until the transaction is quoted. */
 export const policyUpdates = (): DataNode =>
-  record('What the transaction changes. Empty until it is quoted.', {
+  record('The changes of the transaction. Empty until it is quoted.', {
     ...dataChange('policy'),
     updated_exposures: map(
-      'The exposures that change, by their name.',
+      'The exposures that change, by name.',
       list(
-        'Those of one name.',
+        'Exposures with the same name.',
         record('One exposure.', {
           ...partChange('exposure'),
           updated_perils: map(
-            'Its perils that change, by their name.',
-            list('Those of one name.', record('One peril.', partChange('peril'))),
+            'Its perils that change, by name.',
+            list('Perils with the same name.', record('One peril.', partChange('peril'))),
           ),
         }),
       ),

@@ -79,13 +79,13 @@ function fieldsOfProduct(product: ProductDefinition | undefined): Fields {
 export const fieldData = (of: string, { fields, parts }: PartFields): Members => ({
   field_values: fieldRecord(`The values of the fields of the ${of}.`, fields, parts),
   field_groups_by_locator: fieldGroups(
-    `The field groups of the ${of}, by the locators that its group fields list.`,
+    `The field groups of the ${of}, by the locators that its group fields contain.`,
     fields,
   ),
 })
 
 const segment = (of: string, own: Members, fields: PartFields): Members => ({
-  locator: text('Names the characteristics.'),
+  locator: text('Locator of the characteristics.'),
   ...own,
   start_timestamp: time('When the segment begins.'),
   end_timestamp: time('When the segment ends.'),
@@ -101,7 +101,7 @@ function ratedParts(fields: Fields): Members {
       segment(
         'policy',
         {
-          policy_locator: text('Names the policy.'),
+          policy_locator: text('Locator of the policy.'),
           policy_start_timestamp: time('When the original contract begins.'),
           policy_end_timestamp: time('When the original contract ends.'),
         },
@@ -110,39 +110,35 @@ function ratedParts(fields: Fields): Members {
       OF_PERILS,
     ),
     exposure_characteristics: record(
-      "The exposure's data in the segment that is rated. A field that only other exposures have is nothing.",
+      "The exposure's data in the segment that is rated. A field that only other exposures have is empty.",
       segment(
         'exposure',
         {
-          exposure_locator: text('Names the exposure.'),
-          name: text('The exposure, as exposure.json names it.'),
+          exposure_locator: text('Locator of the exposure.'),
+          name: text('The exposure, as named in exposure.json.'),
         },
         fields.exposure,
       ),
       OF_PERILS,
     ),
     peril_characteristics: record(
-      "The peril's data in the segment that is rated. A field that only other perils have is nothing.",
+      "The peril's data in the segment that is rated. A field that only other perils have is empty.",
       segment(
         'peril',
         {
-          peril_locator: text('Names the peril.'),
-          name: text('The peril, as its file names it.'),
+          peril_locator: text('Locator of the peril.'),
+          name: text('The peril, as named by its file.'),
           coverage_start_timestamp: time('When its cover begins.'),
           coverage_end_timestamp: time('When its cover ends.'),
-          deductible: amount('The deductible as digits; 0 where there is none.'),
-          lump_sum_payment: amount('The lump sum as digits; 0 where there is none.'),
+          deductible: amount('The deductible as digits; 0 if there is none.'),
+          lump_sum_payment: amount('The lump sum payment as digits; 0 if there is none.'),
           indemnity_in_aggregate: amount(
-            "The limit in aggregate as digits, or 'unlimited'; 0 where there is none.",
+            "The aggregate limit as digits, or 'unlimited'; 0 if there is none.",
           ),
-          indemnity_per_event: amount(
-            "The limit for one event as digits, or 'unlimited'; 0 where there is none.",
-          ),
-          indemnity_per_item: amount(
-            "The limit for one item as digits, or 'unlimited'; 0 where there is none.",
-          ),
+          indemnity_per_event: amount("The limit per event as digits, or 'unlimited'; 0 if there is none."),
+          indemnity_per_item: amount("The limit per item as digits, or 'unlimited'; 0 if there is none."),
           premium: amount('The premium of the segment.', taxed),
-          month_premium: amount('The rate of a month as digits, with up to 7 places.', taxed),
+          month_premium: amount('The monthly rate as digits, with up to 7 decimal places.', taxed),
           technical_premium: amount('The technical premium of the segment.', { ...taxed, isOptional: true }),
         },
         fields.peril,
@@ -173,16 +169,16 @@ function policyNode(fields: Fields, product: ProductDefinition | undefined): Dat
     )
   const perils = record('One peril.', {
     ...contractMembers(PerilResponse, 'perils', 'snake_case', ['characteristics']),
-    name: text('The peril, as its file names it.', names?.perils),
+    name: text('The peril, as named by its file.', names?.perils),
     characteristics: characteristics('peril', PerilCharacteristicsResponse),
   })
   const exposures = record('One exposure.', {
     ...contractMembers(ExposureResponse, 'exposures', 'snake_case', ['characteristics', 'perils']),
-    name: text('The exposure, as exposure.json names it.', names?.exposures),
+    name: text('The exposure, as named in exposure.json.', names?.exposures),
     characteristics: characteristics('exposure', ExposureCharacteristicsResponse),
     perils: list('The perils of the exposure.', perils),
   })
-  return record('The policy, as GET /policy/{locator} shows it, with the transaction that is under way.', {
+  return record('The policy, as in GET /policy/{locator}, with the pending transaction.', {
     ...contractMembers(PolicyResponse, 'policy', 'snake_case', [
       'characteristics',
       'exposures',
@@ -195,8 +191,8 @@ function policyNode(fields: Fields, product: ProductDefinition | undefined): Dat
 
 const policyholderNode = (fields: readonly FieldDefinition[] | undefined): DataNode =>
   record('The policyholder.', {
-    id: text('Names the policyholder, as `locator` does.'),
-    locator: text('Names the policyholder.'),
+    id: text('Locator of the policyholder, the same as `locator`.'),
+    locator: text('Locator of the policyholder.'),
     entity: record('The person or company.', {
       values: fieldRecord('The values of policyholder.dictionary.json.', fields),
     }),
@@ -212,13 +208,13 @@ const transactionNode = (
   reader: TemplateReader,
 ): DataNode => ({
   ...record(
-    `The ${kind} that the document is about; of fees and underwriting, the one that is under way, else nothing.`,
+    `The ${kind} of the document. For fees and underwriting, the pending one, otherwise empty.`,
     {
       ...members(schema, kind),
       display_id: text(`Names the ${kind}.`),
-      name: text(`The ${kind}, as endorsements.json names it.`),
-      start_timestamp: time('From when its changes hold.'),
-      end_timestamp: { ...time('Until when they hold, if not to the end.'), isOptional: true },
+      name: text(`The ${kind}, as named in endorsements.json.`),
+      start_timestamp: time('When its changes take effect.'),
+      end_timestamp: { ...time('When its changes end, if not at the end of the policy.'), isOptional: true },
       policy_updates: policyUpdates(),
     },
     [reader, ...OF_POLICIES],
@@ -232,32 +228,32 @@ const documentParts = (): Members => ({
   renewal: transactionNode('renewal', RenewalResponse, 'renewalDocument'),
   cancellation: {
     ...record(
-      'The cancellation that the document is about; of a lapse, where it is one.',
+      'The cancellation of the document. For a lapse, present if the lapse is a cancellation.',
       { ...members(CancellationResponse, 'cancellation'), display_id: text('Names the cancellation.') },
       ['cancellationDocument', 'lapseDocument'],
     ),
     optionalFor: ['lapseDocument'],
   },
   reinstatement: record(
-    'The reinstatement that the document is about, of a cancellation or of a legacy lapse.',
+    'The reinstatement of the document, of a cancellation or of a legacy lapse.',
     {
       ...members(LapseReinstatementResponse, 'reinstatement'),
       ...members(ReinstatementResponse, 'reinstatement'),
-      effective_timestamp: { ...time('From when the cover is back.'), isOptional: true },
+      effective_timestamp: { ...time('When cover resumes.'), isOptional: true },
     },
     ['reinstatementDocument'],
   ),
-  invoice: record('The invoice that the document is about.', members(PolicyInvoiceResponse, 'invoice'), [
+  invoice: record('The invoice of the document.', members(PolicyInvoiceResponse, 'invoice'), [
     'invoiceDocument',
   ]),
   invoice_financials: record(
-    'What the invoice asks for, item by item; more than 200 items are summed by type and name.',
+    'The items of the invoice of the document. More than 200 items are summed by type and name.',
     {
       display_id: text('The number of the invoice.'),
       due_timestamp: time('When it is due.'),
-      start_timestamp: time('The begin of what it is for.'),
-      end_timestamp: time('The end of what it is for.'),
-      total_due: amount('What is to be paid; negative: what is given back.'),
+      start_timestamp: time('The start of the period that it bills.'),
+      end_timestamp: time('The end of the period that it bills.'),
+      total_due: amount('The amount due; negative: a refund.'),
       total_due_currency: text('Its currency, ISO 4217.'),
       financial_transactions: list(
         'The items of the invoice.',
@@ -267,19 +263,18 @@ const documentParts = (): Members => ({
     ['invoiceDocument'],
   ),
   grace_period: record(
-    'The grace period that the document is about.',
+    'The grace period of the document.',
     {
       ...members(GracePeriodResponse, 'gracePeriod'),
-      invoice: record('The invoice that is not paid.', members(PolicyInvoiceResponse, 'invoice')),
+      invoice: record('The unpaid invoice.', members(PolicyInvoiceResponse, 'invoice')),
     },
     ['gracePeriodDocument'],
   ),
   lapse: {
-    ...record(
-      'The lapse that the document is about, also where it is a cancellation.',
-      members(LapseResponse, 'lapse'),
-      ['lapseDocument', 'cancellationDocument'],
-    ),
+    ...record('The lapse of the document, also if it is a cancellation.', members(LapseResponse, 'lapse'), [
+      'lapseDocument',
+      'cancellationDocument',
+    ]),
     optionalFor: ['cancellationDocument'],
   },
 })
@@ -295,10 +290,10 @@ export function templateTree(
   policyholderFields?: readonly FieldDefinition[],
 ): DataNode {
   const fields = fieldsOfProduct(product)
-  return record('What a template is given.', {
+  return record('The data of a template.', {
     ...ratedParts(fields),
     operation: {
-      ...text('What is being rated or underwritten.', OPERATIONS),
+      ...text('The kind of transaction that is rated or underwritten.', OPERATIONS),
       readers: [...OF_PERILS, ...OF_POLICIES],
     },
     policy: policyNode(fields, product),

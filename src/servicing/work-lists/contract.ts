@@ -48,12 +48,14 @@ export type RecordType = (typeof RECORD_TYPES)[number]
 export const DEFAULT_DAYS = { expiring: 30, reinstatable: 90 } as const
 
 const Days = optional(requestInteger(1, 366)).describe(
-  `Of \`expiring\`: policies that end within so many days, ${DEFAULT_DAYS.expiring} by default. Of \`reinstatable\`: cancellations by lapse of so many days, ${DEFAULT_DAYS.reinstatable} by default. Other lists have no span, and refuse it.`,
+  `For \`expiring\`: policies that end within this number of days, ${DEFAULT_DAYS.expiring} by default. For \`reinstatable\`: cancellations by lapse within this number of past days, ${DEFAULT_DAYS.reinstatable} by default. Not allowed for other lists.`,
 )
 
 const filters = {
   productName: OptionalName,
-  recordType: optional(z.enum(RECORD_TYPES)).describe('One that the list has.'),
+  recordType: optional(z.enum(RECORD_TYPES)).describe(
+    'Only records of this type. It must be a type of the list.',
+  ),
 }
 
 export const WorkListQuery = z.object({
@@ -70,13 +72,13 @@ export type WorkListCountQuery = z.infer<typeof WorkListCountQuery>
 /** A record that waits for a person, with its policy. */
 export const WorkItemResponse = component('WorkItemResponse', {
   recordType: z.enum(RECORD_TYPES),
-  locator: Text.describe('Of the record.'),
-  name: OptionalText.describe('Of the record, where it has one.'),
-  state: Text.describe('Of the record.'),
+  locator: Text.describe('Locator of the record.'),
+  name: OptionalText.describe('Name of the record, if it has one.'),
+  state: Text.describe('State of the record.'),
   timestamp: Timestamp.describe(
-    'What the list is ordered by. `referred`, `applications`, `quoted`, `failedDocuments`: when the record last changed. `expiring`, `inGrace`: the end. `pastDue`: when it was due. `reinstatable`: the end of the reinstatement period, or when a cancellation by lapse was issued.',
+    'The time that orders the list. `referred`, `applications`, `quoted`, `failedDocuments`: when the record last changed. `expiring`, `inGrace`: the end. `pastDue`: when it was due. `reinstatable`: the end of the reinstatement period, or when a cancellation by lapse was issued.',
   ),
-  notes: Texts.describe('Notes of underwriting; of a failed document, why it failed.'),
+  notes: Texts.describe('Underwriting notes. For a failed document: the reason.'),
   policyLocator: Text,
   policyholderLocator: Text,
   productName: Text,
@@ -87,14 +89,14 @@ export type WorkItemResponse = z.infer<typeof WorkItemResponse>
 
 const counted = {
   count: Integer.describe('At most 1,000.'),
-  hasMore: Flag.describe('Whether the list may have more than were counted.'),
+  hasMore: Flag.describe('Whether the list may have more records than were counted.'),
 }
 
 export const WorkListResponse = component('WorkListResponse', {
   items: z
     .array(WorkItemResponse)
     .describe(
-      'A page may be shorter than `pageSize`, or empty, while more follow: `listCompleted` says when the list ends.',
+      'A page can be shorter than `pageSize`, or empty, even if more records follow. `listCompleted` says when the list ends.',
     ),
   pagingToken: OptionalText.describe('Absent on the last page.'),
   listCompleted: Flag.describe('Whether this is the last page.'),

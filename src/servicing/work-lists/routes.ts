@@ -10,19 +10,19 @@ type Service = typeof import('./service.ts')
 const served = <T>(work: (service: Service) => Promise<T>): Promise<T> =>
   withWorkIndexes(async () => await work(await import('./service.ts')))
 
-const LISTS = `- \`referred\`: quotes that underwriting left to a person (decision \`none\`).
-- \`applications\`: endorsements and renewals that are not quoted, so also those that underwriting refused.
-- \`quoted\`: quotes, endorsements and renewals that are quoted and not accepted. Of several quotes of a policy, the selected one.
-- \`expiring\`: policies in force that end within \`days\`, the next to end first.
-- \`pastDue\`: invoices that were to be paid by now and are not. Refunds are not among them.
-- \`inGrace\`: open grace periods, the next to end first.
+const LISTS = `- \`referred\`: quotes that underwriting referred to a person (decision \`none\`).
+- \`applications\`: endorsements and renewals that are not quoted, including those that underwriting rejected.
+- \`quoted\`: quotes, endorsements and renewals that are quoted and not accepted. If a policy has several quotes, the selected one.
+- \`expiring\`: policies in force that end within \`days\`, the earliest end first.
+- \`pastDue\`: invoices that are due and not paid. Excludes refunds.
+- \`inGrace\`: open grace periods, the earliest end first.
 - \`reinstatable\`: policies that lapsed and can be reinstated.
-- \`failedDocuments\`: documents that could not be made.`
+- \`failedDocuments\`: documents that could not be created.`
 
 export const workListRoutes: readonly Route[] = [
   get('/workLists', {
     summary: 'Count the open work of each list',
-    description: `Bindery only. Each list is counted up to 1,000.\n\n${LISTS}`,
+    description: `Bindery only. Counts each list up to 1,000.\n\n${LISTS}`,
     permission: 'policies.list',
     query: WorkListCountQuery,
     answer: { schema: z.array(WorkListCountResponse), description: 'The lists with their counts.' },
@@ -30,7 +30,7 @@ export const workListRoutes: readonly Route[] = [
   }),
   get('/workLists/{workList}', {
     summary: 'List open work',
-    description: `Bindery only. 404 for a list that is not one of these:\n\n${LISTS}`,
+    description: `Bindery only. 404 for any other list than these:\n\n${LISTS}`,
     permission: 'policies.list',
     query: WorkListQuery,
     answer: { schema: WorkListResponse, description: 'A page of records, the earliest first.' },

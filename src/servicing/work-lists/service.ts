@@ -39,11 +39,11 @@ export async function listWork(
   if (!list) throw notFound('work list', listText)
   if (days !== undefined && !hasSpan(list))
     throw invalidParameter(
-      `'days' is of the lists ${Object.keys(DEFAULT_DAYS).join(' and ')}; leave it out of '${list}'.`,
+      `'days' is only for the lists ${Object.keys(DEFAULT_DAYS).join(' and ')}. Leave it out for '${list}'.`,
     )
   const types = recordTypesOf(list)
   if (recordType !== undefined && !types.includes(recordType))
-    throw invalidParameter(`'recordType' of the list '${list}' is one of: ${types.join(', ')}.`)
+    throw invalidParameter(`'recordType' of the list '${list}' must be one of: ${types.join(', ')}.`)
   const positions = readPagingToken(pagingToken, RECORD_FORM)
   const selection: WorkSelection = { list, span: spanOf(context.now, list, days), productName, recordType }
   const shards = await Promise.all(

@@ -157,15 +157,15 @@ export const triggerOf = (outcome: string): string =>
   ['unreachable', 'addressRefused', 'secretMissing'].includes(outcome) ? 'timeout' : outcome
 
 const MESSAGES: Readonly<Record<string, string>> = {
-  timeout: 'The endpoint did not answer within 15 seconds.',
+  timeout: 'The endpoint did not respond within 15 seconds.',
   unreachable: 'The endpoint could not be reached.',
-  addressRefused: 'The address of the endpoint may not be called: it is not one of the public internet.',
-  secretMissing: 'A header refers to a secret that is not in force, or that no header can have.',
+  addressRefused: 'The address of the endpoint must not be called, because it is not on the public internet.',
+  secretMissing: 'A header refers to a secret that is not in force or cannot be used in a header.',
   suspended: 'The webhook was suspended.',
 }
 
 export const failureMessage = (outcome: string): string =>
-  MESSAGES[outcome] ?? `The endpoint answered ${outcome}.`
+  MESSAGES[outcome] ?? `The endpoint responded with ${outcome}.`
 
 /**
  * Whether the webhook's triggers name the failure. A missing connection and a missing secret count as `timeout`, because no

@@ -55,7 +55,7 @@ function interfaceNotification(newer: string, types: readonly EventType[]): Noti
     name: newer,
     summary: types.map(type => EVENT_TYPES[type].about).join(' Or: '),
     description: [
-      `What the event stream calls ${code(types, ' or ')}, for webhooks whose types match this name and not that.`,
+      `The newer name of ${code(types, ' or ')}. Sent to webhooks whose types match this name and not the older one.`,
       causedBy(types),
     ].join('\n\n'),
     deprecated: types.every(isLegacy),
@@ -87,8 +87,8 @@ export function eventNotifications(): Notification[] {
     ...notifications.values(),
     {
       name: 'custom.*',
-      summary: 'An event of a plugin’s own making.',
-      description: 'Also sent when the operation failed: then its data has `operationFailed` `true`.',
+      summary: 'A custom event of a plugin.',
+      description: 'Also sent if the operation failed: then its data has `operationFailed` `true`.',
       deprecated: false,
       schema: WebhookEvent,
     },

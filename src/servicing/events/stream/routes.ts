@@ -6,7 +6,7 @@ import { eventTypeList } from './notifications.ts'
 import { listEvents, readEvent, readEventsOfRequest, readStream } from './service.ts'
 
 const STREAM =
-  'Oldest first, in the order of completion. The first call names at least one filter; every answer has a `pagingToken`, and the next call sends that alone. When `events` is empty the reader is up to date, and may ask again with the same token later: it never expires.'
+  'Oldest first, in the order of completion. The first call has at least one filter. Every response has a `pagingToken`, and the next call sends only that. If `events` is empty, you have read everything; send the same token again later. A token never expires.'
 
 const { get } = forTenant('Events')
 const eventStream = forTenant('Event stream')
@@ -34,25 +34,25 @@ export const streamRoutes: readonly Route[] = [
 export const eventInterfaceRoutes: readonly Route[] = [
   everybody.get('/event/events', {
     summary: 'List the types of events',
-    description: 'Each with its names, what emits it, and an example of its data.',
+    description: 'Each with its names, its causes, and an example of its data.',
     answer: { schema: z.array(contract.EventTypeResponse), description: 'The types.' },
     handle: async () => eventTypeList(),
   }),
   get('/event/{tenantLocator}/events/list', {
     summary: 'List events',
     description:
-      'Oldest first, in the order of completion; without parameters from the first event on. Every answer has a `pagingToken`, and the next call sends that alone. When `events` is empty the reader is up to date, and may ask again with the same token later: it never expires.',
+      'Oldest first, in the order of completion; without parameters from the first event. Every response has a `pagingToken`, and the next call sends only that. If `events` is empty, you have read everything; send the same token again later. A token never expires.',
     permission: ['events.read', 'events.list'],
     query: contract.EventListQuery,
     answer: { schema: contract.EventStreamResponse, description: 'A page of events.' },
     handle: ({ query }, context) => listEvents(query, context),
   }),
   get('/event/{tenantLocator}/events/request/{locator}', {
-    summary: 'List the events that one call caused',
+    summary: 'List the events of one call',
     description:
-      'The locator is the `X-Request-Id` of the call’s answer. 404 when the call caused none, as one that only reads.',
+      'The locator is the `X-Request-Id` of the response to the call. 404 if the call caused no events, such as a call that only reads.',
     permission: 'events.read',
-    answer: { schema: z.array(contract.EventResponse), description: 'The events, in their order.' },
+    answer: { schema: z.array(contract.EventResponse), description: 'The events, in order.' },
     handle: ({ params }, context) => readEventsOfRequest(params.locator, context),
   }),
   get('/event/{tenantLocator}/events/{locator}', {

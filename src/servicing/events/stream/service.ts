@@ -54,7 +54,7 @@ function streamReading(
   const { startTimestamp: start, endTimestamp: end, eventType: type } = filters
   if (start === undefined && end === undefined && type === undefined)
     throw invalidParameter(
-      "Name at least one of 'startTimestamp', 'endTimestamp' and 'eventType', or send the 'pagingToken' of the answer before; startTimestamp=0 begins with the first event.",
+      "Send at least one of 'startTimestamp', 'endTimestamp' and 'eventType', or the 'pagingToken' of the previous response. startTimestamp=0 begins with the first event.",
     )
   if (type !== undefined) checkType(type, 'eventType')
   return firstReading({ start, end, type }, context, pageSize)
@@ -65,7 +65,9 @@ function refuseBesideToken(parameters: object, tokenHas: string): void {
     value === undefined ? [] : [`'${name}'`],
   )
   if (named.length > 0)
-    throw invalidParameter(`With 'pagingToken' leave out ${named.join(' and ')}: the token has ${tokenHas}.`)
+    throw invalidParameter(
+      `With 'pagingToken', leave out ${named.join(' and ')}: the token contains ${tokenHas}.`,
+    )
 }
 
 const firstReading = (
@@ -83,11 +85,11 @@ const firstReading = (
 function checkType(type: string, parameter: 'eventType' | 'pagingToken'): void {
   if (!isStreamed(type))
     throw invalidParameter(
-      `'${parameter}' asks for events of type '${type}', which the event stream does not have; read them with GET /event/{tenantLocator}/events/list?type=${type}, or with a webhook.`,
+      `'${parameter}' selects events of type '${type}', which the event stream does not have. Read them with GET /event/{tenantLocator}/events/list?type=${type}, or with a webhook.`,
     )
   if (!isEventType(type) && !isCustomEventType(type))
     throw invalidParameter(
-      `'${parameter}' names '${type}', which is no type of event; name one in full, as 'policy.issue'. GET /event/events lists them.`,
+      `'${parameter}' names '${type}', which is not a type of event. Name one in full, such as 'policy.issue'. GET /event/events lists them.`,
     )
 }
 
@@ -108,7 +110,7 @@ export async function readEventsOfRequest(text: string, context: RequestContext)
   if (rows.length === 0)
     throw new Refusal(
       'notFound',
-      `There are no events of a request '${text}': it caused none, or there was no such request. Name the X-Request-Id of an answer.`,
+      `There are no events of a request '${text}': it caused none, or it does not exist. Send the X-Request-Id of a response.`,
     )
   return rows.map(eventResponse)
 }
@@ -118,11 +120,11 @@ export async function listEvents(
   { pagingToken: token, ...first }: EventListQuery,
   context: RequestContext,
 ): Promise<EventStreamResponse> {
-  if (token !== undefined) refuseBesideToken(first, 'what the first call asked for')
+  if (token !== undefined) refuseBesideToken(first, 'the filters of the first call')
   const { type, startTimestamp: start, endTimestamp: end, pageSize } = first
   if (type !== undefined && !isAnyEventType(type))
     throw invalidParameter(
-      `'type' names '${type}', which is no type of event; name one in full, as 'policy.change.create' or 'endorsement.create'. GET /event/events lists them.`,
+      `'type' names '${type}', which is not a type of event. Name one in full, such as 'policy.change.create' or 'endorsement.create'. GET /event/events lists them.`,
     )
   const reading =
     token === undefined
@@ -173,7 +175,7 @@ async function streamRestored({ positions }: Reading, context: RequestContext): 
   const timestamp = String(next.length > 0 ? Math.min(...next) : Math.max(...shards.map(({ last }) => last)))
   return new Refusal(
     'streamRestored',
-    `The tenant was restored to an earlier time since this 'pagingToken' was given out: what happened after that time is undone, and other events have taken its place. Begin again with startTimestamp=${timestamp}.`,
+    `The tenant was restored to an earlier time since this 'pagingToken' was issued: later events are undone, and other events have replaced them. Begin again with startTimestamp=${timestamp}.`,
     { timestamp },
   )
 }
@@ -276,7 +278,7 @@ export function readToken(keys: string, view: store.View, tenant: Tenant, token:
   })
   if (!fits)
     throw invalidParameter(
-      "'pagingToken' is not one that this service gave out here; send it as it came, or begin again without it.",
+      "'pagingToken' was not issued by this endpoint. Send it unchanged, or start again without it.",
     )
   const [start, end, type, pageSize, positions, restores = 0] = JSON.parse(
     Buffer.from(text, 'base64url').toString('utf8'),

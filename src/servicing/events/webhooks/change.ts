@@ -121,7 +121,7 @@ function changedEndpoint(
 ): WebhookEndpoint {
   const { url, tag = before?.tag } = request
   if (!before && url === undefined)
-    throw invalidRequest(`'${path}.url' is missing: there is no such endpoint to change.`)
+    throw invalidRequest(`'${path}.url' is missing: there is no endpoint to change yet.`)
   const headers = changedHeaders(path, before?.headers ?? {}, request)
   const hmacEnabled = request.hmacEnabled ?? before?.hmacEnabled ?? true
   const given = request.secret === MASK ? before?.secret : request.secret

@@ -41,16 +41,16 @@ const Headers = z
   )
   .describe('Sent with every delivery.')
 
-const SECURE_SSL = 'Kept; certificates are always verified.'
+const SECURE_SSL = 'Stored but not used: certificates are always verified.'
 
-const SECRET_RULE = rule('must have at least 4 characters; what begins with whsec_ must go on in base64')
+const SECRET_RULE = rule('must have at least 4 characters; after whsec_ it must be base64')
 
 const Secret = optional(LongName.refine(isSecret, SECRET_RULE)).openapi({
   description: 'whsec_ and base64, or any text.',
   writeOnly: true,
 })
 
-const Tag = optional(HeaderValue.min(1).max(128)).describe('Sent beside the signature, to name the secret.')
+const Tag = optional(HeaderValue.min(1).max(128)).describe('Sent with the signature, to identify the secret.')
 
 /** Deliveries are signed unless `hmacEnabled` is false. Without a `secret` Bindery makes one. */
 export const CreateEndpointRequest = component('CreateEndpointRequest', {
@@ -95,15 +95,15 @@ export const FailureHandlingCreateRequest = component('FailureHandlingCreateRequ
     .preprocess(wire => wire ?? [...DEFAULT_TRIGGERS], z.array(Trigger).max(100))
     .openapi({
       default: [...DEFAULT_TRIGGERS],
-      description: 'Failures that are handled; others are only logged.',
+      description: 'Failures that are handled. Others are only logged.',
     }),
   retryStrategy: optionalRecord(RetryStrategyRequest),
-  divert: booleanOr(false).describe('Put the event aside after the last attempt.'),
-  suspend: booleanOr(false).describe('Suspend the webhook after the last attempt.'),
+  divert: booleanOr(false).describe('Whether to divert the event after the last attempt.'),
+  suspend: booleanOr(false).describe('Whether to suspend the webhook after the last attempt.'),
   alertEndpoint: optionalRecord(CreateEndpointRequest),
 })
 
-const TYPE_RULE = rule('must be a type of event, or the beginning of some and ".*", as "policy.*"')
+const TYPE_RULE = rule('must be a type of event, or a prefix followed by ".*", such as "policy.*"')
 const EventTypePattern = z.string().refine(isEventTypePattern, TYPE_RULE)
 
 /** The contract requires `failureHandling`; here it may be missing, and `OWN_FAILURE_HANDLING` applies. */
@@ -114,9 +114,9 @@ export const CreateWebhookRequest = component(
     enabled: RequestBoolean,
     endpoint: CreateEndpointRequest,
     failureHandling: optionalRecord(FailureHandlingCreateRequest).describe(
-      `Left out: ${DEFAULT_TRIGGERS.join(', ')} are tried again for most of a day, ${OWN_RETRIES!.attempts} attempts in all, the second after ${OWN_RETRIES!.interval} s and each wait twice the one before.`,
+      `Left out: ${DEFAULT_TRIGGERS.join(', ')} are retried for most of a day, with ${OWN_RETRIES!.attempts} attempts in total. The second follows after ${OWN_RETRIES!.interval} s, and each wait is twice the previous one.`,
     ),
-    eventTypes: z.array(EventTypePattern).max(LONGEST_LIST).describe('An empty list gets nothing.'),
+    eventTypes: z.array(EventTypePattern).max(LONGEST_LIST).describe('An empty list: no events.'),
   },
   {
     required: ['name', 'enabled', 'endpoint', 'failureHandling', 'eventTypes'],
@@ -124,21 +124,21 @@ export const CreateWebhookRequest = component(
 )
 export type CreateWebhookRequest = z.infer<typeof CreateWebhookRequest>
 
-const REMOVED_FIRST = 'Removals come first: what is in both lists is there afterwards.'
+const REMOVED_FIRST = 'Removals are applied first: an entry of both lists stays.'
 
-const Removals = list(Name).describe(`What is not there is passed over. ${REMOVED_FIRST}`)
+const Removals = list(Name).describe(`Entries that do not exist are ignored. ${REMOVED_FIRST}`)
 
 /** Missing properties keep their values. */
 export const UpdateEndpointRequest = component(
   'UpdateEndpointRequest',
   {
     url: optional(OutboundUrl),
-    addHeaders: Headers.describe(`The values become those of the header, whatever it had. ${REMOVED_FIRST}`),
+    addHeaders: Headers.describe(`These values replace all previous values of the header. ${REMOVED_FIRST}`),
     removeHeaders: Removals,
     secureSsl: OptionalBoolean.describe(SECURE_SSL),
-    hmacEnabled: OptionalBoolean.describe('Without a secret the service makes one.'),
+    hmacEnabled: OptionalBoolean.describe('If there is no secret, the service creates one.'),
     secret: Secret.describe(
-      'whsec_ and base64, or any text. The one that it replaces signs beside it for 24 hours. ******** keeps the one that is there.',
+      'whsec_ and base64, or any text. The previous secret also signs for 24 hours. ******** keeps the current one.',
     ),
     tag: Tag,
   },
@@ -148,7 +148,7 @@ export type UpdateEndpointRequest = z.infer<typeof UpdateEndpointRequest>
 
 /** Missing properties keep their values, or get those of `OWN_FAILURE_HANDLING`. */
 export const FailureHandlingUpdateRequest = component('FailureHandlingUpdateRequest', {
-  alertEndpoint: optionalRecord(UpdateEndpointRequest).describe('Needs `url` where there is none yet.'),
+  alertEndpoint: optionalRecord(UpdateEndpointRequest).describe('Needs `url` if there is none yet.'),
   removeAlertEndpoint: booleanOr(false),
   addTriggers: list(Trigger),
   removeTriggers: Removals,
@@ -168,7 +168,7 @@ export const UpdateWebhookRequest = component(
     endpoint: optionalRecord(UpdateEndpointRequest),
     failureHandling: optionalRecord(FailureHandlingUpdateRequest),
     removeFailureHandling: booleanOr(false).describe(
-      `The service's own takes its place, which \`failureHandling\` then changes.`,
+      `The default of the service replaces it; \`failureHandling\` then changes that.`,
     ),
     addEventTypes: list(EventTypePattern),
     removeEventTypes: Removals,
@@ -193,14 +193,14 @@ const Offset = z.preprocess(wire => wire ?? 0, requestInteger(0)).openapi({ defa
 export const WebhookListQuery = z.object({
   offset: Offset,
   count: PageSize,
-  extended: booleanOr(false).describe('true: `{listCompleted, items}` instead of the array.'),
+  extended: booleanOr(false).describe('true: the response is `{listCompleted, items}` instead of the array.'),
   name: OptionalName,
   enabled: OptionalBoolean,
   suspended: OptionalBoolean,
   active: OptionalBoolean.describe('Enabled and not suspended.'),
   eventTypes: z
     .preprocess(wire => (typeof wire === 'string' && wire !== '' ? [wire] : wire || undefined), list(Name))
-    .describe('Those that list any of these types.'),
+    .describe('Only webhooks that list any of these types.'),
 })
 export type WebhookListQuery = z.infer<typeof WebhookListQuery>
 
@@ -237,12 +237,12 @@ export const WebhookResponse = component('WebhookResponse', {
   endpoint: EndpointResponse,
   failureHandling: FailureHandlingResponse,
   suspended: Flag,
-  suspendedAt: DateTime.nullable().describe('null while it is not suspended.'),
+  suspendedAt: DateTime.nullable().describe('null if the webhook is not suspended.'),
   eventTypes: Texts,
   skippedEvents: Integer.optional().describe(
-    'In the answer to GET of a suspended webhook: events that were not sent and not diverted.',
+    'In the response to GET of a suspended webhook: the number of events that were neither sent nor diverted.',
   ),
-  divertedEvents: Integer.optional().describe('In the answer to GET: events that are put aside.'),
+  divertedEvents: Integer.optional().describe('In the response to GET: the number of diverted events.'),
 })
 export type WebhookResponse = z.infer<typeof WebhookResponse>
 
@@ -250,20 +250,18 @@ export const WebhookListResponse = listOf('WebhookListResponse', WebhookResponse
 export type WebhookListResponse = z.infer<typeof WebhookListResponse>
 
 export const UnsuspendQuery = z.object({
-  replay: booleanOr(false).describe(
-    'Send what was put aside meanwhile, in order: what was skipped, and what is diverted.',
-  ),
+  replay: booleanOr(false).describe('Whether to send the skipped and the diverted events, in order.'),
 })
 export type UnsuspendQuery = z.infer<typeof UnsuspendQuery>
 
-const From = optional(RequestDateTime).describe('Events from this time on.')
-const To = optional(RequestDateTime).describe('Events before this time.')
+const From = optional(RequestDateTime).describe('Only events at or after this time.')
+const To = optional(RequestDateTime).describe('Only events before this time.')
 
 const DELIVERY_STATES = ['waiting', 'pending', 'sent', 'failed', 'diverted', 'skipped'] as const
 
 export const DeliveryListQuery = z.object({
   state: optional(z.enum(DELIVERY_STATES)),
-  eventLocator: OptionalName.describe('The delivery of this event only.'),
+  eventLocator: OptionalName.describe('Only the delivery of this event.'),
   from: From,
   to: To,
   order: ListOrder,
@@ -273,14 +271,14 @@ export const DeliveryListQuery = z.object({
 export type DeliveryListQuery = z.infer<typeof DeliveryListQuery>
 
 const OUTCOME =
-  'An HTTP status; `timeout`: no answer within 15 seconds; `unreachable`: no connection; `addressRefused`, `secretMissing`: not sent, since the address may not be called, or a secret that a header refers to is not there.'
+  'An HTTP status; `timeout`: no response within 15 seconds; `unreachable`: no connection; `addressRefused`, `secretMissing`: not sent, because the address must not be called, or a secret of a header does not exist.'
 
 const attemptFields = {
   timestamp: DateTime,
   outcome: Text.describe(OUTCOME),
-  status: Integer.optional().describe('HTTP status, where an answer came.'),
+  status: Integer.optional().describe('HTTP status, if there was a response.'),
   durationMs: Integer,
-  excerpt: OptionalText.describe('The beginning of the answer, at most 4 KiB, without secrets.'),
+  excerpt: OptionalText.describe('The beginning of the response, at most 4 KiB, without secrets.'),
 }
 
 export const DeliveryAttemptResponse = component('DeliveryAttemptResponse', attemptFields)
@@ -289,20 +287,20 @@ export type DeliveryAttemptResponse = z.infer<typeof DeliveryAttemptResponse>
 export const DeliveryResponse = component('DeliveryResponse', {
   eventLocator: Text.describe('Also the `webhook-id` of every attempt.'),
   requestLocator: Text,
-  eventType: Text.describe('The name that the webhook knows the event by.'),
+  eventType: Text.describe('The event type, by the name that the webhook uses.'),
   eventTimestamp: DateTime,
   sequence: Integer,
   state: z
     .enum(DELIVERY_STATES)
     .describe(
-      'waiting: behind an earlier one of the same policy; pending: due at `dueAt`; sent: a 2xx came; failed: given up; diverted, skipped: put aside.',
+      'waiting: an earlier delivery of the same policy comes first; pending: due at `dueAt`; sent: the endpoint responded with 2xx; failed: no further attempts; diverted, skipped: not delivered, but kept.',
     ),
   outcome: OptionalText.describe(
-    `Of the last attempt, or why there was none: \`suspended\`, \`deleted\`, \`discarded\`. ${OUTCOME}`,
+    `Outcome of the last attempt, or the reason if there was none: \`suspended\`, \`deleted\`, \`discarded\`. ${OUTCOME}`,
   ),
   dueAt: DateTime.optional(),
   finishedAt: DateTime.optional(),
-  attempts: z.array(DeliveryAttemptResponse).describe('Oldest first, the latest 20.'),
+  attempts: z.array(DeliveryAttemptResponse).describe('The latest 20 attempts, oldest first.'),
 })
 export type DeliveryResponse = z.infer<typeof DeliveryResponse>
 
@@ -315,7 +313,7 @@ export const DeliveryListResponse = component('DeliveryListResponse', {
 export type DeliveryListResponse = z.infer<typeof DeliveryListResponse>
 
 export const FailedDeliveryQuery = z.object({
-  state: optional(z.enum(['failed', 'diverted'])).describe('Both by default.'),
+  state: optional(z.enum(['failed', 'diverted'])).describe('Default: both.'),
   pageSize: PageSize,
   pagingToken: PagingToken,
 })
@@ -354,9 +352,9 @@ export const RedeliverRequest = z
   .check(ctx => {
     const { eventLocators, from, to } = ctx.value
     if (eventLocators === undefined && from === undefined && to === undefined)
-      breaks(ctx, "needs 'eventLocators', or 'from' or 'to'")
+      breaks(ctx, "needs 'eventLocators', 'from' or 'to'")
     if (eventLocators !== undefined && (from !== undefined || to !== undefined))
-      breaks(ctx, "names events and a time; send 'eventLocators', or 'from' and 'to'")
+      breaks(ctx, "has both events and a time; send either 'eventLocators', or 'from' and 'to'")
   })
   .openapi('RedeliverRequest')
 export type RedeliverRequest = z.infer<typeof RedeliverRequest>
@@ -374,14 +372,14 @@ export const DivertedResendRequest = z
 export type DivertedResendRequest = z.infer<typeof DivertedResendRequest>
 
 export const ResendResponse = component('ResendResponse', {
-  events: Integer.describe('How many are sent again.'),
+  events: Integer.describe('Number of events that are sent again.'),
 })
 export type ResendResponse = z.infer<typeof ResendResponse>
 
 export const TestDeliveryResponse = component('TestDeliveryResponse', {
   ...attemptFields,
   eventLocator: Text,
-  delivered: Flag.describe('Whether a 2xx came.'),
+  delivered: Flag.describe('Whether the endpoint responded with 2xx.'),
 })
 export type TestDeliveryResponse = z.infer<typeof TestDeliveryResponse>
 
@@ -392,7 +390,7 @@ export const DivertedEventResponse = component('DivertedEventResponse', {
   requestLocator: Text,
   eventLocator: Text,
   failureTrigger: Text.describe(
-    'The HTTP status, or `timeout`; `suspended` for what came while the webhook was suspended.',
+    'The HTTP status, or `timeout`; `suspended` for events from while the webhook was suspended.',
   ),
   failureMessage: Text,
   failureTimestamp: DateTime,

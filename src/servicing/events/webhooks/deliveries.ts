@@ -57,7 +57,7 @@ function readPositions(token: string | undefined): number[] {
   const positions = POSITIONS.test(text) ? (JSON.parse(text) as number[]) : undefined
   if (positions && positions.length <= SHARDS) return positions
   throw invalidParameter(
-    "'pagingToken' is not one that this list gave; send the one of the page before, or none to begin.",
+    "'pagingToken' was not issued by this list. Send the token of the previous page, or none to start.",
   )
 }
 
@@ -104,10 +104,12 @@ export async function redeliver(
       context,
       request,
       (database, some) => store.chosenEvents(database, webhook.locator, some, MOST_REDELIVERED + 1),
-      "what is no event of the webhook's types",
+      'events that the types of the webhook do not include',
     )
     if (count > MOST_REDELIVERED)
-      throw tooLarge(`More than ${MOST_REDELIVERED} events lie between 'from' and 'to'; send a shorter time.`)
+      throw tooLarge(
+        `There are more than ${MOST_REDELIVERED} events between 'from' and 'to'. Send a shorter period.`,
+      )
     const details = { redelivered: count, ...('eventLocators' in choice ? {} : choice) }
     return await inShards(context, webhook, {
       change: store.redeliver,

@@ -6,12 +6,12 @@ import * as deliveries from './deliveries.ts'
 import { readFailedDeliveries } from './failed.ts'
 import * as webhooks from './service.ts'
 
-const DELIVERY = `Events of the types (by either of their names, which decides how they read: see the section \`webhooks\`) are posted
-to the endpoint at least once; \`docs/webhooks.md\` has all of it. \`webhook-id\` is the same on every attempt. Events of one policy come in order, each after the one before it was taken
-or given up, and \`sequence\` rises from one to the next. An answer of 2xx within 15 seconds is success; redirects are not followed.
-What \`triggers\` names (no connection counts as \`timeout\`) is tried again by \`retryStrategy\`; given without one, the first attempt
-is the last; without \`failureHandling\` it is tried for most of a day. What is given up is put aside with \`divert\`, suspends the
-webhook with \`suspend\`, and is reported to \`alertEndpoint\`, once. 410 suspends at once. Only this answer shows the secret.`
+const DELIVERY = `Events of the types (by either of their names, which determines their form: see the section \`webhooks\`) are posted
+to the endpoint at least once; \`docs/webhooks.md\` has all details. \`webhook-id\` is the same for every attempt. Events of one policy arrive in order, each after the previous one was received
+or given up, and \`sequence\` increases. A response of 2xx within 15 seconds is a success; redirects are not followed.
+The failures in \`triggers\` (no connection counts as \`timeout\`) are retried according to \`retryStrategy\`. With \`failureHandling\` but without a strategy, the first attempt
+is the last; without \`failureHandling\`, attempts continue for most of a day. After the last attempt, the event is kept with \`divert\`, the webhook is suspended
+with \`suspend\`, and \`alertEndpoint\` is notified once. 410 suspends immediately. Only this response shows the secret.`
 
 const MASKED = 'Headers and parts of the address that look secret are shown as `********`.'
 
@@ -37,7 +37,7 @@ export const webhookRoutes: readonly Route[] = [
     query: contract.WebhookListQuery,
     answer: {
       schema: z.union([z.array(contract.WebhookResponse), contract.WebhookListResponse]),
-      description: 'The webhooks, in the order of their creation; with `extended=true` in `items`.',
+      description: 'The webhooks, in order of creation; with `extended=true` in `items`.',
     },
     handle: ({ query }, context) => webhooks.readWebhooks(query, context),
   }),
@@ -50,31 +50,33 @@ export const webhookRoutes: readonly Route[] = [
   patch(WEBHOOK, {
     summary: 'Change a webhook',
     description:
-      'What is left out stays as it is. Removals are applied first, then additions; a removal of what is not there is passed over. A new secret lets the old one sign beside it for 24 hours. A secret that the service makes, for an endpoint that signs and has none, is shown in this answer only. What waits for a webhook that is not enabled waits on.',
+      'Properties that are left out stay unchanged. Removals are applied first, then additions; removals of entries that do not exist are ignored. With a new secret, the old one also signs for 24 hours. If an endpoint signs and has no secret, the service creates one and shows it only in this response. Deliveries of a webhook that is not enabled keep waiting.',
     permission: 'webhooks.write',
     body: { schema: contract.UpdateWebhookRequest, required: true },
     answer: webhook,
     handle: ({ params, body }, context) => webhooks.updateWebhook(params.webhookLocator, body, context),
   }),
   patch(`${WEBHOOK}/unsuspend`, {
-    summary: 'Let a suspended webhook go on',
+    summary: 'Resume a suspended webhook',
     description:
-      'With `replay=true` everything that was put aside is sent, in order: the event that suspended it, what came since, and what is diverted. Without, what was skipped is given up (redeliver can still send it), and what was diverted stays so.',
+      'With `replay=true`, all events are sent in order: the one that suspended the webhook, those that followed, and the diverted ones. Without it, skipped events are given up (redeliver can still send them), and diverted events stay diverted.',
     permission: 'webhooks.write',
     query: contract.UnsuspendQuery,
-    answer: { description: 'It is not suspended.' },
+    answer: { description: 'The webhook is no longer suspended.' },
     handle: ({ params, query }, context) => webhooks.unsuspendWebhook(params.webhookLocator, query, context),
   }),
   remove(WEBHOOK, {
     summary: 'Delete a webhook',
     permission: 'webhooks.write',
-    answer: { description: 'It is deleted; deliveries that wait are not sent, diverted events are gone.' },
+    answer: {
+      description: 'The webhook is deleted with its diverted events. Waiting deliveries are not sent.',
+    },
     handle: ({ params }, context) => webhooks.deleteWebhook(params.webhookLocator, context),
   }),
   get(`${WEBHOOK}/deliveries/list`, {
     summary: 'List deliveries of a webhook, with their attempts',
     description:
-      'In the order of the events, or with `order` the other way round. What was sent or given up is kept for 30 days.',
+      'In the order of the events, or reversed with `order`. Deliveries that were sent or failed are kept for 30 days.',
     permission: ['webhooks.read', 'webhooks.list'],
     query: contract.DeliveryListQuery,
     answer: { schema: contract.DeliveryListResponse, description: 'A page of deliveries.' },
@@ -83,7 +85,7 @@ export const webhookRoutes: readonly Route[] = [
   get('/event/{tenantLocator}/deliveries/list', {
     summary: 'List failed deliveries of all webhooks',
     description:
-      'Bindery only. What was given up in the last 30 days, and what is put aside, in the order of the events of each database; `redeliver` and `diverted/resend` of the webhook send them again. 503 while the database waits for the migration that brings the index of these.',
+      'Bindery only. Deliveries that failed in the last 30 days, and diverted ones, in the order of the events of each database. `redeliver` and `diverted/resend` of the webhook send them again. 503 until the database is migrated for this list.',
     permission: ['webhooks.read', 'webhooks.list'],
     query: contract.FailedDeliveryQuery,
     answer: { schema: contract.FailedDeliveryListResponse, description: 'A page of deliveries.' },
@@ -92,23 +94,24 @@ export const webhookRoutes: readonly Route[] = [
   post(`${WEBHOOK}/redeliver`, {
     summary: 'Send events to a webhook again',
     description:
-      'Those named, or those from `from` until before `to`, at most 10,000: of the webhook’s types, also from before it was made. 409 for a webhook that is suspended or not enabled.',
+      'Sends the named events, or those from `from` until before `to`, at most 10,000. Only events of the webhook’s types, including events from before it was created. 409 if the webhook is suspended or not enabled.',
     permission: 'webhooks.write',
     body: { schema: contract.RedeliverRequest, required: true },
-    answer: { schema: contract.ResendResponse, description: 'They are on their way.' },
+    answer: { schema: contract.ResendResponse, description: 'The events are being sent.' },
     handle: ({ params, body }, context) => deliveries.redeliver(params.webhookLocator, body, context),
   }),
   post(`${WEBHOOK}/test`, {
     summary: 'Send a test event to a webhook',
-    description: 'An event of type `webhook.test`, signed as any other, once and at once. No stream has it.',
+    description:
+      'Sends an event of type `webhook.test` once and immediately, signed like any other. It is not in any stream.',
     permission: 'webhooks.write',
-    answer: { schema: contract.TestDeliveryResponse, description: 'How the attempt went.' },
+    answer: { schema: contract.TestDeliveryResponse, description: 'The result of the attempt.' },
     handle: ({ params }, context) => deliveries.testWebhook(params.webhookLocator, context),
   }),
   divertedEvents.get(`${WEBHOOK}/diverted`, {
     summary: 'List diverted events of a webhook',
     description:
-      'Events put aside after their last attempt, or while the webhook was suspended. They are never purged.',
+      'Events that were diverted after their last attempt, or while the webhook was suspended. They are never purged.',
     permission: ['diverted-events.read', 'diverted-events.list'],
     query: contract.DivertedListQuery,
     answer: { schema: z.array(contract.DivertedEventResponse), description: 'In the order of the events.' },
@@ -118,31 +121,34 @@ export const webhookRoutes: readonly Route[] = [
   divertedEvents.post(`${WEBHOOK}/diverted/resend`, {
     summary: 'Send diverted events again',
     description:
-      'Those named, `all`, or those from `from` until before `to`. Each is taken off the list when a 2xx came for it.',
+      'Sends the named events, `all`, or those from `from` until before `to`. Each is removed from the list when the endpoint responds with 2xx.',
     permission: 'diverted-events.resend',
     body: { schema: contract.DivertedResendRequest, required: true },
-    answer: { schema: contract.ResendResponse, description: 'They are on their way.' },
+    answer: { schema: contract.ResendResponse, description: 'The events are being sent.' },
     handle: ({ params, body }, context) =>
       deliveries.resendDivertedEvents(params.webhookLocator, body, context),
   }),
   divertedEvents.get(`${WEBHOOK}/diverted/{eventLocator}`, {
     summary: 'Read a diverted event',
     permission: 'diverted-events.read',
-    answer: { schema: contract.DivertedEventResponse, description: 'Why it was diverted.' },
+    answer: { schema: contract.DivertedEventResponse, description: 'The reason why it was diverted.' },
     handle: ({ params }, context) =>
       deliveries.readDivertedEvent(params.webhookLocator, params.eventLocator, context),
   }),
   divertedEvents.post(`${WEBHOOK}/diverted/{eventLocator}/resend`, {
     summary: 'Send a diverted event again',
     permission: 'diverted-events.resend',
-    answer: { description: 'It is on its way, and taken off the list when a 2xx came.' },
+    answer: {
+      description:
+        'The event is being sent, and is removed from the list when the endpoint responds with 2xx.',
+    },
     handle: ({ params }, context) =>
       deliveries.resendDivertedEvent(params.webhookLocator, params.eventLocator, context),
   }),
   divertedEvents.delete(`${WEBHOOK}/diverted/{eventLocator}`, {
-    summary: 'Give a diverted event up',
+    summary: 'Give up a diverted event',
     permission: 'diverted-events.delete',
-    answer: { description: 'It is off the list, and not sent any more.' },
+    answer: { description: 'The event is removed from the list and will not be sent.' },
     handle: ({ params }, context) =>
       deliveries.discardDivertedEvent(params.webhookLocator, params.eventLocator, context),
   }),

@@ -57,7 +57,7 @@ export async function createWebhook(
     const { count, isTaken } = await presentWebhooks(database, request.name)
     if (isTaken) throw nameTaken(request.name)
     if (count >= MOST_WEBHOOKS)
-      throw tooLarge(`A tenant has at most ${MOST_WEBHOOKS} webhooks; delete one first.`)
+      throw tooLarge(`A tenant can have at most ${MOST_WEBHOOKS} webhooks. Delete one first.`)
     await requireMaySend(context, senderChanges(undefined, webhook))
     return await record(context, undefined, webhook)
   }
@@ -259,15 +259,15 @@ export async function webhookAt(text: string, context: RequestContext): Promise<
 
 /** Rejects a disabled or suspended webhook with 409. */
 export function assertActive({ name, enabled, suspendedAt }: Webhook): void {
-  if (!enabled) throw wrongState(`The webhook '${name}' is not enabled; PATCH it with "enabled": true first.`)
+  if (!enabled) throw wrongState(`The webhook '${name}' is not enabled. PATCH it with "enabled": true first.`)
   if (suspendedAt !== null)
     throw wrongState(
-      `The webhook '${name}' is suspended; PATCH …/unsuspend first, with replay=true to send all that was missed.`,
+      `The webhook '${name}' is suspended. PATCH …/unsuspend first, with replay=true to send all missed events.`,
     )
 }
 
 const nameTaken = (name: string): Refusal =>
-  alreadyExists(`There is a webhook named '${name}'; names are unique.`)
+  alreadyExists(`A webhook '${name}' already exists. Choose another name.`)
 
 /** Whether two creations raced. The unique index decided between them. */
 const isNameTaken = (problem: unknown): boolean =>

@@ -93,7 +93,7 @@ const HISTOGRAM = { width: 760, height: 300, left: 56, right: 12, top: 24, botto
 /** Draws how many policies change by how much. */
 export function histogram(id: string, bins: readonly Bin[]): string {
   const { width, height, left, right, top, bottom } = HISTOGRAM
-  const title = 'Policies by the change of what they pay, in percent'
+  const title = 'Policies by the change of their price, in percent'
   const most = Math.max(1, ...bins.map(({ policies }) => policies))
   const step = niceStep(most / 4)
   const highest = Math.ceil(most / step) * step
@@ -132,7 +132,7 @@ export function histogram(id: string, bins: readonly Bin[]): string {
   const axis = text(
     left + innerWidth / 2,
     height - 8,
-    'change in percent; policies that pay the same stand by themselves at 0',
+    'change in percent; policies that pay the same are shown separately at 0',
     ` text-anchor="middle" fill="${MUTED}"`,
   )
   return svg(

@@ -62,7 +62,7 @@ ${sections.filter(section => section !== '').join('\n')}
 
 const header = (title: string, { oldName, newName, currency, madeOn, ...when }: Head): string =>
   `<h1>${escaped(title)}</h1>
-<p class="muted">${escaped(occasionText(when))}. Old: ${escaped(oldName)}. New: ${escaped(newName)}. Amounts in ${escaped(currency)}, for one term. Made on ${escaped(madeOn)}.</p>`
+<p class="muted">${escaped(occasionText(when))}. Old: ${escaped(oldName)}. New: ${escaped(newName)}. Amounts in ${escaped(currency)}, for one term. Created on ${escaped(madeOn)}.</p>`
 
 type Cell = string | { readonly n: string }
 
@@ -93,7 +93,7 @@ function figures({ policies, compared, skipped, unpriced }: Totals, { currency }
   ]
   const items = list.map(([name, value]) => `<li><b>${escaped(value)}</b>${escaped(name)}</li>`).join('')
   return `<ul class="figures">${items}</ul>
-<p class="muted">Of ${countText(policies)} policies of the book, ${countText(skipped.notInForce)} are not in force on the day and ${countText(skipped.cancelled)} end by a cancellation.</p>`
+<p class="muted">Of ${countText(policies)} policies in the book, ${countText(skipped.notInForce)} are not in force on the day and ${countText(skipped.cancelled)} end by a cancellation.</p>`
 }
 
 function parts({ old, new: now }: Totals, { currency }: Head): string {
@@ -120,7 +120,7 @@ function distribution({ percents, amounts, compared }: Totals, { currency }: Hea
   })
   return `<h2>Distribution</h2>
 ${histogram('histogram', binsOf(percents))}
-<p class="muted">So many policies change by at most so much; changes in money are to three digits, and each column is sorted by itself.</p>
+<p class="muted">Each row shows the share of policies whose change is at most the value. Changes in money have three digits, and each column is sorted separately.</p>
 ${table(['', n('percent'), n('money')], rows)}`
 }
 
@@ -212,7 +212,7 @@ ${table(
 )}`
   })
   return `<h2>Who pays more, who pays less</h2>
-<p class="muted">Change of the total by the values of each field; those that tell most apart come first.</p>
+<p class="muted">Change of the total by the values of each field; the fields with the largest differences come first.</p>
 ${sections.join('\n')}`
 }
 
@@ -263,13 +263,13 @@ function unpriced({ reasons, leftOut, decisions, unpriced: count }: Totals): str
       .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
       .map(([what, policies]) => [what, n(countText(policies))])
   const priced = decisions.accept + decisions.none + decisions.reject
-  return `<h2>Refusals</h2>
+  return `<h2>Underwriting and missing prices</h2>
 ${table(
   ['underwriting of the new configuration', n('policies'), n('share')],
   [
     ['accepts', n(countText(decisions.accept)), n(shareText(decisions.accept, priced))],
     [
-      'refers to a person, or decides nothing',
+      'refers to a person, or makes no decision',
       n(countText(decisions.none)),
       n(shareText(decisions.none, priced)),
     ],
@@ -282,4 +282,4 @@ ${Object.keys(leftOut).length === 0 ? '' : `<h3>Not known to the new configurati
 
 const footer = ({ occasion }: Head): string =>
   `<h2>How it was calculated</h2>
-<p class="muted">Both prices are for a term as long as the present one${occasion === 'renewal' ? ', with the data that the policy has at its end' : ', with the data that the policy has on the day'}. The total is premium, taxes and fees of that term. Policies that pay more or less are told by the total. Numbers are grouped by their first digit; a policy whose exposures have different values is in the group (several).</p>`
+<p class="muted">Both prices are for a term as long as the current one${occasion === 'renewal' ? ', with the data that the policy has at its end' : ', with the data that the policy has on the day'}. The total is premium, taxes and fees of that term. Whether a policy pays more or less is decided by the total. Numbers are grouped by their first digit; a policy whose exposures have different values is in the group (several).</p>`

@@ -43,7 +43,7 @@ export const shareText = (count: number, all: number): string =>
 
 export const occasionText = ({ occasion, day }: Pick<Head, 'occasion' | 'day'>): string =>
   occasion === 'renewal'
-    ? `Policies in force on ${day}, each for the term after its present one`
+    ? `Policies in force on ${day}, each for the term after its current one`
     : `Policies in force on ${day}, each for a term that begins on that day`
 
 export const escaped = (text: string): string =>

@@ -100,7 +100,7 @@ function failCreditWithoutInvoice(work: Work): boolean {
   const failing = work.findings.failing('invoices')
   const rule =
     failing === undefined
-      ? 'paymentItems without invoiceId must stand in an account with an invoice: credit is kept with its last one.'
+      ? 'paymentItems without invoiceId need an account with an invoice, because its last invoice holds the credit.'
       : `blocked by ${failing}`
   for (const { request } of creditOnly) work.findings.wrong('payments', request.id, rule)
   return creditOnly.length > 0
@@ -116,16 +116,16 @@ function brokenRule(item: InvoiceItem, none: Money): string | undefined {
   if (state === 'discarded' && received.some(one => one.minor !== 0))
     return `invoiceState discarded must have no payments; it has ${got}.`
   if (earlier && parts.length === 0 && received.some(one => one.minor !== 0))
-    return `what it asked for is settled (${earlier.statuses.join(', ')}), and payments of it must be items without invoiceId.`
+    return `it is settled already (${earlier.statuses.join(', ')}). Send further payments as items without invoiceId.`
   if (rest.minor !== 0 && Math.sign(rest.minor) !== sign)
-    return `payments of ${got} must not be more than the invoice asks for, ${asked}; what is beyond it is an item without invoiceId.`
+    return `payments of ${got} must not exceed the amount due, ${asked}. Send the excess as an item without invoiceId.`
   if (paid.minor !== 0 && Math.sign(paid.minor) !== sign)
-    return `payments of ${got} must be of the sign of what the invoice asks for, ${asked}.`
+    return `payments of ${got} must have the same sign as the amount due, ${asked}.`
   if (state === 'open' && rest.minor === 0 && total.minor !== 0)
-    return `invoiceState open must have payments of less than its total ${asked}; it is paid.`
+    return `invoiceState open must have payments of less than its total ${asked}, but it is paid.`
   const most = Math.max(0, ...(earlier?.open ?? []).map(({ making }) => making.payments.size))
   return most + received.length > POLICY_LIMITS.payments
-    ? `its policy has ${most} payments and gets ${received.length}; a policy may have ${POLICY_LIMITS.payments}.`
+    ? `its policy has ${most} payments and would get ${received.length} more; a policy can have at most ${POLICY_LIMITS.payments}.`
     : undefined
 }
 
@@ -189,7 +189,7 @@ function coverFromCredit(work: Work, live: readonly InvoiceItem[], moves: Credit
 }
 
 const uncovered = ({ total, paid }: UnpaidInvoice, left: Money): string =>
-  `invoiceState settled must have payments and credit of its total ${toText(total)}; it has payments of ${toText(paid)}, and a credit of ${toText(left)} is left.`
+  `invoiceState settled must have payments and credit of its total ${toText(total)}, but it has payments of ${toText(paid)}, and only ${toText(left)} of credit is left.`
 
 type PaidOut = {
   readonly disbursements: readonly ConvertedDisbursement[]
@@ -214,7 +214,7 @@ export function payDisbursements(work: Work, before: readonly CreditMove[]): Pai
     .sort((a, b) => a.disbursementTime - b.disbursementTime)
   for (const one of ordered) {
     const { id, disbursementTime: at, disbursementType, data } = one
-    if (at > context.now) warnings.add('disbursement', id, 'disbursementTime lies in the future.')
+    if (at > context.now) warnings.add('disbursement', id, 'disbursementTime is in the future.')
     const amount = amountOf(work, one)
     for (; seen < incoming.length && incoming[seen]!.at <= at; seen += 1)
       available = plus(available, incoming[seen]!.by)
@@ -225,7 +225,7 @@ export function payDisbursements(work: Work, before: readonly CreditMove[]): Pai
         'disbursements',
         id,
         missing.id === undefined
-          ? `sources of ${toText(amount)} must not be more than the credit at that time, ${toText(available)}.`
+          ? `sources of ${toText(amount)} must not exceed the credit at that time, ${toText(available)}.`
           : `blocked by ${missing.id}`,
       )
     }
@@ -296,6 +296,6 @@ export function checkControlTotals(work: Work, totals: ControlTotals): void {
     const amount = readAmount(text, none.currency)
     if (!own) wrong(`${place} must be one of ${Object.keys(totals).join(', ')}.`)
     else if (typeof amount === 'string' || amount.minor !== own.minor)
-      wrong(`${place} is ${text}, but what was sent comes to ${toText(own)} ${none.currency}.`)
+      wrong(`${place} is ${text}, but the total of the request is ${toText(own)} ${none.currency}.`)
   }
 }

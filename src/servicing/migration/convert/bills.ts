@@ -365,7 +365,7 @@ export function billOfNothing(
   const { currency, locator: policyLocator } = making.policy
   const total = sumOf(charges, charge => charge.amount, currency)
   if (total.minor !== 0)
-    throw new Error(`Modification ${modification.number} charges what no installment bills.`)
+    throw new Error(`Modification ${modification.number} has charges that no installment bills.`)
   const installment: PlannedInstallment = {
     locator: supply.uuid(),
     modificationLocator: modification.locator,

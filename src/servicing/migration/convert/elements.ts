@@ -99,7 +99,7 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
     const { id, elementType: type, data, coverageTerms } = element
     const own = `${path}/${id}`
     if (elements.has(id))
-      problems.add('element', own, `id '${id}' must be the id of one element of the transaction only.`)
+      problems.add('element', own, `id '${id}' must be the id of only one element of the transaction.`)
     const fingerprint = canonical([type, data, coverageTerms])
     const found: ReadElement = {
       id,
@@ -301,14 +301,14 @@ function readCharges(
     const read = readCharge(charge, place, reading)
     if (!read || read.kind === 'none') return []
     if (read.kind === 'holdback' && coverage && !coverage.isEnded) {
-      const sentence = `chargeType '${charge.chargeType}' must stand on a coverage that ends: it is what is kept of it.`
+      const sentence = `chargeType '${charge.chargeType}' must be on a coverage that ends, because a holdback is kept from its charges.`
       reading.problems.add('charge', place, sentence)
       return []
     }
     if (coverage || read.kind === 'fee') return [read]
     if (read.kind === 'premium' || read.kind === 'tax')
       return [{ ...read, kind: 'fee' as const, name: read.name || charge.chargeType }]
-    const sentence = `chargeType '${charge.chargeType}' must stand on a coverage: what it says is of a coverage's premium.`
+    const sentence = `chargeType '${charge.chargeType}' must be on a coverage, because it relates to the premium of a coverage.`
     reading.problems.add('charge', place, sentence)
     return []
   })
@@ -395,6 +395,6 @@ export function readAmount(text: string, currency: CurrencyCode): Money | string
   } catch (problem) {
     if (!(problem instanceof Refusal)) throw problem
     const largest = toText(fromMinor(LARGEST_MINOR, currency))
-    return `${text} must not be beyond ${largest} ${currency}, the largest amount that is kept.`
+    return `${text} must not exceed ${largest} ${currency}, the largest amount that can be stored.`
   }
 }

@@ -113,10 +113,10 @@ function checkTerm(
   problems: Problems,
 ): void {
   const wrong: Wrong = sentence => problems.add('term', path, sentence)
-  if (startTime >= endTime) wrong('startTime must lie before endTime.')
+  if (startTime >= endTime) wrong('startTime must be before endTime.')
   if (before && startTime < before.endTime)
     wrong(
-      'startTime must not lie before the endTime of the term before: terms are in order and do not overlap.',
+      'startTime must not be before the endTime of the previous term. Terms must be in order and must not overlap.',
     )
   if (transactions.length === 0) wrong('transactions must have at least one transaction.')
 }
@@ -133,11 +133,11 @@ function checkTransaction(
   const earlier = term.transactions[at - 1]
   if (earlier && issuedTime < earlier.issuedTime)
     wrong(
-      'issuedTime must not be earlier than that of the transaction before: they apply in the order in which they are listed.',
+      'issuedTime must not be earlier than that of the previous transaction, because transactions apply in the order of the list.',
     )
-  if (issuedTime > now) warnings.add('transaction', path, 'issuedTime lies in the future.')
+  if (issuedTime > now) warnings.add('transaction', path, 'issuedTime is in the future.')
   if (createdAt !== undefined && createdAt > issuedTime)
-    warnings.add('transaction', path, 'createdAt lies after issuedTime.')
+    warnings.add('transaction', path, 'createdAt is after issuedTime.')
   if (!category)
     wrong(
       `transactionType '${transactionType}' must be issuance, change, renewal, cancellation, reinstatement, reversal or aggregate, or an endorsement or a cancellation type of product '${product.name}'.`,
@@ -145,7 +145,7 @@ function checkTransaction(
   checkPlace(transaction, category, wrong)
   checkInstallments(transaction, reading)
   if (segment && !isGap && !segment.rootElement)
-    wrong('segment.rootElement is missing; a segment of coverage has one.')
+    wrong('segment.rootElement is missing; a coverage segment needs one.')
 }
 
 /** Checks which transactions are allowed at this place in the term, and where the segment may be. */
@@ -155,24 +155,24 @@ function checkPlace(
   wrong: Wrong,
 ): void {
   if (termAt === 0 && at === 0 && category && category !== 'issuance')
-    wrong('transactionType must be issuance: the first transaction of a policy is one.')
+    wrong('transactionType must be issuance for the first transaction of a policy.')
   if (at > 0 && category === 'issuance')
-    wrong('transactionType issuance must be that of the first transaction of a term only.')
+    wrong('transactionType issuance is only allowed for the first transaction of a term.')
   if (at > 0 && category === 'renewal')
-    wrong('transactionType renewal must be that of the first transaction of a term.')
+    wrong('transactionType renewal is only allowed for the first transaction of a term.')
   if (at === 0) checkFirstSegment(segment, term, wrong)
   else if (segment) checkLaterSegment(segment, term, category, wrong)
   else if (category === 'cancellation' || category === 'reinstatement')
-    wrong(`segment is missing; a ${category} has one.`)
+    wrong(`segment is missing; a ${category} needs one.`)
 }
 
 type Segment = NonNullable<TransactionMigrationRequest['segment']>
 
 function checkFirstSegment(segment: Segment | undefined, term: TermMigrationRequest, wrong: Wrong): void {
   if (segment?.segmentType !== 'coverage')
-    wrong('segment must be one of coverage: the first transaction of a term begins its cover.')
+    wrong('segment must be a coverage segment, because the first transaction of a term begins its cover.')
   else if (segment.startTime !== term.startTime)
-    wrong('segment.startTime must be the startTime of the term: its first segment starts there.')
+    wrong('segment.startTime must be the startTime of the term, where its first segment starts.')
 }
 
 function checkLaterSegment(
@@ -184,9 +184,9 @@ function checkLaterSegment(
   if (segment.startTime < term.startTime || segment.startTime >= term.endTime)
     wrong('segment.startTime must be within its term.')
   if (segment.segmentType === 'coverage' && category === 'cancellation')
-    wrong('segment.segmentType must be gap: that is what a cancellation leaves.')
+    wrong('segment.segmentType must be gap, because a cancellation leaves a gap.')
   if (segment.segmentType === 'gap' && category === 'reinstatement')
-    wrong('segment.segmentType must be coverage: a reinstatement ends a gap.')
+    wrong('segment.segmentType must be coverage, because a reinstatement ends a gap.')
 }
 
 function checkInstallments(
@@ -196,12 +196,12 @@ function checkInstallments(
   const ids = new Set<string>()
   for (const [at, one] of installments.entries()) {
     const place = `${path}/${one.id ?? `installments[${at}]`}`
-    if (one.startTime > one.dueTime) warnings.add('installment', place, 'startTime lies after dueTime.')
+    if (one.startTime > one.dueTime) warnings.add('installment', place, 'startTime is after dueTime.')
     if (one.generateTime !== undefined && one.generateTime > one.dueTime)
-      warnings.add('installment', place, 'generateTime lies after dueTime.')
+      warnings.add('installment', place, 'generateTime is after dueTime.')
     if (one.id === undefined) continue
     if (ids.has(one.id))
-      problems.add('installment', place, 'id must be the id of one installment of the transaction only.')
+      problems.add('installment', place, 'id must be the id of only one installment of the transaction.')
     ids.add(one.id)
   }
 }
@@ -220,7 +220,7 @@ function checkElements(read: readonly ReadTransaction[], problems: Problems): vo
     if (tree.root.id !== root)
       report(
         tree.root.path,
-        `id must be '${root}': the root element is the same in all transactions of a policy.`,
+        `id must be '${root}', because all transactions of a policy have the same root element.`,
       )
     for (const element of tree.elements.values()) {
       const { id, path } = element
@@ -240,17 +240,17 @@ function faultOfCover(
   was: ReadElement | undefined,
 ): string | undefined {
   if (isEnded && level === 'peril' && !was)
-    return 'must be an element that is covered before in its term: what is not covered has ended.'
+    return 'must have been covered earlier in its term. An element that is not covered has ended already.'
   if (!isEnded && was && was.parentId !== parentId)
-    return 'must stand in the same coverage as in an earlier transaction of its term: a peril lies in one.'
+    return 'must be in the same coverage as in an earlier transaction of its term.'
   return undefined
 }
 
 function faultOfIdentity({ type, exposureId, level }: ReadElement, was: ReadElement): string | undefined {
   if (was.type !== type)
-    return `elementType must be '${was.type}', as in an earlier transaction: an id is one element over time.`
+    return `elementType must be '${was.type}', as in an earlier transaction, because an id is one element over time.`
   if (was.exposureId !== exposureId || was.level !== level)
-    return 'must stand in the same exposure as in an earlier transaction.'
+    return 'must be in the same exposure as in an earlier transaction.'
   return undefined
 }
 

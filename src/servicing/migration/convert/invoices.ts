@@ -62,15 +62,15 @@ export function readInvoices(work: Work): void {
     invoices.set(id, { id, state: invoiceState, isRestGivenUp, times, added: [], received: [] })
     assertCurrency(work, 'invoices', id, currency)
     if (timezone !== undefined && !zoneNamed(timezone))
-      findings.wrong('invoices', id, 'timezone must be the IANA name of a time zone, as Europe/Berlin.')
-    if (startTime > endTime) findings.wrong('invoices', id, 'startTime must not lie after endTime.')
+      findings.wrong('invoices', id, 'timezone must be the IANA name of a time zone, such as Europe/Berlin.')
+    if (startTime > endTime) findings.wrong('invoices', id, 'startTime must not be after endTime.')
     if (generateTime !== undefined && generateTime > dueTime)
-      warnings.add('invoice', id, 'generateTime lies after dueTime.')
+      warnings.add('invoice', id, 'generateTime is after dueTime.')
     if (times.createdAt > context.now)
       warnings.add(
         'invoice',
         id,
-        'generateTime lies in the future: what is not invoiced yet is an installment without invoiceId.',
+        'generateTime is in the future. Send what is not invoiced yet as an installment without invoiceId.',
       )
   }
 }
@@ -97,7 +97,7 @@ export function makeInvoices(work: Work, policies: ReadonlyMap<string, Converted
       findings.wrong(
         'invoices',
         item.id,
-        'id must be the invoiceId of an installment: the invoice bills nothing.',
+        'id must be the invoiceId of an installment, because an invoice without installments bills nothing.',
       )
   findings.block()
   for (const [id, { making }] of policies) if (!findings.fails('policies', id)) keepOpposites(making, supply)

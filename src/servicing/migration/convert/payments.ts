@@ -28,14 +28,18 @@ export function readPayments(work: Work): void {
   for (const payment of findings.withoutRepeatedIds('payments', request.payments)) {
     const { id, paymentItems, source } = payment
     assertCurrency(work, 'payments', id, payment.currency)
-    if (payment.paymentTime > context.now) warnings.add('payment', id, 'paymentTime lies in the future.')
+    if (payment.paymentTime > context.now) warnings.add('payment', id, 'paymentTime is in the future.')
     if (paymentItems.length === 0) findings.wrong('payments', id, 'paymentItems must have at least one item.')
     const { byInvoice, credit } = readItems(work, payment)
     const isNothing = credit.minor === 0 && [...byInvoice.values()].every(amount => amount.minor === 0)
     if (isNothing && !findings.fails('payments', id))
-      findings.wrong('payments', id, 'paymentItems must come to more or less than nothing.')
+      findings.wrong('payments', id, 'paymentItems must not total zero.')
     if (source === 'credit' && credit.minor !== 0)
-      findings.wrong('payments', id, 'paymentItems must have invoiceId: a payment from credit pays invoices.')
+      findings.wrong(
+        'payments',
+        id,
+        'paymentItems must have invoiceId, because a payment from credit pays invoices.',
+      )
     // A payment from credit has no field values.
     const fieldValues = source === 'credit' ? {} : readFields(work, payment)
     work.payments.set(id, { request: payment, byInvoice, credit, fieldValues })
@@ -54,7 +58,7 @@ function readItems(
     const amount = readAmount(text, none.currency)
     if (typeof amount === 'string') wrong(`amount ${amount}`)
     else if (invoiceId === undefined) {
-      if (amount.minor < 0) wrong('amount must not be below zero: what no invoice asks for is credit.')
+      if (amount.minor < 0) wrong('amount must not be negative without invoiceId, because it becomes credit.')
       credit = plus(credit, amount)
     } else if (!invoices.has(invoiceId))
       wrong(

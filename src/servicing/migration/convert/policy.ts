@@ -54,7 +54,7 @@ export function readPolicy(work: Work, request: PolicyMigrationRequest): ReadPol
   const products = configuration.products
   const product = Object.hasOwn(products, productName) ? products[productName] : undefined
   const timeZone = timezone === undefined ? configuration.timeZone : zoneNamed(timezone)
-  if (!timeZone) wrong(`timezone '${timezone}' must be the IANA name of a time zone, as Europe/Berlin.`)
+  if (!timeZone) wrong(`timezone '${timezone}' must be the IANA name of a time zone, such as Europe/Berlin.`)
   if (currency !== undefined && currency !== configuration.currency)
     wrong(`currency must be ${configuration.currency}, the currency of the tenant.`)
   if (!product) {
@@ -78,7 +78,9 @@ export function readPolicy(work: Work, request: PolicyMigrationRequest): ReadPol
     timeZone: timeZone ?? configuration.timeZone,
   })
   if (history.length > POLICY_LIMITS.modifications)
-    wrong(`terms have ${history.length} transactions; a policy may have ${POLICY_LIMITS.modifications}.`)
+    wrong(
+      `terms have ${history.length} transactions; a policy can have at most ${POLICY_LIMITS.modifications}.`,
+    )
   if (problems.any || history.length === 0) return undefined
   return { product, timeZone: timeZone!, schedule, auxData, history }
 }
@@ -203,14 +205,14 @@ function auxRowsOf(
     if (value === undefined || value === null) return
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     if (key === ORIGIN_KEY && where !== 'policy')
-      wrong(`${where} '${key}' must have another key: under that one stands what is sent of the policy.`)
+      wrong(`${where} '${key}' must have another key. This key is reserved for the properties of the policy.`)
     else if (key === '' || key.length > LONGEST_AUX_NAME)
       wrong(`${where} must have keys of 1 to ${LONGEST_AUX_NAME} characters.`)
     else if (!isStorable(key) || !isStorable(text))
-      wrong(`${where} '${key.toWellFormed()}' must have neither NUL nor half of a surrogate pair.`)
+      wrong(`${where} '${key.toWellFormed()}' must not contain NUL or half of a surrogate pair.`)
     else if (text.length > LONGEST_AUX_VALUE)
       wrong(`${where} '${key}' must have at most ${LONGEST_AUX_VALUE} characters.`)
-    else if (rows.has(key)) wrong(`${where} '${key}' must not have the key of another entry.`)
+    else if (rows.has(key)) wrong(`${where} '${key}' must not have the same key as another entry.`)
     else rows.set(key, text)
   }
   for (const [key, value] of Object.entries(request.staticData)) put('staticData', key, value)
@@ -317,7 +319,7 @@ function scheduleOf(
   const cadence = own?.cadence ?? above?.cadence
   if (cadence !== undefined) {
     warn(
-      `Product '${name}' has no payment schedule for the cadence '${cadence}': the policy is billed by '${first}' from now on.`,
+      `Product '${name}' has no payment schedule for the cadence '${cadence}', so the policy is billed by '${first}' from now on.`,
     )
     return first
   }

@@ -175,9 +175,9 @@ type DoubtfulTime = { readonly doubt: Doubt; readonly name: string; readonly tex
 
 const SENTENCES: Readonly<Record<Doubt, (name: string, text: string, others: string) => string>> = {
   zone: (name, text, others) =>
-    `${name} '${text}' says no time zone and is read as UTC${others}. Write an offset, as in 2026-01-31T00:00:00-05:00.`,
+    `${name} '${text}' has no time zone and is read as UTC${others}. Write an offset, as in 2026-01-31T00:00:00-05:00.`,
   milliseconds: (name, text, others) =>
-    `${name} '${text}' is read as milliseconds since 1970, which is ${new Date(Number(text)).toISOString()}${others}. Write seconds or a day as in 2026-01-31T00:00:00-05:00.`,
+    `${name} '${text}' is read as milliseconds since 1970, which is ${new Date(Number(text)).toISOString()}${others}. If you meant another time, send it in ISO 8601, as in 2026-01-31T00:00:00-05:00.`,
 }
 
 /** Returns one warning of each kind for an item. It names the first such time. */

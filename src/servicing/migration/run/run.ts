@@ -108,7 +108,7 @@ async function workOnAccounts(run: RunContext): Promise<number | undefined> {
   const originalIds = waiting.map(({ originalId }) => originalId)
   const [claims] = await home.batch([store.claimsQuery(home, originalIds)])
   if (first.tries >= MOST_CUT_OFF) {
-    const reason = `The service was cut off ${first.tries} times while it worked on the account; recover the migration to try again. If the account is large, send it again with less, and the rest to POST …/migrations/accounts/{accountLocator}.`
+    const reason = `The service was interrupted ${first.tries} times while it processed the account. Recover the migration to try again. If the account is large, send it again with fewer items, and the rest to POST …/migrations/accounts/{accountLocator}.`
     await giveUp(run, first, reason)
     return 0
   }
@@ -204,7 +204,7 @@ const wasRestored = ({ tenant: { restores = [] }, migration }: RunContext): bool
   restores.some(({ at }) => at > migration.createdAt)
 
 const SOURCE_GONE =
-  'What was sent of the account was deleted when the migration was finished, and the tenant was restored to a time before that; send the account again.'
+  'The data that was sent for the account was deleted when the migration finished, and the tenant was restored to an earlier time. Send the account again.'
 
 /** Retries the account up to `MOST_TRIES` times. After that it is in error, and the others continue. */
 async function afterFault(run: RunContext, fault: Fault): Promise<number> {
@@ -221,7 +221,7 @@ async function afterFault(run: RunContext, fault: Fault): Promise<number> {
     await database.batch([store.changeAccountQuery(database, account, changes)])
     return RETRY_MS[account.tries] ?? 0
   }
-  const reason = `The service failed ${tries} times; recover the migration to try again.`
+  const reason = `The service failed ${tries} times. Recover the migration to try again.`
   await giveUp(run, { ...account, tries }, reason)
   return 0
 }

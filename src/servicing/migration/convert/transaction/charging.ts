@@ -299,7 +299,7 @@ export function billedThings(context: Context): Billed[] {
     const own = stated.get(key) ?? []
     const charges = charged.get(key) ?? []
     if (totalOf(own, currency).minor !== totalOf(charges, currency).minor)
-      throw new Error(`${context.transaction.path} does not charge of '${key}' what it says.`)
+      throw new Error(`${context.transaction.path} does not charge the stated amount of '${key}'.`)
     return { stated: own, charges, name: own[0]?.name || 'premium' }
   })
 }
