@@ -213,12 +213,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
       const place = at(account)
       if (!place) return undefined
       place.term.endTime = later(place.term.startTime, -1)
-      return ofPolicy(
-        place.policy,
-        'term',
-        `${place.policy.id}/terms[0]`,
-        'startTime must lie before endTime',
-      )
+      return ofPolicy(place.policy, 'term', `${place.policy.id}/terms[0]`, 'startTime must be before endTime')
     },
   },
   {
@@ -229,7 +224,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
       if (!place) return undefined
       const { policy, term } = place
       policy.terms.splice(1, 0, structuredClone(term))
-      const says = 'startTime must not lie before the endTime of the term before'
+      const says = 'startTime must not be before the endTime of the previous term'
       return ofPolicy(policy, 'term', `${policy.id}/terms[1]`, says)
     },
   },
@@ -242,7 +237,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
       const { policy, term, transaction } = place
       const early = later(transaction.issuedTime, -3)
       term.transactions.splice(1, 0, { transactionType: 'aggregate', issuedTime: early })
-      const says = 'issuedTime must not be earlier than that of the transaction before'
+      const says = 'issuedTime must not be earlier than that of the previous transaction'
       return ofPolicy(policy, 'transaction', `${policy.id}/terms[0]/transactions[1]`, says)
     },
   },
@@ -258,7 +253,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
         issuedTime: transaction.issuedTime,
         segment: { segmentType: 'gap', startTime: later(term.startTime, 1) },
       })
-      const says = 'segment.segmentType must be coverage: a reinstatement ends a gap'
+      const says = 'segment.segmentType must be coverage, because a reinstatement ends a gap'
       return ofPolicy(policy, 'transaction', `${policy.id}/terms[0]/transactions[1]`, says)
     },
   },
@@ -305,7 +300,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
         path,
         "invoiceId 'nowhere' must be the id of an invoice",
       )
-      return { ...told, besides: 'the invoice bills nothing' }
+      return { ...told, besides: 'an invoice without installments bills nothing' }
     },
   },
   {
@@ -342,7 +337,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   {
     kind: 'payments above what an invoice asks for',
     rule: 9,
-    plant: invoiceFault('must not be more than the invoice asks for', (_, item) => {
+    plant: invoiceFault('must not exceed the amount due', (_, item) => {
       item.amount = 999_999
     }),
   },
@@ -353,7 +348,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
       const [disbursement] = account.disbursements ?? []
       if (!disbursement?.sources?.[0]) return undefined
       disbursement.sources[0].amount = 999_999
-      return ofItem('disbursements', disbursement, 'must not be more than the credit at that time')
+      return ofItem('disbursements', disbursement, 'must not exceed the credit at that time')
     },
   },
   {
@@ -363,7 +358,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
       const { accountData, policies } = account
       if (!policies?.length) return undefined
       account.accounting = { originalAccountBalances: { invoiced: 123_456.78 } }
-      const says = 'accounting.originalAccountBalances.invoiced is 123456.78, but what was sent comes to'
+      const says = 'accounting.originalAccountBalances.invoiced is 123456.78, but the total of the request is'
       const { id } = accountData
       return { item: 'account', originalId: id, elementType: 'account', path: id, says }
     },
