@@ -85,7 +85,7 @@ async function agreedTarget(
 }
 
 function targetIn(answer: Awaited<ReturnType<typeof commit>>): Instant {
-  if (isBySubject(answer)) throw new Error('A target is never too long to keep.')
+  if (isBySubject(answer)) throw new Error('A clock target must be short enough to store.')
   return Number(answer.text) as Instant
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../platform/tenancy.ts'
 
 /** Shown to callers when the operator gives no reason. */
-const NO_REASON = 'the operator works on it; it will be back.'
+const NO_REASON = 'the operator is working on it; it will be back.'
 
 /** Takes one round trip for each bound database. */
 export async function inEachDatabase(

@@ -20,7 +20,7 @@ export const roleRoutes: readonly Route[] = [
     handle: async ({ query }, context) => (await import('./users.ts')).listUsers(query, context),
   }),
   put('/auth/users/{locator}/roles', {
-    summary: 'Give an account roles',
+    summary: 'Set the roles of an account',
     description:
       'Bindery only. Replaces the roles that it has. Roles replace the permissions of its account type. Not for your own account, users of the configuration, or accounts that sign in by an identity provider (409). The roles must not give permissions that you lack (422 `beyondOwner`). If the roles change, the access tokens of the account end everywhere within 5 seconds.',
     permission: 'users.write',

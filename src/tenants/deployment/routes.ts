@@ -190,7 +190,7 @@ export const configurationRoutes: readonly Route[] = [
   }),
   tenant.get('/products/{productName}', {
     permission: 'products.read',
-    summary: 'A product with its fields',
+    summary: 'Read a product with its fields',
     description:
       'Bindery only. Everything that a form for policies, transactions, policyholders and payments needs: titles, types, conditions, limits and choices.',
     query: ProductDetailQuery,

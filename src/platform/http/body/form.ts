@@ -90,7 +90,7 @@ export function boundaryOf(request: Request): string {
   const match = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type)
   const boundary = match?.[1] ?? match?.[2]
   if (boundary === undefined || !/^[\x20-\x7e]+$/.test(boundary))
-    throw malformed('The Content-Type names no boundary; let the client library set the header.')
+    throw malformed('The Content-Type has no boundary. Let the client library set the header.')
   return boundary
 }
 
