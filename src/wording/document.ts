@@ -109,10 +109,10 @@ export function eventsOf(method: string, path: string): string | undefined {
   if (method === 'get') return undefined
   const cause = CAUSES[`${method.toUpperCase()} ${path}`]
   if (!cause) return 'Emits no events.'
-  const emits = `Emits ${listed(cause.does)}, as far as it gets there.`
+  const emits = `Emits ${listed(cause.does)}, for the steps that it completes.`
   return cause.mayFollow.length === 0
     ? emits
-    : `${emits} Where it has such consequences, also ${listed(cause.mayFollow)}.`
+    : `${emits} Depending on its consequences, also ${listed(cause.mayFollow)}.`
 }
 
 /** Changes the document in place. */

@@ -10,7 +10,7 @@ export const identifies = (records: Readonly<Record<string, string>>): Words =>
   Object.fromEntries(
     Object.entries(records).map(([schema, what]) => [
       `${schema}.locator`,
-      `Identifies the ${what}. Opaque text that never changes.`,
+      `Identifies the ${what}. An opaque string that never changes.`,
     ]),
   )
 
