@@ -35,7 +35,7 @@ export function assertContentFits(
   if (characters > MOST_CHARACTERS)
     throw new Refusal(
       'policyLimit',
-      `The field values of the policy, with those of its quotes, applications and history, would have ${characters} characters; the limit is ${MOST_CHARACTERS}. Send shorter values, or split it into several policies.`,
+      `The field values of the policy, including those of its quotes, pending transactions and history, would have ${characters} characters; the limit is ${MOST_CHARACTERS}. Send shorter values, or split the policy into several.`,
     )
 }
 

@@ -125,7 +125,7 @@ export const contractSpan = (...asked: Parameters<typeof askedSpan>): Span => va
 /** Throws 400 if the span does not end after its start. */
 export function validSpan(span: Span): Span {
   if (span.end > span.start) return span
-  throw invalidRequest(`policyEndTimestamp ${span.end} must lie after policyStartTimestamp ${span.start}.`)
+  throw invalidRequest(`policyEndTimestamp ${span.end} must be after policyStartTimestamp ${span.start}.`)
 }
 
 /** Returns the name of the payment schedule, by default the product's first. Throws 400 if the product does not have it. */
@@ -159,7 +159,7 @@ export function assertWithinLimits(
   if (problem)
     throw new Refusal(
       'policyLimit',
-      `The policy with all its quotes would have ${problem}. Discard quotes, or split it into several policies.`,
+      `The policy with all its quotes would have ${problem}. Discard quotes, or split the policy into several.`,
     )
 }
 

@@ -148,8 +148,8 @@ export const POLICY_TRANSITIONS = {
   renew: { from: ['issued'], to: 'same', event: 'policy.renew', past: 'renewed' },
   cancel: { from: ['issued'], to: 'issued', event: 'policy.cancel', past: 'cancelled' },
   // Before issue, fees come from the configuration, and an update changes the schedule.
-  changeFees: { from: ['issued'], to: 'same', event: 'policy.update', past: 'given other fees' },
-  reschedule: { from: ['issued'], to: 'same', event: 'policy.update', past: 'given another schedule' },
+  changeFees: { from: ['issued'], to: 'same', event: 'policy.update', past: 'given different fees' },
+  reschedule: { from: ['issued'], to: 'same', event: 'policy.update', past: 'given a different schedule' },
   withdraw: { from: ['issued'], to: 'withdrawn', event: 'policy.cancel', past: 'withdrawn' },
   /** Moves the policy to another version of the configuration. A price that is not issued yet keeps its version. */
   upgrade: { from: ['created', 'issued'], to: 'same', event: 'policy.upgrade', past: 'upgraded' },
@@ -193,5 +193,5 @@ export function assertPolicyAllows(aggregate: PolicyAggregate, action: PolicyAct
 
 function notedBy(aggregate: PolicyAggregate): string {
   const notes = selectedQuoteIfAny(aggregate)?.underwriting?.notes ?? []
-  return notes.length > 0 ? ` Underwriting noted: ${notes.join(' ')}` : ''
+  return notes.length > 0 ? ` Underwriting notes: ${notes.join(' ')}` : ''
 }

@@ -14,14 +14,15 @@ export type SheetLine = { readonly line: string; readonly what: string; readonly
 
 const own = (what: string, value: string): SheetLine => ({ line: '', what, value })
 
-export const DIFFERS = 'Rating again gives other amounts than were recorded; the recorded ones count.'
+export const DIFFERS =
+  'Rating again gives amounts that differ from the recorded ones. The recorded amounts count.'
 
 export const RATED_BY: Readonly<Record<WorksheetRun['ratedBy'], string>> = {
   template: 'rated by',
   plugin: 'rated by the plugin',
   externalRater: 'rated by the external rater',
   earlierRates: 'continues at the earlier rates',
-  recorded: 'as it was recorded',
+  recorded: 'as recorded',
 }
 
 /**
@@ -154,9 +155,9 @@ const SHARES: Readonly<Record<WorksheetShare['of'], string>> = {
 
 function shareText({ from, how, part, whole }: WorksheetShare): string {
   if (how === 'share') return `${from} × ${part} ÷ ${whole}`
-  if (how === 'rest') return `the rest of it, ${from}`
-  if (how === 'plugin') return `of ${from}, as the plugin states`
-  return how === 'all' ? `all of ${from}` : 'as it was recorded'
+  if (how === 'rest') return `the rest, ${from}`
+  if (how === 'plugin') return `part of ${from}, as the plugin states`
+  return how === 'all' ? `all of ${from}` : 'as recorded'
 }
 
 /** Returns everything that was computed for one run except its taxes: steps, rates, and what it takes over from an earlier run. */

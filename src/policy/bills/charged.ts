@@ -21,7 +21,7 @@ export function assertChargesAddUp(
   if (charged <= Number.MAX_SAFE_INTEGER || (before && charged <= chargedMinor(before))) return
   throw new Refusal(
     'amountOutOfRange',
-    `What policy ${after.policy.locator} charges over all its transactions would come to ${charged} minor units of ${after.policy.currency}, which is too large to be exact.`,
+    `The charges of all transactions of policy ${after.policy.locator} would total ${charged} minor units of ${after.policy.currency}, which is too large to be exact.`,
   )
 }
 

@@ -209,12 +209,12 @@ const RequestedSource = z.enum(['received', 'credit'])
 
 /** `amount` and `source` are extensions of Bindery. Without them, the invoice is paid in full from outside. */
 export const PaymentCreateRequest = component('PaymentCreateRequest', {
-  fieldValues: RequestFieldValues.describe('Values of the fields of payment.json.'),
+  fieldValues: RequestFieldValues.describe('Values of the fields in payment.json.'),
   source: optional(RequestedSource).describe(
-    'received by default; credit pays from what the policyholder has left of earlier payments, as far as it goes, and takes no field values. A refund from credit is not paid out: it is added to the credit.',
+    'received by default. credit pays from the remaining credit of the policyholder, as far as it suffices, and accepts no field values. A refund with source credit is not paid out but added to the credit.',
   ),
   amount: OptionalDecimal.describe(
-    'By default all that the invoice asks for. Less leaves the invoice outstanding with the payment; what is beyond it becomes a credit of the policyholder. Of a refund negative, at most the refund, and at most what was paid in for the policy and not yet paid out or credited (else 409). A refund paid without an amount pays out what may go out; the rest is written off.',
+    'By default the whole amount that the invoice asks for. A smaller amount leaves the invoice outstanding; any excess becomes credit of the policyholder. For a refund the amount is negative, at most the refund, and at most what was paid in for the policy and not yet paid out or credited (otherwise 409). A refund without an amount pays out as much as is allowed, and the rest is written off.',
   ),
 })
 export type PaymentCreateRequest = z.infer<typeof PaymentCreateRequest>
@@ -225,23 +225,23 @@ export const PaymentResponse = component('PaymentResponse', {
   invoiceLocator: Text,
   postedTimestamp: Timestamp,
   amount: Amount.describe(
-    'All that was paid: by default the totalDue of the invoice. Negative for a refund.',
+    'The whole amount of the payment; by default the totalDue of the invoice. Negative for a refund.',
   ),
   amountCurrency: Currency,
   source: PaymentSource.describe(
-    'received from outside; credit: made from the credit that the policyholder had left; offset: a refund and an invoice of the same policy settle each other, and no money moves.',
+    'received: paid from outside. credit: paid from the credit of the policyholder. offset: a refund and an invoice of the same policy settle each other, and no money moves.',
   ),
   offsetInvoiceLocator: OptionalText.describe(
-    'Of an offset: the other invoice, on which a payment of the opposite amount stands.',
+    'For an offset: the other invoice, which has a payment of the opposite amount.',
   ),
   creditedAmount: OptionalAmount.describe(
-    "What the invoice did not ask for: it is the policyholder's credit, for the next invoices.",
+    "The part that exceeds the invoice. It becomes the policyholder's credit and pays later invoices.",
   ),
   creditedAmountCurrency: Currency.optional(),
   fieldValues: FieldValueLists,
   mediaByLocator: z
     .record(Text, Media)
-    .describe('Files that fields of type media of payment.json name, by their locators.'),
+    .describe('Files that fields of type media in payment.json refer to, by locator.'),
   reversedTimestamp: TimestampIfAny,
 })
 export type PaymentResponse = z.infer<typeof PaymentResponse>
@@ -261,12 +261,12 @@ export const PolicyInvoiceResponse = component('PolicyInvoiceResponse', {
   ...withCurrency(Amount, 'totalDue'),
   settlementStatus: z.enum(['outstanding', 'settled']),
   settlementType: SettlementType.optional(),
-  outstandingAmount: OptionalAmount.describe('What is left to pay while the invoice is outstanding.'),
+  outstandingAmount: OptionalAmount.describe('The unpaid amount while the invoice is outstanding.'),
   outstandingAmountCurrency: Currency.optional(),
   statuses: z
     .array(InvoiceStatusResponse)
-    .describe('Every status the invoice has had, in order; a new one is unfulfilled.'),
-  transactionIssued: Flag.describe('false while the transaction is only accepted.'),
+    .describe('Every status that the invoice has had, in order. A new invoice is unfulfilled.'),
+  transactionIssued: Flag.describe('false while the transaction is accepted but not issued.'),
   payments: z.array(PaymentResponse),
   documents: z.array(PolicyDocumentResponse),
 })
@@ -298,7 +298,7 @@ export const FutureInvoiceResponse = component('FutureInvoiceResponse', {
   startTimestamp: Timestamp,
   endTimestamp: Timestamp,
   financialTransactions: z.array(FinancialTransactionResponse),
-  writeOff: Flag.describe('It will be settled as writtenOff once it is issued.'),
+  writeOff: Flag.describe('The invoice will be settled as writtenOff once it is issued.'),
 })
 export type FutureInvoiceResponse = z.infer<typeof FutureInvoiceResponse>
 
@@ -329,21 +329,23 @@ export const CreditMovementResponse = component('CreditMovementResponse', {
   policyLocator: Text,
   invoiceLocator: Text,
   type: z.enum(['overpayment', 'refund', 'use']),
-  amount: Amount.describe('What it adds to the credit; negative where it used it.'),
+  amount: Amount.describe('The amount added to the credit. Negative for a payment that used credit.'),
   amountCurrency: Currency,
   postedTimestamp: Timestamp,
-  reversedTimestamp: TimestampIfAny.describe('A reversed payment counts for nothing.'),
+  reversedTimestamp: TimestampIfAny.describe(
+    'When the payment was reversed. A reversed payment does not count.',
+  ),
 })
 
 export const PolicyholderCreditsResponse = component('PolicyholderCreditsResponse', {
   policyholderLocator: Text,
   balances: z
     .array(z.object({ ...withCurrency(Amount, 'amount') }).openapi('CreditBalanceResponse'))
-    .describe('What is left to use, in each currency in which there is some.'),
+    .describe('The remaining credit in each currency.'),
   movements: z
     .array(CreditMovementResponse)
     .describe(
-      'Payments that made or used it. What was paid out of it is among the disbursements of the policyholder.',
+      'Payments that created or used credit. Credit that was paid out is listed among the disbursements of the policyholder.',
     ),
   pagingToken: OptionalText.describe('Absent on the last page of movements.'),
 })

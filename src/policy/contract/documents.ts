@@ -69,8 +69,8 @@ export type RecordDocumentResponse = z.infer<typeof RecordDocumentResponse>
 
 export const RecordDocumentsQuery = z.object({
   recordType: optional(z.enum(DOCUMENT_SUBJECTS)),
-  recordLocator: OptionalLocator.describe('Only documents of this record.'),
-  failed: optional(RequestBoolean).describe('true: only those that could not be made.'),
+  recordLocator: OptionalLocator.describe('Returns only documents of this record.'),
+  failed: optional(RequestBoolean).describe('If true, returns only documents that could not be generated.'),
 })
 export type RecordDocumentsQuery = z.infer<typeof RecordDocumentsQuery>
 
@@ -79,7 +79,7 @@ const MOST_MADE_AGAIN = 200
 
 export const MakeDocumentsAgainRequest = component('MakeDocumentsAgainRequest', {
   documentLocators: optional(z.array(Locator).min(1).max(MOST_MADE_AGAIN)).describe(
-    'These, whatever their state; without it all documents of the policy that could not be made.',
+    'The documents to generate again, in any state. Default: all documents of the policy that could not be generated.',
   ),
 })
 export type MakeDocumentsAgainRequest = z.infer<typeof MakeDocumentsAgainRequest>
@@ -96,21 +96,21 @@ export type Media = z.infer<typeof Media>
 
 /** Accepted in the query or in the form, because published clients do both (brief 0.6). */
 const described = {
-  displayName: OptionalLongName.describe('What people see; required here or in the query.'),
+  displayName: OptionalLongName.describe('The name shown to people. Required here or in the query.'),
   documentType: OptionalName.describe(
-    'What kind of document it is; `pdf` and `html` must be what the file is. Required here or in the query.',
+    'The type of the document. `pdf` and `html` must match the file. Required here or in the query.',
   ),
 }
 
 /** Documented as required in the query (contract 1), but also accepted in the form. */
 export const AddDocumentQuery = z.object({
   displayName: described.displayName.openapi({
-    description: 'What people see. A part of the form with this name does as well.',
+    description: 'The name shown to people. Can be sent as a part of the form with this name instead.',
     param: { required: true },
   }),
   documentType: described.documentType.openapi({
     description:
-      'What kind of document it is; `pdf` and `html` must be what the file is. A part of the form with this name does as well.',
+      'The type of the document. `pdf` and `html` must match the file. Can be sent as a part of the form with this name instead.',
     param: { required: true },
   }),
 })
@@ -125,7 +125,7 @@ export const PolicyDocumentRemoveRequest = component('PolicyDocumentRemoveReques
 
 const margin = optional(
   Name.regex(MARGIN, rule("must be a length like '20mm', in mm, cm, in, pt, pc or px")),
-).describe('E.g. `20mm`; without a unit millimetres.')
+).describe('For example `20mm`. A number without a unit is in millimetres.')
 
 /** An omitted property comes from `@page` of the style sheets, otherwise it is A4 portrait with margins of 20 mm. */
 export const PageLayout = z.object({
@@ -144,17 +144,17 @@ export const PageLayout = z.object({
 export const RenderDocumentRequest = z
   .object({
     policyLocator: OptionalLocator,
-    policyDisplayId: OptionalLocator.describe('In place of `policyLocator`.'),
+    policyDisplayId: OptionalLocator.describe('Can be used instead of `policyLocator`.'),
     transactionType: optional(z.enum(['endorsement', 'renewal', 'cancellation', 'reinstatement'])).describe(
-      'With `transactionLocator`, in place of the locator of that name.',
+      'With `transactionLocator`, can be used instead of the locator property of that transaction.',
     ),
     transactionLocator: OptionalLocator,
     templateName: OptionalName.describe(
-      'The static name of a template that is in force as a resource, or a template of the configuration of the policy.',
+      'The static name of a template that is in force as a resource, or of a template in the configuration of the policy.',
     ),
-    template: optional(z.string().max(5_000_000)).describe('Its text, in place of a name.'),
-    templateFormat: optional(z.enum(TEMPLATE_FORMATS)).describe('Of `template`; liquid when left out.'),
-    type: optional(DocumentType).describe('pdf when left out.'),
+    template: optional(z.string().max(5_000_000)).describe('The text of the template, instead of a name.'),
+    templateFormat: optional(z.enum(TEMPLATE_FORMATS)).describe('The format of `template`. Default: liquid.'),
+    type: optional(DocumentType).describe('Default: pdf.'),
     pageLayout: optional(PageLayout),
     quoteLocator: OptionalLocator,
     endorsementLocator: OptionalLocator,
@@ -190,7 +190,9 @@ export const RenderedDocumentResponse = component('RenderedDocumentResponse', {
   displayName: Text,
   fileName: Text,
   type: DocumentType,
-  url: Text.describe('Signed; it works without a token.'),
-  urlExpirationTimestamp: Timestamp.describe('When the address ends; the file goes within the hour.'),
+  url: Text.describe('Signed address, which works without a token.'),
+  urlExpirationTimestamp: Timestamp.describe(
+    'When the address expires. The file is deleted within the hour.',
+  ),
 })
 export type RenderedDocumentResponse = z.input<typeof RenderedDocumentResponse>

@@ -19,13 +19,15 @@ import {
 } from '../../platform/wire.ts'
 import { breaks } from '../../platform/wire-problem.ts'
 
-export const PolicyQuery = z.object({ summarizeQuotes: booleanOr(false).describe('Fill quoteSummary.') })
+export const PolicyQuery = z.object({
+  summarizeQuotes: booleanOr(false).describe('Whether to return quoteSummary.'),
+})
 export type PolicyQuery = z.infer<typeof PolicyQuery>
 
 /** An extension of Bindery: a large policy with a long life has more characteristics of perils than one answer can hold. */
 export const DetailQuery = z.object({
   perilCharacteristics: OptionalLocator.describe(
-    'Bindery only. Which perils have their `characteristics`, and in which exposures transactions say what they changed: those of `all` exposures, as when it is left out, of `none`, or of the exposure with this locator; `few`: of all, if together they are at most 3,000, else of none; `fitting`: of all, if one answer can hold them, else of none, as in the answer of a write. The other lists are empty.',
+    'Bindery only. Which perils have their `characteristics`, and for which exposures modifications list their changes: `all` (the default), `none`, or the exposure with this locator. `few`: all if there are at most 3,000 characteristics in total, otherwise none. `fitting`: all if one answer can contain them, otherwise none, as in the answer to a write. The other lists are empty.',
   ),
 })
 
@@ -117,11 +119,11 @@ export const AutofillCalls = z.array(Name).max(MOST_AUTOFILL_CALLS)
 
 /** For requests that create or update policies, endorsements and renewals (brief 5.6, "Autofill order"). */
 export const OptionalAutofill = optional(AutofillCalls).describe(
-  'What fills the request in before it is validated, in this order: `internal`, the plugin getDataAutofill, or integrations of type data_autofill by their names. An empty list: nothing. Left out: the registered operation that fits (PUT /integrations/autofill), else the plugin where the product switches it on.',
+  'The calls that complete the request before it is validated, in order: `internal` for the plugin getDataAutofill, or the name of an integration of type data_autofill. An empty list calls nothing. Default: the matching registered operation (PUT /integrations/autofill), otherwise the plugin if the product enables it.',
 )
 
 const finalize = booleanOr(true).describe(
-  'Lock, price and underwrite the policy at once. false leaves it a draft.',
+  'Whether to lock, price and underwrite the policy immediately. false leaves it a draft.',
 )
 
 /** The start defaults to midnight today, the end to one year after the start (brief 7). */
@@ -136,7 +138,7 @@ export const PolicyCreateRequest = component('PolicyCreateRequest', {
   finalize,
   paymentScheduleName: OptionalName,
   premiumReportName: OptionalName,
-  configVersion: optional(requestInteger(1)).describe('Left out: the latest version of the configuration.'),
+  configVersion: optional(requestInteger(1)).describe('Default: the latest version of the configuration.'),
   autofill: OptionalAutofill,
 })
 export type PolicyCreateRequest = z.infer<typeof PolicyCreateRequest>
@@ -158,9 +160,11 @@ export const PolicyUpdateRequest = component('PolicyUpdateRequest', {
 }).transform(({ effectiveContractStartTimestamp, effectiveContractEndTimestamp, ...update }, ctx) => {
   const { policyStartTimestamp: start, policyEndTimestamp: end } = update
   if ((effectiveContractStartTimestamp ?? start) !== (start ?? effectiveContractStartTimestamp))
-    breaks(ctx, 'must equal policyStartTimestamp; send one of the two', ['effectiveContractStartTimestamp'])
+    breaks(ctx, 'must equal policyStartTimestamp; send only one of the two', [
+      'effectiveContractStartTimestamp',
+    ])
   if ((effectiveContractEndTimestamp ?? end) !== (end ?? effectiveContractEndTimestamp))
-    breaks(ctx, 'must equal policyEndTimestamp; send one of the two', ['effectiveContractEndTimestamp'])
+    breaks(ctx, 'must equal policyEndTimestamp; send only one of the two', ['effectiveContractEndTimestamp'])
   return {
     ...update,
     policyStartTimestamp: start ?? effectiveContractStartTimestamp,

@@ -57,7 +57,7 @@ export const PolicyCharacteristicsResponse = component(
     ...withCurrency(OptionalAmount, 'grossPremium', 'grossTaxes'),
     taxGroups: z.array(TaxGroupResponse),
   },
-  { description: 'Amounts are there once the segment is priced.' },
+  { description: 'Amounts are present once the segment is priced.' },
 )
 export type PolicyCharacteristicsResponse = z.infer<typeof PolicyCharacteristicsResponse>
 
@@ -76,7 +76,7 @@ const limits = {
   ...withCurrency(OptionalText, 'indemnityInAggregate', 'indemnityPerEvent', 'indemnityPerItem'),
 }
 
-const MonthRate = z.number().optional().describe('Rate of a month, 7 decimal places.')
+const MonthRate = z.number().optional().describe('The rate per month, to 7 decimal places.')
 
 export const PerilCharacteristicsResponse = component('PerilCharacteristicsResponse', {
   ...segment,
@@ -125,7 +125,7 @@ export const PolicyModificationResponse = component('PolicyModificationResponse'
     "modification.policy.create, .renew, .cancel, .withdraw, .lapse, .reinstate, or an endorsement's type.",
   ),
   displayId: Text,
-  number: Integer.describe('Counts from 0 in creation order.'),
+  number: Integer.describe('Number in order of creation, from 0.'),
   ...times,
   issuedTimestamp: TimestampIfAny,
   effectiveTimestamp: TimestampIfAny,
@@ -133,10 +133,12 @@ export const PolicyModificationResponse = component('PolicyModificationResponse'
   ...withCurrency(OptionalAmount, 'premiumChange'),
   automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional(),
   exposureModifications: z.array(ExposureModificationResponse),
-  newPolicyCharacteristicsLocator: OptionalText.describe('The first of newPolicyCharacteristicsLocators.'),
+  newPolicyCharacteristicsLocator: OptionalText.describe(
+    'The first item of newPolicyCharacteristicsLocators.',
+  ),
   newPolicyCharacteristicsLocators: Texts,
   mediaByLocator: MediaByLocator.describe(
-    'New media of the modification: fields of its segments, exposures and perils name them, and no earlier modification does.',
+    'New media of the modification: those that fields of its segments, exposures and perils refer to and no earlier modification did.',
   ),
   cancellationName: OptionalText,
   endorsementLocator: OptionalText,
@@ -152,9 +154,9 @@ const part = { locator: Text, name: Text, displayId: Text, ...ofPolicy, ...times
 export const PerilResponse = component('PerilResponse', {
   ...part,
   exposureLocator: Text,
-  renewalGroup: Text.describe('The same for the perils of all terms that renew one another.'),
+  renewalGroup: Text.describe('Shared by the perils of all terms that succeed each other by renewal.'),
   parentLocator: Text.optional().describe(
-    'Of a coverage within a coverage of a migrated policy: the peril of this exposure that it lies in.',
+    'For a nested coverage of a migrated policy: the peril of this exposure that contains it.',
   ),
   characteristics: z.array(PerilCharacteristicsResponse),
 })
@@ -179,7 +181,7 @@ export const QuoteSummaryResponseItem = component('QuoteSummaryResponseItem', {
 })
 
 export const QuoteSummaryResponse = component('QuoteSummaryResponse', {
-  selected: Text.describe('Locator of the selected quote; empty where the policy follows none.'),
+  selected: Text.describe('Locator of the selected quote. Empty if no quote is selected.'),
   notDiscarded: z.array(QuoteSummaryResponseItem),
 })
 
@@ -255,10 +257,10 @@ export type CoverageSummaryResponse = z.infer<typeof CoverageSummaryResponse>
 // The policy as known at an earlier moment (brief 3.5). The response is a PolicyResponse; the body may be omitted.
 export const PolicySnapshotRequest = component('PolicySnapshotRequest', {
   asOfTimestamp: OptionalTimestamp.describe(
-    'Only what was known then: segments, modifications, documents, invoices. Left out: now.',
+    'Returns only what was known at this time: segments, modifications, documents, invoices. Default: now.',
   ),
   effectiveTimestamp: OptionalTimestamp.describe(
-    'Only segments in effect then. Left out: those of the whole term.',
+    'Returns only segments that are in effect at this time. Default: those of the whole term.',
   ),
 })
 export type PolicySnapshotRequest = z.infer<typeof PolicySnapshotRequest>

@@ -158,7 +158,7 @@ export const minusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, minu
 export function splitBy(weights: readonly bigint[]): (amount: Money) => Money[] {
   const last = weights.findLastIndex(weight => weight > 0n)
   if (last < 0 || weights.some(weight => weight < 0n))
-    throw new RangeError('Weights are 0 or more, one above.')
+    throw new RangeError('Weights must be 0 or more, and at least one must be above 0.')
   const before = weights.slice(0, last)
   let total = 0n
   for (const weight of weights) total += weight

@@ -11,19 +11,19 @@ export const JOURNAL_ACCOUNTS = {
   unbilled: {
     type: 'asset',
     about:
-      'Charged by issued transactions and not invoiced yet; negative while more is invoiced than issued.',
+      'Charged by issued transactions but not invoiced yet. Negative while more is invoiced than issued.',
   },
-  receivable: { type: 'asset', about: 'Invoiced and not settled; negative for refunds that are owed.' },
+  receivable: { type: 'asset', about: 'Invoiced but not settled. Negative for refunds that are owed.' },
   cash: { type: 'asset', about: 'Received from policyholders less what was paid out to them.' },
-  credit: { type: 'liability', about: 'Money of policyholders that pays no invoice yet.' },
-  premium: { type: 'income', about: 'Written premium: the changes of price of issued transactions.' },
+  credit: { type: 'liability', about: 'Money of policyholders that has not paid an invoice yet.' },
+  premium: { type: 'income', about: 'Written premium: the price changes of issued transactions.' },
   tax: { type: 'liability', about: 'Taxes charged, owed to the authorities.' },
-  fee: { type: 'income', about: 'Fees charged, those of installments once they are invoiced.' },
-  holdback: { type: 'income', about: 'What cancellations do not give back.' },
+  fee: { type: 'income', about: 'Fees charged. Fees of installments count once they are invoiced.' },
+  holdback: { type: 'income', about: 'Amounts that cancellations do not refund.' },
   commission: {
     type: 'expense',
-    about: 'Commissions of intermediaries; negative where they are taken back.',
+    about: 'Commissions of intermediaries. Negative if they are taken back.',
   },
   commissionPayable: { type: 'liability', about: 'Commissions owed to intermediaries.' },
-  writtenOff: { type: 'expense', about: 'Invoiced amounts that were given up.' },
+  writtenOff: { type: 'expense', about: 'Invoiced amounts that were written off.' },
 } as const satisfies Record<AccountName, JournalAccount>

@@ -46,17 +46,17 @@ export const PolicyListQuery = z
     policyholderLocator: OptionalLocator,
     productName: OptionalName,
     state: optional(ListedState).describe(
-      'As of now; `issued`: in force by its dates. All that were ever issued: `issuedAfterTimestamp=0`.',
+      'The current state. `issued` means in force by its dates. For all policies that were ever issued, use `issuedAfterTimestamp=0`.',
     ),
     createdAfterTimestamp: OptionalTimestamp,
     createdBeforeTimestamp: OptionalTimestamp,
     issuedAfterTimestamp: OptionalTimestamp,
     issuedBeforeTimestamp: OptionalTimestamp,
     effectiveAfterTimestamp: OptionalTimestamp.describe(
-      'Issued policies that are in force at some time after this.',
+      'Returns issued policies that are in force at some time after this.',
     ),
     effectiveBeforeTimestamp: OptionalTimestamp.describe(
-      'Issued policies that are in force at some time before this; with the other: within the span of both.',
+      'Returns issued policies that are in force at some time before this. Together with effectiveAfterTimestamp: at some time between the two.',
     ),
     ...SEARCH_PARAMETERS,
     pageSize: PageSize,
@@ -86,7 +86,7 @@ export const PolicyListResponse = component('PolicyListResponse', {
   policies: z
     .array(PolicySummaryResponse)
     .describe(
-      'A page of a choice that few policies fit may be shorter than `pageSize`, or empty, while more follow: `listCompleted` says when the list ends.',
+      'If few policies match, a page may be shorter than `pageSize`, or even empty, although more pages follow. `listCompleted` shows whether the list has ended.',
     ),
   pagingToken: OptionalText.describe('Absent on the last page.'),
   listCompleted: Flag.describe('Whether this is the last page.'),

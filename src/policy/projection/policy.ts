@@ -154,7 +154,7 @@ function detailedExposures(
     return { detailed: chosen.map(withPieces), count }
   if (which === 'few' || which === 'fitting') return NO_DETAIL
   throw tooLarge(
-    `The policy is too large for one answer: its perils have ${count} characteristics, and an answer has at most ${MOST_PERIL_CHARACTERISTICS}. Read it with \`perilCharacteristics=none\`, and the perils of an exposure with \`perilCharacteristics={exposureLocator}\` (GET /policy/${view.aggregate.policy.locator}).`,
+    `The policy is too large for one answer: its perils have ${count} characteristics, and the limit is ${MOST_PERIL_CHARACTERISTICS}. Read it with \`perilCharacteristics=none\`, and the perils of an exposure with \`perilCharacteristics={exposureLocator}\` (GET /policy/${view.aggregate.policy.locator}).`,
   )
 }
 

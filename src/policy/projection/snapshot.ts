@@ -36,7 +36,7 @@ export function policySnapshot(
     const { locator, createdAt } = aggregate.policy
     throw new Refusal(
       'notFound',
-      `There was no policy '${locator}' at ${asOf}; it was created at ${createdAt}. Ask for that time or a later one.`,
+      `There was no policy '${locator}' at ${asOf}; it was created at ${createdAt}. Use that time or a later one.`,
     )
   }
   const answer = policyAnswer(known, product, { summarizeQuotes: false, ...detail })

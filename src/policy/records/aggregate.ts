@@ -284,7 +284,7 @@ export function selectedQuote(aggregate: PolicyAggregate): Quote {
   const quote = selectedQuoteIfAny(aggregate)
   if (quote) return quote
   throw wrongState(
-    `Policy ${aggregate.policy.locator} has no selected quote: the one that it followed is discarded. ${SELECT_FIRST}`,
+    `Policy ${aggregate.policy.locator} has no selected quote, because the quote that it followed was discarded. ${SELECT_FIRST}`,
   )
 }
 
@@ -298,7 +298,7 @@ export const withTermsOf = (
 export const policyOfQuote = (policy: Policy, quote: Quote): Policy =>
   quote.selected ? policy : withTermsOf(policy, quote)
 
-export const SELECT_FIRST = 'Select one of its quotes with PATCH /quotes/{quoteLocator}/select first.'
+export const SELECT_FIRST = 'First select one of its quotes with PATCH /quotes/{quoteLocator}/select.'
 
 export function recordsWhere<K, V>(records: ReadonlyMap<K, V>, test: (record: V) => boolean): V[] {
   return [...records.values()].filter(test)

@@ -336,7 +336,7 @@ export async function withMedia(
   const uploaded = await readMedia(context, wanted)
   const missing = wanted.find(locator => !uploaded.some(one => one.locator === locator))
   if (missing)
-    throw invalidRequest(`There is no medium '${missing}'; upload the file with POST /media first.`)
+    throw invalidRequest(`There is no media file '${missing}'; upload the file with POST /media first.`)
   return { ...after, media: putRecords(after.media, uploaded) }
 }
 

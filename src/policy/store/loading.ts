@@ -73,9 +73,9 @@ async function versionOf(
   if (!version && asked !== undefined)
     throw new Refusal(
       'unknownConfigVersion',
-      `There is no configuration version ${asked}; GET /deployments/versions lists them.`,
+      `There is no configuration version ${asked}. GET /deployments/versions lists all versions.`,
     )
-  if (!version) throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
+  if (!version) throw new Refusal('noConfiguration', 'The tenant has no configuration. Deploy one first.')
   const configuration = await loadConfiguration(env, tenant, version.hash, calls)
   return { configuration, configVersion: version.version }
 }
