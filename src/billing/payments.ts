@@ -117,12 +117,12 @@ function planOneReversal(before: PolicyAggregate, payment: Payment, now: Instant
 function assertFits(amount: Money, rest: Money, source: PaymentSource): void {
   if (amount.minor === 0 || Math.sign(amount.minor) !== Math.sign(rest.minor))
     throw invalidRequest(
-      `amount ${toText(amount)} must be ${rest.minor > 0 ? 'above' : 'below'} zero: the invoice asks for ${toText(rest)} ${rest.currency}.`,
+      `amount ${toText(amount)} must be ${rest.minor > 0 ? 'above' : 'below'} zero, because the invoice still asks for ${toText(rest)} ${rest.currency}.`,
     )
   if (rest.minor > 0 && source === 'received') return
   if (Math.abs(amount.minor) > Math.abs(rest.minor))
     throw invalidRequest(
-      `amount ${toText(amount)} is more than the ${toText(rest)} ${rest.currency} that the invoice ${rest.minor > 0 ? 'asks for, and credit pays no more' : 'gives back'}.`,
+      `amount ${toText(amount)} is more than the ${toText(rest)} ${rest.currency} that the invoice ${rest.minor > 0 ? 'asks for; a payment from credit cannot exceed that' : 'refunds'}.`,
     )
 }
 
@@ -205,12 +205,12 @@ export function planPayOut(
       planned: planWriteOff(before, [invoice], now),
       refusal: beyond(
         limit,
-        `Nothing of invoice ${invoice.displayId} can go out, so it is written off`,
+        `Nothing of invoice ${invoice.displayId} can be paid out, so it is written off`,
         before,
       ),
     }
   if (amount && -amount.minor > limit.minor)
-    throw beyond(limit, `Not all of ${toText(negated(amount))} ${amount.currency} can go out`, before)
+    throw beyond(limit, `Not all of ${toText(negated(amount))} ${amount.currency} can be paid out`, before)
   const most = fromMinor(-Math.min(-rest.minor, limit.minor), rest.currency)
   const terms = { source, amount: amount ?? most, rest, fieldValues }
   const { payment, ...paid } = planPayment(before, invoice, terms, { now, supply })
@@ -221,7 +221,7 @@ export function planPayOut(
 
 const beyond = (limit: Money, problem: string, { policy }: PolicyAggregate): Refusal =>
   wrongState(
-    `${problem}: of what was paid in for policy ${policy.locator}, ${toText(limit)} ${limit.currency} has not been paid out or credited yet.`,
+    `${problem}: of the amount paid in for policy ${policy.locator}, only ${toText(limit)} ${limit.currency} has not been paid out or credited yet.`,
   )
 
 /**

@@ -228,7 +228,7 @@ function assertKeepable(plan: readonly Installment[]): void {
   if (large)
     throw new Refusal(
       'pluginLimit',
-      `Plugin createInstallments puts ${Object.keys(large.items!).length} charges on one installment, more than are kept; put them on several.`,
+      `Plugin createInstallments puts ${Object.keys(large.items!).length} charges on one installment, which is more than can be stored; spread them over several installments.`,
     )
 }
 
@@ -247,11 +247,15 @@ export function withFeeReversed(
   const fee = installment && feeOf(installment)
   if (!fee) throw notFound('fee', locator)
   const title = `Fee '${locator}' (${fee.name})`
-  if (fee.reversedBy) throw wrongState(`${title} is reversed already.`)
+  if (fee.reversedBy) throw wrongState(`${title} is already reversed.`)
   if (aggregate.modifications.get(installment.modificationLocator)!.issuedAt === undefined)
-    throw wrongState(`${title} is of a transaction that is not issued; issue or invalidate that first.`)
+    throw wrongState(
+      `${title} belongs to a transaction that is not issued; issue or invalidate the transaction first.`,
+    )
   if (!isAsked(aggregate, installment))
-    throw wrongState(`${title} is of an installment that no invoice asks for: there is nothing to reverse.`)
+    throw wrongState(
+      `${title} belongs to an installment that no invoice bills, so there is nothing to reverse.`,
+    )
   const fees = installment.fees!.map(one => (one === fee ? { ...one, reversedBy: by } : one))
   return { ...installment, fees }
 }

@@ -73,7 +73,7 @@ export function planFromAnswer(answer: InstallmentsAnswer, request: PlanRequest)
     ...problemsOfSums(answer.installments, request),
   ]
   if (request.operation === 'endorsement' && sorted[0]!.invoiceItems.length === 0)
-    problems.push('the first installment of an endorsement has none of invoiceItems, and needs one')
+    problems.push('the first installment of an endorsement has no invoiceItems; it needs at least one')
   if (problems.length > 0)
     throw invalidAnswer('createInstallments', problems, request.product.plugins.createInstallments!.path)
   const plan = sorted.map(one => installmentOf(one, request))
@@ -171,18 +171,18 @@ function timeProblems(
   const problems = TIMES.flatMap(name => {
     const at = one[name]
     if (at < earliest)
-      return [`${where}.${name} ${at} lies more than a year before the contract's start ${contract.start}`]
+      return [`${where}.${name} ${at} is more than a year before the contract's start ${contract.start}`]
     return at > latest
-      ? [`${where}.${name} ${at} lies more than ten years after the contract's end ${contract.end}`]
+      ? [`${where}.${name} ${at} is more than ten years after the contract's end ${contract.end}`]
       : []
   })
   if (one.endTimestamp <= one.startTimestamp)
     problems.push(
-      `${where}.endTimestamp ${one.endTimestamp} must lie after startTimestamp ${one.startTimestamp}`,
+      `${where}.endTimestamp ${one.endTimestamp} must be after startTimestamp ${one.startTimestamp}`,
     )
   if (one.dueTimestamp < one.issueTimestamp)
     problems.push(
-      `${where}.dueTimestamp ${one.dueTimestamp} must not lie before issueTimestamp ${one.issueTimestamp}`,
+      `${where}.dueTimestamp ${one.dueTimestamp} must not be before issueTimestamp ${one.issueTimestamp}`,
     )
   return problems
 }
@@ -205,7 +205,7 @@ function problemsOfSums(
     if (overbilled.has(charge.id) && !placed.has(charge.id)) return []
     const sum = toText(fromMinor(minor, currency))
     return [
-      `the items of charge '${charge.id}' (${described(charge)}) come to ${sum} ${currency}, and its amount is ${toText(charge.amount)}`,
+      `the items of charge '${charge.id}' (${described(charge)}) total ${sum} ${currency}, but its amount is ${toText(charge.amount)}`,
     ]
   })
 }

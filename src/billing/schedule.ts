@@ -44,7 +44,7 @@ const STEPS: Record<PaymentScheduleType, CalendarStep | undefined> = {
  * more than `LARGEST_PLAN_PERIODS`.
  */
 export function billingPeriods(coverage: Span, type: PaymentScheduleType, zone: TimeZone): BillingPeriod[] {
-  if (coverage.end <= coverage.start) throw new RangeError('Coverage ends after it starts.')
+  if (coverage.end <= coverage.start) throw new RangeError('The end of coverage must be after its start.')
   const step = STEPS[type]
   if (step === undefined) return [{ ...coverage, wholeMs: coverage.end - coverage.start }]
   const periods = tiles(coverage, step, zone, LARGEST_PLAN_PERIODS + 1)

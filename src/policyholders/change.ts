@@ -59,7 +59,7 @@ export function updatedPolicyholder(
   if (request.version !== current.version)
     throw new Refusal(
       'versionConflict',
-      `Policyholder '${current.locator}' is at version ${current.version}, not ${request.version}; read it again.`,
+      `Policyholder '${current.locator}' is at version ${current.version}, not ${request.version}. Read it again and repeat the change.`,
     )
   const { completed, values, addSubEntities, updateSubEntities, deleteSubEntities } = request
   const change: EntityChange = {
@@ -107,7 +107,7 @@ export function invalid(problems: readonly ValidationFieldError[]): Refusal {
   const listed = problems.slice(0, MOST_PROBLEMS)
   const more = problems.length - listed.length
   const sentences = listed.map(({ message }) => message)
-  if (more > 0) sentences.push(`There are ${more} more.`)
+  if (more > 0) sentences.push(`Problems not listed: ${more}.`)
   return new Refusal('policyholderValidation', sentences.join(' '), { fieldErrors: listed })
 }
 
@@ -117,14 +117,16 @@ function assertNumberOfChanges({ added, updated }: SubEntityChange): void {
 }
 
 const tooManySubEntities = (count: number): Refusal =>
-  tooLarge(`A policyholder has at most ${MOST_SUB_ENTITIES} sub-entities; these are ${count}.`)
+  tooLarge(
+    `A policyholder can have at most ${MOST_SUB_ENTITIES} sub-entities; this request would make ${count}.`,
+  )
 
 function assertWithinLimits(entity: Entity): void {
   if (entity.subEntities.length > MOST_SUB_ENTITIES) throw tooManySubEntities(entity.subEntities.length)
   const bytes = new TextEncoder().encode(JSON.stringify(entity)).length
   if (bytes > LARGEST_ENTITY_BYTES)
     throw tooLarge(
-      `The values of a policyholder and its sub-entities take at most ${LARGEST_ENTITY_BYTES} bytes as JSON; this would make them ${bytes}.`,
+      `The values of a policyholder and its sub-entities can take at most ${LARGEST_ENTITY_BYTES} bytes as JSON; with this request they would take ${bytes}.`,
     )
 }
 
@@ -157,7 +159,7 @@ function newReferences({ at, list }: SubEntityChange['added'], newLocator: () =>
       errors.push(
         invalidAt(
           `${at}[${index}].localId`,
-          `Another sub-entity of the request has the localId '${shown(localId)}' too; give each its own.`,
+          `Another sub-entity of the request also has the localId '${shown(localId)}'; give each sub-entity its own localId.`,
         ),
       )
     taken.add(localId)
@@ -203,7 +205,9 @@ function changedSubEntities(
     const locator = readUuid(text)
     const found = locator && after.get(locator)
     if (!found)
-      errors.push(invalidAt(path, `The policyholder has no sub-entity '${shown(text)}'; read it again.`))
+      errors.push(
+        invalidAt(path, `The policyholder has no sub-entity '${shown(text)}'. Read the policyholder again.`),
+      )
     return found
   }
 

@@ -26,7 +26,7 @@ import {
 /** `localId` lets other values of the same request refer to the sub-entity before it has a locator. */
 export const SubEntityCreateRequest = component('SubEntityCreateRequest', {
   completed: RequestBoolean,
-  ontologyUri: Name.describe('The dictionary entry that the sub-entity is one of.'),
+  ontologyUri: Name.describe('The name of the dictionary entry of the sub-entity.'),
   values: RequestFieldValues,
   localId: OptionalName,
 })
@@ -43,7 +43,9 @@ export type SubEntityUpdateRequest = z.infer<typeof SubEntityUpdateRequest>
 const newSubEntities = list(SubEntityCreateRequest)
 
 export const PolicyholderCreateRequest = component('PolicyholderCreateRequest', {
-  completed: booleanOr(true).describe('false keeps a draft: no policy can be finalized.'),
+  completed: booleanOr(true).describe(
+    'false keeps the policyholder a draft: none of its policies can be finalized.',
+  ),
   subEntities: newSubEntities,
   values: RequestFieldValues,
 })
@@ -52,7 +54,7 @@ export type PolicyholderCreateRequest = z.infer<typeof PolicyholderCreateRequest
 export const PolicyholderUpdateRequest = component('PolicyholderUpdateRequest', {
   locator: Locator,
   completed: RequestBoolean,
-  version: requestInteger(1).describe('The version that was read; another one answers 409.'),
+  version: requestInteger(1).describe('The version that was read. Any other version is answered with 409.'),
   values: RequestFieldValues,
   addSubEntities: newSubEntities,
   updateSubEntities: list(SubEntityUpdateRequest),
@@ -97,7 +99,7 @@ export const EntityResponse = z
   .object({
     locator: Text,
     accountLocator: Text,
-    ontologyUri: OptionalText.describe('Of a sub-entity: the dictionary entry that it is one of.'),
+    ontologyUri: OptionalText.describe('For a sub-entity: the name of its dictionary entry.'),
     completed: Flag,
     createdTimestamp: Timestamp,
     updatedTimestamp: Timestamp,
@@ -113,7 +115,7 @@ export type EntityResponse = z.infer<typeof EntityResponse>
 
 export const PolicyholderResponse = component('PolicyholderResponse', {
   locator: Text,
-  version: Integer.describe('From 1, one more with each update.'),
+  version: Integer.describe('Starts at 1 and increases by one with each update.'),
   createdTimestamp: Timestamp,
   updatedTimestamp: Timestamp,
   entity: EntityResponse,

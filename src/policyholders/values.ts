@@ -83,7 +83,7 @@ export function changePolicyholderValues(
     problems.push({
       fieldName: 'values',
       code: 'INVALID_VALUE',
-      message: `There may be at most ${LARGEST_FIELD_COUNT} values; remove some by sending null.`,
+      message: `There can be at most ${LARGEST_FIELD_COUNT} values; remove some by sending null.`,
     })
   return {
     values: normaliseFieldValues(rules, values, timeZone),
@@ -110,7 +110,7 @@ export function searchTerms({ fields, timeZone }: Dictionary, values: FieldValue
     .flatMap(field => termsOf(field, valuesOf(values, field.name), timeZone))
   if (found.length > MOST_SEARCH_TERMS)
     throw tooLarge(
-      `A policyholder has at most ${MOST_SEARCH_TERMS} values in searchable fields; these are ${found.length}.`,
+      `A policyholder can have at most ${MOST_SEARCH_TERMS} values in searchable fields; this request has ${found.length}.`,
     )
   return found
 }

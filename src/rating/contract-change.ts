@@ -62,10 +62,10 @@ export type PolicyPriceChangeResponse = z.infer<typeof PolicyPriceChangeResponse
 
 /** Response of GET /policy/{policyLocator}/cancellationValue. */
 export const CancellationValueResponse = component('CancellationValueResponse', {
-  value: Amount.describe('What the cancellation gives back: -totalChange.'),
+  value: Amount.describe('The amount that the cancellation refunds: -totalChange.'),
   valueCurrency: Currency,
   balanceAfterCancellation: Amount.describe(
-    'What the policyholder would still owe for the policy: open invoices and the planned ones that remain; negative: to be given back.',
+    'The amount that the policyholder would still owe for the policy: open invoices and the remaining planned ones. Negative for a refund.',
   ),
   balanceAfterCancellationCurrency: Currency,
   ...policyPriceChange,

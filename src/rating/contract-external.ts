@@ -6,7 +6,7 @@ import { type Decimal, decimal, RATE_PLACES } from '../kernel/money.ts'
 import { isStorable, shortened, storable } from '../kernel/text.ts'
 import type { RecordedRate } from './rates.ts'
 
-const AMOUNT = `must be an amount: a number or its digits, below 10^13, with at most ${RATE_PLACES} places`
+const AMOUNT = `must be an amount: a number or its digits as text, below 10^13, with at most ${RATE_PLACES} decimal places`
 
 /**
  * In major units; may be negative. Text has at most 7 places. A JSON number is rounded to 7, because it is a binary fraction
@@ -30,7 +30,7 @@ const IfAny = optional(Amount)
 /** `amount` and `exactAmount` are for the segment itself and are not scaled. */
 const CommissionReply = z
   .object({
-    recipient: z.string().min(1).max(128).refine(isStorable, 'cannot be kept as it is'),
+    recipient: z.string().min(1).max(128).refine(isStorable, 'has characters that cannot be stored'),
     amount: IfAny,
     exactAmount: IfAny,
     yearlyAmount: IfAny,

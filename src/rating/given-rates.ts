@@ -107,14 +107,14 @@ function readRates(
   warn: (warning: string) => void,
 ): RatesByLocator {
   const invalidAnswer = (problems: readonly string[]): Refusal =>
-    rater.failed(`it returned something that is not allowed: ${listed(problems)}`)
+    rater.failed(`its answer is invalid: ${listed(problems)}`)
   const reply = RaterReply.safeParse(answer)
   if (!reply.success) throw invalidAnswer(reply.error.issues.map(one => problemOf(one)))
   const { exceptionMessage, pricedPerilCharacteristics: priced } = reply.data
   if (exceptionMessage !== undefined) throw new Refusal('externalRaterRefused', exceptionMessage)
 
   const unexpected = Object.keys(priced).filter(one => !wanted.has(one))
-  if (unexpected.length > 0) warn(`Ignored rates of what was not asked for: ${listed(unexpected)}.`)
+  if (unexpected.length > 0) warn(`Ignored rates that were not requested: ${listed(unexpected)}.`)
   const rates = new Map<string, SegmentRate>()
   const problems: string[] = []
   for (const locator of wanted) {

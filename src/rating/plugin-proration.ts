@@ -134,19 +134,19 @@ function readItem(
   const whole = toDecimal(amount)
   const share = rounded(proratedAmount, amount)
   if (split.at === split.start && !share.eq(0))
-    return `proratedAmount ${share.toFixed()} must be 0: nothing lies before the split`
+    return `proratedAmount ${share.toFixed()} must be 0: there is no time before the split`
   if (share.times(whole).lt(0) || share.abs().gt(whole.abs()))
-    return `proratedAmount ${share.toFixed()} must lie from 0 to the amount`
+    return `proratedAmount ${share.toFixed()} must be between 0 and the item's amount`
   const before = money(share, amount.currency)
   if (holdbackAmount === undefined) return { before, held: undefined }
   const kept = rounded(holdbackAmount, amount)
   if (kept.eq(0)) return { before, held: zero(amount.currency) }
   if (!mayHoldBack(modification))
-    return 'holdbackAmount must be 0: only cancellations with a name hold anything back, no legacy ones'
-  if (!holding) return 'holdbackAmount must be 0: nothing is given back of a technical premium'
+    return 'holdbackAmount must be 0: only named cancellations can hold back an amount, not legacy ones'
+  if (!holding) return 'holdbackAmount must be 0: a technical premium is never refunded'
   const returned = toDecimal(plus(minus(amount, before), following))
   if (kept.gt(returned))
-    return `holdbackAmount ${kept.toFixed()} must be at most what is given back, ${returned.toFixed()}`
+    return `holdbackAmount ${kept.toFixed()} must be at most the refunded amount, ${returned.toFixed()}`
   return { before, held: money(kept, amount.currency) }
 }
 

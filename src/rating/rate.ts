@@ -96,7 +96,7 @@ export function standardFees(
     if (!definition)
       throw new Refusal(
         'templateFailed',
-        `${path} adds the fee '${fee.name}', which fees.json does not declare; declare it and deploy.`,
+        `${path} adds the fee '${fee.name}', which is not declared in fees.json; declare it and deploy.`,
       )
     return {
       ...span,
@@ -216,7 +216,7 @@ export function ratingContext(
     ...(attempt.explaining && { explaining: explainedBy(attempt.explaining, loaded, of) }),
     externalRater: async name => attempt.externalRater?.(name, String(aggregate.policy.locator)),
     callPlugin: async (name, given, explain) => {
-      if (!attempt.plugins) throw new Error(`Plugin ${name} has no sandbox to be called in.`)
+      if (!attempt.plugins) throw new Error(`There is no sandbox in which to call plugin ${name}.`)
       return await attempt.plugins.call(pluginSubject(loaded, tables), name, [given], explain)
     },
   }
@@ -260,7 +260,7 @@ export async function askPlugin<S extends z.ZodType, A>(
   // There is no transaction, so this uses the tables in force when the policy or its term began, or now.
   const tables = tablesOf(loaded, attempt, basisAt(loaded, attempt.now, attempt.now))
   const subject = pluginSubject(loaded, tables)
-  if (!attempt.plugins) throw new Error(`Plugin ${name} has no sandbox to be called in.`)
+  if (!attempt.plugins) throw new Error(`There is no sandbox in which to call plugin ${name}.`)
   try {
     const given = (await attempt.plugins.call(subject, name, [input])) ?? {}
     const contract = answer(await import('../extension/plugins/contract.ts'))
@@ -318,8 +318,8 @@ export const referralBy = (
 
 /** What a person can do about the decision. Nobody can decide on a reinstatement. */
 const ADVICE = {
-  endorsement: 'A person may decide on its application: POST /endorsements/{locator}/underwriting.',
-  renewal: 'A person may decide on its application: POST /renewals/{locator}/underwriting.',
+  endorsement: 'A person can decide on its application: POST /endorsements/{locator}/underwriting.',
+  renewal: 'A person can decide on its application: POST /renewals/{locator}/underwriting.',
   reinstatement: '',
 } as const
 

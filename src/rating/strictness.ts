@@ -29,7 +29,7 @@ export function problemOfRead(
   const shown = path.slice(0, at + 1).join('.')
   if (at === 0) {
     if (isSet || isTested) return undefined
-    return `Nothing has set '${shown}' here, and the product is strict. Correct the name, or set it on every path.`
+    return `Nothing sets '${shown}' before this point, and the product is strict. Correct the name, or set it on every path.`
   }
   if (isOfFields(owner)) {
     const names = fieldNames(product)
