@@ -185,7 +185,7 @@ export class Autofill {
             : after
         const read = contract.safeParse(withWords(kind, filled, fitting))
         if (!read.success) throw unfit(read.error.issues.map(({ message }) => problemInWords(kind, message)))
-        this.#notes.push(`Filled in by ${filler.name}: ${named(words)}.`)
+        this.#notes.push(`Completed by ${filler.name}: ${named(words)}.`)
         return read.data
       })
     }
@@ -244,7 +244,7 @@ function serviceFiller(context: RequestContext, policy: PolicyLocator, name: str
       const unfit = (problems: readonly string[]) => {
         const more = problems.length > MOST_LISTED ? `; and ${problems.length - MOST_LISTED} more` : ''
         const listed = `${problems.slice(0, MOST_LISTED).join('; ')}${more}`
-        return integrationFailed(integration, `it returned something that is not allowed: ${listed}`)
+        return integrationFailed(integration, `its answer is invalid: ${listed}`)
       }
       const call = `${name}\n${JSON.stringify(input)}`
       const before = known.get(call)
@@ -270,5 +270,5 @@ function serviceFiller(context: RequestContext, policy: PolicyLocator, name: str
 
 const unknownService = (name: string): Refusal =>
   invalidRequest(
-    `'${name}' is to fill the request in, and there is no integration of type data_autofill with that name. GET /integrations lists them; name others in autofill, or register others with PUT /integrations/autofill.`,
+    `'${name}' should complete the request, but no integration of type data_autofill has that name. GET /integrations lists the integrations; name another one in autofill, or register others with PUT /integrations/autofill.`,
   )

@@ -33,7 +33,7 @@ export const CancellationCreateRequest = component('CancellationCreateRequest', 
   effectiveTimestamp: RequestTimestamp,
   name: Name,
   conflictHandling: OptionalConflictHandling,
-  issue: booleanOr(false).describe('Issue it at once.'),
+  issue: booleanOr(false).describe('Whether to issue the cancellation immediately.'),
   cancellationCategory: OptionalName,
 })
 export type CancellationCreateRequest = z.infer<typeof CancellationCreateRequest>

@@ -208,7 +208,7 @@ export async function planCancellationIssue(
   const { cancellationCategories = [] } = cancellationType(product, cancellation.name) ?? {}
   if (cancellationCategories.length > 0 && cancellation.category === undefined)
     throw invalidRequest(
-      `Cancellation ${cancellation.locator} needs a cancellationCategory before it is issued: one of ${listed(cancellationCategories)}.`,
+      `Cancellation ${cancellation.locator} needs a cancellationCategory before it can be issued: one of ${listed(cancellationCategories)}.`,
     )
   return await planCancelled(before, context, orderOf(cancellation), cancellation)
 }
@@ -328,7 +328,7 @@ function assertTerms(before: PolicyAggregate, terms: CancellationTerms, product:
   if (!type && terms.name !== LAPSE) {
     const known = [...new Set([...(product.cancellationTypes ?? []).map(({ name }) => name), LAPSE])]
     throw invalidRequest(
-      `Product '${product.name}' has no cancellation '${terms.name}'; it has ${listed(known)}.`,
+      `Product '${product.name}' has no cancellation type '${terms.name}'; it has ${listed(known)}.`,
     )
   }
   const categories = type?.cancellationCategories ?? []
@@ -346,6 +346,6 @@ const CANCELLATION_REMEDY =
 function assertWithin({ policy }: PolicyAggregate, effectiveAt: Instant): void {
   if (effectiveAt >= policy.originalStart && effectiveAt < policy.effectiveEnd) return
   throw invalidRequest(
-    `The effective time ${effectiveAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
+    `The effective time ${effectiveAt} must be at or after the contract's start ${policy.originalStart} and before its effective end ${policy.effectiveEnd}.`,
   )
 }

@@ -50,7 +50,7 @@ export function cancelled(
   const covered = segmentsInForce(line)
   const hit = covered.filter(segment => segment.end > effectiveAt)
   if (hit.length === 0 && !(covered.length === 0 && order.mayBeEmpty))
-    throw wrongState(`Policy ${before.policy.locator} has no coverage from ${effectiveAt} on.`)
+    throw wrongState(`Policy ${before.policy.locator} has no coverage at or after ${effectiveAt}.`)
   // If the time is in a coverage gap, the policy ends where coverage does: a later cancellation or reinstatement from an earlier
   // time needs that end.
   const last = covered.findLast(segment => segment.start < effectiveAt)

@@ -33,7 +33,7 @@ const cancel = (
 export const cancellationRoutes: readonly Route[] = [
   post('/policies/{policyLocator}/cancellations', {
     summary: 'Draft a cancellation of a policy',
-    description: 'Issues it too, with `issue`.',
+    description: 'With `issue`, also issues it.',
     permission: 'cancellations.write',
     body: { schema: CancellationCreateRequest, required: true },
     answer: cancellation,
@@ -41,9 +41,12 @@ export const cancellationRoutes: readonly Route[] = [
       cancel(context, params.policyLocator, { action: 'create', request: body }),
   }),
   get('/policies/{policyLocator}/cancellations', {
-    summary: 'Cancellations of a policy, oldest first',
+    summary: 'List the cancellations of a policy, oldest first',
     permission: ['cancellations.read', 'cancellations.list'],
-    answer: { schema: z.array(CancellationResponse), description: 'All of them, rescinded ones too.' },
+    answer: {
+      schema: z.array(CancellationResponse),
+      description: 'All cancellations, including rescinded ones.',
+    },
     handle: ({ params }, context) => cancellations.list(context, params.policyLocator),
   }),
   get('/cancellations/{locator}', {
@@ -75,11 +78,11 @@ export const cancellationRoutes: readonly Route[] = [
       act(context, params.locator, cancellation => ({ action: 'rescind', cancellation })),
   }),
   get('/cancellations/{locator}/price', {
-    summary: 'What a cancellation changes of the price',
-    description: 'Of a draft: as it would be now; nothing is stored.',
+    summary: 'Get the price change of a cancellation',
+    description: 'For a draft: the price change as of now. Nothing is stored.',
     permission: 'cancellations.read',
     query: ExplainQuery,
-    answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
+    answer: { schema: PolicyPriceChangeResponse, description: 'The price change.' },
     handle: ({ params, query }, context) =>
       cancellations.act(context, params.locator, cancellation => ({
         kind: 'change',
@@ -90,7 +93,7 @@ export const cancellationRoutes: readonly Route[] = [
   post('/policy/{policyLocator}/cancel', {
     summary: 'Cancel a policy in one step',
     description:
-      'GET /policies/{policyLocator}/cancellations lists it as an issued cancellation named `cancel`, which PATCH /cancellations/{locator}/reinstate takes back. Where the product has a cancellation type of that name, its documents and its deadline hold.',
+      'GET /policies/{policyLocator}/cancellations lists it as an issued cancellation named `cancel`, which PATCH /cancellations/{locator}/reinstate reverses. If the product has a cancellation type of that name, its documents and its deadline apply.',
     permission: ['cancellations.issue', 'cancellations.write'],
     body: { schema: PolicyCancellationIssueRequest, required: true },
     answer: policy,
@@ -102,16 +105,16 @@ export const cancellationRoutes: readonly Route[] = [
   }),
   post('/policy/{policyLocator}/withdraw', {
     summary: 'Withdraw a policy: cancel it from its start',
-    description: 'Premium, taxes and fees become zero; nothing can be done to the policy afterwards.',
+    description: 'Premium, taxes and fees become zero. No further transactions on the policy are possible.',
     permission: ['cancellations.issue', 'cancellations.write'],
     answer: policy,
     handle: ({ params }, context) => cancel(context, params.policyLocator, { action: 'withdraw' }),
   }),
   get('/policy/{policyLocator}/cancellationValue', {
-    summary: 'What cancelling a policy would give back',
+    summary: 'Get the amount that cancelling a policy would refund',
     permission: 'cancellations.read',
     query: CancellationValueQuery,
-    answer: { schema: CancellationValueResponse, description: 'The value; nothing is stored.' },
+    answer: { schema: CancellationValueResponse, description: 'The amounts. Nothing is stored.' },
     handle: ({ params, query }, context) =>
       operate(context, params.policyLocator, {
         kind: 'change',

@@ -13,14 +13,15 @@ import type { Constrainable } from './service.ts'
 const service = () => import('./service.ts')
 
 const ALLOWED =
-  'Of the constraint table in force: the values in the rows in which every other column has what is assumed for it, else what is stored. Columns are named by themselves or by the field that governs them; an empty text assumes that it is unset. Fields asked together are a chain: a value assumed for one holds for all that it governs. An empty body asks for all constrained fields. Nothing is stored.'
+  'Returns the values from those rows of the constraint table in force in which every other column has its assumed value, or its stored value if none is assumed. Name a column by itself or by the field that governs it; an empty text assumes that it is unset. Fields in one request form a chain: a value assumed for one applies to every field that it governs. An empty body requests all constrained fields. Nothing is stored.'
 const options = {
   schema: EvaluationResponse,
-  description: 'The values that each field may have, by static locator.',
+  description: 'The permitted values of each field, by static locator.',
 }
 const governing = {
   schema: DependencyResponse,
-  description: 'By static locator and constrained field: its table, and what governs each column.',
+  description:
+    'For each static locator and constrained field: its table, and the field that governs each column.',
 }
 
 const { get, post } = forTenant('Constraints')
@@ -36,7 +37,7 @@ type Subject = {
 
 export const constraintRoutesOf = ({ path, of, permission, content }: Subject): readonly Route[] => [
   post(`${path}/constraints/evaluate`, {
-    summary: `What fields of ${of} may be, given other values`,
+    summary: `Get the permitted values of fields of ${of}, given other values`,
     description: ALLOWED,
     permission,
     body: { schema: EvaluationRequest, required: true },
@@ -47,7 +48,7 @@ export const constraintRoutesOf = ({ path, of, permission, content }: Subject): 
     },
   }),
   get(`${path}/constraints/dependency`, {
-    summary: `Which fields of ${of} govern which`,
+    summary: `List which fields of ${of} govern which other fields`,
     permission,
     answer: governing,
     handle: async ({ params }, context) => {
@@ -59,8 +60,8 @@ export const constraintRoutesOf = ({ path, of, permission, content }: Subject): 
 
 export const constraintRoutes: readonly Route[] = [
   post('/policy/{tenantLocator}/accounts/{locator}/constraints/evaluate', {
-    summary: 'What fields of a policyholder may be, given other values',
-    description: `${ALLOWED} The request has no level of locators.`,
+    summary: 'Get the permitted values of fields of a policyholder, given other values',
+    description: `${ALLOWED} The request is not nested by locator.`,
     permission: 'accounts.read',
     body: { schema: AccountEvaluationRequest, required: true },
     answer: options,
@@ -70,7 +71,7 @@ export const constraintRoutes: readonly Route[] = [
     },
   }),
   get('/policy/{tenantLocator}/accounts/{locator}/constraints/dependency', {
-    summary: 'Which fields of a policyholder govern which',
+    summary: 'List which fields of a policyholder govern which other fields',
     permission: 'accounts.read',
     answer: governing,
     handle: async ({ params }, context) => {

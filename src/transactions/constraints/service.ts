@@ -74,7 +74,7 @@ export async function accountContent(context: RequestContext, text: string): Pro
     versionQuery(database, undefined),
   ])
   const policyholder = onlyRow(rows, locator)
-  if (!versions[0]) throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
+  if (!versions[0]) throw new Refusal('noConfiguration', 'The tenant has no configuration. Deploy one first.')
   const { configuration } = await loadConfiguration(env, tenant, versions[0].hash, calls)
   const element = policyholderElement(policyholder, configuration.policyholderFields)
   return { elements: [element], configuration, basis: allAt(now) }
@@ -131,7 +131,7 @@ function contentOfEndorsement(
   if (modification)
     return contentOf(loaded, { aggregate, quote: boundQuote(aggregate), modification }, context)
   if (state !== 'application')
-    throw wrongState(`The ${kind} ${locator} is ${state}; it has no content any more.`)
+    throw wrongState(`The ${kind} ${locator} is ${state} and no longer has content.`)
   const supply = transientLocators(shardOfPolicy(context.tenant, aggregate.policy.locator))
   const carryOut = kind === 'renewal' ? renewed : endorsed
   return contentOf(loaded, carryOut(aggregate, endorsement, { product, now: context.now, supply }), context)
@@ -147,7 +147,7 @@ function contentOf(
   const elements = elementsAt(aggregate, line, modification.effectiveAt, surroundingsOf(loaded))
   if (elements.length === 0)
     throw wrongState(
-      `Policy ${aggregate.policy.locator} covers nothing at the time of this transaction, so it has no values to choose from.`,
+      `Policy ${aggregate.policy.locator} covers nothing at the time of this transaction, so it has no fields to evaluate.`,
     )
   return {
     elements,

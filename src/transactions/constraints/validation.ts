@@ -140,7 +140,7 @@ const notThere = ({ field, table }: ConstrainedField): FieldError =>
   fieldError(
     field.name,
     'INVALID_VALUE',
-    `cannot be checked, since no constraint table '${table}' is in force; upload one, and put it into a resource group that has begun`,
+    `cannot be checked because no constraint table '${table}' is in force; upload one, and add it to a resource group that has begun`,
   )
 
 /** Merges errors of the same owner and group, without duplicates. */

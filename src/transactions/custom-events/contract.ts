@@ -17,7 +17,7 @@ export const LARGEST_OFFSET = 10_000
 export const ScheduleListQuery = z.object({
   offset: z.preprocess(wire => wire ?? 0, requestInteger(0, LARGEST_OFFSET)).openapi({ default: 0 }),
   count: PageSize,
-  policyLocator: OptionalLocator.describe('Those of one policy.'),
+  policyLocator: OptionalLocator.describe('Returns only schedules of this policy.'),
 })
 export type ScheduleListQuery = z.infer<typeof ScheduleListQuery>
 
@@ -27,9 +27,9 @@ export const EventScheduleResponse = component('EventScheduleResponse', {
   type: Text,
   state: z.enum(['active', 'failed']),
   nextTimestamp: DateTime.optional().describe(
-    'When it is due next; of a failed one, the time that was missed. Absent: it is never due again.',
+    'When the event is due next. For a failed schedule: the time that was missed. Absent if the event is never due again.',
   ),
-  failures: Integer.describe('Tries of that time that failed.'),
+  failures: Integer.describe('Number of failed attempts for that time.'),
   problem: OptionalText,
   createdAt: DateTime,
 })

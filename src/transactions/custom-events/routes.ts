@@ -9,30 +9,32 @@ export const scheduleRoutes: readonly Route[] = [
   get(`${PATH}/list`, {
     summary: 'List the schedules of custom events',
     description:
-      'One for each issued policy and each custom event that the configuration gives a schedule, the earliest made first.',
+      'One for each issued policy and each custom event that the configuration schedules, oldest first.',
     permission: ['events.read', 'events.list'],
     query: ScheduleListQuery,
     answer: { schema: EventScheduleListResponse, description: 'The schedules.' },
     handle: ({ query }, context) => listSchedules(query, 'active', context),
   }),
   get(`${PATH}/failed-list`, {
-    summary: 'List the schedules that have failed',
-    description: 'Every attempt to announce their event failed. They wait to be resumed.',
+    summary: 'List the failed schedules of custom events',
+    description: 'Every attempt to emit their event failed. They wait to be resumed.',
     permission: ['events.read', 'events.list'],
     query: ScheduleListQuery,
     answer: { schema: EventScheduleListResponse, description: 'The schedules.' },
     handle: ({ query }, context) => listSchedules(query, 'failed', context),
   }),
   patch(`${PATH}/{locator}/resume`, {
-    summary: 'Resume a schedule that has failed',
-    description: 'The missed event is announced at once; 409 for a schedule that has not failed.',
+    summary: 'Resume a failed schedule',
+    description:
+      'The missed event is emitted immediately. Responds with 409 for a schedule that has not failed.',
     permission: 'events.write',
     answer: { description: 'Resumed.' },
     handle: ({ params }, context) => resumeSchedule(params.locator, context),
   }),
   remove(`${PATH}/{locator}`, {
     summary: 'Delete a schedule',
-    description: 'The event comes no more for its policy, whatever moves the policy’s times.',
+    description:
+      'The event is no longer emitted for its policy, even if later transactions move the times of the policy.',
     permission: 'events.write',
     answer: { description: 'Deleted.' },
     handle: ({ params }, context) => deleteSchedule(params.locator, context),

@@ -49,7 +49,7 @@ export async function resumeSchedule(text: string, context: RequestContext): Pro
     const row = await scheduleAt(database, locator, text)
     if (row.state !== 'failed' || row.nextTime === null)
       throw wrongState(
-        `The schedule of '${row.type}' for policy ${row.policyLocator} has not failed: it goes on as it is.`,
+        `The schedule of '${row.type}' for policy ${row.policyLocator} has not failed. It does not need to be resumed.`,
       )
     await commit(context, database, {
       shard,

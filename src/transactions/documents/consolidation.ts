@@ -75,10 +75,10 @@ export const consolidationProblems = (
     const at = `'documentConsolidations.${index}.documentLocators'`
     const problems = documentLocators.flatMap(locator => {
       const isKnown = documents.some(one => one.locator === locator)
-      return isKnown ? [] : [`${at} names ${locator}, which is not among documents`]
+      return isKnown ? [] : [`${at} contains ${locator}, which is not among documents`]
     })
     const duplicate = documentLocators.find((one, place) => documentLocators.indexOf(one) !== place)
-    return duplicate === undefined ? problems : [...problems, `${at} names ${duplicate} twice`]
+    return duplicate === undefined ? problems : [...problems, `${at} contains ${duplicate} twice`]
   })
 
 export function withConsolidations(

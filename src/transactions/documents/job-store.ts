@@ -323,7 +323,9 @@ function readUpload({ query, form, file }: Upload) {
   const named = (name: 'displayName' | 'documentType'): string => {
     const value = query[name] ?? form[name]
     if (value === undefined)
-      throw invalidRequest(`Say the ${name} of the document, in the query or as a part of the form.`)
+      throw invalidRequest(
+        `The ${name} of the document is missing; send it in the query or as a part of the form.`,
+      )
     return value
   }
   const [displayName, documentType] = [named('displayName'), named('documentType')]
@@ -331,9 +333,9 @@ function readUpload({ query, form, file }: Upload) {
     throw invalidRequest("The part 'document' is missing or empty; send the file in it.")
   const type = typeOfBytes(file.bytes)
   if (!type)
-    throw invalidRequest('The file is neither a PDF nor HTML in UTF-8; other files cannot be documents.')
+    throw invalidRequest('The file is neither a PDF nor HTML in UTF-8; no other file can be a document.')
   if (/^(?:pdf|html)$/i.test(documentType) && documentType.toLowerCase() !== type)
-    throw invalidRequest(`documentType says ${documentType}, and the file is ${type}; correct one of them.`)
+    throw invalidRequest(`documentType is ${documentType}, but the file is ${type}; correct one of them.`)
   return { file, type, displayName, documentType }
 }
 

@@ -281,7 +281,7 @@ export async function withPostIssuance(
         // Plugins that consolidate all documents answer an empty list if a transaction has none.
         return documentConsolidations.filter(one => one.documentLocators.length > 0)
       },
-      onFailure: isAttended ? undefined : 'The documents stay as they are.',
+      onFailure: isAttended ? undefined : 'The documents are unchanged.',
     })
     aggregate = withConsolidations(aggregate, issuance, consolidations ?? [], plan)
   }

@@ -34,7 +34,7 @@ export async function rateAgain(rating: Rating, explaining: Explaining): Promise
   const left = rated.length - MOST_RATED_AGAIN
   if (left > 0)
     explaining.record.notes.push(
-      `The ${left} earliest of ${rated.length} transactions are shown as they were recorded: at most ${MOST_RATED_AGAIN} are rated again.`,
+      `The ${left} earliest of ${rated.length} transactions are shown as recorded, because at most ${MOST_RATED_AGAIN} are rated again.`,
     )
   for (const modification of rated.slice(-MOST_RATED_AGAIN))
     await rateTransactionAgain(rating, modification, explaining)
@@ -131,7 +131,7 @@ async function asItWas(
 }
 
 function noteVersion({ notes }: RatingRecord, present: number, version: number): void {
-  const note = `Version ${version} of the configuration rated what is shown with it; the policy has version ${present} by now.`
+  const note = `Version ${version} of the configuration rated the amounts that are marked with it; the policy now has version ${present}.`
   if (version !== present && !notes.includes(note)) notes.push(note)
 }
 

@@ -112,7 +112,7 @@ function termsOf(request: EndorsementUpdateRequest, { configuration, aggregate }
   const isNew = endAt !== undefined && endAt !== aggregate.policy.effectiveEnd
   if (isNew && configuration.configuration.features[NEW_POLICY_END] !== true)
     throw invalidRequest(
-      `newPolicyEndTimestamp is turned off: the features in config.json lack '${NEW_POLICY_END}'. Turn it on, or renew the policy for a later end and cancel it for an earlier one.`,
+      `newPolicyEndTimestamp is disabled: the features in config.json do not include '${NEW_POLICY_END}'. Enable it, or renew the policy for a later end and cancel it for an earlier one.`,
     )
   return { startAt, endAt, changes }
 }
@@ -120,7 +120,7 @@ function termsOf(request: EndorsementUpdateRequest, { configuration, aggregate }
 function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
   if (endAt > policy.effectiveEnd) return endAt
   throw invalidRequest(
-    `renewalEndTimestamp ${endAt} must lie after the policy's effective end ${policy.effectiveEnd}, where the renewal starts.`,
+    `renewalEndTimestamp ${endAt} must be after the policy's effective end ${policy.effectiveEnd}, where the renewal starts.`,
   )
 }
 
@@ -135,11 +135,11 @@ export const startingNow = ({ policy }: PolicyAggregate, now: Instant): Instant 
 function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instant | undefined) {
   if (startAt < policy.originalStart || startAt >= policy.effectiveEnd)
     throw invalidRequest(
-      `startTimestamp ${startAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
+      `startTimestamp ${startAt} must be at or after the contract's start ${policy.originalStart} and before its effective end ${policy.effectiveEnd}.`,
     )
   if (endAt !== undefined && endAt <= startAt)
     throw invalidRequest(
-      `newPolicyEndTimestamp ${endAt} must lie after the endorsement's startTimestamp ${startAt}.`,
+      `newPolicyEndTimestamp ${endAt} must be after the endorsement's startTimestamp ${startAt}.`,
     )
   return { startAt, endAt: endAt === policy.effectiveEnd ? undefined : endAt }
 }

@@ -448,7 +448,7 @@ export class EndorsedContent {
   }
 
   #reportUnknownExposure(exposureLocator: string, index: number): void {
-    const message = `The policy has no exposure '${exposureLocator}' that is covered then; send the locator of one of its exposures.`
+    const message = `The policy has no exposure '${exposureLocator}' that is covered at that time; send the locator of one of its exposures.`
     this.reported.strays.push({ exposureName: '', exposureLocator, index, message })
   }
 
@@ -457,7 +457,7 @@ export class EndorsedContent {
     perilName: string,
     index: number,
   ): void {
-    const message = `Exposure '${exposureLocator}' has no peril '${perilName}' that is covered then; send one of its perils.`
+    const message = `Exposure '${exposureLocator}' has no peril '${perilName}' that is covered at that time; send one of its perils.`
     this.reported.strays.push({ exposureName, exposureLocator, index, perilName, message })
   }
 }

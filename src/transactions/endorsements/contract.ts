@@ -76,7 +76,7 @@ export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRe
 })
 
 const newPolicyEndTimestamp = OptionalTimestamp.describe(
-  'An earlier end cuts everything there, later terms too; with a later one the last segment goes on. Needs the feature `property.endorsement.policy.end.enabled` in config.json, unless it is the end that the policy has anyway.',
+  'An earlier end cuts off everything after it, including later terms; a later end extends the last segment. Requires the feature `property.endorsement.policy.end.enabled` in config.json, unless it equals the present end of the policy.',
 )
 
 const changes = {
@@ -84,7 +84,7 @@ const changes = {
   newPolicyEndTimestamp,
   ...policyChanges(EndorsementExposureUpdateRequest),
   reprice: OptionalBoolean.describe(
-    'Only of endorsements that are configured to ask for it, and there it must be given.',
+    'Only for endorsement types that are configured to require it; there it is mandatory.',
   ),
 }
 
@@ -146,9 +146,9 @@ export function readAction<Update>(
 ): ActionRequest<Update> {
   if (update !== undefined && (action ?? 'update') === 'update') return { ...rest, action: 'update', update }
   if (update === undefined && action !== undefined && action !== 'update') return { ...rest, action }
-  if (action === undefined) breaks(ctx, `must have an action, or changes as ${name}`)
-  else if (action === 'update') breaks(ctx, 'must hold the changes when the action is update', [name])
-  else breaks(ctx, `must come with the action update; send ${action} in a request of its own`, [name])
+  if (action === undefined) breaks(ctx, `must have an action, or changes in ${name}`)
+  else if (action === 'update') breaks(ctx, 'must contain the changes if the action is update', [name])
+  else breaks(ctx, `is permitted only with the action update; send ${action} in a separate request`, [name])
   return z.NEVER
 }
 
@@ -178,7 +178,7 @@ const repeated = (request: string) => ({
 const additionLocator = (takenBackBy: string) => ({
   locator: {
     type: 'string' as const,
-    description: `Names this addition while the record is an application: an update with it in ${takenBackBy} takes the addition back.`,
+    description: `Identifies this addition while the record is an application. To remove the addition, send an update with this locator in ${takenBackBy}.`,
   },
 })
 
@@ -279,7 +279,7 @@ export const transaction = {
   documents: z.array(PolicyDocumentResponse),
   automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional(),
   invoice: PolicyInvoiceResponse.optional(),
-  plannedInvoices: z.array(FutureInvoiceResponse).optional().describe('Once it is quoted.'),
+  plannedInvoices: z.array(FutureInvoiceResponse).optional().describe('Present once it is quoted.'),
 }
 
 export const EndorsementResponse = component('EndorsementResponse', {

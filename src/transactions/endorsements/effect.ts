@@ -109,15 +109,15 @@ function endsOf(before: PolicyAggregate, affected: readonly PolicySegment[], { e
   const cancellation = standingCancellations(before).at(-1)
   if (cancellation)
     throw wrongState(
-      `Policy ${locator} is cancelled from ${cancellation.effectiveAt} on, so an endorsement cannot move its end; reinstate it first, or cancel it from an earlier time.`,
+      `Policy ${locator} is cancelled from ${cancellation.effectiveAt}, so an endorsement cannot move its end; reinstate the policy first, or cancel it from an earlier time.`,
     )
   if (lapseInForce(before))
     throw wrongState(
-      `Policy ${locator} is lapsed, so an endorsement cannot move its end; reinstate it first.`,
+      `Policy ${locator} has lapsed, so an endorsement cannot move its end; reinstate it first.`,
     )
   if (endAt < effectiveEnd && !affected.some(segment => segment.start < endAt && endAt <= segment.end))
     throw wrongState(
-      `newPolicyEndTimestamp ${endAt} lies in a gap of the coverage of policy ${locator}; choose a time up to which there is coverage.`,
+      `newPolicyEndTimestamp ${endAt} is in a gap of the coverage of policy ${locator}; choose a time up to which there is coverage.`,
     )
   return { old, new: endAt }
 }

@@ -82,7 +82,7 @@ export function joinedChanges(
 function changedAddition(exposure: ExposureCreate, update: EndorsedExposure): ExposureCreate {
   if (update.updatePerils?.length || update.updateFieldGroups?.length)
     throw invalidRequest(
-      `Exposure '${exposure.locator}' is yet to be added, so that its perils and field groups cannot be updated: take them back with endPerils and removeFieldGroups, and add them again as they are to be.`,
+      `Exposure '${exposure.locator}' is not added yet, so its perils and field groups cannot be updated. Remove them with endPerils and removeFieldGroups, and add them again with the new values.`,
     )
   assertAdded(exposure, 'endPerils', update.endPerils, exposure.perils)
   assertAdded(exposure, 'removeFieldGroups', update.removeFieldGroups, exposure.fieldGroups)
@@ -106,7 +106,7 @@ function assertAdded(
   const unknown = (ended ?? []).find(part => !isAdded(part))
   if (unknown === undefined) return
   throw invalidRequest(
-    `${property} names '${unknown}', which the exposure '${locator}' that is yet to be added does not have; name what addExposures of the answer shows.`,
+    `${property} contains '${unknown}', which is not part of the added exposure '${locator}'; use a locator from addExposures in the answer.`,
   )
 }
 
@@ -148,7 +148,7 @@ function joinedUpdate(first: EndorsedExposure, second: EndorsedExposure): Endors
   for (const update of [...(first.updatePerils ?? []), ...(second.updatePerils ?? [])]) {
     if (isAdded(update.perilLocator))
       throw invalidRequest(
-        `Peril '${update.perilLocator}' is yet to be added, so that it cannot be updated: take it back with endPerils, and add it again as it is to be.`,
+        `Peril '${update.perilLocator}' is not added yet, so it cannot be updated. Remove it with endPerils, and add it again with the new values.`,
       )
     const before = perils.get(update.perilLocator)
     perils.set(

@@ -190,7 +190,7 @@ type AdvanceContext = {
 }
 
 const RENEWAL_REMEDY =
-  'Invalidate them, or create the renewal as an application and quote, accept or issue it by PATCH /renewals/{renewalLocator} with conflictHandling=invalidate.'
+  'Invalidate them, or create the renewal as an application, then quote, accept or issue it with PATCH /renewals/{renewalLocator} and conflictHandling=invalidate.'
 
 const STEPS = ['quoted', 'accepted', 'issued'] as const
 type Step = (typeof STEPS)[number]

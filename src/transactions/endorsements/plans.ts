@@ -251,7 +251,7 @@ export const issuedCount = ({ modifications }: PolicyAggregate): number =>
 function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void {
   if (issuedCount(before) === endorsement.basedOn) return
   throw wrongState(
-    `The policy has changed since ${endorsement.kind} ${endorsement.locator} was quoted; invalidate it, and quote a new one.`,
+    `The policy has changed since ${endorsement.kind} ${endorsement.locator} was quoted; invalidate it and quote a new one.`,
   )
 }
 

@@ -28,7 +28,7 @@ export function repricingOf(
   const type = product.endorsements.find(one => one.name === name)
   if (!type)
     throw invalidRequest(
-      `The policy's configuration has no endorsement '${name}' any more; discard this one, and apply for another.`,
+      `The policy's configuration no longer has an endorsement '${name}'; discard this one and create a different one.`,
     )
   switch (type.reprice) {
     case 'all':

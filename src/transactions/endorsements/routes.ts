@@ -89,9 +89,9 @@ export function transactionRoutes(
   const answer = { schema: contracts.response, description: `The ${kind}.` }
   return [
     get(`/policies/{policyLocator}/${kind}s`, {
-      summary: `${heading} of a policy, oldest first`,
+      summary: `List the ${kind}s of a policy, oldest first`,
       permission: [`${kind}s.read`, `${kind}s.list`],
-      answer: { schema: z.array(contracts.response), description: 'All of them, in every state.' },
+      answer: { schema: z.array(contracts.response), description: 'All of them, in any state.' },
       handle: ({ params }, context) => service.list(context, params.policyLocator),
     }),
     get(path, {
@@ -102,7 +102,7 @@ export function transactionRoutes(
     }),
     patch(path, {
       summary: `Update, quote, accept, issue, invalidate or discard ${a}`,
-      description: `Accepting and issuing go through every step before them that is not taken yet. An update goes beside what the application asks for already: of a value said twice the later holds, and what is ended twice is ended once. To take an addition back, name the \`locator\` that the answer shows with it: in \`endExposures\` an exposure of \`addExposures\`, in \`endPerils\` of the same exposure a peril of \`addPerils\`, in \`removeFieldGroups\` a group of \`addFieldGroups\`. An added exposure is named as \`exposureLocator\` of \`updateExposures\` to change its values, to add perils and field groups to it, and to take them back.`,
+      description: `Accepting and issuing first complete every earlier step. An update is merged into the changes of the application: of two values the later one wins, and repeated ends count once. To remove an addition, send the \`locator\` that the answer shows for it: in \`endExposures\` for an exposure of \`addExposures\`, in \`endPerils\` of the same exposure for a peril of \`addPerils\`, in \`removeFieldGroups\` for a group of \`addFieldGroups\`. To change the values of an added exposure, or to add or remove its perils and field groups, use its locator as \`exposureLocator\` in \`updateExposures\`.`,
       permission: `${kind}s.write`,
       body: { schema: contracts.action, required: true },
       answer,
@@ -114,24 +114,24 @@ export function transactionRoutes(
         ),
     }),
     get(`${path}/price`, {
-      summary: `What ${a} changes of the price`,
-      description: 'Of an application: as it would be now; nothing is stored.',
+      summary: `Get the price change of ${a}`,
+      description: 'For an application: the price change as of now. Nothing is stored.',
       permission: [`${kind}s.read`, `${kind}s.price`],
       query: ExplainQuery,
-      answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
+      answer: { schema: PolicyPriceChangeResponse, description: 'The price change.' },
       handle: ({ params, query }, context) => ask(context, params, 'price', explainOf(query)),
     }),
     get(`${path}/automatedUnderwritingResult`, {
-      summary: `Underwriting decision on ${a}`,
-      description: 'Of an application: as it would be now; nothing is stored.',
+      summary: `Get the underwriting decision on ${a}`,
+      description: 'For an application: the decision as of now. Nothing is stored.',
       permission: `${kind}s.read`,
       answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
       handle: ({ params }, context) => ask(context, params, 'underwriting'),
     }),
     post(`${path}/underwriting`, {
-      summary: "Put a person's decision on an application in place of underwriting's",
+      summary: "Replace the underwriting decision on an application with a person's decision",
       description:
-        'It counts until the application is updated or the policy changes. Quoting goes by it; who decided, and the note, are kept with it.',
+        'The decision is valid until the application is updated or the policy changes. Quoting uses it. The person who decided and the note are stored with it.',
       permission: `${kind}s.underwrite`,
       body: { schema: UnderwritingDecisionRequest, required: true },
       answer,
@@ -139,12 +139,12 @@ export function transactionRoutes(
         act(context, params, endorsement => ({ action: 'refer', endorsement, ...referralBy(context, body) })),
     }),
     get(`${path}/policyWhenIssued`, {
-      summary: `The policy as it will be once an accepted ${kind} is issued`,
+      summary: `Get the policy as it will be once an accepted ${kind} is issued`,
       description:
-        'Exactly what `GET /policy/{policyLocator}` answers after the issue, apart from times of recording and from what the issue itself makes: its documents, and invoices that are due by then.',
+        'Exactly the answer of `GET /policy/{policyLocator}` after the issue, except for recording times and for records that the issue itself creates: its documents, and invoices that are due by then.',
       permission: `${kind}s.read`,
       query: DetailQuery,
-      answer: { schema: PolicyResponse, description: 'The policy; nothing is stored.' },
+      answer: { schema: PolicyResponse, description: 'The policy. Nothing is stored.' },
       handle: async ({ params, query }, context) => {
         // Issuing invalidates conflicting transactions of every kind.
         await import('../kinds.ts')
@@ -154,7 +154,7 @@ export function transactionRoutes(
     }),
     post(`/policies/{policyLocator}/${kind}s`, {
       summary: texts.create,
-      description: 'With `state` it goes through every step up to that one at once.',
+      description: 'With `state`, takes every step up to that state immediately.',
       permission: `${kind}s.write`,
       body: { schema: contracts.create, required: true },
       answer,
@@ -179,12 +179,12 @@ export function transactionRoutes(
     }),
     post(`/policy/{policyLocator}/${legacyPaths.price}`, {
       deprecated: true,
-      summary: `What ${texts.doing} a policy would change of its price`,
-      description: `Nothing is stored; locators of what the ${kind} would add are not used again.`,
+      summary: `Preview the price change of ${texts.doing} a policy`,
+      description: `Nothing is stored. The locators of records that the ${kind} would add are not used again.`,
       permission: [`${kind}s.read`, `${kind}s.price`],
       query: ExplainQuery,
       body: { schema: contracts.issue, required: true },
-      answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
+      answer: { schema: PolicyPriceChangeResponse, description: 'The price change.' },
       handle: ({ params, query, body }, context) =>
         operate(context, params.policyLocator, {
           kind: 'change',
@@ -205,7 +205,7 @@ export const endorsementRoutes: readonly Route[] = transactionRoutes('Endorsemen
     response: EndorsementResponse,
   },
   texts: {
-    create: 'Apply for a change of a policy',
+    create: 'Create an endorsement of a policy',
     verb: 'Endorse',
     doing: 'endorsing',
     done: 'endorsed',

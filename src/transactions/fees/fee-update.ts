@@ -103,10 +103,10 @@ function declared(
       `${where}: product '${product.name}' declares no fee '${feeName}'; it has ${product.fees.map(one => `'${one.name}'`).join(', ') || 'none'}.`,
     )
   if (end <= start)
-    throw invalidRequest(`${where}: endTimestamp ${end} must lie after startTimestamp ${start}.`)
+    throw invalidRequest(`${where}: endTimestamp ${end} must be after startTimestamp ${start}.`)
   if (start < policy.originalStart)
     throw invalidRequest(
-      `${where}: startTimestamp ${start} must not lie before the contract's start ${policy.originalStart}.`,
+      `${where}: startTimestamp ${start} must not be before the contract's start ${policy.originalStart}.`,
     )
   const amount = amountOf(request.amount, policy.currency, where)
   return { name: feeName, description: description ?? definition.displayName, amount, start, end }
@@ -117,7 +117,7 @@ function amountOf(text: string, currency: CurrencyCode, where: string): Money {
   const digits = minorDigits(currency)
   const amount = decimal(text)
   if (amount.lte(0))
-    throw invalidRequest(`${where}: amount ${text} must be above 0; take a fee back with reverseFees.`)
+    throw invalidRequest(`${where}: amount ${text} must be above 0; to take a fee back, use reverseFees.`)
   if (!amount.eq(amount.round(digits)))
     throw invalidRequest(
       `${where}: amount ${text} has more than the ${digits} decimal places of ${currency}.`,
@@ -138,7 +138,7 @@ function reversedFees(
   const fees: Fee[] = []
   const installments = new Map<Uuid, PlannedInstallment>()
   for (const locator of locators) {
-    if (named.has(locator)) throw invalidRequest(`reverseFees names the fee '${locator}' twice.`)
+    if (named.has(locator)) throw invalidRequest(`reverseFees contains the fee '${locator}' twice.`)
     named.add(locator)
     const found = known.get(locator)
     if (found) fees.push(reversedFee(before, found, by))
@@ -160,13 +160,13 @@ function reversedFee(before: PolicyAggregate, { fee, parts, reversed }: FeeInFor
   if (reversed)
     throw wrongState(
       isReversedByHand(before, fee)
-        ? `Fee '${locator}' (${fee.name}) is reversed already.`
-        : `Fee '${locator}' (${fee.name}) was taken away with the policy's cancellation: there is nothing to reverse.`,
+        ? `Fee '${locator}' (${fee.name}) is already reversed.`
+        : `Fee '${locator}' (${fee.name}) was already reversed by the policy's cancellation, so there is nothing to reverse.`,
     )
   const isPending = fee.changes.some(change => isAccepted(before.modifications.get(change.by)!))
   if (isPending)
     throw wrongState(
-      `Fee '${locator}' (${fee.name}) comes back with a reinstatement that is accepted and not issued; issue or invalidate that first.`,
+      `Fee '${locator}' (${fee.name}) is restored by a reinstatement that is accepted but not issued; issue or invalidate the reinstatement first.`,
     )
   return { ...fee, changes: [...fee.changes, { by, parts: [], removed: parts }] }
 }

@@ -19,9 +19,9 @@ export const GracePeriodResponse = component('GracePeriodResponse', {
   policyholderLocator: Text,
   policyLocator: Text,
   productLocator: Text,
-  policyId: Text.openapi({ deprecated: true, description: 'As policyLocator.' }),
+  policyId: Text.openapi({ deprecated: true, description: 'Same as policyLocator.' }),
   invoiceLocator: Text.describe(
-    'The invoice that began it. It is settled when no invoice of the policy is past due.',
+    'The invoice that started it. The grace period is settled when no invoice of the policy is past due.',
   ),
   startTimestamp: Timestamp,
   endTimestamp: Timestamp,
@@ -34,9 +34,13 @@ export type GracePeriodResponse = z.infer<typeof GracePeriodResponse>
 
 /** PATCH /gracePeriod/{locator}. Omitted values do not change. */
 export const GracePeriodUpdateRequest = component('GracePeriodUpdateRequest', {
-  endTimestamp: OptionalTimestamp.describe('Now or earlier: the policy lapses at once.'),
-  cancelEffectiveTimestamp: OptionalTimestamp.describe('When the policy lapses, instead of at the end.'),
-  resetCancelEffectiveTimestamp: booleanOr(false).describe('The policy lapses at the end again.'),
+  endTimestamp: OptionalTimestamp.describe('If this is now or earlier, the policy lapses immediately.'),
+  cancelEffectiveTimestamp: OptionalTimestamp.describe(
+    'When the policy lapses, instead of at the end of the grace period.',
+  ),
+  resetCancelEffectiveTimestamp: booleanOr(false).describe(
+    'If true, the policy lapses at the end of the grace period again.',
+  ),
 })
 
 export const LapseResponse = component('LapseResponse', {
@@ -67,7 +71,7 @@ export const LapseReinstatementResponse = component('LapseReinstatementResponse'
   reinstatementTimestamp: TimestampIfAny,
   invoiceLocator: OptionalText,
   reinstatementDocument: PolicyDocumentResponse.optional().describe(
-    'Once it is issued, where the product has a template `reinstatement`.',
+    'Present once it is issued, if the product has a template `reinstatement`.',
   ),
 })
 export type LapseReinstatementResponse = z.infer<typeof LapseReinstatementResponse>

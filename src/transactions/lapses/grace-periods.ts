@@ -185,14 +185,14 @@ function assertTerms(
 ): void {
   if (endAt === undefined && cancelEffectiveAt === undefined && !resetCancelEffective)
     throw invalidRequest(
-      'Nothing is to be changed: send endTimestamp, cancelEffectiveTimestamp, or resetCancelEffectiveTimestamp=true.',
+      'The request changes nothing: send endTimestamp, cancelEffectiveTimestamp, or resetCancelEffectiveTimestamp=true.',
     )
   if (cancelEffectiveAt !== undefined && resetCancelEffective)
     throw invalidRequest(
       'Send either cancelEffectiveTimestamp or resetCancelEffectiveTimestamp=true, not both.',
     )
   if (endAt !== undefined && endAt < grace.startAt)
-    throw invalidRequest(`endTimestamp ${endAt} lies before the grace period's start ${grace.startAt}.`)
+    throw invalidRequest(`endTimestamp ${endAt} is before the grace period's start ${grace.startAt}.`)
   const problem = cancelEffectiveProblem(policy, cancelEffectiveAt)
   if (problem !== undefined) throw invalidRequest(`${problem}.`)
 }
@@ -203,7 +203,7 @@ export function cancelEffectiveProblem(
   at: Instant | undefined,
 ): string | undefined {
   if (at === undefined || (at >= originalStart && at < effectiveEnd)) return undefined
-  return `cancelEffectiveTimestamp ${at} must lie from the contract's start ${originalStart} up to, but not including, its effective end ${effectiveEnd}`
+  return `cancelEffectiveTimestamp ${at} must be at or after the contract's start ${originalStart} and before its effective end ${effectiveEnd}`
 }
 
 /**

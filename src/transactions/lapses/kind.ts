@@ -251,7 +251,7 @@ const asOwner = (reinstatement: LapseReinstatement): UploadOwner => ({
 function ownerOfUpload(reinstatement: LapseReinstatement): UploadOwner {
   const owner = asOwner(reinstatement)
   if (reinstatementStatus(reinstatement) === 'closed')
-    throw wrongState(`${owner.title} is closed; documents are no longer added to it.`)
+    throw wrongState(`${owner.title} is closed; no more documents can be added to it.`)
   return owner
 }
 
@@ -298,7 +298,7 @@ async function preGrace(
     accept: ({ gracePeriodEndTimestamp: endAt, cancelEffectiveTimestamp: cancelEffectiveAt }) => {
       const problems = [
         endAt !== undefined && endAt < start.startAt
-          ? `gracePeriodEndTimestamp ${endAt} lies before the grace period's start ${start.startAt}`
+          ? `gracePeriodEndTimestamp ${endAt} is before the grace period's start ${start.startAt}`
           : undefined,
         cancelEffectiveProblem(policy, cancelEffectiveAt),
       ].filter(one => one !== undefined)
@@ -308,8 +308,8 @@ async function preGrace(
     },
     onFailure:
       againAt === undefined
-        ? `It has failed ${tries + 1} times: the product's ${product.lapse.gracePeriodDays} days hold.`
-        : `It is called again at ${againAt}; after ${PAUSES_MS.length + 1} failures the product's days hold.`,
+        ? `It has failed ${tries + 1} times: the product's ${product.lapse.gracePeriodDays} days apply.`
+        : `It is called again at ${againAt}; after ${PAUSES_MS.length + 1} failures the product's days apply.`,
   })
   if (terms) return { terms }
   if (againAt === undefined) return { terms: {} }

@@ -48,13 +48,13 @@ export function planOpening(
   const lapse = lapseInForce(before)
   if (!lapse)
     throw wrongState(
-      `Policy ${locator} is not lapsed the legacy way, or was changed since; a cancellation is reinstated by PATCH /cancellations/{locator}/reinstate.`,
+      `Policy ${locator} has no lapse that this operation can reinstate, or was changed since the lapse; to reinstate a cancellation, use PATCH /cancellations/{locator}/reinstate.`,
     )
   assertInPeriod(lapse, now)
   const pending = [...before.lapseReinstatements.values()].find(isPending)
   if (pending)
     throw wrongState(
-      `Policy ${locator} has the reinstatement ${pending.locator}, which is ${reinstatementStatus(pending)}; close it first.`,
+      `Policy ${locator} already has the reinstatement ${pending.locator}, which is ${reinstatementStatus(pending)}; close it first.`,
     )
   const reinstatement: LapseReinstatement = {
     locator: supply.uuid(),
@@ -118,13 +118,13 @@ export function prepareReinstatement(
   const lapse = before.lapses.get(reinstatement.lapseLocator)!
   if (lapseInForce(before) !== lapse)
     throw wrongState(
-      `Policy ${before.policy.locator} was changed since it lapsed; close reinstatement ${reinstatement.locator}.`,
+      `Policy ${before.policy.locator} was changed since it lapsed, so it cannot be reinstated this way; close reinstatement ${reinstatement.locator}.`,
     )
   assertInPeriod(lapse, now)
   const { lapsedAt, reinstatementPeriodEndAt } = lapse
   if (effectiveAt < lapsedAt || effectiveAt > reinstatementPeriodEndAt)
     throw invalidRequest(
-      `reinstatementTimestamp ${effectiveAt} must lie from the lapse at ${lapsedAt} to the end of the reinstatement period at ${reinstatementPeriodEndAt}.`,
+      `reinstatementTimestamp ${effectiveAt} must be between the lapse at ${lapsedAt} and the end of the reinstatement period at ${reinstatementPeriodEndAt}.`,
     )
   const cancellation = before.modifications.get(lapse.modificationLocator)!
   const order = { cancellation, effectiveAt, transactionLocator: reinstatement.locator }
@@ -224,11 +224,11 @@ const withLapseReinstatement = (
 function assertInPeriod({ lapsedAt, reinstatementPeriodEndAt }: Lapse, now: Instant): void {
   if (reinstatementPeriodEndAt <= lapsedAt)
     throw wrongState(
-      'The product has no reinstatementPeriodDays: its policies are not reinstated after a lapse.',
+      'The product has no reinstatementPeriodDays, so its policies cannot be reinstated after a lapse.',
     )
   if (reinstatementPeriodEndAt < now)
     throw wrongState(
-      `The reinstatement period ended at ${reinstatementPeriodEndAt}; the policy cannot be reinstated any more.`,
+      `The reinstatement period ended at ${reinstatementPeriodEndAt}; the policy can no longer be reinstated.`,
     )
 }
 

@@ -40,14 +40,17 @@ export const lapseRoutes: readonly Route[] = [
     handle: ({ params }, context) => readGracePeriod(context, params.locator),
   }),
   gracePeriods.get('/policy/{policyLocator}/gracePeriods', {
-    summary: 'Grace periods of a policy, oldest first',
+    summary: 'List the grace periods of a policy, oldest first',
     permission: 'lapses.read',
-    answer: { schema: z.array(GracePeriodResponse), description: 'All of them, settled ones too.' },
+    answer: {
+      schema: z.array(GracePeriodResponse),
+      description: 'All grace periods, including settled ones.',
+    },
     handle: ({ params }, context) => gracePeriodsOf(context, params.policyLocator),
   }),
   gracePeriods.patch('/gracePeriod/{locator}', {
     summary: 'Change an open grace period',
-    description: 'Moved to an end that is now or past, the policy lapses at once.',
+    description: 'If the new end is now or in the past, the policy lapses immediately.',
     permission: 'lapses.write',
     body: { schema: GracePeriodUpdateRequest, required: true },
     answer: gracePeriod,
@@ -60,7 +63,7 @@ export const lapseRoutes: readonly Route[] = [
   }),
   get('/policy/{policyLocator}/graceLapseReinstatements', {
     deprecated: true,
-    summary: 'Grace periods of a policy with the lapses and reinstatements that came of them',
+    summary: 'List the grace periods of a policy with the lapses and reinstatements that followed',
     permission: 'lapses.read',
     answer: { schema: z.array(GraceLapseReinstatementResponse), description: 'Oldest first.' },
     handle: ({ params }, context) => graceLapseReinstatementsOf(context, params.policyLocator),
@@ -74,8 +77,8 @@ export const lapseRoutes: readonly Route[] = [
   }),
   post('/policy/{policyLocator}/createReinstatement', {
     deprecated: true,
-    summary: 'Begin to reinstate a lapsed policy',
-    description: 'One at a time; pending until the reinstatement period ends, then closed.',
+    summary: 'Create a reinstatement of a lapsed policy',
+    description: 'Only one at a time. It is pending until the reinstatement period ends, and is then closed.',
     permission: 'lapses.write',
     answer: reinstatement,
     handle: ({ params }, context) => openReinstatement(context, params.policyLocator),
@@ -98,8 +101,8 @@ export const lapseRoutes: readonly Route[] = [
   }),
   post('/reinstatement/{reinstatementLocator}/amountDue', {
     deprecated: true,
-    summary: 'What reinstating a lapsed policy from a time on would cost at once',
-    description: 'What would have been paid up to it; nothing is stored.',
+    summary: 'Get the amount due immediately for reinstating a lapsed policy from a given time',
+    description: 'The amounts to be paid by that time. Nothing is stored.',
     permission: 'lapses.read',
     body: { schema: ReinstatementAmountDueRequest, required: true },
     answer: { schema: ReinstatementAmountDueResponse, description: 'The amounts.' },
@@ -110,7 +113,7 @@ export const lapseRoutes: readonly Route[] = [
     deprecated: true,
     summary: 'Invoice the reinstatement of a lapsed policy',
     description:
-      'From that time on, which may be past, but not before the lapse. Paying the invoice issues it.',
+      'The reinstatement takes effect at the given time, which may be in the past but not before the lapse. Paying the invoice issues it.',
     permission: 'lapses.write',
     body: { schema: ReinstatementInvoiceRequest, required: true },
     answer: reinstatement,
@@ -124,7 +127,7 @@ export const lapseRoutes: readonly Route[] = [
     deprecated: true,
     summary: 'Upload a document to the reinstatement of a lapsed policy',
     description:
-      'A PDF or HTML file of at most 25 MiB; its bytes show which. `displayName` and `documentType` stand in the query or are parts of the form. Not once it is closed.',
+      'A PDF or HTML file of at most 25 MiB; the type is detected from its bytes. Send `displayName` and `documentType` in the query or as parts of the form. Not possible once the reinstatement is closed.',
     permission: 'lapses.write',
     query: AddDocumentQuery,
     form: { schema: AddDocumentForm, file: 'document', largestFileBytes: LARGEST_UPLOAD_BYTES },
@@ -135,7 +138,7 @@ export const lapseRoutes: readonly Route[] = [
   post('/reinstatement/{reinstatementLocator}/removeDocument', {
     deprecated: true,
     summary: 'Remove an uploaded document from the reinstatement of a lapsed policy',
-    description: 'Only documents that were uploaded, and only before it is issued.',
+    description: 'Only uploaded documents can be removed, and only before the reinstatement is issued.',
     permission: 'lapses.write',
     body: { schema: ReinstatementDocumentRemoveRequest, required: true },
     answer: reinstatement,

@@ -59,7 +59,7 @@ export async function signPreview(
 
 const foreign = () =>
   invalidParameter(
-    'If-Previewed must be the previewToken of an answer of POST /policies/{policyLocator}/preview of this tenant, as it was sent.',
+    'If-Previewed must be an unchanged previewToken from a response of POST /policies/{policyLocator}/preview for this tenant.',
   )
 
 /** Rejects with 400 a token that this service did not sign for the tenant. */
@@ -150,17 +150,17 @@ export const digestOfPrice = ({ worksheet: _, ...price }: PolicyPriceChangeRespo
 
 const REASONS = {
   expired: 'The preview has expired',
-  used: 'The preview was carried out already',
-  account: 'The preview was made by another account',
-  operation: 'The preview was of another operation',
-  body: 'The preview was of another request',
+  used: 'The preview has already been carried out',
+  account: 'The preview was made by a different account',
+  operation: 'The preview was for a different operation',
+  body: 'The preview was for a different request',
   policy: 'The policy has changed since the preview',
   price: 'The price has changed since the preview',
-  unknown: 'There is no such preview, or no longer',
+  unknown: 'The preview does not exist or has been removed',
 } as const
 
 /** Returns the 409 for a write that would differ from its preview. Nothing was changed. */
 export const previewOutdated = (reason: keyof typeof REASONS): Refusal =>
-  new Refusal('previewOutdated', `${REASONS[reason]}. Preview it again, and decide again.`, {
+  new Refusal('previewOutdated', `${REASONS[reason]}. Preview the transaction again, and decide again.`, {
     previewReason: reason,
   })

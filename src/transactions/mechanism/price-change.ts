@@ -86,7 +86,8 @@ export async function explainingOf(
       const lost = own.filter(use => !recalled.some(one => one.revision === use.revision))
       explaining.record.notes.push(
         ...lost.map(
-          ({ name, revision }) => `The table '${name}' is not kept any more as it rated: ${revision}.`,
+          ({ name, revision }) =>
+            `The table '${name}' is no longer stored with the contents that were used for rating: ${revision}.`,
         ),
       )
       return recalled
@@ -175,7 +176,7 @@ declare module './kind.ts' {
 
 function changeOf({ kind }: PlannedChange): ChangeOf<PlannedChange> {
   const found = allKinds().find(one => one.changes?.[kind])
-  if (!found) throw new Error(`No kind of operation works out the change '${kind}'.`)
+  if (!found) throw new Error(`No kind of operation computes the change '${kind}'.`)
   return found.changes![kind] as unknown as ChangeOf<PlannedChange>
 }
 

@@ -52,7 +52,7 @@ const OPERATIONS: { readonly [K in TimerKind]?: (timer: DueTimer) => PolicyOpera
 
 export function operationOfTimer(timer: DueTimer): PolicyOperation {
   const operationOf = OPERATIONS[timer.kind]
-  if (!operationOf) throw new Error(`'${timer.kind}' is no timer of a policy.`)
+  if (!operationOf) throw new Error(`'${timer.kind}' is not a timer of a policy.`)
   return operationOf(timer)
 }
 

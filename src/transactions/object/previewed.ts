@@ -55,7 +55,7 @@ function issuedBy(operation: PolicyOperation): { name: string; issuing: Issuing<
       if (issuing) return { name, issuing }
     }
   throw invalidRequest(
-    'With If-Previewed the request must also issue the transaction, since that is what was previewed: state "issued", or issue true.',
+    'A request with If-Previewed must also issue the transaction, because the preview showed the issue: send state "issued", or issue true.',
   )
 }
 

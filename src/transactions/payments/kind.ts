@@ -114,7 +114,7 @@ function creditFor({ aggregate, credit }: Loaded, rest: Money, asked: Money | un
   const amount = asked ?? (rest.minor < credit.minor ? rest : credit)
   if (amount.minor <= credit.minor && credit.minor > 0) return amount
   throw wrongState(
-    `Policyholder ${aggregate.policy.policyholderLocator} has a credit of ${toText(credit)} ${credit.currency}, which does not pay for this.`,
+    `Policyholder ${aggregate.policy.policyholderLocator} has a credit of ${toText(credit)} ${credit.currency}, which is not enough for this payment.`,
   )
 }
 
@@ -137,7 +137,7 @@ function reversed({ aggregate }: Loaded, locator: Uuid, { now }: Attempt): Plann
   const payment = paymentOf(aggregate, locator)
   if (payment.source === 'offset')
     throw wrongState(
-      `Payment ${payment.displayId} is an offset with invoice ${payment.offsetInvoiceLocator}: it is reversed only with what caused it.`,
+      `Payment ${payment.displayId} is an offset with invoice ${payment.offsetInvoiceLocator}. It can be reversed only together with the change that caused it.`,
     )
   return planReversal(aggregate, payment, now)
 }
@@ -146,13 +146,13 @@ function amountOf({ amount }: PaymentCreateRequest, currency: CurrencyCode): Mon
   if (amount === undefined) return undefined
   const exact = exactMoney(amount, currency)
   if (exact) return exact
-  throw invalidRequest(`amount ${amount} has more decimal places than ${currency} has.`)
+  throw invalidRequest(`amount ${amount} has more decimal places than ${currency} permits.`)
 }
 
 function assertRoom({ payments, policy }: PolicyAggregate): void {
   if (payments.size >= POLICY_LIMITS.payments)
     throw new Refusal(
       'policyLimit',
-      `Policy ${policy.locator} has ${POLICY_LIMITS.payments} payments, the most that a policy can have.`,
+      `Policy ${policy.locator} already has ${POLICY_LIMITS.payments} payments, which is the maximum for a policy.`,
     )
 }

@@ -63,7 +63,7 @@ export function creditChange(before: PolicyAggregate | undefined, after: PolicyA
 export function assertCredit(credit: Money, change: Money, holder: string): void {
   if (credit.minor + change.minor >= 0) return
   throw wrongState(
-    `This would take ${toText(fromMinor(-change.minor, change.currency))} ${change.currency} from the credit of policyholder ${holder}, of which ${toText(credit)} ${credit.currency} is left. Reverse payments that were made from it first; GET /policyholder/${holder}/credits lists them.`,
+    `This would take ${toText(fromMinor(-change.minor, change.currency))} ${change.currency} from the credit of policyholder ${holder}, but only ${toText(credit)} ${credit.currency} is left. First reverse payments that were made from the credit; GET /policyholder/${holder}/credits lists them.`,
   )
 }
 
@@ -323,12 +323,12 @@ export async function withGraceEnds(
         if (endAt !== undefined && endAt < attempt.now)
           throw invalidAnswer(
             'getPostPaymentReversal',
-            [`gracePeriodEndTimestamp ${endAt} lies before the reversal at ${attempt.now}`],
+            [`gracePeriodEndTimestamp ${endAt} is before the reversal at ${attempt.now}`],
             product.plugins.getPostPaymentReversal!.path,
           )
         return { endAt }
       },
-      onFailure: isAttended ? undefined : 'The end of grace stays as it is.',
+      onFailure: isAttended ? undefined : 'The end of the grace period is unchanged.',
     })
     planned = withEnd(planned, payment, isVoid, answer?.endAt, attempt.now)
   }

@@ -46,7 +46,7 @@ const policy = { schema: PolicyResponse, description: 'The policy.' }
 export const policyRoutes: Route[] = [
   post('/policy', {
     summary: 'Create a policy',
-    description: 'Finalizes it too, unless `finalize` is false.',
+    description: 'Also finalizes it, unless `finalize` is false.',
     permission: 'policies.write',
     query: PolicyQuery,
     body: { schema: PolicyCreateRequest, required: true },
@@ -56,7 +56,7 @@ export const policyRoutes: Route[] = [
   get('/policies', {
     summary: 'List or search policies',
     description:
-      'A summary of each, in the order of their creation. `searchField` names a searchable field of a policy, an exposure or a peril; `searchValue` finds the policies with that value in some part of their term, `searchPrefix` those with a value that begins so, in any case. Dates are found as `YYYY-MM-DD` too, and of a text its first 2,700 characters. Values are found by what the configuration said when they were written.',
+      'Returns a summary of each policy, in order of creation. `searchField` is the name of a searchable field of a policy, an exposure or a peril. `searchValue` finds the policies that have that value in any part of their term; `searchPrefix` finds those with a value that starts with it, ignoring case. Dates can also be searched as `YYYY-MM-DD`. Of a text, the first 2,700 characters are searchable. Values are searchable if the configuration declared their field as searchable when they were written.',
     permission: 'policies.list',
     query: PolicyListQuery,
     answer: { schema: PolicyListResponse, description: 'A page of policies.' },
@@ -72,7 +72,7 @@ export const policyRoutes: Route[] = [
   get('/policy/{policyLocator}', {
     summary: 'Get a policy',
     description:
-      'A policy of many perils and many transactions can be too large for one answer: then it is refused with 413. Read it with `perilCharacteristics=none`, and the perils of an exposure when you look at it.',
+      'A policy with many perils and many transactions can be too large for one answer, which is rejected with 413. Read it with `perilCharacteristics=none`, and read the perils of each exposure separately.',
     permission: 'policies.read',
     query: PolicyQuery.extend(DetailQuery.shape),
     answer: policy,
@@ -80,7 +80,7 @@ export const policyRoutes: Route[] = [
   }),
   post('/policy/{policyLocator}/update', {
     summary: 'Update a draft policy',
-    description: 'Finalizes it too, unless `finalize` is false.',
+    description: 'Also finalizes it, unless `finalize` is false.',
     permission: 'policies.write',
     body: { schema: PolicyUpdateRequest, required: true },
     answer: policy,
@@ -108,19 +108,19 @@ export const policyRoutes: Route[] = [
   patch('/policy/{policyLocator}/fees', {
     summary: 'Add fees to an issued policy, and take fees back',
     description:
-      'One invoice of type `other` bills new fees at once, and gives back what invoices already made asked for of the others; planned invoices shrink. Every `feeName` is one that the product declares, every amount above 0 and of no more decimal places than the currency has. 409 before the policy is issued, and for a fee that is reversed already or went with a cancellation. Nothing happens when both lists are empty. Events: `policy.update`, `invoice.issue`.',
+      'One invoice of type `other` bills new fees immediately and refunds the invoiced part of reversed fees; planned invoices are reduced. Every `feeName` must be declared by the product, and every amount must be above 0 with no more decimal places than the currency has. Responds with 409 before the policy is issued, and for a fee that was already reversed, by request or by a cancellation. Nothing happens if both lists are empty. Events: `policy.update`, `invoice.issue`.',
     permission: 'policies.write',
     body: { schema: FeeUpdateRequest, required: true },
     answer: {
       schema: PolicyFeeSummaryResponse,
-      description: 'All fees of the policy, the reversed ones too.',
+      description: 'All fees of the policy, including reversed ones.',
     },
     handle: ({ params, body }, context) => updateFees(context, params.policyLocator, body),
   }),
   post('/policy/{policyLocator}/paymentSchedule', {
-    summary: 'Bill an issued policy by another payment schedule',
+    summary: 'Change the payment schedule of an issued policy',
     description:
-      'What is not invoiced yet is planned again from today on; invoices that were made stay as they are. 409 while an endorsement, renewal or reinstatement is quoted or accepted. Nothing happens when the policy has that schedule already. Events: `policy.update`, and `invoice.issue` for what is due at once.',
+      'Charges that are not invoiced yet are planned again from today; existing invoices do not change. Responds with 409 while an endorsement, renewal or reinstatement is quoted or accepted. Nothing happens if the policy already has that schedule. Events: `policy.update`, and `invoice.issue` for charges that are due immediately.',
     permission: 'policies.write',
     body: { schema: PaymentScheduleChangeRequest, required: true },
     answer: { description: 'Changed.' },
@@ -131,8 +131,8 @@ export const policyRoutes: Route[] = [
       }),
   }),
   get('/policy/{policyLocator}/price', {
-    summary: 'Price of a policy for its whole term',
-    description: 'Of a draft: as it would be now; nothing is stored.',
+    summary: 'Get the price of a policy for its whole term',
+    description: 'For a draft: the price as of now. Nothing is stored.',
     permission: 'policies.read',
     query: ExplainQuery,
     answer: { schema: GetPolicyPriceResponse, description: 'The price.' },
@@ -140,8 +140,8 @@ export const policyRoutes: Route[] = [
       operate(context, params.policyLocator, { kind: 'price', due: true, ...explainOf(query) }),
   }),
   post('/policy/{policyLocator}/price', {
-    summary: 'Price of a policy for its whole term',
-    description: 'Of a draft: as it would be now; nothing is stored.',
+    summary: 'Get the price of a policy for its whole term',
+    description: 'For a draft: the price as of now. Nothing is stored.',
     permission: 'policies.read',
     query: ExplainQuery,
     answer: { schema: PolicyPriceResponse, description: 'The price.' },
@@ -149,16 +149,16 @@ export const policyRoutes: Route[] = [
       operate(context, params.policyLocator, { kind: 'price', due: false, ...explainOf(query) }),
   }),
   get('/policy/{policyLocator}/automatedUnderwritingResult', {
-    summary: 'Underwriting decision on a policy',
-    description: 'Of a draft: as it would be now; nothing is stored.',
+    summary: 'Get the underwriting decision on a policy',
+    description: 'For a draft: the decision as of now. Nothing is stored.',
     permission: 'policies.read',
     answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
     handle: ({ params }, context) => operate(context, params.policyLocator, { kind: 'underwriting' }),
   }),
   post('/policies/{policyLocator}/snapshot', {
-    summary: 'A policy as it was known at an earlier time',
+    summary: 'Get a policy as it was known at an earlier time',
     description:
-      'What reading the policy answered at `asOfTimestamp`; with `effectiveTimestamp`, only the segments that held then: not replaced by `asOfTimestamp`, on policy, exposure and peril. Nothing is stored. Of a draft that was changed since, what was overwritten is not known: it appears with what it has now. 404 for a time before the policy was created.',
+      'Returns the policy as a read would have returned it at `asOfTimestamp`. With `effectiveTimestamp`, only the segments of policy, exposures and perils that were in force at that time and not replaced by `asOfTimestamp`. Nothing is stored. The overwritten values of a draft that was changed since are not known, so it appears with its present values. Responds with 404 for a time before the policy was created.',
     permission: 'policies.read',
     query: DetailQuery,
     body: { schema: PolicySnapshotRequest, required: false },
@@ -169,9 +169,9 @@ export const policyRoutes: Route[] = [
     },
   }),
   post('/policies/{policyLocator}/coverageSummary', {
-    summary: 'What a policy covers at a time',
+    summary: 'Get what a policy covers at a time',
     description:
-      'Exposures and perils on risk at `effectiveTimestamp`, by what is issued today. Amounts are those of the segments on risk, each for its whole span, and of the fees whose span has the time in it.',
+      'Returns the exposures and perils on risk at `effectiveTimestamp`, according to the transactions issued so far. Amounts are those of the segments on risk, each for its whole span, and of the fees whose span contains that time.',
     permission: 'policies.read',
     body: { schema: CoverageSummaryRequest, required: false },
     answer: { schema: CoverageSummaryResponse, description: 'The coverage.' },
@@ -181,12 +181,12 @@ export const policyRoutes: Route[] = [
     },
   }),
   policyholders.get('/policyholder/{policyholderLocator}/policies', {
-    summary: 'Policies of a policyholder',
+    summary: 'List the policies of a policyholder',
     description:
-      'With the locator of an exposure as `perilCharacteristics`, the policies that do not have it are answered as with `none`; 404 when none of them has it.',
+      'If `perilCharacteristics` is the locator of an exposure, policies without that exposure are returned as with `none`. Responds with 404 if no policy has it.',
     permission: 'policies.read',
     query: DetailQuery,
-    answer: { schema: z.array(PolicyResponse), description: 'Its policies, oldest first.' },
+    answer: { schema: z.array(PolicyResponse), description: 'The policies, oldest first.' },
     handle: ({ params, query }, context) => policiesOf(context, params.policyholderLocator, query),
   }),
 ]
@@ -195,9 +195,12 @@ export const tableRevisionRoutes: readonly Route[] = [
   tables.get('/policy/{policyLocator}/tableRevisions', {
     summary: 'List the tables that a policy was rated with',
     description:
-      'Of each recorded transaction the contents of tables that its templates and plugins looked up in. They are kept when a table is replaced, and compared by `/diff`.',
+      'For each recorded transaction, the contents of the tables in which its templates and plugins looked up values. They are kept when a table is replaced, and `/diff` compares them.',
     permission: 'policies.read',
-    answer: { schema: z.array(TableUseResponse), description: 'In the order in which they were recorded.' },
+    answer: {
+      schema: z.array(TableUseResponse),
+      description: 'The tables, in the order in which they were recorded.',
+    },
     handle: ({ params }, context) => listTableUses(params.policyLocator, context),
   }),
 ]

@@ -32,7 +32,7 @@ const KINDS = ['issue', 'endorsement', 'renewal', 'cancellation', 'reinstatement
 export const PolicyPreviewRequest = z
   .object({
     issue: optionalRecord(NOTHING).describe(
-      'Issues the finalized policy as it is: an empty object. Its price is that of the accepted quote.',
+      'Issues the finalized policy unchanged. Send an empty object. The price is that of the accepted quote.',
     ),
     endorsement: optionalRecord(EndorsementCreateRequest),
     renewal: optionalRecord(RenewalCreateRequest),
@@ -61,15 +61,17 @@ export const PolicyPreviewResponse = component('PolicyPreviewResponse', {
   price: PolicyPriceChangeResponse,
   policyWhenIssued: PolicyResponse,
   automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional().describe(
-    'Not of a cancellation, which is not underwritten. What is not accepted is shown as issued all the same: so it would be, should a person accept it.',
+    'Absent for a cancellation, which is not underwritten. A transaction that underwriting does not accept is still shown as issued, as it would be if a person accepted it.',
   ),
   invoices: z.array(PreviewedInvoiceResponse),
   conflicts: z
     .array(ConflictResponse)
-    .describe('What stands in the way. The rest of the answer is as if it had been invalidated first.'),
+    .describe(
+      'Pending transactions that conflict with this one. The rest of the answer assumes that they were invalidated first.',
+    ),
   previewToken: Text.describe(
-    'Sent as `If-Previewed` with the request that makes and issues the transaction: it does what this answer shows, or nothing. Only this account can use it, once.',
+    'Send it as `If-Previewed` with the request that creates and issues the transaction, which then does exactly what this answer shows, or nothing. Only this account can use it, and only once.',
   ),
-  previewTokenExpiresTimestamp: Timestamp.describe('15 minutes from now.'),
+  previewTokenExpiresTimestamp: Timestamp.describe('15 minutes after the preview.'),
 })
 export type PolicyPreviewResponse = z.infer<typeof PolicyPreviewResponse>

@@ -8,14 +8,13 @@ const { post } = forTenant('Policies')
 
 export const previewRoutes: readonly Route[] = [
   post('/policies/{policyLocator}/preview', {
-    summary:
-      'What issuing a policy, an endorsement, a renewal, a cancellation or a reinstatement would come to',
+    summary: 'Preview the issue of a policy, an endorsement, a renewal, a cancellation or a reinstatement',
     description:
-      'Price, underwriting, invoices and the policy as it would be once the transaction is issued now, and what stands in its way. Nothing is stored. What is wrong with the request is refused as the transaction itself would be; what underwriting does not accept is answered, not refused.',
+      'Returns the price, the underwriting decision, the invoices and the policy as they would be if the transaction were issued now, and the pending transactions that conflict with it. Nothing is stored. An invalid request is rejected as the transaction itself would be. An underwriting decision against the transaction is returned, not rejected.',
     permission: ['policies.read', 'policies.price'],
     query: ExplainQuery.extend(DetailQuery.shape),
     body: { schema: PolicyPreviewRequest, required: true },
-    answer: { schema: PolicyPreviewResponse, description: 'What it would come to.' },
+    answer: { schema: PolicyPreviewResponse, description: 'The preview.' },
     handle: async ({ params, query, body }, context) => {
       // Imported on demand: the rules and rating are a lot of code, which would slow the start.
       const { previewOf } = await import('./service.ts')

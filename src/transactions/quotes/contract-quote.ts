@@ -41,7 +41,7 @@ export const PolicyQuoteInvoiceResponse = component('PolicyQuoteInvoiceResponse'
   endTimestamp: Timestamp,
   financialTransactions: z
     .array(FinancialTransactionResponse)
-    .describe('Of a very large policy, those of the same type and name are summed up.'),
+    .describe('For a very large policy, lines of the same type and name are combined.'),
 })
 export type PolicyQuoteInvoiceResponse = z.infer<typeof PolicyQuoteInvoiceResponse>
 
@@ -63,7 +63,7 @@ export const PolicyQuoteResponse = component('PolicyQuoteResponse', {
   characteristics: PolicyCharacteristicsResponse,
   exposures: z.array(ExposureResponse),
   documents: z.array(PolicyDocumentResponse),
-  invoices: z.array(PolicyQuoteInvoiceResponse).describe('Planned once it is quoted.'),
+  invoices: z.array(PolicyQuoteInvoiceResponse).describe('Present once it is quoted: the planned invoices.'),
   grossFees: OptionalAmount,
   grossFeesCurrency: Currency.optional(),
   fees: z.array(FeeResponse),
@@ -90,5 +90,5 @@ export const PolicyQuotePatch = PolicyQuoteUpdateRequest.check(ctx => {
   const set = Object.values(ctx.value).some(value =>
     typeof value === 'object' ? Object.keys(value).length > 0 : value !== undefined,
   )
-  if (!set) breaks(ctx, 'must set at least one property, e.g. name or fieldValues')
+  if (!set) breaks(ctx, 'must set at least one property, such as name or fieldValues')
 })

@@ -97,7 +97,7 @@ function assertUnbound(aggregate: PolicyAggregate): void {
   const state = policyState(aggregate)
   if (state === 'issued' || state === 'withdrawn' || state === 'discarded')
     throw wrongState(
-      `Policy ${aggregate.policy.locator} is ${state}; its quotes can be read, but no longer changed.`,
+      `Policy ${aggregate.policy.locator} is ${state}; its quotes can be read but no longer changed.`,
     )
 }
 

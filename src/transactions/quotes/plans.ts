@@ -70,7 +70,7 @@ export const QUOTE_TRANSITIONS: TransitionTable<QuoteAction, QuoteState> = {
 function assertQuoteAllows(quote: Quote, action: QuoteAction): void {
   const notes = quote.underwriting?.notes ?? []
   const because =
-    quote.state === 'declined' && notes.length > 0 ? ` Underwriting noted: ${notes.join(' ')}` : ''
+    quote.state === 'declined' && notes.length > 0 ? ` Underwriting notes: ${notes.join(' ')}` : ''
   assertAllowed(QUOTE_TRANSITIONS, `Quote ${quote.locator}`, quote.state, action, because)
 }
 
@@ -186,7 +186,7 @@ export function planAcceptance(before: PolicyAggregate, quote: Quote, now: Insta
   const other = acceptedQuote(before)
   if (other)
     throw wrongState(
-      `Quote ${other.locator} of the policy is accepted already; invalidate it, then accept this one.`,
+      `Quote ${other.locator} of the policy is already accepted; invalidate it, then accept this one.`,
     )
   const selected = selectQuote(before, quote, now)
   const accepted: Quote = { ...selected.quotes.get(quote.locator)!, state: 'accepted', updatedAt: now }

@@ -107,7 +107,7 @@ export const notPriced = ({ locator, state }: Quote): Refusal =>
   wrongState(
     state === 'discarded'
       ? `Quote ${locator} is discarded and was never priced.`
-      : `Quote ${locator} is ${state} and has no price yet; PATCH /quotes/${locator}/quote prices it.`,
+      : `Quote ${locator} is ${state} and has no price yet; price it with PATCH /quotes/${locator}/quote.`,
   )
 
 export const quotePrice = (

@@ -33,9 +33,12 @@ async function readPrice(context: RequestContext, text: string): Promise<PolicyP
 
 export const quoteRoutes: readonly Route[] = [
   get('/policies/{policyLocator}/quotes', {
-    summary: 'Quotes of a policy, oldest first',
+    summary: 'List the quotes of a policy, oldest first',
     permission: ['quotes.read', 'quotes.list'],
-    answer: { schema: z.array(PolicyQuoteResponse), description: 'All its quotes, discarded ones too.' },
+    answer: {
+      schema: z.array(PolicyQuoteResponse),
+      description: 'All quotes of the policy, including discarded ones.',
+    },
     handle: ({ params }, context) => quotes.list(context, params.policyLocator),
   }),
   get('/quotes/{quoteLocator}', {
@@ -55,7 +58,7 @@ export const quoteRoutes: readonly Route[] = [
   post('/quotes/{quoteLocator}/createNew', {
     summary: 'Copy a quote, with changes',
     description:
-      'Exposures and perils of the copy have locators of their own; changes name those of the original.',
+      'Exposures and perils of the copy get new locators. Changes in the request use the locators of the original.',
     permission: 'quotes.write',
     body: { schema: PolicyQuoteUpdateRequest, required: false },
     answer: quote,
@@ -66,7 +69,7 @@ export const quoteRoutes: readonly Route[] = [
       }),
   }),
   patch('/quotes/{quoteLocator}/select', {
-    summary: 'Make a quote the one that its policy shows',
+    summary: 'Select the quote that the policy follows',
     permission: 'quotes.write',
     answer: { description: 'Selected.' },
     handle: ({ params }, context) => act(context, params.quoteLocator, { action: 'select' }),
@@ -78,9 +81,9 @@ export const quoteRoutes: readonly Route[] = [
     handle: ({ params }, context) => act(context, params.quoteLocator, { action: 'quote' }),
   }),
   get('/quotes/{quoteLocator}/price', {
-    summary: 'Price of a quote that was quoted',
+    summary: 'Get the price of a quote',
     description:
-      'Also after it was declined, accepted or discarded. A draft, and a draft that was discarded, has none (409).',
+      'Available once the quote was priced, even if it was then declined, accepted or discarded. A quote that was never priced is answered with 409.',
     permission: 'quotes.read',
     query: ExplainQuery,
     answer: price,
@@ -95,13 +98,13 @@ export const quoteRoutes: readonly Route[] = [
         : readPrice(context, params.quoteLocator),
   }),
   patch('/quotes/{quoteLocator}/accept', {
-    summary: 'Accept a quote; it becomes the selected one',
+    summary: 'Accept a quote, which also selects it',
     permission: ['quotes.write', 'quotes.accept'],
     answer: quote,
     handle: ({ params }, context) => act(context, params.quoteLocator, { action: 'accept' }),
   }),
   patch('/quotes/{quoteLocator}/invalidate', {
-    summary: 'Take back the acceptance of a quote',
+    summary: 'Reverse the acceptance of a quote',
     permission: ['quotes.write', 'quotes.accept'],
     answer: quote,
     handle: ({ params }, context) => act(context, params.quoteLocator, { action: 'invalidate' }),
@@ -109,13 +112,13 @@ export const quoteRoutes: readonly Route[] = [
   patch('/quotes/{quoteLocator}/discard', {
     summary: 'Discard a quote',
     description:
-      'One in draft, quoted or declined. Discarding the selected quote leaves the policy following none: it shows no segments, exposures and modifications, and everything that needs a quote answers 409 until another one is selected or accepted.',
+      'The quote must be a draft, quoted or declined. If the selected quote is discarded, the policy follows no quote: it shows no segments, exposures or modifications, and every request that needs a quote is answered with 409 until another quote is selected or accepted.',
     permission: ['quotes.write', 'quotes.discard'],
     answer: quote,
     handle: ({ params }, context) => act(context, params.quoteLocator, { action: 'discard' }),
   }),
   post('/quotes/{quoteLocator}/underwriting', {
-    summary: "Put a person's decision in place of underwriting's",
+    summary: "Replace the underwriting decision on a quote with a person's decision",
     permission: 'quotes.underwrite',
     body: { schema: UnderwritingDecisionRequest, required: true },
     answer: quote,

@@ -31,7 +31,7 @@ const times = {
  */
 export const ReinstatementCreateRequest = component('ReinstatementCreateRequest', {
   ...times,
-  issue: booleanOr(false).describe('Accept and issue it at once.'),
+  issue: booleanOr(false).describe('Whether to accept and issue the reinstatement immediately.'),
 })
 export type ReinstatementCreateRequest = z.infer<typeof ReinstatementCreateRequest>
 

@@ -161,7 +161,7 @@ function planReinstatementCreation(
   )
   if (open)
     throw wrongState(
-      `Cancellation ${cancellation.locator} has the reinstatement ${open.locator}, which is ${open.state}.`,
+      `Cancellation ${cancellation.locator} already has the reinstatement ${open.locator}, which is ${open.state}.`,
     )
   const type = product.cancellationTypes?.find(({ name }) => name === cancellation.name)
   const days = type?.reinstatement?.defaultDeadlineDays
@@ -340,23 +340,23 @@ function assertTerms(
 ): void {
   if (effectiveAt < cancellation.effectiveAt)
     throw invalidRequest(
-      `effectiveTimestamp ${effectiveAt} lies before the cancellation's ${cancellation.effectiveAt}; coverage is there until then.`,
+      `effectiveTimestamp ${effectiveAt} is before the cancellation's ${cancellation.effectiveAt}; there is coverage until then.`,
     )
   const removed = [...segments.values()].filter(one => one.replacedBy === cancellation.modificationLocator)
   // If the cancellation removed no segments, the acceptance rejects the reinstatement, at any time, since nothing comes back.
   if (removed.length > 0 && removed.every(({ end }) => end <= effectiveAt))
     throw invalidRequest(
-      `effectiveTimestamp ${effectiveAt} must lie before ${removed.map(({ end }) => end).reduce(later)}, where what the cancellation removed ended.`,
+      `effectiveTimestamp ${effectiveAt} must be before ${removed.map(({ end }) => end).reduce(later)}, the end of the coverage that the cancellation removed.`,
     )
   if (deadlineAt !== undefined && deadlineAt <= now)
     throw invalidRequest(
-      `The deadline of a reinstatement must lie ahead, and ${deadlineAt} does not; send a later reinstatementDeadlineTimestamp.`,
+      `The deadline of a reinstatement must be in the future, but ${deadlineAt} is not; send a later reinstatementDeadlineTimestamp.`,
     )
 }
 
 function assertNotWithdrawn(before: PolicyAggregate): void {
   if (policyState(before) === 'withdrawn')
-    throw wrongState(`Policy ${before.policy.locator} is withdrawn; nothing of it can be reinstated.`)
+    throw wrongState(`Policy ${before.policy.locator} is withdrawn and cannot be reinstated.`)
 }
 
 /**

@@ -66,7 +66,7 @@ export function reinstated(
   const back = pieces.sort((a, b) => a.start - b.start)
   const [first] = back
   if (!first)
-    throw wrongState(`The cancellation removed nothing from ${effectiveAt} on; choose an earlier time.`)
+    throw wrongState(`The cancellation removed nothing at or after ${effectiveAt}; choose an earlier time.`)
   const modification = newModification(
     before,
     {

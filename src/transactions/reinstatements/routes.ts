@@ -23,8 +23,8 @@ const act = (
 
 export const reinstatementRoutes: readonly Route[] = [
   patch('/cancellations/{locator}/reinstate', {
-    summary: 'Begin to reinstate a cancelled policy',
-    description: 'Accepts and issues it too, with `issue`.',
+    summary: 'Create a reinstatement of a cancelled policy',
+    description: 'With `issue`, also accepts and issues it.',
     permission: 'reinstatements.write',
     body: { schema: ReinstatementCreateRequest, required: true },
     answer: reinstatement,
@@ -54,7 +54,7 @@ export const reinstatementRoutes: readonly Route[] = [
       act(context, params.locator, reinstatement => ({ action: 'update', reinstatement, request: body })),
   }),
   patch('/reinstatements/{locator}/accept', {
-    summary: 'Accept a reinstatement: it is billed, its coverage not in force yet',
+    summary: 'Accept a reinstatement, which bills it without putting its coverage in force yet',
     permission: ['reinstatements.accept', 'reinstatements.write'],
     answer: reinstatement,
     handle: ({ params }, context) =>
@@ -68,18 +68,18 @@ export const reinstatementRoutes: readonly Route[] = [
       act(context, params.locator, reinstatement => ({ action: 'issue', reinstatement })),
   }),
   patch('/reinstatements/{locator}/invalidate', {
-    summary: 'Take back the acceptance of a reinstatement',
+    summary: 'Reverse the acceptance of a reinstatement',
     permission: 'reinstatements.write',
     answer: reinstatement,
     handle: ({ params }, context) =>
       act(context, params.locator, reinstatement => ({ action: 'invalidate', reinstatement })),
   }),
   get('/reinstatements/{locator}/price', {
-    summary: 'What a reinstatement changes of the price',
-    description: 'Of a draft: as it would be now; nothing is stored.',
+    summary: 'Get the price change of a reinstatement',
+    description: 'For a draft: the price change as of now. Nothing is stored.',
     permission: 'reinstatements.read',
     query: ExplainQuery,
-    answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
+    answer: { schema: PolicyPriceChangeResponse, description: 'The price change.' },
     handle: ({ params, query }, context) =>
       reinstatements.act(context, params.locator, reinstatement => ({
         kind: 'change',

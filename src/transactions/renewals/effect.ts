@@ -107,11 +107,11 @@ function assertRenewable(before: PolicyAggregate, quote: Quote, renewal: Endorse
   const cancellation = standingCancellations(before).at(-1)
   if (cancellation)
     throw wrongState(
-      `Policy ${locator} is cancelled from ${cancellation.effectiveAt} on and cannot be renewed; reinstate it first.`,
+      `Policy ${locator} is cancelled from ${cancellation.effectiveAt} and cannot be renewed; reinstate it first.`,
     )
   if (renewal.startAt !== effectiveEnd)
     throw wrongState(
-      `Renewal ${renewal.locator} starts at ${renewal.startAt}, but the policy ends at ${effectiveEnd} by now; update the renewal, and it starts there.`,
+      `Renewal ${renewal.locator} starts at ${renewal.startAt}, but the policy now ends at ${effectiveEnd}; update the renewal, which moves its start to that time.`,
     )
   const last = segmentsInForce(lineOf(before, quote)).at(-1)
   if (!last || last.end !== renewal.startAt)

@@ -18,7 +18,7 @@ export const renewalRoutes: readonly Route[] = transactionRoutes('Renewals', {
     response: RenewalResponse,
   },
   texts: {
-    create: 'Renew a policy: another term from where it ends',
+    create: 'Create a renewal, which adds a term after the end of a policy',
     verb: 'Renew',
     doing: 'renewing',
     done: 'renewed',

@@ -7,9 +7,9 @@ import { OptionalConflictHandling } from '../cancellations/contract.ts'
 
 export const PolicyUpgradeRequest = component('PolicyUpgradeRequest', {
   configVersion: optional(requestInteger(1)).describe(
-    'Left out: the latest version. An earlier one is taken too, by the same checks.',
+    'Default: the latest version. An earlier version is also accepted, after the same checks.',
   ),
-  dryRun: booleanOr(false).describe('Only list what would stand in the way of the upgrade.'),
+  dryRun: booleanOr(false).describe('If true, only lists what would prevent the upgrade.'),
   conflictHandling: OptionalConflictHandling,
 })
 export type PolicyUpgradeRequest = z.infer<typeof PolicyUpgradeRequest>
@@ -19,12 +19,12 @@ export const PolicyUpgradeResponse = component('PolicyUpgradeResponse', {
   policyLocator: Text,
   fromConfigVersion: Integer,
   toConfigVersion: Integer,
-  upgraded: Flag.describe('false for a dry run, and where the policy has that version already.'),
+  upgraded: Flag.describe('false for a dry run, and if the policy already has that version.'),
   validationErrors: PolicyValidationErrors.describe(
-    "What of the policy's content the version does not take.",
+    "The problems with the policy's content in that version.",
   ),
   conflicts: z
     .array(ConflictResponse)
-    .describe('What is priced by the version that the policy has, and not issued.'),
+    .describe("Records that are priced by the policy's present version but not issued."),
 })
 export type PolicyUpgradeResponse = z.infer<typeof PolicyUpgradeResponse>

@@ -63,7 +63,7 @@ export function decideUpgrade(
     }
   if (quotes.length > 0)
     throw wrongState(
-      `Quotes of the policy are priced by version ${policy.configVersion}: ${quotes.map(one => one.locator).join(', ')}. Discard them; copies can be priced again once the policy is upgraded.`,
+      `Quotes of the policy are priced by version ${policy.configVersion}: ${quotes.map(one => one.locator).join(', ')}. Discard them; their copies can be priced again once the policy is upgraded.`,
     )
   if (problems.hasErrors || !upgradedProduct)
     throw new Refusal('policyValidation', summary(problems), { policyFieldErrors: problems })
@@ -121,7 +121,7 @@ const isDecidedApplication = ({ state, underwriting }: Endorsement): boolean =>
 function assertNotLapsed(aggregate: PolicyAggregate): void {
   if (lapseInForce(aggregate))
     throw wrongState(
-      `Policy ${aggregate.policy.locator} is lapsed and cannot be upgraded; reinstate it first.`,
+      `Policy ${aggregate.policy.locator} has lapsed and cannot be upgraded; reinstate it first.`,
     )
 }
 

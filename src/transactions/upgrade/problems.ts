@@ -178,7 +178,7 @@ function retypedFields(
       const now = is.find(one => one.name === name)
       if (!now || now.type === type || valuesOf(of, name).length === 0) return []
       if (!KEPT_IN_A_FORM_OF_THEIR_OWN.has(type) && !KEPT_IN_A_FORM_OF_THEIR_OWN.has(now.type)) return []
-      const rule = `is of type ${type} and would be of type ${now.type} in version ${configVersion}; its value cannot be taken over`
+      const rule = `has type ${type} but would have type ${now.type} in version ${configVersion}; its value cannot be converted`
       return [fieldError(name, 'INVALID_TYPE', rule)]
     })
   const fieldsOf = (list: readonly FieldDefinition[], name: string) =>
@@ -213,12 +213,12 @@ function settingProblems(
     policy.currency !== currency &&
       problem(
         'currency',
-        `The policy is in ${policy.currency}, and version ${configVersion} in ${currency}.`,
+        `The policy is in ${policy.currency}, but version ${configVersion} is in ${currency}.`,
       ),
     policy.timeZone !== timeZone &&
       problem(
         'timezone',
-        `Days and months of the policy are those of ${policy.timeZone}; version ${configVersion} has ${timeZone}.`,
+        `The policy counts days and months in ${policy.timeZone}, but version ${configVersion} uses ${timeZone}.`,
       ),
     ...missing.map(name =>
       problem('paymentScheduleName', `Version ${configVersion} has no payment schedule '${name}'.`),
@@ -241,7 +241,7 @@ const cancellationProblems = (
   ).map(({ name, locator }) => ({
     name,
     code: 'INVALID_VALUE',
-    message: `Version ${configVersion} has no cancellation '${name}'; rescind ${locator}, or give it another name.`,
+    message: `Version ${configVersion} has no cancellation '${name}'; rescind ${locator}, or give it a different name.`,
   }))
 
 /** Returns the new problems, each once, even if several segments have it. */

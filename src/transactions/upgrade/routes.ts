@@ -10,10 +10,13 @@ export const upgradeRoutes: readonly Route[] = [
   post('/policy/{policyLocator}/upgrade', {
     summary: 'Move a policy to another version of the configuration',
     description:
-      'Its later transactions go by that version; what was recorded stays as it is. Refused with 400 and all problems where the version, or a constraint table in force, does not take what the policy has, and with 409 while something is priced by the version that it has now and not issued, unless `conflictHandling` is `invalidate`. The version that the policy has already is answered, and nothing is done.',
+      'Later transactions use that version; recorded ones do not change. Responds with 400 and all problems if the version, or a constraint table in force, does not accept the content of the policy, and with 409 while a record is priced by the present version but not issued, unless `conflictHandling` is `invalidate`. Upgrading to the version that the policy already has changes nothing.',
     permission: 'policies.write',
     body: { schema: PolicyUpgradeRequest, required: false },
-    answer: { schema: PolicyUpgradeResponse, description: 'What was done, or found.' },
+    answer: {
+      schema: PolicyUpgradeResponse,
+      description: 'The outcome of the upgrade, or the problems found.',
+    },
     handle: ({ params, body }, context) =>
       operate(context, params.policyLocator, {
         kind: 'upgrade',
