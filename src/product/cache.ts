@@ -78,7 +78,7 @@ export function loadedConfiguration(
       if (known) return known
       const { template, findings } = compileTemplate(source)
       if (!template)
-        throw new Error(`${source.path} was deployed and does not compile: ${findings[0]?.message}`)
+        throw new Error(`${source.path} was deployed but does not compile: ${findings[0]?.message}`)
       templates.set(source.path, template)
       return template
     },
@@ -207,7 +207,7 @@ export async function getConfiguration(
   })
   if (!configuration) {
     const first = findings.find(({ severity }) => severity === 'ERROR')
-    throw new ConfigurationUnreadable(`The archive ${hash} compiles no more: ${first?.path} ${first?.code}`)
+    throw new ConfigurationUnreadable(`The archive ${hash} no longer compiles: ${first?.path} ${first?.code}`)
   }
   const text = compiledText(configuration)
   await putCompiled(env, tenant, hash, text, calls)
@@ -226,7 +226,7 @@ async function withZip<T>(
   try {
     calls.r2 += 1
     const archive = await tenantFiles(env, tenant).get(archiveKey(tenant, hash))
-    if (!archive) throw new ConfigurationUnreadable(`The archive ${hash} is not kept any more.`)
+    if (!archive) throw new ConfigurationUnreadable(`The archive ${hash} is no longer stored.`)
     place.reach(archive.size)
     return await use(new Uint8Array(await archive.arrayBuffer()))
   } finally {
@@ -259,7 +259,7 @@ export function compiledText(configuration: Configuration): string {
   const products = Object.values(configuration.products)
   const holderOf = (name: string, table: LookupTable): string => {
     const holder = products.find(({ tables }) => Object.hasOwn(tables, name) && tables[name] === table)
-    if (!holder) throw new Error(`The table '${name}' of the tenant is none of a product.`)
+    if (!holder) throw new Error(`The table '${name}' of the tenant does not belong to a product.`)
     return holder.name
   }
   const tables = Object.entries(configuration.tables).map(([name, table]) => [name, holderOf(name, table)])

@@ -171,7 +171,7 @@ function checkColumns(
     const columns = Object.hasOwn(declared, table) ? declared[table]!.columns.map(one => one.name) : undefined
     for (const one of [column, ...where.map(other => other.column)]) {
       if (columns === undefined || columns.includes(one)) continue
-      const message = `The constraint of '${path}' names the column '${one}' of '${table}', which config.json declares without it. Correct the name, or declare the column.${report.suggestion(one, columns)}`
+      const message = `The constraint of '${path}' names the column '${one}' of '${table}', but config.json does not declare that column. Correct the name, or declare the column.${report.suggestion(one, columns)}`
       report.at({ path: at }).warning('badConstraint', message)
     }
   }
@@ -180,12 +180,12 @@ function checkColumns(
 function checkGraph(graph: ConstraintGraph, report: PlaceReport): void {
   for (const { path, field, governors } of graph.nodes)
     for (const { column, key } of field.constraint!.where) {
-      const message = `The constraint of '${path}' holds '${column}' against '${key}', which is no field beside it or around it. Correct the key or define the field.`
+      const message = `The constraint of '${path}' compares '${column}' with '${key}', which is not a field next to it or around it. Correct the key or define the field.`
       if (key !== undefined && governors.get(column) === undefined) report.error('badConstraint', message)
     }
   for (const circle of constraintCircles(graph)) {
     const way = [...circle.slice(0, MOST_SHOWN), circle[0]].join(' → ')
-    const message = `The constraint of '${circle[0]}' depends on itself: ${way}. Take one of these keys out.`
+    const message = `The constraint of '${circle[0]}' depends on itself: ${way}. Remove one of these keys.`
     report.error('circularConstraints', message)
   }
 }

@@ -120,8 +120,8 @@ export function hostsProblem(hosts: readonly string[]): string | undefined {
   const wrong = hosts.filter(host => host.length > 253 || !HOST.test(host))
   const shown = wrong.slice(0, 5).map(host => `'${host.slice(0, 80).toWellFormed()}'`)
   if (wrong.length > 0)
-    return `${shown.join(', ')}: write host names without scheme, port and path, or *.example.com for every name below`
-  return hosts.length > MOST_HOSTS ? `${hosts.length} hosts, more than ${MOST_HOSTS}` : undefined
+    return `${shown.join(', ')}: use host names without scheme, port and path, or *.example.com for all subdomains`
+  return hosts.length > MOST_HOSTS ? `${hosts.length} hosts, but the maximum is ${MOST_HOSTS}` : undefined
 }
 
 export const BOOTSTRAP_PATH = 'bootstrap/resources'

@@ -36,7 +36,7 @@ type Archive = {
 
 /** Reads the directory of a zip and checks it before unpacking anything (resources brief 10.3). Throws `ArchiveRefused`. */
 export function readArchive(zip: Uint8Array): Archive {
-  const tooLarge = `The zip has ${zip.byteLength} bytes; at most ${LARGEST_ARCHIVE_BYTES} are read. Upload large tables as resources.`
+  const tooLarge = `The zip has ${zip.byteLength} bytes; the limit is ${LARGEST_ARCHIVE_BYTES}. Upload large tables as resources.`
   if (zip.byteLength > LARGEST_ARCHIVE_BYTES) throw new ArchiveRefused('archiveTooLarge', tooLarge)
   const directory = readDirectory(zip)
   refuseBombs(zip, directory)
@@ -49,25 +49,25 @@ export function readArchive(zip: Uint8Array): Archive {
     refuseEntry(entry, path, isFolder)
     if (entry.compressedBytes > 0) unread.set(entry, path)
     if (isFolder) continue
-    const repeated = `'${path}' is in the zip more than once. Keep one of the two.`
+    const repeated = `'${path}' is in the zip more than once. Keep only one.`
     if (entries.has(path)) throw new ArchiveRefused('duplicateEntry', repeated, path)
     entries.set(path, entry)
     ranges.push({ ...entryRange(zip, entry, path), path })
-    const message = "The zip separates folders by '\\' instead of '/'; they are read as folders all the same."
+    const message = "The zip separates folders by '\\' instead of '/'. They are treated as folders."
     if (hadBackslashes && findings.length === 0)
       findings.push({ severity: 'WARNING', path, code: 'backslashInPath', message })
   }
   refuseOverlaps(ranges)
   const kept = [...entries.keys()].filter(path => !isJunk(path)).sort()
   const { prefix, outside } = configurationRoot(kept)
-  const message = `The configuration is in the folder '${prefix.slice(0, -1)}'; this file beside it is ignored.`
+  const message = `The configuration is in the folder '${prefix.slice(0, -1)}'; this file next to it is ignored.`
   for (const path of outside) findings.push({ severity: 'WARNING', path, code: 'outsideRoot', message })
   const inside = kept.filter(path => path.startsWith(prefix))
   const isNested = (path: string, index: number): boolean =>
     isNestedArchive(zip, entries.get(path)!, path, index < MOST_LOOKED_INTO)
   const nested = new Set(inside.filter(path => !path.startsWith(`${prefix}${RESOURCES}`)).filter(isNested))
   for (const path of nested) {
-    const message = `'${path}' is an archive inside the archive, and is ignored. Put what belongs to the configuration in the folders where it belongs, or leave the file out.`
+    const message = `'${path}' is an archive inside the archive and is ignored. Put its files into the folders where they belong, or leave it out.`
     findings.push({ severity: 'WARNING', path: path.slice(prefix.length), code: 'nestedArchive', message })
   }
   const budget = textBudget()
@@ -89,7 +89,7 @@ export function readArchive(zip: Uint8Array): Archive {
 
 function refuseBombs(zip: Uint8Array, directory: DirectoryEntry[]): void {
   const unpacked = directory.reduce((total, entry) => total + entry.sizeBytes, 0)
-  const tooLarge = `The zip unpacks to ${unpacked} bytes; at most ${LARGEST_UNPACKED_BYTES} are read. Leave out what the configuration does not use.`
+  const tooLarge = `The zip unpacks to ${unpacked} bytes; the limit is ${LARGEST_UNPACKED_BYTES}. Leave out files that the configuration does not use.`
   if (unpacked > LARGEST_UNPACKED_BYTES) throw new ArchiveRefused('unpackedTooLarge', tooLarge)
   const suspicious = `The zip unpacks to more than ${LARGEST_RATIO} times its size. Leave out files of repeated content.`
   if (unpacked > RATIO_COUNTS_FROM_BYTES && unpacked > LARGEST_RATIO * zip.byteLength)
@@ -107,19 +107,19 @@ function refuseEntry(entry: DirectoryEntry, path: string, isFolder: boolean): vo
     throw new ArchiveRefused(code, `'${path}' ${message}`, path)
   }
   const { flags, mode, method, sizeBytes, compressedBytes } = entry
-  if (flags & ENCRYPTED) refuse('encryptedEntry', 'is encrypted. Pack the archive without a password.')
+  if (flags & ENCRYPTED) refuse('encryptedEntry', 'is encrypted. Create the archive without a password.')
   if (!ORDINARY_TYPES.has(mode & FILE_TYPE))
-    refuse('link', 'is a link or device. Put the file itself in its place.')
+    refuse('link', 'is a link or device. Replace it with the file itself.')
   if (isFolder) return
   if (method !== 0 && method !== 8)
     refuse(
       'unsupportedCompression',
-      `is compressed by method ${method}. Pack the archive with the usual method, deflate.`,
+      `is compressed by method ${method}. Create the archive with the usual method, deflate.`,
     )
   if (sizeBytes > RATIO_COUNTS_FROM_BYTES && sizeBytes > LARGEST_RATIO * Math.max(1, compressedBytes))
     refuse(
       'suspiciousRatio',
-      `unpacks to more than ${LARGEST_RATIO} times its size. Leave it out, or take out its repeated content.`,
+      `unpacks to more than ${LARGEST_RATIO} times its size. Leave it out, or remove its repeated content.`,
     )
 }
 
@@ -132,7 +132,7 @@ function refuseOverlaps(ranges: { start: number; end: number; path: string }[]):
   for (const [index, { start, path }] of ranges.entries()) {
     const before = ranges[index - 1]
     if (!before || start >= before.end) continue
-    const message = `'${path}' overlaps '${before.path}' in the zip. Make the archive again and upload that.`
+    const message = `'${path}' overlaps '${before.path}' in the zip. Create the archive again and upload it.`
     throw new ArchiveRefused('damagedArchive', message, path)
   }
 }
@@ -176,7 +176,7 @@ function archiveFile(
     sizeBytes: entry.sizeBytes,
     bytes,
     text: () => {
-      const message = `With '${path}' the configuration holds more than ${LARGEST_TEXT_BYTES} bytes of text. Upload large tables as resources.`
+      const message = `With '${path}' the configuration has more than ${LARGEST_TEXT_BYTES} bytes of text. Upload large tables as resources.`
       if (!withinBudget(entry)) throw new ArchiveRefused('tooMuchText', message, path)
       try {
         return utf8.decode(bytes()).replace(/\r\n?/g, '\n')

@@ -106,17 +106,17 @@ const WITHOUT_EFFECT: readonly (readonly [RegExp, FindingCode, string])[] = [
   [
     /^products\/[^/]+\/(?:policy\/)?premium-?reporting\.json$/i,
     'unsupportedFeature',
-    'Bindery has no premium reporting, so this file has no effect: the product will be rated and billed as an ordinary one.',
+    'Bindery has no premium reporting, so this file has no effect: the product is rated and billed as an ordinary one.',
   ],
   [
     /^products\/[^/]+\/(?:policy\/)?premium-?report(?:\.template\.liquid|\.premium\.liquid|\.json)$/i,
     'unsupportedFeature',
-    'Bindery has no premium reports, so this file is never used: no report is priced and no document made of it.',
+    'Bindery has no premium reports, so this file is never used: no report is priced, and no document is made from it.',
   ],
   [
     /^payment\/payment\.(?:form|dictionary|card)\.json$/,
     'olderForm',
-    'This is a payment form of an older configuration. Its fields are not read: payments take and check only the fields of payment/payment.json. Move the fields there.',
+    'This is a payment form of an older configuration, whose fields are not read. Payments accept and validate only the fields of payment/payment.json. Move the fields there.',
   ],
 ]
 
@@ -137,7 +137,7 @@ export function checkLeftOver({ leftOver, report }: Archive, knownFolders: Reado
     const [claims] = CLAIMS.exec(path) ?? []
     if (claims !== undefined) {
       const message =
-        'Bindery has no claims, so the files of this folder are not read. Keep claims in another system.'
+        'Bindery has no claims, so the files in this folder are not read. Keep claims in another system.'
       if (!folders.has(claims)) report.at({ path: claims }).warning('unsupportedFeature', message)
       folders.add(claims)
     } else if (known) report.at({ path }).warning(known[1], known[2])

@@ -9,19 +9,23 @@ import { about, name, text, textList } from './json/scalars.ts'
 const MOST_COLUMNS = 40
 
 const account = z.strictObject({
-  code: about(name, 'What the general ledger calls the account.', '1200'),
-  name: about(text.optional(), 'What people call it. Left out: what Bindery says of it.', 'Premium debtors'),
+  code: about(name, 'The code of the account in the general ledger.', '1200'),
+  name: about(
+    text.optional(),
+    'Name shown to people. Default: the description of the account by Bindery.',
+    'Premium debtors',
+  ),
 })
 
 export const booksFile = z.strictObject({
   accounts: about(
     z.record(z.string(), account).default({}),
-    `Accounts of the journal by their names, for the report \`ledger\` ([books](books.md)): ${ACCOUNT_NAMES.map(one => `\`${one}\``).join(', ')}. One that is left out keeps its own name.`,
+    `Accounts of the journal by name, for the report \`ledger\` ([books](books.md)): ${ACCOUNT_NAMES.map(one => `\`${one}\``).join(', ')}. An omitted account keeps its own name.`,
     { receivable: { code: '1200', name: 'Premium debtors' }, premium: { code: '4000' } },
   ),
   bordereaux: about(
     z.record(z.string(), textList).default({}),
-    `Columns of bordereaux by the name of the list, ${MOST_COLUMNS} at most: \`field:NAME\` of the policy, \`holder:NAME\` of the policyholder, \`exposures:NAME\` for how many exposures, \`sum:EXPOSURE.NAME\` for the sum of a numeric field.`,
+    `Columns of bordereaux, at most ${MOST_COLUMNS}, by the name of the list: \`field:NAME\` of the policy, \`holder:NAME\` of the policyholder, \`exposures:NAME\` for the number of exposures, \`sum:EXPOSURE.NAME\` for the sum of a numeric field.`,
     { quota_share: ['field:region', 'exposures:vehicle', 'sum:vehicle.value'] },
   ),
 })
@@ -58,7 +62,7 @@ export function compileBooks(
           .at('bordereaux', list, index)
           .error(
             'unknownColumn',
-            `There is no column '${column}'. Name a field as field:NAME, holder:NAME, exposures:NAME or sum:EXPOSURE.NAME.${report.suggestion(column, columns)}`,
+            `There is no column '${column}'. Write a field as field:NAME, holder:NAME, exposures:NAME or sum:EXPOSURE.NAME.${report.suggestion(column, columns)}`,
           )
   }
   return value as BooksConfiguration

@@ -34,27 +34,27 @@ import type { TableFile } from './strict/analysis.ts'
 const resourceInstance = z.strictObject({
   staticName: about(
     name,
-    'What templates, plugins and declarations call it: a letter, `$`, or `_` and a letter, then letters, digits, `_` and `$`; 128 characters at most.',
+    'Name for use in templates, plugins and declarations: a letter or `$`, optionally after `_`, then letters, digits, `_` and `$`; at most 128 characters.',
     'rates',
   ),
-  jurisdictions: about(textList.default([]), 'Where it holds. Left out: everywhere.', ['CA']),
+  jurisdictions: about(
+    textList.default([]),
+    'Jurisdictions in which the resource is in force. Default: everywhere.',
+    ['CA'],
+  ),
   /** For secrets only. */
   allowedHosts: about(
     textList.optional(),
-    'Secrets only: the hosts to which it may be sent. Left out: any.',
+    'For secrets only: the hosts to which the secret can be sent. Default: any.',
     ['rater.example.com'],
   ),
 })
 
 const resourceGroup = z.strictObject({
-  selectionStartTime: about(
-    text,
-    'The time from which on its resources are in force.',
-    '2026-01-01T00:00:00Z',
-  ),
+  selectionStartTime: about(text, 'When the resources of the group come into force.', '2026-01-01T00:00:00Z'),
   resourceNames: about(
     textList.default([]),
-    'The resources of the group, 5,000 at most; of one static name only one for each jurisdiction.',
+    'The resources of the group, at most 5,000, with only one of each static name per jurisdiction.',
     ['rates_2026'],
   ),
 })
@@ -62,12 +62,12 @@ const resourceGroup = z.strictObject({
 export const bootstrapFile = z.strictObject({
   resourceInstances: about(
     z.record(z.string(), resourceInstance.optional()).default({}),
-    'The resources, by the names of their files in `resourceFiles/<folder>/` without the ending.',
+    'The resources, by the names of their files in `resourceFiles/<folder>/` without the extension.',
     { rates_2026: { staticName: 'rates', jurisdictions: ['CA'] } },
   ),
   resourceGroups: about(
     z.record(z.string(), resourceGroup.optional()).default({}),
-    'What is in force together, and from when on, by the name of the group.',
+    'Resources that come into force together, and when, by the name of the group.',
     { 2026: { selectionStartTime: '2026-01-01T00:00:00Z', resourceNames: ['rates_2026'] } },
   ),
 })
@@ -87,14 +87,13 @@ type File = { readonly path: string; readonly type: ResourceType }
 export function compileBootstrap(archive: Archive, declared: Declared): Bootstrap | undefined {
   const found = filesByName(archive)
   const file = archive.take(CONFIG)
-  const message =
-    'There is no config.json that says what the resource files are. Add it, or leave the files out.'
+  const message = 'There is no config.json that describes the resource files. Add it, or leave the files out.'
   if (!file && found.size > 0) archive.report.at({ path: CONFIG }).error('badBootstrap', message)
   const decoded = decodeFile(file, bootstrapFile, archive.report)
   if (!decoded) return undefined
   const resources = compileResources(decoded, found, declared)
   for (const [name, [first]] of found) {
-    const unused = `config.json has no resource '${name}', so the file is ignored. Add it to resourceInstances, or leave it out.`
+    const unused = `config.json has no resource '${name}', so the file is ignored. Add the resource to resourceInstances, or leave the file out.`
     if (!Object.hasOwn(decoded.value.resourceInstances, name))
       archive.report.at({ path: first!.path }).warning('unknownFile', unused)
   }
@@ -146,7 +145,7 @@ function filesByName({ namesIn, take, report }: Archive): Map<string, File[]> {
       found.set(name, [...(found.get(name) ?? []), { path, type }])
     }
     const message =
-      'Anyone who may download the archive reads these secrets. Better create them by POST /resource/{tenantLocator}/secrets.'
+      'Everyone who can download the archive can read these secrets. It is better to create them with POST /resource/{tenantLocator}/secrets.'
     if (folder === 'secrets' && fileNames.length > 0)
       report.at({ path: folderPath }).warning('secretInArchive', message)
   }
@@ -179,7 +178,9 @@ function compileResources(
     checkNames(name, staticName, type, wrong)
     const otherType = typeOfStaticName.get(staticName) ?? type
     if (otherType !== type)
-      wrong(`The static name '${staticName}' is that of a ${otherType} and of a ${type}. Rename one of them.`)
+      wrong(
+        `The static name '${staticName}' is used for a ${otherType} and for a ${type}. Rename one of them.`,
+      )
     typeOfStaticName.set(staticName, otherType)
     const jurisdictions = [...new Set(entry.jurisdictions)]
     checkJurisdictions(name, jurisdictions, known, wrong)
@@ -197,7 +198,8 @@ function compileResources(
   return resources
 }
 
-const NAME_RULE = 'it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.'
+const NAME_RULE =
+  'it must begin with a letter or $, optionally after _, and contain only letters, digits, _ and $.'
 
 type Wrong = (message: string) => void
 
@@ -225,7 +227,7 @@ function checkJurisdictions(
 }
 
 function checkHosts(hosts: readonly string[], type: ResourceType, report: ValueReport): void {
-  const message = `'allowedHosts' says where a secret may be sent, and a ${type} is none. Leave it out.`
+  const message = `'allowedHosts' lists where a secret can be sent, but a ${type} is not a secret. Leave it out.`
   if (type !== 'secret') report.error('badBootstrap', message)
   const problem = hostsProblem(hosts)
   if (problem !== undefined) report.error('badBootstrap', `'allowedHosts' has ${problem}.`)
@@ -253,18 +255,18 @@ function compileGroups(
     const wrong = (message: string): void => own.error('badBootstrap', message)
     const resourceNames = [...new Set(entry.resourceNames)]
     if (name === '' || name.length > LONGEST_RESOURCE_NAME)
-      wrong(`The name of a group has 1 to ${LONGEST_RESOURCE_NAME} characters.`)
+      wrong(`The name of a group must have 1 to ${LONGEST_RESOURCE_NAME} characters.`)
     if (resourceNames.length > MOST_GROUP_RESOURCES)
-      wrong(`A group has at most ${MOST_GROUP_RESOURCES} resources.`)
+      wrong(`A group can have at most ${MOST_GROUP_RESOURCES} resources.`)
     for (const one of resourceNames)
       if (!Object.hasOwn(value.resourceInstances, one))
-        wrong(`There is no resource '${one}' in resourceInstances. Add or correct it.`)
+        wrong(`There is no resource '${one}' in resourceInstances. Add it or correct the name.`)
     for (const [one, other] of clashes(resourceNames.flatMap(member => known.get(member) ?? [])))
       wrong(
-        `'${one.name}' and '${other.name}' both have the static name '${one.staticName}' for the same jurisdictions; a group has one of them.`,
+        `'${one.name}' and '${other.name}' both have the static name '${one.staticName}' for the same jurisdictions; a group can contain only one of them.`,
       )
     const selectionStart = readDateTime(entry.selectionStartTime)
-    const badTime = `'${entry.selectionStartTime}' is no time. Write it as 2026-11-21T12:00:00Z.`
+    const badTime = `'${entry.selectionStartTime}' is not a time. Write it like 2026-11-21T12:00:00Z.`
     if (selectionStart !== undefined) return [{ name, selectionStart, resourceNames }]
     own.at('selectionStartTime').error('badBootstrap', badTime)
     return []

@@ -36,14 +36,14 @@ import type { ValueReport } from './report.ts'
 
 const dataType = about(
   choice(COLUMN_TYPES).default('string'),
-  'What its cells are. Files are checked by it when they are uploaded.',
+  'Type of the cells. Files are validated against it when they are uploaded.',
   'decimal',
 )
 
 /** Defaults to the effective time of the transaction. */
 const selectionTimeBasis = about(
   choice(SELECTION_TIME_BASES).default('transactionEffectiveTime'),
-  'Which time of a transaction decides which contents are in force.',
+  'The time of a transaction that determines which contents are in force.',
   'policyStartTime',
 )
 
@@ -59,12 +59,12 @@ const columnMap = <Column extends z.ZodObject>(column: Column) =>
 
 const isKey = about(
   flag.default(false),
-  'Whether look-ups name a value of it; they name keys in the order of the columns.',
+  'Whether look-ups specify a value of this column. They specify keys in the order of the columns.',
   true,
 )
 const keyColumns = about(
   columnMap(z.strictObject({ dataType, isKey })),
-  'Its columns by their names in the file, at least one.',
+  'The columns by their names in the file. At least one.',
   { state: { isKey: true }, rate: { dataType: 'decimal' } },
 )
 
@@ -72,22 +72,26 @@ const table = z.strictObject({ columns: keyColumns, selectionTimeBasis })
 const rangeTable = z.strictObject({
   columns: keyColumns,
   selectionTimeBasis,
-  rangeStart: about(name, 'The column with the number at which the range of a row starts; no key.', 'from'),
+  rangeStart: about(
+    name,
+    'The column with the number at which the range of a row starts. It must not be a key.',
+    'from',
+  ),
   rangeEnd: about(
     name.optional(),
-    'The column with the number up to which it holds; where another row starts at that number, that row counts. Left out: it ends where the next row starts.',
+    'The column with the number at which the range of a row ends. If another row starts at that number, the other row applies. If omitted: each range ends where the next row starts.',
     'to',
   ),
 })
 const makeDistinct = about(
   flag.default(false),
-  'Whether `GET /resource/{tenantLocator}/constraints/{name}/record` lists each of its values once. Choices of a field are listed once in any case.',
+  'Whether `GET /resource/{tenantLocator}/constraints/{name}/record` lists each value of the column only once. The choices of a field are always listed only once.',
   true,
 )
 const constraintTable = z.strictObject({
   columns: about(
     columnMap(z.strictObject({ dataType, makeDistinct })),
-    'Its columns by their names in the file, at least one.',
+    'The columns by their names in the file. At least one.',
     { make: { makeDistinct: true }, model: {} },
   ),
   selectionTimeBasis,
@@ -98,10 +102,10 @@ const byStaticName = <Entry extends z.ZodType>(entry: Entry) =>
 
 /** Resources brief 4.2; other properties are for user interfaces. */
 const templateSnippet = z.strictObject({
-  displayName: about(text.optional(), 'What people call it. For screens.', 'Letterhead'),
+  displayName: about(text.optional(), 'Name shown to people. For screens only.', 'Letterhead'),
   selectionTimeBasis: about(
     choice(SELECTION_TIME_BASES).optional(),
-    'Which time of a transaction decides which contents are in force. Left out: that of the document.',
+    'The time of a transaction that determines which contents are in force. Default: the time of the document.',
     'currentTime',
   ),
 })
@@ -112,7 +116,7 @@ const EXAMPLE_COLUMNS = { columns: { state: { isKey: true }, rate: { dataType: '
 export const tableDeclarations = {
   tables: about(
     byStaticName(table),
-    'Tables that are resources of the tenant, by static name: what their files look like ([resources](resources.md)). Tables of the archive are not declared.',
+    'Tables that are resources of the tenant, by static name: the format of their files ([resources](resources.md)). Tables of the archive are not declared.',
     { rates: EXAMPLE_COLUMNS },
   ),
   rangeTables: about(byStaticName(rangeTable), 'The same for tables whose rows are ranges of numbers.', {
@@ -128,14 +132,14 @@ export const tableDeclarations = {
   }),
   constraintTables: about(
     byStaticName(constraintTable),
-    'The same for tables that limit what fields may be.',
+    'The same for tables that limit the values of fields.',
     {
       vehicles: { columns: { make: { makeDistinct: true }, model: {} } },
     },
   ),
   templateSnippets: about(
     byStaticName(templateSnippet),
-    'Parts of templates that are resources, by static name. Only those need an entry that are selected for another time than their document.',
+    'Parts of templates that are resources, by static name. Needed only for snippets that are selected at a different time from their document.',
     { letterhead: { selectionTimeBasis: 'currentTime' } },
   ),
 }
@@ -152,7 +156,7 @@ type Tables = {
 const staticNameProblem = (name: string): string | undefined =>
   RESOURCE_NAME.test(name) && name.length <= LONGEST_RESOURCE_NAME
     ? undefined
-    : 'is not a static name: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.'
+    : 'is not a static name: it must begin with a letter or $, optionally after _, and contain only letters, digits, _ and $.'
 
 /** Compiles the declarations and reports contradictions; undefined if there are none. */
 export function compileResourceTables(
@@ -172,12 +176,12 @@ export function compileResourceTables(
         report.at(kind, name).error('badTableDeclaration', `'${name}' ${message}`)
       const problem = staticNameProblem(name)
       if (problem !== undefined) wrong(problem)
-      if (seen.has(name)) wrong('is declared as a table of another kind too; rename one of them.')
-      if (columns.length === 0) wrong('declares no columns; name those of its file.')
+      if (seen.has(name)) wrong('is also declared as a different kind of table; rename one of them.')
+      if (columns.length === 0) wrong('declares no columns; list the columns of its file.')
       const lower = columns.map(column => column.name.trim().toLowerCase())
       const repeated = columns.find((_, at) => lower.indexOf(lower[at]!) !== at)
       if (repeated)
-        wrong(`declares the column '${repeated.name}' twice, in other letters; rename one of them.`)
+        wrong(`declares the column '${repeated.name}' twice, in different case; rename one of them.`)
       seen.add(name)
     }
     return Object.fromEntries(found)
@@ -216,43 +220,48 @@ function boundProblem(
   if (name === undefined) return undefined
   const column = range.columns.find(one => one.name === name)
   if (!column) return `names the column '${name}', which it does not have`
-  if (column.isKey) return `names '${name}', which is a key; a bound is none`
+  if (column.isKey) return `names '${name}', which is a key; a bound must not be a key`
   if (!['string', 'int', 'long', 'decimal'].includes(column.dataType))
-    return `names '${name}', which is a ${column.dataType}; bounds are decimal numbers`
+    return `names '${name}', which has type ${column.dataType}; bounds must be decimal numbers`
   return bound === 'rangeEnd' && name === range.rangeStart ? 'names the same column as rangeStart' : undefined
 }
 
 const offset = z.strictObject({
-  amount: about(wholeNumber, 'How many; negative is before. 10,000 at most either way.', -30),
-  unit: about(choice(CADENCE_UNITS).default('day'), 'What `amount` counts.', 'day'),
+  amount: about(wholeNumber, 'Number of units, at most 10,000. Negative: before.', -30),
+  unit: about(choice(CADENCE_UNITS).default('day'), 'Unit of `amount`.', 'day'),
 })
 
 const cadence = z.strictObject({
   intervalDuration: about(
     wholeNumber.default(1),
-    'How many units lie between two of them, from 1 to 10,000.',
+    'Number of units between two occurrences, from 1 to 10,000.',
     1,
   ),
   durationBasis: about(choice(CADENCE_UNITS), 'The unit.', 'year'),
   limit: about(
     wholeNumber.optional(),
-    'How many there are at most, the first among them. Needed with the anchor `policyEnd`; else they end with the policy.',
+    'Maximum number of occurrences, including the first. Required with the anchor `policyEnd`; otherwise they end with the policy.',
     5,
   ),
 })
 
 const schedule = z.strictObject({
-  anchor: about(choice(ANCHORS), 'The time of the policy that it is counted from.', 'policyStart'),
+  anchor: about(choice(ANCHORS), 'The time of the policy from which the schedule is counted.', 'policyStart'),
   alignment: about(
     choice(ALIGNMENTS).optional(),
-    'Moves it on to the next start of a week (Monday), month or year. Left out: it stays.',
+    'Moves the time forward to the next start of a week (Monday), month or year. If omitted: it is not moved.',
     'monthStart',
   ),
-  offset: about(offset.optional(), 'Moves it by a time, after the alignment.', { amount: -30, unit: 'day' }),
-  cadence: about(cadence.optional(), 'Repeats it. Left out: it comes once.', { durationBasis: 'year' }),
+  offset: about(offset.optional(), 'Moves the time by this amount, after the alignment.', {
+    amount: -30,
+    unit: 'day',
+  }),
+  cadence: about(cadence.optional(), 'Repeats the event. If omitted: it occurs once.', {
+    durationBasis: 'year',
+  }),
   suppressOnStatuses: about(
     orSingle(list(choice(SUPPRESSING_STATUSES))).default([]),
-    'States of the policy in which one is left out; later ones still come.',
+    'States of the policy in which an occurrence is skipped. Later ones still occur.',
     ['cancelled'],
   ),
 })
@@ -263,19 +272,27 @@ export const customEventDeclarations = about(
     z.strictObject({
       type: about(
         name,
-        'What stream and webhooks call it: `custom.` and one to four words, each once in the file.',
+        'Name of the event in the stream and in webhooks: `custom.` and one to four words. Unique in the file.',
         'custom.policy.anniversary',
       ),
       schedule: about(
         schedule.optional(),
-        'When it comes by itself. Left out: only plugins emit it. At most 50 events have one.',
+        'When the event is emitted automatically. If omitted: only plugins emit it. At most 50 events can have a schedule.',
         { anchor: 'policyStart', cadence: { durationBasis: 'year' } },
       ),
-      isPersisted: about(flag.default(true), 'Every event is kept, so `false` only gets a warning.', true),
-      products: about(textList.optional(), 'The products whose policies it is for. Left out: all.', ['home']),
+      isPersisted: about(
+        flag.default(true),
+        'Every event is persisted, so `false` only causes a warning.',
+        true,
+      ),
+      products: about(
+        textList.optional(),
+        'The products to whose policies the event applies. Default: all.',
+        ['home'],
+      ),
     }),
   ).default([]),
-  'Events of your own, which plugins emit or the calendar causes.',
+  'Custom events, which plugins emit or a schedule causes.',
   [{ type: 'custom.policy.anniversary', schedule: { anchor: 'policyStart' } }],
 )
 
@@ -296,21 +313,21 @@ export function compileCustomEvents(
   for (const [index, event] of present(declared)) {
     const own = report.at(index)
     const { type, isPersisted, products = [] } = event
-    const badType = `'${type}' is no type of a custom event. Write it like 'custom.policy.anniversary'.`
+    const badType = `'${type}' is not a type of a custom event. Write it like 'custom.policy.anniversary'.`
     if (!isCustomEventType(type)) own.at('type').error('badCustomEvent', badType)
     const repeated = `The type '${type}' is declared twice. Remove or rename one of the two.`
     if (definitions.has(type)) own.at('type').error('badCustomEvent', repeated)
-    const kept = `'${type}' is not to be persisted. Every event is kept in the stream, and this one too.`
+    const kept = `'${type}' is declared as not persisted, but every event is kept in the stream.`
     if (!isPersisted) own.at('isPersisted').warning('customEventKept', kept)
     for (const product of products) {
-      const unknown = `There is no product '${product}'. Name products by their folders.`
+      const unknown = `There is no product '${product}'. Refer to products by their folders.`
       if (!productNames.includes(product)) own.at('products').error('badCustomEvent', unknown)
     }
     checkSchedule(event, own.at('schedule'))
     definitions.set(type, definitionOf(event))
   }
   const { length: scheduled } = [...definitions.values()].filter(({ schedule }) => schedule !== undefined)
-  const tooMany = `${scheduled} events have a schedule; there may be ${MOST_SCHEDULES}.`
+  const tooMany = `${scheduled} events have a schedule; at most ${MOST_SCHEDULES} can have one.`
   if (scheduled > MOST_SCHEDULES) report.error('badCustomEvent', tooMany)
   return [...definitions.values()]
 }
@@ -320,16 +337,16 @@ function checkSchedule({ type, schedule }: CustomEventFile, report: ValueReport)
   if (offset && Math.abs(offset.amount) > LARGEST_AMOUNT)
     report
       .at('offset', 'amount')
-      .error('badCustomEvent', `An offset is ${LARGEST_AMOUNT} at most, before or after.`)
+      .error('badCustomEvent', `An offset can be at most ${LARGEST_AMOUNT}, before or after.`)
   if (!cadence) return
   const { intervalDuration, limit } = cadence
   const ofCadence = report.at('cadence')
-  const badInterval = `An interval is from 1 to ${LARGEST_AMOUNT}.`
+  const badInterval = `An interval must be from 1 to ${LARGEST_AMOUNT}.`
   if (intervalDuration < 1 || intervalDuration > LARGEST_AMOUNT)
     ofCadence.at('intervalDuration').error('badCustomEvent', badInterval)
   if (limit !== undefined && (limit < 1 || limit > LARGEST_AMOUNT))
-    ofCadence.at('limit').error('badCustomEvent', `A limit is from 1 to ${LARGEST_AMOUNT}.`)
-  const endless = `'${type}' is counted from the end of the policy, and would come for ever. Give its cadence a limit.`
+    ofCadence.at('limit').error('badCustomEvent', `A limit must be from 1 to ${LARGEST_AMOUNT}.`)
+  const endless = `'${type}' is counted from the end of the policy and would repeat forever. Give its cadence a limit.`
   if (anchor === 'policyEnd' && limit === undefined) ofCadence.error('badCustomEvent', endless)
 }
 

@@ -19,30 +19,34 @@ import {
 import { documentList } from './product/document-file.ts'
 
 const displayName = (what: string, example: string) =>
-  about(text.optional(), `What people call ${what}. Left out, it is made of the name.`, example)
+  about(text.optional(), `Name of ${what} shown to people. Default: derived from the name.`, example)
 
 const fieldsOf = (owner: string) =>
-  about(fieldList.default([]), `What is asked about ${owner}, in the order of screens. Left out: nothing.`, [
+  about(fieldList.default([]), `The fields of ${owner}, in the order of screens. Default: none.`, [
     { name: 'note', type: 'string', optional: true },
   ])
 
 const documentsOf = (when: string) =>
-  about(documentList, `What is made ${when}. Left out: none.`, [
+  about(documentList, `The documents to create ${when}. Default: none.`, [
     { displayName: 'Schedule', fileName: 'schedule.pdf', templateName: 'schedule.template.liquid' },
   ])
 
 /** The format of published archives. Bindery's own is `endReminders`, with a number of days. */
 const reminder = z.strictObject({
-  name: about(name, 'What the event calls it.', 'renewal_offer'),
-  enabled: about(flag.default(true), '`false` keeps it from being sent.', true),
-  from: about(choice(['policy.end']).default('policy.end'), 'What it is counted from.', 'policy.end'),
+  name: about(name, 'Name of the reminder in the event.', 'renewal_offer'),
+  enabled: about(flag.default(true), 'Whether the reminder is sent.', true),
+  from: about(
+    choice(['policy.end']).default('policy.end'),
+    'The time from which it is counted.',
+    'policy.end',
+  ),
   /** For example `-7d`. */
-  offset: about(text, 'How long before: days or weeks, as `-7d` or `-2w`.', '-42d'),
+  offset: about(text, 'Time before the end: days or weeks, such as `-7d` or `-2w`.', '-42d'),
 })
 
 const endReminder = z.strictObject({
-  name: about(name, 'What the event `policy.end.reminder` calls it.', 'renewal_offer'),
-  daysBefore: about(days, 'How many days before the end of the term it is sent.', 42),
+  name: about(name, 'Name of the reminder in the event `policy.end.reminder`.', 'renewal_offer'),
+  daysBefore: about(days, 'Number of days before the end of the term when it is sent.', 42),
 })
 
 /** `Days` and `days` are also accepted. */
@@ -51,21 +55,21 @@ const paymentTermsUnit = z.preprocess(asUnit, z.enum(['day']))
 const paymentTerms = z.strictObject({
   amount: about(
     days.default(0),
-    'How many days before an installment is due its invoice is made; it is due by the end of the day on which its period begins. The first is invoiced at once.',
+    "Number of days from the invoice of an installment to its due date. Payment is due by the end of the day on which the installment's period begins. The first installment is invoiced immediately.",
     14,
   ),
-  unit: about(paymentTermsUnit.default('day'), 'What `amount` counts; there are only days.', 'day'),
+  unit: about(paymentTermsUnit.default('day'), 'Unit of `amount`; only days are possible.', 'day'),
 })
 
 const paymentSchedule = z.strictObject({
   type: about(
     choice(PAYMENT_SCHEDULE_TYPES),
-    'How often an installment begins; `total` is the whole term at once.',
+    'How often an installment begins; `total` bills the whole term in one installment.',
     'monthly',
   ),
   name: about(
     name.optional(),
-    'What requests call it (`paymentScheduleName`). Left out: its `type`.',
+    'Name of the schedule in requests (`paymentScheduleName`). Default: its `type`.',
     'monthly',
   ),
   displayName: displayName('it', 'Every month'),
@@ -74,12 +78,12 @@ const paymentSchedule = z.strictObject({
 const lapse = z.strictObject({
   gracePeriodDays: about(
     days.optional(),
-    'Days from the due time of an unpaid invoice to the lapse of its policy. Left out: unpaid policies go on.',
+    'Days from the due time of an unpaid invoice to the lapse of its policy. If omitted: unpaid policies continue.',
     30,
   ),
   reinstatementPeriodDays: about(
     days.optional(),
-    'Days from a lapse during which the policy can be reinstated, where the product has no cancellations.json. Left out: not at all.',
+    'Days after a lapse during which the policy can be reinstated, if the product has no cancellations.json. If omitted: it cannot be reinstated.',
     60,
   ),
 })
@@ -87,12 +91,12 @@ const lapse = z.strictObject({
 const invoicing = z.strictObject({
   generatingEvent: about(
     choice(['accept', 'issue']).default('issue'),
-    'The step at which new business is billed. With `accept` a policy can be paid before it is issued. Endorsements, renewals and reinstatements are billed when they are accepted, and cancellations when they are issued, in any case.',
+    'The step at which new business is billed. With `accept` a policy can be paid before it is issued. Endorsements, renewals and reinstatements are always billed when they are accepted, and cancellations when they are issued.',
     'accept',
   ),
   carryForwardBelow: about(
     amount.optional(),
-    "Invoices of less than this, in the tenant's currency, are not asked for: the next of their plan asks for them. From 0. Left out: none is.",
+    "Invoices below this amount, in the tenant's currency, are carried forward to the next invoice of their plan. From 0. If omitted: none are.",
     2.5,
   ),
 })
@@ -100,14 +104,14 @@ const invoicing = z.strictObject({
 const cancellations = z.strictObject({
   proration: about(
     choice(['30E360', 'actual', 'actualMilliseconds']).default('30E360'),
-    'How `POST /policy/{policyLocator}/cancel`, and a lapse where the product has no cancellations.json, divide premiums by time. `30E360` and `actual` are one: whole months and parts of months, as all other changes do; `actualMilliseconds` is by the clock.',
+    'How `POST /policy/{policyLocator}/cancel`, and a lapse if the product has no cancellations.json, prorate premiums. `30E360` and `actual` are the same: by whole months and parts of months, like all other changes; `actualMilliseconds` prorates by exact time.',
     '30E360',
   ),
 })
 
 const plugin = z.strictObject({
-  path: about(name, 'The script below `scripts/` that exports the function.', 'main/rater.js'),
-  enabled: about(flag.default(true), 'Whether it takes the place of templates and built-in rules.', true),
+  path: about(name, 'The script under `scripts/` that exports the function.', 'main/rater.js'),
+  enabled: about(flag.default(true), 'Whether the function replaces templates and built-in rules.', true),
 })
 
 /** products/<product>/policy/policy.json */
@@ -116,38 +120,38 @@ export const policyFile = z.strictObject({
   fields: fieldsOf('the policy as a whole'),
   strict: about(
     flag.default(false),
-    'Whether mistakes that could change a price are errors: a deploy refuses them, and pricing refuses what it does not find ([strict](strict.md)).',
+    'Whether mistakes that could change a price are errors: deployments reject them, and pricing rejects data that it does not find ([strict](strict.md)).',
     true,
   ),
   /** The field whose value is the jurisdiction. Default `jurisdiction`. */
   jurisdictionField: about(
     name.optional(),
-    'The field (a single string, select or lookup) whose value says where the policy is, by which resources differ. Left out: the field `jurisdiction`, if there is one.',
+    'The field (a single string, select or lookup) whose value is the jurisdiction of the policy, by which resources can differ. Default: the field `jurisdiction`, if there is one.',
     'state',
   ),
   requiresJurisdiction: about(
     flag.default(false),
-    'Whether no policy is quoted without a jurisdiction. Its field is then needed, and has no condition.',
+    'Whether a policy cannot be quoted without a jurisdiction. Its field is then required and must not have a condition.',
     true,
   ),
-  documents: documentsOf('for a policy, and for its renewals where the product has no renewals.json'),
+  documents: documentsOf('for a policy, and for its renewals if the product has no renewals.json'),
   paymentSchedules: about(
     list(paymentSchedule).optional(),
-    'How policyholders may pay; the first is used where a request names none. Left out: one, `upfront`, of type `total`.',
+    'The payment schedules that policyholders can choose from. The first is the default for requests. If omitted: one schedule, `upfront`, of type `total`.',
     [{ type: 'monthly', name: 'monthly', displayName: 'Every month' }],
   ),
   defaultPaymentTerms: about(
     paymentTerms.default({ amount: 0, unit: 'day' }),
-    'How long policyholders have to pay. Left out: an installment is invoiced on the day on which it is due.',
+    'The time that policyholders have to pay. Default: an installment is invoiced on the day on which it is due.',
     { amount: 14, unit: 'day' },
   ),
-  lapse: about(lapse.default({}), 'What becomes of a policy that is not paid.', { gracePeriodDays: 30 }),
-  invoicing: about(invoicing.default({ generatingEvent: 'issue' }), 'When invoices are made.', {
+  lapse: about(lapse.default({}), 'What happens to a policy that is not paid.', { gracePeriodDays: 30 }),
+  invoicing: about(invoicing.default({ generatingEvent: 'issue' }), 'When invoices are issued.', {
     generatingEvent: 'accept',
   }),
   cancellations: about(
     cancellations.default({ proration: '30E360' }),
-    'How the older lapses and cancellations give back. Types of cancellation are in cancellations.json.',
+    'How refunds of older lapses and cancellations are computed. Types of cancellation are in cancellations.json.',
     { proration: '30E360' },
   ),
   plugins: about(
@@ -155,28 +159,28 @@ export const policyFile = z.strictObject({
       .record(z.string(), plugin)
       .default({})
       .meta({ propertyNames: { enum: PLUGIN_FUNCTIONS } }),
-    "The functions that the product takes from scripts, by the function's name ([plugins](plugins.md)).",
+    'The functions of scripts that the product uses, by the name of the function ([plugins](plugins.md)).',
     { getPerilRates: { path: 'main/rater.js', enabled: true } },
   ),
   externalRater: about(
     name.optional(),
-    'The service that rates, before any plugin or template: an integration of the tenant ([external services](integrations.md)).',
+    'The service that rates, instead of any plugin or template: an integration of the tenant ([external services](integrations.md)).',
     'rating_house',
   ),
   reminders: about(
     orSingle(list(reminder)).default([]),
-    'The older form of `endReminders`; a single one need not be in a list.',
+    'The older form of `endReminders`. A single reminder does not have to be in a list.',
     [{ name: 'renewal_offer', from: 'policy.end', offset: '-42d' }],
   ),
   endReminders: about(
     list(endReminder).default([]),
-    'Events that tell other systems that a term is about to end.',
+    'Events that notify other systems that a term is about to end.',
     [{ name: 'renewal_offer', daysBefore: 42 }],
   ),
   /** For user interfaces only. */
   searchSummary: about(
     z.unknown().optional(),
-    'Fields that a list of policies shows. For screens; the service reads nothing of it.',
+    'Fields to show in lists of policies. For screens only; the service does not use it.',
     ['insured_name'],
   ),
 })
@@ -186,7 +190,7 @@ export type PolicyFile = z.infer<typeof policyFile>
 const ofFile = (what: string, example: string) =>
   about(
     name.optional(),
-    `What requests, templates and plugins call ${what}. It should be that of its file or folder, which counts where this is left out.`,
+    `Name of ${what} in requests, templates and plugins. It should match its file or folder, whose name is the default.`,
     example,
   )
 
@@ -198,12 +202,12 @@ export const exposureFile = z.strictObject({
   /** Look-ups that user interfaces of older systems made. */
   externalDataCalls: about(
     z.unknown().optional(),
-    'Look-ups that screens of older systems made. The service reads nothing of it.',
+    'Look-ups that screens of older systems made. The service does not use it.',
     [],
   ),
 })
 
-const AS_ASKED = 'Used where a request says nothing of it. From 0.'
+const AS_ASKED = 'Default for requests that do not set it. From 0.'
 const UNLIMITED = 'or `unlimited`'
 
 /** …/exposures/<exposure>/perils/<peril>.json */
@@ -213,29 +217,33 @@ export const perilFile = z.strictObject({
   fields: fieldsOf('this cover'),
   indemnityPerItem: about(
     unlessBlank(indemnity),
-    `The most that is paid for one item, ${UNLIMITED}. ${AS_ASKED}`,
+    `Maximum paid for one item, ${UNLIMITED}. ${AS_ASKED}`,
     10000,
   ),
   indemnityPerEvent: about(
     unlessBlank(indemnity),
-    `The most that is paid for one event, ${UNLIMITED}. ${AS_ASKED}`,
+    `Maximum paid for one event, ${UNLIMITED}. ${AS_ASKED}`,
     1000000,
   ),
   indemnityInAggregate: about(
     unlessBlank(indemnity),
-    `The most that is paid for all events of a term, ${UNLIMITED}. ${AS_ASKED}`,
+    `Maximum paid for all events of a term, ${UNLIMITED}. ${AS_ASKED}`,
     'unlimited',
   ),
-  deductible: about(unlessBlank(amount), `What the insured bears of each loss. ${AS_ASKED}`, 2500),
-  lumpSumPayment: about(unlessBlank(amount), `A sum that is paid whatever the loss. ${AS_ASKED}`, 50000),
+  deductible: about(unlessBlank(amount), `The part of each loss that the insured bears. ${AS_ASKED}`, 2500),
+  lumpSumPayment: about(
+    unlessBlank(amount),
+    `A fixed sum paid for a loss, regardless of its size. ${AS_ASKED}`,
+    50000,
+  ),
 })
 
 const endorsement = z.strictObject({
-  name: about(name, 'What requests call this kind of change (`endorsementName`).', 'change_of_cover'),
+  name: about(name, 'Name of this type of endorsement in requests (`endorsementName`).', 'change_of_cover'),
   displayName: displayName('it', 'Change of cover'),
   reprice: about(
     choice(['never', 'always', 'all', 'input']).default('never'),
-    'What the change does to the premium after it: `never` keeps it, divided by time; `always` rates again what was changed; `all` rates everything again; `input` asks each request for `reprice`, true or false.',
+    'Effect of the endorsement on the premium after it: `never` keeps and prorates it; `always` rates the changed parts again; `all` rates everything again; `input` requires `reprice`, true or false, in each request.',
     'always',
   ),
   documents: documentsOf('for such an endorsement'),
@@ -245,7 +253,7 @@ const endorsement = z.strictObject({
 export const endorsementsFile = z.strictObject({
   endorsements: about(
     list(endorsement).default([]),
-    'The kinds of change that a policy may have during its term; of others there are none.',
+    'The types of endorsement that a policy can have during its term. No others are possible.',
     [{ name: 'change_of_cover', reprice: 'always' }],
   ),
 })
@@ -254,14 +262,22 @@ export const endorsementsFile = z.strictObject({
 export const renewalsFile = z.strictObject({ documents: documentsOf('for a renewal') })
 
 const holdback = z.strictObject({
-  amount: about(amount.optional(), "So much in the tenant's currency, from 0. Not beside `percent`.", 50),
-  percent: about(amount.optional(), 'This share of it, from 0 to 100. Not beside `amount`.', 10),
+  amount: about(
+    amount.optional(),
+    "A fixed amount in the tenant's currency, from 0. Not together with `percent`.",
+    50,
+  ),
+  percent: about(
+    amount.optional(),
+    'A percentage of the refund, from 0 to 100. Not together with `amount`.',
+    10,
+  ),
 })
 
 const reinstatement = z.strictObject({
   defaultDeadlineDays: about(
     days.optional(),
-    "Days from a reinstatement's creation to when it must be issued, unless its request says otherwise. Left out: there is no deadline.",
+    'Days from the creation of a reinstatement to its deadline for issue, unless the request sets another. If omitted: there is no deadline.',
     30,
   ),
   documents: documentsOf('for a reinstatement after such a cancellation'),
@@ -270,28 +286,28 @@ const reinstatement = z.strictObject({
 const cancellationType = z.strictObject({
   name: about(
     name,
-    'What requests call it (`name`), and answers (`cancellationName`). A type with the name `lapse` is the one of policies that are not paid.',
+    'Name of the type in requests (`name`) and answers (`cancellationName`). The type with the name `lapse` is for policies that are not paid.',
     'insured_request',
   ),
   title: about(
     text.optional(),
-    'What people call it. Left out, it is made of the name.',
+    'Name shown to people. Default: derived from the name.',
     "At the insured's request",
   ),
   documents: documentsOf('for such a cancellation'),
   cancellationCategories: about(
     textList.default([]),
-    'Reasons, of which a request names one. Where one type has some all should, or none.',
+    'Categories, one of which a request must name. Either all types should have categories, or none.',
     ['sold', 'replaced'],
   ),
   holdback: about(
     holdback.optional(),
-    'What is kept of the premium that it would give back: an amount or a percentage. Left out: nothing.',
+    'The part of the refunded premium that is held back: an amount or a percentage. If omitted: none.',
     { percent: 10 },
   ),
   reinstatement: about(
     reinstatement.optional(),
-    'How it can be undone. Left out: without a deadline and without documents.',
+    'How the cancellation can be reversed. If omitted: without a deadline and without documents.',
     { defaultDeadlineDays: 30 },
   ),
 })
@@ -300,17 +316,17 @@ const cancellationType = z.strictObject({
 export const cancellationsFile = z.strictObject({
   cancellationTypes: about(
     list(cancellationType).default([]),
-    'The kinds of cancellation, each with its terms.',
+    'The types of cancellation, each with its terms.',
     [{ name: 'insured_request' }],
   ),
 })
 
 const fee = z.strictObject({
-  name: about(name, 'What `add_fee` and plugins call it.', 'policy_fee'),
+  name: about(name, 'Name of the fee for `add_fee` and plugins.', 'policy_fee'),
   displayName: displayName('it', 'Policy fee'),
   proration: about(
     choice(['proratable', 'flat']).default('proratable'),
-    'Whether a change or cancellation divides it by time, or it stays as it is.',
+    'Whether a change or cancellation prorates the fee, or it stays the same.',
     'flat',
   ),
 })
@@ -319,7 +335,7 @@ const fee = z.strictObject({
 export const feesFile = z.strictObject({
   fees: about(
     list(fee).default([]),
-    'The fees that there are. How much they come to is said by policy.calculations.liquid, by hand or by `createInstallments`.',
+    'The fees of the product. Their amounts are set by policy.calculations.liquid, by requests, or by `createInstallments`.',
     [{ name: 'policy_fee', proration: 'flat' }],
   ),
 })
@@ -327,7 +343,7 @@ export const feesFile = z.strictObject({
 const tax = z.strictObject({
   name: about(
     name,
-    'What answers and documents call it; also the name of its script, `taxes/<name>.premium.liquid`.',
+    'Name of the tax in answers and documents, and of its script, `taxes/<name>.premium.liquid`.',
     'insurance_tax',
   ),
   displayName: displayName('it', 'Insurance tax'),
@@ -337,7 +353,7 @@ const tax = z.strictObject({
 export const taxesFile = z.strictObject({
   taxes: about(
     list(tax).default([]),
-    'The taxes on premiums. Each script runs for each peril, on its premium.',
+    'The taxes on premiums. Each script runs for the premium of each peril.',
     [{ name: 'insurance_tax' }],
   ),
 })

@@ -25,49 +25,49 @@ import type { ValueReport } from './report.ts'
 
 /** The type of an item defaults to string. */
 const secretItem = z.strictObject({
-  dataType: about(choice(SECRET_DATA_TYPES).default('string'), 'What kind of value the item has.', 'string'),
+  dataType: about(choice(SECRET_DATA_TYPES).default('string'), "The type of the item's value.", 'string'),
 })
 const secretDeclaration = z.strictObject({
-  items: about(z.record(z.string(), secretItem), 'Its items by name: letters, digits, `_`, `-` and `$`.', {
+  items: about(z.record(z.string(), secretItem), 'The items by name: letters, digits, `_`, `-` and `$`.', {
     apiKey: { dataType: 'string' },
   }),
 })
 
 const jurisdiction = z.strictObject({
-  displayName: about(text.optional(), 'What people call it. For screens.', 'California'),
+  displayName: about(text.optional(), 'Name shown to people. For screens only.', 'California'),
 })
 
 /** A strict object, so that an unknown property is reported and ignored. */
 export const configFile = z.strictObject({
   timezone: about(
     name.optional(),
-    'The time zone of the IANA database in which days begin and months are counted. Needed as soon as there is a product.',
+    'The time zone in which days begin and months are counted, by its name in the IANA database. Required once there is a product.',
     'Europe/Berlin',
   ),
   currency: about(
     name.optional(),
-    'The currency of all amounts, a code of ISO 4217. Needed as soon as there is a product.',
+    'The currency of all amounts, an ISO 4217 code. Required once there is a product.',
     'EUR',
   ),
   improvedRating: about(
     flag.optional(),
-    'A switch of older systems. Bindery rates the same with it and without.',
+    'A switch of older systems, which Bindery accepts but ignores.',
     true,
   ),
   features: about(
     z.record(z.string(), flag).default({}),
-    'Switches by name. `property.endorsement.policy.end.enabled` lets endorsements move the end of a policy; `property.product.versioning.m2.enabled` asks for a versioned tenant. Others do nothing.',
+    'Switches by name. `property.endorsement.policy.end.enabled` lets endorsements move the end of a policy; `property.product.versioning.m2.enabled` requires a versioned tenant. Others have no effect.',
     { 'property.endorsement.policy.end.enabled': true },
   ),
   secrets: about(
     z.record(z.string(), secretDeclaration).default({}),
-    'Secrets that the tenant is to have, by static name: only what they look like, never a value ([resources](resources.md)).',
+    'The secrets of the tenant, by static name: their items and types, never their values ([resources](resources.md)).',
     { rater: { items: { apiKey: { dataType: 'string' } } } },
   ),
   /** The properties of an entry are for user interfaces. */
   jurisdictions: about(
     z.record(z.string(), jurisdiction.optional()).default({}),
-    'Where policies can be, by the values of their jurisdiction; 64 characters each. Left out: any text.',
+    'The jurisdictions that policies can have, by name, with at most 64 characters each. If omitted: any text is permitted.',
     { CA: { displayName: 'California' }, NY: {} },
   ),
   customEvents: customEventDeclarations,
@@ -84,8 +84,8 @@ const PLACEHOLDERS = { timeZone: 'UTC' as TimeZone, currency: 'XXX' as CurrencyC
 
 /** What an author must write (brief 5.1). */
 const REQUIRED = {
-  timezone: `"timezone" with a name of the IANA database, like "Europe/Berlin"`,
-  currency: `"currency" with a code of ISO 4217, like "EUR"`,
+  timezone: `"timezone" with a name of the IANA database, such as "Europe/Berlin"`,
+  currency: `"currency" with an ISO 4217 code, such as "EUR"`,
 } as const
 
 /**
@@ -106,13 +106,13 @@ export function compileSettings(archive: Archive, productNames: readonly string[
   checkSecrets(value.secrets, report.at('secrets'))
   const zone = value.timezone === undefined ? PLACEHOLDERS.timeZone : timeZone(value.timezone)
   if (zone === undefined) {
-    const message = `'${value.timezone}' is no time zone of the IANA database. Use a name like 'Europe/Berlin'.${report.suggestion(value.timezone!, Intl.supportedValuesOf('timeZone'))}`
+    const message = `'${value.timezone}' is not a time zone of the IANA database. Use a name like 'Europe/Berlin'.${report.suggestion(value.timezone!, Intl.supportedValuesOf('timeZone'))}`
     report.at('timezone').error('unknownTimeZone', message)
   }
   const currency =
     value.currency === undefined ? PLACEHOLDERS.currency : currencyCode(value.currency.toUpperCase())
   if (currency === undefined) {
-    const message = `'${value.currency}' is no currency code of ISO 4217. Use three letters like 'EUR'.${report.suggestion(value.currency!, Intl.supportedValuesOf('currency'))}`
+    const message = `'${value.currency}' is not an ISO 4217 currency code. Use three letters like 'EUR'.${report.suggestion(value.currency!, Intl.supportedValuesOf('currency'))}`
     report.at('currency').error('unknownCurrency', message)
   }
   const resources = compileResourceTables(value, report)
@@ -135,11 +135,11 @@ export function compileSettings(archive: Archive, productNames: readonly string[
 /** Reports invalid names (resources brief 0.3 and 5). */
 function checkSecrets(secrets: Configuration['secrets'], report: ValueReport): void {
   for (const [staticName, { items }] of Object.entries(secrets)) {
-    const message = `'${staticName}' is not a static name. Begin with a letter, $ or _ and a letter, and use letters, digits, _ and $, ${LONGEST_RESOURCE_NAME} at most.`
+    const message = `'${staticName}' is not a static name. It must begin with a letter or $, optionally after _, and contain only letters, digits, _ and $, at most ${LONGEST_RESOURCE_NAME}.`
     if (!RESOURCE_NAME.test(staticName) || staticName.length > LONGEST_RESOURCE_NAME)
       report.at(staticName).error('badName', message)
     for (const item of Object.keys(items)) {
-      const badItem = `'${item}' is no name of a secret's item. Use letters, digits, _, - and $, 128 at most.`
+      const badItem = `'${item}' is not a name for an item of a secret. Use letters, digits, _, - and $, at most 128 characters.`
       if (!SECRET_ITEM_NAME.test(item)) report.at(staticName, 'items', item).error('badName', badItem)
     }
   }
@@ -149,7 +149,7 @@ function checkSecrets(secrets: Configuration['secrets'], report: ValueReport): v
 function compileJurisdictions(declared: Readonly<Record<string, unknown>>, report: ValueReport): string[] {
   const names = Object.keys(declared)
   for (const name of names) {
-    const message = `'${name}' is no jurisdiction: it has 1 to ${LONGEST_JURISDICTION} characters, and no blanks around them.`
+    const message = `'${name}' is not a jurisdiction: it must have 1 to ${LONGEST_JURISDICTION} characters, and no surrounding blanks.`
     if (name !== name.trim() || name === '' || name.length > LONGEST_JURISDICTION)
       report.at(name).error('badJurisdiction', message)
   }
@@ -173,26 +173,28 @@ export function withJurisdiction(
   const field = fields.find(one => one.name === (named ?? DEFAULT_JURISDICTION_FIELD))
   if (!field) {
     if (named !== undefined)
-      wrong(`The policy has no field '${named}'. Define it, or name the one that is the jurisdiction.`)
+      wrong(`The policy has no field '${named}'. Define it, or name the field that is the jurisdiction.`)
     else if (requiresJurisdiction)
       wrong(
-        `The product requires a jurisdiction, and the policy has no field '${DEFAULT_JURISDICTION_FIELD}'. Define it, or name another by 'jurisdictionField'.`,
+        `The product requires a jurisdiction, but the policy has no field '${DEFAULT_JURISDICTION_FIELD}'. Define it, or name a different field in 'jurisdictionField'.`,
       )
     return { fields }
   }
   if (!JURISDICTION_TYPES.has(field.type) || field.repeatable) {
     // A field that only happens to have the default name means something else.
     if (named !== undefined || requiresJurisdiction)
-      wrong(`'${field.name}' cannot be the jurisdiction: that is one value of type string, select or lookup.`)
+      wrong(
+        `'${field.name}' cannot be the jurisdiction: it must be a single value of type string, select or lookup.`,
+      )
     return { fields }
   }
   if (requiresJurisdiction && field.conditions.length > 0)
     wrong(
-      `The product requires a jurisdiction, and '${field.name}' applies under a condition only. Remove the condition.`,
+      `The product requires a jurisdiction, but '${field.name}' applies only under a condition. Remove the condition.`,
     )
   const undeclared = (field.values ?? []).filter(value => jurisdictions && !jurisdictions.includes(value))
   const shown = undeclared.slice(0, MOST_SHOWN).map(value => `'${value}'`)
-  const message = `'${field.name}' may be ${shown.join(', ')}, which config.json does not declare under 'jurisdictions'; no resource can be for it.`
+  const message = `'${field.name}' can be ${shown.join(', ')}, which config.json does not declare under 'jurisdictions', so no resource can be in force there.`
   if (undeclared.length > 0) report.at('fields').warning('undeclaredJurisdiction', message)
   const required = (one: FieldDefinition): FieldDefinition =>
     one === field && requiresJurisdiction ? { ...one, optional: false } : one

@@ -25,7 +25,7 @@ export function readTables(productNames: readonly string[], archive: Archive): T
       own.set(name, table)
       const first = tables.ofTenant.get(name) ?? table
       tables.ofTenant.set(name, first)
-      const message = `'${first.path}' has another content. Each product uses its own; products without one use the first. Rename one to keep them apart.`
+      const message = `'${first.path}' has different contents. Each product uses its own table; products without one use the first. Rename one to tell them apart.`
       if (table.rows.length > 0 && first.rows.length > 0 && !haveEqualContent(first, table))
         archive.report.at({ path }).warning('tablesDiffer', message)
     }
@@ -56,7 +56,7 @@ function readTable(file: ArchiveFile, report: ArchiveReport): LookupTable | unde
   const columns = readColumns(path, header, report)
   if (columns === undefined) return undefined
   const delimiter = wrongDelimiter(columns)
-  const oneColumn = `The columns are separated by ${delimiter}, so the table has one column only. Separate them by commas.`
+  const oneColumn = `The columns are separated by ${delimiter}, so the table has only one column. Separate them with commas.`
   if (delimiter !== undefined) report.at({ path, line: header.line }).warning('wrongDelimiter', oneColumn)
   const misfits = read.filter(row => !fitsColumns(row, columns.length, path, report))
   if (!isSound || misfits.length > 0) return undefined
@@ -72,7 +72,7 @@ function readTable(file: ArchiveFile, report: ArchiveReport): LookupTable | unde
 function fitsColumns({ line, cells }: CsvRow, count: number, path: string, report: ArchiveReport): boolean {
   while (cells.length > count && cells.at(-1) === '') cells.pop()
   if (cells.length === count) return true
-  const message = `The row has ${cells.length} cells, the header ${count}. Add or remove commas, or quote cells that contain one.`
+  const message = `The row has ${cells.length} cells, but the header has ${count}. Add or remove commas, or quote cells that contain one.`
   report.at({ path, line }).error('badTable', message)
   return false
 }
@@ -127,7 +127,7 @@ function readColumns(path: string, header: CsvRow, report: ArchiveReport): strin
   const repeated = columns.find((column, index) => columns.indexOf(column) !== index)
   if (columns.includes('') || repeated !== undefined) {
     const message = repeated
-      ? `The header names the column '${repeated}' twice. Rename one of them.`
+      ? `The header contains the column '${repeated}' twice. Rename one of them.`
       : 'A column has no name. Name it in the header.'
     own.error('badTable', message)
     return undefined
@@ -153,7 +153,7 @@ function warnOfRepeatedKeys(
     const first = firstLines.get(key) ?? line
     firstLines.set(key, first)
     if (first === line) continue
-    const message = `The key '${key}' stands in line ${first} already, which counts. Remove one of the two rows.`
+    const message = `The key '${key}' is already in line ${first}, which counts. Remove one of the two rows.`
     report.at({ path, line }).warning('duplicateTableKey', message)
   }
 }

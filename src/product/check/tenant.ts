@@ -14,7 +14,7 @@ import { about, filledText, list, name, present, text, textList } from './json/s
 
 /** payment.json, and policyholder.dictionary.json, which may also consist of the list alone. */
 export const fieldsFile = z.strictObject({
-  fields: about(fieldList.default([]), 'What is asked, in the order of screens.', [
+  fields: about(fieldList.default([]), 'The fields, in the order of screens.', [
     { name: 'email', type: 'email', searchable: true },
   ]),
 })
@@ -22,19 +22,19 @@ export const dictionaryFile = (root: unknown): z.ZodType<FieldFiles | z.infer<ty
   Array.isArray(root) ? fieldList : fieldsFile
 
 const user = {
-  name: about(text.optional(), 'What people call the user. Left out: the `username`.', 'Alice Agent'),
+  name: about(text.optional(), 'Name of the user shown to people. Default: the `username`.', 'Alice Agent'),
   password: about(
     filledText,
-    'The password, as it is. The users of the file are for test tenants only.',
+    'The password in plain text. The users in this file are only for test tenants.',
     'password',
   ),
   roles: about(
     textList.default([]),
-    'Keys of roles.json, or `admin`, `read-only` or `claims-only`. Without one a user may do everything with policy data but deploy.',
+    'Keys of roles.json, or `admin`, `read-only` or `claims-only`. A user without roles can do everything with policy data, but cannot deploy.',
     ['agent'],
   ),
 }
-const USERNAME = 'What the user signs in with, each once in the file.'
+const USERNAME = 'Name with which the user signs in. Unique in the file.'
 const namedUser = z.strictObject({ username: about(name, USERNAME, 'alice.agent'), ...user })
 
 type TestUserEntry = { path: JsonPath; user: z.infer<typeof namedUser> }
@@ -42,7 +42,7 @@ type TestUserEntry = { path: JsonPath; user: z.infer<typeof namedUser> }
 const entries = (path: JsonPath, users: (z.infer<typeof namedUser> | undefined)[]): TestUserEntry[] =>
   present(users).map(([index, one]) => ({ path: [...path, index], user: one }))
 
-const userList = about(list(namedUser), 'Who may sign in to a test tenant.', [
+const userList = about(list(namedUser), 'The users who can sign in to a test tenant.', [
   { username: 'alice.agent', password: 'password', roles: ['agent'] },
 ])
 
@@ -55,7 +55,7 @@ export const mappedUsers = z
     z.string(),
     z
       .strictObject({
-        username: about(name.optional(), `${USERNAME} Left out: its key.`, 'alice.agent'),
+        username: about(name.optional(), `${USERNAME} Default: its key.`, 'alice.agent'),
         ...user,
       })
       .optional(),
@@ -73,10 +73,10 @@ export function testUsersFile(root: unknown): z.ZodType<TestUserEntry[]> {
 }
 
 const role = z.strictObject({
-  displayName: about(text.optional(), 'What people call the role. Left out: its key.', 'Sales agent'),
+  displayName: about(text.optional(), 'Name of the role shown to people. Default: its key.', 'Sales agent'),
   permissions: about(
     textList.optional(),
-    'What its users may do, in the place of what all employees may: `group.action`, or `group.*` for all of a group ([permissions](permissions.md)).',
+    'Permissions of its users, instead of those of all employees: `group.action`, or `group.*` for all of a group ([permissions](permissions.md)).',
     ['policies.*', 'quotes.*'],
   ),
 })
@@ -93,7 +93,7 @@ export const rolesShape = z.record(
   z.string(),
   about(
     z.union([text, role]),
-    'A role by its key: what people call it, or that and what it may do.',
+    'The roles, by key: a name shown to people, or an object with a name and permissions.',
     'Sales agent',
     { displayName: 'Claims', permissions: ['policies.read'] },
   ),
@@ -111,7 +111,7 @@ export function compilePolicyholderFields({ take, report: archive }: Archive): F
   const path = 'policyholder/policyholder.dictionary.json'
   const file = take(path)
   const message =
-    'There is no dictionary of policyholders, so they have no fields. Add it with the list of their fields.'
+    'There is no dictionary of policyholders, so policyholders have no fields. Add it with the list of their fields.'
   if (file === undefined) archive.at({ path }).warning('missingFile', message)
   const decoded = decodeFile(file, dictionaryFile, archive)
   if (decoded === undefined) return []
@@ -129,8 +129,8 @@ function compileRoles({ take, report }: Archive): Pick<Configuration, 'roles' | 
     for (const [index, permission] of permissions.entries()) {
       if (isGrantable(permission)) continue
       const message = isReserved(permission)
-        ? `The role '${role}' has the permission '${permission}', which only administration accounts hold. Remove it.`
-        : `The role '${role}' has the permission '${permission}', which does not exist. docs/permissions.md lists those that do; 'group.*' stands for all of a group.`
+        ? `The role '${role}' has the permission '${permission}', which only administration accounts can have. Remove it.`
+        : `The role '${role}' has the permission '${permission}', which does not exist. docs/permissions.md lists all permissions; 'group.*' stands for all of a group.`
       decoded.report.at(role, 'permissions', index).error('unknownPermission', message)
     }
   const own = roles.flatMap(([role, { permissions }]) => (permissions ? [[role, permissions] as const] : []))
@@ -149,11 +149,11 @@ export function compileTestUsers(
   for (const { path, user } of decoded?.value ?? []) {
     const { username, name: given, password } = user
     const report = decoded!.report.at(...path)
-    const repeated = `Another user has the name '${username}' too. Rename or remove one of them.`
+    const repeated = `Another user also has the name '${username}'. Rename or remove one of them.`
     if (testUsers.has(username)) report.error('duplicateName', repeated)
     for (const role of user.roles) {
       if (typeOfRole(role) !== undefined || Object.hasOwn(roles, role)) continue
-      const message = `The user '${username}' has the role '${role}', which roles.json does not name. Add it there or correct it.${report.suggestion(role, Object.keys(roles))}`
+      const message = `The user '${username}' has the role '${role}', which is not in roles.json. Add it there or correct it.${report.suggestion(role, Object.keys(roles))}`
       report.at('roles').warning('unknownRole', message)
     }
     testUsers.set(username, { username, name: given?.trim() || username, password, roles: user.roles })

@@ -43,7 +43,7 @@ export function configurationChanges(before: Configuration, after: Configuration
         subject: `product '${name}'`,
       }
       if (!old) return [added(place)]
-      if (!now) return [withInForce(removed(place), 'breaks', 'Its policies cannot be read any more.')]
+      if (!now) return [withInForce(removed(place), 'breaks', 'Its policies can no longer be read.')]
       return productChanges(old, now)
     },
   )
@@ -65,10 +65,10 @@ function ofTenant(before: Configuration, after: Configuration): Change[] {
   const settings = at('settings', file, 'configuration')
   return [
     ...valueChanges(settings, 'currency', before.currency, after.currency).map(change =>
-      withInForce(change, 'breaks', 'Their amounts are in another currency.'),
+      withInForce(change, 'breaks', 'Their amounts are in a different currency.'),
     ),
     ...valueChanges(settings, 'time zone', before.timeZone, after.timeZone).map(change =>
-      withInForce(change, 'breaks', 'Their days and months begin at other moments.'),
+      withInForce(change, 'breaks', 'Their days and months begin at different times.'),
     ),
     ...listed(before.features, after.features, name => at('settings', file, `feature '${name}'`)),
     ...valueChanges(settings, 'jurisdictions', before.jurisdictions, after.jurisdictions),
@@ -183,13 +183,14 @@ function permissionChanges(
   now: readonly string[] | undefined,
 ): Change[] {
   if (!old && now)
-    return [changed(place, now.length === 0 ? 'may nothing now' : `may only ${shown(now)} now`)]
-  if (!now) return old ? [changed(place, 'may what users without permissions of their own may')] : []
+    return [changed(place, now.length === 0 ? 'now permits nothing' : `now permits only ${shown(now)}`)]
+  if (!now)
+    return old ? [changed(place, 'now permits the same as for users without their own permissions')] : []
   const gone = old!.filter(one => !now.includes(one))
   const fresh = now.filter(one => !old!.includes(one))
   return [
-    ...(fresh.length > 0 ? [changed(place, `may also ${shown(fresh)}`)] : []),
-    ...(gone.length > 0 ? [changed(place, `may no longer ${shown(gone)}`)] : []),
+    ...(fresh.length > 0 ? [changed(place, `also permits ${shown(fresh)}`)] : []),
+    ...(gone.length > 0 ? [changed(place, `no longer permits ${shown(gone)}`)] : []),
   ]
 }
 
@@ -213,7 +214,10 @@ function accessChanges(before: Configuration, after: Configuration): Change[] {
       if (!old) {
         const { permissions } = now!
         return [
-          added(place, permissions ? `may ${permissions.length === 0 ? 'nothing' : shown(permissions)}` : ''),
+          added(
+            place,
+            permissions ? `permits ${permissions.length === 0 ? 'nothing' : shown(permissions)}` : '',
+          ),
         ]
       }
       if (!now) return [removed(place)]
@@ -229,7 +233,7 @@ function accessChanges(before: Configuration, after: Configuration): Change[] {
       return [
         ...valueChanges(place, 'name', old.called, now.called),
         ...valueChanges(place, 'roles', old.roles, now.roles),
-        ...(old.password === now.password ? [] : [changed(place, 'has another password')]),
+        ...(old.password === now.password ? [] : [changed(place, 'has a different password')]),
       ]
     }),
   ]
@@ -249,6 +253,6 @@ export function fileChanges(before: Files, after: Files): Change[] {
     const place = isStart
       ? at('resources', path, `file '${path}' of new tenants`)
       : { ...at('documents', path, `static document '${name}'`), ...(product !== undefined && { product }) }
-    return [changed(place, 'has other contents')]
+    return [changed(place, 'has different contents')]
   })
 }

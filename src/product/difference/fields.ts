@@ -12,8 +12,7 @@ export function fieldChanges(
 ): Change[] {
   return paired(before, after).flatMap(({ name, old, now }): Change[] => {
     const at: Place = { ...place, area: 'fields', subject: `field '${name}'${owner}` }
-    if (!now)
-      return [withInForce(removed(at, describe(old!)), 'breaks', 'Its values are known to nobody any more.')]
+    if (!now) return [withInForce(removed(at, describe(old!)), 'breaks', 'Its values are no longer known.')]
     if (!old) return [addedField(now, at)]
     return [
       ...oneField(old, now, at),
@@ -39,8 +38,8 @@ function addedField(field: FieldDefinition, place: Place): Change {
   const change = added(place, describe(field))
   if (field.optional) return change
   const why = isRequired(field)
-    ? 'They have no value of it, and need one.'
-    : 'Those that meet its condition have no value of it, and need one.'
+    ? 'They have no value for it, but need one.'
+    : 'Those that meet its condition have no value for it, but need one.'
   return withInForce(change, 'binds', why)
 }
 
@@ -60,7 +59,7 @@ function oneField(old: FieldDefinition, now: FieldDefinition, place: Place): Cha
       : [
           {
             detail: `type: ${old.type} becomes ${now.type}`,
-            breaks: 'Their values may be none of the new type.',
+            breaks: 'Their values may not be valid for the new type.',
           },
         ]
   return differences.map(({ detail, breaks, binds }) => {
@@ -75,8 +74,8 @@ function presence(old: FieldDefinition, now: FieldDefinition): Difference[] {
   if (old.optional !== now.optional)
     found.push(
       now.optional
-        ? { detail: 'is optional now' }
-        : { detail: 'is required now', binds: 'Those without a value need one.' },
+        ? { detail: 'is now optional' }
+        : { detail: 'is now required', binds: 'Those without a value need one.' },
     )
   if (!sameText(old.conditions, now.conditions))
     found.push({
@@ -96,8 +95,8 @@ const conditionText = ({ conditions }: FieldDefinition): string =>
 const repetition = (old: FieldDefinition, now: FieldDefinition): Difference[] => {
   if (old.repeatable === now.repeatable) return []
   return now.repeatable
-    ? [{ detail: 'may be repeated now' }]
-    : [{ detail: 'may not be repeated any more', breaks: 'They may have several values of it.' }]
+    ? [{ detail: 'can now be repeated' }]
+    : [{ detail: 'can no longer be repeated', breaks: 'They may have several values for it.' }]
 }
 
 function choices(old: FieldDefinition, now: FieldDefinition): Difference[] {
@@ -109,10 +108,10 @@ function choices(old: FieldDefinition, now: FieldDefinition): Difference[] {
   if (gone.length > 0)
     found.push({
       detail: `options removed: ${shown(gone)}`,
-      binds: 'Those that have one of these need another.',
+      binds: 'Those that have one of these need a different one.',
     })
   if (found.length === 0 && !sameText(before, after))
-    found.push({ detail: 'its options are in another order' })
+    found.push({ detail: 'its options are in a different order' })
   return found
 }
 
@@ -136,7 +135,7 @@ function bounds(old: FieldDefinition, now: FieldDefinition): Difference[] {
     return [
       {
         detail,
-        binds: allowsLess(from, to, wider) ? 'Those with a value beyond it need another.' : undefined,
+        binds: allowsLess(from, to, wider) ? 'Those with a value beyond it need a different one.' : undefined,
       },
     ]
   })
@@ -157,7 +156,7 @@ function allowsLess(from: unknown, to: unknown, wider: 'smaller' | 'larger' | un
   return wider === 'larger' ? after.lt(before) : after.gt(before)
 }
 
-const NARROWS = 'Those whose values do not fit it need others.'
+const NARROWS = 'Those whose values do not match it need different ones.'
 
 /** Properties without a special comparison. */
 const REST = [

@@ -79,7 +79,7 @@ const ownTables = ({ tables }: ProductDefinition, folder: string): ProductDefini
 /** Properties that are compared as values, with their areas and names. */
 const SETTINGS = [
   ['displayName', 'product', 'name'],
-  ['jurisdictionField', 'product', 'field of the jurisdiction'],
+  ['jurisdictionField', 'product', 'jurisdiction field'],
   ['strict', 'product', 'strict'],
   ['externalRater', 'rates', 'external rater'],
   ['defaultPaymentTerms', 'billing', 'payment terms'],
@@ -212,7 +212,7 @@ function exposureChanges(
       withInForce(
         removed(place, perilNames(old)),
         'breaks',
-        'Their exposures of it cannot be read any more.',
+        'Their exposures of this kind can no longer be read.',
       ),
     ]
   return [
@@ -231,7 +231,7 @@ function perilChanges(
   const subject = `peril '${name}' of '${exposure}'`
   const place: Place = { area: 'perils', product, path: `${folder}/${name}.json`, subject }
   if (!old) return [added(place)]
-  if (!now) return [withInForce(removed(place), 'breaks', 'Their perils of it cannot be read any more.')]
+  if (!now) return [withInForce(removed(place), 'breaks', 'Their perils of this kind can no longer be read.')]
   const premium: Place = {
     area: 'rates',
     product,
@@ -262,7 +262,7 @@ function scheduleChanges(old: ProductDefinition, now: ProductDefinition, at: At)
   const placeOf = ({ name }: { name: string }): Place => at('billing', `payment schedule '${name}'`)
   const changes = entries(old.paymentSchedules, now.paymentSchedules, placeOf).map(change =>
     change.kind === 'removed'
-      ? withInForce(change, 'breaks', 'Those on it are billed by a schedule that is no more.')
+      ? withInForce(change, 'breaks', 'Those on it are billed by a schedule that no longer exists.')
       : change,
   )
   return [
@@ -319,12 +319,12 @@ function cancellationChanges(
 ): Change[] {
   const file = 'cancellations.json'
   const way = at('transactions', 'cancellations', file)
-  if (before && !after) return [changed(way, 'cancellations.json is gone: policies lapse the legacy way')]
+  if (before && !after) return [changed(way, 'cancellations.json was removed: policies lapse the legacy way')]
   if (!before && after)
     return [
       changed(
         way,
-        `policies are cancelled by types now, not the legacy way: ${shown(after.map(one => one.name))}`,
+        `policies are now cancelled by types instead of the legacy way: ${shown(after.map(one => one.name))}`,
       ),
     ]
   return entries(
@@ -373,8 +373,6 @@ const pluginChanges = (
     ({ name }) => at('plugins', `plugin ${name}`),
     (old, now, place) => [
       ...valueChanges(place, 'script', old.path, now.path),
-      ...(old.enabled === now.enabled
-        ? []
-        : [changed(place, now.enabled ? 'is switched on' : 'is switched off')]),
+      ...(old.enabled === now.enabled ? [] : [changed(place, now.enabled ? 'is enabled' : 'is disabled')]),
     ],
   )

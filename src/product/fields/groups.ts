@@ -72,7 +72,7 @@ export function changeFields(
     if (problem) problems.push(problem)
     else if (valuesOf(values, fieldName).length + list.length >= LARGEST_VALUE_COUNT)
       problems.push(
-        fieldError(fieldName, 'INVALID_VALUE', `takes at most ${LARGEST_VALUE_COUNT} groups; send fewer`),
+        fieldError(fieldName, 'INVALID_VALUE', `accepts at most ${LARGEST_VALUE_COUNT} groups; send fewer`),
       )
     else {
       const locator = newLocator()
@@ -132,7 +132,7 @@ function unknownGroup(fieldName: string, locator: string): FieldError {
   return {
     fieldName: shown(fieldName),
     code: 'INVALID_VALUE',
-    message: `There is no field group '${shown(locator)}' for '${shown(fieldName)}'; send a locator that the field lists.`,
+    message: `There is no field group '${shown(locator)}' for '${shown(fieldName)}'; send a locator that is a value of the field.`,
   }
 }
 

@@ -137,12 +137,12 @@ function without(
   let text = ''
   for (const [at, node] of nodes.entries()) {
     const isLast = reachesEnd && nodes.slice(at + 1).every(isEnd)
-    if (node.kind === 'group' && isFlags(node.open)) throw new Error('flags stand beside look-around')
+    if (node.kind === 'group' && isFlags(node.open)) throw new Error('flags are combined with look-around')
     if (node.kind === 'look') looks.push(lookOf(node, place, isLast))
     else if (node.kind === 'group' && hasSome(node.within, isLook)) {
       const [only] = node.within
       if (node.repeats !== '' || node.within.length > 1 || !/^\((?:\?(?:P?<\w+>|:))?$/.test(node.open))
-        throw new Error('look-around stands in a part that is repeated, has alternatives or has flags')
+        throw new Error('look-around is in a part that is repeated, has alternatives or has flags')
       text += `${node.open}${without(only!, place, isLast, looks)})`
     } else text += node.text
     const length = lengthOfNode(node)
@@ -159,11 +159,11 @@ function lookOf(
   const isWanted = open.endsWith('=')
   if (repeats !== '' || hasSome(within, isLook)) throw new Error('look-around is repeated or nested')
   if (open.includes('<')) {
-    if (!isLast) throw new Error('look-behind does not stand at the end')
+    if (!isLast) throw new Error('look-behind is not at the end')
     return { pattern: inner, isWanted, place: 'end' }
   }
-  if (place === undefined) throw new Error('look-ahead stands behind a part whose length varies')
-  if (place > 0 && hasSome(within, isOtherAnchor)) throw new Error('look-ahead has an anchor')
+  if (place === undefined) throw new Error('look-ahead follows a part whose length varies')
+  if (place > 0 && hasSome(within, isOtherAnchor)) throw new Error('look-ahead contains an anchor')
   return { pattern: inner, isWanted, place }
 }
 
@@ -173,7 +173,7 @@ export function parted(source: string): Parted {
   const flags = FLAGS.exec(source)?.[0] ?? ''
   const all = new Reader(source.slice(flags.length)).alternatives()
   if (!hasSome(all, isLook)) return { plain: source, looks: [] }
-  if (all.length > 1) throw new Error('look-around stands in an alternative')
+  if (all.length > 1) throw new Error('look-around is in an alternative')
   const looks: Look[] = []
   const plain = flags + without(all[0]!, 0, true, looks)
   return { plain, looks: looks.map(look => ({ ...look, pattern: flags + look.pattern })) }

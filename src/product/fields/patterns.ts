@@ -12,7 +12,7 @@ export async function loadPatternEngine(): Promise<void> {
 }
 
 function compiled(source: string): RE2JS {
-  if (!engine) throw new Error('No pattern is matched before loadPatternEngine().')
+  if (!engine) throw new Error('Call loadPatternEngine() before matching a pattern.')
   return engine.compile(engine.translateRegExp(source))
 }
 

@@ -119,7 +119,7 @@ function checkField(definition: FieldDefinition, scope: Scope): FieldError[] {
   if (!fields.applies(definition)) {
     if (present.length === 0) return []
     const condition = conditionsInWords(definition.conditions)
-    const rule = `may have a value only while ${condition}; send null for it to remove it`
+    const rule = `can have a value only while ${condition}; send null to remove it`
     return [fieldError(name, 'INVALID_FIELD', rule)]
   }
   if (present.length === 0) {
@@ -154,9 +154,9 @@ function checkValues(
 
 function countRule({ type, repeatable, maximumCount }: FieldDefinition, count: number): string | undefined {
   const what = type === 'group' ? 'group' : 'value'
-  if (!repeatable && count > 1) return `takes one ${what}, not ${count}; send one`
+  if (!repeatable && count > 1) return `accepts one ${what}, not ${count}; send one`
   if (type === 'group' && maximumCount !== undefined && count > maximumCount)
-    return `takes at most ${maximumCount} groups, not ${count}; remove some`
+    return `accepts at most ${maximumCount} groups, not ${count}; remove some`
   return undefined
 }
 

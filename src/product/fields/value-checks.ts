@@ -181,9 +181,9 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
       if (regex === undefined) return undefined
       patternBudget.steps -= patternSteps(regex, value)
       if (patternBudget.steps < 0)
-        return wrongValue('is too long to be held against its pattern; shorten it or send fewer values')
+        return wrongValue('is too long to be compared with its pattern; shorten it or send fewer values')
       if (!matchesPattern(regex, value))
-        return wrongValue(`must match the pattern ${shown(regex)} as a whole; correct it`)
+        return wrongValue(`must match the whole pattern ${shown(regex)}; correct it`)
       return undefined
     },
 
@@ -197,7 +197,9 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
         return wrongType(`must be ${kind}, in plain digits without separators or exponent`)
       const number = plainDecimal(value)
       if (number === undefined)
-        return wrongValue(`must have at most ${LARGEST_DIGIT_COUNT} digits on either side of the point`)
+        return wrongValue(
+          `must have at most ${LARGEST_DIGIT_COUNT} digits before and after the decimal point`,
+        )
       if (decimalPlaces !== undefined && decimalPlacesOf(value) > decimalPlaces)
         return wrongValue(`must be ${kind}`)
       if (minimum !== undefined && number.lt(minimum)) return wrongValue(`must be at least ${minimum}`)
@@ -248,17 +250,17 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
   phone: () => value =>
     isPhoneNumber(value)
       ? undefined
-      : wrongType('must be a phone number of 3 to 20 digits; spaces and +()- may stand between them'),
+      : wrongType('must be a phone number of 3 to 20 digits, which spaces and +()- can separate'),
 
   media: () => value =>
-    UUID.test(value) ? undefined : wrongType('must be the locator of an uploaded medium (a UUID)'),
+    UUID.test(value) ? undefined : wrongType('must be the locator of an uploaded media file (a UUID)'),
 
   group:
     ({ name }, { hasGroup }) =>
     value =>
       hasGroup(name, value)
         ? undefined
-        : wrongValue(`has no group '${shown(value)}'; add and remove groups through the field group lists`),
+        : wrongValue(`has no group '${shown(value)}'; add and remove groups in the lists of field groups`),
 }
 
 /** Returns the check for a field's values. Pure, except that it reduces the pattern budget. */

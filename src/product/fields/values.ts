@@ -26,7 +26,7 @@ export const valuesOf = (values: FieldValues, name: string): readonly string[] =
 export function nameProblem(name: string): FieldError | undefined {
   if (name === '') return fieldError(name, 'INVALID_FIELD', 'has no name; name the field or leave it out')
   // Assigning to this name would change the object's prototype.
-  if (name === '__proto__') return fieldError(name, 'INVALID_FIELD', 'is not a name for a field; remove it')
+  if (name === '__proto__') return fieldError(name, 'INVALID_FIELD', 'is not a valid field name; remove it')
   if (isLongerThan(name, LARGEST_NAME_LENGTH) || !isStorable(name))
     return fieldError(name, 'INVALID_FIELD', 'is not known; remove it or check its spelling')
   return undefined
@@ -46,13 +46,13 @@ function scalarText(item: unknown): string | undefined {
 function readField(name: string, wire: unknown): string[] | FieldError {
   const items: unknown[] = Array.isArray(wire) ? wire : [wire]
   if (items.length > LARGEST_VALUE_COUNT)
-    return fieldError(name, 'INVALID_VALUE', `takes at most ${LARGEST_VALUE_COUNT} values; send fewer`)
+    return fieldError(name, 'INVALID_VALUE', `accepts at most ${LARGEST_VALUE_COUNT} values; send fewer`)
   const texts: string[] = []
   for (const item of items) {
     if (item === null || item === undefined || item === '') continue
     const text = scalarText(item)
     if (text === undefined) {
-      const rule = 'must be a text, a number, a boolean or a list of these; send no nested list or object'
+      const rule = 'must be a text, a number, a boolean or a list of these, without nested lists or objects'
       return fieldError(name, 'INVALID_TYPE', rule)
     }
     if (isLongerThan(text, LARGEST_VALUE_LENGTH)) return fieldError(name, 'INVALID_VALUE', TOO_LONG)
@@ -77,7 +77,7 @@ export function readFieldValues(wire: unknown): { values: FieldValues; problems:
   })
   if (wire === null || wire === undefined) return { values: {}, problems: [] }
   if (typeof wire !== 'object' || Array.isArray(wire))
-    return refused('INVALID_TYPE', 'an object of field names and their values')
+    return refused('INVALID_TYPE', 'an object of field names and values')
   const fields = Object.entries(wire)
   if (fields.length > LARGEST_FIELD_COUNT)
     return refused('INVALID_VALUE', `at most ${LARGEST_FIELD_COUNT} fields; send fewer`)

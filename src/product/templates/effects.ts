@@ -88,7 +88,7 @@ const decide: Filter = (input, _args, context) => {
   const decision = printed(input).trim().toLowerCase()
   if (decision === 'accept' || decision === 'reject' || decision === 'none')
     effectsOf(context).decision = decision
-  else context.reject(`'${printed(input)}' is no underwriting decision. Write accept, reject or none.`)
+  else context.reject(`'${printed(input)}' is not an underwriting decision. Write accept, reject or none.`)
 }
 
 function note(input: unknown, _args: unknown[], context: RenderingContext): void {
@@ -180,9 +180,9 @@ const environmentOf = (context: RenderingContext): TemplateEnvironment =>
 function asText(value: unknown, what: string, context: RenderingContext): string | undefined {
   if (typeof value === 'string') return value
   if (value === undefined || value === null)
-    return context.reject(`The ${what} of a look-up is missing or nothing.`)
+    return context.reject(`The ${what} of a look-up is missing or has no value.`)
   if (!asNumber(value)) return context.reject(`The ${what} of a look-up must be text.`)
-  const message = `The ${what} of a look-up must be text, and ${printed(value)} is a number. Write "${printed(value)}", or add '| append: ""' before.`
+  const message = `The ${what} of a look-up must be text, but ${printed(value)} is a number. Write "${printed(value)}", or add '| append: ""' before.`
   return context.reject(message)
 }
 
@@ -196,7 +196,7 @@ function keyOf(args: readonly unknown[], context: RenderingContext): string | un
   const named = args.filter(isNamed)
   const columns = named.map(([, name]) => asText(name, 'column', context))
   if (named.length > 1 || named.some(([name]) => name !== 'column'))
-    return context.reject("A look-up takes keys, and 'column' as the only argument with a name.")
+    return context.reject("A look-up accepts keys, and 'column' as the only named argument.")
   return [...keys, ...columns].includes(undefined) ? undefined : lookUpKey(keys as string[], columns[0])
 }
 

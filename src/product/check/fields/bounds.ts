@@ -31,7 +31,7 @@ function countBound(
     return {}
   }
   if (type === 'group' || maximum <= LONGEST_TEXT) return { maximumCount: maximum }
-  const message = `The field '${name}' allows ${maximum} characters; ${LONGEST_TEXT} is the most and counts. Lower the maximum.`
+  const message = `The field '${name}' allows ${maximum} characters; the maximum is ${LONGEST_TEXT}, which applies. Lower the value.`
   report.warning('badBounds', message)
   return { maximumCount: LONGEST_TEXT }
 }
@@ -47,10 +47,10 @@ function numberBounds(file: FieldFile, report: ValueReport): Partial<FieldDefini
   }
   const minimum = bound('minimum')
   const maximum = bound('maximum')
-  const crossed = `The minimum ${minimum} of '${name}' is above its maximum ${maximum}. Exchange them.`
+  const crossed = `The minimum ${minimum} of '${name}' is above its maximum ${maximum}. Swap them.`
   if (minimum !== undefined && maximum !== undefined && decimal(minimum).gt(decimal(maximum)))
     report.at('minimum').error('badBounds', crossed)
-  const tooMany = `The field '${name}' asks for ${decimalPlaces} decimal places; at most ${MOST_DECIMAL_PLACES} are kept.`
+  const tooMany = `The field '${name}' requests ${decimalPlaces} decimal places; at most ${MOST_DECIMAL_PLACES} are stored.`
   if (decimalPlaces !== undefined && decimalPlaces > MOST_DECIMAL_PLACES)
     report.at('decimalPlaces').error('badBounds', tooMany)
   return {
@@ -66,7 +66,7 @@ function dateBounds(file: FieldFile, report: ValueReport): Partial<FieldDefiniti
     const given = file[property]?.trim()
     if (given === undefined || isDate(given)) return given
     const iso = isoOfSlashed(given)
-    const slashed = `The ${property} of the date field '${name}', '${given}', is read as ${iso}: month, day and year. Write it so.`
+    const slashed = `The ${property} of the date field '${name}', '${given}', is read as ${iso}: month, day and year. Write it that way.`
     const unreadable = `The ${property} of the date field '${name}' must look like '1900-01-31' or be milliseconds, not '${given}'.`
     if (iso === undefined) report.at(property).error('badBounds', unreadable)
     else report.at(property).warning('slashedDate', slashed)
@@ -74,12 +74,12 @@ function dateBounds(file: FieldFile, report: ValueReport): Partial<FieldDefiniti
   }
   const earliest = bound('minimum')
   const latest = bound('maximum')
-  const crossed = `The minimum ${earliest} of '${name}' lies after its maximum ${latest}. Exchange them.`
+  const crossed = `The minimum ${earliest} of '${name}' is after its maximum ${latest}. Swap them.`
   if (earliest !== undefined && latest !== undefined && dateMilliseconds(earliest) > dateMilliseconds(latest))
     report.at('minimum').error('badBounds', crossed)
   const earliestOffset = offsetBound(file, 'minimumOffset', report)
   const latestOffset = offsetBound(file, 'maximumOffset', report)
-  const never = `The minimumOffset of '${name}' lies after its maximumOffset, so no date is allowed. Exchange them.`
+  const never = `The minimumOffset of '${name}' is after its maximumOffset, so no date is allowed. Swap them.`
   if (earliestOffset && latestOffset && liesAfter(earliestOffset, latestOffset))
     report.at('minimumOffset').warning('badBounds', never)
   return {
@@ -98,7 +98,7 @@ function precisionOf(
   report: ValueReport,
 ): (typeof precisions)[number] {
   const precision = precisions.find(one => one === given?.trim().toLowerCase())
-  const missing = `The date field '${name}' has no precision and is read to the day. Add 'precision': ${precisions.join(', ')}.`
+  const missing = `The date field '${name}' has no precision and is read as a day. Add 'precision': ${precisions.join(', ')}.`
   const unknown = `The date field '${name}' has the precision '${given}'. Use one of ${precisions.join(', ')}.`
   if (given === undefined) report.warning('missingPrecision', missing)
   else if (precision === undefined) report.at('precision').error('badValue', unknown)
@@ -175,11 +175,11 @@ function regexProblem(pattern: string, { afford }: ValueReport): string | undefi
   if (pattern.length > LONGEST_PATTERN)
     return `The pattern has ${pattern.length} characters; at most ${LONGEST_PATTERN} are allowed. Shorten it.`
   if (!afford('patternSize', compiledSize(pattern)))
-    return 'With this pattern those of the archive are too large together. Write smaller repetitions, like {1,20}.'
+    return 'With this pattern, the patterns of the archive are too large in total. Use smaller repetitions, such as {1,20}.'
   const reason = patternProblem(pattern)
   return (
     reason &&
-    `The pattern does not compile: ${reason}. Use RE2 syntax: no back-references, look-ahead only where the characters before it are always as many, look-behind only at the end.`
+    `The pattern does not compile: ${reason}. Use RE2 syntax: no back-references, look-ahead only after a part of fixed length, look-behind only at the end.`
   )
 }
 

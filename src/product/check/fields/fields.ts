@@ -86,7 +86,7 @@ function compileList(files: FieldFiles, report: ValueReport, around: FieldContex
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype'])
 
 function checkName(name: string, seen: Set<string>, report: ValueReport): void {
-  const bad = `The field name '${name}' must have no blanks and be no reserved word. Rename the field.`
+  const bad = `The field name '${name}' must not contain blanks and must not be a reserved word. Rename the field.`
   if (/\s/.test(name) || FORBIDDEN_NAMES.has(name)) report.error('badName', bad)
   const repeated = `The field '${name}' is defined twice in this list. Rename or remove one of them.`
   if (seen.has(name)) report.error('duplicateName', repeated)
@@ -108,12 +108,12 @@ function compileField(
   }
   const forbidden: readonly FieldType[] = FORBIDDEN_TYPES[owner]
   if (forbidden.includes(type)) {
-    const message = `The field '${name}' is of type ${type}, which fields of a ${owner} cannot be. Use another type.`
+    const message = `The field '${name}' has type ${type}, which fields of a ${owner} cannot have. Use a different type.`
     ofType.error('fieldTypeNotAllowed', message)
     return undefined
   }
   if (isGroup && type === 'group') {
-    ofType.error('nestedGroup', `The group '${name}' stands inside another group. Move it beside that group.`)
+    ofType.error('nestedGroup', `The group '${name}' is inside another group. Move it next to that group.`)
     return undefined
   }
   for (const property of typedProperties) {
@@ -174,7 +174,7 @@ function selectValues(name: string, offered: readonly string[], report: ValueRep
     if (values.has(value)) report.at('values').warning('duplicateValue', duplicate)
     values.add(value)
   }
-  const message = `The select field '${name}' offers nothing to choose. Add 'values'.`
+  const message = `The select field '${name}' has no choices. Add 'values'.`
   if (values.size === 0) report.error('selectWithoutValues', message)
   return [...values]
 }
@@ -198,7 +198,7 @@ function checkConditions(compiled: ReadonlyMap<FieldDefinition, ValueReport>, co
     }
   for (const circle of conditionCircles(byName)) {
     const [first, second = first] = circle
-    const message = `The field '${first}' depends on itself by way of others: ${inWords(circle)}. Take one of these conditions out.`
+    const message = `The field '${first}' depends on itself through other fields: ${inWords(circle)}. Remove one of these conditions.`
     compiled.get(byName.get(first!)!)!.at('condition', second!).error('circularConditions', message)
   }
 }
@@ -212,7 +212,7 @@ function unknownFieldOf(
 ): string | undefined {
   if (asked === name) return `The field '${name}' depends on itself. Name another field in its condition.`
   if (!isComplete || names.has(asked)) return undefined
-  return `The field '${name}' depends on '${asked}', which is not defined beside it. Correct the name or define the field.${report.suggestion(asked, [...names])}`
+  return `The field '${name}' depends on '${asked}', which is not defined next to it. Correct the name or define the field.${report.suggestion(asked, [...names])}`
 }
 
 /** The message for a condition that lists no value, or values that the other field, if it is a select field, never has. */
@@ -223,12 +223,12 @@ function neverHolds(
 ): string | undefined {
   // Requests and templates treat an empty text as no value.
   if (values.includes(''))
-    return `The condition of '${name}' on '${asked}' lists an empty text, which no value is: it does not hold while '${asked}' has none. Take it out.`
+    return `The condition of '${name}' on '${asked}' lists an empty text, which is never a value: the condition does not hold while '${asked}' has no value. Remove the empty text.`
   if (values.length === 0)
     return `The condition of '${name}' on '${asked}' lists no values and never holds. List the values.`
   const never = offered ? values.filter(value => !offered.includes(value)) : []
   if (never.length === 0) return undefined
-  return `The condition of '${name}' asks '${asked}' for '${never.join("', '")}', which it does not offer. Correct the value.`
+  return `The condition of '${name}' on '${asked}' lists '${never.join("', '")}', which that field does not offer. Correct the value.`
 }
 
 const MOST_SHOWN = 20
@@ -247,20 +247,20 @@ function constraintOf(
   const own = report.at('constraint')
   const { table, column: ownColumn } = constraint
   if (owner === 'payment') {
-    const message = `The field '${name}' is one of payments, which no table constrains. Remove 'constraint'.`
+    const message = `The field '${name}' belongs to payments, which cannot have constraints. Remove 'constraint'.`
     own.error('badConstraint', message)
     return {}
   }
-  const badTable = `'${table}' is not a static name of a table: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.`
+  const badTable = `'${table}' is not a static name of a table: it must begin with a letter or $, optionally after _, and contain only letters, digits, _ and $.`
   if (!RESOURCE_NAME.test(table)) own.at('table').error('badConstraint', badTable)
   const where: FieldConstraint['where'] = []
   for (const [column, condition] of Object.entries(constraint.where)) {
     if (condition === undefined) continue
     const { key, values = [] } = condition
     const ofColumn = own.at('where', column)
-    const nothing = `The constraint of '${name}' holds '${column}' against nothing. Add the 'key' of a field, or 'values'.`
+    const nothing = `The constraint of '${name}' has no condition for '${column}'. Add the 'key' of a field, or 'values'.`
     if (key === undefined && values.length === 0) ofColumn.error('badConstraint', nothing)
-    const itself = `The constraint of '${name}' holds its own column '${column}' against another field. Name another column.`
+    const itself = `The constraint of '${name}' compares its own column '${column}' with another field. Name a different column.`
     if (column === ownColumn) ofColumn.error('badConstraint', itself)
     where.push({ column, ...(key !== undefined && { key }), values })
   }

@@ -10,17 +10,17 @@ export const asUnit = (value: unknown): unknown =>
 const offset = z.strictObject({
   field: about(
     z.preprocess(asUnit, z.enum(['year', 'month', 'week', 'day', 'hour', 'minute', 'second'])),
-    "The unit that `amount` counts, by the calendar of the tenant's time zone. Its plural is read too.",
+    "The unit of `amount`, in the calendar of the tenant's time zone. Its plural is also accepted.",
     'year',
   ),
   amount: about(
     wholeNumber,
-    'How many units from now: negative for the past, positive for the future; 1,000 years at most either way.',
+    'Number of units from now: negative for the past, positive for the future. At most 1,000 years either way.',
     -18,
   ),
   roundToDay: about(
     flag.optional(),
-    'Takes the whole day into the bound: its start for an earliest date, its end for a latest. Left out: the very moment counts.',
+    'Extends the bound to the whole day: to its start for an earliest date, to its end for a latest. Default: the exact time.',
     true,
   ),
 })
@@ -45,22 +45,22 @@ const FIELD_TYPES = [
   'media',
 ] as const satisfies readonly FieldType[]
 
-const ONLY_SCREENS = 'For screens; the service keeps and checks nothing of it.'
+const ONLY_SCREENS = 'For screens only; the service does not check or use it.'
 
 const display = {
-  width: about(z.unknown().optional(), `How wide an input is, in twelfths of its row. ${ONLY_SCREENS}`, 6),
-  newline: about(z.unknown().optional(), `Whether the input begins a row. ${ONLY_SCREENS}`, true),
+  width: about(z.unknown().optional(), `Width of the input, in twelfths of its row. ${ONLY_SCREENS}`, 6),
+  newline: about(z.unknown().optional(), `Whether the input starts a new row. ${ONLY_SCREENS}`, true),
   heading: about(z.unknown().optional(), `A headline above the input. ${ONLY_SCREENS}`, 'Building'),
   multiline: about(z.unknown().optional(), `Whether the text has several lines. ${ONLY_SCREENS}`, true),
   showCalendar: about(
     z.unknown().optional(),
-    `Whether a date is picked from a calendar. ${ONLY_SCREENS}`,
+    `Whether the date is picked from a calendar. ${ONLY_SCREENS}`,
     true,
   ),
-  placeholder: about(z.unknown().optional(), `What an empty input shows. ${ONLY_SCREENS}`, '10115'),
+  placeholder: about(z.unknown().optional(), `Placeholder of an empty input. ${ONLY_SCREENS}`, '10115'),
   description: about(
     z.unknown().optional(),
-    `A sentence that helps people to fill it in. ${ONLY_SCREENS}`,
+    `A sentence that helps people to complete the input. ${ONLY_SCREENS}`,
     'As the land register has it.',
   ),
 }
@@ -68,22 +68,22 @@ const display = {
 const constraintCondition = z.strictObject({
   key: about(
     name.optional(),
-    'The field whose value the column must equal: one beside this field, or further out (of its exposure, of the policy).',
+    'The field whose value the column must equal: one next to this field, or at an outer level (of its exposure, of the policy).',
     'make',
   ),
   values: about(
     textList.optional(),
-    'What the column may be where no `key` is named, or where its field has no value. One of the two is needed.',
+    'The permitted values of the column if there is no `key`, or if its field has no value. At least one of the two is required.',
     ['standard'],
   ),
 })
 
 const constraint = z.strictObject({
   table: about(name, 'Static name of a constraint table, which is a resource of the tenant.', 'vehicles'),
-  column: about(name, 'The column that lists what this field may be.', 'model'),
+  column: about(name, 'The column that lists the permitted values of this field.', 'model'),
   where: about(
     z.record(z.string(), constraintCondition.optional()).default({}),
-    'Which rows count, by column: all of these must fit. Left out: every row.',
+    'The conditions on other columns. A row applies if all of them are met. If omitted: every row applies.',
     { make: { key: 'make' } },
   ),
 })
@@ -92,95 +92,99 @@ const constraint = z.strictObject({
 const properties = {
   name: about(
     name,
-    'What requests, templates, plugins and conditions call the field: no blanks, unique in its list, and none of `constructor`, `prototype`, `__proto__`.',
+    'Name of the field in requests, templates, plugins and conditions: no blanks, unique in its list, and none of `constructor`, `prototype`, `__proto__`.',
     'year_built',
   ),
   title: about(
     text.optional(),
-    'What people call it. Left out, it is made of the name: `year_built` becomes `Year Built`.',
+    'Name shown to people. Default: derived from the name; `year_built` becomes `Year Built`.',
     'Year of construction',
   ),
   type: about(
     z
       .preprocess(value => (typeof value === 'string' ? value.trim().toLowerCase() : value), z.string())
       .meta({ keywords: { enum: FIELD_TYPES } }),
-    'What kind of value it has; each kind takes some properties of its own. Policyholders have no `group`, `lookup` or `media`, payments no `group` or `lookup`.',
+    'The type of value, which determines the other properties. Policyholders cannot have `group`, `lookup` or `media`, payments cannot have `group` or `lookup`.',
     'select',
   ),
   optional: about(
     flag.optional(),
-    'Whether a policy can be quoted without a value. A field under a condition is needed only while that holds. Left out: `false`; fields of policyholders are never needed to store one.',
+    'Whether a policy can be quoted without a value. A field with a condition is required only while the condition holds. Default: `false`. A policyholder can always be stored without values.',
     true,
   ),
   condition: about(
     z.record(z.string(), textList).optional(),
-    'When there is such a field: each field named here (beside it, or beside its group) has one of the values listed. While it does not hold no value may be sent.',
+    'When the field applies: each field named here (next to it, or next to its group) must have one of the listed values. Otherwise no value can be sent.',
     { sprinklers: ['none', 'partial'] },
   ),
   repeatable: about(
     flag.optional(),
-    'Whether it takes a list of values. Templates then find a list, else one value; plugins find a list in any case. Left out: `false`.',
+    'Whether the field accepts a list of values. Templates then see a list, otherwise a single value; plugins always see a list. Default: `false`.',
     true,
   ),
-  search: about(search.optional(), 'An older word for `searchable`, or how to search; `none` is no.', 'text'),
+  search: about(
+    search.optional(),
+    'An older name for `searchable`, or the kind of search; `none` means false.',
+    'text',
+  ),
   searchable: about(
     search.optional(),
-    'Whether policies (or policyholders) are found by its value. Only the first 2,700 characters count. Left out: `false`.',
+    'Whether policies (or policyholders) can be found by the value. Only the first 2,700 characters are searchable. Default: `false`.',
     true,
   ),
   regex: about(
     unlessBlank(text),
-    'string: the pattern that the whole value fits, in RE2 syntax, 2,000 characters at most. Look-ahead may stand where as many characters always come before it, look-behind at the end; back-references nowhere.',
+    'string: the pattern that the whole value must match, in RE2 syntax, at most 2,000 characters. Look-ahead is permitted after a part of fixed length, look-behind at the end; back-references are not permitted.',
     '[A-Z]{2}-[0-9]{4}',
   ),
   minimum: about(
     unlessBlank(text),
-    'number: the least value. date: the earliest day, as `1900-01-31`, or milliseconds since 1970.',
+    'number: the minimum value. date: the earliest day, such as `1900-01-31`, or milliseconds since 1970.',
     100,
   ),
   maximum: about(
     unlessBlank(text),
-    'number: the greatest value. date: the latest day. string: the most characters, 20,000 at most. group: how many there may be.',
+    'number: the maximum value. date: the latest day. string: the maximum number of characters, at most 20,000. group: the maximum number of groups.',
     2000000,
   ),
   decimalPlaces: about(
     count.optional(),
-    'number: the most decimal places of a value, 0 for whole numbers; 20 at most. Left out: any number of places.',
+    'number: the maximum number of decimal places, 0 for whole numbers, at most 20. Default: unlimited.',
     2,
   ),
   precision: about(
     text.meta({ keywords: { enum: ['year', 'month', 'day', 'second'] } }).optional(),
-    'date: how exactly forms ask for it and show it: `year`, `month`, `day` or `second`. A value is kept as it is sent. Left out: `day`, with a warning.',
+    'date: the precision in forms and on screens: `year`, `month`, `day` or `second`. Values are stored as they are sent. Default: `day`, with a warning.',
     'day',
   ),
   minimumOffset: about(
     offset.optional(),
-    'date: the earliest time as a distance from now, which moves with the clock; `minimum` holds beside it.',
+    'date: the earliest time, relative to now. `minimum` applies as well.',
     { field: 'year', amount: -100, roundToDay: true },
   ),
   maximumOffset: about(
     offset.optional(),
-    'date: the latest time as a distance from now; `maximum` holds beside it.',
+    'date: the latest time, relative to now. `maximum` applies as well.',
     { field: 'year', amount: -18, roundToDay: true },
   ),
   values: about(
     textList.optional(),
-    'select: what can be chosen, in this order; at least one, each once, compared to the letter.',
+    'select: the choices, in this order. At least one, each once; values must match exactly.',
     ['brick', 'timber', 'steel'],
   ),
   table: about(
     name.optional(),
-    "lookup: the table of `tables/` (without `.csv`) whose cells are the choices: those of the column with the field's name, else of the first.",
+    "lookup: the table in `tables/` (without `.csv`) that contains the choices, in the column with the field's name, otherwise in the first column.",
     'trades',
   ),
   constraint: about(
     constraint.optional(),
-    'Limits the value by a constraint table in force, perhaps depending on other fields ([resources](resources.md)). Not for groups, media, and fields of payments.',
+    'Limits the value by a constraint table in force, optionally depending on other fields ([resources](resources.md)). Not for groups, media, and fields of payments.',
     { table: 'vehicles', column: 'model', where: { make: { key: 'make' } } },
   ),
   informational: about(
     flag.optional(),
-    'Whether the field is only kept, and nothing is worked out or printed from it: a strict product then does not take it for forgotten. Left out: `false`.',
+    'Whether the field is only stored, and no computation or document uses it. A strict product then does not report it as unused. Default: `false`.',
     true,
   ),
   ...display,
@@ -190,7 +194,7 @@ const properties = {
 const groupedField = z
   .strictObject({
     ...properties,
-    fields: about(z.unknown().optional(), 'Has no place here: a group stands in no other group.', []),
+    fields: about(z.unknown().optional(), 'Not permitted here: a group cannot contain a group.', []),
   })
   .meta({ id: 'groupedField' })
 
@@ -199,7 +203,7 @@ const fieldFile = z
     ...properties,
     fields: about(
       list(groupedField).optional(),
-      'group: the fields that each entry of it has, at least one. They are as other fields, but no groups.',
+      'group: the fields of each entry. At least one; they are like other fields, but cannot be groups.',
       [{ name: 'lender', type: 'string' }],
     ),
   })

@@ -28,7 +28,7 @@ export function readJsonFile(
   }
   const report = archive.ofValue(inside => ({ path, ...document.positionOf(inside) }))
   for (const key of document.duplicates) {
-    const message = `'${pathText(key)}' stands in its object more than once; the last one counts. Remove the others.`
+    const message = `'${pathText(key)}' occurs more than once in its object; the last one counts. Remove the others.`
     report.at(...key).warning('duplicateKey', message)
   }
   dropSchema(document.value)
@@ -117,7 +117,7 @@ function reportIssue(
   if (issue.code === 'unrecognized_keys') {
     const known = keysThere()
     for (const key of issue.keys) {
-      const message = `'${pathText([...issue.path, key])}' is not a property that is known here and is ignored. Correct its name or remove it.${report.suggestion(key, known)}`
+      const message = `'${pathText([...issue.path, key])}' is not a known property here and is ignored. Correct its name or remove it.${report.suggestion(key, known)}`
       report.at(key).warning('unknownProperty', message)
     }
     return

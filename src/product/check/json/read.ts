@@ -92,13 +92,13 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
   const shown = (): string => (at >= text.length ? 'the end of the file' : `'${text[at]}'`)
   const refuseComment = (): void => {
     if (text.startsWith('//', at) || text.startsWith('/*', at))
-      throw new Malformed(at, 'JSON has no comments. Take this one out.')
+      throw new Malformed(at, 'JSON has no comments. Remove this one.')
   }
 
   function readValue(): unknown {
     values += 1
     if (values > MOST_VALUES) throw new Malformed(at, `The file has more than ${MOST_VALUES} values.`)
-    if (path.length > DEEPEST) throw new Malformed(at, `The file nests deeper than ${DEEPEST} levels.`)
+    if (path.length > DEEPEST) throw new Malformed(at, `The file is nested deeper than ${DEEPEST} levels.`)
     const char = text[at]
     if (char === '{') return readObject()
     if (char === '[') return readArray()
@@ -115,8 +115,8 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
       at = NUMBER.lastIndex
       return number
     }
-    if (char === "'") throw new Malformed(at, 'Text stands between double quotes, not single ones.')
-    throw new Malformed(at, `A value is expected here, not ${shown()}.`)
+    if (char === "'") throw new Malformed(at, 'Text must be in double quotes, not single quotes.')
+    throw new Malformed(at, `Expected a value here, not ${shown()}.`)
   }
 
   function readText(): string {
@@ -124,7 +124,7 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
     for (at += 1; text[at] !== '"'; at += 1) {
       if (at >= text.length) throw new Malformed(start, 'The text that begins here has no closing quote.')
       if (text.charCodeAt(at) < 0x20)
-        throw new Malformed(start, 'The text that begins here has a line break or control character in it.')
+        throw new Malformed(start, 'The text that begins here contains a line break or control character.')
       if (text[at] === '\\') at += 1
     }
     at += 1
@@ -144,10 +144,10 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
       read()
       skipBlanks()
       if (text[at] === close) break
-      if (text[at] !== ',') throw new Malformed(at, `',' or '${close}' is expected here, not ${shown()}.`)
+      if (text[at] !== ',') throw new Malformed(at, `Expected ',' or '${close}' here, not ${shown()}.`)
       at += 1
       skipBlanks()
-      if (text[at] === close) throw new Malformed(at, `The comma before this '${close}' must go.`)
+      if (text[at] === close) throw new Malformed(at, `Remove the comma before this '${close}'.`)
     }
     at += 1
   }
@@ -176,12 +176,11 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
     const places = new Map<PropertyKey, number>()
     positions.set(object, places)
     readMembers('}', () => {
-      if (text[at] !== '"')
-        throw new Malformed(at, `A name in double quotes is expected here, not ${shown()}.`)
+      if (text[at] !== '"') throw new Malformed(at, `Expected a name in double quotes here, not ${shown()}.`)
       const keyAt = at
       const key = readText()
       skipBlanks()
-      if (text[at] !== ':') throw new Malformed(at, `':' is expected here, not ${shown()}.`)
+      if (text[at] !== ':') throw new Malformed(at, `Expected ':' here, not ${shown()}.`)
       at += 1
       skipBlanks()
       object[key] = readMember(places, key, keyAt)
@@ -192,7 +191,7 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
   skipBlanks()
   const value = readValue()
   skipBlanks()
-  if (at < text.length) throw new Malformed(at, `Nothing may follow the value, but here is ${shown()}.`)
+  if (at < text.length) throw new Malformed(at, `Nothing can follow the value, but here is ${shown()}.`)
   return value
 }
 

@@ -9,20 +9,20 @@ const DOCUMENT_TRIGGERS = ['validated', 'priced', 'underwritten', 'accepted', 'i
 const types = choice(['pdf', 'html']).optional()
 const pageSize = choice(['letter', 'legal', 'A3', 'A4', 'A5', 'B4', 'B5']).optional()
 
-const SIZE = 'The paper. Left out: A4.'
+const SIZE = 'Paper format. Default: A4.'
 
 /** A number without a unit is in millimetres. */
 const MARGIN =
-  'a length with `mm`, `cm`, `in`, `pt`, `pc` or `px`, or millimetres; 70 mm at most count. Left out: 20 mm.'
+  'a length with `mm`, `cm`, `in`, `pt`, `pc` or `px`, or a number in millimetres. At most 70 mm are used. Default: 20 mm.'
 
 const pageLayout = z.strictObject({
-  marginLeft: about(margin, `The blank edge on the left: ${MARGIN}`, '20mm'),
-  marginRight: about(margin, `The blank edge on the right: ${MARGIN}`, '20mm'),
-  marginTop: about(margin, `The blank edge above, in which a header stands: ${MARGIN}`, '22mm'),
-  marginBottom: about(margin, `The blank edge below, in which a footer stands: ${MARGIN}`, '20mm'),
+  marginLeft: about(margin, `The left margin: ${MARGIN}`, '20mm'),
+  marginRight: about(margin, `The right margin: ${MARGIN}`, '20mm'),
+  marginTop: about(margin, `The top margin, which contains the header: ${MARGIN}`, '22mm'),
+  marginBottom: about(margin, `The bottom margin, which contains the footer: ${MARGIN}`, '20mm'),
   orientation: about(
     choice(['portrait', 'landscape']).optional(),
-    'How the paper lies. Left out: `portrait`.',
+    'Orientation of the paper. Default: `portrait`.',
     'landscape',
   ),
   pageSize: about(pageSize, SIZE, 'letter'),
@@ -33,70 +33,70 @@ const document = z
   .strictObject({
     displayName: about(
       text.optional(),
-      'What people call the document, in lists and answers. Left out: its `fileName`.',
+      'Name of the document shown to people, in lists and answers. Default: its `fileName`.',
       'Policy schedule',
     ),
-    fileName: about(name, 'The name under which it is downloaded.', 'schedule.pdf'),
+    fileName: about(name, 'The file name for downloads.', 'schedule.pdf'),
     templateName: about(
       name,
-      'The template that makes it: one beside policy.json, whose ending may be left out, or a resource by its static name. With `rendering: "prerendered"` the static document that it is.',
+      'The template of the document: one next to policy.json, with or without its extension, or a resource by its static name. With `rendering: "prerendered"`, the static document itself.',
       'schedule.template.liquid',
     ),
     type: about(
       types,
-      'What is made of the template. Left out: `pdf`; with `rendering: "prerendered"` what the file is.',
+      'Format of the result. Default: `pdf`; with `rendering: "prerendered"`, the format of the file.',
       'pdf',
     ),
     generatingEvent: about(
       choice(['quote', 'accept', 'issue']).optional(),
-      'The step of the transaction at which it is made. Left out: `issue` for new business and cancellations, `accept` for endorsements, renewals and reinstatements.',
+      'The step of the transaction at which the document is created. Default: `issue` for new business and cancellations, `accept` for endorsements, renewals and reinstatements.',
       'issue',
     ),
     templateSnippets: about(
       textList.optional(),
-      'Static names of the snippets that the template may take in. Left out: any.',
+      'Static names of the snippets that the template can include. Default: any.',
       ['letterhead'],
     ),
     customFonts: about(
       textList.optional(),
-      'Static names of fonts in force, each a family of that name; 8 at most.',
+      'Static names of fonts in force, each a font family of that name. At most 8.',
       ['brand_sans'],
     ),
     selectionTimeBasis: about(
       choice(SELECTION_TIME_BASES).optional(),
-      'The time whose resources (snippets, fonts, static documents, tables) it uses. Left out: `transactionEffectiveTime`.',
+      'The time that determines which resources (snippets, fonts, static documents, tables) are used. Default: `transactionEffectiveTime`.',
       'termStartTime',
     ),
     pageLayout: about(
       pageLayout.optional(),
-      "Paper and edges of a PDF. What it leaves out is as the template's `@page` styles say, else A4 upright with edges of 20 mm.",
+      "Paper and margins of a PDF. Omitted properties come from the template's `@page` styles, otherwise A4 portrait with margins of 20 mm.",
       { marginTop: '22mm', orientation: 'portrait' },
     ),
-    format: about(types, 'The newer word for `type`. Not both, unless they say the same.', 'pdf'),
+    format: about(types, 'The newer name for `type`. Use only one of them, unless they are equal.', 'pdf'),
     rendering: about(
       choice(['dynamic', 'prerendered']).optional(),
-      '`prerendered`: `templateName` is a static document, used as it is. Left out: `dynamic`, made of a template.',
+      '`prerendered`: `templateName` is a static document, which is used unchanged. Default: `dynamic`, rendered from a template.',
       'dynamic',
     ),
     trigger: about(
       choice(DOCUMENT_TRIGGERS).optional(),
-      'The newer word for `generatingEvent`: `validated`, `priced` and `underwritten` are `quote`; `generated` is the making of an invoice.',
+      'The newer name for `generatingEvent`: `validated`, `priced` and `underwritten` mean `quote`; `generated` means the creation of an invoice.',
       'issued',
     ),
     scope: about(
       choice(['transaction', 'policy', 'term', 'segment', 'invoice']).optional(),
-      "What it is about. Documents of policy.json are the policy's, all others their transaction's; `invoice`, in policy.json only, makes one for every invoice, beside that of the template `invoice`, which needs no entry. `term` and `segment` are read as the place says.",
+      'What the document covers. Documents of policy.json belong to the policy, all others to their transaction. `invoice`, only in policy.json, creates one for every invoice, in addition to that of the template `invoice`, which needs no entry. `term` and `segment` mean the same as the default of the file.',
       'policy',
     ),
-    portrait: about(flag.optional(), 'The newer form of `orientation`; `false` is landscape.', true),
+    portrait: about(flag.optional(), 'The newer form of `orientation`; `false` means landscape.', true),
     pageSize: about(pageSize, `${SIZE} The newer place, without \`pageLayout\`.`, 'A4'),
     margin: about(
       z
         .strictObject({
-          top: about(margin, `The blank edge above: ${MARGIN}`, '22mm'),
-          bottom: about(margin, `The blank edge below: ${MARGIN}`, '20mm'),
-          left: about(margin, `The blank edge on the left: ${MARGIN}`, '20mm'),
-          right: about(margin, `The blank edge on the right: ${MARGIN}`, '20mm'),
+          top: about(margin, `The top margin: ${MARGIN}`, '22mm'),
+          bottom: about(margin, `The bottom margin: ${MARGIN}`, '20mm'),
+          left: about(margin, `The left margin: ${MARGIN}`, '20mm'),
+          right: about(margin, `The right margin: ${MARGIN}`, '20mm'),
         })
         .optional(),
       'The newer form of the four margins, without `pageLayout`.',

@@ -75,16 +75,16 @@ export function compileDocuments(
 }
 
 function checkNotTwice(templateName: string, report: ValueReport): void {
-  const message = `Each invoice gets this document and another of the same template, which is made for the name '${INVOICE}' alone. Give the template another name, or take this document out.`
+  const message = `Each invoice gets this document and another from the same template, which is also used because of its name '${INVOICE}'. Give the template a different name, or remove this document.`
   if (SUFFIXES.some(one => INVOICE + one === templateName)) report.warning('documentTwice', message)
 }
 
 function checkFonts(fileName: string, fonts: readonly string[], report: ValueReport): void {
   for (const name of fonts) {
-    const message = `'${name}' is not a static name that a font could have; it has letters, digits, _ and $ only, and begins with none of the digits.`
+    const message = `'${name}' cannot be the static name of a font; it can contain only letters, digits, _ and $, and must not begin with a digit.`
     if (!RESOURCE_NAME.test(name)) report.error('badSnippetName', message)
   }
-  const tooMany = `The document '${fileName}' lists ${fonts.length} fonts, and ${MOST_FONTS} are the most. Take some out.`
+  const tooMany = `The document '${fileName}' lists ${fonts.length} fonts; the maximum is ${MOST_FONTS}. Remove some.`
   if (fonts.length > MOST_FONTS) report.error('badDocument', tooMany)
 }
 
@@ -102,12 +102,12 @@ function checkStaticDocument(
 ): void {
   const own = name.normalize('NFC')
   const staticName = staticNameOfFile(name)
-  const wrongKind = `The document '${fileName}' is the static document '${name}', and only PDF and HTML can be documents. Save it as one of them.`
+  const wrongKind = `The document '${fileName}' is the static document '${name}', but only PDF and HTML files can be documents. Save it in one of these formats.`
   if (statics.includes(own) && OTHER_KIND.test(own)) report.warning('badDocument', wrongKind)
   if (statics.includes(own) || statics.includes(`${own}.pdf`) || isBrought('staticDocument', staticName))
     return
   const mayBeResource = RESOURCE_NAME.test(staticName)
-  const remedy = `Add the file${mayBeResource ? ', correct the name, or see that a resource of that static name is in force' : ' or correct the name'}.`
+  const remedy = `Add the file${mayBeResource ? ', correct the name, or make sure that a resource of that static name is in force' : ' or correct the name'}.`
   const message = `The document '${fileName}' is the static document '${name}', which is not in static_documents. ${remedy}${report.suggestion(name, statics)}`
   report[mayBeResource ? 'warning' : 'error']('missingStaticDocument', message)
 }
@@ -126,11 +126,11 @@ function templateOf(
   if (found === undefined) {
     const resource = staticNameOf(templateName)
     if (isBrought('documentTemplate', resource)) return templateName
-    const uses = `The document '${fileName}' uses the template '${templateName}', which is not beside policy.json`
+    const uses = `The document '${fileName}' uses the template '${templateName}', which is not next to policy.json`
     const suggestion = report.suggestion(templateName, Object.keys(all))
     const own = report.at('templateName')
     if (resource === templateName && RESOURCE_NAME.test(resource)) {
-      const message = `${uses}, and no resource that the archive brings. Add the file, correct the name, or upload the template as a resource before this is deployed.${suggestion}`
+      const message = `${uses}, and the archive has no such resource. Add the file, correct the name, or upload the template as a resource before you deploy.${suggestion}`
       own.warning('missingTemplate', message, { template: resource })
     } else own.error('missingTemplate', `${uses}. Add the file or correct the name.${suggestion}`)
     return templateName
@@ -188,7 +188,7 @@ export function checkUnusedTemplates(folder: string, { all, used, archive }: Tem
     const message =
       fixed === undefined
         ? 'No document uses this template. Name it in a document, or remove it.'
-        : `No document uses this template. Rename it to '${fixed}.template.liquid' if it is meant for that event.`
+        : `No document uses this template. If it is meant for that event, rename it to '${fixed}.template.liquid'.`
     archive.at({ path: `${folder}/${name}` }).warning('unusedTemplate', message)
   }
 }
@@ -256,23 +256,26 @@ function checkTerms(
 ): void {
   const isOfInvoices = scope === 'invoice'
   if (type !== undefined && format !== undefined && type !== format)
-    wrong('format', `is ${type} by 'type' and ${format} by 'format'. Keep one of them.`)
+    wrong('format', `has type ${type} in 'type' and ${format} in 'format'. Keep one of them.`)
   if (generatingEvent !== undefined && event !== undefined && generatingEvent !== event)
     wrong(
       'trigger',
-      `is made at '${generatingEvent}' by 'generatingEvent' and at '${event}' by 'trigger'. Keep one of them.`,
+      `is created at '${generatingEvent}' according to 'generatingEvent' and at '${event}' according to 'trigger'. Keep one of them.`,
     )
   if (isOfInvoices && owner !== 'policy')
-    wrong('scope', 'is of invoices, which policy.json says. Move it there.')
+    wrong('scope', "has scope 'invoice', which is possible only in policy.json. Move it there.")
   if (isOfInvoices && (generatingEvent !== undefined || event !== undefined))
     wrong(
       trigger === undefined ? 'generatingEvent' : 'trigger',
-      "is of invoices, and made when one is generated. Say so by 'trigger', or leave it out.",
+      "has scope 'invoice', so it is created when an invoice is generated. Set 'trigger' to 'generated', or leave it out.",
     )
   if (trigger === 'generated' && !isOfInvoices)
-    wrong('trigger', "is made when an invoice is generated, and not of scope 'invoice'. Make it so.")
+    wrong(
+      'trigger',
+      "is created when an invoice is generated, but does not have scope 'invoice'. Set that scope.",
+    )
   if (scope !== undefined && !isOfInvoices && scope !== owner) {
-    const message = `The document '${fileName}' is of scope '${owner}', as documents of this file are, and not '${scope}'. Say '${owner}', or leave it out.`
+    const message = `The document '${fileName}' has scope '${owner}', like all documents of this file, not '${scope}'. Write '${owner}', or leave it out.`
     report.at('scope').warning('documentScope', message)
   }
 }
@@ -297,6 +300,9 @@ function layoutOf(
   const given = Object.fromEntries(Object.entries(newer).filter(([, value]) => value !== undefined))
   if (Object.keys(given).length === 0) return pageLayout === undefined ? {} : { pageLayout }
   if (pageLayout !== undefined)
-    wrong('pageLayout', "has a 'pageLayout' beside 'portrait', 'pageSize' or 'margin'. Keep one of the two.")
+    wrong(
+      'pageLayout',
+      "has a 'pageLayout' in addition to 'portrait', 'pageSize' or 'margin'. Keep one of the two.",
+    )
   return { pageLayout: given }
 }

@@ -39,14 +39,14 @@ export function compileExposures(folder: string, context: ExposureContext): Expo
     const path = `${folder}/${folderName}`
     const exposure = compileExposure(path, folderName, { ...context, unscripted })
     if (exposure === undefined) continue
-    const message = `Another exposure has the name '${exposure.name}' too. Rename one of them.`
+    const message = `Another exposure also has the name '${exposure.name}'. Rename one of them.`
     if (exposures.has(exposure.name))
       archive.report.at({ path: `${path}/exposure.json` }).error('duplicateName', message)
     exposures.set(exposure.name, exposure)
     for (const peril of exposure.perils.filter(({ premium }) => premium !== undefined)) {
       const other = exposuresByPeril.get(peril.name) ?? exposure.name
       exposuresByPeril.set(peril.name, other)
-      const shared = `The peril '${peril.name}' is in the exposure '${other}' too; each is priced by its own script. Rename one of them to keep them apart.`
+      const shared = `The peril '${peril.name}' is also in the exposure '${other}'; each is priced by its own script. Rename one of them to tell them apart.`
       if (other !== exposure.name)
         archive.report.at({ path: `${path}/perils` }).warning('sharedPerilName', shared)
     }
@@ -73,14 +73,14 @@ function shareScripts(
     const report = archive.report.at({ path })
     if (other) {
       peril.premium = other.premium
-      const shared = `The peril '${peril.name}' has no script here, and is priced by that of the exposure '${other.exposure}'. Add ${peril.name}${PREMIUM_SUFFIX} beside it, if it is to have its own.`
+      const shared = `The peril '${peril.name}' has no script here and is priced by the script of the exposure '${other.exposure}'. If it should have its own, add ${peril.name}${PREMIUM_SUFFIX} next to it.`
       if (!isPricedElsewhere) report.warning('missingPremiumScript', shared)
     } else if (!isPricedElsewhere) report.error('missingPremiumScript', unpricedMessage(peril.name, path))
   }
 }
 
 const unpricedMessage = (name: string, path: string): string =>
-  `Nothing prices the peril '${name}'. Add ${path.slice(path.lastIndexOf('/') + 1, -'.json'.length)}${PREMIUM_SUFFIX} beside it, or enable the plugin getPerilRates.`
+  `Nothing prices the peril '${name}'. Add ${path.slice(path.lastIndexOf('/') + 1, -'.json'.length)}${PREMIUM_SUFFIX} next to it, or enable the plugin getPerilRates.`
 
 function compileExposure(
   folder: string,
@@ -117,7 +117,7 @@ function compilePerils(
     const peril = compilePeril(folder, stem, context)
     if (peril === undefined) continue
     if (peril.premium === undefined) unscripted.push({ path: `${folder}/${stem}.json`, peril })
-    const message = `Another peril of this exposure has the name '${peril.name}' too. Rename one of them.`
+    const message = `Another peril of this exposure also has the name '${peril.name}'. Rename one of them.`
     if (perils.has(peril.name))
       archive.report.at({ path: `${folder}/${stem}.json` }).error('duplicateName', message)
     perils.set(peril.name, peril)

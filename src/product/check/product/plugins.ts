@@ -27,13 +27,13 @@ export function compilePlugins(
     const own = report.at(name)
     const path = given.replace(/^\.?\//, '').replace(/^scripts\//, '')
     if (!isPluginFunction(name)) {
-      const message = `'${name}' is no plugin function and is never called. Use one of ${PLUGIN_FUNCTIONS.join(', ')}.${report.suggestion(name, PLUGIN_FUNCTIONS)}`
+      const message = `'${name}' is not a plugin function and is never called. Use one of ${PLUGIN_FUNCTIONS.join(', ')}.${report.suggestion(name, PLUGIN_FUNCTIONS)}`
       own.warning('unknownPlugin', message)
     } else if (!hasScript(path)) {
-      const message = `The plugin '${name}' is in '${given}', which is not below scripts/. Add the script or correct the path.`
+      const message = `The plugin '${name}' is in '${given}', which is not under scripts/. Add the script or correct the path.`
       own[enabled ? 'error' : 'warning']('missingPlugin', message)
     } else {
-      const message = `'${name}' is never called: the product has no grace periods. Set lapse.gracePeriodDays, or switch the plugin off.`
+      const message = `'${name}' is never called, because the product has no grace periods. Set lapse.gracePeriodDays, or disable the plugin.`
       if (enabled && GRACE_FUNCTIONS.has(name) && lapse.gracePeriodDays === undefined)
         own.warning('pluginWithoutGrace', message)
       plugins[name] = { path, enabled }
@@ -65,7 +65,7 @@ export function checkRequires(
     for (const match of source.matchAll(REQUIRE)) {
       const request = match[2]!
       if (!request.startsWith('.') && !needed.has(path)) continue
-      const message = `The script requires '${request}', which is not below scripts/. Add the file or correct the path.`
+      const message = `The script requires '${request}', which is not under scripts/. Add the file or correct the path.`
       if (targetsOf(path, request, scripts).length === 0)
         report.at({ path: `scripts/${path}`, ...positionAt(match.index) }).warning('missingScript', message)
     }
@@ -110,7 +110,7 @@ export function checkFunctions(
       const own = [...neededScripts(scripts, [path])].map(one => scripts[one]!)
       const exported = exportedNames(scripts[path] ?? '')
       if (exported ? exported.includes(name) : own.some(source => source.includes(name))) continue
-      const message = `The script exports no function ${name}, which the product '${product.name}' takes from it. End it with exports.${name} = ${name}.${exported?.length ? ` It exports ${exported.join(', ')}.` : ''}`
+      const message = `The script exports no function ${name}, which the product '${product.name}' uses. End it with exports.${name} = ${name}.${exported?.length ? ` It exports ${exported.join(', ')}.` : ''}`
       report.at({ path: `scripts/${path}` }).warning('missingFunction', message)
     }
 }
@@ -130,7 +130,7 @@ export function checkScripts(
     const at = report.at({ path: `scripts/${path}`, line, column })
     const problemText = `The script does not parse: ${message}.`
     if (needed.has(path)) at.error('badScript', `${problemText} A plugin needs it.`)
-    else at.warning('badScript', `${problemText} No plugin that is switched on needs it.`)
+    else at.warning('badScript', `${problemText} No enabled plugin needs it.`)
   }
 }
 

@@ -186,14 +186,14 @@ function exposuresOf(
     isPricedByPlugin,
     ...tables,
   })
-  const uninsurable = `The product '${product}' has no exposures, so nothing can be insured with it. Add exposures/<name>/exposure.json.`
+  const uninsurable = `The product '${product}' has no exposures, so it cannot insure anything. Add exposures/<name>/exposure.json.`
   if (archive.foldersIn(path).length === 0) archive.report.at({ path }).warning('noExposures', uninsurable)
   return exposures
 }
 
 function reportRater({ value: { externalRater }, report }: Decoded<PolicyFile>): void {
   if (externalRater === undefined) return
-  const unrated = `The tenant has no external rater '${externalRater}'; the product is priced by its plugin or its scripts until there is one. Register it with POST /integrations.`
+  const unrated = `The tenant has no external rater '${externalRater}'; until there is one, the product is priced by its plugin or its scripts. Register it with POST /integrations.`
   report.at('externalRater').warning('externalRater', unrated, { integration: externalRater })
 }
 

@@ -87,12 +87,12 @@ function checkLookUps({ text, targets, report, at }: Code): void {
     const table = targets.table(name)
     if (table && isLookupTable(table.columns)) continue
     if (table) {
-      const message = `The script looks up in '${name}', whose header is '${table.columns.join(',')}'. A table for lookups has the header 'key,value'. Where rows are ranges, choose the key with if and elsif (docs/liquid.md).`
+      const message = `The script looks up in '${name}', whose header is '${table.columns.join(',')}'. A table for look-ups must have the header 'key,value'. If rows are ranges, choose the key with if and elsif (docs/liquid.md).`
       at(index).error('notALookupTable', message)
       continue
     }
     const message = targets.isRangeTable(name)
-      ? `The script looks up in '${name}', which is a range table: only plugins read those, by rangeLookup. In a template choose the row's key with if and elsif, and look that up in a table with the header 'key,value'.`
+      ? `The script looks up in '${name}', which is a range table: only plugins can read those, with rangeLookup. In a template, choose the row's key with if and elsif, and look it up in a table with the header 'key,value'.`
       : `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.${report.suggestion(name, targets.tableNames)}`
     at(index).error('missingTable', message)
   }
@@ -101,14 +101,14 @@ function checkLookUps({ text, targets, report, at }: Code): void {
 function checkFees({ text, targets, report, at }: Code): void {
   for (const { 2: name = '', index } of text.matchAll(FEE)) {
     if (targets.hasFee(name)) continue
-    const message = `The script adds the fee '${name}', which fees.json does not declare. Declare it or correct the name.${report.suggestion(name, targets.feeNames)}`
+    const message = `The script adds the fee '${name}', which is not declared in fees.json. Declare it or correct the name.${report.suggestion(name, targets.feeNames)}`
     at(index).error('unknownFee', message)
   }
 }
 
 function refuseSnippets({ text, at }: Code): void {
   for (const { 2: name, index } of text.matchAll(SNIPPET)) {
-    const message = `The script takes in the snippet '${name}', and only templates of documents have snippets. Write what it says in its place.`
+    const message = `The script includes the snippet '${name}', but only templates of documents can have snippets. Replace it with its text.`
     at(index).error('missingSnippet', message)
   }
 }
@@ -125,7 +125,7 @@ function checkStaticDocuments({ text, targets, report, at }: Code): void {
     // Resources change independently of the configuration, so it is unknown which ones will exist.
     const mayBeResource = RESOURCE_NAME.test(staticName)
     const remedy = mayBeResource
-      ? 'Add the file, correct the name, or see that a resource of that static name is in force.'
+      ? 'Add the file, correct the name, or make sure that a resource of that static name is in force.'
       : 'Add the file or correct the name.'
     const severity = mayBeResource || isImage ? 'warning' : 'error'
     at(index)[severity]('missingStaticDocument', `${uses} ${remedy}${suggestion}`)
@@ -184,7 +184,7 @@ export function checkSnippetNames(
   archive: ArchiveReport,
 ): void {
   for (const name of names) {
-    const message = `'${name}' is not a static name that a snippet could have; it has letters, digits, _ and $ only, and begins with none of the digits.`
+    const message = `'${name}' cannot be the static name of a snippet; it can contain only letters, digits, _ and $, and must not begin with a digit.`
     if (!RESOURCE_NAME.test(name)) report.error('badSnippetName', message)
   }
   const included = isVelocity(path)
@@ -192,7 +192,7 @@ export function checkSnippetNames(
     : includedSnippets(withoutComments(source), 'liquid')
   const positionAt = lineIndex(source)
   for (const { name, offset } of included) {
-    const message = `The template takes in the snippet '${name}', which is not among the templateSnippets of its document. Add it there, or correct the name.`
+    const message = `The template includes the snippet '${name}', which is not among the templateSnippets of its document. Add it there, or correct the name.`
     if (!names.includes(name)) archive.at({ path, ...positionAt(offset) }).error('missingSnippet', message)
   }
 }

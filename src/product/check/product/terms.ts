@@ -103,7 +103,7 @@ function paymentSchedules({ value, report }: Decoded<PolicyFile>): ProductDefini
   })
   checkUniqueNames(list, 'payment schedule', report.at('paymentSchedules'))
   const message =
-    "'paymentSchedules' lists none, so the product has one, 'upfront', of type total. List those that it is to have, or leave the property out."
+    "'paymentSchedules' is empty, so the product has one schedule, 'upfront', of type total. List the schedules, or leave the property out."
   if (value.paymentSchedules?.length === 0)
     report.at('paymentSchedules').warning('noPaymentSchedules', message)
   if (list.length === 0) return [{ type: 'total', name: 'upfront', displayName: 'Upfront' }]
@@ -116,7 +116,7 @@ function endReminders({ value, report }: Decoded<PolicyFile>): ProductDefinition
   const reminders: ProductDefinition['endReminders'] = []
   const add = (reminder: (typeof reminders)[number], own: ValueReport): void => {
     const { name } = reminder
-    const message = `Another reminder has the name '${name}' too, and a policy has one of each name. Rename or remove one of them.`
+    const message = `Another reminder also has the name '${name}', but each reminder of a policy needs its own. Rename or remove one of them.`
     if (reminders.some(one => one.name === name)) own.at('name').error('duplicateName', message)
     reminders.push(reminder)
   }
@@ -183,7 +183,7 @@ export function compileCancellations(
   checkUniqueNames(list, 'cancellation type', types)
   const bare = list.filter(([, type]) => type.cancellationCategories.length === 0)
   for (const [index, { name }] of bare.length < list.length ? bare : []) {
-    const message = `The cancellation type '${name}' has no categories, others have. Give all of them categories, or none.`
+    const message = `The cancellation type '${name}' has no categories, but others have. Give all of them categories, or none.`
     types.at(index).error('unevenCategories', message)
   }
   return list.map(([index, { name, title, documents, cancellationCategories, ...type }]) => {

@@ -199,7 +199,7 @@ class ProductAnalysis {
     if (analyseTemplate(outlineOf(compiled), analysed)) return
     this.#uses.isOpen = true
     const message =
-      'The archive is too large for its templates to be followed to their ends: this one is checked in part. Split it.'
+      'The archive is too large to analyse all of its templates: this one is only checked in part. Split it.'
     report.at({ path: source.path }).warning('checkIncomplete', message)
   }
 
@@ -253,10 +253,10 @@ class ProductAnalysis {
       if (this.#tables.isResource(name)) continue
       const table = this.#tables.table(name)
       if (!table) {
-        const message = `The script looks up in the table '${name}', which no product has: it finds nothing. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.${report.suggestion(name, this.#tables.names)}`
+        const message = `The script looks up in the table '${name}', which no product has, so it finds nothing. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.${report.suggestion(name, this.#tables.names)}`
         at(offset)[this.#severity]('missingTable', message)
       } else if (!isLookupTable(table.columns)) {
-        const message = `The script looks up in '${name}', whose header is '${table.columns.join(',')}'. A table for lookups has the header 'key,value'.`
+        const message = `The script looks up in '${name}', whose header is '${table.columns.join(',')}'. A table for look-ups must have the header 'key,value'.`
         at(offset)[this.#severity]('notALookupTable', message)
       } else if (key !== undefined) {
         const column = table.columns.indexOf('key')

@@ -47,6 +47,6 @@ const OWNER_OF: ReadonlyMap<string, Owner> = new Map(
 export function checkEffect({ name, begin }: AppliedFilter, source: AnalysedSource): void {
   const owner = OWNER_OF.get(name)
   if (owner === undefined || owner.readers.some(one => source.readers.includes(one))) return
-  const message = `'${name}' does nothing here: it counts in ${owner.where} only. Move it there, or remove it.`
+  const message = `'${name}' has no effect here: it is used only in ${owner.where}. Move it there, or remove it.`
   source.alarm('effectIgnored', begin, message)
 }

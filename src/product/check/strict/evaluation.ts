@@ -85,13 +85,13 @@ export class Evaluation {
     if (OF_LOOPS.has(name) || this.#hasSnippets) return ANYTHING
     if (!this.#assigned.has(name)) {
       const names = [...this.#assigned, 'data']
-      const message = `Nothing sets '${name}', so it is nothing: in arithmetic it counts as 0. Correct the name, or assign it.${this.source.suggestion(name, names)}`
+      const message = `Nothing sets '${name}', so it has no value: in arithmetic it counts as 0. Correct the name, or assign it.${this.source.suggestion(name, names)}`
       this.source.alarm('unknownPath', offset, message)
       return ANYTHING
     }
     if (isTest) return NOTHING
-    const where = path.passedBy === undefined ? '' : ` past line ${this.source.lineOf(path.passedBy)}`
-    const message = `'${name}' has no value where none of the branches that set it is taken${where}: in arithmetic it counts as 0. Add an 'else', or set it before.`
+    const where = path.passedBy === undefined ? '' : ` after line ${this.source.lineOf(path.passedBy)}`
+    const message = `'${name}' has no value if none of the branches that set it is taken${where}: in arithmetic it counts as 0. Add an 'else', or set it before.`
     this.source.alarm('unsetVariable', offset, message)
     return ANYTHING
   }
@@ -112,7 +112,7 @@ export class Evaluation {
     if (value.is === 'anything' || value.is === 'nothing') return value
     if (value.is !== 'data') {
       if (name === 'size') return NUMBER
-      return this.#unknown(step, `'${shown}' has no parts, so '${shown}.${name}' is nothing.`, name, [])
+      return this.#unknown(step, `'${shown}' has no parts, so '${shown}.${name}' has no value.`, name, [])
     }
     const { node } = value
     if (node.type === 'anything') return ANYTHING
@@ -131,7 +131,7 @@ export class Evaluation {
     const deeper = this.#deeper(name, node)
     const elsewhere =
       this.#elsewhere(name, node) || (deeper === undefined ? '' : ` There is '${shown}.${deeper}'.`)
-    return this.#unknown(step, `There is no '${shown}.${name}', so it is nothing.${elsewhere}`, name, known)
+    return this.#unknown(step, `There is no '${shown}.${name}', so it has no value.${elsewhere}`, name, known)
   }
 
   /** An entry of a list by its index, or of a map by its key. */
@@ -142,7 +142,7 @@ export class Evaluation {
     if (name === 'first' || name === 'last') return node.type === 'list' ? item : ANYTHING
     if (node.type === 'map' || isIndex(name)) return item
     const isOfEntries = Object.keys(items.members ?? {}).includes(name)
-    const advice = isOfEntries ? ` Take one entry, as '${shown}.last.${name}', or loop over them.` : ''
+    const advice = isOfEntries ? ` Take one entry, such as '${shown}.last.${name}', or loop over them.` : ''
     return this.#unknown(step, `'${shown}' is a list, which has no '${name}'.${advice}`, name, [])
   }
 
@@ -244,16 +244,16 @@ export class Evaluation {
   noNumber(value: Value, path: Path): string | undefined {
     if (value.is === 'text') {
       const wrong = value.words?.find(word => !isNumeric(word))
-      return wrong === undefined ? undefined : `'${wrong}' is no number`
+      return wrong === undefined ? undefined : `'${wrong}' is not a number`
     }
-    if (value.is === 'flag') return `${value.value} is no number`
+    if (value.is === 'flag') return `${value.value} is not a number`
     if (value.is !== 'data') return undefined
     const { node } = value
     if (node.type === 'list' || node.type === 'record' || node.type === 'map') return `it is ${kindOf(node)}`
     if (node.type === 'flag') return 'it is true or false'
     if (node.type !== 'text') return undefined
     const wrong = this.wordsOf(value, path)?.find(word => !isNumeric(word))
-    if (wrong !== undefined) return `it may be '${wrong}'`
+    if (wrong !== undefined) return `it can be '${wrong}'`
     const isFree =
       node.values === undefined &&
       !node.fields?.some(one => one.regex !== undefined || one.values || one.type === 'lookup')

@@ -44,7 +44,7 @@ function checkOperand(value: Value, { filter, path, known }: Call): void {
   if (problem === undefined) return
   const slip = value.is === 'text' ? value.words?.find(word => checkSlip(word) !== undefined) : undefined
   if (slip !== undefined) {
-    const message = `'${slip}' is no number, and '${filter.name}' counts it as 0. ${checkSlip(slip)}`
+    const message = `'${slip}' is not a number, and '${filter.name}' counts it as 0. ${checkSlip(slip)}`
     source.alarm('badNumber', filter.begin, message)
   } else {
     const message = `'${filter.name}' counts its value as 0 here: ${problem}. Use a number, or look one up.`
@@ -167,7 +167,7 @@ const ofMember =
     if (items?.members && word !== undefined && !word.includes('.')) {
       const member = source.memberOf(items, word)
       const known = Object.keys(items.members)
-      const message = `The entries have no '${word}', so it is nothing. Correct the name.${source.suggestion(word, known)}`
+      const message = `The entries have no '${word}', so it has no value. Correct the name.${source.suggestion(word, known)}`
       if (member) source.use(member)
       else source.alarm('unknownPath', call.filter.begin, message)
     }
@@ -210,7 +210,7 @@ function checkKeys(args: readonly Value[], { filter, known }: Call): void {
   if (number === undefined) return
   const shown =
     constantOf(number) === undefined ? 'this one is a number' : `${constantOf(number)} is a number`
-  const message = `The key of a look-up must be text, and ${shown}: the look-up fails. Write it in quotes, or add '| append: ""' before.`
+  const message = `The key of a look-up must be text, but ${shown}: the look-up fails. Write it in quotes, or add '| append: ""' before.`
   known.source.alarm('keyNotText', filter.begin, message)
 }
 
@@ -252,7 +252,7 @@ function checkAmount(input: Value, call: Call): void {
   checkOperand(input, call)
   const without = absences(input, call)
   if (without.length === 0) return
-  const message = `The premium is 0 where '${without.slice(0, 3).join("' or '")}' has no value, and it need not have one. Require the field, test it, or give it a default.`
+  const message = `The premium is 0 if '${without.slice(0, 3).join("' or '")}' has no value, which is possible. Require the field, test it, or give it a default.`
   known.source.alarm('premiumCanBeZero', filter.begin, message)
 }
 
@@ -277,7 +277,7 @@ const DECISIONS: ReadonlySet<string> = new Set(['accept', 'reject', 'none'])
 
 const decisionSetter: Filtering = (input, _args, { filter, path, known }) => {
   const wrong = known.wordsOf(input, path)?.find(word => !DECISIONS.has(word.trim().toLowerCase()))
-  const message = `'${wrong}' is no underwriting decision, so the policy is refused. Write accept, reject, or none, which refers it.`
+  const message = `'${wrong}' is not an underwriting decision, so the policy is rejected. Write accept, reject, or none, which refers it.`
   if (wrong !== undefined) known.source.alarm('unknownDecision', filter.begin, message)
   return ANYTHING
 }
@@ -286,7 +286,7 @@ const feeAdder: Filtering = (input, args, call) => {
   const { filter, path, known } = call
   const { source } = known
   const name = known.wordsOf(args[0] ?? ANYTHING, path)?.find(word => !source.fees.includes(word))
-  const message = `The script adds the fee '${name}', which fees.json does not declare. Declare it or correct the name.${source.suggestion(name ?? '', source.fees)}`
+  const message = `The script adds the fee '${name}', which is not declared in fees.json. Declare it or correct the name.${source.suggestion(name ?? '', source.fees)}`
   // A name that is a literal is already checked for every product (check/product/templates.ts).
   if (name !== undefined && !/^add_fee\s*:\s*["']/.test(source.text.slice(filter.begin)))
     source.alarm('unknownFee', filter.begin, message)

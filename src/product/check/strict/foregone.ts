@@ -7,7 +7,7 @@ import type { Value } from './values.ts'
 /** Reports conditions such as `state == "CA" or "FL"`: a text or number alone is always present, so it always holds. */
 export function tellAlways({ begin, end }: Expression, { source }: Evaluation): void {
   const alone = source.text.slice(begin, end)
-  const message = `${alone} alone always holds. Say what is compared with it, such as 'x == ${alone}', or remove it.`
+  const message = `${alone} alone always holds. Write a comparison, such as 'x == ${alone}', or remove it.`
   source.remark('alwaysHolds', begin, message)
 }
 
@@ -38,7 +38,7 @@ export function neverOrdered(
   const whole = source.domainOf(value.node)
   if (whole.kind !== 'words' || whole.words.size === 0 || [...whole.words].some(isNumeric)) return
   const name = source.text.slice(subject.begin, subject.end)
-  const message = `'${name}' is never more or less than ${literal}: it is one of ${listed([...whole.words])}. Compare it with these.`
+  const message = `'${name}' is never greater or less than ${literal}: it is one of ${listed([...whole.words])}. Compare it with these.`
   source.remark('textNotOrdered', other.begin, message)
 }
 

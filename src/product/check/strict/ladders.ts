@@ -34,9 +34,9 @@ export function checkLadder(choice: Choice, path: Path, evaluation: Evaluation):
   for (const [at, { begin }] of choice.branches.entries())
     for (const message of branchProblems(ladder, at)) evaluation.source.alarm('rangeOverlap', begin, message)
   const isReplaced = choice.otherwise !== undefined || !setsWhatIsUnset(choice, path)
-  const advice = `Let the ranges end where the next ones begin${choice.otherwise ? '' : ", or add an 'else'"}.`
+  const advice = `Let each range end where the next one begins${choice.otherwise ? '' : ", or add an 'else'"}.`
   for (const gap of gapsOf(ladder, isReplaced)) {
-    const message = `No branch has '${ladder.name}' ${shownInterval(gap)}, between two that are there. ${advice}`
+    const message = `No branch covers '${ladder.name}' ${shownInterval(gap)}, which is between two ranges that branches cover. ${advice}`
     evaluation.source.alarm('rangeHole', choice.begin, message)
   }
 }
@@ -67,13 +67,13 @@ function branchProblems({ asked, ranges, step, name }: Ladder, at: number): stri
   }
   if (difference(range, joined(before.flat(), step), step).length === 0)
     return [
-      `This branch is never taken: all of ${shownRanges(range)} is in a branch before it. Correct the bounds, or their order.`,
+      `This branch is never taken: an earlier branch covers all of ${shownRanges(range)}. Correct the bounds, or their order.`,
     ]
   return before.flatMap(other => {
     const shared = intersection(range, other, step).filter(one => one.high > one.low)
     const isNested = contains(range, other, step) || contains(other, range, step)
     if (shared.length === 0 || isNested) return []
-    return `Two branches have ${shownRanges(shared)} of '${name}'; the first one counts. Let the ranges end where the next ones begin.`
+    return `Two branches cover ${shownRanges(shared)} of '${name}'; the first one counts. Let each range end where the next one begins.`
   })
 }
 

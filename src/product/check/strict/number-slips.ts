@@ -14,8 +14,8 @@ export function checkSlip(text: string): string | undefined {
   }
   if (/%/.test(text)) return `Write a percentage as a share: '${shareOf(text)}'.`
   if (/^\s*[+-]?\d+,\d+\s*$/.test(text))
-    return `A decimal has a point and no comma: write '${text.trim().replace(',', '.')}'.`
-  return 'Write digits with a decimal point, and nothing else.'
+    return `Write a decimal with a point, not a comma: '${text.trim().replace(',', '.')}'.`
+  return 'Write only digits with a decimal point.'
 }
 
 /** Converts a percentage to the factor that arithmetic needs. */

@@ -28,9 +28,9 @@ function checkColumn(
   const slipIn = (row: number): string | undefined => checkSlip(cellOf(row))
   const wrong = [...rows.keys()].filter(row => !isNumeric(cellOf(row)))
   if (wrong.length === 0) return
-  const where = summed ? `, and ${summed.path}:${summed.line} makes a sum of it` : ''
+  const where = summed ? `, and ${summed.path}:${summed.line} adds it up` : ''
   if (summed && wrong.length === rows.length && !wrong.some(slipIn)) {
-    const message = `The column '${columns[column]}' is text${where}: it counts as 0. Write numbers, or look up another column.`
+    const message = `The column '${columns[column]}' is text${where}: it counts as 0. Write numbers, or look up a different column.`
     alarm('textInSum', undefined, message)
     return
   }
@@ -40,7 +40,7 @@ function checkColumn(
   for (const row of wrong) {
     const [cell, slip] = [cellOf(row), slipIn(row)]
     const shown = cell === '' ? 'The cell is empty' : `'${cell}' is text`
-    if (slip) alarm('badNumber', row, `'${cell}' is no number${where}: it counts as 0. ${slip}`)
+    if (slip) alarm('badNumber', row, `'${cell}' is not a number${where}: it counts as 0. ${slip}`)
     else if (summed) alarm('textInSum', row, `${shown}${where}: it counts as 0. Write a number.`)
   }
 }
@@ -58,7 +58,7 @@ export function checkKeyBlanks(
   for (const [row, cells] of rows.entries()) {
     const key = cells[column]!
     if (key === key.trim() || asked.has(key)) continue
-    const message = `The key '${key}' has a blank around it, so nothing finds the row. Remove the blank.`
+    const message = `The key '${key}' has a blank before or after it, so nothing finds the row. Remove the blank.`
     alarm('rowNeverMatches', row, message)
   }
 }
@@ -104,7 +104,7 @@ export function checkUnmatchedRows(
     const advice =
       otherCase === undefined
         ? `Correct the key, or remove the row.${suggestion(key, [...asked])}`
-        : `Write it in the same letters: '${otherCase}'.`
+        : `Write it in the same case: '${otherCase}'.`
     const { path, line } = lookUps[0]!
     const message = `Nothing looks up '${key}': ${path}:${line} never asks for it. ${advice}`
     alarm('rowNeverMatches', row, message)

@@ -60,14 +60,14 @@ function checkPremium(statements: readonly Statement[], ends: readonly Path[], s
   const unset = ends.find(one => one.premium === 'unset')
   if (unset) {
     const at = unset.passedBy ?? setters[0]!
-    const message = `Nothing sets the premium where none of the branches here is taken, so it is 0. Add an 'else', or set it for every case.`
+    const message = `Nothing sets the premium if none of the branches here is taken, so it is 0. Add an 'else', or set it in every case.`
     source.alarm('premiumUnset', at, message)
   }
   if (ends.length > 0 && ends.every(one => one.premium === 'zero'))
     source.alarm(
       'premiumAlwaysZero',
       setters.at(-1)!,
-      'The premium is 0 in every case. Correct what is multiplied, or set another.',
+      'The premium is 0 in every case. Correct the factors, or set a different premium.',
     )
 }
 
