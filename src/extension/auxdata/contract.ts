@@ -5,7 +5,7 @@ import { component, Integer, list, optional, requestInteger, Text } from '../../
 import { rule } from '../../platform/wire-problem.ts'
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from './limits.ts'
 
-const UNSTORABLE = rule('has characters that cannot be kept: NUL, or half of a pair')
+const UNSTORABLE = rule('has characters that cannot be stored: NUL, or half of a surrogate pair')
 
 const UiType = z.enum(['normal', 'hidden', 'readonly'])
 
@@ -40,7 +40,7 @@ export const AuxDataSetCreateRequest = component('AuxDataSetCreateRequest', {
 export type AuxDataSetCreateRequest = z.infer<typeof AuxDataSetCreateRequest>
 
 export const AuxDataKeysQuery = z.object({
-  page: requestInteger(0, 1_000_000).describe('Counts from 0; 100 keys a page.'),
+  page: requestInteger(0, 1_000_000).describe('Page number, from 0. Each page has 100 keys.'),
 })
 
 const AuxDataKeyResponse = component('AuxDataKeyResponse', { key: Text, uiType: UiType })

@@ -53,7 +53,7 @@ export async function mergeAuxData(
   { auxData }: AuxDataSetCreateRequest,
 ): Promise<void> {
   if (locator.length > LONGEST_AUX_NAME || !isStorable(locator))
-    throw invalidParameter(`The locator is text of at most ${LONGEST_AUX_NAME} characters, without NUL.`)
+    throw invalidParameter(`The locator must be text of at most ${LONGEST_AUX_NAME} characters, without NUL.`)
   const changes = auxData.map(one => ({ ...one, locator }))
   await commitWrite(context, locator, keyOf(context, auxData), (database, shard) => [
     ...putAuxData(database, changes, context.now),
@@ -66,7 +66,7 @@ function keyOf({ ifMatch }: RequestContext, auxData: AuxDataSetCreateRequest['au
   const keys = [...new Set(auxData.map(({ key }) => key))]
   if (ifMatch !== undefined && keys.length !== 1)
     throw invalidParameter(
-      'If-Match is the ETag of one key: set that key alone, or send the request without it.',
+      'If-Match is the ETag of a single key: set only that key, or send the request without If-Match.',
     )
   return keys[0] ?? ''
 }

@@ -28,35 +28,35 @@ import { isOperationName } from './autofill/sequence.ts'
 import { INTEGRATION_TYPES } from './integration.ts'
 
 const MASKED =
-  'Values that look secret are shown as `********`. Sent back so in a PUT, they mean the value that is kept.'
+  'Values that look secret are shown as `********`. Send `********` in a PUT to keep the stored value.'
 
 const Headers = z
   .preprocess(
     wire => wire ?? {},
     z.record(z.string(), HeaderValue).check(ctx => checkHeaders(ctx, ctx.value)),
   )
-  .describe('Sent with every call.')
+  .describe('Headers sent with every call.')
 
 /** `hmacEnabled` defaults to true if there is a secret. */
 export const SecuritySpecRequest = z
   .object({
-    hmacEnabled: OptionalBoolean.describe('Sign calls; true where there is a secret.'),
-    secret: OptionalLongName.describe('whsec_ and base64, or any text.'),
-    secureSSL: booleanOr(true).describe('Kept; certificates are always verified.'),
-    tag: optional(HeaderValue.min(1).max(128)).describe('Sent beside the signature, to name the secret.'),
+    hmacEnabled: OptionalBoolean.describe('Whether to sign calls. Default: true if there is a secret.'),
+    secret: OptionalLongName.describe('`whsec_` followed by base64, or any text.'),
+    secureSSL: booleanOr(true).describe('Stored but ignored; certificates are always verified.'),
+    tag: optional(HeaderValue.min(1).max(128)).describe('Name of the secret, sent with the signature.'),
   })
   .check(ctx => {
     const { hmacEnabled, secret, tag } = ctx.value
-    if (secret === undefined && hmacEnabled === true) breaks(ctx, 'needs a secret', ['hmacEnabled'])
-    if (secret === undefined && tag !== undefined) breaks(ctx, 'needs a secret', ['tag'])
+    if (secret === undefined && hmacEnabled === true) breaks(ctx, 'requires a secret', ['hmacEnabled'])
+    if (secret === undefined && tag !== undefined) breaks(ctx, 'requires a secret', ['tag'])
     if (secret !== undefined && !isSecret(secret))
-      breaks(ctx, 'must have at least 4 characters; what begins with whsec_ must go on in base64', ['secret'])
+      breaks(ctx, 'must have at least 4 characters; after whsec_ it must be base64', ['secret'])
   })
   .openapi('SecuritySpecRequest')
 export type SecuritySpecRequest = z.infer<typeof SecuritySpecRequest>
 
 const connection = {
-  url: OutboundUrl.describe('An https address of the public internet.'),
+  url: OutboundUrl.describe('An https address on the public internet.'),
   headers: Headers,
   securitySpec: optionalRecord(SecuritySpecRequest),
 }
@@ -66,7 +66,7 @@ const RESERVED: ReadonlySet<string> = new Set(['internal', 'autofill'])
 
 const StorableName = Name.refine(isStorable, rule('must be text without NUL')).refine(
   name => !RESERVED.has(name),
-  rule(`must be a name other than ${[...RESERVED].join(' and ')}, which stand for something else`),
+  rule(`must be a name other than ${[...RESERVED].join(' and ')}, which are reserved`),
 )
 
 export const ExternalServiceIntegrationAddRequest = component('ExternalServiceIntegrationAddRequest', {
@@ -77,7 +77,7 @@ export const ExternalServiceIntegrationAddRequest = component('ExternalServiceIn
       type: 'string',
       enum: [...INTEGRATION_TYPES],
       default: 'external_rater',
-      description: 'webhook and fe-plugins are kept and listed; the service does not call them.',
+      description: 'webhook and fe-plugins are stored and listed, but the service does not call them.',
     }),
   ...connection,
 })
@@ -112,10 +112,10 @@ export const ExternalServiceIntegrationsResponse = component('ExternalServiceInt
 export type ExternalServiceIntegrationsResponse = z.infer<typeof ExternalServiceIntegrationsResponse>
 
 export const IntegrationCallsQuery = z.object({
-  policyLocator: OptionalName.describe('Calls for this policy only.'),
-  failed: OptionalBoolean.describe('true: calls of which nothing came; false: the others.'),
-  startTimestamp: OptionalTimestamp.describe('Calls from this time on.'),
-  endTimestamp: OptionalTimestamp.describe('Calls before this time.'),
+  policyLocator: OptionalName.describe('Returns only calls for this policy.'),
+  failed: OptionalBoolean.describe('If true, returns only failed calls; if false, only successful ones.'),
+  startTimestamp: OptionalTimestamp.describe('Returns only calls at or after this time.'),
+  endTimestamp: OptionalTimestamp.describe('Returns only calls before this time.'),
   pageSize: PageSize,
   pagingToken: PagingToken,
 })
@@ -136,15 +136,15 @@ const call = {
   username: Text,
   url: Text,
   attempts: z.array(Attempt),
-  status: Integer.optional().describe('HTTP status; absent when no answer came.'),
+  status: Integer.optional().describe('HTTP status. Absent if there was no answer.'),
   durationMs: Integer,
   requestBytes: Integer,
-  requestHash: Text.describe('SHA-256 of the body, hexadecimal.'),
+  requestHash: Text.describe('SHA-256 of the request body, in hexadecimal.'),
   responseBytes: Integer.optional(),
   responseHash: OptionalText,
-  failure: OptionalText.describe('Why nothing came of it; absent when something did.'),
-  warnings: Texts.describe('What of the answer was ignored.'),
-  replayOf: OptionalText.describe('The call that this one repeated.'),
+  failure: OptionalText.describe('Why the call failed. Absent if it succeeded.'),
+  warnings: Texts.describe('Parts of the answer that were ignored.'),
+  replayOf: OptionalText.describe('The call that this one repeats.'),
 }
 
 export const IntegrationCallResponse = component('IntegrationCallResponse', call)
@@ -158,8 +158,8 @@ export type IntegrationCallPageResponse = z.infer<typeof IntegrationCallPageResp
 
 export const IntegrationCallBodiesResponse = component('IntegrationCallBodiesResponse', {
   ...call,
-  request: OptionalText.describe('The body that was sent, without secrets.'),
-  response: OptionalText.describe('The body that came back, without secrets.'),
+  request: OptionalText.describe('The request body, without secrets.'),
+  response: OptionalText.describe('The response body, without secrets.'),
 })
 export type IntegrationCallBodiesResponse = z.infer<typeof IntegrationCallBodiesResponse>
 
@@ -169,12 +169,12 @@ const OPERATION =
 
 export const AutofillIntegrationCreateRequest = component('AutofillIntegrationCreateRequest', {
   operation: z.string().max(200).refine(isOperationName, rule(OPERATION)).openapi({
-    description: 'The one that fits a request best is its.',
+    description: 'The most specific operation that matches a request applies to it.',
     example: 'private_motor.newBusiness.create',
   }),
   callSequence: AutofillCalls.openapi({
     description:
-      'In this order, each sees what those before it filled in: `internal`, the plugin getDataAutofill of products that switch it on, and integrations of type data_autofill by their names. An empty list: nothing fills the operation in.',
+      'The calls that complete the request, in order; each sees the values from the calls before it: `internal` for the plugin getDataAutofill of products that enable it, or the names of integrations of type data_autofill. An empty list calls nothing.',
     example: ['internal', 'vehicle-register'],
   }),
 })

@@ -34,7 +34,7 @@ export const integrationRoutes: readonly Route[] = [
   post('/integrations', {
     summary: 'Register an external service',
     description:
-      'A product with `"externalRater": "<name>"` in policy.json is rated by the integration of that name, before any plugin or template. The name is unique (409). One of type data_autofill fills requests in: see PUT /integrations/autofill. The address is https and of the public internet. With a secret calls are signed: `socotra-signature` is the hexadecimal HMAC-SHA256 of the body, and the headers of Standard Webhooks come with it.',
+      'A product with `"externalRater": "<name>"` in policy.json is rated by the integration of that name, instead of any plugin or template. The name must be unique (otherwise 409). An integration of type data_autofill completes requests: see PUT /integrations/autofill. The address must be https and on the public internet. With a secret, calls are signed: `socotra-signature` is the hexadecimal HMAC-SHA256 of the body, and the headers of Standard Webhooks are sent as well.',
     permission: writing,
     body: { schema: ExternalServiceIntegrationAddRequest, required: true },
     answer: all,
@@ -43,7 +43,7 @@ export const integrationRoutes: readonly Route[] = [
   put('/integrations/{integrationName}', {
     summary: 'Replace an external service',
     description:
-      'All but its name and type: headers and security that the request leaves out are gone. A value of `********`, as answers show secrets, means the one that is kept.',
+      'Replaces everything except the name and type: headers and security that the request omits are removed. A value of `********`, as answers show secrets, keeps the stored value.',
     permission: writing,
     body: { schema: ExternalServiceIntegrationUpdateRequest, required: true },
     answer: all,
@@ -53,7 +53,7 @@ export const integrationRoutes: readonly Route[] = [
   remove('/integrations/{integrationName}', {
     summary: 'Remove an external service',
     description:
-      'Refused (409) while the newest configuration names it, or one that policies are of, or an operation that it fills in.',
+      'Responds with 409 if the integration is used by the newest configuration, by one that has policies, or by an autofill operation.',
     permission: writing,
     answer: all,
     handle: async ({ params }, context) =>
@@ -61,7 +61,7 @@ export const integrationRoutes: readonly Route[] = [
   }),
   get('/integrations/{integrationName}/calls', {
     summary: 'Read the log of calls',
-    description: 'Every call that was made, oldest first; kept 30 days.',
+    description: 'Returns all calls, oldest first. They are stored for 30 days.',
     permission: reading,
     query: IntegrationCallsQuery,
     answer: { schema: IntegrationCallPageResponse, description: 'A page of calls.' },
@@ -76,9 +76,9 @@ export const integrationRoutes: readonly Route[] = [
       (await callLog()).readCall(params.integrationName, params.callLocator, context),
   }),
   post('/integrations/{integrationName}/calls/{callLocator}/replay', {
-    summary: 'Make a call once more',
+    summary: 'Repeat a call',
     description:
-      'Sends the logged body to where the integration is today, and answers the call that this was. It changes nothing else; the answer shows a failure, too.',
+      'Sends the logged body to the present address of the integration and returns the new call, even if it fails. Nothing else changes.',
     permission: writing,
     answer: call,
     handle: async ({ params }, context) =>
@@ -92,28 +92,28 @@ const autofill = () => import('./autofill/service.ts')
 
 export const autofillRoutes: readonly Route[] = [
   put('/integrations/autofill', {
-    summary: 'Register what fills in an operation',
+    summary: 'Register the calls that complete an operation',
     description:
-      'Of a request without `autofill` the first of these that is registered counts: `<product>.<transaction>.<action>`, `<product>.<transaction>.*`, `<product>.*.*`, `*.*.*`. An operation that is registered already gets other calls. Known everywhere within 5 seconds.',
+      'For a request without `autofill`, the first of these that is registered applies: `<product>.<transaction>.<action>`, `<product>.<transaction>.*`, `<product>.*.*`, `*.*.*`. Registering an operation again replaces its calls. Takes effect everywhere within 5 seconds.',
     permission: writing,
     body: { schema: AutofillIntegrationCreateRequest, required: true },
     answer: operation,
     handle: async ({ body }, context) => (await autofill()).putOperation(context, body),
   }),
   get('/integrations/autofill', {
-    summary: 'List what fills in operations',
+    summary: 'List the operations that calls complete',
     permission: reading,
     answer: { schema: AutofillIntegrationResponse, description: 'All operations, by name.' },
     handle: async (_, context) => (await autofill()).listOperations(context),
   }),
   get('/integrations/autofill/{locator}', {
-    summary: 'Get what fills in an operation',
+    summary: 'Get the calls that complete an operation',
     permission: reading,
     answer: operation,
     handle: async ({ params }, context) => (await autofill()).readOperation(context, params.locator),
   }),
   remove('/integrations/autofill/{locator}', {
-    summary: 'Remove what fills in an operation',
+    summary: 'Remove the calls that complete an operation',
     permission: writing,
     answer: { description: 'Removed.' },
     handle: async ({ params }, context) => (await autofill()).removeOperation(context, params.locator),

@@ -58,7 +58,7 @@ export async function addIntegration(
   return await changeIntegrations(context, request.name, present => {
     if (present.has(request.name)) throw nameTaken(request.name)
     if (present.size >= MOST_INTEGRATIONS)
-      throw tooLarge(`A tenant has at most ${MOST_INTEGRATIONS} integrations.`)
+      throw tooLarge(`A tenant can have at most ${MOST_INTEGRATIONS} integrations.`)
     const { name, type } = request
     const { now } = context
     const locator = newUuid(HOME_SHARD)
@@ -189,11 +189,11 @@ function assertAddress(url: string, { env }: RequestContext): void {
 }
 
 const nameTaken = (name: string) =>
-  alreadyExists(`There is an integration named '${name}'; names are unique.`)
+  alreadyExists(`There is already an integration named '${name}'; choose a different name.`)
 
 const inUse = (name: string, who: string): Refusal =>
   wrongState(
-    `${who} has a product with "externalRater": "${name}"; deploy one without, or change the integration with PUT.`,
+    `${who} has a product with "externalRater": "${name}"; deploy a configuration without it, or change the integration with PUT.`,
   )
 
 /** Whether two requests created the same name simultaneously and this one lost at the unique index. */
@@ -262,7 +262,7 @@ async function useOf(context: RequestContext, name: string): Promise<string | un
     }),
   )
   const version = used.find(one => one !== undefined)
-  return version === undefined ? undefined : `Configuration version ${version}, which policies are of,`
+  return version === undefined ? undefined : `Configuration version ${version}, which has policies,`
 }
 
 /** Removes values that are left out; `********` keeps a stored value. Rejects with 400 a mask without one. */
@@ -278,7 +278,7 @@ function connectionOf(
 }
 
 export const nothingToKeep = (what: string): Refusal =>
-  invalidRequest(`'${what}' is ${MASK}, which stands for a value that is kept, and none is; send the value.`)
+  invalidRequest(`'${what}' is ${MASK}, which stands for a stored value, but there is none; send the value.`)
 
 function keptHeaders(headers: Connection['headers'], before: Connection['headers']): Connection['headers'] {
   const storedHeaders = new Map(Object.entries(before).map(([name, value]) => [name.toLowerCase(), value]))

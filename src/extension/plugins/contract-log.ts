@@ -14,10 +14,10 @@ import {
 } from '../../platform/wire.ts'
 
 export const PluginLogsQuery = z.object({
-  plugin: OptionalName.describe('Calls of this function only, e.g. getPerilRates.'),
-  policyLocator: OptionalName.describe('Calls for this policy only.'),
-  startTimestamp: OptionalTimestamp.describe('Calls from this time on.'),
-  endTimestamp: OptionalTimestamp.describe('Calls before this time.'),
+  plugin: OptionalName.describe('Returns only calls of this function, such as getPerilRates.'),
+  policyLocator: OptionalName.describe('Returns only calls for this policy.'),
+  startTimestamp: OptionalTimestamp.describe('Returns only calls at or after this time.'),
+  endTimestamp: OptionalTimestamp.describe('Returns only calls before this time.'),
   order: ListOrder,
   pageSize: PageSize,
   pagingToken: PagingToken,
@@ -30,17 +30,17 @@ const Line = z.object({ level: z.enum(['debug', 'info', 'warn', 'error']), text:
 export const PluginLogResponse = component('PluginLogResponse', {
   locator: Text,
   timestamp: Timestamp,
-  plugin: Text.describe('The function.'),
-  path: Text.describe('Its file below scripts/.'),
+  plugin: Text.describe('The function that was called.'),
+  path: Text.describe('The file of the function, under scripts/.'),
   productName: Text,
   configVersion: Integer,
   policyLocator: OptionalText,
   requestId: Text.describe('X-Request-Id of the request that made the call.'),
   username: Text,
   failure: OptionalText.describe(
-    'Why it failed, and where, or why its answer was refused; absent when neither.',
+    'Why the function failed, and where, or why its answer was rejected. Absent otherwise.',
   ),
-  lines: z.array(Line).describe('What it printed, in order.'),
+  lines: z.array(Line).describe('The lines that the function printed, in order.'),
 })
 
 export type PluginLogResponse = z.infer<typeof PluginLogResponse>

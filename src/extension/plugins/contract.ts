@@ -222,33 +222,33 @@ const CommissionRate = z
       .string()
       .min(1)
       .max(128)
-      .refine(isStorable, 'cannot be kept as it is')
-      .describe('Who gets it, in at most 128 characters.'),
-    yearlyAmount: optional(Amount).describe('What it comes to in a whole year.'),
-    exactAmount: optional(Amount).describe('What it comes to in the segment as it is.'),
-    amount: optional(Amount).describe('An older word for exactAmount.'),
+      .refine(isStorable, 'has characters that cannot be stored')
+      .describe('The recipient of the commission, at most 128 characters.'),
+    yearlyAmount: optional(Amount).describe('The commission for a whole year.'),
+    exactAmount: optional(Amount).describe('The commission for the segment itself.'),
+    amount: optional(Amount).describe('An older name for exactAmount.'),
   })
   .transform(({ amount, exactAmount, ...rest }) => ({ ...rest, exactAmount: exactAmount ?? amount }))
   .refine(
     ({ yearlyAmount, exactAmount }) => (yearlyAmount ?? exactAmount) !== undefined,
-    'needs yearlyAmount or exactAmount',
+    'requires yearlyAmount or exactAmount',
   )
 
 /** Older scripts and older external raters write `premium` and `technicalPremium` for the exact amounts (resources brief 6.3). */
 const PerilRate = z
   .object({
     yearlyPremium: optional(Amount).describe(
-      'The premium of a whole year. One of it and exactPremium is needed.',
+      'The premium for a whole year. This or exactPremium is required.',
     ),
     exactPremium: optional(Amount).describe(
-      'The premium of the segment as it is; it counts instead of a rate.',
+      'The premium for the segment itself. It takes precedence over a rate.',
     ),
-    premium: optional(Amount).describe('An older word for exactPremium.'),
-    yearlyTechnicalPremium: optional(Amount).describe('The technical premium of a whole year.'),
-    exactTechnicalPremium: optional(Amount).describe('The technical premium of the segment as it is.'),
-    technicalPremium: optional(Amount).describe('An older word for exactTechnicalPremium.'),
+    premium: optional(Amount).describe('An older name for exactPremium.'),
+    yearlyTechnicalPremium: optional(Amount).describe('The technical premium for a whole year.'),
+    exactTechnicalPremium: optional(Amount).describe('The technical premium for the segment itself.'),
+    technicalPremium: optional(Amount).describe('An older name for exactTechnicalPremium.'),
     commissions: optional(z.array(CommissionRate).max(50)).describe(
-      'Who gets a commission of it, 50 at most.',
+      'The commissions on the premium, at most 50.',
     ),
   })
   .transform(({ premium, technicalPremium, ...rate }) => ({
@@ -258,12 +258,12 @@ const PerilRate = z
   }))
   .refine(
     ({ yearlyPremium, exactPremium }) => (yearlyPremium ?? exactPremium) !== undefined,
-    'needs yearlyPremium or exactPremium',
+    'requires yearlyPremium or exactPremium',
   )
 export type PerilRate = z.output<typeof PerilRate>
 
 /** A blank message counts as none, as for external raters: scripts begin with `exceptionMessage: ''`. */
-const REFUSES = 'Refuses the request (409), with this text. Blank: it does not.'
+const REFUSES = 'Rejects the request (409) with this text. A blank text does not reject it.'
 const ExceptionMessage = optional(Text.transform(text => text.trim() || undefined))
 
 export const PerilRatesResult = z.object({
@@ -275,74 +275,82 @@ export const PerilRatesResult = z.object({
 })
 
 export const UnderwritingResult = z.object({
-  decision: z.enum(['accept', 'reject', 'none']).describe('none refers it to an underwriter.'),
+  decision: z.enum(['accept', 'reject', 'none']).describe('`none` refers the application to an underwriter.'),
   notes: z
     .array(Text)
     .max(100)
     .nullish()
     .transform(notes => notes ?? [])
-    .describe('Why, for people to read: 100 notes at most.'),
+    .describe('Reasons for people to read, at most 100.'),
 })
 
 const ProrationAnswer = z.object({
-  id: Text.describe('That of the item.'),
-  proratedAmount: SignedAmount.describe('What of its amount belongs to the time before the split.'),
-  holdbackAmount: optional(Amount).describe('What a cancellation keeps of what it gives back of it.'),
+  id: Text.describe('The id of the item.'),
+  proratedAmount: SignedAmount.describe(
+    "The part of the item's amount that belongs to the time before the split.",
+  ),
+  holdbackAmount: optional(Amount).describe('The part of the refund that a cancellation holds back.'),
 })
 export type ProrationAnswer = z.output<typeof ProrationAnswer>
 
 export const ProrationResult = z.object({
-  items: z.array(ProrationAnswer).describe('An answer for each item, once.'),
+  items: z.array(ProrationAnswer).describe('Exactly one answer for each item.'),
 })
 
 export const InstallmentsResult = z.object({
   installments: z
     .array(
       z.object({
-        startTimestamp: Timestamp.describe('The begin of what it pays for.'),
-        endTimestamp: Timestamp.describe('The end of what it pays for.'),
-        issueTimestamp: Timestamp.describe('When its invoice is made; now or earlier is at once.'),
-        dueTimestamp: Timestamp.describe('When it is to be paid.'),
-        writeOff: optional(z.boolean()).describe('Whether its invoice is written off as soon as it is made.'),
+        startTimestamp: Timestamp.describe('Start of the period that the installment pays for.'),
+        endTimestamp: Timestamp.describe('End of the period that the installment pays for.'),
+        issueTimestamp: Timestamp.describe(
+          'When the invoice of the installment is issued. If this is now or earlier: immediately.',
+        ),
+        dueTimestamp: Timestamp.describe('When payment is due.'),
+        writeOff: optional(z.boolean()).describe(
+          'Whether the invoice is written off as soon as it is issued.',
+        ),
         invoiceItems: z
           .array(
             z.object({
-              chargeId: z.string().max(LONGEST_TEXT).describe('That of a charge.'),
+              chargeId: z.string().max(LONGEST_TEXT).describe('The id of a charge.'),
               amount: SignedAmount.describe('The part of the charge, in whole minor units.'),
             }),
           )
-          .describe('What it asks for. Over all installments the parts of a charge come to its amount.'),
+          .describe(
+            'The charges that the installment bills. Over all installments, the parts of a charge must total its amount.',
+          ),
         installmentFees: optional(
           z
             .array(
               z.object({
                 feeName: z.string().min(1).max(128).describe('A fee of fees.json.'),
-                description: optional(Text).describe('What it is for, where its name is not enough.'),
-                amount: Amount.describe('How much it is.'),
+                description: optional(Text).describe('What the fee is for, if its name is not sufficient.'),
+                amount: Amount.describe('The amount of the fee.'),
               }),
             )
             .max(20, 'must have at most 20 fees'),
-        ).describe('Fees that are asked for with this installment alone, 20 at most.'),
+        ).describe('Fees that are billed only with this installment, at most 20.'),
       }),
     )
-    .min(1, 'must have an installment')
+    .min(1, 'must have at least one installment')
     .max(LARGEST_PLAN_PERIODS, `must have at most ${LARGEST_PLAN_PERIODS} installments`)
-    .describe('The plan, in the order of time.'),
+    .describe('The plan, in chronological order.'),
 })
 export type InstallmentsAnswer = z.output<typeof InstallmentsResult>
 
 export const PreGraceResult = z.object({
   gracePeriodEndTimestamp: OptionalTimestamp.describe(
-    'When the grace period ends. Left out: by the days of policy.json.',
+    'When the grace period ends. Default: according to the days in policy.json.',
   ),
   cancelEffectiveTimestamp: OptionalTimestamp.describe(
-    'From when the policy is without cover then. Left out: that end.',
+    'When cover of the policy then ends. Default: the end of the grace period.',
   ),
 })
 
 export const PostPaymentReversalResult = z.object({
   gracePeriodEndTimestamp: OptionalTimestamp.describe(
-    'When the grace period ends that begins, or that is open.',
+    'The end of the grace period that begins or is already open.',
   ),
 })
 
@@ -357,21 +365,23 @@ export const PostIssuanceResult = z.object({
     z
       .array(
         z.object({
-          displayName: DocumentName.describe('What people call it.'),
-          fileName: DocumentName.describe('The name under which it is downloaded.'),
+          displayName: DocumentName.describe('The name shown to people.'),
+          fileName: DocumentName.describe('The file name for downloads.'),
           documentLocators: z
             .array(z.string())
             .max(MOST_SOURCES)
-            .describe('Documents of the list, in the order of the PDF; of none, there is no PDF.'),
-          deleteSourceDocuments: optional(z.boolean()).describe('Whether they go when it is there.'),
+            .describe('Documents of the list, in the order of the PDF. If empty, no PDF is created.'),
+          deleteSourceDocuments: optional(z.boolean()).describe(
+            'Whether to delete the source documents once the PDF is created.',
+          ),
         }),
       )
       .max(MOST_CONSOLIDATIONS),
-  ).describe('PDFs that put documents together, 20 at most.'),
+  ).describe('PDFs that combine documents, at most 20.'),
 })
 
 /** A part of the update request, validated by that request's contract. */
 export const AutofillResult = z.looseObject(
   { exceptionMessage: ExceptionMessage.describe(REFUSES) },
-  'must be an object, a part of the update request',
+  'must be an object: a part of the update request',
 )

@@ -47,7 +47,7 @@ export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunne
       leftMs -= now() - began
     }
     if (problem !== undefined) return failed({ reason: `was ended by the sandbox: ${problem}` })
-    throw new Refusal('unavailable', 'The sandbox of the plugin is being made again; try again.', {}, 1)
+    throw new Refusal('unavailable', 'The sandbox of the plugin is restarting; try again.', {}, 1)
   },
 })
 

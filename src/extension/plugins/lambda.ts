@@ -30,7 +30,7 @@ export async function executeLambda(
   const earlier = await storedAnswer(context, database)
   if (earlier && !isBySubject(earlier)) return jsonText(earlier)
   const [[version]] = await database.batch([versionQuery(database, undefined)])
-  if (!version) throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
+  if (!version) throw new Refusal('noConfiguration', 'The tenant has no configuration. Deploy one first.')
   const configuration = await loadConfiguration(env, tenant, version.hash, calls)
   const product = productOf(configuration.configuration, operation)
   const plugins = new PluginSessions({ context, database, shard: HOME_SHARD })

@@ -26,7 +26,7 @@ export const processRunner = (
     const body = new TextEncoder().encode(JSON.stringify(call))
     if (body.length > LONGEST_SENT_CALL)
       return failed({
-        reason: `is given ${body.length} bytes of JSON, more than ${LONGEST_SENT_CALL}`,
+        reason: `receives ${body.length} bytes of JSON, which is more than ${LONGEST_SENT_CALL}`,
         limit: true,
       })
     // One limit for all attempts together. The runner itself stops a call in time.
@@ -65,7 +65,7 @@ async function sendProgram(
 ): Promise<string | undefined> {
   const body = new TextEncoder().encode(JSON.stringify(sentProgram(program)))
   if (body.length > LONGEST_SENT_PROGRAM)
-    return `the scripts have ${body.length} bytes, more than ${LONGEST_SENT_PROGRAM}`
+    return `the scripts have ${body.length} bytes, which is more than ${LONGEST_SENT_PROGRAM}`
   const put = { method: 'PUT', headers: headersOf(place, program), body, signal }
   const response = await fetchFromRunner(() => send(place.address + PATHS.programs, put), signal)
   await response.body?.cancel()
@@ -98,7 +98,7 @@ async function outcomeOf(response: Response): Promise<CallOutcome> {
     return readOutcome(await response.text())
   } catch (problem) {
     console.error(JSON.stringify({ at: 'plugin runner', problem: String(problem) }))
-    throw new Refusal('unavailable', 'The plugin runner broke off its answer; try again.', {}, 1)
+    throw new Refusal('unavailable', 'The plugin runner cut off its answer; try again.', {}, 1)
   }
 }
 
@@ -107,7 +107,7 @@ function refused({ status, headers }: Response): Refusal {
   if (status === 503)
     return new Refusal('unavailable', 'Too many plugins are running; try again.', {}, seconds)
   console.error(JSON.stringify({ at: 'plugin runner', problem: `answers ${status}` }))
-  return new Refusal('unavailable', 'The plugin runner refuses the service; start the service again.', {}, 5)
+  return new Refusal('unavailable', 'The plugin runner rejects the service; start the service again.', {}, 5)
 }
 
 export async function localRunner(env: Env): Promise<PluginRunner> {
@@ -115,7 +115,7 @@ export async function localRunner(env: Env): Promise<PluginRunner> {
   if (!address || !start)
     throw new Refusal(
       'unavailable',
-      'No plugin runner is started. `npm start` starts one beside the service; elsewhere set PLUGIN_RUNNER to `isolate`.',
+      'No plugin runner is running. `npm start` starts one next to the service; otherwise set PLUGIN_RUNNER to `isolate`.',
       {},
       60,
     )

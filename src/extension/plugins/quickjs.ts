@@ -35,7 +35,7 @@ const stoppedBy = (reason: string): QuickjsOutcome => ({
   isStopped: true,
 })
 
-const TOO_LONG = stoppedBy('takes more steps than a plugin may (a loop without end?)')
+const TOO_LONG = stoppedBy('takes more steps than a plugin may (an endless loop?)')
 
 /** Also the outcome if the module breaks: a script's demand for memory alone can break it. */
 export const TOO_MUCH = stoppedBy('needs more memory than a plugin may have')

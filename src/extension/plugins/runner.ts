@@ -140,7 +140,7 @@ export function readOutcome(text: unknown): CallOutcome {
       // Not JSON: as below.
     }
   }
-  return failed({ reason: 'the sandbox was broken from within' })
+  return failed({ reason: 'the script broke the sandbox' })
 }
 
 /** A script can change much of the language while it runs, so what the realm collected is validated again here. */

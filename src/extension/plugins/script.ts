@@ -75,7 +75,7 @@ function parsed(
     return { program: program as unknown as Program }
   } catch (error) {
     if (error instanceof RangeError)
-      return { problem: { message: 'it is nested too deep', line: 1, column: 1 } }
+      return { problem: { message: 'it is nested too deeply', line: 1, column: 1 } }
     if (!(error instanceof SyntaxError)) throw error
     const { loc, message } = error as SyntaxError & { loc?: { line: number; column: number } }
     return {

@@ -215,7 +215,7 @@ export class PluginSession {
       mayGather = false
       gathers = false
     }
-    const reason = `asks for more in over ${MOST_ROUNDS} rounds; fetch what belongs together at once`
+    const reason = `requests more values in over ${MOST_ROUNDS} rounds; fetch values that belong together in one step`
     return failed({ reason, limit: true })
   }
 
@@ -311,7 +311,7 @@ function storableOutcome(outcome: CallOutcome, name: PluginFunction, known: Know
   const { value, writes, logs, events, explained } = outcome
   const lost = writes.find(write => ![write.locator, write.key, write.value].every(isStorable))
   const unstorable = lost && {
-    reason: `auxiliary data '${storable(lost.key)}' has characters that cannot be kept: NUL, or half of a pair`,
+    reason: `auxiliary data '${storable(lost.key)}' has characters that cannot be stored: NUL, or half of a surrogate pair`,
   }
   const failure: CallFailure | undefined = outcome.failure ?? unstorable
   return {

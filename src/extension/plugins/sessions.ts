@@ -190,7 +190,7 @@ export class PluginSessions {
   #problemOf({ locator }: AuxWrite): string | undefined {
     const { context, shard } = this.#place
     if (shardOfAuxData(context.tenant, locator) === shard) return undefined
-    return `A plugin set auxiliary data of '${locator}', which lies in another database than ${this.#policy === undefined ? 'data of no policy' : `policy ${this.#policy}`}, and so cannot be written with it.`
+    return `A plugin set auxiliary data of '${locator}', which is in a different database from ${this.#policy === undefined ? 'data that belongs to no policy' : `policy ${this.#policy}`} and so cannot be written together with it.`
   }
 
   facts(): Query[] {

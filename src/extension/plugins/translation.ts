@@ -123,10 +123,7 @@ export function problemOf({ path, message }: Issue, ...within: string[]): string
 export function invalidAnswer(name: PluginFunction, problems: readonly string[], path: string): Refusal {
   const listed = problems.slice(0, MOST_LISTED).join('; ')
   const more = problems.length > MOST_LISTED ? `; and ${problems.length - MOST_LISTED} more` : ''
-  return new Refusal(
-    'pluginFailed',
-    `Plugin ${name} (${path}) returned something that is not allowed: ${listed}${more}.`,
-  )
+  return new Refusal('pluginFailed', `Plugin ${name} (${path}) returned an invalid answer: ${listed}${more}.`)
 }
 
 /**

@@ -36,7 +36,7 @@ export function callSequence(
   if (asked) {
     if (asked.includes(INTERNAL) && !hasPlugin)
       throw invalidRequest(
-        `autofill names '${INTERNAL}', the plugin getDataAutofill, which product '${filling.productName}' does not switch on; leave it out.`,
+        `autofill contains '${INTERNAL}', the plugin getDataAutofill, but product '${filling.productName}' does not enable it; leave it out.`,
       )
     return asked
   }

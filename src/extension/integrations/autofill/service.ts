@@ -54,7 +54,7 @@ export async function putOperation(
   if (unknown.length > 0) throw unknownIntegrations(unknown)
   const before = Object.hasOwn(operations, name) ? operations[name] : undefined
   if (!before && Object.keys(operations).length >= MOST_OPERATIONS)
-    throw tooLarge(`A tenant has at most ${MOST_OPERATIONS} autofill operations.`)
+    throw tooLarge(`A tenant can have at most ${MOST_OPERATIONS} autofill operations.`)
   const operation = { locator: before?.locator ?? newUuid(HOME_SHARD), callSequence }
   await write(context, name, operation)
   await requireStillThere(context, { name, before, operation })
@@ -97,7 +97,7 @@ async function requireStillThere(
 
 const unknownIntegrations = (names: readonly string[]): Refusal =>
   invalidRequest(
-    `There is no integration of type data_autofill named ${names.map(one => `'${one}'`).join(', ')}; register it with POST /integrations first, or name the plugin: '${INTERNAL}'.`,
+    `There is no integration of type data_autofill named ${names.map(one => `'${one}'`).join(', ')}; register it with POST /integrations first, or use the plugin: '${INTERNAL}'.`,
   )
 
 export async function removeOperation(context: RequestContext, locator: string): Promise<void> {
@@ -111,7 +111,7 @@ export async function assertFillsNothing(context: RequestContext, integration: s
   const name = Object.keys(operations).find(one => operations[one]!.callSequence.includes(integration))
   if (name === undefined) return
   throw wrongState(
-    `The integration '${integration}' fills in the operation '${name}'; give that other calls with PUT /integrations/autofill, or remove it.`,
+    `The integration '${integration}' completes the operation '${name}'; register different calls for the operation with PUT /integrations/autofill, or remove the operation.`,
   )
 }
 

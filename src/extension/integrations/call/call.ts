@@ -55,7 +55,7 @@ export async function callIntegration<T>(
   const waitMs = circuitOf(circuitKey(integration)).admit(now())
   if (waitMs > 0) {
     const seconds = Math.ceil(waitMs / 1000)
-    const reason = `it has failed several times in a row, and is not called again for ${seconds} s`
+    const reason = `it has failed several times in a row and will not be called again for ${seconds} s`
     throw integrationFailed(integration, reason, seconds)
   }
   const made = await makeCall(context, integration, { ...call, body: JSON.stringify(input) })
@@ -86,7 +86,7 @@ export async function makeCall<T>(
   const requestBytes = Buffer.byteLength(body)
   if (requestBytes > LARGEST_BODY)
     throw tooLarge(
-      `${nameOf(integration)} would be sent more than ${LARGEST_BODY} bytes; the policy is too large for it.`,
+      `The request to ${nameOf(integration)} would have more than ${LARGEST_BODY} bytes; the policy is too large for it.`,
     )
   const requestHash = sha256(body)
   const locator = newUuid(purpose.shard)
@@ -156,7 +156,7 @@ function outcomeOf<T>(
   if (ending.kind === 'secretMissing') return failed(ending.reason)
   if (ending.kind !== 'answered') return failed(REASONS[ending.kind])
   const { status, bytes } = ending
-  if (status >= 300 && status < 400) return failed(`it answered ${status}, and redirects are not followed`)
+  if (status >= 300 && status < 400) return failed(`it answered ${status}, but redirects are not followed`)
   const parsed = parsedJson(bytes)
   if (status < 200 || status > 299) return failed(`it answered ${status}${errorIn(parsed, shown)}`)
   if ('problem' in parsed) return failed(parsed.problem)
@@ -171,9 +171,9 @@ function outcomeOf<T>(
 const REASONS = {
   timeout: `it did not answer within ${CALL_TIMEOUT_MS / 1000} s`,
   unreachable: 'it could not be reached',
-  cutOff: 'its answer broke off',
+  cutOff: 'its answer was cut off',
   tooLarge: `its answer is larger than ${LARGEST_BODY} bytes`,
-  addressRefused: 'its address is not one of the public internet',
+  addressRefused: 'its address is not on the public internet',
 } as const
 
 type Parsed = { readonly value: unknown } | { readonly problem: string }
@@ -182,11 +182,11 @@ function parsedJson(bytes: Uint8Array): Parsed {
   const text = utf8Text(bytes)
   if (text === undefined) return { problem: 'its answer is not UTF-8 text' }
   if (jsonDepth(bytes) > DEEPEST_JSON)
-    return { problem: `its answer nests lists and objects more than ${DEEPEST_JSON} deep` }
+    return { problem: `its answer nests lists and objects more than ${DEEPEST_JSON} levels deep` }
   try {
     return { value: JSON.parse(text, /__proto__|\\u005f/i.test(text) ? withoutProto : undefined) }
   } catch {
-    return { problem: 'its answer is no JSON' }
+    return { problem: 'its answer is not JSON' }
   }
 }
 

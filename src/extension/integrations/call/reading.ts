@@ -69,10 +69,10 @@ export async function replayCall(
   const database = shardDatabase(context.env, context.tenant, shard, context.calls)
   const earlier = await storedAnswer(context, database)
   if (earlier) return await readCall(name, 'subject' in earlier ? earlier.subject : earlier.text, context)
-  if (!bodies) throw wrongState(`The body of call '${row.locator}' is not kept any more.`)
+  if (!bodies) throw wrongState(`The body of call '${row.locator}' is no longer stored.`)
   if (sha256(bodies.request) !== row.requestHash)
     throw wrongState(
-      `The body of call '${row.locator}' held a secret, which the log does not keep; it cannot be sent again.`,
+      `The body of call '${row.locator}' contained a secret, which the log does not store, so the call cannot be repeated.`,
     )
   const newCall = await makeCall(context, integration, {
     shard,

@@ -44,14 +44,15 @@ export function scriptApi(
     new Map(list.map(([a, b, value]) => [pair(a, b), value]))
 
   const within = (what: string, value: string, most: number): string => {
-    if (value.length > most) throw new RangeError(`${what} has ${value.length} characters, more than ${most}`)
+    if (value.length > most)
+      throw new RangeError(`${what} has ${value.length} characters, but the limit is ${most}`)
     return value
   }
   /** Rejects an object that has no text form of its own, because the text would be useless. */
   const asText = (what: string, value: unknown): string => {
     const text = isGiven(value) ? textOf(value) : ''
     if (typeof value === 'object' && text === '[object Object]')
-      throw new TypeError(`${what} is an object; it has to be text, as JSON.stringify makes it`)
+      throw new TypeError(`${what} is an object; pass it as text, for example with JSON.stringify`)
     return text
   }
   const namedWithin = (what: string, value: unknown): string => {
@@ -68,7 +69,7 @@ export function scriptApi(
   function asking({ gathers }: PluginCall) {
     const missing: Missing[] = []
     const requested = empty<true>()
-    const stopped = { message: 'the call is stopped to fetch what it asks for' }
+    const stopped = { message: 'the call is stopped to fetch the values that it requests' }
     /** Stays true even if a script catches the error. Tenant code cannot reach `missing`. */
     let isStopped = false
     const stop = (): never => {
@@ -193,7 +194,7 @@ export function scriptApi(
         const instead = isGiven(asOf) ? undefined : timeText(column)
         const time = instead ?? timeText(asOf)
         if (time === undefined && isGiven(asOf))
-          throw new TypeError(`the time of a look-up is ${shown(asOf)}, and has to be in milliseconds`)
+          throw new TypeError(`the time of a look-up is ${shown(asOf)}, but must be in milliseconds`)
         const hasColumn = isGiven(column) && instead === undefined
         return lookUp(tableName, hasColumn ? `${keyText}\u001e${textOf(column)}` : keyText, time)
       },
@@ -227,7 +228,7 @@ export function scriptApi(
         assertGoingOn()
         const kind = textOf(entity)
         if (!(kind in isEntity))
-          throw new TypeError(`there is no entity '${kind}' to fetch; there are ${entityNames}`)
+          throw new TypeError(`there is no entity '${kind}' to fetch; use one of ${entityNames}`)
         const recordKey = pair(kind, textOf(locator))
         const record = entities.get(recordKey)
         if (record === undefined)
@@ -259,9 +260,10 @@ export function scriptApi(
     let written = 0
     const assertMayWrite = (characters: number): void => {
       if (writes.length + events.length >= limits.writes)
-        throw new RangeError(`a call makes at most ${limits.writes} writes and events`)
+        throw new RangeError(`a call can make at most ${limits.writes} writes and events`)
       written += characters
-      if (written > limits.written) throw new RangeError(`a call writes at most ${limits.written} characters`)
+      if (written > limits.written)
+        throw new RangeError(`a call can write at most ${limits.written} characters`)
     }
     const functions = {
       getAuxData(locator: unknown, key: unknown): string {
@@ -280,7 +282,7 @@ export function scriptApi(
         const text = within(what, asText(what, value), limits.auxValue)
         const type = isGiven(uiType) ? { uiType: textOf(uiType) as AuxWrite['uiType'] } : {}
         if (type.uiType !== undefined && !['normal', 'hidden', 'readonly'].includes(type.uiType))
-          throw new TypeError(`'${type.uiType}' is no uiType; there are normal, hidden, readonly`)
+          throw new TypeError(`'${type.uiType}' is not a uiType; use normal, hidden or readonly`)
         assertMayWrite(whose.length + which.length + text.length)
         append(writes, { locator: whose, key: which, value: text, ...type })
         aux.set(pair(whose, which), text)
@@ -297,10 +299,10 @@ export function scriptApi(
         const kind = textOf(type)
         if (!/^custom(\.[A-Za-z0-9_-]{1,60}){1,4}$/.test(kind))
           throw new TypeError(
-            `'${kind}' is no type of a custom event: it begins with 'custom.', as 'custom.rate.referred'`,
+            `'${kind}' is not a type of a custom event: it must begin with 'custom.', such as 'custom.rate.referred'`,
           )
         if (typeof data !== 'object' || data === null || Array.isArray(data))
-          throw new TypeError('the data of a custom event is an object')
+          throw new TypeError('the data of a custom event must be an object')
         // Readers accept any text as a value, so missing values are left out instead of becoming 'undefined' or 'null'.
         const given = Object.entries(data).filter(([, value]) => isGiven(value))
         const texts = Object.fromEntries(given.map(([field, value]) => [field, shown(value)]))
@@ -321,7 +323,7 @@ export function scriptApi(
         const line = parts.map(shown).join(' ').slice(0, limits.log)
         logged += line.length
         if (logs.length < limits.logLines && logged <= limits.log) append(logs, { level, text: line })
-        else append(logs, { level: 'warn', text: 'The log of this call is full; what follows is cut off.' })
+        else append(logs, { level: 'warn', text: 'The log of this call is full; further lines are omitted.' })
       }
     const nothing = (): void => {}
     const named = (names: string, make: () => unknown): object =>

@@ -42,7 +42,7 @@ export function moduleLoader(
     const path = found(from, request)
     if (path !== undefined) return path
     const missing: Error & { code?: string } = new Error(
-      `cannot find '${request}', which ${from} requires; it is not below scripts/`,
+      `cannot find '${request}', which ${from} requires; it is not under scripts/`,
     )
     // As in Node: libraries use the code to distinguish an absent module from one that fails.
     missing.code = 'MODULE_NOT_FOUND'

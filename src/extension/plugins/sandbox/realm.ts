@@ -62,11 +62,11 @@ export function realm(
       const { name, message } = thrown as { name?: unknown; message?: unknown }
       if (message === undefined) return `threw ${shown(thrown)}`
       if (/stack overflow|Maximum call stack/.test(String(message)))
-        return 'calls itself too deep (recursion without end?)'
+        return 'calls itself too deeply (endless recursion?)'
       if (String(message) === 'out of memory') return 'needs more memory than a plugin may have'
       return name === undefined || name === '' ? String(message) : `${String(name)}: ${String(message)}`
     } catch {
-      return 'threw what cannot be shown'
+      return 'threw a value that cannot be shown'
     }
   }
 
@@ -153,10 +153,10 @@ export function realm(
       const value = stringify(result === undefined && name in mayReturnNothing ? null : result, readable)
       if (value === undefined) return failing('returned nothing', path)
       if (value.length > limits.output)
-        return failing(`returned ${value.length} characters, more than ${limits.output}`, path, true)
+        return failing(`returned ${value.length} characters, but the limit is ${limits.output}`, path, true)
       return { value }
     } catch (problem) {
-      return failing(`returned what is no JSON: ${reasonOf(problem)}`, path)
+      return failing(`returned a value that is not JSON: ${reasonOf(problem)}`, path)
     }
   }
 
@@ -184,7 +184,7 @@ export function realm(
         if (outcome?.isThrown) throw outcome.value
         answer = outcome
           ? answerOf(outcome.value, name, path)
-          : failing('returned a promise that is never settled', path)
+          : failing('returned a promise that never settles', path)
       } else
         answer = failing(`the file exports no function ${name}; end it with exports.${name} = ${name}`, path)
     } catch (thrown) {
@@ -193,7 +193,7 @@ export function realm(
     // The tenant's changes to built-in objects must not reach the answer or the next call.
     lasting = putBack()
     if (lasting !== undefined) {
-      const reason = `changes ${lasting} for good; a plugin may not, since the next call would find it so`
+      const reason = `changes ${lasting} irreversibly, which a plugin must not do, because it would affect the next call`
       // The language is no longer reliable. Each text below is already JSON, so no `toJSON` is called.
       return `{"failure":{"reason":${stringify(reason)},"at":${stringify(path)}},"missing":[],"logs":[],"writes":[],"events":[]}`
     }

@@ -93,7 +93,7 @@ function tidyGlobals(): void {
     owner = Reflect.getPrototypeOf(owner)
   }
   const refuse = (): never => {
-    throw new EvalError('code cannot be made from text in a plugin')
+    throw new EvalError('a plugin cannot create code from text')
   }
   const define = (on: object, name: string, value: unknown): void => {
     Reflect.defineProperty(on, name, { value, writable: true, configurable: true, enumerable: false })
