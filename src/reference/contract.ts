@@ -32,7 +32,7 @@ export const ResourceName = z
   .max(LONGEST_RESOURCE_NAME)
   .regex(
     RESOURCE_NAME,
-    rule('must begin with a letter, $ or _ and a letter, and have letters, digits, _ and $ only'),
+    rule('must begin with a letter or $, optionally after _, and contain only letters, digits, _ and $'),
   )
   .openapi({ example: 'motor_base_2027' })
 
@@ -74,7 +74,7 @@ const basicFields = {
   fontLocator: Text.optional(),
   templateFormat: z.enum(TEMPLATE_FORMATS).optional(),
   template: Text.optional().describe('Locator of the contents of a template or snippet.'),
-  warnings: Texts.optional().describe('What was found in an upload and passed over.'),
+  warnings: Texts.optional().describe('Problems in the upload that were ignored.'),
 }
 
 export const BasicResourceResponse = component('BasicResourceResponse', basicFields)
@@ -85,7 +85,9 @@ const Explanation = z.object({
   groupLocator: Text.optional(),
   selectionStartTime: DateTime.optional(),
   revision: Text.optional(),
-  reasons: Texts.describe('Why this one, or why none: what each group that was asked had to say.'),
+  reasons: Texts.describe(
+    'Why this resource is in force, or why none is: the outcome for each group that was considered.',
+  ),
 })
 
 export const ResourceResponse = component('ResourceResponse', {
@@ -124,13 +126,13 @@ export const ResourceAnswer = z.union([ResourceResponse, NothingInForceResponse]
 export const ListQuery = z.object({
   offset: optional(requestInteger(0)),
   count: PageSize,
-  extended: booleanOr(true).describe('false: the bare array.'),
+  extended: booleanOr(true).describe('If false, returns only the array.'),
 })
 export type ListQuery = z.output<typeof ListQuery>
 
 const listOf = <S extends z.ZodType>(items: S) =>
   z.object({
-    listCompleted: Flag.describe('Whether nothing follows.'),
+    listCompleted: Flag.describe('Whether this is the last page.'),
     items: z.array(items),
   })
 

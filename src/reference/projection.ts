@@ -51,7 +51,7 @@ export const resourceResponse = (resource: Resource, uses: DocumentUses): Resour
 type Explanation = NonNullable<ResourceResponse['explanation']>
 
 const REASONS = {
-  fits: 'it has an instance that fits, and no group that began later has one',
+  fits: 'it has a matching instance, and no group that began later has one',
   nothing: 'it has no instance of the static name',
   otherPlace: 'its instances are for other jurisdictions',
 } as const
@@ -76,7 +76,7 @@ export function explainSelection(
       ...considered.map(outcomeOf),
       ...(chosen ? [whyOfGroup(chosen.resource, jurisdiction)] : []),
       ...(chosen && chosen.resource.name !== resource.name
-        ? [`So '${chosen.resource.name}' is in force then and there, and '${resource.name}' is not.`]
+        ? [`So '${chosen.resource.name}' is in force at that time and place, and '${resource.name}' is not.`]
         : []),
     ],
   }
@@ -114,10 +114,10 @@ export function nothingInForce(
 function whyOfGroup({ name, jurisdictions }: Resource, jurisdiction: string | undefined): string {
   if (jurisdictions.length === 0)
     return jurisdiction === undefined
-      ? `'${name}' is for every jurisdiction, and none was named.`
+      ? `'${name}' is for every jurisdiction, and none was requested.`
       : `'${name}' is for every jurisdiction, and the group has none for '${jurisdiction}' alone.`
   return jurisdiction === undefined
-    ? `'${name}' is the only one that the group has, and no jurisdiction was named.`
+    ? `'${name}' is the only one in the group, and no jurisdiction was requested.`
     : `'${name}' is for '${jurisdiction}'.`
 }
 

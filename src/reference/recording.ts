@@ -95,12 +95,12 @@ export async function newResource(
   ])
   if (taken.some(one => one.name === name))
     throw alreadyExists(
-      `There is a resource '${name}' already; choose another name, or replace its contents by PATCH.`,
+      `There is already a resource '${name}'; choose another name, or replace its contents with PATCH.`,
     )
   const other = taken.find(one => one.type !== type)
   if (other)
     throw alreadyExists(
-      `The static name '${staticName}' is that of the ${other.type} '${other.name}'; a static name is of one type. Choose another.`,
+      `The static name '${staticName}' is used by the ${other.type} '${other.name}', and a static name has only one type. Choose another.`,
     )
   const { now: createdAt, caller } = context
   const revision = newUuid(HOME_SHARD)
@@ -114,7 +114,7 @@ async function assertDeclared(context: RequestContext, jurisdictions: readonly s
   const unknown = jurisdictions.filter(one => !declared.includes(one))
   if (unknown.length > 0)
     throw invalidParameter(
-      `config.json declares no jurisdiction ${listed(unknown)}; it has ${listed(declared)}. Correct it, or declare it under 'jurisdictions'.`,
+      `config.json does not declare the jurisdictions ${listed(unknown)}; it has ${listed(declared)}. Correct them, or declare them under 'jurisdictions'.`,
     )
 }
 

@@ -108,9 +108,7 @@ const newestFirst = (a: ResourceGroup, b: ResourceGroup): number =>
 export const notInForce = (name: string, { at, jurisdiction }: Selecting): Refusal =>
   new Refusal(
     'resourceNotInForce',
-    `No resource of the static name '${name}' is in force at ${new Date(at).toISOString()}${
-      jurisdiction === undefined ? '' : ` in '${jurisdiction}'`
-    }; put one into a resource group that begins by then.`,
+    `No resource of the static name '${name}' is in force at ${new Date(at).toISOString()}${jurisdiction === undefined ? '' : ` in '${jurisdiction}'`}; add one to a resource group that begins by then.`,
   )
 
 /**
@@ -120,5 +118,5 @@ export const notInForce = (name: string, { at, jurisdiction }: Selecting): Refus
 export const unknownStaticName = (what: string, name: string): Refusal =>
   new Refusal(
     'notFound',
-    `There is no ${what} of static name '${name}'; for the name of its own add byStaticName=false.`,
+    `There is no ${what} of static name '${name}'; to use its own name, add byStaticName=false.`,
   )

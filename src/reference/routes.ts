@@ -14,10 +14,10 @@ const { get, patch, post } = forTenant('Resource groups')
 const resources = forTenant('Resources')
 
 const SELECTION =
-  'A group says which resources are in force together from `selectionStartTime` on. Of a static name, the group that began last and has a resource that fits decides; what a group does not name goes on as the older groups have it. Resources for a jurisdiction come before those for none.'
+  'The resources of a group are in force together from `selectionStartTime`. For each static name, the latest group that has begun and contains a matching resource decides. A static name that a group does not contain keeps its resource from older groups. Resources for the jurisdiction override those for none.'
 
 const group = { schema: contract.ResourceGroupResponse, description: 'The resource group.' }
-const list = { description: 'In the order of creation; `extended=false` gives the bare array.' }
+const list = { description: 'In order of creation. `extended=false` returns only the array.' }
 
 export const resourceRoutes: readonly Route[] = [
   post('/resource/{tenantLocator}/groups', {
@@ -43,7 +43,8 @@ export const resourceRoutes: readonly Route[] = [
   }),
   patch('/resource/{tenantLocator}/groups/{locator}', {
     summary: 'Change a resource group',
-    description: 'Removals first, then additions. The start of a group that is in force may move too.',
+    description:
+      'Removals are applied before additions. The start of a group that is in force can also be changed.',
     permission: 'resource-groups.write',
     body: { schema: contract.ResourceGroupUpdateRequest, required: true },
     answer: group,
@@ -51,7 +52,7 @@ export const resourceRoutes: readonly Route[] = [
   }),
   patch('/resource/{tenantLocator}/groups/{locator}/retire', {
     summary: 'Retire a resource group',
-    description: 'For good: it is never selected again, and stays readable.',
+    description: 'This cannot be undone: the group is never selected again, but can still be read.',
     permission: 'resource-groups.write',
     answer: group,
     handle: ({ params }, context) => retireGroup(params.locator, context),
@@ -72,12 +73,12 @@ export const resourceRoutes: readonly Route[] = [
   }),
   resources.get('/resource/{tenantLocator}/resources/{name}', {
     summary: 'Get a resource',
-    description: `${SELECTION} \`explain=true\` says which group chose it, with which contents, and why; where none of the static name is in force, it says why none is.`,
+    description: `${SELECTION} \`explain=true\` returns which group selected the resource, with which contents, and why; if no resource of the static name is in force, it returns the reasons.`,
     permission: 'resources.read',
     query: contract.ExplainQuery,
     answer: {
       schema: contract.ResourceAnswer,
-      description: 'The resource; with `explain=true` the explanation alone where none is in force.',
+      description: 'The resource. With `explain=true`, only the explanation if none is in force.',
     },
     handle: ({ params, query }, context) => showResource(params.name, query, context),
   }),

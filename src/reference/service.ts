@@ -93,7 +93,7 @@ export async function readResourceList(
   context: RequestContext,
 ): Promise<OffsetPage<contract.ResourceResponse>> {
   if (type !== undefined && !isType(type))
-    throw invalidParameter(`'${type}' is no type of resource; there are ${RESOURCE_TYPES.join(', ')}.`)
+    throw invalidParameter(`'${type}' is not a type of resource; use one of ${RESOURCE_TYPES.join(', ')}.`)
   const database = homeDatabase(context)
   const [rows, [newest]] = await database.batch([
     store.listQuery(database, { ...(type && { type }), offset, count }),
@@ -182,7 +182,7 @@ function changeGroup(
       if (read) requireMatch(context.ifMatch, () => groupResponse(read))
       if (!group.retired) checkMembers(group, await store.findResources(database, group.resourceNames))
       if (group.name !== read?.name && (await store.hasGroupNamed(database, group.name, group.locator)))
-        throw alreadyExists(`There is a resource group '${group.name}' already; choose another name.`)
+        throw alreadyExists(`There is already a resource group '${group.name}'; choose another name.`)
       return {
         guards: [store.groupGuard(group, read)],
         facts: [
@@ -238,18 +238,18 @@ async function groupAt(database: Database, text: string): Promise<ResourceGroup>
 /** Removes members first, and then adds others. Rejects with 409 a change of a retired group. */
 function applyUpdate(group: ResourceGroup, request: contract.ResourceGroupUpdateRequest): ResourceGroup {
   if (group.retired)
-    throw wrongState(`The resource group '${group.name}' is retired, for good; make another.`)
+    throw wrongState(`The resource group '${group.name}' is permanently retired; create another.`)
   const { name, selectionStartTime, addResources, removeResources } = request
   // A name in both lists is in the group afterwards, whether or not it was before (contract 2, update semantics).
   const absent = removeResources.filter(
     one => !group.resourceNames.includes(one) && !addResources.includes(one),
   )
   if (absent.length > 0)
-    throw invalidRequest(`'removeResources' names what the group does not have: ${listed(absent)}.`)
+    throw invalidRequest(`'removeResources' contains names that are not in the group: ${listed(absent)}.`)
   const remaining = group.resourceNames.filter(one => !removeResources.includes(one))
   const resourceNames = [...new Set([...remaining, ...addResources])]
   if (resourceNames.length > MOST_GROUP_RESOURCES)
-    throw tooLarge(`A resource group has at most ${MOST_GROUP_RESOURCES} resources.`)
+    throw tooLarge(`A resource group can have at most ${MOST_GROUP_RESOURCES} resources.`)
   return {
     ...group,
     name,
@@ -264,11 +264,11 @@ function checkMembers({ resourceNames }: ResourceGroup, members: readonly Resour
   const memberNames = new Set(members.map(one => one.name))
   const unknown = resourceNames.filter(one => !memberNames.has(one))
   if (unknown.length > 0)
-    throw invalidRequest(`There is no resource of these names: ${listed(unknown)}. Upload it first.`)
+    throw invalidRequest(`There are no resources with these names: ${listed(unknown)}. Upload them first.`)
   const [clash] = clashes(members)
   if (!clash) return
   const [one, other] = clash
   throw alreadyExists(
-    `'${one.name}' and '${other.name}' both have the static name '${one.staticName}' for the same jurisdictions; a group has one of them.`,
+    `'${one.name}' and '${other.name}' both have the static name '${one.staticName}' for the same jurisdictions; a group can contain only one of them.`,
   )
 }

@@ -83,7 +83,7 @@ export async function revisionFile(
 ): Promise<R2ObjectBody> {
   calls.r2 += 1
   const object = await tenantFiles(env, tenant).get(revisionKey(tenant, revision))
-  if (!object) throw new Error(`The file of resource ${name} is gone: revision ${revision}.`)
+  if (!object) throw new Error(`The file of resource ${name} is missing: revision ${revision}.`)
   return object
 }
 
@@ -99,7 +99,7 @@ export function storedFile(
       calls.r2 += 1
       const range = { offset, length }
       const object = await tenantFiles(env, tenant).get(revisionKey(tenant, revision), { range })
-      if (!object) throw new Error(`The file of revision ${revision} is not kept any more.`)
+      if (!object) throw new Error(`The file of revision ${revision} is no longer stored.`)
       return new Uint8Array(await object.arrayBuffer())
     },
   }

@@ -53,7 +53,7 @@ function namedFields(
     const element = elementsByLocator.get(locator)
     if (!element)
       throw invalidRequest(
-        `There is no element '${shown(locator)}' here; GET …/constraints/dependency lists those that have constraints.`,
+        `There is no element '${shown(locator)}' here; GET …/constraints/dependency lists the elements that have constraints.`,
       )
     const elementFields = byLocator.get(locator) ?? []
     if (isEmpty(wanted)) requested.push(...elementFields)
@@ -82,7 +82,7 @@ function columnOf({ field, where }: ConstrainedField, name: string): string {
   if (match) return match.column
   const columns = where.map(({ column }) => `'${column}'`).join(', ')
   throw invalidRequest(
-    `The field '${field.name}' is not held against '${shown(name)}'; its constraint has ${columns || 'no columns'}.`,
+    `The constraint of the field '${field.name}' does not use '${shown(name)}'; it uses ${columns || 'no columns'}.`,
   )
 }
 
@@ -169,10 +169,10 @@ function breaches(
 function ruleOf({ where }: ConstrainedField, allowed: readonly string[], table: string): string {
   if (allowed.length === 0) {
     const governors = where.flatMap(({ governor }) => (governor ? [`'${governor.field.name}'`] : []))
-    const others = governors.length > 0 ? `with what ${governors.join(' and ')} have` : 'at all'
-    return `has no value that the table '${table}' allows ${others}; change that, or remove the value`
+    const others = governors.length > 0 ? `with the values of ${governors.join(' and ')}` : 'at all'
+    return `has no value that the table '${table}' permits ${others}; change those values, or remove this one`
   }
   const listed = allowed.slice(0, SHOWN_VALUES).map(value => `'${shown(value)}'`)
   const more = allowed.length > SHOWN_VALUES ? ` or one of ${allowed.length - SHOWN_VALUES} more` : ''
-  return `must be what the table '${table}' allows: ${listed.join(', ')}${more}; choose one of them`
+  return `must be a value that the table '${table}' permits: ${listed.join(', ')}${more}; choose one of them`
 }

@@ -12,7 +12,8 @@ export const ConstraintRecordQuery = SelectionQuery.extend({
     .openapi({
       type: 'array',
       items: { type: 'string' },
-      description: 'Values of the leading columns, in the order of the header, or `column=value` for any.',
+      description:
+        'Values of the leading columns, in the order of the header, or `column=value` for any column.',
     }),
 }).catchall(z.unknown())
 export type ConstraintRecordQuery = z.output<typeof ConstraintRecordQuery>
@@ -21,7 +22,7 @@ const Cell = z.union([z.string(), z.number(), z.boolean(), z.null()])
 
 export const ConstraintRecordResponse = z
   .record(Text, z.array(Cell))
-  .openapi('ConstraintRecordResponse', { description: 'The values of each column, typed.' })
+  .openapi('ConstraintRecordResponse', { description: 'The typed values of each column.' })
 export type ConstraintRecordResponse = z.output<typeof ConstraintRecordResponse>
 
 const MOST_ENTRIES = 10_000

@@ -121,7 +121,7 @@ function constraintTable(
     const column = columnIn(columns, name)
     if (column !== undefined) return column
     throw wrongState(
-      `The constraint table '${instance}' has no column '${name}', which a field is held against; it has ${columns.map(one => `'${one}'`).join(', ')}. Replace its contents, or correct the field's constraint.`,
+      `The constraint table '${instance}' has no column '${name}', which the constraint of a field uses; it has ${columns.map(one => `'${one}'`).join(', ')}. Replace its contents, or correct the constraint.`,
     )
   }
   return {

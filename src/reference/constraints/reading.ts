@@ -4,14 +4,14 @@ import { type Column, layoutOf } from '../data-tables/layout.ts'
 import type { Notes } from '../data-tables/notes.ts'
 import { checkCells, RowReading } from '../data-tables/reading.ts'
 
-const NUL = 'which no value has'
+const NUL = 'which is never part of a value'
 
 export class ConstraintReading extends RowReading<string[]> {
   readonly #declared: ConstraintTableDeclaration | undefined
   #columns: readonly Column[] | undefined
 
   constructor(declared: ConstraintTableDeclaration | undefined) {
-    super('The table has no rows below its header, so that it allows nothing.')
+    super('The table has no rows below its header, so it permits nothing.')
     this.#declared = declared
   }
 

@@ -55,7 +55,10 @@ function noteMissing(
       if (columnIn(columns, name) === undefined && !missing.has(name)) missing.set(name, path)
   }
   for (const [name, path] of missing)
-    notes.problem(1, `The column '${name}' is missing, which the field '${path}' is held against; add it.`)
+    notes.problem(
+      1,
+      `The column '${name}', which the constraint of the field '${path}' uses, is missing; add it.`,
+    )
 }
 
 /** The most values in one answer, in all columns together. */
@@ -86,7 +89,7 @@ export async function showConstraintRecord(
       for (const [place, column] of record.entries()) if (column.take(cells[place]!)) count += 1
       if (count > MOST_VALUES)
         throw tooLarge(
-          `More than ${MOST_VALUES} values of '${resource.name}' fit; name more of them by 'key', or download the table.`,
+          `More than ${MOST_VALUES} values of '${resource.name}' match; specify more columns with 'key', or download the table.`,
         )
     }
   return Object.fromEntries(record.map(({ name: column, values }) => [column, values]))
@@ -143,7 +146,9 @@ function filtersOf(
     const column = sign > 0 ? columnIn(columns, text.slice(0, sign).trim()) : undefined
     if (column !== undefined) return filter(columns.indexOf(column), text.slice(sign + 1))
     if (place === columns.length)
-      throw invalidParameter(`'key' is given ${keys.length} times; the table has ${columns.length} columns.`)
+      throw invalidParameter(
+        `'key' is given ${keys.length} times, but the table has ${columns.length} columns.`,
+      )
     place += 1
     return filter(place - 1, text)
   })

@@ -11,7 +11,7 @@ export const RecordQuery = SelectionQuery.extend({
   byStaticName: booleanOr(true),
   // Empty if left out, as for a range table without key columns. The contract declares it as required.
   key: KeyTexts.openapi({
-    description: 'The values of the key columns, in the order in which those are declared.',
+    description: 'The values of the key columns, in the order of their declaration.',
     param: { required: true },
   }),
 })
@@ -25,15 +25,15 @@ export const RangeRecordQuery = RecordQuery.extend({
 export type RangeRecordQuery = z.output<typeof RangeRecordQuery>
 
 const Cell = z.union([z.string(), z.number(), z.boolean(), z.null()])
-const RecordValue = z.record(Text, Cell).describe('All columns, typed.')
+const RecordValue = z.record(Text, Cell).describe('All columns, with typed values.')
 
 export const TableLookupResponse = component('TableLookupResponse', { value: RecordValue })
 export type TableLookupResponse = z.output<typeof TableLookupResponse>
 
 const TimeOrRevision = z
-  .string(rule('must be a time, as 2026-11-21T12:00:00Z, or the locator of contents'))
+  .string(rule('must be a time, such as 2026-11-21T12:00:00Z, or the locator of contents'))
   .max(64)
-  .describe('A time, as 2027-03-01T00:00:00Z, or the locator of contents that a table had.')
+  .describe('A time, such as 2027-03-01T00:00:00Z, or the locator of contents that the table had.')
 
 export const TableDiffQuery = z.object({
   from: TimeOrRevision,
@@ -41,7 +41,7 @@ export const TableDiffQuery = z.object({
   jurisdiction: SelectionQuery.shape.jurisdiction,
   byStaticName: booleanOr(true),
   count: PageSize,
-  pagingToken: optional(z.string().max(32_768)).describe('From the page before.'),
+  pagingToken: optional(z.string().max(32_768)).describe('The token from the previous page.'),
 })
 export type TableDiffQuery = z.output<typeof TableDiffQuery>
 

@@ -38,12 +38,15 @@ export async function csvSource(file: RangedFile, largestBytes: number): Promise
   const head = await file.read(0, Math.min(4, file.sizeBytes))
   if (!beginsLikeZip(head)) return { offset: 0, packedBytes: file.sizeBytes, method: 0 }
   const entry = await onlyCsv(file)
-  if (entry.flags & ENCRYPTED) throw refused('The CSV in the zip is encrypted; pack it without a password.')
+  if (entry.flags & ENCRYPTED)
+    throw refused('The CSV in the zip is encrypted; create the zip without a password.')
   if (entry.method !== 0 && entry.method !== 8)
-    throw refused(`The CSV in the zip is packed by method ${entry.method}; pack it by deflate, as usual.`)
+    throw refused(
+      `The CSV in the zip is compressed by method ${entry.method}; create the zip with the usual method, deflate.`,
+    )
   if (entry.sizeBytes > largestBytes)
     throw tooLarge(
-      `The CSV in the zip has more than ${largestBytes / 1_048_576} MiB; split it over several tables.`,
+      `The CSV in the zip has more than ${largestBytes / 1_048_576} MiB; split it into several tables.`,
     )
   const local = await file.read(entry.headerOffset, LOCAL_HEADER_BYTES)
   const view = new DataView(local.buffer, local.byteOffset, local.byteLength)
@@ -55,7 +58,7 @@ export async function csvSource(file: RangedFile, largestBytes: number): Promise
 }
 
 const damaged = (): Refusal =>
-  refused('The zip is damaged: it does not hold what its table of contents says; make it again.')
+  refused('The zip is damaged: its contents do not match its directory; create it again.')
 
 export const beginsLikeZip = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x50 &&
@@ -70,19 +73,19 @@ async function onlyCsv(file: RangedFile): Promise<DirectoryEntry> {
       .map(entry => ({ entry, ...entryPath(entry.name) }))
       .filter(({ path, isFolder }) => !isFolder && !isJunk(path))
   } catch (problem) {
-    if (problem instanceof ArchiveRefused) throw refused(`The zip does not read: ${problem.message}`)
+    if (problem instanceof ArchiveRefused) throw refused(`The zip cannot be read: ${problem.message}`)
     throw problem
   }
   const [only, ...others] = entries
   if (only && others.length === 0 && /\.csv$/i.test(only.path)) return only.entry
   if (entries.some(({ path }) => path === '[Content_Types].xml'))
-    throw refused('The file is a workbook; save the sheet as CSV (UTF-8, commas), and send that.')
+    throw refused('The file is a workbook; save the sheet as CSV (UTF-8, commas) and send that.')
   const named = entries
     .slice(0, 5)
     .map(({ path }) => `'${path}'`)
     .join(', ')
   throw refused(
-    `The zip must hold exactly one CSV, and ${named === '' ? 'is empty' : `holds ${named}${entries.length > 5 ? ` and ${entries.length - 5} more` : ''}`}.`,
+    `The zip must contain exactly one CSV, but ${named === '' ? 'is empty' : `contains ${named}${entries.length > 5 ? ` and ${entries.length - 5} more` : ''}`}.`,
   )
 }
 
@@ -94,7 +97,8 @@ export async function* csvBytes(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let [length, sum] = [0, 0]
   for await (const piece of unpacked(file, source, held)) {
-    if (length === 0 && beginsLikeZip(piece)) throw refused('The zip holds a zip; pack the CSV itself.')
+    if (length === 0 && beginsLikeZip(piece))
+      throw refused('The zip contains another zip; put the CSV itself into the zip.')
     length += piece.length
     if (source.sizeBytes !== undefined) {
       if (length > source.sizeBytes) throw damaged()
@@ -160,7 +164,7 @@ export class MemoryUse {
   hold(bytes: number): void {
     this.#now += bytes
     this.#most = Math.max(this.#most, this.#now)
-    if (this.#now > MOST_HELD_BYTES) throw new Error(`${this.#now} bytes of a file are held at once.`)
+    if (this.#now > MOST_HELD_BYTES) throw new Error(`${this.#now} bytes of a file are in memory at once.`)
   }
 
   release(bytes: number): void {

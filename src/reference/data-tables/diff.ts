@@ -41,12 +41,11 @@ export async function tableDiff(
   const [before, after] = [from.contents.layout, to.contents.layout]
   if (keyText(from.contents) !== keyText(to.contents))
     throw invalidParameter(
-      `'${from.name}' has the keys ${keyText(from.contents)}, '${to.name}' ${keyText(to.contents)}; only tables with the same keys are compared.`,
+      `'${from.name}' has the keys ${keyText(from.contents)}, but '${to.name}' has ${keyText(to.contents)}; only tables with the same keys can be compared.`,
     )
   const position = positionOf(query.pagingToken, from, to)
   const differences = await findDifferences(database, from.contents, to.contents, position, query.count)
-  if (!differences)
-    throw new Refusal('overloaded', 'The contents are being removed at the moment; try again.', {}, 1)
+  if (!differences) throw new Refusal('overloaded', 'The contents are being removed; try again.', {}, 1)
   const page = differences.slice(0, query.count)
   const last = differences.length > query.count ? page.at(-1) : undefined
   return {
@@ -152,7 +151,7 @@ function positionOf(token: string | undefined, from: Side, to: Side): Position |
     typeof start !== 'string'
   )
     throw invalidParameter(
-      "'pagingToken' is not one of these two contents; send that of the page before, or none to begin.",
+      "'pagingToken' does not belong to these two contents; send the token of the previous page, or none to start over.",
     )
   return { key, start }
 }

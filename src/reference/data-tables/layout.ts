@@ -41,7 +41,7 @@ export function layoutOf(
   if (unnamed >= 0) notes.problem(line, `Column ${unnamed + 1} of the header has no name; name it.`)
   const repeated = names.find((name, at) => name !== '' && names.indexOf(name) !== at)
   if (repeated !== undefined)
-    notes.problem(line, `The header names the column '${repeated}' twice; rename one of them.`)
+    notes.problem(line, `The header contains the column '${repeated}' twice; rename one of them.`)
   for (const name of declared ? known : [])
     if (!names.includes(name)) notes.problem(line, `The declared column '${name}' is missing; add it.`)
   const { rangeStart, rangeEnd } = (declared as RangeTableDeclaration | undefined) ?? UNDECLARED_BOUNDS
@@ -49,7 +49,7 @@ export function layoutOf(
   if (kind === 'rangeTable' && !declared && !range)
     notes.problem(
       line,
-      `A range table has a column '${rangeStart}'; add it, or declare the table in config.json.`,
+      `A range table needs a column '${rangeStart}'; add it, or declare the table in config.json.`,
     )
   if (notes.problems.length > before) return undefined
   const typeOf = (name: string): ColumnType =>
@@ -89,7 +89,7 @@ function spellAsDeclared(
     if (known.includes(name)) return name
     const match = known.find(one => one.toLowerCase() === name.toLowerCase() && !header.includes(one))
     if (match === undefined) return name
-    notes.warn(line, `The column '${name}' is read as '${match}'; write it so.`)
+    notes.warn(line, `The column '${name}' is read as '${match}'; write it that way.`)
     return match
   })
 }

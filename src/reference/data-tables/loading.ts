@@ -97,7 +97,7 @@ export async function loadTable(
       for (const { line, firstLine } of await store.findOverlaps(database, contents, hasEnd, MOST_NOTES))
         notes.problem(
           line,
-          `The range begins before the one of line ${firstLine} has ended; of one key, ranges share no more than an edge.`,
+          `The range begins before the range of line ${firstLine} has ended; ranges with the same key may share only an edge.`,
         )
     if (notes.problems.length > 0 || contents === undefined) throw invalidTable(notes)
     return { contents, rowCount: reading.rowCount, warnings: notes.warnings }

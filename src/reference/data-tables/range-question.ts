@@ -35,17 +35,18 @@ export function rangeQuestion(
   const exact = canonicalDecimal(bound.trim())
   if (exact === undefined) throw wrong(`the bound '${bound}' is not a plain decimal number.`)
   if (!isOneOf(RANGE_OPERATIONS, operation))
-    throw wrong(`there is no operation '${operation}'; there are ${RANGE_OPERATIONS.join(', ')}.`)
+    throw wrong(`there is no operation '${operation}'; use one of ${RANGE_OPERATIONS.join(', ')}.`)
   const operations = Object.entries(columns).map(([column, one]) => {
     const type = layout.columns.find(other => other.name === column)?.type
     if (type === undefined) throw wrong(`it has no column '${column}'.`)
     if (!isOneOf(INTERPOLATIONS, one))
-      throw wrong(`'${column}' is worked out by none of ${INTERPOLATIONS.join(', ')}, but '${one}'.`)
+      throw wrong(`'${column}' must be computed by one of ${INTERPOLATIONS.join(', ')}, not '${one}'.`)
     if (one === 'linear' && !['int', 'long', 'decimal'].includes(type))
-      throw wrong(`'${column}' is ${type}; declare it a number in config.json to work it out.`)
+      throw wrong(`'${column}' has type ${type}; declare it as a number in config.json to interpolate it.`)
     return [column, one] as const
   })
-  if (keys.length !== keyTypes.length) throw wrong(`it has ${keyTypes.length} keys, and ${keys.length} came.`)
+  if (keys.length !== keyTypes.length)
+    throw wrong(`it has ${keyTypes.length} keys, but ${keys.length} were sent.`)
   const parts = keys.map((text, at) => TYPE_RULES[keyTypes[at]!].canonical(text.trim()))
   return {
     key: parts.includes(undefined) ? undefined : parts.join(KEY_SEPARATOR),

@@ -130,7 +130,7 @@ export class RatingTables {
     if (this.#rounds > MOST_ROUNDS)
       throw new Refusal(
         'templateLimit',
-        `Look-ups in tables depend on each other more than ${MOST_ROUNDS} deep; put what belongs together into one table.`,
+        `Look-ups in tables depend on each other more than ${MOST_ROUNDS} levels deep; put values that belong together into one table.`,
       )
     await this.#fetchNeighbours()
     const wanted = [...this.#missing.values()]
@@ -292,14 +292,14 @@ export class RatingTables {
       new Refusal('templateFailed', `A look-up in the table '${name}' ${message}.`)
     if (keys.length !== keyTypes.length)
       throw wrong(
-        `needs ${keyTypes.length === 1 ? 'one key' : `${keyTypes.length} keys`} (${layout.keys.map(at => names[at]).join(', ')}), and ${keys.length} came`,
+        `needs ${keyTypes.length === 1 ? 'one key' : `${keyTypes.length} keys`} (${layout.keys.map(at => names[at]).join(', ')}), but got ${keys.length}`,
       )
     const valueAt = column === undefined ? valueColumn(names, layout.keys) : names.indexOf(column)
     if (valueAt < 0)
       throw wrong(
         column === undefined
-          ? `has to say which column: there is none named 'value', and of ${names.map(one => `'${one}'`).join(', ')} more than one is no key`
-          : `names the column '${column}', and it has ${names.map(one => `'${one}'`).join(', ')}`,
+          ? `must name a column: none is named 'value', and more than one of ${names.map(one => `'${one}'`).join(', ')} is not a key`
+          : `names the column '${column}', but it has ${names.map(one => `'${one}'`).join(', ')}`,
       )
     const parts = keys.map((one, at) => TYPE_RULES[keyTypes[at]!].canonical(one.trim()))
     if (parts.includes(undefined)) return undefined

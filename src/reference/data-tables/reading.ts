@@ -16,7 +16,8 @@ import { Notes } from './notes.ts'
 import { canonicalDecimal, MOST_DECIMAL_DIGITS, sortableDecimal, TYPE_RULES } from './values.ts'
 
 /** Part of a warning and not a problem, because a file with one line may be intended. `curl -d @file` removes the line ends. */
-const ONE_LINE = 'It is one line; if its line ends were lost on the way, send them (curl: --data-binary).'
+const ONE_LINE =
+  'It is a single line; if its line ends were lost in transfer, preserve them (curl: --data-binary).'
 
 const PIECE_BYTES = 65_536
 
@@ -56,7 +57,7 @@ export abstract class RowReading<Row> {
         total += piece.length
         if (total > LARGEST_TABLE_BYTES)
           throw tooLarge(
-            `The table has more than ${LARGEST_TABLE_BYTES / 1_048_576} MiB; split it over several tables.`,
+            `The table has more than ${LARGEST_TABLE_BYTES / 1_048_576} MiB; split it into several tables.`,
           )
         reader.push(text.read(piece))
         if (this.#isOver) return
@@ -102,7 +103,7 @@ export abstract class RowReading<Row> {
   #noteEmpty({ line }: CsvReader): void {
     const { notes } = this
     if (!this.#hasHeader && notes.problems.length === 0)
-      notes.problem(1, 'The file is empty; its first line names the columns.')
+      notes.problem(1, 'The file is empty; its first line must name the columns.')
     if (this.#isReadable && this.#rowCount === 0 && notes.problems.length === 0)
       notes.warn(1, line === 1 ? `${this.#empty} ${ONE_LINE}` : this.#empty)
   }
@@ -128,7 +129,7 @@ export abstract class RowReading<Row> {
       if (separator !== undefined)
         notes.problem(
           line,
-          `Cells are separated by commas, and the header by ${separator === ';' ? 'semicolons' : 'tabs'}; save the file as CSV with commas.`,
+          `Cells are separated by commas, but the header by ${separator === ';' ? 'semicolons' : 'tabs'}; save the file as CSV with commas.`,
         )
       this.#isReadable = fault === undefined && separator === undefined && this.readHeader(cells, line)
       return
@@ -137,7 +138,7 @@ export abstract class RowReading<Row> {
     this.#rowCount += 1
     if (this.#rowCount > MOST_ROWS)
       throw tooLarge(
-        `The table has more than ${MOST_ROWS.toLocaleString('en')} rows; split it over several tables.`,
+        `The table has more than ${MOST_ROWS.toLocaleString('en')} rows; split it into several tables.`,
       )
     const row = this.readRow(cells, line)
     if (row !== undefined) this.#rows.push(row)
@@ -159,7 +160,7 @@ export function checkCells(
   if (cells.length !== columns.length) {
     notes.problem(
       line,
-      `The row has ${cells.length} cells, the header ${columns.length}; add or remove commas, or quote cells that contain one.`,
+      `The row has ${cells.length} cells, but the header has ${columns.length}; add or remove commas, or quote cells that contain one.`,
     )
     return 'ragged'
   }
@@ -188,7 +189,7 @@ export type TableRow = {
   readonly cells: readonly string[]
 }
 
-const NUL = 'which cannot be kept'
+const NUL = 'which cannot be stored'
 
 export class TableReading extends RowReading<TableRow> {
   readonly #kind: TableKind
@@ -243,9 +244,9 @@ function keyPart(
 ): string {
   const cell = { column: name, text }
   if (text === '' && type !== 'string')
-    notes.problem(line, `The key '${name}' is empty; a key of this type has a value.`, cell)
+    notes.problem(line, `The key '${name}' is empty; a key of this type must have a value.`, cell)
   if (text.includes(KEY_SEPARATOR))
-    notes.problem(line, `The key '${name}' has the control character U+001F; remove it.`, cell)
+    notes.problem(line, `The key '${name}' contains the control character U+001F; remove it.`, cell)
   return TYPE_RULES[type].canonical(text) ?? ''
 }
 
@@ -261,7 +262,7 @@ function boundsOf(
     const [text, column] = [cells[at]!, columns[at]!.name]
     if (text === '') {
       if (isNeeded)
-        notes.problem(line, `The bound '${column}' is empty; every row has one.`, { column, text })
+        notes.problem(line, `The bound '${column}' is empty; every row must have one.`, { column, text })
       return null
     }
     const decimal = canonicalDecimal(text)
@@ -269,7 +270,7 @@ function boundsOf(
     if (columns[at]!.type !== 'string' && TYPE_RULES[columns[at]!.type].canonical(text) !== undefined)
       notes.problem(
         line,
-        `The bound '${column}' is no decimal number of at most ${MOST_DECIMAL_DIGITS} digits on either side of the point.`,
+        `The bound '${column}' is not a decimal number with at most ${MOST_DECIMAL_DIGITS} digits before and after the point.`,
         { column, text },
       )
     return null
@@ -277,6 +278,6 @@ function boundsOf(
   const start = sortable(range.start, true) ?? ''
   const end = range.end === undefined ? null : sortable(range.end, false)
   if (end !== null && start !== '' && end < start)
-    notes.problem(line, 'The range ends before it begins; exchange its bounds.')
+    notes.problem(line, 'The range ends before it begins; swap its bounds.')
   return { start, end }
 }

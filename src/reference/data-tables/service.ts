@@ -94,13 +94,13 @@ function keyOf({ name, contents: { layout, keyTypes } }: records.Candidate, keys
   const names = keyNames(layout)
   if (keys.length !== names.length)
     throw invalidParameter(
-      `The table '${name}' has ${names.length === 1 ? 'one key' : `${names.length} keys`} (${names.join(', ')}), and ${keys.length} came; repeat 'key' once for each, in this order.`,
+      `The table '${name}' has ${names.length === 1 ? 'one key' : `${names.length} keys`} (${names.join(', ')}), but ${keys.length} were sent; send 'key' once for each, in this order.`,
     )
   const parts = keys.map((text, at) => {
     const { canonical, named } = TYPE_RULES[keyTypes[at]!]
     const part = canonical(text)
     if (part === undefined)
-      throw invalidParameter(`The key '${names[at]}' of '${name}' is ${named}, not '${text}'.`)
+      throw invalidParameter(`The key '${names[at]}' of '${name}' must be ${named}, not '${text}'.`)
     return part
   })
   return parts.join(KEY_SEPARATOR)
@@ -116,7 +116,7 @@ function recordOf(
   if (row && (row.end === null || bound <= row.end)) return typedRow(layout, row.cells)
   const named = keyNames(layout).map((column, at) => `${column} '${keys[at]}'`)
   const searched = [...named, ...(kind === 'rangeTable' ? [`bound ${boundText}`] : [])].join(', ')
-  throw new Refusal('tableRecordNotFound', `The table '${name}' has no record of ${searched}.`)
+  throw new Refusal('tableRecordNotFound', `The table '${name}' has no record for ${searched}.`)
 }
 
 /** Adds the rows next to the present ones. The commit makes them the table's contents. */

@@ -44,12 +44,12 @@ type TypeRule = {
 
 export const TYPE_RULES: Readonly<Record<ColumnType, TypeRule>> = {
   string: { canonical: text => text, named: 'text' },
-  int: { canonical: within(-(2n ** 31n), 2n ** 31n - 1n), named: 'a whole number of 32 bits' },
-  long: { canonical: within(-(2n ** 63n), 2n ** 63n - 1n), named: 'a whole number of 64 bits' },
+  int: { canonical: within(-(2n ** 31n), 2n ** 31n - 1n), named: 'a whole number of at most 32 bits' },
+  long: { canonical: within(-(2n ** 63n), 2n ** 63n - 1n), named: 'a whole number of at most 64 bits' },
   decimal: { canonical: canonicalDecimal, named: 'a plain decimal number' },
   boolean: { canonical: truth, named: 'true or false' },
-  date: { canonical: text => (isDay(text) ? text : undefined), named: 'a date as 2026-11-21' },
-  datetime: { canonical: instantText, named: 'a time as 2026-11-21T12:00:00Z' },
+  date: { canonical: text => (isDay(text) ? text : undefined), named: 'a date such as 2026-11-21' },
+  datetime: { canonical: instantText, named: 'a time such as 2026-11-21T12:00:00Z' },
 }
 
 /**

@@ -4,13 +4,13 @@ import { component, Name, optional, Text, Texts } from '../../platform/wire.ts'
 import { BasicResourceResponse, Jurisdictions, ResourceName } from '../contract.ts'
 
 const Items = z.record(z.string(), z.unknown()).openapi({
-  description: 'Values by the names of items.',
+  description: 'Values, by the names of the items.',
   example: { apiKey: 'k-1', user: 'rating' },
 })
 
 const AllowedHosts = z.array(Name).openapi({
   description:
-    'Hosts that headers may take the secret to: names without port, `*.example.com` for all below one. Absent: every address that may be called; empty: none.',
+    'Hosts to which headers can send the secret: names without port, or `*.example.com` for all subdomains. Absent: every permitted address. Empty: none.',
   example: ['rater.example.com'],
 })
 
@@ -36,16 +36,16 @@ export const SecretUpdateQuery = z.object({
       wire => (typeof wire === 'string' ? [wire] : wire),
       z.array(z.string().max(256)).max(100).optional(),
     )
-    .describe('The hosts from now on, in the place of those that there were; empty: every address again.'),
+    .describe('The hosts that replace the previous ones. Empty: every address again.'),
 })
 export type SecretUpdateQuery = z.output<typeof SecretUpdateQuery>
 
 export const SecretResponse = component('SecretResponse', {
   resource: BasicResourceResponse,
   secret: z.record(Text, Text).openapi({
-    description: 'The names of its items, each with `********`.',
+    description: 'The names of the items, each with `********`.',
     example: { apiKey: '********' },
   }),
-  allowedHosts: Texts.optional().describe('Absent where it may be sent to every address that may be called.'),
+  allowedHosts: Texts.optional().describe('Absent if the secret can be sent to every permitted address.'),
 })
 export type SecretResponse = z.output<typeof SecretResponse>

@@ -24,7 +24,10 @@ export function newItems(sent: SecretItems, declared: SecretDeclaration | undefi
     ...[...items].flatMap(([name, value]) => shortProblem(name, value, declared)),
   ]
   for (const [name, value] of items)
-    if (value === MASK) problems.push(`'secret.${name}' is ${MASK}, which stands for a value that is kept.`)
+    if (value === MASK)
+      problems.push(
+        `'secret.${name}' is ${MASK}, which stands for a stored value, but a new secret has none.`,
+      )
   return checkItems(items, declared, problems)
 }
 
@@ -39,13 +42,13 @@ export function changedItems(
   for (const [name, value] of Object.entries(sent))
     if (value === null) {
       if (isDeclared(name, declared))
-        problems.push(`'${name}' is null, and cannot be taken away: the configuration declares it.`)
+        problems.push(`'${name}' is null, but cannot be removed, because the configuration declares it.`)
       items.delete(name)
     } else if (value !== MASK) {
       problems.push(...shortProblem(name, value, declared))
       items.set(name, value)
     } else if (!items.has(name))
-      problems.push(`'${name}' is ${MASK}, which stands for a value that is kept, and none is.`)
+      problems.push(`'${name}' is ${MASK}, which stands for a stored value, but there is none.`)
   return checkItems(items, declared, problems)
 }
 
@@ -71,18 +74,22 @@ function checkItems(
   for (const [name, value] of items) {
     const declaration = isDeclared(name, declared) ? declared!.items[name] : undefined
     if (!SECRET_ITEM_NAME.test(name))
-      problems.push(`'${name}' is no name of an item: letters, digits, _, - and $, 128 at most.`)
+      problems.push(
+        `'${name}' is not a name for an item: use letters, digits, _, - and $, at most 128 characters.`,
+      )
     else if (declared && !declaration)
       problems.push(
-        `'${name}' is no item of this secret; the configuration declares ${Object.keys(declared.items).join(', ')}.`,
+        `'${name}' is not an item of this secret; the configuration declares ${Object.keys(declared.items).join(', ')}.`,
       )
     else if (declaration && !FITS[declaration.dataType](value))
-      problems.push(`'${name}' is no ${declaration.dataType}, as which the configuration declares it.`)
+      problems.push(`'${name}' is not of type ${declaration.dataType}, as the configuration declares.`)
   }
   if (problems.length > 0) throw invalidRequest(problems.join(' '))
   const contents = Object.fromEntries(items)
   if (items.size > MOST_ITEMS || JSON.stringify(contents).length > LARGEST_SECRET)
-    throw tooLarge(`A secret has at most ${MOST_ITEMS} items, and ${LARGEST_SECRET} characters in all.`)
+    throw tooLarge(
+      `A secret can have at most ${MOST_ITEMS} items, and ${LARGEST_SECRET} characters in total.`,
+    )
   return contents
 }
 

@@ -10,7 +10,7 @@ import {
 
 const { get, patch, post } = forTenant('Secrets')
 
-const secret = { schema: SecretResponse, description: 'The secret, its values masked.' }
+const secret = { schema: SecretResponse, description: 'The secret, with its values masked.' }
 
 // Loaded at the first request: start-up does not need the service.
 const service = () => import('./service.ts')
@@ -19,7 +19,7 @@ export const secretRoutes: readonly Route[] = [
   post('/resource/{tenantLocator}/secrets', {
     summary: 'Create a secret',
     description:
-      'Values that no answer shows again. Headers of integrations and webhooks refer to them as `{{secret:staticName.item}}`: what is sent is the item of the secret that is in force then, for no jurisdiction, so the secret must be in a resource group. To write such a reference takes `secrets.read`. With `allowedHosts` it is sent to these hosts only. Where config.json declares the static name under `secrets`, all of its items are needed, and no others.',
+      'No answer shows the values again. Headers of integrations and webhooks refer to them as `{{secret:staticName.item}}`: the item is taken from the secret that is then in force, for no jurisdiction, so the secret must be in a resource group. Writing such a reference requires `secrets.read`. With `allowedHosts`, the secret is sent only to these hosts. If config.json declares the static name under `secrets`, all of its items are required, and no others are permitted.',
     permission: 'secrets.write',
     query: SecretCreateQuery,
     body: { schema: SecretCreateRequest, required: true },
@@ -28,7 +28,7 @@ export const secretRoutes: readonly Route[] = [
   }),
   get('/resource/{tenantLocator}/secrets/{name}', {
     summary: 'Get a secret',
-    description: 'Which items it has. Their values are `********`.',
+    description: 'Returns the names of its items. Their values are `********`.',
     permission: 'secrets.read',
     query: SelectionQuery,
     answer: secret,
@@ -37,7 +37,7 @@ export const secretRoutes: readonly Route[] = [
   patch('/resource/{tenantLocator}/secrets/{name}', {
     summary: 'Change a secret',
     description:
-      'Items that are named are set, or taken away with null; all others stay. `********` means the value that is kept. What was replaced is gone.',
+      'Items in the request are set, or removed if they are null; all others are unchanged. `********` keeps the stored value. Replaced values cannot be recovered.',
     permission: 'secrets.write',
     query: SecretUpdateQuery,
     body: { schema: SecretUpdateRequest, required: true },

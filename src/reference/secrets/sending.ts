@@ -62,7 +62,7 @@ export async function resolvedHeaders<H extends Headers>(
   const elsewhere = names.filter(name => !maySendTo(secrets.get(name)?.allowedHosts, url))
   if (elsewhere.length > 0)
     return {
-      problem: `its headers refer to secrets that may not be sent to this host: ${elsewhere.join(', ')}`,
+      problem: `its headers refer to secrets that must not be sent to this host: ${elsewhere.join(', ')}`,
     }
   const values = new Set<string>()
   const missing: string[] = []
@@ -84,7 +84,7 @@ export async function resolvedHeaders<H extends Headers>(
   )
   if (missing.length > 0)
     return {
-      problem: `its headers refer to what no secret in force has, or no header can: ${[...new Set(missing)].join(', ')}`,
+      problem: `its headers refer to items that no secret in force has, or that cannot be sent in a header: ${[...new Set(missing)].join(', ')}`,
     }
   return { headers: sent as H, values: [...values] }
 }
@@ -220,7 +220,7 @@ export async function requireMaySend(
       const hosts = secrets.get(staticName)?.allowedHosts
       if (!maySendTo(hosts, sender.url))
         throw invalidRequest(
-          `The secret '${staticName}' may be sent to ${hosts!.join(', ')} only, not to '${new URL(sender.url).hostname}'.`,
+          `The secret '${staticName}' can be sent only to ${hosts!.join(', ')}, not to '${new URL(sender.url).hostname}'.`,
         )
     }
 }

@@ -260,7 +260,7 @@ export class Snippets {
         texts.push(text)
         this.#characters += text.source.length
         if (this.#characters > MOST_CHARACTERS)
-          throw new Refusal('templateLimit', 'The snippets of the template are more than 10 MiB together.')
+          throw new Refusal('templateLimit', 'The snippets of the template have more than 10 MiB in total.')
       }
     }
     return texts

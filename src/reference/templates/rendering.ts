@@ -49,7 +49,7 @@ export async function renderedTemplate(
       if (found && found.format !== text.format)
         throw new TemplateError(
           'templateFailed',
-          `The snippet '${name}' is ${found.format}, the template that includes it is not.`,
+          `The snippet '${name}' is ${found.format}, but the template that includes it is not.`,
         )
       return found
     }
@@ -63,7 +63,7 @@ export async function renderedTemplate(
   }
   throw new Refusal(
     'templateLimit',
-    `${text.name}: the names of its snippets take more than ${MOST_ROUNDS} rounds to find.`,
+    `${text.name}: finding the names of its snippets takes more than ${MOST_ROUNDS} rounds.`,
   )
 }
 

@@ -72,14 +72,12 @@ export function documentFormat(file: UploadedFile): { format: DocumentFormat; me
   if (!format)
     throw new Refusal(
       'unsupportedMediaType',
-      `A static document is one of ${NAMES.join(', ')}; say which in Content-Type or by the ending of the file's name${
-        file.mediaType === undefined ? '' : ` ('${file.mediaType}' is none of them)`
-      }.`,
+      `A static document must be one of ${NAMES.join(', ')}; state the format in Content-Type or in the extension of the file name${file.mediaType === undefined ? '' : ` ('${file.mediaType}' is none of them)`}.`,
     )
   const { mediaTypes } = KINDS[format]
   if (!isMarked(format, head))
     throw invalidRequest(
-      `The file is said to be ${format}, and its bytes are not; correct its Content-Type or its name.`,
+      `The file is declared as ${format}, but its bytes are not; correct its Content-Type or its name.`,
     )
   const charset =
     mediaTypes[0]!.startsWith('text/') && utf8Text(file.bytes) !== undefined ? '; charset=utf-8' : ''
@@ -125,7 +123,8 @@ export async function fontFile({ bytes }: { bytes: Uint8Array }): Promise<{ medi
   // Loaded on demand: only uploads of fonts need this code.
   const { fontProblem } = await import('../../../packages/pdf/own-fonts.ts')
   const problem = fontProblem(bytes, MOST_UNPACKED_BYTES)
-  if (problem !== undefined) throw invalidRequest(`The font cannot be used: ${problem}. Send a whole font.`)
+  if (problem !== undefined)
+    throw invalidRequest(`The font cannot be used: ${problem}. Send a complete font.`)
   return { mediaType }
 }
 
@@ -134,7 +133,7 @@ function fontMediaType(bytes: Uint8Array): string {
   const mediaType = Object.hasOwn(MEDIA_TYPES, head) ? MEDIA_TYPES[head] : undefined
   if (!mediaType)
     throw invalidRequest(
-      'The file is no font; send a TrueType, OpenType, WOFF or WOFF2 file (of a collection, one font).',
+      'The file is not a font; send a TrueType, OpenType, WOFF or WOFF2 file (from a collection, a single font).',
     )
   return mediaType
 }

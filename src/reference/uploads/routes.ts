@@ -12,14 +12,14 @@ const uploads = () => import('./service.ts')
 const tables = () => import('../data-tables/service.ts')
 
 const FORMS =
-  'A CSV, or a zip with exactly one: the file part of a form, or the body itself. UTF-8, a header with the names of the columns,'
+  'A CSV, or a zip with exactly one CSV, as the file part of a form or as the body itself. It must be UTF-8, have a header with the names of the columns,'
 const LIMITS =
-  'at most 1,000,000 rows, 200 columns and 100 MiB unpacked. Every problem is listed with its line, the first 50.'
+  'and have at most 1,000,000 rows, 200 columns and 100 MiB uncompressed. The first 50 problems are listed with their lines.'
 const KEYS =
-  'Columns, their types and which are keys are declared in config.json under the static name. Without that every column but `value` is a key where there is one, else the first column alone; all are text.'
+  'Columns, their types and keys are declared in config.json under the static name. Without a declaration, every column except `value` is a key if there is a column `value`, otherwise only the first column; all columns are text.'
 const RANGES =
-  'Both ends of a range belong to it, and an edge that two share to the one that starts there; an empty end is none. Bounds are compared as exact decimals. Ranges of one key may leave gaps and do not overlap.'
-const SWITCH = ' Look-ups see the old contents or the new, never both.'
+  'Both ends of a range belong to it; an edge that two ranges share belongs to the one that starts there; an empty end means no limit. Bounds are compared as exact decimals. Ranges with the same key can have gaps but must not overlap.'
+const SWITCH = ' Look-ups see either the old or the new contents, never a mixture.'
 
 const TABLES = {
   table: {
@@ -47,8 +47,9 @@ const TABLES = {
     segment: 'constraints',
     noun: 'constraint table',
     permission: 'constraints',
-    file: `${FORMS} one row for each combination that is allowed, ${LIMITS}`,
-    rules: 'Columns that the newest configuration declares, or holds fields against, must be there.',
+    file: `${FORMS} have one row for each permitted combination, ${LIMITS}`,
+    rules:
+      'Columns that the newest configuration declares, or that constraints of its fields use, are required.',
     replacing: '',
     answer: 'The constraint table, with the locator of its contents.',
   },
@@ -80,7 +81,7 @@ function tableRoutes(type: keyof typeof TABLES): Route[] {
     }),
     heading.patch(`/resource/{tenantLocator}/${segment}/{name}`, {
       summary: `Replace the contents of a ${noun}`,
-      description: `Names and jurisdictions stay.${replacing} ${form}`,
+      description: `Names and jurisdictions are unchanged.${replacing} ${form}`,
       permission: `${permission}.upload`,
       upload,
       answer,
@@ -104,8 +105,8 @@ const record = { schema: contract.TableLookupResponse, description: 'All columns
 export const dataTableRoutes: readonly Route[] = [
   ...tableRoutes('table'),
   TABLES.table.heading.get('/resource/{tenantLocator}/tables/{name}/record', {
-    summary: 'Look a record of a table up',
-    description: `\`name\` is the static name, and the table the one in force at \`date\`; with \`byStaticName=false\` it is the table's own. ${KEYS}`,
+    summary: 'Look up a record of a table',
+    description: `\`name\` is the static name, and the table is the one in force at \`date\`; with \`byStaticName=false\`, \`name\` is the table's own name. ${KEYS}`,
     permission: 'tables.read',
     query: contract.RecordQuery,
     answer: record,
@@ -115,7 +116,7 @@ export const dataTableRoutes: readonly Route[] = [
   TABLES.table.heading.get('/resource/{tenantLocator}/tables/{name}/diff', {
     summary: 'Compare a table at two times',
     description:
-      'Which records are added, removed or changed from one time to another, or from contents to others: those in force on a future date may be seen so before they are. Contents that were replaced are read from their file.',
+      'Returns the records that were added, removed or changed from one time, or one version of the contents, to another. Contents that come into force on a future date can be compared before that date. Contents that were replaced are read from their file.',
     permission: 'tables.read',
     query: contract.TableDiffQuery,
     answer: {
@@ -130,8 +131,8 @@ export const dataTableRoutes: readonly Route[] = [
 export const rangeTableRoutes: readonly Route[] = [
   ...tableRoutes('rangeTable'),
   TABLES.rangeTable.heading.get('/resource/{tenantLocator}/rangeTables/{name}/record', {
-    summary: 'Look a record of a range table up',
-    description: `The record whose range holds \`boundValue\`. ${RANGES}`,
+    summary: 'Look up a record of a range table',
+    description: `Returns the record whose range contains \`boundValue\`. ${RANGES}`,
     permission: 'tables.read',
     query: contract.RangeRecordQuery,
     answer: record,
@@ -143,9 +144,9 @@ export const rangeTableRoutes: readonly Route[] = [
 export const constraintTableRoutes: readonly Route[] = [
   ...tableRoutes('constraintTable'),
   TABLES.constraintTable.heading.get('/resource/{tenantLocator}/constraints/{name}/record', {
-    summary: 'What a constraint table allows, column by column',
+    summary: 'Get the values that a constraint table permits, column by column',
     description:
-      "`name` is the static name, and the table the one in force at `date`; with `byStaticName=false` it is the table's own. `key` names values of the leading columns, in the order of the header, or `column=value`. Columns that config.json declares `makeDistinct` are without repeats.",
+      "`name` is the static name, and the table is the one in force at `date`; with `byStaticName=false`, `name` is the table's own name. `key` specifies values of the leading columns, in the order of the header, or `column=value`. Columns that config.json declares as `makeDistinct` have no duplicates.",
     permission: 'constraints.read',
     query: ConstraintRecordQuery,
     answer: { schema: ConstraintRecordResponse, description: 'The values of each column.' },
@@ -162,7 +163,7 @@ const FILES = {
     segment: 'documents',
     noun: 'static document',
     largestBytes: 25 * 1_048_576,
-    form: 'The part `file` of a form, or the body itself with its Content-Type; at most 25 MiB. The Content-Type says which format it is, else the ending of the file name, else the bytes.',
+    form: 'The part `file` of a form, or the body itself with its Content-Type; at most 25 MiB. The format is determined by the Content-Type, otherwise by the extension of the file name, otherwise by the bytes.',
     query: ResourceCreateQuery,
   },
   customFont: {
@@ -170,7 +171,7 @@ const FILES = {
     segment: 'fonts',
     noun: 'font',
     largestBytes: 10 * 1_048_576,
-    form: 'A TrueType, OpenType, WOFF or WOFF2 file of at most 10 MiB, as the part `file` of a form or as the body itself; its bytes show which.',
+    form: 'A TrueType, OpenType, WOFF or WOFF2 file of at most 10 MiB, as the part `file` of a form or as the body itself; the format is detected from the bytes.',
     query: ResourceCreateQuery.extend({ staticName: ResourceName.max(LONGEST_FONT_STATIC_NAME) }),
   },
 } as const
@@ -218,7 +219,7 @@ export const fileResourceRoutes: readonly Route[] = [
 
 const TEMPLATE_UPLOAD = { largestBytes: 5_000_000, partNames: ['file', 'template'], media: 'text/plain' }
 const TEMPLATE_FORM =
-  'UTF-8 text of at most 5 MB: the body itself, or the part `file` or `template` of a form. It is compiled first: whatever cannot be read is refused with its line and column.'
+  'UTF-8 text of at most 5 MB: the body itself, or the part `file` or `template` of a form. It is compiled first: a template with errors is rejected with their lines and columns.'
 
 const DIALECTS = { liquid: 'Liquid', velocity: 'Velocity' } as const
 

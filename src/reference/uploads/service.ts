@@ -42,10 +42,10 @@ const KINDS: Readonly<
   table: { noun: 'table', readTable: readTable('table') },
   rangeTable: { noun: 'range table', readTable: readTable('rangeTable') },
   constraintTable: { noun: 'constraint table', readTable: readConstraintTable },
-  documentTemplate: { noun: 'documentTemplate', readFile: templateFile },
-  documentTemplateSnippet: { noun: 'documentTemplateSnippet', readFile: templateFile },
-  staticDocument: { noun: 'staticDocument', readFile: documentFormat },
-  customFont: { noun: 'customFont', readFile: fontFile },
+  documentTemplate: { noun: 'template', readFile: templateFile },
+  documentTemplateSnippet: { noun: 'template snippet', readFile: templateFile },
+  staticDocument: { noun: 'static document', readFile: documentFormat },
+  customFont: { noun: 'font', readFile: fontFile },
 }
 
 /** Templates and snippets have a dialect. A replacement must have the same one. */
@@ -82,7 +82,7 @@ export const replaceUpload = (
     const before = await resourceAt(database, kind, name)
     if (kind.templateFormat && before.templateFormat !== kind.templateFormat)
       throw wrongState(
-        `The ${kind.type} '${name}' is ${before.templateFormat}; send it to the path of that dialect.`,
+        `The ${kind.type} '${name}' is ${before.templateFormat}; send it to the path for that dialect.`,
       )
     return { before, resource: before }
   })
@@ -119,7 +119,7 @@ async function uploadFile(
 ): Promise<JsonText> {
   const { mediaType, fileName } = upload
   const bytes = await uploadedBytes(upload)
-  if (bytes.length === 0) throw invalidRequest('The file is empty; send one that is not.')
+  if (bytes.length === 0) throw invalidRequest('The file is empty; send one with contents.')
   const hash = contentsHash().update(bytes).digest('hex')
   const { format = null, ...read } = await readFile({ bytes, mediaType, fileName }, kind.templateFormat)
   const file: PendingFile = { revision: newUuid(HOME_SHARD), isStored: false }
