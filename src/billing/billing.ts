@@ -159,7 +159,7 @@ export async function decideNextInvoice(
   const [next] = futureInstallments(aggregate)
   if (!next)
     throw wrongState(
-      `Policy ${aggregate.policy.locator} has no such planned invoice. GET /policy/${aggregate.policy.locator}/checkInvoices lists the planned invoices.`,
+      `Policy ${aggregate.policy.locator} has no planned invoice. GET /policy/${aggregate.policy.locator}/checkInvoices lists planned invoices.`,
     )
   const modification = aggregate.modifications.get(next.modificationLocator)!
   const context = { now: attempt.now, supply: await attempt.digits(1) }

@@ -134,7 +134,7 @@ export const BULK: Words = {
   'new.fees': 'Sum of fees, in major units.',
   'old.total': 'Sum of premiums, taxes and fees, in major units.',
   'new.total': 'Sum of premiums, taxes and fees, in major units.',
-  medianPercent: 'Median of the changes, in percent. Absent where no policy was compared.',
+  medianPercent: 'Median of the changes, in percent. Absent if no policy was compared.',
   policies: 'Number of policies.',
   'decisions.accept': 'Policies that its underwriting would accept.',
   'decisions.none': 'Policies that its underwriting would leave to a person.',

@@ -22,7 +22,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   overloaded: 'Wait for `Retry-After` seconds and try again.',
   unavailable:
     'Wait for `Retry-After` seconds and try again. Repeat a write with the same `Idempotency-Key`.',
-  databaseFull: 'Ask the team that operates the service to move the tenant to another database.',
+  databaseFull: 'Ask the team that operates the service to give the tenant a further database.',
   internal: 'Report it with its `referenceId`. You can retry a write with the same `Idempotency-Key`.',
   unauthenticated: 'Sign in again, and send the token as `Authorization: Bearer …`.',
   signInFailed: 'Check user name, password and tenant. An administrator can unlock a locked account.',

@@ -47,8 +47,8 @@ export const SecuritySpecRequest = z
   })
   .check(ctx => {
     const { hmacEnabled, secret, tag } = ctx.value
-    if (secret === undefined && hmacEnabled === true) breaks(ctx, 'requires a secret', ['hmacEnabled'])
-    if (secret === undefined && tag !== undefined) breaks(ctx, 'requires a secret', ['tag'])
+    if (secret === undefined && hmacEnabled === true) breaks(ctx, 'needs a secret', ['hmacEnabled'])
+    if (secret === undefined && tag !== undefined) breaks(ctx, 'needs a secret', ['tag'])
     if (secret !== undefined && !isSecret(secret))
       breaks(ctx, 'must have at least 4 characters; after whsec_ it must be base64', ['secret'])
   })

@@ -92,7 +92,7 @@ const autofill = () => import('./autofill/service.ts')
 
 export const autofillRoutes: readonly Route[] = [
   put('/integrations/autofill', {
-    summary: 'Register the calls that complete an operation',
+    summary: 'Register an autofill operation',
     description:
       'For a request without `autofill`, the first of these that is registered applies: `<product>.<transaction>.<action>`, `<product>.<transaction>.*`, `<product>.*.*`, `*.*.*`. Registering an operation again replaces its calls. Takes effect everywhere within 5 seconds.',
     permission: writing,
@@ -101,19 +101,19 @@ export const autofillRoutes: readonly Route[] = [
     handle: async ({ body }, context) => (await autofill()).putOperation(context, body),
   }),
   get('/integrations/autofill', {
-    summary: 'List the operations that calls complete',
+    summary: 'List the autofill operations',
     permission: reading,
     answer: { schema: AutofillIntegrationResponse, description: 'All operations, by name.' },
     handle: async (_, context) => (await autofill()).listOperations(context),
   }),
   get('/integrations/autofill/{locator}', {
-    summary: 'Get the calls that complete an operation',
+    summary: 'Get an autofill operation',
     permission: reading,
     answer: operation,
     handle: async ({ params }, context) => (await autofill()).readOperation(context, params.locator),
   }),
   remove('/integrations/autofill/{locator}', {
-    summary: 'Remove the calls that complete an operation',
+    summary: 'Remove an autofill operation',
     permission: writing,
     answer: { description: 'Removed.' },
     handle: async ({ params }, context) => (await autofill()).removeOperation(context, params.locator),

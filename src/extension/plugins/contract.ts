@@ -231,7 +231,7 @@ const CommissionRate = z
   .transform(({ amount, exactAmount, ...rest }) => ({ ...rest, exactAmount: exactAmount ?? amount }))
   .refine(
     ({ yearlyAmount, exactAmount }) => (yearlyAmount ?? exactAmount) !== undefined,
-    'requires yearlyAmount or exactAmount',
+    'needs yearlyAmount or exactAmount',
   )
 
 /** Older scripts and older external raters write `premium` and `technicalPremium` for the exact amounts (resources brief 6.3). */
@@ -258,7 +258,7 @@ const PerilRate = z
   }))
   .refine(
     ({ yearlyPremium, exactPremium }) => (yearlyPremium ?? exactPremium) !== undefined,
-    'requires yearlyPremium or exactPremium',
+    'needs yearlyPremium or exactPremium',
   )
 export type PerilRate = z.output<typeof PerilRate>
 

@@ -72,7 +72,7 @@ const paymentSchedule = z.strictObject({
     'Name of the schedule in requests (`paymentScheduleName`). Default: its `type`.',
     'monthly',
   ),
-  displayName: displayName('it', 'Every month'),
+  displayName: displayName('the payment schedule', 'Every month'),
 })
 
 const lapse = z.strictObject({
@@ -117,7 +117,7 @@ const plugin = z.strictObject({
 /** products/<product>/policy/policy.json */
 export const policyFile = z.strictObject({
   displayName: displayName('the product', 'Commercial property'),
-  fields: fieldsOf('the policy as a whole'),
+  fields: fieldsOf('the policy itself'),
   strict: about(
     flag.default(false),
     'Whether mistakes that could change a price are errors: deployments reject them, and pricing rejects data that it does not find ([strict](strict.md)).',
@@ -197,7 +197,7 @@ const ofFile = (what: string, example: string) =>
 /** …/policy/exposures/<exposure>/exposure.json */
 export const exposureFile = z.strictObject({
   name: ofFile('the exposure', 'building'),
-  displayName: displayName('it', 'Building'),
+  displayName: displayName('the exposure', 'Building'),
   fields: fieldsOf('each exposure of this kind'),
   /** Look-ups that user interfaces of older systems made. */
   externalDataCalls: about(
@@ -213,8 +213,8 @@ const UNLIMITED = 'or `unlimited`'
 /** …/exposures/<exposure>/perils/<peril>.json */
 export const perilFile = z.strictObject({
   name: ofFile('the peril', 'fire'),
-  displayName: displayName('it', 'Fire and explosion'),
-  fields: fieldsOf('this cover'),
+  displayName: displayName('the peril', 'Fire and explosion'),
+  fields: fieldsOf('the peril'),
   indemnityPerItem: about(
     unlessBlank(indemnity),
     `Maximum paid for one item, ${UNLIMITED}. ${AS_ASKED}`,
@@ -240,7 +240,7 @@ export const perilFile = z.strictObject({
 
 const endorsement = z.strictObject({
   name: about(name, 'Name of this type of endorsement in requests (`endorsementName`).', 'change_of_cover'),
-  displayName: displayName('it', 'Change of cover'),
+  displayName: displayName('the endorsement', 'Change of cover'),
   reprice: about(
     choice(['never', 'always', 'all', 'input']).default('never'),
     'Effect of the endorsement on the premium after it: `never` keeps and prorates it; `always` rates the changed parts again; `all` rates everything again; `input` requires `reprice`, true or false, in each request.',
@@ -323,7 +323,7 @@ export const cancellationsFile = z.strictObject({
 
 const fee = z.strictObject({
   name: about(name, 'Name of the fee for `add_fee` and plugins.', 'policy_fee'),
-  displayName: displayName('it', 'Policy fee'),
+  displayName: displayName('the fee', 'Policy fee'),
   proration: about(
     choice(['proratable', 'flat']).default('proratable'),
     'Whether a change or cancellation prorates the fee, or it stays the same.',
@@ -346,7 +346,7 @@ const tax = z.strictObject({
     'Name of the tax in answers and documents, and of its script, `taxes/<name>.premium.liquid`.',
     'insurance_tax',
   ),
-  displayName: displayName('it', 'Insurance tax'),
+  displayName: displayName('the tax', 'Insurance tax'),
 })
 
 /** …/policy/taxes/taxes.json */

@@ -276,7 +276,7 @@ export function assertNoConflicts(
   const conflicts = pendingOf(before, own)
   if (conflicts.length === 0) return
   throw wrongState(
-    `Quoted or accepted transactions of the policy conflict with this one: ${conflicts.map(one => one.locator).join(', ')}. ${remedy}`,
+    `Quoted or accepted transactions of the policy conflict with this request: ${conflicts.map(one => one.locator).join(', ')}. ${remedy}`,
   )
 }
 

@@ -106,7 +106,7 @@ function keyRanges({ columns, rows }: LookupTable): { ranges: Range[]; of: strin
  */
 function checkGroup(ranges: readonly Range[], of: string, alarm: TableAlarm): void {
   for (const { row, low, high } of ranges) {
-    const message = `The range${of} ends at ${high}, before it begins at ${low}. Swap the bounds.`
+    const message = `The range${of} ends at ${high}, before it begins at ${low}. Correct the bounds.`
     if (high < low) alarm('rangeOverlap', row, message)
   }
   const sorted = ranges.filter(one => one.high >= one.low).sort((a, b) => a.low - b.low || a.high - b.high)
@@ -116,10 +116,10 @@ function checkGroup(ranges: readonly Range[], of: string, alarm: TableAlarm): vo
     const [before, after] = [sorted[at]!, sorted[at + 1]!]
     if (distance === step) continue
     if (distance > step) {
-      const message = `No row covers the values between ${before.high} and ${after.low}${of}. Let each range begin where the previous one ends.`
+      const message = `No row covers the values between ${before.high} and ${after.low}${of}. Make the ranges consecutive.`
       alarm('rangeHole', after.row, message)
     } else {
-      const message = `Two rows cover the values from ${after.low} to ${Math.min(before.high, after.high)}${of}. Let each range begin where the previous one ends.`
+      const message = `Two rows cover the values from ${after.low} to ${Math.min(before.high, after.high)}${of}. Make the ranges consecutive.`
       alarm('rangeOverlap', after.row, message)
     }
   }
