@@ -229,7 +229,7 @@ const POLICY_VALUES: readonly Meanings[] = [
     everyNDays: 'Every given number of days.',
   },
   {
-    generateDay: 'The day on which invoices are made.',
+    generateDay: 'The day on which invoices are created.',
     termStartDay: 'The day on which the term begins.',
     dueDay: 'The day on which invoices are due.',
   },

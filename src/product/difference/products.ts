@@ -335,7 +335,7 @@ function cancellationChanges(
       ...propertyChanges(old, now, place, ['documents', 'reinstatement']),
       ...valueChanges(
         place,
-        'days for a reinstatement',
+        'reinstatement deadline in days',
         old.reinstatement?.defaultDeadlineDays,
         now.reinstatement?.defaultDeadlineDays,
       ),

@@ -216,7 +216,7 @@ function lookUp(tableName: unknown, args: readonly unknown[], context: Rendering
       )
     return found.value
   }
-  const unknown = `There is no table '${table}'. Add ${table}.csv to the product's tables, or put a resource of that static name in force.`
+  const unknown = `There is no table '${table}'. Add ${table}.csv to the product's tables, or make sure that a resource of that static name is in force.`
   if (found === 'noSuchTable') return context.reject(unknown)
   if (found === 'noSuchKey')
     return context.reject(`The table '${table}' has no key '${shownLookUpKey(key)}'. Add a row for it.`)

@@ -89,7 +89,7 @@ const document = z
       'policy',
     ),
     portrait: about(flag.optional(), 'The newer form of `orientation`; `false` means landscape.', true),
-    pageSize: about(pageSize, `${SIZE} The newer place, without \`pageLayout\`.`, 'A4'),
+    pageSize: about(pageSize, `${SIZE} The newer form, instead of \`pageLayout\`.`, 'A4'),
     margin: about(
       z
         .strictObject({
@@ -99,7 +99,7 @@ const document = z
           right: about(margin, `The right margin: ${MARGIN}`, '20mm'),
         })
         .optional(),
-      'The newer form of the four margins, without `pageLayout`.',
+      'The newer form of the four margins, instead of `pageLayout`.',
       { top: '22mm', bottom: '20mm' },
     ),
   })

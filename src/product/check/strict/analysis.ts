@@ -330,7 +330,7 @@ class ProductAnalysis {
 
   #checkFields(): void {
     for (const { field, of } of unusedFields(this.#product, this.#uses, name => this.#mentions(name))) {
-      const message = `No premium, tax, fee, underwriting or document uses the field '${field.name}' of the ${of}. Use it, remove it, or say "informational": true.`
+      const message = `No premium, tax, fee, underwriting or document uses the field '${field.name}' of the ${of}. Use it, remove it, or set "informational": true.`
       this.#archive.definitionReport(field)?.[this.#severity]('unusedField', message)
     }
   }

@@ -106,7 +106,7 @@ export function checkUnmatchedRows(
         ? `Correct the key, or remove the row.${suggestion(key, [...asked])}`
         : `Write it in the same case: '${otherCase}'.`
     const { path, line } = lookUps[0]!
-    const message = `Nothing looks up '${key}': ${path}:${line} never asks for it. ${advice}`
+    const message = `Nothing looks up '${key}': ${path}:${line} never requests it. ${advice}`
     alarm('rowNeverMatches', row, message)
   }
 }
