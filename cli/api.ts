@@ -12,7 +12,7 @@ const LONGEST_WAIT_MS = 10_000
 export function serviceAddress(text: string): string {
   const url = URL.parse(text)
   if (url && /^https?:$/.test(url.protocol)) return url.origin + url.pathname.replace(/\/$/, '')
-  throw usage(`'${text}' is no address; it looks like 'https://bindery.example.com'.`)
+  throw usage(`'${text}' is not a URL. Give one such as 'https://bindery.example.com'.`)
 }
 
 /** `token` is called before each call, so that an expiring token is renewed. */
@@ -45,7 +45,7 @@ const outOfReach = (where: string, problem: unknown): Failure => {
   const { code, message } = causeOf(problem)
   return new Failure(
     EXIT.unreachable,
-    `${where} does not answer (${code ?? message ?? String(problem)}). Is the service running there? 'bindery login ADDRESS' names another.`,
+    `${where} does not respond (${code ?? message ?? String(problem)}). Is the service running there? To use another address, run 'bindery login ADDRESS'.`,
   )
 }
 
@@ -82,6 +82,6 @@ function exitOf(status: number): ExitCode {
 
 function refusalText({ status, code, problem, message, requestId }: BinderyError): string {
   const reference = status >= 500 && requestId !== undefined ? ` (reference ${requestId})` : ''
-  const advice = status === 401 && code !== 'signInFailed' ? " Sign in by 'bindery login'." : ''
+  const advice = status === 401 && code !== 'signInFailed' ? " Sign in with 'bindery login'." : ''
   return `${problem?.message ?? message}${reference}${advice}`
 }

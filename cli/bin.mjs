@@ -44,7 +44,7 @@ function startAnew() {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', problem => {
     console.error(
-      `bindery: Node ${OLDEST_MAJOR} of this package does not start (${problem.message}). Run npm ci there.`,
+      `bindery: Node ${OLDEST_MAJOR} of this package did not start (${problem.message}). Run 'npm ci' in the folder of the package.`,
     )
     process.exitCode = 2
   })

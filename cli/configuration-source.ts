@@ -55,7 +55,7 @@ async function archiveOf(
   const [, tenantName, version] = VERSION.exec(source) ?? []
   if (tenantName === undefined)
     throw usage(
-      `'${source}' is no folder and no file, and no version of a tenant, which looks like 'motor-test@3'.`,
+      `'${source}' is neither a folder, nor a file, nor a version of a tenant such as 'motor-test@3'.`,
     )
   return await deployedArchive(tenantName, version!, run)
 }
@@ -78,7 +78,7 @@ async function deployedArchive(
   if (!answer.ok)
     throw new Failure(
       EXIT.unreachable,
-      `The archive of ${tenantName}@${known.version} could not be fetched: the service answered ${answer.status}.`,
+      `The archive of ${tenantName}@${known.version} could not be downloaded: the service responded with ${answer.status}.`,
     )
   const zip = new Uint8Array(await answer.arrayBuffer())
   return { zip, root: '', name: `${tenantName}@${known.version}` }

@@ -4,7 +4,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
   EISDIR: 'it is a folder',
   ENOTDIR: 'a part of its path is a file',
-  EEXIST: 'there is a file of that name',
+  EEXIST: 'a file of that name exists',
   ENOSPC: 'the disk is full',
   EACCES: 'permission is denied',
   EPERM: 'permission is denied',

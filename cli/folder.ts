@@ -100,5 +100,5 @@ const linkFinding = (path: string): Finding => ({
   severity: 'ERROR',
   path,
   code: 'link',
-  message: `'${path}' is a link or device. Put the file itself in its place.`,
+  message: `'${path}' is a link or device. Replace it with a regular file.`,
 })

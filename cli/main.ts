@@ -11,7 +11,7 @@ import type { Run, Terminal } from './terminal.ts'
 const HELP_WIDTH = 80
 
 const EXIT_CODES =
-  'Exit codes: 0 done, 1 mistakes or refused, 2 wrong usage, 3 not reachable,\n4 not signed in or not allowed, 130 interrupted.'
+  'Exit codes: 0 success, 1 mistakes or rejected, 2 wrong usage, 3 not reachable,\n4 not signed in or not allowed, 130 interrupted.'
 
 /** Runs the command of `argv` (without node and script) and returns its exit code. Never throws because of user errors. */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
@@ -58,14 +58,14 @@ export function programOf(terminal: Terminal, act: Act): Command {
       getOutHelpWidth: () => HELP_WIDTH,
       getErrHelpWidth: () => HELP_WIDTH,
     })
-    .showHelpAfterError("'bindery COMMAND --help' shows how to use a command.")
+    .showHelpAfterError("Run 'bindery COMMAND --help' for the usage of a command.")
     .helpCommand(false)
     .addHelpText('after', `\n${EXIT_CODES}\ndocs/cli.md has examples.`)
 
   const command = (parent: Command, usage: string, summary: string): Command =>
     parent.command(usage).description(summary).option('--json', 'print JSON, for programs')
 
-  command(program, 'new <name>', 'make a folder with a configuration to start from').action(
+  command(program, 'new <name>', 'create a folder with a configuration to start from').action(
     async (name: string) => {
       const { newConfiguration } = await import('./commands/new.ts')
       await act(run => newConfiguration(name, run))
@@ -74,7 +74,7 @@ export function programOf(terminal: Terminal, act: Act): Command {
   command(
     program,
     'check <source>',
-    'find the mistakes that a deploy of a folder or zip file would find, without a service',
+    'check a folder or zip file as a deployment would, without a service',
   ).action(async (source: string) => {
     const { check } = await import('./commands/check.ts')
     await act(run => check(source, run))
@@ -86,7 +86,7 @@ export function programOf(terminal: Terminal, act: Act): Command {
   )
     .requiredOption(
       '--policy <file>',
-      'the body of POST /policy, alone or with a policyholder; or a list of these',
+      'the body of POST /policy, alone or with a policyholder, or a list of these',
     )
     .option('--explain', 'show how each figure was computed')
     .action(async (source: string, options: { policy: string; explain?: boolean }) => {
@@ -94,19 +94,19 @@ export function programOf(terminal: Terminal, act: Act): Command {
       await act(run => price(source, options, run))
     })
   command(program, 'test <dir> [files...]', 'run scenarios with a configuration, without a service')
-    .option('--filter <text>', 'only scenarios with this text in their name or the name of their file')
-    .option('--update', 'write the results into the files as what is expected from now on')
+    .option('--filter <text>', 'only scenarios with this text in their name or file name')
+    .option('--update', 'write the actual results into the files as the expected ones')
     .option('--watch', 'run again after every change, until Ctrl-C')
     .option('--junit <file>', 'write the results as JUnit XML')
-    .option('--coverage [file]', 'show what no scenario reached, or write it to a file')
+    .option('--coverage [file]', 'show which code and rows no scenario reached, or write them to a file')
     .action(async (dir: string, files: string[], options: object) => {
       const { test } = await import('./commands/test.ts')
       await act(run => test(dir, files, options, run))
     })
-  command(program, 'try <dir>', 'price random policies, and show problems')
+  command(program, 'try <dir>', 'price random policies and show problems')
     .option('--count <number>', 'number of policies', '1000')
-    .option('--seed <number>', 'the same seed makes the same policies; default: another each time')
-    .option('--product <name>', 'the product, if there are several')
+    .option('--seed <number>', 'the same seed generates the same policies; default: random')
+    .option('--product <name>', 'the product, required if there are several')
     .option('--at <day>', 'the day of the requests; default: today')
     .option('--base <file>', 'a policy (as for `price --policy`) whose values all policies have')
     .option('--keep <dir>', 'write the smallest policy that shows each problem to this folder')
@@ -114,28 +114,28 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { tryPolicies } = await import('./commands/try.ts')
       await act(run => tryPolicies(dir, options, run))
     })
-  command(program, 'diff <old> <new>', 'show what differs between two configurations')
+  command(program, 'diff <old> <new>', 'show the differences between two configurations')
     .option('--verbose', 'list all changed rows of tables and lines of templates')
     .action(async (old: string, now: string, options: object) => {
       const { diff } = await import('./commands/diff.ts')
       await act(run => diff(old, now, options, run))
     })
-  command(program, 'schema [file]', 'print JSON Schemas, with which editors complete and check files')
-    .option('--out <dir>', 'write all of them to this folder')
-    .option('--into <dir>', 'write them beside this configuration, and refer to them in its files')
+  command(program, 'schema [file]', 'print JSON Schemas, which editors use to complete and check files')
+    .option('--out <dir>', 'write all schemas to this folder')
+    .option('--into <dir>', 'write them next to this configuration, and refer to them in its files')
     .action(async (file: string | undefined, options: object) => {
       const { schema } = await import('./commands/schema.ts')
       await act(run => schema(file, options, run))
     })
   command(program, 'types', 'print TypeScript declarations for plugins')
     .option('--out <file>', 'write them to this file')
-    .option('--into <dir>', 'write them beside this configuration, where editors find them')
+    .option('--into <dir>', 'write them next to this configuration, where editors find them')
     .action(async (options: object) => {
       const { types } = await import('./commands/types.ts')
       await act(async run => types(options, run))
     })
-  command(program, 'impact <new>', 'compare what policies cost now and with another configuration')
-    .requiredOption('--book <file>', "a file of 'book export', or requests of a migration")
+  command(program, 'impact <new>', 'compare the prices of policies now and with another configuration')
+    .requiredOption('--book <file>', "a file of 'book export', or migration requests")
     .option('--old <configuration>', 'compare with this configuration instead of recorded prices')
     .option('--day <day>', 'policies in force on this day, as 2027-01-01; default: today')
     .option('--at <when>', "'renewal', or 'day': for a term that begins on the day", 'renewal')
@@ -157,15 +157,15 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { exportBook } = await import('./commands/book.ts')
       await act(run => exportBook(options, run))
     })
-  command(program, 'report <name>', 'make a report of a tenant and download its files')
-    .option('--param <name=value>', 'a parameter, for example by=product,month; may be repeated', collect)
+  command(program, 'report <name>', 'create a report of a tenant and download its files')
+    .option('--param <name=value>', 'a parameter, for example by=product,month; can be repeated', collect)
     .option('--out <dir>', 'write the files to this folder')
     .action(async (name: string, options: object) => {
       const { report } = await import('./commands/report.ts')
       await act(run => report(name, options, run))
     })
   command(program, 'export', 'write all records of a tenant to files')
-    .requiredOption('--out <dir>', 'the folder; an export in it continues')
+    .requiredOption('--out <dir>', 'the folder; continues an export that it contains')
     .option('--files', 'also download the files of documents and media')
     .action(async (options: { out: string }) => {
       const { exportAll } = await import('./commands/export.ts')
@@ -177,13 +177,13 @@ export function programOf(terminal: Terminal, act: Act): Command {
       'sign in as a user of this tenant (name or host name); default: as an administrator',
     )
     .option('--user <name>', "the user name; default for an administrator: 'administrator'")
-    .option('--token', 'ask for a long-lived token instead of a password')
+    .option('--token', 'prompt for a long-lived token instead of a password')
     .action(async (address: string | undefined, options: object) => {
       const { login } = await import('./commands/login.ts')
       await act(run => login(address, options, run))
     })
   command(program, 'deploy <dir>', 'deploy a configuration, and wait until it is in force')
-    .requiredOption('--tenant <name>', 'the tenant; a test tenant is made if it does not exist')
+    .requiredOption('--tenant <name>', 'the tenant; a test tenant is created if it does not exist')
     .option('--production', 'deploy to a production tenant')
     .option('--watch', 'deploy again after every change, until Ctrl-C')
     .action(async (dir: string, options: { tenant: string }) => {
@@ -195,16 +195,16 @@ export function programOf(terminal: Terminal, act: Act): Command {
     .description('read the events of a tenant')
     .action(() => events.help({ error: true }))
   command(events, 'tail', 'print events as they happen, until Ctrl-C')
-    .option('--since <time>', "from a time ('2026-11-22T08:00:00Z'), or from so long ago ('15m')")
+    .option('--since <time>', "from a time ('2026-11-22T08:00:00Z') or a duration before now ('15m')")
     .option('--type <type>', "only events of this type, for example 'policy.issue'")
-    .option('--once', 'end when all events until now are printed')
+    .option('--once', 'stop when all events until now are printed')
     .action(async (options: object) => {
       const { tailEvents } = await import('./commands/events.ts')
       await act(run => tailEvents(options, run))
     })
-  command(program, 'migrate [file]', 'bring in accounts from another system')
+  command(program, 'migrate [file]', 'import accounts from another system')
     .option('--validate-only', 'check everything, write nothing')
-    .option('--follow <locator>', 'show the progress of a migration that was sent before')
+    .option('--follow <locator>', 'show the progress of a migration that was submitted earlier')
     .action(async (file: string | undefined, options: object) => {
       const { migrate } = await import('./commands/migrate.ts')
       await act(run => migrate(file, options, run))
@@ -231,7 +231,7 @@ export async function main(): Promise<ExitCode> {
   const isClosed = (problem: NodeJS.ErrnoException): boolean => problem.code === 'EPIPE'
   process.stdout.on('error', problem => {
     if (isClosed(problem)) process.exit(EXIT.ok)
-    process.stderr.write(`bindery: What it prints cannot be written: ${fileProblem(problem)}.\n`)
+    process.stderr.write(`bindery: The output cannot be written: ${fileProblem(problem)}.\n`)
     process.exit(EXIT.usage)
   })
   // Nobody reads problems and progress any more. The command continues and ends as usual.

@@ -20,7 +20,8 @@ export async function readSecret(label: string, { input, err, interrupted }: Ter
       interrupted.addEventListener('abort', stop, { once: true })
     })
     if (isAsked) err('\n')
-    if (secret.trim() === '') throw usage(`No ${label.toLowerCase()} was given: type it, or pipe it in.`)
+    if (secret.trim() === '')
+      throw usage(`No ${label.toLowerCase()} was given. Type it at the prompt, or pipe it in.`)
     return secret.replace(/\r$/, '')
   } finally {
     lines.close()

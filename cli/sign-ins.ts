@@ -93,19 +93,19 @@ export function signedIn(kind: Kind, terminal: Terminal): SignedIn {
   const given = env.BINDERY_TOKEN
   const holder = given === undefined ? undefined : holderOf(given)
   if (given !== undefined && !holder)
-    throw usage('BINDERY_TOKEN is no token of a service: it was cut off or mistyped.')
+    throw usage('BINDERY_TOKEN is not a token of the service. It was truncated or mistyped.')
   // A token belongs to its service. A stored token is not sent to another address.
   const own = kept?.address === address ? kept?.[kind] : undefined
   const signIn: SignIn | undefined = given === undefined ? own : { token: given, ...holder }
   if (address === undefined || !signIn)
     throw new Failure(
       EXIT.signedOut,
-      `Not signed in. Sign in by '${COMMAND[kind]}', or set BINDERY_URL and BINDERY_TOKEN.`,
+      `Not signed in. Sign in with '${COMMAND[kind]}', or set BINDERY_URL and BINDERY_TOKEN.`,
     )
   if ((kind === 'tenant') !== (signIn.tenantLocator !== undefined))
     throw new Failure(
       EXIT.signedOut,
-      `The token is of ${kind === 'tenant' ? 'an administration account' : "a tenant's account"}, and this needs ${kind === 'tenant' ? "a tenant's" : 'an administration account'}. Sign in by '${COMMAND[kind]}'.`,
+      `The token belongs to ${kind === 'tenant' ? 'an administration account' : 'an account of a tenant'}, but this command needs ${kind === 'tenant' ? 'one of a tenant' : 'an administration account'}. Sign in with '${COMMAND[kind]}'.`,
     )
   return { api: connect(address, terminal, fresh(kind, signIn, address, terminal)), signIn }
 }

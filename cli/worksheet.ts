@@ -34,7 +34,7 @@ export function worksheetText(sheet: Worksheet, layout: Layout): string {
   const { colors, dayOf } = layout
   return [
     ...sheet.perils.map(peril => perilText(peril, layout)),
-    ...(sheet.morePerils > 0 ? [`\n${sheet.morePerils} more perils are left out.\n`] : []),
+    ...(sheet.morePerils > 0 ? [`\n${sheet.morePerils} more perils are not shown.\n`] : []),
     ...sheet.calls.map(callText),
     ...sheet.feeScripts.flatMap(script => [
       `\n${colors.bold('fees')}\n  by ${script.source}\n`,
@@ -44,7 +44,7 @@ export function worksheetText(sheet: Worksheet, layout: Layout): string {
     row('premium', sheet.premium),
     ...sheet.taxes.map(({ name, amount }) => row(`tax ${name}`, amount)),
     ...sheet.fees.map(fee => row(`fee ${fee.name}${feeShare(fee, dayOf)}`, fee.amount)),
-    ...sheet.holdbacks.map(({ name, amount }) => row(`kept: ${name}`, amount)),
+    ...sheet.holdbacks.map(({ name, amount }) => row(`held back: ${name}`, amount)),
     row(`total, ${sheet.currency}`, sheet.total),
     ...(sheet.totalBefore === undefined ? [] : [row('before', sheet.totalBefore)]),
     ...sheet.commissions.map(({ name, amount }) => row(`commission of ${name}`, amount)),
@@ -108,7 +108,7 @@ function feeShare(
   { original, amount, parts, reversed }: Worksheet['fees'][number],
   dayOf: Layout['dayOf'],
 ): string {
-  if (reversed) return ', taken back'
+  if (reversed) return ', reversed'
   if (amount === original) return ''
   const spans = parts.map(one => `${dayOf(one.startTimestamp)} to ${dayOf(one.endTimestamp)}`)
   return ` of ${original}: ${spans.join(', ')}`

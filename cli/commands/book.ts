@@ -41,13 +41,16 @@ export async function exportBook(
   const { day } = dayOf(asked, 'UTC' as TimeZone)
   const found = await begunIn(out, tenantLocator)
   if (found === 'whole')
-    throw new Failure(EXIT.refused, `'${out}' is a whole book already. Name another file, or remove it.`)
+    throw new Failure(
+      EXIT.refused,
+      `'${out}' is already a complete book. Name another file, or remove this one.`,
+    )
   const begun: Begun = found ?? { tenantLocator, after: day, policies: 0 }
   const file = openSync(out, found ? 'a' : 'w')
   const write = (value: object): void => void writeSync(file, `${JSON.stringify(value)}\n`)
   try {
     if (!found) write({ kind: BOOK, tenantLocator, after: begun.after, exportedAt: now() })
-    else say(run, `Going on after ${begun.policies} policies\n`)
+    else say(run, `Continuing after ${begun.policies} policies\n`)
     const policies = await writePages(api, begun, write, run)
     if (policies === undefined) return EXIT.interrupted
     write({ kind: BOOK_END, policies })
@@ -81,9 +84,9 @@ async function begunIn(file: string, tenantLocator: string): Promise<Begun | 'wh
       whole = end
     }
   }
-  if (!begun) throw new Failure(EXIT.refused, `'${file}' is no book that was begun. Name another file.`)
+  if (!begun) throw new Failure(EXIT.refused, `'${file}' is not an unfinished book. Name another file.`)
   if (begun.tenantLocator !== tenantLocator)
-    throw new Failure(EXIT.refused, `'${file}' was begun for another tenant. Name another file.`)
+    throw new Failure(EXIT.refused, `'${file}' is an unfinished book of another tenant. Name another file.`)
   truncateSync(file, whole)
   return begun
 }

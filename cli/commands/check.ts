@@ -13,7 +13,7 @@ export async function check(source: string, run: Run): Promise<ExitCode> {
     const listed = shown.length === 0 ? '' : `${findingsText(shown, run.terminal)}\n`
     const outcome = configuration
       ? `${colors.green(countsText(findings))}: ${summary(configuration)}\n`
-      : `${colors.red(countsText(findings))}: this would not be deployed\n`
+      : `${colors.red(countsText(findings))}: a deployment would be rejected\n`
     return listed + outcome
   })
   return configuration ? EXIT.ok : EXIT.refused

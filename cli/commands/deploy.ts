@@ -10,7 +10,7 @@ export type DeployOptions = { tenant: string; production?: boolean; watch?: bool
 
 /** `bindery deploy DIR`: uploads the configuration, and ends when it is in force. */
 export async function deploy(folder: string, options: DeployOptions, run: Run): Promise<ExitCode> {
-  if (options.watch && options.production) throw usage('--watch is for test tenants; leave --production out.')
+  if (options.watch && options.production) throw usage('--watch is for test tenants only. Omit --production.')
   const { api } = signedIn('administration', run.terminal)
   return options.watch
     ? await deployAtEveryChange(folder, options, api, run)
@@ -71,7 +71,7 @@ async function inForce(
   }
   throw new Failure(
     EXIT.unreachable,
-    'The service took the configuration and does not say yet that it is in force.',
+    'The service accepted the configuration, but it is not in force yet. Check its status later.',
   )
 }
 
@@ -105,7 +105,7 @@ async function deployAtEveryChange(
     }
     deployed = state
     await attempted(folder, options, api, run)
-    say(run, terminal.colors.dim(`Watching ${folder}; Ctrl-C ends it.\n`))
+    say(run, terminal.colors.dim(`Watching ${folder}. Press Ctrl-C to stop.\n`))
   }
   return EXIT.ok
 }

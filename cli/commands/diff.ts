@@ -22,15 +22,15 @@ export async function diff(
   const counts = countsOf(changes)
   show(run, { ok: true, old: old.name, new: now.name, ...counts, changes }, () =>
     changes.length === 0
-      ? `${old.name} and ${now.name} mean the same.\n`
+      ? `${old.name} and ${now.name} have the same meaning.\n`
       : `${changesText(changes, verbose, run.terminal)}\n${summaryText(counts, run.terminal)}\n`,
   )
   return EXIT.ok
 }
 
 function summaryText({ count, breaks, binds }: ReturnType<typeof countsOf>, { colors }: Terminal): string {
-  const breaking = `${breaks} ${breaks === 1 ? 'leaves' : 'leave'} policies in force unreadable by the new configuration`
-  const binding = `${binds} ${binds === 1 ? 'asks' : 'ask'} for other data when a policy is next changed`
+  const breaking = `${breaks} ${breaks === 1 ? 'leaves' : 'leave'} policies in force that the new configuration cannot read`
+  const binding = `${binds} ${binds === 1 ? 'requires' : 'require'} different data at the next change of a policy`
   return [
     colors.bold(counted(count, 'change')),
     ...(breaks > 0 ? [colors.red(breaking)] : []),

@@ -60,7 +60,7 @@ function timeOf(text: string): number {
   const at = unit ? now() - Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS] : Date.parse(text)
   if (Number.isNaN(at))
     throw usage(
-      `'${text}' is no time: write '2026-11-22T08:00:00Z', or so long ago as '90s', '15m', '2h', '7d'.`,
+      `'${text}' is not a time. Write '2026-11-22T08:00:00Z', or a duration before now such as '90s', '15m', '2h' or '7d'.`,
     )
   return at
 }

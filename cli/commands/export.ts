@@ -75,7 +75,7 @@ export async function exportAll({ out, files: isWithFiles }: ExportOptions, run:
   show(run, { ok: true, out, changed, files, ...(isWithFiles && { downloaded }) }, () =>
     [
       ...KINDS.map(kind => `${files[kind].records} ${kind}`),
-      `${changed} changed meanwhile or since`,
+      `${changed} changed during or since the export`,
       ...(isWithFiles ? [`${downloaded} files downloaded`] : []),
     ]
       .join(', ')
@@ -91,10 +91,10 @@ async function progressOf(path: string, tenantLocator: string, run: Run): Promis
   const progress = readProgress(path)
   if (!progress) return undefined
   if (progress.tenantLocator !== tenantLocator)
-    throw new Failure(EXIT.refused, `'${path}' is of an export of another tenant. Name another folder.`)
+    throw new Failure(EXIT.refused, `'${path}' belongs to an export of another tenant. Name another folder.`)
   for (const kind of KINDS) {
     if (await isAsLeft(progress, kind, fileOf(dirname(path), kind))) continue
-    say(run, `${kind}.ndjson is not as the last run left it: all ${kind} are exported again\n`)
+    say(run, `${kind}.ndjson has changed since the last run: all ${kind} are exported again\n`)
     delete progress.kinds[kind]
   }
   return progress
@@ -112,7 +112,10 @@ async function exportUpToDate(exporting: Exporting): Promise<number | undefined>
       return await applyChanges(exporting)
     } catch (problem) {
       if (!(problem instanceof BinderyError) || problem.problem?.code !== 'exportRestored') throw problem
-      say(run, 'the tenant was restored to an earlier time since: everything is exported again\n')
+      say(
+        run,
+        'the tenant was restored to an earlier time since the last run: everything is exported again\n',
+      )
       progress.cursor = (await api.get('/export')).cursor
       for (const kind of KINDS) delete progress.kinds[kind]
       save()
@@ -169,7 +172,7 @@ async function exportKind(
     save()
     if (last.kind === 'end') break
   }
-  say(run, `${kind} are there\n`)
+  say(run, `${kind} are exported\n`)
   return true
 }
 

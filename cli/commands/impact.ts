@@ -29,7 +29,7 @@ export type ImpactOptions = {
 /** `bindery impact NEW --book FILE`: shows what another configuration would charge the policies of a book. */
 export async function impact(source: string, options: ImpactOptions, run: Run): Promise<ExitCode> {
   const { at: occasion } = options
-  if (occasion !== 'renewal' && occasion !== 'day') throw usage("--at is 'renewal' or 'day'.")
+  if (occasion !== 'renewal' && occasion !== 'day') throw usage("--at must be 'renewal' or 'day'.")
   const changed = await readConfiguration(source, run)
   const present = options.old === undefined ? undefined : await readConfiguration(options.old, run)
   const { timeZone, currency } = changed.configuration
@@ -63,7 +63,7 @@ export async function impact(source: string, options: ImpactOptions, run: Run): 
       currency,
       bookName: basename(options.book),
       newName: changed.name,
-      oldName: present?.name ?? 'what was recorded',
+      oldName: present?.name ?? 'the recorded prices',
       madeOn: isoDay(realTime(), timeZone),
     }
     if (options.html !== undefined) writeFileSync(options.html, impactPage(totals, head, titlesOf(fields)))
@@ -91,7 +91,7 @@ const titlesOf = (fields: readonly GroupingField[]): Map<string, string> =>
 export function dayOf(asked: string | undefined, zone: TimeZone): { day: Instant; text: string } {
   const text = asked ?? isoDay(realTime(), zone)
   const day = /^\d{4}-\d\d-\d\d$/.test(text) ? dayStart(text, zone) : undefined
-  if (day === undefined) throw usage(`'${text}' is no day; write it as 2027-01-01.`)
+  if (day === undefined) throw usage(`'${text}' is not a day. Write it as 2027-01-01.`)
   return { day, text }
 }
 

@@ -23,7 +23,7 @@ export async function importAll(
   if (exported.tenantLocator === tenantLocator)
     throw new Failure(
       EXIT.refused,
-      'The export is of the tenant that you are signed in to. Sign in to another one: bindery login --tenant NAME.',
+      'You are signed in to the tenant that was exported. Sign in to another one: bindery login --tenant NAME.',
     )
   const source = await Source.open(folder)
   try {
@@ -50,7 +50,7 @@ export async function importAll(
 }
 
 function interruptedText({ run }: Importing): ExitCode {
-  say(run, '\nInterrupted. Run the command again: it goes on, and makes nothing twice.\n')
+  say(run, '\nInterrupted. Run the command again to continue. Nothing is created twice.\n')
   return EXIT.interrupted
 }
 
@@ -92,15 +92,15 @@ function report(
         ...shown,
         ...(bad.length > MOST_SHOWN ? [`… and ${bad.length - MOST_SHOWN} more\n`] : []),
         `${counted(counts.accounts, 'account')} ${validateOnly ? 'checked; nothing was written' : 'imported'}`,
-        ...(counts.present > 0 ? [`, ${counts.present} there before`] : []),
+        ...(counts.present > 0 ? [`, ${counts.present} already in the tenant`] : []),
         ...(counts.failed > 0 ? [`, ${counts.failed} failed`] : []),
-        `; policies: ${policies.history} with their history, ${policies.asNow} as they are now, ${policies.left} not carried over`,
+        `; policies: ${policies.history} with their history, ${policies.asNow} in their current state, ${policies.left} not imported`,
         ...(validateOnly
           ? []
           : [
               `; ${counts.compared} compared, ${of('differs').length} differ, ${of('notCompared').length} not compared`,
             ]),
-        `.\n${controlTotals.map(totalText).join('')}${notes > 0 ? `Something of ${notes} policies that are carried over is left behind. ` : ''}All of it is in ${file}\n`,
+        `.\n${controlTotals.map(totalText).join('')}${notes > 0 ? `Some data of ${notes} imported policies is not imported. ` : ''}Details are in ${file}\n`,
       ]
       return lines.join('')
     },
@@ -121,7 +121,7 @@ function totalText({ currency, exported, imported, isEqual }: ControlTotal): str
 
 const WORDS: Readonly<Record<string, string>> = {
   failed: 'failed',
-  left: 'is not carried over',
+  left: 'is not imported',
   differs: 'differs',
   notCompared: 'is not compared',
 }

@@ -28,14 +28,14 @@ export async function login(
     const who =
       signIn.username ?? (kind === 'tenant' ? 'a long-lived token of the tenant' : 'a long-lived token')
     const where = signIn.tenant === undefined ? '' : ` of ${signIn.tenant}`
-    return `${run.terminal.colors.green('signed in')} at ${address} as ${who}${where}; kept in ${file}\n`
+    return `${run.terminal.colors.green('signed in')} at ${address} as ${who}${where}; saved in ${file}\n`
   })
   return EXIT.ok
 }
 
 function checkedAddress(address: string | undefined): string {
   if (address === undefined)
-    throw usage("Name the service by its address: 'bindery login http://localhost:8787'.")
+    throw usage("Give the address of the service, for example 'bindery login http://localhost:8787'.")
   return serviceAddress(address)
 }
 
@@ -47,7 +47,7 @@ async function withPassword(
   }: { tenant: string | undefined; username: string | undefined },
   { terminal }: Run,
 ): Promise<SignIn> {
-  if (username === undefined) throw usage("Name the user of the tenant by '--user NAME'.")
+  if (username === undefined) throw usage("Give the user of the tenant with '--user NAME'.")
   // Host names always contain a dot, names of tenants never.
   const named = tenant?.includes('.') ? { hostName: tenant } : { tenantName: tenant }
   const password = await readSecret(`Password of ${username}`, terminal)
@@ -65,7 +65,7 @@ async function withPassword(
 async function withToken(address: string, tenant: string | undefined, { terminal }: Run): Promise<SignIn> {
   const token = (await readSecret('Token', terminal)).trim()
   const holder = holderOf(token)
-  if (!holder) throw usage('This is no token of a service: it was cut off or mistyped.')
+  if (!holder) throw usage('This is not a token of the service. It was truncated or mistyped.')
   await assertTaken(connect(address, terminal, async () => token))
   return { token, ...holder, ...(tenant !== undefined && { tenant }) }
 }

@@ -29,7 +29,7 @@ export async function migrate(
   run: Run,
 ): Promise<ExitCode> {
   if ((file === undefined) === (follow === undefined))
-    throw usage("Name the FILE to migrate, or one that runs by '--follow LOCATOR'.")
+    throw usage("Name the FILE to migrate, or follow a running migration with '--follow LOCATOR'.")
   const { api, signIn } = signedIn('tenant', run.terminal)
   const tenantLocator = signIn.tenantLocator!
   const begun =
@@ -46,7 +46,7 @@ export async function migrate(
   if (!ended) {
     say(
       run,
-      `\nThe migration goes on without this command. Come back to it by\n  npx bindery migrate --follow ${locator}\n`,
+      `\nThe migration continues without this command. To follow it again, run\n  npx bindery migrate --follow ${locator}\n`,
     )
     return EXIT.interrupted
   }
@@ -138,16 +138,16 @@ function outcomeText(
     return `${colors.green(`${counted(totalAccounts, 'account')} ${verb}`)}${validateOnly ? '; nothing was written' : ''}\n`
   const listed = failures.map(one => failureText(one, colors)).join('')
   if (migrationState === 'paused')
-    return `${listed}${colors.yellow('Paused')}. PATCH …/migrations/${locator}/resume lets it go on.\n`
+    return `${listed}${colors.yellow('Paused')}. PATCH …/migrations/${locator}/resume continues it.\n`
   const failed = accounts.failed + accounts.error
   return `${listed}${colors.red(`${failed} of ${counted(totalAccounts, 'account')} failed`)}. ${adviceText(migration)}\n`
 }
 
 function adviceText({ locator, validateOnly, accounts }: MigrationResponse): string {
   if (accounts.error > 0)
-    return `PATCH …/migrations/${locator}/recover tries those again that a fault of the system stopped.`
+    return `PATCH …/migrations/${locator}/recover retries the accounts that a failure of the service stopped.`
   if (validateOnly) return 'Correct the file and check it again.'
-  return `Correct them with PATCH …/migrations/${locator}; what was migrated stays.`
+  return `Correct them with PATCH …/migrations/${locator}. Migrated accounts are kept.`
 }
 
 const KINDS = ['policies', 'invoices', 'payments', 'disbursements'] as const

@@ -15,7 +15,7 @@ export async function newConfiguration(folder: string, run: Run): Promise<ExitCo
   const present = statSync(folder, { throwIfNoEntry: false })
   if (present && (!present.isDirectory() || readdirSync(folder).length > 0))
     throw usage(
-      `'${folder}' is there already, and ${present.isDirectory() ? 'not empty' : 'a file'}. Choose another name.`,
+      `'${folder}' already exists and is ${present.isDirectory() ? 'not empty' : 'a file'}. Choose another name.`,
     )
   makeFolder(folder)
   cpSync(STARTER_FOLDER, folder, { recursive: true })
@@ -32,7 +32,7 @@ export async function newConfiguration(folder: string, run: Run): Promise<ExitCo
   const { colors } = run.terminal
   show(run, { ok: true, folder, product }, () =>
     [
-      `${colors.green('made')} ${folder} with the product ${product}`,
+      `${colors.green('created')} ${folder} with the product ${product}`,
       '',
       'Next:',
       `  npx bindery check ${pasted(folder)}`,
@@ -59,7 +59,7 @@ function productName(name: string): string {
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/^_+|_+$/g, '')
   if (/^[a-z]/.test(product)) return product
-  throw usage(`'${name}' names no product: begin it with a letter.`)
+  throw usage(`'${name}' cannot be the name of a product: it must begin with a letter.`)
 }
 
 const tenantName = (product: string): string => `${product.replaceAll('_', '-')}-test`

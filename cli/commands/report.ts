@@ -43,7 +43,7 @@ export async function report(
 
 function parameterOf(text: string): [string, unknown] {
   const [, name, value] = /^(\w+)=(.*)$/s.exec(text) ?? []
-  if (name === undefined) throw usage(`'${text}' is no parameter; it looks like 'from=2026-11-01'.`)
+  if (name === undefined) throw usage(`'${text}' is not a parameter. Write it as 'from=2026-11-01'.`)
   return [name, LISTS.has(name) ? value!.split(',').filter(one => one !== '') : value]
 }
 
@@ -55,7 +55,10 @@ async function download({ files }: Status, out: string): Promise<void> {
     const bytes = new Uint8Array(await response.arrayBuffer())
     const hash = createHash('sha256').update(bytes).digest('hex')
     if (!response.ok || hash !== sha256)
-      throw new Failure(EXIT.refused, `${fileName} arrived damaged (status ${response.status}); try again.`)
+      throw new Failure(
+        EXIT.refused,
+        `${fileName} was damaged in transit (status ${response.status}). Try again.`,
+      )
     writeFileSync(join(out, fileName), bytes)
   }
 }

@@ -11,7 +11,7 @@ type Options = { out?: string; into?: string }
 /** `bindery schema [FILE]`: JSON Schemas of the files of a configuration, for editors. */
 export async function schema(file: string | undefined, { out, into }: Options, run: Run): Promise<ExitCode> {
   if (file !== undefined && (out !== undefined || into !== undefined))
-    throw usage('Name a kind of file to print its schema, or say --out or --into for all of them.')
+    throw usage('Name a kind of file to print its schema, or give --out or --into to write all schemas.')
   if (into !== undefined) return install(into, out ?? join(into, SCHEMA_FOLDER), run)
   if (out !== undefined) {
     const written = writeSchemas(out)
@@ -38,14 +38,14 @@ export async function schema(file: string | undefined, { out, into }: Options, r
 function install(folder: string, schemas: string, run: Run): ExitCode {
   const { named, left } = nameSchemas(folder, schemas)
   if (named.length + left.length === 0)
-    throw usage(`There are no files of a configuration in '${folder}'; look for the folder with config.json.`)
+    throw usage(`There are no configuration files in '${folder}'. Name the folder that contains config.json.`)
   const written = writeSchemas(schemas)
   show(run, { ok: true, folder, schemas, named, left }, () =>
     [
-      `wrote ${counted(written.length, 'schema')} to ${schemas}; ${counted(named.length, 'file')} of ${folder} ${named.length === 1 ? 'names' : 'name'} them`,
+      `wrote ${counted(written.length, 'schema')} to ${schemas}; ${counted(named.length, 'file')} of ${folder} ${named.length === 1 ? 'refers to' : 'refer to'} them`,
       ...left.map(
         path =>
-          `${run.terminal.colors.yellow('left')} ${path}: it is a list, or no JSON; make an object of it`,
+          `${run.terminal.colors.yellow('skipped')} ${path}: it is a list or not JSON; turn it into an object`,
       ),
       '',
     ].join('\n'),
@@ -63,6 +63,6 @@ function schemaNamed(asked: string): JsonSchema {
   const names = SCHEMAS.map(one => one.kind)
   const meant = nearest(asked, names)
   throw usage(
-    `There is no kind of file '${asked}'; there are ${names.join(', ')}.${meant ? ` Did you mean '${meant}'?` : ''}`,
+    `There is no kind of file '${asked}'. Known kinds are ${names.join(', ')}.${meant ? ` Did you mean '${meant}'?` : ''}`,
   )
 }

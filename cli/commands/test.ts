@@ -35,7 +35,7 @@ export async function test(
 ): Promise<ExitCode> {
   assertFolder(folder)
   if (!options.watch) return await testOnce(folder, files, options, run)
-  if (options.update) throw usage('--update is for one look at a time; leave --watch out.')
+  if (options.update) throw usage('--update cannot be combined with --watch.')
   return await testAtEveryChange(folder, files, options, run)
 }
 
@@ -125,7 +125,7 @@ function update({ file, results }: Ran, run: Run): void {
   if (mismatches.length > 0)
     say(
       run,
-      `${run.terminal.colors.yellow(`${file.file}: ${written} values written`)}${left > 0 ? `, ${left} left for you: they say what documents must contain, or that a step is refused` : ''}\n`,
+      `${run.terminal.colors.yellow(`${file.file}: ${written} values written`)}${left > 0 ? `, ${left} left for you to change: expectations about the contents of documents, or that a step is refused` : ''}\n`,
     )
 }
 
@@ -205,7 +205,7 @@ async function testAtEveryChange(
       show(run, { ok: false, error: problem.message }, () => '')
       say(run, `${terminal.colors.red('error')}  ${problem.message}\n`)
     }
-    say(run, terminal.colors.dim(`Watching ${folder}; Ctrl-C ends it.\n`))
+    say(run, terminal.colors.dim(`Watching ${folder}. Press Ctrl-C to stop.\n`))
   }
   return EXIT.ok
 }

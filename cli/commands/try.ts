@@ -81,7 +81,8 @@ function wholeNumber(name: string, text: string, least: number, most: number): n
 function baseOf(file: string | undefined): Base {
   if (file === undefined) return undefined
   const [one, ...others] = readPolicyFile(file)
-  if (others.length > 0) throw usage(`'${file}' has ${others.length + 1} policies; --base takes one.`)
+  if (others.length > 0)
+    throw usage(`'${file}' has ${others.length + 1} policies, but --base needs exactly one.`)
   const isEmpty = Object.keys((one!.values ?? {}) as object).length === 0
   return { policy: one!.policy, values: isEmpty ? undefined : one!.values }
 }
@@ -92,7 +93,7 @@ function productOf({ products }: Configuration, name: string | undefined): Produ
   if (chosen !== undefined && Object.hasOwn(products, chosen)) return products[chosen]!
   throw usage(
     chosen === undefined
-      ? `The configuration has several products; say which by --product: ${known.join(', ')}.`
+      ? `The configuration has several products. Choose one with --product: ${known.join(', ')}.`
       : `There is no product '${chosen}'; the configuration has ${known.join(', ')}.`,
   )
 }
@@ -151,16 +152,16 @@ function kept(folder: string, problems: readonly Problem[]): string[] {
       return file
     })
   } catch (problem) {
-    throw usage(`The policies cannot be kept in '${folder}': ${fileProblem(problem)}.`)
+    throw usage(`The policies cannot be written to '${folder}': ${fileProblem(problem)}.`)
   }
 }
 
 const WORDS: Readonly<Record<ProblemKind, string>> = {
   refused: 'refused',
-  invalid: 'not taken',
+  invalid: 'invalid',
   zero: 'premium of 0',
   negative: 'negative premium',
-  notANumber: 'premium that is no number',
+  notANumber: 'premium that is not a number',
 }
 
 const MOST_NAMED = 12
@@ -197,7 +198,7 @@ function reportText(
     ...head,
     ...(shown.length > 0 ? ['\n', ...shown] : []),
     ...(unreached.length > 0 ? [`\n${colors.bold('rows that no policy reached')}\n`, ...unreached] : []),
-    problems.length === 0 ? `${colors.green('nothing is wrong')}\n` : '',
+    problems.length === 0 ? `${colors.green('no problems found')}\n` : '',
   ].join('')
 }
 

@@ -27,7 +27,7 @@ const PROJECT_TEXT = `{
 /** `bindery types`: TypeScript declarations for authors of plugins. */
 export function types({ out, into }: { out?: string; into?: string }, run: Run): ExitCode {
   if (into !== undefined) {
-    if (out !== undefined) throw usage('Say --out or --into, not both.')
+    if (out !== undefined) throw usage('Give either --out or --into, not both.')
     return install(into, run)
   }
   const text = pluginTypes()
@@ -52,7 +52,7 @@ function install(folder: string, run: Run): ExitCode {
   if (!isPresent) writeFileSync(project, PROJECT_TEXT)
   show(run, { ok: true, files: isPresent ? [declarations] : files }, () =>
     isPresent
-      ? `wrote ${declarations}; ${project} is there already\n`
+      ? `wrote ${declarations}; ${project} already exists\n`
       : `wrote ${declarations} and ${project}\n`,
   )
   return EXIT.ok

@@ -50,7 +50,7 @@ class Writing {
     const buffer = Buffer.alloc(length)
     for (let at = 0; at < length; ) {
       const read = readSync(this.#file, buffer, at, length - at, start + at)
-      if (read === 0) throw new Error('A file of an export was cut off while it was written.')
+      if (read === 0) throw new Error('A file of the export was truncated while it was written.')
       at += read
     }
     return buffer.toString()

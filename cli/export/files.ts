@@ -39,7 +39,10 @@ export async function downloadFiles(
     // The file was erased since the record named it.
     if (answer.status === 404) continue
     if (!answer.ok || !answer.body)
-      throw new Failure(EXIT.unreachable, `The file ${fileName} of ${locator} answers ${answer.status}.`)
+      throw new Failure(
+        EXIT.unreachable,
+        `The file ${fileName} of ${locator} could not be downloaded: the service responded with ${answer.status}.`,
+      )
     makeFolder(own)
     const part = join(own, PART)
     await pipeline(Readable.fromWeb(answer.body as never), createWriteStream(part))

@@ -34,11 +34,11 @@ export function readProgress(path: string): Progress | undefined {
   const progress = jsonIn(readFileSync(path, 'utf8'))
   if (isJsonObject(progress) && isCount(progress.format) && Number(progress.format) > EXPORT_FORMAT)
     throw usage(
-      `'${path}' is of format ${progress.format}, and this release reads formats up to ${EXPORT_FORMAT}. Use the release that wrote it, or a later one.`,
+      `'${path}' has format ${progress.format}, but this release reads formats up to ${EXPORT_FORMAT}. Use the release that wrote it, or a later one.`,
     )
   if (isProgress(progress)) return progress
   throw usage(
-    `'${path}' cannot be read: it was cut off or changed. Remove it to export everything again, into the same folder.`,
+    `'${path}' cannot be read: it was truncated or changed. Remove it to export everything again into the same folder.`,
   )
 }
 

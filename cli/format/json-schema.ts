@@ -32,7 +32,7 @@ const WORDS = new Set(['description', 'examples', 'default'])
 /** Allowed in addition to the properties of the file. */
 const NOTE: JsonSchema = {
   type: 'string',
-  description: 'The schema that editors hold this file to. Bindery reads nothing of it.',
+  description: 'The schema that editors validate this file against. Bindery ignores it.',
 }
 
 /** Links of the documentation lead nowhere from an editor. */

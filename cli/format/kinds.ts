@@ -45,7 +45,7 @@ export const FILE_KINDS: readonly FileKind[] = [
     kind: 'config',
     path: 'config.json',
     about:
-      'What holds for the whole tenant: its time zone and currency, and declarations of what the tenant keeps beside its configuration. Needed as soon as there is a product.',
+      'Settings of the whole tenant: its time zone and currency, and declarations of the resources, secrets and events that it keeps in addition to its configuration. Required as soon as there is a product.',
     schema: configFile,
     sample: { timezone: 'America/New_York', currency: 'USD' },
   },
@@ -53,7 +53,7 @@ export const FILE_KINDS: readonly FileKind[] = [
     kind: 'policyholder',
     path: 'policyholder/policyholder.dictionary.json',
     about:
-      'What is asked about policyholders: an object with `fields`, or the list alone. Without it they have none.',
+      'The fields of policyholders: an object with `fields`, or only the list. Without this file, policyholders have no fields.',
     schema: z.union([fieldsFile, dictionaryFile([])]),
     sample: {
       fields: [
@@ -65,7 +65,7 @@ export const FILE_KINDS: readonly FileKind[] = [
   {
     kind: 'policyholder-form',
     path: 'policyholder/policyholder.form.json',
-    about: 'How a screen asks for a policyholder. The service checks the names of fields in it, and no more.',
+    about: 'The layout of the policyholder form on screens. The service checks only the names of its fields.',
     schema: formFile,
     sample: {
       pages: [
@@ -84,21 +84,22 @@ export const FILE_KINDS: readonly FileKind[] = [
   {
     kind: 'policyholder-card',
     path: 'policyholder/policyholder.card.json',
-    about: 'The line that stands for a policyholder in a list on a screen.',
+    about: 'The line that represents a policyholder in lists on screens.',
     schema: cardFile,
     sample: { leftText: '{{company}}', rightText: '{{email}}' },
   },
   {
     kind: 'payment',
     path: 'payment/payment.json',
-    about: 'What is asked about a payment.',
+    about: 'The fields of a payment.',
     schema: fieldsFile,
     sample: { fields: [{ name: 'method', type: 'select', values: ['transfer', 'card'] }] },
   },
   {
     kind: 'books',
     path: 'books.json',
-    about: 'How the general ledger calls the accounts of the journal, and which columns bordereaux have.',
+    about:
+      'The codes and names of the accounts of the journal in the general ledger, and the columns of bordereaux.',
     schema: booksFile,
     sample: {
       accounts: { receivable: { code: '1200', name: 'Premium debtors' }, premium: { code: '4000' } },
@@ -109,7 +110,7 @@ export const FILE_KINDS: readonly FileKind[] = [
     kind: 'test-users',
     path: 'security/test_users.json',
     about:
-      'Users that a deploy to a test tenant makes: a list, an object with that list as `users`, or an object of users by their names.',
+      'Users that a deployment to a test tenant creates: a list, an object with that list as `users`, or an object of users by name.',
     schema: z.union([testUsersFile([]), testUsersFile({ users: [] }), mappedUsers]),
     sample: {
       users: [{ username: 'alice.agent', name: 'Alice Agent', password: 'password', roles: ['agent'] }],
@@ -118,7 +119,7 @@ export const FILE_KINDS: readonly FileKind[] = [
   {
     kind: 'roles',
     path: 'security/roles.json',
-    about: 'The roles of users, by their keys, and what each may do.',
+    about: 'The roles of users by key, with the permissions of each.',
     schema: rolesShape,
     sample: {
       agent: 'Sales agent',
@@ -129,7 +130,7 @@ export const FILE_KINDS: readonly FileKind[] = [
     kind: 'policy',
     path: `${PRODUCT}/policy.json`,
     about:
-      "A product: what is asked about a policy, its documents, how it is paid, and which functions it takes from scripts. The folder's name is the product's; letters, digits, blanks, `_` and `-` are safe in it.",
+      'A product: the fields of a policy, its documents, its payment schedules, and the plugin functions that it uses. The name of the folder is the name of the product; use letters, digits, blanks, `_` and `-`.',
     schema: policyFile,
     sample: {
       displayName: 'Commercial property',
@@ -150,7 +151,8 @@ export const FILE_KINDS: readonly FileKind[] = [
   {
     kind: 'exposure',
     path: `${EXPOSURE}/exposure.json`,
-    about: 'A kind of thing that can be insured, such as a building. A policy may have several of each.',
+    about:
+      'A kind of thing that can be insured, such as a building. A policy can have several exposures of the same kind.',
     schema: exposureFile,
     sample: {
       name: 'building',
@@ -164,7 +166,7 @@ export const FILE_KINDS: readonly FileKind[] = [
   {
     kind: 'peril',
     path: `${EXPOSURE}/perils/<peril>.json`,
-    about: 'A cover that exposures of the kind can have, and what its limits are where a request gives none.',
+    about: 'A cover that exposures of this kind can have, and its limits if a request states none.',
     schema: perilFile,
     sample: {
       name: 'fire',
@@ -177,7 +179,8 @@ export const FILE_KINDS: readonly FileKind[] = [
   {
     kind: 'endorsements',
     path: `${PRODUCT}/endorsements.json`,
-    about: 'The kinds of change that a policy may have during its term. Without it there are none.',
+    about:
+      'The kinds of change that are possible during the term of a policy. Without this file there are none.',
     schema: endorsementsFile,
     sample: {
       endorsements: [{ name: 'change_of_cover', displayName: 'Change of cover', reprice: 'always' }],
@@ -186,7 +189,7 @@ export const FILE_KINDS: readonly FileKind[] = [
   {
     kind: 'renewals',
     path: `${PRODUCT}/renewals.json`,
-    about: 'Documents of a renewal. Without it a renewal has those of policy.json.',
+    about: 'Documents of a renewal. Without this file, a renewal has the documents of policy.json.',
     schema: renewalsFile,
     sample: {
       documents: [
@@ -203,7 +206,7 @@ export const FILE_KINDS: readonly FileKind[] = [
     kind: 'cancellations',
     path: `${PRODUCT}/cancellations.json`,
     about:
-      'The kinds of cancellation. Without it policies are cancelled without one, and unpaid ones lapse the older way; with it a lapse is a cancellation of the type `lapse`.',
+      'The types of cancellation. Without this file, policies are cancelled without a type, and unpaid policies lapse the legacy way. With it, a lapse is a cancellation of the type `lapse`.',
     schema: cancellationsFile,
     sample: {
       cancellationTypes: [
@@ -215,14 +218,14 @@ export const FILE_KINDS: readonly FileKind[] = [
   {
     kind: 'fees',
     path: `${PRODUCT}/fees.json`,
-    about: 'The fees that a policy of the product may have.',
+    about: 'The fees that a policy of the product can have.',
     schema: feesFile,
     sample: { fees: [{ name: 'policy_fee', displayName: 'Policy fee', proration: 'flat' }] },
   },
   {
     kind: 'taxes',
     path: `${PRODUCT}/taxes/taxes.json`,
-    about: 'The taxes on premiums of the product. Each needs its script beside the file.',
+    about: 'The taxes on premiums of the product. Each needs a script next to this file.',
     schema: taxesFile,
     sample: { taxes: [{ name: 'premium_tax', displayName: 'Premium tax' }] },
   },
@@ -230,7 +233,7 @@ export const FILE_KINDS: readonly FileKind[] = [
     kind: 'bootstrap',
     path: 'bootstrap/resources/config.json',
     about:
-      'Resources that a tenant begins with, when its first archive is deployed: which files they are, and from when on they are in force.',
+      'Resources that a tenant starts with when its first archive is deployed: their files, and the time from which they are in force.',
     schema: bootstrapFile,
     sample: {
       resourceInstances: { rates_2026: { staticName: 'rates', jurisdictions: ['CA'] } },
@@ -246,11 +249,11 @@ export const OTHER_FILES: readonly Placed[] = [
   {
     path: `${EXPOSURE}/perils/<peril>.premium.liquid`,
     about:
-      'The premium of a peril, and its commissions ([Liquid](liquid.md)). Needed unless `getPerilRates` or an external rater prices the product; without one the script of a peril of the same name in another exposure counts.',
+      'The premium of a peril, and its commissions ([Liquid](liquid.md)). Required unless `getPerilRates` or an external rater prices the product. If it is missing, the script of a peril of the same name in another exposure is used.',
   },
   {
     path: `${PRODUCT}/taxes/<tax>.premium.liquid`,
-    about: 'A tax: runs for each peril, on its premium. Each tax of taxes.json has one.',
+    about: 'A tax: runs for each peril, on its premium. Each tax of taxes.json has one script.',
   },
   {
     path: `${PRODUCT}/policy.calculations.liquid`,
@@ -259,30 +262,30 @@ export const OTHER_FILES: readonly Placed[] = [
   {
     path: `${PRODUCT}/underwriting.guidelines.liquid`,
     about:
-      'The decision of underwriting (`accept`, `none` to refer, `reject`) and its notes. Without it, and without a plugin, everything is accepted; a script that sets nothing refers.',
+      'The underwriting decision (`accept`, `none` to refer, `reject`) and its notes. Without this file and without a plugin, every policy is accepted. A script that sets no decision refers the policy.',
   },
   {
     path: `${PRODUCT}/tables/<table>.csv`,
     about:
-      "A table: UTF-8, commas, and a header. `key,value` for `lookup` and `tableLookup` (rates by ranges of numbers: [Liquid](liquid.md#ranges)); other columns for lookup fields, whose choices are the cells of the column with the field's name, or else of the first. All tables of an archive may have 1,000,000 cells together; larger ones are [resources](resources.md). A table of another product is found too where the product has none of that name.",
+      "A table: UTF-8, commas, and a header. `key,value` for `lookup` and `tableLookup` (rates by ranges of numbers: [Liquid](liquid.md#ranges)); other columns for lookup fields, whose choices are the cells of the column with the field's name, or of the first column if there is none. All tables of an archive can have 1,000,000 cells together; use [resources](resources.md) for larger ones. If the product has no table of that name, a table of another product is used.",
   },
   {
     path: `${PRODUCT}/<name>.template.liquid`,
     about:
-      'The template of a document, which a `templateName` names; also `.template.vm` in [Velocity](velocity.md). `invoice`, `cancellation`, `gracePeriod`, `lapse` and `reinstatement` need no entry: they are made when their time comes. A lapse whose type is not in cancellations.json has the document of `lapse`, or else that of `cancellation`.',
+      'The template of a document, referred to by `templateName`; also `.template.vm` in [Velocity](velocity.md). `invoice`, `cancellation`, `gracePeriod`, `lapse` and `reinstatement` need no entry: their documents are created when these events occur. A lapse whose type is not in cancellations.json uses the template `lapse`, or `cancellation` if there is none.',
   },
   {
     path: `${PRODUCT}/static_documents/<file>`,
-    about: 'A finished document or a picture, which templates name.',
+    about: 'A finished document or an image that templates refer to.',
   },
   {
     path: 'scripts/<folder>/<file>.js',
-    about: 'Plugins, and what they require ([plugins](plugins.md)).',
+    about: 'Plugins, and the modules that they require ([plugins](plugins.md)).',
   },
   {
     path: 'bootstrap/resources/resourceFiles/<folder>/<file>',
     about:
-      'Files of the resources that a tenant begins with ([resources](resources.md)), in the folders `tables`, `rangeTables`, `constraintTables`, `documentTemplates`, `documentTemplateSnippets`, `staticDocuments`, `fonts` and `secrets`.',
+      'Files of the resources that a tenant starts with ([resources](resources.md)), in the folders `tables`, `rangeTables`, `constraintTables`, `documentTemplates`, `documentTemplateSnippets`, `staticDocuments`, `fonts` and `secrets`.',
   },
 ]
 

@@ -49,19 +49,20 @@ function bodyOf({ does, body, otherwise }: StepDefinition): JsonSchema {
 }
 
 const expectation: JsonSchema = {
-  description: 'What is expected; only what is written is compared. Left empty, `--update` fills it in.',
+  description:
+    'The expected results. Only the listed properties are compared. If it is empty, `--update` fills it in.',
   type: ['object', 'null'],
   properties: {
     ...Object.fromEntries(Object.entries(PARTS).map(([name, { says }]) => [name, { description: says }])),
     refused: {
-      description: 'The step is refused: the code of the error, or `code` and a part of its `message`.',
+      description: 'The step is rejected: the code of the error, or `code` and a part of its `message`.',
       anyOf: [{ type: 'string' }, { type: 'object', properties: { code: {}, message: {} } }],
     },
   },
   additionalProperties: false,
 }
 
-const TIME = 'A day as 2027-01-31, or a time as 2027-01-31 14:30.'
+const TIME = 'A day such as 2027-01-31, or a time such as 2027-01-31 14:30.'
 
 function step(): JsonSchema {
   const bodies = Object.entries(STEPS as Record<string, StepDefinition>).map(([name, one]) => [
@@ -73,10 +74,13 @@ function step(): JsonSchema {
     type: 'object',
     properties: {
       ...Object.fromEntries([...bodies, ...others]),
-      at: { description: `When it is done: ${TIME} Left out: at the time of the step before.` },
-      of: { description: 'Which record it acts on: its number, or the name that a step gave it by `as`.' },
-      as: { description: 'Names the record that the step makes.', type: 'string' },
-      why: { description: 'For readers.', type: 'string' },
+      at: { description: `The time of the step: ${TIME} Default: the time of the previous step.` },
+      of: {
+        description:
+          'The record that the step acts on: its number, or the name that an earlier step gave it with `as`.',
+      },
+      as: { description: 'A name for the record that the step creates.', type: 'string' },
+      why: { description: 'A remark for readers.', type: 'string' },
       expect: expectation,
     },
     additionalProperties: false,
@@ -98,7 +102,7 @@ export function scenarioSchema(): JsonSchema {
       expect: expectation,
       expected: expectation,
       steps: {
-        description: 'What happens to the policy, in the order of time.',
+        description: 'The steps of the policy, in the order of time.',
         type: 'array',
         items: step(),
       },

@@ -63,7 +63,7 @@ export async function compareAll({
   return controlTotals(exported, imported)
 }
 
-const NOT_COMPARED = 'no migration of the tenant says which policy it became; compare it yourself'
+const NOT_COMPARED = 'no migration of the tenant maps it to an imported policy; compare it yourself'
 
 const findingOf = (
   { policyholderLocator: policyholder, locator: policy }: PolicyRecord,

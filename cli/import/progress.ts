@@ -54,7 +54,7 @@ export class ProgressFile {
       const step = readStep(text)
       if (!step)
         throw usage(
-          `Line ${at + 1} of '${path}' cannot be read. Remove the file: the import then asks the tenant what it has.`,
+          `Line ${at + 1} of '${path}' cannot be read. Remove the file: the import then reads from the tenant which accounts it already has.`,
         )
       file.#apply(step)
     }

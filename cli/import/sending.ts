@@ -72,7 +72,7 @@ export async function sendAll(importing: Importing): Promise<boolean> {
       findings.push({
         policyholder: account.holder.locator,
         as: 'failed',
-        reason: `it has ${size} bytes; an account has at most ${LARGEST_ACCOUNT_BYTES}`,
+        reason: `it has ${size} bytes; the limit is ${LARGEST_ACCOUNT_BYTES}`,
       })
       continue
     }

@@ -22,14 +22,15 @@ export type SourceAccount = ExportedAccount & { readonly holderAuxData: readonly
 /** Returns the tenant of the export. Rejects an export that is incomplete, or whose files differ from those that it lists. */
 export async function readExported(folder: string): Promise<{ tenantLocator: string }> {
   const progress = readProgress(join(folder, 'export.json'))
-  if (!progress) throw usage(`'${folder}' has no export.json; name the folder that 'bindery export' wrote.`)
+  if (!progress) throw usage(`'${folder}' has no export.json. Name the folder that 'bindery export' wrote.`)
   const { tenantLocator, files } = progress
-  if (!files) throw usage(`The export in '${folder}' is not whole. Run 'bindery export' once more.`)
+  if (!files)
+    throw usage(`The export in '${folder}' is incomplete. Run 'bindery export' again to continue it.`)
   for (const name of NAMES) {
     const { sha256, records } = await describeFile(join(folder, `${name}.ndjson`))
     if (sha256 !== files[name]?.sha256)
       throw usage(
-        `'${name}.ndjson' in '${folder}' is not what export.json says (${records} records, SHA-256 ${sha256}). Export once more.`,
+        `'${name}.ndjson' in '${folder}' differs from export.json (${records} records, SHA-256 ${sha256}). Run 'bindery export' again.`,
       )
   }
   return { tenantLocator }
@@ -124,7 +125,7 @@ export class Source {
     const buffer = Buffer.alloc(length)
     for (let at = 0; at < length; ) {
       const read = readSync(this.#files.get(name)!, buffer, at, length - at, start + at)
-      if (read === 0) throw usage(`'${name}.ndjson' was cut off while it was read.`)
+      if (read === 0) throw usage(`'${name}.ndjson' was truncated while it was read.`)
       at += read
     }
     return JSON.parse(buffer.toString()) as T

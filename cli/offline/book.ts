@@ -70,7 +70,7 @@ async function* exportedPolicies(file: string): AsyncGenerator<Entry> {
       throw badLine(
         file,
         1,
-        `This is no book: its first line must have the kind '${BOOK}'. 'bindery book export' writes one.`,
+        `This is not a book: the first line must have the kind '${BOOK}'. 'bindery book export' writes one.`,
       )
     isWhole = value.kind === BOOK_END
     if (value.kind !== 'policy') continue
@@ -84,7 +84,7 @@ async function* exportedPolicies(file: string): AsyncGenerator<Entry> {
   if (!isWhole)
     throw new Failure(
       EXIT.refused,
-      `The book '${file}' is not whole. Run 'bindery book export' again: it goes on where it ended.`,
+      `The book '${file}' is incomplete. Run 'bindery book export' again to continue it.`,
     )
 }
 
@@ -93,14 +93,14 @@ function parsed(file: string, number: number, line: string): { kind?: unknown; p
     const value = JSON.parse(line) as unknown
     if (typeof value === 'object' && value !== null) return value
   } catch {
-    // Told below.
+    // Not JSON: rejected below, with the number of the line.
   }
   throw badLine(
     file,
     number,
     number === 1
-      ? "This is no book: its first line is no JSON object. 'bindery book export' writes one (docs/rate-change.md)."
-      : 'The line is no JSON object.',
+      ? "This is not a book: the first line is not a JSON object. 'bindery book export' writes one (docs/rate-change.md)."
+      : 'The line is not a JSON object.',
   )
 }
 
@@ -118,7 +118,7 @@ async function* migratedPolicies(
       if (!('accountData' in sent || 'policies' in sent))
         throw new Failure(
           EXIT.refused,
-          `${file}: Entry ${number} is no account of a migration: it has neither 'accountData' nor 'policies'. A book is what 'bindery book export' writes, or requests of a migration (docs/rate-change.md).`,
+          `${file}: Entry ${number} is not an account of a migration: it has neither 'accountData' nor 'policies'. Use a file that 'bindery book export' wrote, or migration requests (docs/rate-change.md).`,
         )
       yield* policiesOf(sent, configuration, now)
     }
@@ -131,7 +131,7 @@ function asRequest<T>(file: string, read: () => T): T {
     return read()
   } catch (problem) {
     if (!(problem instanceof Refusal || problem instanceof SyntaxError)) throw problem
-    throw new Failure(EXIT.refused, `${file} is no request of a migration: ${problem.message}`)
+    throw new Failure(EXIT.refused, `${file} is not a migration request: ${problem.message}`)
   }
 }
 

@@ -128,7 +128,7 @@ function rowValue(name: string, rows: readonly GivenRow[], text: string): Lookup
   if (valueColumn === undefined || !columns.includes(valueColumn))
     throw new Refusal(
       'templateFailed',
-      `A look-up in the table '${name}' finds no column for its value; it has ${columns.map(one => `'${one}'`).join(', ')}.`,
+      `A lookup in the table '${name}' found no column for its value. The table has the columns ${columns.map(one => `'${one}'`).join(', ')}.`,
     )
   const row = rows.find(one => keys.every((key, at) => one[columns[at]!] === key.trim()))
   return row ? { value: row[valueColumn]! } : 'noSuchKey'
@@ -155,7 +155,7 @@ export const givenRater = (name: string, rates: GivenRates): ExternalRater => {
           .flatMap(exposure => exposure.perils.map(one => ({ exposure, peril: one })))
           .find(one => one.peril.characteristics.some(({ locator }) => locator === unrated[0]))!
         throw failed(
-          `it is given no rate for '${peril.exposure.name}.${peril.peril.name}'; name it under raters.${name}`,
+          `no rate is given for '${peril.exposure.name}.${peril.peril.name}'; add it under raters.${name}`,
         )
       }
       return read({ pricedPerilCharacteristics: priced }, () => {})

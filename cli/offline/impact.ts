@@ -70,7 +70,7 @@ function attemptWith(notes: Set<string>) {
     digits: async () => supply,
     tables: new RatingTables(context),
     plugins: offlineSession(context, what =>
-      notes.add(`A plugin asked for ${what}, of which there is none without a service.`),
+      notes.add(`A plugin requested ${what}, which is not available without a service.`),
     ),
   }
 }

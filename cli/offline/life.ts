@@ -155,7 +155,10 @@ export class PolicyLife {
       const due = [...this.#timers].filter(([, timer]) => firesAt(timer) <= to).sort(byTime)[0]
       if (!due) break
       if (fired === MOST_TIMERS)
-        throw new Refusal('policyLimit', `More than ${MOST_TIMERS} timers of the policy fall due at once.`)
+        throw new Refusal(
+          'policyLimit',
+          `More than ${MOST_TIMERS} timers of the policy fall due in the same step.`,
+        )
       const [name, timer] = due
       this.#timers.delete(name)
       this.#now = later(this.#now, firesAt(timer))
@@ -184,7 +187,7 @@ export class PolicyLife {
     if (!Object.hasOwn(products, productName))
       throw new Refusal(
         'invalidRequest',
-        `There is no product '${productName}'; the configuration has ${Object.keys(products).join(', ')}.`,
+        `There is no product '${productName}'. The configuration has ${Object.keys(products).join(', ')}.`,
       )
     return {
       policyholder: this.#holder,
@@ -308,13 +311,13 @@ export class PolicyLife {
   #rater(name: string): ReturnType<typeof givenRater> | undefined {
     const rates = this.#world.given.raters[name]
     if (rates) return givenRater(name, rates)
-    this.notes.add(`Rated without the external rater '${name}': it is not given.`)
+    this.notes.add(`Rated without the external rater '${name}', because no rates are given for it.`)
     return undefined
   }
 
   #session(context: RequestContext): PluginSession {
     const missed = (what: string): void =>
-      void this.notes.add(`A plugin asked for ${what}, which is not given.`)
+      void this.notes.add(`A plugin requested ${what}, which is not given.`)
     const fetching = givenFetching(
       this.#world.given,
       this.#written,

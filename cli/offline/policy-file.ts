@@ -38,7 +38,7 @@ function policyCase(entry: unknown, place: string): PolicyCase {
   if (!isJsonObject(policy) || (policyholder !== undefined && !isJsonObject(policyholder)))
     throw new Failure(
       EXIT.refused,
-      `${place} is no policy: it must be an object, as the body of POST /policy, or have that as 'policy' beside 'policyholder'.`,
+      `${place} is not a policy. It must be the body of POST /policy, or an object with that body as 'policy' and a 'policyholder'.`,
     )
   return {
     name: typeof name === 'string' ? name : undefined,

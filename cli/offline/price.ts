@@ -81,7 +81,7 @@ export async function draftOffline(
   const ground = groundOf(configuration, asked, now)
   const { product } = ground
   const plugins = offlineSession(context, what =>
-    notes.add(`A plugin asked for ${what}, of which there is none without a service.`),
+    notes.add(`A plugin requested ${what}, which is not available without a service.`),
   )
   const tables = new GivenTables(context, NOTHING_GIVEN, watchLookup)
   const supply = transientLocators(0)
@@ -139,7 +139,7 @@ export async function pricedOffline(
 
 /** Without a service, nothing was rated by an earlier version. */
 const onlyVersion = (): never => {
-  throw new Error('There is one version of the configuration without a service.')
+  throw new Error('Without a service, there is only one version of the configuration.')
 }
 
 /**
@@ -189,8 +189,8 @@ function productNamed({ products }: Configuration, name: unknown): ProductDefini
   throw new Refusal(
     'invalidRequest',
     chosen === undefined
-      ? `'productName' is missing; the configuration has ${known.join(', ')}.`
-      : `There is no product '${String(chosen)}'; the configuration has ${known.join(', ')}.`,
+      ? `'productName' is missing. The configuration has ${known.join(', ')}.`
+      : `There is no product '${String(chosen)}'. The configuration has ${known.join(', ')}.`,
   )
 }
 
@@ -214,9 +214,9 @@ function unknownHere(
     ...(product.externalRater === undefined
       ? []
       : [`Rated without the external rater '${product.externalRater}'.`]),
-    ...(tables.length === 0 ? [] : [`Tables that are resources were not looked at: ${tables.join(', ')}.`]),
+    ...(tables.length === 0 ? [] : [`Tables that are resources were not used: ${tables.join(', ')}.`]),
     ...(graphOfProduct(ground.configuration.configuration, product).tables.length === 0
       ? []
-      : ['Values were not held against constraint tables.']),
+      : ['Values were not checked against constraint tables.']),
   ]
 }

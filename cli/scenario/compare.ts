@@ -116,7 +116,8 @@ export function compareDocuments(
     const document = documents.find(other => isNamed(other.fileName) || isNamed(other.displayName))
     if (!document) {
       const names = documents.map(other => other.fileName)
-      const note = names.length === 0 ? 'the step makes no document' : `the step makes ${names.join(', ')}`
+      const note =
+        names.length === 0 ? 'the step creates no document' : `the step creates ${names.join(', ')}`
       into.mismatches.push({ path: at, expected: one, got: undefined, canUpdate: false, note })
       continue
     }
@@ -155,7 +156,7 @@ function compareDocument(expected: unknown, document: ShownDocument, path: Path,
         expected: one,
         got: undefined,
         canUpdate: false,
-        note: 'of a document there are text, contains, lacks and state',
+        note: 'a document has only text, contains, lacks and state',
       })
   }
 }
@@ -176,8 +177,8 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
         ...(isUnwritten && { isUnwritten }),
       })
   },
-  contains: sayingOf(true, 'the document does not say it'),
-  lacks: sayingOf(false, 'the document says it'),
+  contains: sayingOf(true, 'the document does not contain it'),
+  lacks: sayingOf(false, 'the document contains it'),
   state(expected, { state, failure }, path, into) {
     into.compared += 1
     if (expected !== state)

@@ -47,7 +47,7 @@ export function unknownProperties(schema: z.ZodType, body: unknown, path: Path =
     return [
       {
         path: [...path, name],
-        message: `'${name}' is no property of this request.${didYouMean(name, names)} There are ${names.join(', ')}.`,
+        message: `'${name}' is not a property of this request.${didYouMean(name, names)} Its properties are ${names.join(', ')}.`,
       },
     ]
   })

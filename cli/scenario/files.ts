@@ -12,7 +12,7 @@ export function readScenarioFiles(folder: string, named: readonly string[]): Sce
   const files = named.length > 0 ? named : scenarioFiles(folder)
   if (files.length === 0)
     throw usage(
-      `There are no scenarios of '${folder}'; write the first as scenarios/NAME.yaml beside the configuration (docs/testing.md).`,
+      `There are no scenarios for '${folder}'. Write the first as scenarios/NAME.yaml next to the configuration (docs/testing.md).`,
     )
   return files.map(file => readScenarios(file, textOf(file), basename(file).replace(/\.\w+$/, '')))
 }
@@ -22,7 +22,7 @@ function textOf(file: string): string {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (problem) {
     if ((problem as NodeJS.ErrnoException).code === 'ENOENT')
-      throw usage(`There is no scenario file '${file}'. Paths are from the folder that you are in.`)
+      throw usage(`There is no scenario file '${file}'. Paths are relative to the current folder.`)
     throw usage(`The scenario file '${file}' cannot be read: ${fileProblem(problem)}.`)
   }
 }
@@ -38,6 +38,6 @@ export const policyBeside = (file: string) => (name: string) => {
   const [, path = name, number] = /^(.*?)(?:#(\d+))?$/.exec(name) ?? []
   const cases = readPolicyFile(isAbsolute(path) ? path : join(dirname(file), path))
   const found = cases[number === undefined ? 0 : Number(number) - 1]
-  if (!found) throw usage(`'${path}' has ${cases.length} policies, and none of number ${number}.`)
+  if (!found) throw usage(`'${path}' has ${cases.length} policies, so there is no number ${number}.`)
   return found
 }

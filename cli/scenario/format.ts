@@ -80,7 +80,7 @@ const GivenTable = z
   )
 
 const GivenParts = z.strictObject({
-  auxData: z.record(z.string(), Text).default({}).describe('Auxiliary data by key, of whichever record.'),
+  auxData: z.record(z.string(), Text).default({}).describe('Auxiliary data by key, for any record.'),
   secrets: z
     .record(z.string(), z.record(z.string(), z.unknown()))
     .default({})
@@ -88,7 +88,7 @@ const GivenParts = z.strictObject({
   raters: z
     .record(z.string(), z.record(z.string(), z.unknown()))
     .default({})
-    .describe('What external raters answer: by name, then by peril (`glass` or `vehicle.glass`).'),
+    .describe('Rates of external raters: by name of the rater, then by peril (`glass` or `vehicle.glass`).'),
   tables: z.record(z.string(), GivenTable).default({}).describe('Tables that are resources, by static name.'),
 })
 
@@ -100,24 +100,24 @@ const Body = z.record(z.string(), z.unknown())
 
 export const ScenarioForm = z.strictObject({
   $schema: z.string().optional(),
-  name: z.string().optional().describe('What the scenario shows; by default the name of the file.'),
-  why: z.string().optional().describe('For readers.'),
+  name: z.string().optional().describe('The title of the scenario. Default: the name of the file.'),
+  why: z.string().optional().describe('A remark for readers.'),
   at: z
     .union([z.string(), z.number()])
     .optional()
-    .describe('When the policy is made; by default when it starts.'),
+    .describe('When the policy is created. Default: when it starts.'),
   policyholder: Policyholder.optional().describe('The body of POST /policyholder/create.'),
   policy: z
     .union([Body, z.string()])
     .optional()
-    .describe('The body of POST /policy, or the path of a file that `bindery price --policy` takes.'),
+    .describe('The body of POST /policy, or the path of a file that `bindery price --policy` accepts.'),
   request: z
     .looseObject({ policyholder: Policyholder.optional(), policy: Body })
     .optional()
-    .describe('In place of policyholder and policy.'),
+    .describe('Replaces `policyholder` and `policy`.'),
   given: GivenParts.optional(),
-  expect: Expect.describe('What is expected of the new policy.'),
-  expected: Expect.describe('The same as expect.'),
+  expect: Expect.describe('The expected results for the new policy.'),
+  expected: Expect.describe('Another name for `expect`.'),
   steps: z.array(Body).max(MOST_STEPS).optional(),
 })
 
@@ -132,7 +132,7 @@ export function readScenarios(file: string, text: string, name: string): Scenari
     return { line, column: col }
   }
   if (text.length > MOST_CHARACTERS)
-    return unread(file, text, `is longer than ${MOST_CHARACTERS} characters; split it.`)
+    return unread(file, text, `is longer than ${MOST_CHARACTERS} characters. Split it.`)
   const document = parsed(text, lines)
   if (typeof document === 'string') return unread(file, text, document)
   for (const error of document.errors)
@@ -141,8 +141,7 @@ export function readScenarios(file: string, text: string, name: string): Scenari
   const scenarios: Scenario[] = []
   if (problems.length === 0) {
     const value = documentValue(document)
-    if (value === undefined)
-      return unread(file, text, 'repeats what it names (&, *) too often; write it out.')
+    if (value === undefined) return unread(file, text, 'uses aliases (&, *) too often. Write the values out.')
     const list = Array.isArray(value) ? value.map((one, at) => [one, [at]] as const) : [[value, []] as const]
     if (list.length === 0) problems.push({ line: 1, column: 1, message: 'is a list without scenarios.' })
     for (const [one, path] of list) {
@@ -156,8 +155,8 @@ export function readScenarios(file: string, text: string, name: string): Scenari
 
 const yamlProblem = ({ code, message }: YAMLParseError): string =>
   code === 'MULTIPLE_DOCS'
-    ? 'begins another document; write several scenarios as a list.'
-    : `is no YAML here: ${message.split('\n')[0]}`
+    ? 'starts a second document. Write several scenarios as a list.'
+    : `is not valid YAML here: ${message.split('\n')[0]}`
 
 const unread = (file: string, text: string, message: string): ScenarioFile => ({
   file,
@@ -174,7 +173,7 @@ function parsed(text: string, lineCounter: LineCounter): Document | string {
     return parseDocument(text, { lineCounter, prettyErrors: false, merge: true })
   } catch (problem) {
     if (!(problem instanceof RangeError)) throw problem
-    return 'is nested too deep to be read.'
+    return 'is nested too deeply to be read.'
   }
 }
 
@@ -200,7 +199,7 @@ function readScenario(
       issues: [
         {
           path,
-          message: `${value === null ? 'is empty' : 'is no scenario'}; write a policy, its steps and what is expected of them (docs/testing.md).`,
+          message: `${value === null ? 'is empty' : 'is not a scenario'}. Write a policy, its steps and the expected results (docs/testing.md).`,
         },
       ],
     }
@@ -223,7 +222,8 @@ function readScenario(
   if (policy === undefined)
     issues.push({
       path,
-      message: "has no policy; write the body of POST /policy under 'policy', or the name of a file with it.",
+      message:
+        "has no policy. Write the body of POST /policy, or the name of a file that contains it, under 'policy'.",
     })
   const expectPath = [...path, expected !== undefined ? 'expected' : 'expect']
   const expectation = expected !== undefined ? expected : expect
@@ -254,19 +254,19 @@ function readStep(
   const names = Object.keys(step).filter(one => !(OF_A_STEP as readonly string[]).includes(one))
   const [does] = names
   if (does === undefined) {
-    issues.push({ path, message: `says nothing to do; name one of ${STEP_NAMES.join(', ')}.` })
+    issues.push({ path, message: `has no action. Name one of ${STEP_NAMES.join(', ')}.` })
     return undefined
   }
   const unknown = names.filter(one => !STEP_NAMES.includes(one))
   for (const one of unknown)
     issues.push({
       path: [...path, one],
-      message: `'${one}' is no step.${didYouMean(one, [...STEP_NAMES, ...OF_A_STEP])} Steps are ${STEP_NAMES.join(', ')}.`,
+      message: `'${one}' is not a step.${didYouMean(one, [...STEP_NAMES, ...OF_A_STEP])} Steps are ${STEP_NAMES.join(', ')}.`,
     })
   if (unknown.length === 0 && names.length > 1)
     issues.push({
       path: [...path, names[1]!],
-      message: `'${names[1]}' stands in the same step as '${does}'; write it as a step of its own, with '- ' before it.`,
+      message: `'${names[1]}' is in the same step as '${does}'. Make it a separate step, with '- ' before it.`,
     })
   const body = step[does] ?? {}
   if (typeof body !== 'object' || Array.isArray(body))
@@ -278,19 +278,19 @@ function readStep(
   if (of !== undefined && typeof of !== 'string' && !(Number.isInteger(of) && Number(of) > 0))
     issues.push({
       path: [...path, 'of'],
-      message: "'of' must be a number from 1, or what a step before has as 'as'.",
+      message: "'of' must be a number from 1, or the name that an earlier step has as 'as'.",
     })
   if (as !== undefined && typeof as !== 'string')
     issues.push({ path: [...path, 'as'], message: "'as' must be a name." })
   if (expect !== undefined && expect !== null && (typeof expect !== 'object' || Array.isArray(expect)))
     issues.push({
       path: [...path, 'expect'],
-      message: "'expect' must name what is expected, as 'total: 100.00'.",
+      message: "'expect' must name expected values, such as 'total: 100.00'.",
     })
   else issues.push(...expectIssues(expect as Expectation | null | undefined, [...path, 'expect']))
   const target = does in STEPS ? STEPS[does as StepName].target : undefined
   if (of !== undefined && target === undefined)
-    issues.push({ path: [...path, 'of'], message: `'${does}' acts on the policy; leave 'of' out.` })
+    issues.push({ path: [...path, 'of'], message: `'${does}' acts on the policy. Omit 'of'.` })
   return {
     does: does as StepName,
     body: body as Readonly<Record<string, unknown>>,
@@ -309,7 +309,7 @@ const expectIssues = (expect: Expectation | null | undefined, path: Path): Issue
     .filter(name => !isPart(name) && name !== 'refused')
     .map(name => ({
       path: [...path, name],
-      message: `'${name}' is nothing that can be expected.${didYouMean(name, EXPECTED)} There are ${EXPECTED.join(', ')}.`,
+      message: `'${name}' cannot be expected.${didYouMean(name, EXPECTED)} Known properties are ${EXPECTED.join(', ')}.`,
     }))
 
 function shownIssues(issue: z.core.$ZodIssue, before: Path, known: readonly string[]): Issue[] {
@@ -319,7 +319,7 @@ function shownIssues(issue: z.core.$ZodIssue, before: Path, known: readonly stri
       const names = issue.path.length === 0 ? known : ['auxData', 'secrets', 'raters', 'tables']
       return {
         path: [...path, key],
-        message: `'${key}' is not known here.${didYouMean(key, names)} There are ${names.join(', ')}.`,
+        message: `'${key}' is not a known property.${didYouMean(key, names)} Known properties are ${names.join(', ')}.`,
       }
     })
   return [{ path, message: issue.message }]

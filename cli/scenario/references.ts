@@ -72,12 +72,12 @@ export function targetOf(
     const found = chosen(policy)
     if (found !== undefined) return found
     const open = target === 'invoice' && known.length > 0 ? ' that is outstanding' : ''
-    throw new UnknownName([], `The policy has no ${word}${open} to act on by then.`)
+    throw new UnknownName([], `The policy has no ${word}${open} to act on at this time.`)
   }
   if (typeof of === 'number') {
     const found = known[of - 1]
     if (found !== undefined) return found
-    throw new UnknownName(['of'], `There is no ${word} ${of}; the policy has ${known.length} by then.`)
+    throw new UnknownName(['of'], `There is no ${word} ${of}; the policy has ${known.length} at this time.`)
   }
   const locator = named.get(of)
   const found = known.find(one => String(one) === locator)
@@ -86,8 +86,8 @@ export function targetOf(
   throw new UnknownName(
     ['of'],
     names.length === 0
-      ? `No step before this is named; write 'as: ${of}' at the one whose ${word} is meant.`
-      : `No ${word} is named '${of}'; steps named ${names.map(one => `'${one}'`).join(', ')}.`,
+      ? `No earlier step has a name. Write 'as: ${of}' in the step whose ${word} you mean.`
+      : `No ${word} is named '${of}'. Steps have given the names ${names.map(one => `'${one}'`).join(', ')}.`,
   )
 }
 
@@ -164,18 +164,21 @@ function locatorOf(
   if (alike.length === 0) {
     const names = [...new Set(known.map(([one]) => one))]
     const listed = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`
-    throw new UnknownName(path, `There is no ${word} '${name}' by then; ${listed}.`)
+    throw new UnknownName(path, `There is no ${word} '${name}' at this time; ${listed}.`)
   }
   if (number !== undefined) {
     const found = alike[Number(number) - 1]
     if (found !== undefined) return found
-    throw new UnknownName(path, `There is no '${written}': ${alike.length} of that name are there by then.`)
+    throw new UnknownName(
+      path,
+      `There is no '${written}': only ${alike.length} of that name exist at this time.`,
+    )
   }
   // A renewed peril exists once in each term, and the newest is meant.
   if (alike.length === 1 || (kind === 'peril' && scope.exposure)) return alike.at(-1)!
   throw new UnknownName(
     path,
-    `There are ${alike.length} of the name '${name}': write ${name}#1 to ${name}#${alike.length}, in the order of their making.`,
+    `There are ${alike.length} with the name '${name}'. Write ${name}#1 to ${name}#${alike.length}, in the order of their creation.`,
   )
 }
 

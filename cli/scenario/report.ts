@@ -25,7 +25,7 @@ function scenarioText(file: ScenarioFile, result: ScenarioResult, colors: Colors
   const noted = notes.map(note => `    ${colors.yellow('note')}  ${note}\n`).join('')
   if (passed) return head + noted
   const failed = steps.map((step, at) => stepText(file, step, at, colors)).join('')
-  const rest = skipped === 0 ? '' : colors.dim(`    ${stepsText(skipped)} after that not carried out\n`)
+  const rest = skipped === 0 ? '' : colors.dim(`    ${stepsText(skipped)} after that not executed\n`)
   return head + noted + failed + rest
 }
 
@@ -53,7 +53,7 @@ function mismatchText(step: StepResult, mismatch: Mismatch, colors: Colors): str
   const because = note === undefined ? '' : colors.dim(` (${note})`)
   const got_ = indented(got === undefined ? 'nothing' : valueText(got))
   if (isUnwritten)
-    return `      ${name}: ${colors.yellow('nothing is written yet')}; --update fills it in\n        ${colors.green(`got       ${got_}`)}\n`
+    return `      ${name}: ${colors.yellow('no value is written yet')}; --update fills it in\n        ${colors.green(`got       ${got_}`)}\n`
   return [
     `      ${name}${because}\n`,
     `        ${colors.red(`expected  ${indented(valueText(expected))}`)}\n`,

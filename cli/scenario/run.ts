@@ -92,7 +92,7 @@ export async function runScenario(scenario: Scenario, world: RunWorld): Promise<
           expected: expected?.refused,
           got: undefined,
           canUpdate: false,
-          note: 'it was carried out',
+          note: 'the step succeeded',
         })
       expectations(expected, { life: life!, since, answer }, step.expectPath, comparison)
     } catch (problem) {
@@ -158,7 +158,7 @@ function beginning(scenario: Scenario, { policyIn, configuration: { configuratio
     throw scenario.at === undefined
       ? mistake(
           scenario.policyPath,
-          `The policy names no policyStartTimestamp; write it, or when the scenario begins as 'at': ${TIME_FORMS}.`,
+          `The policy has no policyStartTimestamp. Add it, or write when the scenario begins as 'at': ${TIME_FORMS}.`,
         )
       : mistake([...scenario.path, 'at'], `'at' must be ${TIME_FORMS}.`)
   const isEmpty = Object.keys((scenario.values ?? {}) as object).length === 0
@@ -183,7 +183,7 @@ async function passTime(life: PolicyLife, { at, does, path }: ScenarioStep, zone
   if (time < life.now)
     throw mistake(
       [...path, 'at'],
-      `Time only goes forward: it is ${timeText(life.now, life.configuration.timeZone)} (${zone}) already.`,
+      `Time only moves forward: it is already ${timeText(life.now, life.configuration.timeZone)} (${zone}).`,
     )
   await life.advance(time as Instant)
 }

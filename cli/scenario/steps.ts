@@ -117,7 +117,7 @@ export const STEPS = {
     }),
   }),
   copyQuote: step({
-    does: 'Copies a quote, with changes.',
+    does: 'Copies a quote, optionally with changes.',
     route: 'POST /quotes/{record}/createNew',
     target: 'quote',
     body: PolicyQuoteUpdateRequest,
@@ -127,13 +127,13 @@ export const STEPS = {
       operation: { action: 'copy', request },
     }),
   }),
-  selectQuote: quoteStep('select', 'Makes a quote the one that the policy shows.'),
+  selectQuote: quoteStep('select', 'Selects the quote that the policy shows.'),
   quote: quoteStep('quote', 'Prices, underwrites and locks a quote.'),
   acceptQuote: quoteStep('accept', 'Accepts a quote.'),
-  invalidateQuote: quoteStep('invalidate', 'Takes the acceptance of a quote back.'),
+  invalidateQuote: quoteStep('invalidate', 'Revokes the acceptance of a quote.'),
   discardQuote: quoteStep('discard', 'Discards a quote.'),
   decideQuote: step({
-    does: "Puts a person's decision on a quote in place of underwriting's.",
+    does: 'Replaces the underwriting decision on a quote with that of a person.',
     route: 'POST /quotes/{record}/underwriting',
     target: 'quote',
     body: UnderwritingDecisionRequest,
@@ -144,7 +144,7 @@ export const STEPS = {
     }),
   }),
   endorse: step({
-    does: 'Endorses the policy: applies, and goes through every step up to the issue.',
+    does: 'Endorses the policy: creates the endorsement and takes it through every step up to the issue.',
     route: 'POST /policies/{policy}/endorsements',
     body: EndorsementCreateRequest,
     unlessSaid: { state: 'issued' },
@@ -164,7 +164,7 @@ export const STEPS = {
     }),
   }),
   decideEndorsement: step({
-    does: "Puts a person's decision on an application in place of underwriting's.",
+    does: 'Replaces the underwriting decision on an endorsement with that of a person.',
     route: 'POST /endorsements/{record}/underwriting',
     target: 'endorsement',
     body: UnderwritingDecisionRequest,
@@ -174,7 +174,7 @@ export const STEPS = {
     }),
   }),
   renew: step({
-    does: 'Renews the policy from where it ends: applies, and goes through every step up to the issue.',
+    does: 'Renews the policy from its end: creates the renewal and takes it through every step up to the issue.',
     route: 'POST /policies/{policy}/renewals',
     body: RenewalCreateRequest,
     unlessSaid: { state: 'issued' },
@@ -194,7 +194,7 @@ export const STEPS = {
     }),
   }),
   decideRenewal: step({
-    does: "Puts a person's decision on a renewal in place of underwriting's.",
+    does: 'Replaces the underwriting decision on a renewal with that of a person.',
     route: 'POST /renewals/{record}/underwriting',
     target: 'renewal',
     body: UnderwritingDecisionRequest,
@@ -204,7 +204,7 @@ export const STEPS = {
     }),
   }),
   cancel: step({
-    does: 'Cancels the policy, and issues that. With coverageEndTimestamp: in one step, of no type.',
+    does: 'Cancels the policy and issues the cancellation. With coverageEndTimestamp: in one step and without a type.',
     route: 'POST /policies/{policy}/cancellations',
     body: CancellationCreateRequest,
     otherwise: {
@@ -252,7 +252,7 @@ export const STEPS = {
     operation: () => ({ kind: 'cancellation', operation: { action: 'withdraw' } }),
   }),
   reinstate: step({
-    does: 'Reinstates the policy that was cancelled: accepts and issues it.',
+    does: 'Reinstates the cancelled policy: accepts and issues the reinstatement.',
     route: 'PATCH /cancellations/{record}/reinstate',
     target: 'cancellation',
     body: ReinstatementCreateRequest,
@@ -272,11 +272,11 @@ export const STEPS = {
       operation: { action: 'update', reinstatement, request },
     }),
   }),
-  acceptReinstatement: reinstatementStep('accept', 'Accepts a draft reinstatement: it is billed.'),
+  acceptReinstatement: reinstatementStep('accept', 'Accepts a draft reinstatement and bills it.'),
   issueReinstatement: reinstatementStep('issue', 'Issues an accepted reinstatement.'),
-  invalidateReinstatement: reinstatementStep('invalidate', 'Takes the acceptance of a reinstatement back.'),
+  invalidateReinstatement: reinstatementStep('invalidate', 'Revokes the acceptance of a reinstatement.'),
   openReinstatement: step({
-    does: 'Begins to reinstate a policy that lapsed the legacy way.',
+    does: 'Opens the reinstatement of a policy that lapsed the legacy way.',
     route: 'POST /policy/{policy}/createReinstatement',
     operation: () => ({ kind: 'lapse', operation: { action: 'open' } }),
   }),
@@ -315,7 +315,7 @@ export const STEPS = {
     }),
   }),
   pay: step({
-    does: 'Pays an invoice: of those outstanding the one that is due first.',
+    does: 'Pays an invoice, by default the outstanding one that is due first.',
     route: 'POST /invoice/{record}/pay',
     target: 'invoice',
     body: PaymentCreateRequest,
@@ -325,24 +325,24 @@ export const STEPS = {
     }),
   }),
   reversePayment: step<undefined, Uuid>({
-    does: 'Reverses a payment: the newest that stands.',
+    does: 'Reverses a payment, by default the newest one that is not reversed.',
     route: 'POST /payments/{record}/reverse',
     target: 'payment',
     operation: (_, payment) => ({ kind: 'payment', operation: { action: 'reverse', payment } }),
   }),
   issueNextInvoice: step({
-    does: 'Makes the earliest planned invoice now.',
+    does: 'Issues the earliest planned invoice now.',
     route: 'POST /policy/{policy}/issueNextInvoice',
     operation: () => ({ kind: 'nextInvoice' }),
   }),
   fees: step({
-    does: 'Adds fees, and takes fees back.',
+    does: 'Adds and reverses fees.',
     route: 'PATCH /policy/{policy}/fees',
     body: FeeUpdateRequest,
     operation: request => ({ kind: 'fees', request }),
   }),
   paymentSchedule: step({
-    does: 'Bills the policy by another payment schedule.',
+    does: 'Changes the payment schedule of the policy.',
     route: 'POST /policy/{policy}/paymentSchedule',
     body: PaymentScheduleChangeRequest,
     operation: ({ newPaymentScheduleName: name }) => ({ kind: 'paymentSchedule', name }),
@@ -353,8 +353,8 @@ export type StepName = keyof typeof STEPS
 
 /** Steps that are not operations of the policy. */
 export const OTHER_STEPS = {
-  updatePolicyholder: 'Changes values of the policyholder: `values`, as of POST /policyholder/update.',
-  wait: 'Does nothing: time passes until `at`, and what falls due until then is carried out.',
+  updatePolicyholder: 'Changes values of the policyholder: `values`, as in POST /policyholder/update.',
+  wait: 'Lets time pass until `at`. Everything that falls due until then is carried out.',
 } as const
 
 export type OtherStepName = keyof typeof OTHER_STEPS

@@ -8,7 +8,7 @@ import {
   type TimeZone,
 } from '../../src/kernel/time.ts'
 
-export const TIME_FORMS = "a day as '2027-01-31', or a time as '2027-01-31 14:30'"
+export const TIME_FORMS = "a day such as '2027-01-31', or a time such as '2027-01-31 14:30'"
 
 const LOCAL = /^(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{3}))?)?$/
 

@@ -62,26 +62,30 @@ const ofPrice = (says: string, of: (price: PolicyPriceResponse, shown: Shown) =>
 /** The properties of `expect`, in addition to `refused`. */
 export const PARTS = {
   state: part(
-    'The state that lists of policies show: created, quoted, finalized, issued, inGrace, lapsed …',
+    'The state of the policy as in lists of policies: created, quoted, finalized, issued, inGrace, lapsed …',
     ({ life }) => stateOf(life),
   ),
   decision: part(
-    "Underwriting's decision on the transaction of the step: accept, reject or none.",
+    'The underwriting decision on the transaction of the step: accept, reject or none.',
     moment => underwritingOf(moment)?.decision,
   ),
-  notes: part("Underwriting's notes on it.", moment => underwritingOf(moment)?.notes),
+  notes: part('The underwriting notes on the transaction.', moment => underwritingOf(moment)?.notes),
   grossPremium: ofPrice('Premium of the whole policy.', (price, { amount }) => amount(price.grossPremium)),
-  grossTechnicalPremium: ofPrice('Its technical premium, where each peril has one.', (price, { amount }) =>
-    price.grossTechnicalPremium === undefined ? undefined : amount(price.grossTechnicalPremium),
+  grossTechnicalPremium: ofPrice(
+    'Technical premium of the whole policy, if every peril has one.',
+    (price, { amount }) =>
+      price.grossTechnicalPremium === undefined ? undefined : amount(price.grossTechnicalPremium),
   ),
-  grossTaxes: ofPrice('Its taxes.', (price, { amount }) => amount(price.grossTaxes)),
-  grossFees: ofPrice('Its fees.', (price, { amount }) => amount(price.grossFees)),
-  grossCommissions: ofPrice('Its commissions.', (price, { amount }) => amount(price.grossCommissions)),
-  total: ofPrice('Premium, taxes, fees and holdbacks together.', (price, { amount }) => amount(price.total)),
+  grossTaxes: ofPrice('Taxes of the whole policy.', (price, { amount }) => amount(price.grossTaxes)),
+  grossFees: ofPrice('Fees of the whole policy.', (price, { amount }) => amount(price.grossFees)),
+  grossCommissions: ofPrice('Commissions of the whole policy.', (price, { amount }) =>
+    amount(price.grossCommissions),
+  ),
+  total: ofPrice('Total of premium, taxes, fees and holdbacks.', (price, { amount }) => amount(price.total)),
   taxGroups: ofPrice('Amount by tax.', ({ taxGroups }, { byName }) =>
     byName(taxGroups.map(one => [one.name, one.amount])),
   ),
-  fees: ofPrice('Amount by fee; those of one name together.', ({ fees }, { byName }) =>
+  fees: ofPrice('Amount by fee; fees of the same name are added.', ({ fees }, { byName }) =>
     byName(fees.map(one => [one.name, one.amount])),
   ),
   commissions: ofPrice('Amount by recipient.', ({ commissions }, { byName }) =>
@@ -99,39 +103,40 @@ export const PARTS = {
         })),
       ),
   ),
-  months: part('Months of the contract, as rates are scaled by.', ({ life }) => {
+  months: part('Months of the contract, by which rates are scaled.', ({ life }) => {
     const quote = quoteOf(life.aggregate)
     return quote && months(quote.contractStart, quote.contractEnd, life.configuration.timeZone).toFixed()
   }),
-  change: part('What the transaction of the step changes of the price, as its own price says.', changeOf),
+  change: part(
+    'The change of the price by the transaction of the step, as in the price of that transaction.',
+    changeOf,
+  ),
   invoices: part('All invoices so far, oldest first.', ({ life }) => invoicesOf(life)),
-  newInvoices: part('The invoices that were made since the step before.', ({ life, since }) =>
+  newInvoices: part('Invoices issued since the previous step.', ({ life, since }) =>
     invoicesOf(life, since.policy),
   ),
-  futureInvoices: part('Invoices that are planned, by their due times.', ({ life }) => futureInvoices(life)),
-  credit: part("The policyholder's credit.", ({ life }) => toText(life.credit)),
-  documents: part(
-    'Documents that were made since the step before, by the names of their files.',
-    documentsOf,
+  futureInvoices: part('Planned invoices, in the order of their due times.', ({ life }) =>
+    futureInvoices(life),
   ),
-  events: part('Types of the events since the step before, in their order.', ({ life, since }) =>
+  credit: part('The credit of the policyholder.', ({ life }) => toText(life.credit)),
+  documents: part('Documents created since the previous step, by file name.', documentsOf),
+  events: part('Types of the events since the previous step, in order.', ({ life, since }) =>
     life.events.slice(since.events).map(({ type }) => type),
   ),
   gracePeriods: part(
-    'Grace periods with their lapses and reinstatements, as GET …/graceLapseReinstatements.',
+    'Grace periods with their lapses and reinstatements, as in GET …/graceLapseReinstatements.',
     ({ life }) =>
       shownBy(life).record(withoutLocators(graceLapseReinstatements(life.aggregate, life.loaded.product))),
   ),
-  auxData: part('What plugins wrote since the step before: key and value.', ({ life, since }) =>
-    life.auxData.slice(since.auxData).map(({ key, value }) => ({ key, value })),
+  auxData: part(
+    'Auxiliary data that plugins wrote since the previous step: key and value.',
+    ({ life, since }) => life.auxData.slice(since.auxData).map(({ key, value }) => ({ key, value })),
   ),
-  logs: part('What plugins logged since the step before.', ({ life, since }) =>
+  logs: part('Lines that plugins logged since the previous step.', ({ life, since }) =>
     life.logs.slice(since.logs).map(({ text }) => text),
   ),
-  answer: part('The answer of the interface to the step.', ({ life, answer }) =>
-    shownBy(life).record(answer),
-  ),
-  policy: part('The policy, as GET /policy/{policyLocator}.', ({ life }) =>
+  answer: part('The response of the API to the step.', ({ life, answer }) => shownBy(life).record(answer)),
+  policy: part('The policy, as in GET /policy/{policyLocator}.', ({ life }) =>
     shownBy(life).record(policyResponse(life.aggregate, life.loaded.product, { summarizeQuotes: false })),
   ),
 } satisfies Record<string, Part>

@@ -73,7 +73,7 @@ export function madeFields(
     }
     if (values.size > 0) fieldValues[definition.name] = [...values]
     else if (!definition.optional)
-      context.unmade(definition.name, `no ${definition.type} of it could be made; give one by --base`)
+      context.unmade(definition.name, `no ${definition.type} could be generated for it; give one with --base`)
   }
   for (const definition of definitions) decide(definition)
   for (const [name, values] of Object.entries(fieldValues)) if (values.length === 0) delete fieldValues[name]

@@ -25,12 +25,12 @@ export function coverageText({ files, tables, rules }: CoverageReport, colors: C
         const left = rows.filter(one => one.times === 0).map(one => one.key)
         const words = [
           ...(left.length === 0 ? [] : [named(left)]),
-          ...(missed.length === 0 ? [] : [`looked up without a row: ${named(missed)}`]),
+          ...(missed.length === 0 ? [] : [`looked up without a matching row: ${named(missed)}`]),
         ]
         return row(path, reachedOf(rows), rows.length, words.join('; '), colors)
       }),
     ),
-    section('rules of underwriting', [
+    section('underwriting rules', [
       ...(rules.length === 0 ? [] : [row('all', reachedOf(rules), rules.length, '', colors)]),
       ...unreached.map(({ path, line, text }) => `  ${colors.yellow(`${path}:${line}`)}  ${text}\n`),
     ]),
@@ -74,9 +74,9 @@ function wayLeft({ line, tag, taken }: CoveredBranch): string[] {
   if (left.length === 0) return []
   const isLast = (at: number): boolean => at === taken.length - 1
   // Most lists are never empty, so the branch for an empty one is not reported.
-  if (tag === 'for' || tag === 'tablerow') return left.includes(0) ? [`${line} never a turn`] : []
+  if (tag === 'for' || tag === 'tablerow') return left.includes(0) ? [`${line} never entered`] : []
   return left.map(at =>
-    isLast(at) ? `${line} never otherwise` : `${line} never${taken.length > 2 ? ` case ${at + 1}` : ''} true`,
+    isLast(at) ? `${line} never else` : `${line} never${taken.length > 2 ? ` case ${at + 1}` : ''} true`,
   )
 }
 
