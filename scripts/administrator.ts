@@ -71,7 +71,7 @@ async function requireGoodPassword(username: string, password: string): Promise<
   const problems = await passwordProblems(password, PLAIN_RULES, { username, email: null })
   if (problems.length > 0)
     throw new Error(
-      `ADMIN_PASSWORD ${problems.join('; it ')}. Choose another, or leave it out to have one made up.`,
+      `ADMIN_PASSWORD ${problems.join('; it ')}. Choose another password, or leave it out to have one generated.`,
     )
 }
 

@@ -5,7 +5,7 @@ export class ApiFailure extends Error {
   readonly status: number
 
   constructor(call: string, status: number, body: string) {
-    super(`${call} answered ${status}: ${body.slice(0, 2_000)}`)
+    super(`${call} responded with ${status}: ${body.slice(0, 2_000)}`)
     this.name = 'ApiFailure'
     this.status = status
   }

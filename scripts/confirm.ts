@@ -5,12 +5,12 @@ import { createInterface } from 'node:readline/promises'
  */
 export async function confirmed(what: string, word: string): Promise<boolean> {
   if (!process.stdin.isTTY) {
-    console.error(`${what} With --yes it is done without a question.`)
+    console.error(`${what} Nobody can confirm here: add --yes to run it without confirmation.`)
     return false
   }
   const asking = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    return (await asking.question(`${what}\nType ${word} to go on: `)).trim() === word
+    return (await asking.question(`${what}\nType ${word} to continue: `)).trim() === word
   } finally {
     asking.close()
   }

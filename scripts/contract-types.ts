@@ -172,7 +172,7 @@ const ANY_TEXT = plain('(string & {})')
 
 function schemaType(schema: Schema, use: Use): Type {
   const unknown = Object.keys(schema).filter(key => !KNOWN_KEYWORDS.has(key))
-  if (unknown.length > 0) throw new Error(`scripts/contract-types.ts makes no type of ${unknown.join(', ')}.`)
+  if (unknown.length > 0) throw new Error(`scripts/contract-types.ts cannot convert ${unknown.join(', ')}.`)
   if (schema.$ref) return reference(schema.$ref)
   if (schema.const !== undefined && schema.const !== null) return literal(schema.const)
   if (schema.enum) {
@@ -181,7 +181,7 @@ function schemaType(schema: Schema, use: Use): Type {
     return join(schema.type?.includes('null') ? [...literals, plain('null')] : literals, 'union')
   }
   if (schema.allOf && schema.required)
-    throw new Error('scripts/contract-types.ts makes no type of allOf beside required.')
+    throw new Error('scripts/contract-types.ts cannot convert a schema with both allOf and required.')
   const { allOf = [], anyOf = [], oneOf = [] } = schema
   const core = coreType(schema, use)
   const typed = (one: Schema): Type => schemaType(one, use)
@@ -232,7 +232,7 @@ function resolved(
 ): Parameter & { type: string } {
   if ('in' in parameter) return { ...parameter, type: parameterType(parameter) }
   const found = shared[parameter.$ref.split('/').at(-1)!]
-  if (!found) throw new Error(`The document has no ${parameter.$ref}.`)
+  if (!found) throw new Error(`The OpenAPI document has no ${parameter.$ref}.`)
   return { ...found, type: reference(parameter.$ref).text }
 }
 

@@ -4,12 +4,12 @@ import { dirname, resolve } from 'node:path'
 
 /** Causes in plain words, by the error code of the operating system. */
 const CAUSES: Readonly<Record<string, string>> = {
-  EACCES: 'this account may not write there',
-  EPERM: 'this account may not write there',
+  EACCES: 'this account has no permission to write there',
+  EPERM: 'this account has no permission to write there',
   EROFS: 'the file system is read-only',
-  ENOTDIR: 'a file is in the place of a folder',
-  EEXIST: 'a file is in the place of a folder',
-  ENOENT: 'the path cannot be made',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'a part of the path is a file',
+  ENOENT: 'the path cannot be created',
   ENAMETOOLONG: 'the path is too long',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
@@ -57,5 +57,5 @@ const isDiskFull = (problem: unknown): boolean => {
 export function oneLine(problem: unknown): string {
   const message = problem instanceof Error ? problem.message : String(problem)
   const text = message.trim().replaceAll(/\s*\n\s*/g, ' ')
-  return isDiskFull(problem) ? `The disk is full. Make room and start again (${text})` : text
+  return isDiskFull(problem) ? `The disk is full. Free some space and start again (${text})` : text
 }

@@ -20,7 +20,7 @@ export type Stores = {
 export function requireStarted(dataFolder: string): void {
   if (!existsSync(controlFile(dataFolder)))
     throw new Error(
-      `There are no databases in ${dataFolder} yet: npm start makes them (BINDERY_DATA names another folder).`,
+      `There are no databases in ${dataFolder} yet. Run npm start to create them, or set BINDERY_DATA to another folder.`,
     )
 }
 

@@ -31,21 +31,23 @@ function exampleHost(): string {
   const hostName = process.env.TENANT_HOST ?? deployedExample(dataFolder)?.hostname
   if (hostName) return hostName
   throw new Error(
-    `${dataFolder} knows no example tenant: run \`npm start\` first, or set BASE_URL and TENANT_HOST.`,
+    `${dataFolder} has no example tenant. Run \`npm start\` first, or set BASE_URL and TENANT_HOST.`,
   )
 }
 
 /** Throws a one-line Error with the address if no service responds there. */
 async function requireService(origin: string): Promise<void> {
-  const advice = 'Start it with `npm start`, or set BASE_URL to where it runs.'
+  const advice = 'Start it with `npm start`, or set BASE_URL to the address of a running service.'
   const response = await fetch(`${origin}/health`).catch((problem: Error) => problem)
   if (response instanceof Error) {
     const { code } = (response.cause ?? {}) as { code?: string }
-    throw new Error(`No service answers at ${origin} (${code ?? response.message}). ${advice}`)
+    throw new Error(`No service responds at ${origin} (${code ?? response.message}). ${advice}`)
   }
   await response.body?.cancel()
   if (!response.ok)
-    throw new Error(`${origin}/health answered ${response.status}: that is no running service. ${advice}`)
+    throw new Error(
+      `${origin}/health responded with ${response.status}, so this is not a running service. ${advice}`,
+    )
 }
 
 function clientOf(role: string, baseUrl: string, hostName: string): BinderyClient {
@@ -76,12 +78,12 @@ async function applyFor(agent: BinderyClient, story: Story, { request }: WorkedP
     body: { completed: true, ...request.policyholder },
   })
   const { first_name, last_name } = request.policyholder.values as Record<string, string>
-  story.step(`Policyholder ${first_name} ${last_name} is made: ${holder.locator}`)
+  story.step(`Policyholder ${first_name} ${last_name} is created: ${holder.locator}`)
   const policy = await agent.post('/policy', {
     body: { ...request.policy, policyholderLocator: holder.locator, finalize: false },
   })
   const exposures = policy.exposures.map(({ name }) => name).join(', ')
-  story.step(`Policy ${policy.locator} is applied for: ${exposures}`)
+  story.step(`Policy ${policy.locator} is created as a draft: ${exposures}`)
   await agent.post('/policy/{policyLocator}/finalize', of(policy.locator))
   return policy.locator
 }
@@ -125,7 +127,7 @@ async function reject(agent: BinderyClient, story: Story, policy: WorkedPolicy):
     (error: unknown) => (error instanceof BinderyError ? String(error.status) : String(error)),
   )
   story.step(`Policy ${locator} cannot be issued, and is discarded`)
-  story.text('answer to issue', refusal, '409')
+  story.text('response to issue', refusal, '409')
   await agent.post('/policy/{policyLocator}/discard', of(locator))
 }
 
@@ -138,7 +140,7 @@ async function tellEvents(story: Story, receiver: Receiver, locator: string): Pr
   await receiver.waitUntil(() => missing().length === 0, 30_000)
   story.step('Events delivered to the webhook, signed')
   for (const type of new Set(aboutIt().map(event => event.type))) story.detail(type)
-  story.text('events that did not come', missing().join(', ') || 'none', 'none')
+  story.text('events that did not arrive', missing().join(', ') || 'none', 'none')
   story.text('wrong signatures', String(receiver.refused), '0')
 }
 
@@ -161,7 +163,7 @@ async function demonstrate(): Promise<boolean> {
   }
   console.log(
     story.wrong === 0
-      ? `\nAll ${story.compared} figures are right.`
+      ? `\nAll ${story.compared} figures are correct.`
       : `\n${story.wrong} of ${story.compared} figures are WRONG.`,
   )
   return story.wrong === 0

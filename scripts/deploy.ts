@@ -43,13 +43,13 @@ import { databaseAtProvider, databasesMade, remoteTarget, toolFor } from './wran
 import { configFile, environmentConfig, joinedConfig, writeConfig } from './write-config.ts'
 
 const USAGE = `npm run deploy -- --environment production --domain example.com --location weur
-                               a new environment; --jurisdiction eu|us|fedramp in the place of --location
-                               wnam|enam|weur|eeur|apac|oc; --databases N for tenants, 4 by default
+                               a new environment; --jurisdiction eu|us|fedramp instead of --location
+                               wnam|enam|weur|eeur|apac|oc; --databases N: databases for tenants, default 4
 npm run deploy -- --environment production
-                               the same again, with the code of this checkout
-npm run deploy                 the same, where the checkout knows one environment only
-  --gradual                    moves 10, 50 and 100 % of the requests to the new code, and back when it does not answer
-  --dry-run                    shows what would be made, and makes nothing`
+                               deploys the code of this checkout to it again
+npm run deploy                 the same, if the checkout has only one environment
+  --gradual                    moves 10, 50 and 100 % of the requests to the new code, and back if it does not respond
+  --dry-run                    shows the steps without carrying them out`
 
 const run = promisify(execFile)
 const say = (line: string): void => console.log(`deploy: ${line}`)
@@ -69,19 +69,25 @@ function chosenEnvironment(options: Options): Environment {
   const names = environmentNames()
   const name = options.environment ?? (names.length === 1 ? names[0] : undefined)
   if (name === undefined)
-    throw new Misuse(`Which environment? This checkout knows ${names.join(', ') || 'none'}.\n\n${USAGE}`)
+    throw new Misuse(
+      `Choose an environment with --environment. This checkout has ${names.join(', ') || 'none'}.\n\n${USAGE}`,
+    )
   requireEnvironmentName(name)
   const kept = findEnvironment(name)
   const domain = options.domain ?? kept?.domain
   const asked = placeOfOptions(options)
   if (!domain || !/^(?:[a-z0-9-]+\.)+[a-z]{2,}$/.test(domain))
-    throw new Misuse(`A new environment needs --domain: one of yours, at which it answers.\n\n${USAGE}`)
+    throw new Misuse(
+      `A new environment needs --domain: a domain of yours under which it will be reachable.\n\n${USAGE}`,
+    )
   if (kept && (domain !== kept.domain || (asked !== '' && asked !== kept.place)))
     throw new Misuse(
-      `${name} answers at ${kept.domain} and lies in '${kept.place}'; neither can change. Make another environment.`,
+      `${name} is served at ${kept.domain} and its data is in '${kept.place}'. Neither can change. Create another environment.`,
     )
   if (!kept && asked === '')
-    throw new Misuse(`Where is the data of ${name} to lie? Give --location or --jurisdiction.\n\n${USAGE}`)
+    throw new Misuse(
+      `Where should the data of ${name} be stored? Give --location or --jurisdiction.\n\n${USAGE}`,
+    )
   return kept ?? { name, domain, place: asked }
 }
 
@@ -133,7 +139,7 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
       },
     },
     {
-      name: 'the control database is that of this environment',
+      name: 'check that the control database belongs to this environment',
       async carryOut() {
         await claimControl(control, { environment: name, domain: chosen.domain })
       },
@@ -146,9 +152,7 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
         await verifySecrets(control, secrets, source)
         const missing = SECRET_NAMES.filter(secret => !secrets[secret])
         if (missing.length > 0)
-          throw new Error(
-            `${missing.join(' and ')} missing from ${source}; bring that file from where its copy is kept.`,
-          )
+          throw new Error(`${missing.join(' and ')} missing from ${source}. Restore that file from its copy.`)
       },
     },
     ...needs.buckets.map(bucket =>
@@ -174,13 +178,13 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
       },
     },
     {
-      name: 'migrations of every database, by the Worker that serves',
+      name: 'migrations of every database, by the deployed Worker',
       carryOut: async () => {
         const script = ['scripts/migrate.ts', '--needed', '--environment', name]
         const { status } = spawnSync(process.execPath, script, { stdio: 'inherit' })
         if (status === SOME_ARE_BEHIND)
-          say('tenants whose database is behind answer 503 until it is migrated; all others go on')
-        else if (status !== 0) throw new Error('npm run migrate failed; what it says is above.')
+          say('requests for tenants whose database is not migrated yet get 503; all other tenants are served')
+        else if (status !== 0) throw new Error('npm run migrate failed. See its output above.')
       },
     },
     { name: 'administration account', carryOut: () => administrator(current) },
@@ -193,18 +197,18 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
         await deployWorker(current, gradual)
       },
     },
-    { name: `answers at https://${apiHost(chosen)}/ready`, carryOut: () => answers(chosen) },
+    { name: `response from https://${apiHost(chosen)}/ready`, carryOut: () => answers(chosen) },
     {
-      name: 'tenants have no amounts in former minor units',
+      name: 'check that no tenant has amounts in former minor units',
       carryOut: () =>
         checkFormerUnits(control, () => openStores(readSettings(process.env, {}).dataFolder, current)),
     },
     {
-      name: 'moves of tables that this code is ready for are noted',
+      name: 'note the moves of tables that this code supports',
       carryOut: () => noteReadyMoves(control, () => servingVersion(tool)),
     },
     {
-      name: 'migrations of databases that it did not have before',
+      name: 'migrations of databases that the former Worker did not have',
       async carryOut() {
         const isDone = await awaitUpgrades(control, say, { isNeeded: true, withNew: true }).catch(
           (problem: unknown) => {
@@ -213,7 +217,8 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
             return true
           },
         )
-        if (!isDone) throw new Error('The Worker has not begun within three minutes; look at its log.')
+        if (!isDone)
+          throw new Error('The Worker did not start the migrations within three minutes. See its log.')
       },
     },
   ]
@@ -283,7 +288,7 @@ async function answers(environment: Environment): Promise<void> {
     if (await isReady(environment)) return
     await sleep(5_000)
   }
-  throw new Error(`https://${apiHost(environment)}/ready did not answer 200 within five minutes.`)
+  throw new Error(`https://${apiHost(environment)}/ready did not respond with 200 within five minutes.`)
 }
 
 /** Shows each step and builds the Worker. Changes nothing, here or at the provider. */
@@ -292,10 +297,10 @@ const showWhatWouldBeMade = (environment: Environment, choices: Choices): Promis
     const tool = toolFor(environment, build)
     const isSignedIn = await provider(tool).isSignedIn()
     const all = steps(environment, choices, build)
-    if (!isSignedIn) say('not signed in with the provider, so what it has is not known: everything is listed')
+    if (!isSignedIn) say('not signed in to the provider, so its resources are unknown: all steps are listed')
     await listSteps(isSignedIn ? all : all.map(({ isDone: _, ...step }) => step), say)
     await tool('deploy', '--dry-run', '--outdir', join(build, 'dist'))
-    say('the Worker can be built; nothing was changed')
+    say('the Worker builds; nothing was changed')
   })
 
 async function main(): Promise<void> {
@@ -310,21 +315,22 @@ async function main(): Promise<void> {
     },
   })
   if (!/^[1-9]\d{0,3}$/.test(values.databases))
-    throw new Misuse(`--databases is a number from 1.\n\n${USAGE}`)
+    throw new Misuse(`--databases must be a number from 1 to 9999.\n\n${USAGE}`)
   const environment = chosenEnvironment(values)
   const choices = { databases: Number(values.databases), gradual: values.gradual }
   if (values['dry-run']) return showWhatWouldBeMade(environment, choices)
   writeConfig(environment)
   if (!(await provider(toolFor(environment)).isSignedIn()))
-    throw new Misuse('Sign in with the provider first: npx wrangler login, or set CLOUDFLARE_API_TOKEN.')
+    throw new Misuse('Sign in to the provider first: run npx wrangler login, or set CLOUDFLARE_API_TOKEN.')
   await carryOut(steps(environment, choices), say)
   say(
-    `https://${apiHost(environment)} serves; next: npm run tenant -- create NAME --environment ${environment.name}`,
+    `https://${apiHost(environment)} is ready; next: npm run tenant -- create NAME --environment ${environment.name}`,
   )
 }
 
 await main().catch((error: unknown) => {
   console.error(`deploy: ${error instanceof Error ? error.message : String(error)}`)
-  if (!isMisused(error)) console.error('deploy: what was done is kept; run the same command again to go on.')
+  if (!isMisused(error))
+    console.error('deploy: completed steps are kept; run the same command again to continue.')
   process.exitCode = 1
 })

@@ -40,7 +40,7 @@ export const nameAtProvider = (environment: string, what?: string): string =>
 export function requireEnvironmentName(name: string): void {
   if (/^[a-z][a-z0-9-]{0,19}$/.test(name) && name !== 'local') return
   throw new Misuse(
-    `'${name}' cannot name an environment: lower-case letters, digits and hyphens, at most 20 characters; 'local' means this machine.`,
+    `'${name}' is not a valid name for an environment. Use at most 20 lower-case letters, digits and hyphens; 'local' is reserved for this machine.`,
   )
 }
 
@@ -59,7 +59,7 @@ export function findEnvironment(name: string): Environment | undefined {
   if (!existsSync(file)) return undefined
   const { domain, place, controlId } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Environment>
   if (!domain || !isPlace(place ?? '?'))
-    throw new Error(`${file} must have a domain, and a place or an empty text.`)
+    throw new Error(`${file} must have a domain, and a place or an empty string.`)
   return { name, domain, place: place!, controlId }
 }
 
@@ -69,7 +69,7 @@ export function environmentNamed(name: string): Environment {
   if (found) return found
   const names = environmentNames()
   throw new Misuse(
-    `${FOLDER}/ has no environment '${name}'; ${names.length === 0 ? 'there is none: npm run deploy makes one' : `there are ${names.join(', ')}`}.`,
+    `${FOLDER}/ has no environment '${name}'; ${names.length === 0 ? 'there is none yet, create one with npm run deploy' : `there are ${names.join(', ')}`}.`,
   )
 }
 

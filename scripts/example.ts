@@ -66,7 +66,7 @@ export async function deployTestTenant(
   const { success, logfile, tenantName, hostname, tenantLocator } = await administration.call<
     DeployedExample & { success: boolean; logfile: string }
   >('POST', '/configuration/deployTest', form)
-  if (!success) throw new Error(`The configuration was refused:\n${logfile}`)
+  if (!success) throw new Error(`The configuration was rejected:\n${logfile}`)
   return { tenantName, hostname, tenantLocator }
 }
 

@@ -84,7 +84,9 @@ async function useOf(databases: readonly MigrationTarget[]): Promise<Use> {
   let use: Use = 'none'
   for (const { name, query } of databases) {
     const [row] = await query(USE).catch((problem: unknown) => {
-      throw new Error(`${name} could not be asked for its currencies: ${String(problem)}`, { cause: problem })
+      throw new Error(`${name} could not be checked for its currencies: ${String(problem)}`, {
+        cause: problem,
+      })
     })
     if (row?.has_amounts) return 'amounts'
     if (row?.is_configured) use = 'configured'
@@ -96,4 +98,4 @@ const clearing = (locators: readonly string[]): string =>
   `update tenant set former_units = null where locator in (${locators.map(locator => `'${locator}'`).join(', ')})`
 
 const refusal = (names: readonly string[]): string =>
-  `These tenants have amounts in the minor units of an earlier release, in which their currency had no decimals, and this release would read them a hundred times too low (IQD: a thousand times): ${names.join(', ')}. Export each with the earlier release (bindery export) and suspend it there (npm run tenant -- suspend NAME), then run this again and import it into a new tenant (bindery import). If a tenant holds no money, npm run tenant -- units NAME serves it as it is. docs/operate.md, Upgrades, has the steps.`
+  `These tenants have amounts in the minor units of an earlier release, in which their currency had no decimals, and this release would read them a hundred times too low (IQD: a thousand times): ${names.join(', ')}. Export each with the earlier release (bindery export) and suspend it there (npm run tenant -- suspend NAME). Then run this command again and import the export into a new tenant (bindery import). If a tenant has no amounts, npm run tenant -- units NAME serves it unchanged. The section Upgrades of docs/operate.md has the steps.`

@@ -56,7 +56,7 @@ export function databaseFile(dataFolder: string, id: string): string {
 export const controlFile = (dataFolder: string): string =>
   databaseFile(dataFolder, controlId(readFileSync('wrangler.toml', 'utf8')))
 
-const BRING_BACK = 'Bring the whole data folder back from a copy (docs/local.md)'
+const BRING_BACK = 'Restore the whole data folder from a copy (docs/local.md)'
 
 /**
  * Throws if the control database is missing and tenant databases exist. With an empty one in its place, their owners would be
@@ -68,7 +68,7 @@ function requireControl(dataFolder: string): void {
   const others = readdirSync(dirname(file)).filter(name => /^[0-9a-f]{64}\.sqlite$/.test(name))
   if (others.length > 0)
     throw new Error(
-      `The control database is missing, and the databases of tenants are there: ${file}. ${BRING_BACK}, or set BINDERY_DATA to another folder to start over.`,
+      `The control database is missing, but there are databases of tenants: ${file}. ${BRING_BACK}, or set BINDERY_DATA to another folder to start over.`,
     )
 }
 
@@ -85,7 +85,7 @@ async function requireClaimed(dataFolder: string, control: MigrationTarget): Pro
     const id = ids.get(String(binding))
     if (id === undefined || existsSync(databaseFile(dataFolder, id))) continue
     throw new Error(
-      `The database ${binding} of the tenant '${name}' is missing: ${databaseFile(dataFolder, id)}. ${BRING_BACK}, or give the tenant up: npm run tenant -- delete ${name}`,
+      `The database ${binding} of the tenant '${name}' is missing: ${databaseFile(dataFolder, id)}. ${BRING_BACK}, or delete the tenant: npm run tenant -- delete ${name}`,
     )
   }
 }

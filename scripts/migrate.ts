@@ -42,7 +42,7 @@ async function migrateLocal(): Promise<void> {
 
 async function migrateAtProvider(environment: Environment, isNeeded: boolean): Promise<void> {
   if (!environment.controlId)
-    throw new Error(`${environment.name} has no control database yet: npm run deploy makes it.`)
+    throw new Error(`${environment.name} has no control database yet. Run npm run deploy to create it.`)
   writeConfig(environment)
   const tool = toolFor(environment)
   const control = remoteTarget(tool, 'CONTROL')
@@ -51,8 +51,8 @@ async function migrateAtProvider(environment: Environment, isNeeded: boolean): P
   await checkFormerUnits(control, () => openStores(dataFolder, environment), { isServed: true })
   await announceMigrations(control, () => servingVersion(tool))
   if (await awaitUpgrades(control, say, { isNeeded }))
-    say(isNeeded ? 'all databases have what this code needs' : 'all databases are up to date')
-  else say('the Worker that is deployed does not migrate databases; the next one will')
+    say(isNeeded ? 'all databases have the migrations that this code needs' : 'all databases are up to date')
+  else say('the deployed Worker does not migrate databases; the next one will')
 }
 
 function tellOfControl(applied: readonly string[]): void {
@@ -65,7 +65,5 @@ await main().catch((error: unknown) => {
   process.exitCode = isPartial ? SOME_ARE_BEHIND : 1
   console.error(`migrate: ${error instanceof Error ? error.message : String(error)}`)
   if (isMisused(error)) return
-  console.error(
-    'migrate: databases that were finished keep what they have; run the same command again to go on.',
-  )
+  console.error('migrate: finished databases stay migrated; run the same command again to continue.')
 })

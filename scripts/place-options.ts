@@ -14,12 +14,12 @@ export type PlaceValues = { readonly jurisdiction?: string; readonly location?: 
 export function placeOfOptions(values: PlaceValues): Place {
   const { jurisdiction, location } = values
   if (jurisdiction !== undefined && location !== undefined)
-    throw new Misuse('A jurisdiction says where data may be; leave --location out.')
+    throw new Misuse('A jurisdiction already determines where data may be. Omit --location.')
   const known: readonly string[] = jurisdiction === undefined ? LOCATIONS : JURISDICTIONS
   const place = jurisdiction ?? location ?? ''
   if (place !== '' && !known.includes(place))
     throw new Misuse(
-      `'${place}' is no ${jurisdiction === undefined ? 'location' : 'jurisdiction'}; there are ${known.join(', ')}.`,
+      `'${place}' is not a known ${jurisdiction === undefined ? 'location' : 'jurisdiction'}. Known ones are ${known.join(', ')}.`,
     )
   return place as Place
 }

@@ -67,9 +67,7 @@ export async function startPluginRunner(
         if (started.pid !== undefined) signalGroup(started.pid, 'SIGKILL')
         child = undefined
         if (listening === undefined && port === 0)
-          return fails(
-            new Error(`The plugin runner did not start (${code ?? signal}); the log above says why.`),
-          )
+          return fails(new Error(`The plugin runner did not start (${code ?? signal}). See the log above.`))
         if (isStopped) return
         wait = performance.now() - began > SETTLED_MS ? SHORTEST_WAIT_MS : Math.min(wait * 2, LONGEST_WAIT_MS)
         await sleep(wait)

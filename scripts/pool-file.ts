@@ -49,7 +49,7 @@ export function parsePool(text: string): PoolDatabase[] {
         section.match(new RegExp(`^${key} = "([^"]*)"`, 'm'))?.[1]
       const [binding, databaseName, databaseId] = ['binding', 'database_name', 'database_id'].map(value)
       if (!binding || !databaseName || !databaseId)
-        throw new Error(`${POOL_FILE} has an entry that is not complete:\n${section.trim()}`)
+        throw new Error(`${POOL_FILE} has an incomplete entry:\n${section.trim()}`)
       return {
         binding,
         databaseName,
@@ -62,7 +62,7 @@ export function parsePool(text: string): PoolDatabase[] {
 /** Reads the place from the name, so that no second list of places can disagree with it. */
 function placeOf(databaseName: string): Place {
   const place = databaseName.match(/-\d+-([a-z]+)$/)?.[1] ?? ''
-  if (!isPlace(place)) throw new Error(`${POOL_FILE}: '${place}' in ${databaseName} is no place.`)
+  if (!isPlace(place)) throw new Error(`${POOL_FILE}: '${place}' in ${databaseName} is not a place.`)
   return place
 }
 

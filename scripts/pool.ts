@@ -14,11 +14,11 @@ import { registerNew } from './upgrades.ts'
 import { databaseAtProvider, databasesMade, remoteTarget, toolFor } from './wrangler.ts'
 import { writeConfig } from './write-config.ts'
 
-const USAGE = `npm run pool -- grow N    N more databases for tenants
+const USAGE = `npm run pool -- grow N    adds N databases for tenants
 
---jurisdiction eu|us|fedramp               of tenants whose data stays there
---location wnam|enam|weur|eeur|apac|oc     made near there, where there is room
---environment NAME                         of that environment at the provider; else of this machine (BINDERY_DATA)`
+--jurisdiction eu|us|fedramp               for tenants whose data must stay there
+--location wnam|enam|weur|eeur|apac|oc     created near there, if there is capacity
+--environment NAME                         for that environment at the provider; default: this machine (BINDERY_DATA)`
 
 const say = (line: string): void => console.log(`pool: ${line}`)
 
@@ -37,7 +37,7 @@ async function makeRemote(environment: Environment, wanted: readonly PoolDatabas
   const make = async (): Promise<void> => {
     for (const { databaseName, place } of missing) {
       const databaseId = await databaseAtProvider(tool, databaseName, made, ...placeArguments(place))
-      if (!made.has(databaseName)) say(`${databaseName} is made`)
+      if (!made.has(databaseName)) say(`${databaseName} is created`)
       writePool(
         readPool(folder).map(other =>
           other.databaseName === databaseName ? { ...other, databaseId } : other,
@@ -63,7 +63,7 @@ function listWanted(
   const joined = [...listed, ...wanted.filter(({ binding }) => !known.has(binding))]
   if (joined.length > MOST_DATABASES)
     throw new Misuse(
-      `There would be ${joined.length} databases, and one Worker can have ${MOST_DATABASES}: make another cell, npm run deploy -- --environment NAME.`,
+      `There would be ${joined.length} databases, but one Worker can have only ${MOST_DATABASES}. Create another cell: npm run deploy -- --environment NAME.`,
     )
   writePool(joined, folder)
   return wanted
@@ -81,12 +81,12 @@ async function growHere(count: number, place: Place): Promise<void> {
   } finally {
     await databases.close()
   }
-  say(`${count} more databases are free${place && ` in ${place}`}`)
+  say(`${count} databases were added and are free${place && ` in ${place}`}`)
 }
 
 async function growAtProvider(count: number, place: Place, environment: Environment): Promise<void> {
   if (!environment.controlId)
-    throw new Error(`${environment.name} has no control database yet: npm run deploy makes it.`)
+    throw new Error(`${environment.name} has no control database yet. Run npm run deploy to create it.`)
   writeConfig(environment)
   const control = remoteTarget(toolFor(environment), 'CONTROL')
   await prepareControl(control)
@@ -95,8 +95,8 @@ async function growAtProvider(count: number, place: Place, environment: Environm
   await makeRemote(environment, wanted)
   writeConfig(environment)
   await registerNew(control, wanted)
-  say(`${count} more databases are made${place && ` in ${place}`}`)
-  say(`they are free after the next deploy: npm run deploy -- --environment ${environment.name}`)
+  say(`${count} databases were created${place && ` in ${place}`}`)
+  say(`they are free after the next deployment: npm run deploy -- --environment ${environment.name}`)
 }
 
 /** Grows the pool. In an environment, databases are created at its own place unless the options name another. */
@@ -119,6 +119,7 @@ async function main(): Promise<void> {
 
 await main().catch((error: unknown) => {
   console.error(`pool: ${error instanceof Error ? error.message : String(error)}`)
-  if (!isMisused(error)) console.error('pool: what was done is kept; run the same command again to go on.')
+  if (!isMisused(error))
+    console.error('pool: completed steps are kept; run the same command again to continue.')
   process.exitCode = 1
 })

@@ -18,7 +18,7 @@ export async function referenceModule(): Promise<string> {
 <link rel="icon" href="data:,">
 </head>
 <body>
-<noscript>The reference needs JavaScript. The document that it shows is at /openapi.json.</noscript>
+<noscript>The reference needs JavaScript. The OpenAPI document is at /openapi.json.</noscript>
 <div id="reference"></div>
 <script type="module">${script}</script>
 </body>

@@ -47,7 +47,7 @@ export async function endStaleService(dataFolder: string): Promise<boolean> {
   if (!noted) return false
   if (commandOf(noted.launcher).includes('start.ts'))
     throw new Error(
-      `Bindery runs on ${dataFolder} already: process ${noted.launcher}, http://localhost:${noted.port}. Stop it first, or set BINDERY_DATA to another folder.`,
+      `Bindery is already running on ${dataFolder}: process ${noted.launcher}, http://localhost:${noted.port}. Stop it first, or set BINDERY_DATA to another folder.`,
     )
   // Process ids are reused, so a process is only ended if its command line shows that it is ours.
   const ours = commandOf(noted.group).includes(resolve(dataFolder))
@@ -63,7 +63,7 @@ export function checkPort(port: number): Promise<void> {
     probe.once('error', () =>
       fail(
         new Error(
-          `Port ${port} is in use by another program. Stop that, or choose another port: PORT=${port + 1} npm start`,
+          `Port ${port} is in use by another program. Stop that program, or choose another port: PORT=${port + 1} npm start`,
         ),
       ),
     )
@@ -141,7 +141,7 @@ export async function waitForHealth(service: Service, say: (line: string) => voi
   let saidAt = 0
   for (const start = performance.now(); ; await sleep(100)) {
     if (endedWith !== undefined)
-      throw new Error(`The service ended (exit code ${endedWith}) before it answered.`)
+      throw new Error(`The service exited (code ${endedWith}) before it responded.`)
     const response = await fetch(`${service.origin}/health`, {
       signal: AbortSignal.timeout(SAY_EVERY_MS),
     }).catch(() => undefined)
@@ -149,7 +149,7 @@ export async function waitForHealth(service: Service, say: (line: string) => voi
     const waited = performance.now() - start
     if (waited > LONGEST_START_MS)
       throw new Error(
-        `${service.origin}/health did not answer 200 within ${LONGEST_START_MS / 60_000} minutes.`,
+        `${service.origin}/health did not respond with 200 within ${LONGEST_START_MS / 60_000} minutes.`,
       )
     if (waited - saidAt < SAY_EVERY_MS) continue
     saidAt = waited

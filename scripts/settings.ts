@@ -42,7 +42,7 @@ export function readSettings(environment: Variables, secrets: Variables): Settin
   const portText = value('PORT') ?? '8787'
   const port = Number(portText)
   if (!/^\d+$/.test(portText) || port < 1 || port > 65_535)
-    throw new Error(`PORT is a number from 1 to 65535, not '${portText}'.`)
+    throw new Error(`PORT must be a number from 1 to 65535, not '${portText}'.`)
   return {
     port,
     dataFolder: value('BINDERY_DATA') ?? './data',

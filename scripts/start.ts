@@ -31,17 +31,17 @@ async function prepareFiles(): Promise<Settings> {
   if (added.length > 0) say(`${SECRETS_FILE} has a new random ${added.join(' and ')}`)
   const settings = readSettings(process.env, readSecrets())
   prepareDataFolder(settings.dataFolder)
-  if (await endStaleService(settings.dataFolder)) say('ended a service that a crash had left running')
+  if (await endStaleService(settings.dataFolder)) say('stopped a service that was left running after a crash')
   await checkPort(settings.port)
   writeConfig()
   await refreshGenerated()
-  say(`${CONFIG_FILE} is written; data is kept in ${settings.dataFolder}`)
+  say(`${CONFIG_FILE} is written; data is stored in ${settings.dataFolder}`)
   return settings
 }
 
 /** Creates and migrates the databases, and prepares the administration account. */
 async function prepareStores(settings: Settings, firstStart: boolean): Promise<Administrator> {
-  say(firstStart ? 'making the databases' : 'checking the databases')
+  say(firstStart ? 'creating the databases' : 'checking the databases')
   const databases = openLocalDatabases(settings.dataFolder)
   try {
     const applied = await prepareLocalDatabases(databases, progressBar(say))
@@ -91,11 +91,11 @@ Bindery answers on ${service.origin}
   Example tenant           ${example.hostname} (${example.tenantName}), from examples/motor
   Tenant user              ${username}, password ${password}
 
-Lines to paste (sign in; make a policyholder; make a policy):
+Commands to paste (sign in; create a policyholder; create a policy):
 
 ${lines.join('\n\n')}
 
-\`npm run demo\` walks a policy from policyholder to issue. Ctrl+C stops the service; the data stays.
+\`npm run demo\` takes a policy from the policyholder to the issue. Press Ctrl+C to stop the service; the data is kept.
 `)
 }
 
@@ -128,7 +128,7 @@ async function start(): Promise<number> {
   }, 60_000)
   const code = await service.ended
   clearInterval(everyMinute)
-  if (!stopping) say(`the service ended by itself (exit code ${code})`)
+  if (!stopping) say(`the service exited unexpectedly (code ${code})`)
   return stopping ? 0 : code
 }
 

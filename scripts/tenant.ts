@@ -42,17 +42,17 @@ import { writeConfig } from './write-config.ts'
 const USAGE = `npm run tenant -- list
 npm run tenant -- create NAME [--type test|production] [--jurisdiction J | --location L]
 npm run tenant -- show NAME
-npm run tenant -- shards NAME N       gives it N databases in all, over which new policyholders are spread
-npm run tenant -- migrate NAME        migrates its databases before those of others
-npm run tenant -- suspend NAME [--reason TEXT]   answers every call 503, stops timers and deliveries
+npm run tenant -- shards NAME N       spreads new policyholders over N databases in total
+npm run tenant -- migrate NAME        migrates its databases before those of other tenants
+npm run tenant -- suspend NAME [--reason TEXT]   responds to every call with 503; stops timers and deliveries
 npm run tenant -- resume NAME
-npm run tenant -- restore NAME --to TIME         brings its databases back to 2026-11-21T08:00:00Z
+npm run tenant -- restore NAME --to TIME         restores its databases to a time such as 2026-11-21T08:00:00Z
 npm run tenant -- move NAME --to ENVIRONMENT     moves it with its databases and files
-npm run tenant -- units NAME [--yes]             serves it though its amounts may be in former minor units
+npm run tenant -- units NAME [--yes]             serves it although its amounts may be in former minor units
 npm run tenant -- quota NAME [databaseBytes=N] [configurationBytes=N]
 npm run tenant -- delete NAME [--yes]
 
-With --environment NAME these work on an environment at the provider, else on this machine (BINDERY_DATA).`
+With --environment NAME, these commands act on an environment at the provider; otherwise on this machine (BINDERY_DATA).`
 
 const OPTIONS = {
   ...PLACE_OPTIONS,
@@ -71,7 +71,7 @@ const isType = (type: string): type is 'test' | 'production' => type === 'test' 
 /** Returns the tenant of that name from the control database. Throws if there is none. */
 async function tenantNamed(env: Env, name: string): Promise<Tenant> {
   const tenant = await readTenant(env, { name }, noCalls())
-  if (!tenant) throw new Error(`There is no tenant '${name}'; npm run tenant -- list shows all.`)
+  if (!tenant) throw new Error(`There is no tenant '${name}'. To list all tenants: npm run tenant -- list.`)
   return tenant
 }
 
@@ -90,7 +90,7 @@ function factsOf(tenant: Tenant): [label: string, value: string][] {
     ['clock', clockOffsetMs > 0 ? `${(clockOffsetMs / HOUR_MS).toFixed(1)} hours ahead` : undefined],
     ['quotas', quotas && JSON.stringify(quotas)],
     ['origins', allowedOrigins?.join(' ')],
-    ['agents', agentsAreAllowed(tenant) ? 'may come' : 'are kept out'],
+    ['agents', agentsAreAllowed(tenant) ? 'are allowed' : 'are not allowed'],
   ]
   return facts.filter((fact): fact is [string, string] => fact[1] !== undefined)
 }
@@ -100,7 +100,7 @@ type Command = (env: Env, name: string, rest: readonly string[], values: Values)
 const COMMANDS: Readonly<Record<string, Command>> = {
   async create(env, name, _, values) {
     if (!isType(values.type))
-      throw new Error(`A tenant is of the type test or production, not '${values.type}'.`)
+      throw new Error(`The type of a tenant must be test or production, not '${values.type}'.`)
     const place = placeOfOptions(values)
     const environment = environmentOf(values.environment)
     const wanted = { name, type: values.type, ...(place !== '' && { place }) }
@@ -127,14 +127,16 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       if (problem) console.log(`${'problem'.padEnd(14)}${shards[shard]}: ${problem}`)
   },
   async shards(env, name, [shards = '']) {
-    if (!/^\d{1,2}$/.test(shards)) throw new Error(`How many databases is '${name}' to have?\n\n${USAGE}`)
+    if (!/^\d{1,2}$/.test(shards)) throw new Error(`Give the number of databases for '${name}'.\n\n${USAGE}`)
     const tenant = await addShards(env, name, Number(shards))
     say(`${name} has ${tenant.shards.length} databases`)
     if (!hasNewShards(tenant)) return
-    say(`waiting ${SHARDS_KNOWN_AFTER_MS / 1_000} s until the whole service knows; cut off, run this again`)
+    say(
+      `waiting ${SHARDS_KNOWN_AFTER_MS / 1_000} s until the whole service knows them; if interrupted, run this again`,
+    )
     await sleep(SHARDS_KNOWN_AFTER_MS)
     await openNewShards(env, name)
-    say('filled; new policyholders come into all of them within 10 s')
+    say('the new databases are ready; new policyholders are spread over all databases within 10 s')
   },
   async migrate(env, name) {
     const { shards } = await tenantNamed(env, name)
@@ -143,11 +145,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   async suspend(env, name, _, { reason }) {
     await suspend(env, name, reason, say)
-    say(`npm run tenant -- resume ${name} serves it again`)
+    say(`npm run tenant -- resume ${name} resumes it`)
   },
   async resume(env, name) {
     await resumeTenant(env, name)
-    say(`${name} is served again within 5 s; what fell due meanwhile follows within two minutes`)
+    say(`${name} is served again within 5 s; timers that fell due in the meantime run within two minutes`)
   },
   async restore(env, name, _, { to, environment: environmentName }) {
     const environment = requireProvider('restore', environmentName)
@@ -169,15 +171,17 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   async quota(env, name, rest) {
     const quotas = readQuotas(rest)
     await setQuotas(env, name, quotas)
-    say(`${name} has the quotas ${JSON.stringify(quotas)}; all others are the defaults`)
+    say(`${name} has the quotas ${JSON.stringify(quotas)}; all other quotas have their defaults`)
   },
   async units(env, name, _, { yes }) {
     await tenantNamed(env, name)
-    const what = `If ${name} has amounts from before an upgrade that changed the decimals of its currency, they are then read a hundred times too low or more.`
+    const what = `If ${name} has amounts from before an upgrade that changed the decimals of its currency, they will be read as a hundredth or less of their value.`
     if (!yes && !(await confirmed(what, name))) throw new Error('Nothing was changed.')
     const { suspension } = await acceptUnits(env, name)
     say(
-      suspension ? `${name} stays suspended: ${suspension.reason}` : `${name} is served as it is, within 5 s`,
+      suspension
+        ? `${name} stays suspended: ${suspension.reason}`
+        : `${name} is served unchanged, within 5 s`,
     )
   },
   async delete(env, name, _, { yes }) {
@@ -185,7 +189,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     const what = `This deletes the ${type} tenant ${name} with all data in ${shards.length === 1 ? 'its database' : `its ${shards.length} databases`}.`
     if (!yes && !(await confirmed(what, name))) throw new Error('Nothing was deleted.')
     await deleteTenant(env, name)
-    say(`${name} is deleted; its databases are wiped and then free again`)
+    say(`${name} is deleted; its databases are wiped, and then are free again`)
   },
 }
 
@@ -198,9 +202,9 @@ async function otherCells({ name, domain }: Environment, place: Place): Promise<
     const [row] = await remoteTarget(toolFor(other), 'CONTROL').query(
       `select count(*) as free from pool_database where state = 'free' and migration <> '' and place = '${place}'`,
     )
-    if (Number(row?.free) > 0) lines.push(`--environment ${other.name} has ${row?.free} free there`)
+    if (Number(row?.free) > 0) lines.push(`--environment ${other.name} has ${row?.free} free databases there`)
   }
-  return lines.join('\n') || 'No other environment of this domain has one there.'
+  return lines.join('\n') || 'No other environment of this domain has a free database there.'
 }
 
 const environmentOf = (name: string | undefined): Environment | undefined =>
@@ -209,7 +213,7 @@ const environmentOf = (name: string | undefined): Environment | undefined =>
 /** Returns the environment. Local databases have no bookmarks, and there is no other environment to move to. */
 function requireProvider(command: string, name: string | undefined): Environment {
   const environment = environmentOf(name)
-  if (!environment) throw new Misuse(`'${command}' works at the provider only: add --environment NAME.`)
+  if (!environment) throw new Misuse(`'${command}' only works at the provider. Add --environment NAME.`)
   writeConfig(environment)
   return environment
 }

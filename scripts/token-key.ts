@@ -13,8 +13,8 @@ export const newTokenKeys = (): string => JSON.stringify({ keys: [newTokenKey()]
 if (import.meta.main) {
   console.log(JSON.stringify(newTokenKey()))
   console.error(`
-This key is secret. In three steps it takes the place of another, and no session ends:
-  1. add it to TOKEN_KEYS ({"keys":[…]}) behind the others, and deploy: from now on its tokens are known
-  2. move it to the front, and deploy: from now on it signs
-  3. an hour later, when the last token of the old key has ended, take the old one out, and deploy`)
+This key is secret. It replaces another key in three steps, without ending a session:
+  1. add it to TOKEN_KEYS ({"keys":[…]}) after the others, and deploy: from now on its tokens are accepted
+  2. move it to the front, and deploy: from now on it signs tokens
+  3. an hour later, when the last token of the old key has expired, remove the old key, and deploy`)
 }

@@ -57,7 +57,7 @@ export async function announceable(
   if (!held) return migrations
   if (required >= held.name)
     throw new Error(
-      `This code needs the migration ${required}, and the release that serves is not known to be ready for the move ${held.name}. Deploy the release that brought ${held.name} first, and then this one.`,
+      `This code needs the migration ${required}, but the deployed release is not known to support the move ${held.name}. First deploy the release that introduced ${held.name}, and then this one.`,
     )
   return migrations.slice(0, migrations.indexOf(held))
 }
@@ -154,7 +154,7 @@ export async function awaitUpgrades(
       return true
     }
     if (problems.length >= MOST_FAILURES && underWay === 0)
-      throw new Error(`${failures.join('\n')}\nAfter so many no further one is begun.`)
+      throw new Error(`${failures.join('\n')}\nAfter this many failures, no further migration is started.`)
     if (done !== lastDone || underWay > 0) idleMs = 0
     if (idleMs >= MOST_IDLE_MS) return false
     lastDone = done

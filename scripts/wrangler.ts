@@ -44,7 +44,7 @@ type Outcome = { results?: Record<string, unknown>[]; success?: boolean }
 /** Parses the response of a command with --json. Lines before the JSON are notices. */
 export function jsonOf<Value>(output: string): Value {
   const start = output.search(/^[[{]/m)
-  if (start < 0) throw new Error(`wrangler answered no JSON:\n${output}`)
+  if (start < 0) throw new Error(`wrangler did not print JSON:\n${output}`)
   return JSON.parse(output.slice(start)) as Value
 }
 
@@ -66,7 +66,7 @@ export async function databaseAtProvider(
   const output = await tool('d1', 'create', name, ...options)
   // The tool prints lines to add to a configuration.
   const id = output.match(/"?database_id"?\s*[:=]\s*"([^"]+)"/)?.[1]
-  if (!id) throw new Error(`${name} was made, but the provider did not say its id; run this again.`)
+  if (!id) throw new Error(`${name} was created, but the provider did not return its id. Run this again.`)
   return id
 }
 

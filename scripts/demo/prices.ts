@@ -51,7 +51,7 @@ export function tellPrice(story: Story, price: Price, expected: WorkedPolicy['ex
   const recipients = price.commissions.map(({ recipient, amount }): [string, Amount] => [recipient, amount])
   tellNamed(story, 'commission of', Object.fromEntries(recipients), expected.commissions)
   story.amount('commissions', price.grossCommissions, expected.grossCommissions)
-  story.amount('to pay', price.totalDue, expected.total)
+  story.amount('total due', price.totalDue, expected.total)
 }
 
 const named = (items: { name: string; amount: Amount }[]): Record<string, Amount> =>

@@ -20,7 +20,7 @@ export function newStory(print: (line: string) => void): Story {
   const compare = (label: string, shown: string, wanted: string, right: boolean): void => {
     story.compared += 1
     if (!right) story.wrong += 1
-    print(`     ${label.padEnd(34)} ${shown.padStart(10)}${right ? '' : `   WRONG: it should be ${wanted}`}`)
+    print(`     ${label.padEnd(34)} ${shown.padStart(10)}${right ? '' : `   WRONG: expected ${wanted}`}`)
   }
   const story: Story = {
     wrong: 0,

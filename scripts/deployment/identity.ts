@@ -53,7 +53,7 @@ export async function claimControl(control: MigrationTarget, identity: Identity)
     `select count(*) as count from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like '_cf_%'`,
   )
   if (!names.has('migration') && Number(others?.count ?? 0) > 0)
-    throw new Error('the database holds tables of something else; choose another --environment.')
+    throw new Error('the database contains tables of another program. Choose another --environment.')
   if (names.has('deployment')) await refuseOther(control, identity)
   const applied = await migrate(control, await migrationFiles('control'))
   await refuseOther(control, identity)
@@ -68,7 +68,7 @@ async function refuseOther(control: MigrationTarget, { environment, domain }: Id
   const row = await identityRow(control)
   if (!row || (row.environment === environment && row.domain === domain)) return
   throw new Error(
-    `the control database belongs to the environment ${row.environment} of ${row.domain}, not to ${environment} of ${domain}; nothing was changed.`,
+    `the control database belongs to the environment ${row.environment} of ${row.domain}, not to ${environment} of ${domain}. Nothing was changed.`,
   )
 }
 
@@ -91,13 +91,12 @@ export async function verifySecrets(
   const kept: string[] = []
   for (const name of CHECKED_SECRETS) {
     const value = secrets[name]
-    if (!value)
-      throw new Error(`${name} is missing from ${source}; bring that file from where its copy is kept.`)
+    if (!value) throw new Error(`${name} is missing from ${source}. Restore that file from its copy.`)
     const known = row?.[COLUMN[name] as 'pepper_check' | 'sealing_check'] ?? undefined
     const checks = checksOf(name, value)
     if (known !== undefined && !checks.includes(known.split(',')[0]!))
       throw new Error(
-        `${name} in ${source} is not the one that the data of this environment was written with; nothing was changed. Bring the right file from where its copy is kept.`,
+        `${name} in ${source} is not the one with which the data of this environment was written. Nothing was changed. Restore the right file from its copy.`,
       )
     if (checks.join() !== known) kept.push(`${COLUMN[name]} = ${text(checks.join())}`)
   }
@@ -117,7 +116,7 @@ export async function notedResources(control: MigrationTarget): Promise<Set<stri
 export async function noteResource(control: MigrationTarget, name: string, exists: boolean): Promise<void> {
   if (exists)
     throw new Error(
-      `${name} is there already and was not made by this deployment; choose another --environment, or remove it if nothing needs it.`,
+      `${name} already exists and was not created by this deployment. Choose another --environment, or remove it if nothing needs it.`,
     )
   await control.execute([
     `insert into deployment_resource (name, noted_at) values (${text(name)}, unixepoch() * 1000) on conflict do nothing`,

@@ -41,8 +41,8 @@ async function formerVersion(tool: Tool): Promise<string> {
   if (former !== undefined) return former
   throw new Error(
     versions.length === 0
-      ? 'nothing is deployed yet; deploy without --gradual first.'
-      : `requests are shared by ${versions.map(({ version_id: id, percentage }) => `${id} (${percentage} %)`).join(' and ')}; deploy without --gradual to settle it.`,
+      ? 'nothing is deployed yet. Deploy without --gradual first.'
+      : `requests are split between ${versions.map(({ version_id: id, percentage }) => `${id} (${percentage} %)`).join(' and ')}. Deploy without --gradual to send all requests to one version.`,
   )
 }
 
@@ -50,7 +50,7 @@ async function formerVersion(tool: Tool): Promise<string> {
 async function upload(tool: Tool, secretsFile: string): Promise<string> {
   const output = await tool('versions', 'upload', '--secrets-file', secretsFile)
   const id = output.match(/Version ID:\s*([0-9a-f-]{36})/)?.[1]
-  if (!id) throw new Error(`the provider named no version:\n${output}`)
+  if (!id) throw new Error(`the output of the provider names no version:\n${output}`)
   return id
 }
 
@@ -67,12 +67,14 @@ export async function rollOut(
   for (const share of SHARES) {
     const shares = share === 100 ? [`${fresh}@100`] : [`${fresh}@${share}`, `${former}@${100 - share}`]
     await tool('versions', 'deploy', ...shares, ...OBJECT_UPDATES, '--yes')
-    say(`${share} % of the requests have version ${fresh}`)
+    say(`${share} % of the requests go to version ${fresh}`)
     for (let look = 0; look < LOOKS; look += 1) {
       await sleep(pauseMs)
       if (await isReady()) continue
       await tool('versions', 'deploy', `${former}@100`, '--yes')
-      throw new Error(`version ${fresh} did not answer /ready; version ${former} has all requests again.`)
+      throw new Error(
+        `version ${fresh} did not respond to /ready. Version ${former} gets all requests again.`,
+      )
     }
   }
 }

@@ -16,7 +16,7 @@ export async function carryOut(steps: readonly Step[], say: Said): Promise<void>
   for (const step of steps) {
     try {
       if (await step.isDone?.()) {
-        say(`${step.name}: is there`)
+        say(`${step.name}: exists`)
         continue
       }
       await step.carryOut()
@@ -33,6 +33,6 @@ export async function carryOut(steps: readonly Step[], say: Said): Promise<void>
 export async function listSteps(steps: readonly Step[], say: Said): Promise<void> {
   for (const step of steps) {
     if (!step.isDone) say(`${step.name}: would be done`)
-    else say(`${step.name}: ${(await step.isDone()) ? 'is there' : 'would be made'}`)
+    else say(`${step.name}: ${(await step.isDone()) ? 'exists' : 'would be created'}`)
   }
 }

@@ -86,7 +86,9 @@ export async function moveTenant(from: Side, to: Side, name: string, say: Say): 
   }
   await changeTenant(from.env, tenant, { suspension, operation: null }, noCalls())
   await serve(to, admitted, say)
-  say(`npm run tenant -- delete ${name} --environment ${from.environment.name} removes what it leaves behind`)
+  say(
+    `npm run tenant -- delete ${name} --environment ${from.environment.name} removes its former databases and files`,
+  )
 }
 
 const moving = (direction: 'in' | 'out', { environment }: Side): TenantOperation => ({
@@ -127,13 +129,13 @@ async function requireNoOther(
   const operation = await operationOf(from.env, tenant)
   const isSame = operation?.kind === 'move' && operation.environment === to.environment.name
   if (operation && !isSame)
-    throw new Error(`A ${operation.kind} of ${tenant.name} is under way; finish it first.`)
+    throw new Error(`A ${operation.kind} of ${tenant.name} is in progress. Finish it first.`)
   if (arrived && !isSame) throw leftThere(to, tenant)
 }
 
 const leftThere = ({ environment: { name: there } }: Side, { name }: Tenant): Error =>
   new Error(
-    `${there} has ${name} from an earlier time; npm run tenant -- delete ${name} --environment ${there} removes it.`,
+    `${there} has ${name} from an earlier move. Remove it first: npm run tenant -- delete ${name} --environment ${there}.`,
   )
 
 /**
@@ -145,11 +147,11 @@ async function requireSecrets(from: Side, to: Side): Promise<void> {
   const file = secretsFile(to.environment.name)
   if (here.peppers.some(check => !there.peppers.includes(check)))
     throw new Error(
-      `Passwords of ${from.environment.name} would not fit: add its PASSWORD_PEPPER to that in ${file}, behind a comma, and deploy ${to.environment.name}.`,
+      `Passwords of ${from.environment.name} could not be verified there. Append its PASSWORD_PEPPER to the one in ${file}, after a comma, and deploy ${to.environment.name}.`,
     )
   if (here.keys.some(check => !there.keys.includes(check)))
     throw new Error(
-      `Sealed values of ${from.environment.name} would not open: add its SEALING_KEY to that in ${file}, between the first and the last (of one, K, make K,ADDED,K), and deploy ${to.environment.name}.`,
+      `Sealed values of ${from.environment.name} could not be decrypted there. Insert its SEALING_KEY into the one in ${file}, between the first and the last key (change a single key K to K,ADDED,K), and deploy ${to.environment.name}.`,
     )
 }
 
@@ -158,7 +160,7 @@ async function checksOf({ env, environment }: Side): Promise<{ peppers: string[]
   const [[row]] = await control.batch([control.build.select().from(deployments)])
   if (!row?.pepperCheck || !row.sealingCheck)
     throw new Error(
-      `${environment.name} does not know its secrets yet: npm run deploy notes check values of them.`,
+      `${environment.name} has no check values of its secrets yet. Run npm run deploy to note them.`,
     )
   return { peppers: row.pepperCheck.split(','), keys: row.sealingCheck.split(',') }
 }
@@ -173,7 +175,9 @@ async function requireRoom({ env, environment }: Side, { locator, name }: Tenant
       .where(and(eq(pool.state, 'returned'), eq(pool.formerTenant, locator))),
   ])
   if (rows.length > 0)
-    throw new Error(`${environment.name} is still wiping what ${name} left there; try again in some minutes.`)
+    throw new Error(
+      `${environment.name} is still wiping what ${name} left there. Try again in a few minutes.`,
+    )
 }
 
 /** Adds the tenant's row, suspended, with empty databases. Its tokens end. */

@@ -41,10 +41,10 @@ export type RestorePlace = {
 export function timeToRestore(text: string, at = Date.now()): number {
   const time = /^\d+$/.test(text) ? Number(text) : Date.parse(text)
   if (!Number.isFinite(time))
-    throw new Error(`'${text}' is no time; write it like 2026-11-21T08:00:00Z, or as epoch milliseconds.`)
-  if (time >= at) throw new Error(`${text} has not come yet.`)
+    throw new Error(`'${text}' is not a time. Write it as 2026-11-21T08:00:00Z, or as epoch milliseconds.`)
+  if (time >= at) throw new Error(`${text} is in the future.`)
   if (time < at - KEPT_MS)
-    throw new Error(`${text} is more than 30 days ago; the provider has no bookmarks of it.`)
+    throw new Error(`${text} is more than 30 days ago. The provider no longer has bookmarks of that time.`)
   return time
 }
 
@@ -120,7 +120,9 @@ async function noteAll(place: RestorePlace, tenant: Tenant, progress: Progress):
   for (const [shard, binding] of tenant.shards.entries())
     if (!progress.of(binding).noted)
       await progress.keep(binding, { noted: await noteShard(env, tenant, progress.operation, shard) })
-  say('noted what was given out and sent since; bookmarks to go back to:')
+  say(
+    'noted the locators and numbers that were issued and the events that were sent since; bookmarks of the current state:',
+  )
   for (const binding of tenant.shards) say(`  ${binding} ${progress.of(binding).bookmark}`)
 }
 
@@ -139,7 +141,7 @@ async function bringAllBack(place: RestorePlace, tenant: Tenant, progress: Progr
       await bringBack(place, restored, binding, target)
       await closeDatabases(place.env, { ...restored, shards: [binding] })
       await progress.keep(binding, { isRestored: true })
-      place.say(`${binding} is as it was`)
+      place.say(`${binding} is restored`)
     }
   } catch (problem) {
     if (problem instanceof NotItsOwn) await giveUp(place, { ...tenant, restores: former }, progress.operation)
@@ -169,10 +171,10 @@ function requireSame(
   to: number,
 ): asserts begun is RestoreOperation | undefined {
   if (!begun) return
-  if (begun.kind !== 'restore') throw new Error(`A ${begun.kind} of ${name} is under way; finish it first.`)
+  if (begun.kind !== 'restore') throw new Error(`A ${begun.kind} of ${name} is in progress. Finish it first.`)
   if (begun.to !== to)
     throw new Error(
-      `${name} is being restored to ${new Date(begun.to).toISOString()}; finish that first: run it again with this time.`,
+      `${name} is being restored to ${new Date(begun.to).toISOString()}. Finish that first: run the command again with this time.`,
     )
 }
 
@@ -187,7 +189,7 @@ function requireOwned({ name, generation }: Tenant, claims: readonly Claim[], to
     throw new Error(`It is not known since when ${name} has its databases, so it is not restored.`)
   if (to < since)
     throw new Error(
-      `${name} has its databases since ${new Date(since).toISOString()}; what they held before was not its own.`,
+      `${name} has its databases since ${new Date(since).toISOString()}. Before that, they contained data of others.`,
     )
 }
 
@@ -232,7 +234,7 @@ async function bringBack(
     .first()
   if (owner?.fence === `${locator} ${generation}` || (owner?.fence === null && !owner.has_rows)) return
   throw new NotItsOwn(
-    `At that time ${binding} was not ${name}'s, or does not say whose it was. Its databases are again as they were before; npm run tenant -- resume ${name} serves them, or choose a later time.`,
+    `At that time ${binding} did not belong to ${name}, or did not record to whom it belonged. The databases are back in their state before the restore. To serve the tenant again: npm run tenant -- resume ${name}. Or choose a later time.`,
   )
 }
 
@@ -258,17 +260,17 @@ function summarize(
   { events, payments, documents, audit, erasures, sent }: Undone,
   report: string,
 ): void {
-  say(`${name} is as it was at ${time}, and is served again within 5 s`)
+  say(`${name} is restored to ${time}, and is served again within 5 s`)
   say(`undone: ${events.length} events, ${payments.length} payments, ${documents.length} documents`)
   if (audit.length > 0)
     say(
-      `undone too: ${audit.length} entries of the audit trail, as of accounts, tokens, secrets and webhooks`,
+      `also undone: ${audit.length} entries of the audit trail, for example about accounts, tokens, secrets and webhooks`,
     )
   if (erasures.length > 0)
     say(
-      `the overwritten values of ${erasures.length} policyholders are back: overwrite them again (erasures)`,
+      `the overwritten values of ${erasures.length} policyholders are back. Overwrite them again (erasures)`,
     )
   for (const [webhook, of] of Map.groupBy(sent, one => one.name))
-    say(`the webhook '${webhook}' had been sent ${of.length} of these events`)
-  say(`each of them is in ${report}`)
+    say(`the webhook '${webhook}' had received ${of.length} of these events`)
+  say(`all of them are listed in ${report}`)
 }

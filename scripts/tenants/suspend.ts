@@ -14,7 +14,9 @@ export async function suspend(
   // A tenant that was suspended earlier needs no further wait.
   const waitMs = Math.min(KNOWN_EVERYWHERE_MS, tenant.suspension!.since + KNOWN_EVERYWHERE_MS - Date.now())
   if (waitMs > 0) {
-    say(`waiting ${Math.ceil(waitMs / 1_000)} s until what is under way has ended; cut off, run this again`)
+    say(
+      `waiting ${Math.ceil(waitMs / 1_000)} s until work in progress has ended; if interrupted, run this again`,
+    )
     await sleep(waitMs)
   }
   await closeDatabases(env, tenant)
