@@ -119,7 +119,7 @@ function typeWords(schema: JsonSchema): string {
       : `object of ${typeWords(additionalProperties)} by name`
   if (type === undefined) return 'anything'
   const words = WORDS[[type].flat().join(' ')]
-  if (!words) throw new Error(`The page has no words for ${JSON.stringify(schema)}.`)
+  if (!words) throw new Error(`The reference cannot describe ${JSON.stringify(schema)}.`)
   const from = minimum === undefined ? words : `${words} from ${minimum}`
   return maximum === undefined ? from : `${from} to ${maximum.toLocaleString('en-US')}`
 }
@@ -174,7 +174,7 @@ const fence = (value: unknown): string => ['```json', pretty(value), '```'].join
 function fileSection(kind: FileKind): string {
   return [
     `### ${kind.path.split('/').at(-1)!.replace('<peril>', 'peril')}`,
-    `${code(kind.path)}; its schema is ${code(kind.kind)}. ${linked(kind.about)}`,
+    `${code(kind.path)}; the name of its schema is ${code(kind.kind)}. ${linked(kind.about)}`,
     fence(kind.sample),
     list(propertiesOfFile(kind)),
   ].join('\n\n')
@@ -184,11 +184,11 @@ function fileSection(kind: FileKind): string {
 const KINDS_OF_FIELDS: Readonly<Record<FieldType, string>> = {
   string: 'text of at most 20,000 characters',
   number: 'a decimal number in plain digits, without separators or exponent',
-  date: 'a day as `2027-01-31`, or milliseconds since 1970; templates and plugins get milliseconds',
+  date: 'a day such as `2027-01-31`, or milliseconds since 1970; templates and plugins get milliseconds',
   select: 'one of `values`',
   lookup: 'one of the cells of a column of `table`',
   email: 'an e-mail address',
-  phone: 'a telephone number of 3 to 20 digits; blanks and `+()-` may stand between them',
+  phone: 'a telephone number of 3 to 20 digits; it can also contain blanks and `+()-`',
   group: 'several fields that belong together, such as a driver or a loan',
   media: 'the locator of a file that was uploaded (`POST /media`)',
 }
@@ -197,7 +197,7 @@ const kindsOfFields = (): string =>
   (Object.keys(KINDS_OF_FIELDS) as FieldType[])
     .map(type => {
       const own = propertiesByType[type].map(code)
-      return `- **${code(type)}**: ${KINDS_OF_FIELDS[type]}. ${own.length > 0 ? `Takes ${own.join(', ')}.` : 'Takes no properties of its own.'}`
+      return `- **${code(type)}**: ${KINDS_OF_FIELDS[type]}. ${own.length > 0 ? `Additional properties: ${own.join(', ')}.` : 'No additional properties.'}`
     })
     .join('\n')
 
@@ -216,18 +216,18 @@ export function configurationReference(): string {
   return [
     '## All files',
     files.join('\n'),
-    '## Files of JSON',
+    '## JSON files',
     ...FILE_KINDS.map(fileSection),
     '## Fields',
-    'A field is a question: what it is called, what may be answered, and when it is asked.',
+    'A field is a question: its name, its valid answers, and the condition under which it is asked.',
     fence(FIELD_EXAMPLE),
     '### Kinds of fields',
     kindsOfFields(),
-    'Other properties than these and those that all fields have are ignored, with a warning.',
+    'A field ignores all other properties, with a warning, except those that every field has.',
     '### Properties of fields',
     list(sharedStructure('field')),
     '## Documents',
-    'A document is made of a template when a transaction reaches a step.',
+    'A document is created from a template when a transaction reaches a certain step.',
     fence(DOCUMENT_EXAMPLE),
     list(sharedStructure('document')),
   ].join('\n\n')

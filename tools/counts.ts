@@ -79,7 +79,7 @@ async function carryOutAll(service: Worker, side: Side, pause: () => Promise<unk
   const lines: Line[] = []
   for (const operation of OPERATIONS) {
     const subject = (await subjects(side, operation, stock, 1)).next().value
-    if (subject === undefined) throw new Error(`There is nothing to ${operation.name}.`)
+    if (subject === undefined) throw new Error(`There is no record for the operation ${operation.name}.`)
     await pause()
     lines.push(await carryOut(service, side, stock, operation, subject))
   }
@@ -151,7 +151,7 @@ async function countTransactions(service: Worker, side: Side): Promise<CountedTr
   for (const isCounted of [false, true])
     for (const journey of [...JOURNEYS, NEW_IN_TWO]) {
       const [name] = journey
-      say(`${name}, with all that comes of it`)
+      say(`${name}, with all subsequent work`)
       await everything(service)
       await travel(side, stock, journey)
       const counted = await everything(service)

@@ -58,12 +58,12 @@ function* faultsOfReferences(document: Json, parts: readonly Part[]): Generator<
     const ref = value.$ref
     if (typeof ref !== 'string') continue
     used.add(ref)
-    if (!ref.startsWith('#/') || resolve(document, ref) === undefined) yield `${at}: ${ref} leads nowhere`
+    if (!ref.startsWith('#/') || resolve(document, ref) === undefined) yield `${at}: ${ref} does not exist`
   }
   for (const [kind, components] of Object.entries((document.components ?? {}) as Record<string, Json>))
     for (const name of Object.keys(components)) {
       const at = pointerTo(`#/components/${kind}`, name)
-      if (!/^[\w.-]+$/.test(name)) yield `${at}: the name may have letters, digits, ".", "-" and "_" only`
+      if (!/^[\w.-]+$/.test(name)) yield `${at}: the name may only have letters, digits, ".", "-" and "_"`
       if (kind !== 'securitySchemes' && !used.has(at)) yield `${at}: nothing refers to it`
     }
 }
@@ -79,11 +79,11 @@ const isKeyword = (ajv: Ajv2020, key: string): boolean =>
 function* faultsOfSchemas(ajv: Ajv2020, schemas: readonly Part[]): Generator<string> {
   for (const { at, value } of schemas) {
     if (!ajv.validateSchema(value))
-      yield `${at}: is no schema: ${ajv.errorsText(ajv.errors, { dataVar: '' })}`
+      yield `${at}: is not a valid schema: ${ajv.errorsText(ajv.errors, { dataVar: '' })}`
     for (const key of Object.keys(value)) if (!isKeyword(ajv, key)) yield `${at}: JSON Schema has no ${key}`
-    if (value.items !== undefined && !hasType(value, 'array')) yield `${at}: has items, but is no array`
+    if (value.items !== undefined && !hasType(value, 'array')) yield `${at}: has items, but is not an array`
     if (value.properties !== undefined && !hasType(value, 'object'))
-      yield `${at}: has properties, but is no object`
+      yield `${at}: has properties, but is not an object`
     for (const one of (value.enum as unknown[]) ?? [])
       if (value.type !== undefined && !ajv.validate({ type: value.type }, one))
         yield `${at}: ${JSON.stringify(one)} in its enum is not of its type`
@@ -132,16 +132,16 @@ function* faultsOfOperation(
   const at = `${method.toUpperCase()} ${path}`
   if (!operation.summary) yield `${at}: has no summary`
   if (!operation.operationId || !/^[\w.~:/?#[\]@!$&'()*+,;=-]+$/.test(operation.operationId))
-    yield `${at}: needs an operationId that may stand in an address`
+    yield `${at}: needs an operationId that is valid in a URL`
   const statuses = Object.keys(operation.responses ?? {})
-  if (!statuses.some(status => /^[23]/.test(status))) yield `${at}: has no answer of success (2xx or 3xx)`
+  if (!statuses.some(status => /^[23]/.test(status))) yield `${at}: has no success response (2xx or 3xx)`
   if (path in document.paths && !statuses.some(status => /^4/.test(status)))
-    yield `${at}: has no answer of refusal (4xx)`
+    yield `${at}: has no error response (4xx)`
   const security = operation.security ?? document.security
-  if (!security) yield `${at}: does not say its security`
+  if (!security) yield `${at}: has no security requirement`
   for (const name of (security ?? []).flatMap(Object.keys))
     if (!document.components?.securitySchemes?.[name])
-      yield `${at}: ${name} is no security scheme of the document`
+      yield `${at}: ${name} is not a security scheme of the document`
   const parameters = (operation.parameters ?? []).map(one =>
     '$ref' in one ? (resolve(document as unknown as Json, one.$ref) as Parameter | undefined) : one,
   )
@@ -176,14 +176,14 @@ function* faultsOfCalls(document: Document): Generator<string> {
       if (!operation) continue
       yield* faultsOfOperation(document, path, method, operation)
       const id = operation.operationId ?? ''
-      if (operations.has(id)) yield `${path}: has the operationId of ${operations.get(id)}, ${id}`
+      if (operations.has(id)) yield `${path}: has the same operationId as ${operations.get(id)}, ${id}`
       operations.set(id, path)
     }
 }
 
 function* faultsOfHead({ info, servers = [], tags = [] }: Document): Generator<string> {
-  if (!info.license?.url && !info.license?.identifier) yield 'info: names no license by url or identifier'
-  if (servers.length === 0) yield 'servers: there are none'
+  if (!info.license?.url && !info.license?.identifier) yield 'info: has no license with a url or identifier'
+  if (servers.length === 0) yield 'servers: is empty'
   for (const { url } of servers)
     if (url !== '/' && url.endsWith('/')) yield `servers: ${url} ends with a slash`
   for (const { name, description } of tags) if (!description) yield `tags: ${name} has no description`

@@ -28,13 +28,13 @@ function typeSection(type: EventType): string {
   const newer = newerTypesOf(type)
   return [
     `### ${type}`,
-    `${EVENT_TYPES[type].about}${isLegacy ? ' Kept for older clients, beside the current type of the same act.' : ''}`,
+    `${EVENT_TYPES[type].about}${isLegacy ? ' Kept for older clients, in addition to the current type.' : ''}`,
     [
       `- Newer name: ${newer.length > 0 ? newer.map(code).join(' or ') : 'the same'}`,
       `- Data (${code(shape)}): ${[...data.map(code), ...optional.map(key => `${code(key)} (if any)`)].join(
         ', ',
       )}`,
-      ...(isStreamed(type) ? [] : ['- Read in: the events interface and webhooks, not the stream']),
+      ...(isStreamed(type) ? [] : ['- Available in: the events API and webhooks, not the stream']),
       `- Caused by: ${causesOf(type).map(code).join(', ')}`,
     ].join('\n'),
     ['```json', JSON.stringify(exampleData(type), null, 2), '```'].join('\n'),
@@ -57,10 +57,10 @@ export function eventReference(): string {
     '## Types',
     ...emitted.map(typeSection),
     '## Properties of data',
-    'Every value is a text.',
+    'Every value is a string.',
     keyList(),
-    '## Accepted, and never emitted',
-    `Bindery has no claims and no premium reports. Subscriptions and filters may name their types: ${foreign.map(code).join(', ')}.`,
+    '## Accepted but never emitted',
+    `Bindery has no claims and no premium reports. Subscriptions and filters can still name their event types: ${foreign.map(code).join(', ')}.`,
   ].join('\n\n')
 }
 

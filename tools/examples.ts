@@ -31,7 +31,7 @@ async function exchanges(files: readonly string[]): Promise<Exchange[]> {
   })
   const [code] = await once(tests, 'exit')
   server.close()
-  if (code !== 0) throw new Error('A test failed: the examples stay as they are.')
+  if (code !== 0) throw new Error('A test failed. The examples were not changed.')
   return found
 }
 
@@ -41,4 +41,4 @@ const routes = await loadRoutes()
 const examples = examplesOf(routes, await exchanges(files), present)
 writeFileSync(EXAMPLES_FILE, examplesText(examples))
 for (const { method, path } of routes)
-  if (!examples[`${method} ${path}`]?.answer) console.error(`no answer yet: ${method} ${path}`)
+  if (!examples[`${method} ${path}`]?.answer) console.error(`no example response yet: ${method} ${path}`)

@@ -28,7 +28,7 @@ const { values } = parseArgs({
 })
 const counts = [values.runs, values.seed, values.workers, `1${values.kills ?? ''}`]
 if (!counts.every(text => /^[1-9]\d{0,8}$/.test(text)) || Number(values.kills ?? 0) > Number(values.runs)) {
-  console.error(`faults: it is used so: ${USAGE}`)
+  console.error(`faults: usage: ${USAGE}`)
   process.exit(2)
 }
 const runs = Number(values.runs)
@@ -131,23 +131,23 @@ const said = (count: number | undefined): string => (count ?? 0).toLocaleString(
 
 const table = `## Faults
 
-Written by \`npm run faults -- --runs ${runs} --seed ${first}\`; do not edit. [faults.md](faults.md) says what is injected and what is
-proved. ${measuredAt()} ${Math.round((performance.now() - begun) / 60_000)} minutes.
+Written by \`npm run faults -- --runs ${runs} --seed ${first}\`; do not edit. [faults.md](faults.md) describes the injected faults and the
+checks. ${measuredAt()} ${Math.round((performance.now() - begun) / 60_000)} minutes.
 
 | fault | injected | in runs |
 | ----- | -------- | ------- |
 ${FAULT_KINDS.map(kind => `| ${FAULTS[kind]} | ${said(injected.get(kind))} | ${said(runsWith(kind))} |`).join('\n')}
 
-| what it came to | count |
+| result | count |
 | --------------- | ----- |
 | runs | ${said(figures.length)} |
 | transactions acknowledged | ${said(sum(one => one.acknowledged))} |
-| transactions refused | ${said(sum(one => one.refused))} |
+| transactions rejected | ${said(sum(one => one.refused))} |
 | transactions never acknowledged | ${said(sum(one => one.unknown))} |
-| of these: wholly there | ${said(sum(one => one.done))} |
-| of these: wholly absent | ${said(sum(one => one.unknown - one.done))} |
-| accounts migrated meanwhile | ${said(sum(one => one.migrated))} |
-| runs on one database / on more / on eight or nine | ${ran(one => one === 1)} / ${ran(one => one > 1 && one < 8)} / ${ran(one => one >= 8)} |
+| of these: completely stored | ${said(sum(one => one.done))} |
+| of these: completely absent | ${said(sum(one => one.unknown - one.done))} |
+| accounts migrated in the meantime | ${said(sum(one => one.migrated))} |
+| runs on one database / on two to seven / on eight or nine | ${ran(one => one === 1)} / ${ran(one => one > 1 && one < 8)} / ${ran(one => one >= 8)} |
 | events, each delivered | ${said(sum(one => one.events))} |
 | deliveries repeated | ${said(sum(one => one.repeats))} |
 | **violations** | **${said(sum(one => one.violations))}** |
@@ -163,5 +163,5 @@ Acknowledged, by kind: ${[...done]
 `
 
 if (held) writeSection('faults', table)
-console.log(held ? table : 'faults: there were violations; docs/measured.md is left as it was')
+console.log(held ? table : 'faults: there were violations; docs/measured.md was not changed')
 process.exit(held ? 0 : 1)

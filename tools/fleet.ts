@@ -24,7 +24,7 @@ const { values } = parseArgs({
   options: { databases: { type: 'string', default: '4300' }, record: { type: 'boolean', default: false } },
 })
 if (!/^[1-9]\d{0,3}$/.test(values.databases)) {
-  console.error(`fleet: it is used so: ${USAGE}`)
+  console.error(`fleet: usage: ${USAGE}`)
   process.exit(2)
 }
 const databases = Number(values.databases)
@@ -46,7 +46,7 @@ async function phase(name: string, script: string, ...options: string[]): Promis
   const began = performance.now()
   const { code, output } = await checkout.run(script, ...options)
   const seconds = (performance.now() - began) / 1_000
-  if (code !== 0) throw new Error(`${name} ended with ${code}:\n${output.slice(-4_000)}`)
+  if (code !== 0) throw new Error(`${name} exited with ${code}:\n${output.slice(-4_000)}`)
   const after = readAccount(account)
   const spent = (key: keyof Work): number => after.work[key] - before.work[key]
   phases.push({
@@ -94,13 +94,13 @@ const CELL = ['--environment', 'cell'] as const
 
 try {
   await phase(
-    'made, bound, registered and migrated',
+    'created, bound, registered and migrated',
     'deploy',
     ...CELL,
     ...['--domain', 'example.com', '--location', 'weur', '--databases', values.databases],
   )
-  await phase('a tenant made', 'tenant', 'create', 'acme', ...CELL)
-  await phase('deployed again with nothing new', 'deploy', ...CELL)
+  await phase('a tenant created', 'tenant', 'create', 'acme', ...CELL)
+  await phase('deployed again without changes', 'deploy', ...CELL)
   release(1)
   await phase('a release with a migration', 'deploy', ...CELL)
   expectFinished(1, databases)
@@ -111,12 +111,13 @@ try {
     Object.entries(stored).find(([name]) => /-tenant-0*2-/.test(name))![1].id,
   )
   broken.exec('create table release_2 (y integer)')
-  const output = await phase('another one, one database of it broken', 'deploy', ...CELL)
+  const output = await phase('another release, with one broken database', 'deploy', ...CELL)
   expectFinished(2, databases - 1)
-  if (!output.includes('TENANT_002 could not be migrated')) throw new Error('The broken one is not named.')
+  if (!output.includes('TENANT_002 could not be migrated'))
+    throw new Error('The output does not name the broken database.')
   broken.exec('drop table release_2')
   broken.close()
-  await phase('the broken one mended', 'migrate', ...CELL)
+  await phase('the broken database repaired', 'migrate', ...CELL)
   expectFinished(2, databases)
   const report = reportOf()
   console.log(report)
@@ -143,16 +144,16 @@ function reportOf(): string {
 
 \`npm run fleet -- --databases ${databases} --record\`. ${measuredAt()}
 
-A cell of ${databases} databases by the commands of an operator, against a provider that remembers, whose databases are files here. Commands are calls of
-the provider's tool; round trips are those of the Worker to its databases, the control database among them; minutes are ticks of the provider's clock until the
-command had what it waited for, and not of any other clock.
+A cell of ${databases} databases, operated by the usual commands against a simulated provider whose databases are local files. Commands are calls of
+the provider's tool. Round trips are those of the Worker to its databases, including the control database. Ticks are minutes of the simulated
+clock of the provider until the command had what it waited for.
 
 | what | commands | round trips | messages | sends | ticks | minutes here |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 ${rows.join('\n')}
 
-At the provider ${made!.commands} commands take ${minutes(making)} at ${REQUESTS_A_SECOND} a second, which its interface allows; they are needed once. A release asks
-${perDatabase.toFixed(1)} round trips of each database: at ${ROUND_TRIP_MS} ms each, ${CONSUMERS} consumers with ${MESSAGES_AT_ONCE} databases each have a cell migrated in ${minutes(migrating)}.
-A hundred thousand tenants in ${CELLS} cells: ${((making * CELLS) / 3_600).toFixed(1)} hours to make them all, one cell after the other; a release is ${(released.commands * CELLS).toLocaleString('en')} commands,
-${(released.work.messages * CELLS).toLocaleString('en')} messages and ${(released.work.d1 * CELLS).toLocaleString('en')} round trips, and ${minutes(migrating * CELLS)} of migrations where cells follow one another.`
+At the provider ${made!.commands} commands take ${minutes(making)} at ${REQUESTS_A_SECOND} a second, the limit of its API. They are needed once. A release needs
+${perDatabase.toFixed(1)} round trips for each database. At ${ROUND_TRIP_MS} ms each, ${CONSUMERS} consumers with ${MESSAGES_AT_ONCE} databases each migrate a cell in ${minutes(migrating)}.
+A hundred thousand tenants in ${CELLS} cells: ${((making * CELLS) / 3_600).toFixed(1)} hours to create them all, one cell after the other. A release needs ${(released.commands * CELLS).toLocaleString('en')} commands,
+${(released.work.messages * CELLS).toLocaleString('en')} messages and ${(released.work.d1 * CELLS).toLocaleString('en')} round trips, and ${minutes(migrating * CELLS)} of migrations if cells are migrated one after the other.`
 }

@@ -9,7 +9,7 @@ const { values } = parseArgs({
 })
 const seed = values.seed ?? String(Math.floor(Math.random() * 2 ** 31))
 if (!/^[1-9]\d{0,8}$/.test(values.runs) || !/^\d{1,10}$/.test(seed)) {
-  console.error(`fuzz: it is used so: ${USAGE}`)
+  console.error(`fuzz: usage: ${USAGE}`)
   process.exit(2)
 }
 console.log(`fuzz: ${values.runs} requests, seed ${seed}`)

@@ -9,25 +9,25 @@ import type { JsonSchema, Operation } from '../test/support/openapi.ts'
 
 const INTRODUCTION = `# Growth
 
-Written from the OpenAPI document by \`npm run docs:growth\`; a test holds it.
+Generated from the OpenAPI document by \`npm run docs:growth\`; a test checks it.
 
-What a request takes may grow in proportion to what was sent, and no faster. \`test/growth/growth.long.service.test.ts\` doubles each
-input below three times. It counts the rows that D1 reads and writes. Where nothing can be counted it takes the time: it fails
-when four times the input takes more than ten times as long.
+The cost of a request may grow at most in proportion to its input. \`test/growth/growth.long.service.test.ts\` doubles each input
+below three times, and counts the rows that D1 reads and writes. Where nothing can be counted, it measures the time, and fails if
+four times the input takes more than ten times as long.
 
 - Inputs come from the document: each list (\`[]\`), map (\`{}\`) and text of a JSON body, each text and list of the query, and
-  each part of the path. Nobody has to name a new one. A schema that is in itself is doubled once.
-- What is no JSON is in \`test/growth/uploads.ts\`: archives, tables, templates, files. An operation that takes an upload and is
-  not there fails the test.
-- What such requests send is often refused. Requests that must be accepted are in \`test/growth/accepted.ts\`, and their test
-  fails when one is refused. Each is a story of some steps. The rows of a step may grow no faster than the size, and four times
-  the size may take seven times as long. Every step finds the objects of policies without memory of the one before.
-- A page of a list reads the same rows however many policies, policyholders, invoices, payments and events there are.
+  each part of the path. New inputs are found automatically. A recursive schema is doubled once.
+- Inputs other than JSON are in \`test/growth/uploads.ts\`: archives, tables, templates, files. The test fails if an operation
+  with an upload is missing there.
+- Such generated requests are often rejected. Requests that must be accepted are in \`test/growth/accepted.ts\`, and their test
+  fails if one is rejected. Each consists of several steps. The rows of a step may grow no faster than the size, and four times
+  the size may take at most seven times as long. Every step starts with policy objects that have nothing in memory.
+- A page of a list reads the same number of rows for any number of policies, policyholders, invoices, payments and events.
 - \`test/growth/templates.domain.test.ts\` counts the nodes of templates, and
   \`packages/pdf/test/growth.long.domain.test.ts\` the work of PDFs.
 - \`test/migration/growth.domain.test.ts\` counts the work of a migrated policy.
-- After each file of service tests the plans of all statements that it sent are checked
-  (\`test/support/query-plans\`): the JSON of a parameter is read once, and not for each row of something else.
+- After each file of service tests, the query plans of all its statements are checked
+  (\`test/support/query-plans\`): the JSON of a parameter must be read once, not once for each row of another table.
 
 ## Requests that are accepted
 
@@ -36,7 +36,7 @@ when four times the input takes more than ten times as long.
 const BY_OPERATION = `
 ## Inputs by operation
 
-An operation without inputs takes no body, and nothing in its path or query that could be longer.
+An operation without inputs has no body, and nothing in its path or query that could be longer.
 
 `
 

@@ -31,7 +31,7 @@ export function changedRates(folder: string): string {
   for (const [file, from, to] of EDITS) {
     const path = join(copy, 'products/private_motor/policy', file)
     const text = readFileSync(path, 'utf8')
-    if (!text.includes(from)) throw new Error(`${file} has no '${from}' any more.`)
+    if (!text.includes(from)) throw new Error(`${file} no longer has '${from}'.`)
     writeFileSync(path, text.replace(from, to))
   }
   return copy
@@ -79,7 +79,7 @@ async function main(): Promise<void> {
         interrupted: new AbortController().signal,
       },
     )
-    if (exit !== 0) throw new Error(`The command ended with ${exit}.`)
+    if (exit !== 0) throw new Error(`The command exited with ${exit}.`)
     const seconds = (performance.now() - began) / 1_000
     const html = readFileSync(page, 'utf8')
     for (const id of PICTURES) writeFileSync(join(values.out, `impact-${id}.svg`), `${pictureOf(html, id)}\n`)

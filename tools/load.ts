@@ -75,7 +75,7 @@ const fitsIn = (backlog: Backlog, most: Backlog): boolean =>
   backlog.timers <= most.timers
 
 async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
-  say('making databases')
+  say('creating databases')
   const administrator = await prepareStores(folder, sizes.tenants)
   const { service, usedMegabytes } = await startWatched({
     config: CONFIG_FILE,
@@ -83,7 +83,7 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
     dataFolder: folder,
   })
   const receiver = await receiveEvents()
-  say(`making ${sizes.tenants} tenants`)
+  say(`creating ${sizes.tenants} tenants`)
   const tenants = await makeTenants(service.origin, administrator, sizes.tenants, receiver.origin)
   const databases = openDatabases(folder)
   const { ask, samples, close } = asking(service.origin, CONNECTIONS)
@@ -105,7 +105,7 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
   const told = (what: string): void => {
     const { deliveries, documents, timers } = databases.backlog()
     say(
-      `${what}; ${samples.all.length} answers, ${samples.failures.length} wrong; waiting: ${deliveries} deliveries, ${documents} documents, ${timers} timers`,
+      `${what}; ${samples.all.length} responses, ${samples.failures.length} wrong; waiting: ${deliveries} deliveries, ${documents} documents, ${timers} timers`,
     )
   }
 
@@ -130,19 +130,19 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
     while (!enough(databases.backlog())) {
       if (performance.now() - since > LONGEST_DRAIN_MS)
         throw new Error(
-          `${LONGEST_DRAIN_MS / MINUTE_MS} minutes later ${JSON.stringify(databases.backlog())} waits.`,
+          `${LONGEST_DRAIN_MS / MINUTE_MS} minutes later, ${JSON.stringify(databases.backlog())} is still waiting.`,
         )
       await watch(LOOK_EVERY_MS)
     }
   }
   await awaits(backlog => fitsIn(backlog, usual), left)
   const drainedMs = performance.now() - left
-  told('no more waits than before the burst; another minute of traffic')
+  told('the backlog is no larger than before the burst; another minute of traffic')
   const after = await watch(MINUTE_MS)
   await users.stop()
   await awaits(isDrained, performance.now())
   const heapAfter = await usedMegabytes()
-  told('nobody asks any more, and nothing waits')
+  told('all users have stopped, and the backlog is empty')
 
   const book = databases.book()
   const received = new Set([...receiver.received.values()].flatMap(locators => [...locators]))
@@ -182,7 +182,7 @@ async function main(): Promise<void> {
     const markdown = loadMarkdown(figures)
     console.log(markdown)
     writeSection('load', `## Load\n\n\`npm run load\`. ${measuredAt()}\n\n${markdown}`)
-    for (const { call, status, text } of figures.failures.slice(0, 10)) say(`${status} to ${call}: ${text}`)
+    for (const { call, status, text } of figures.failures.slice(0, 10)) say(`${status} for ${call}: ${text}`)
     const problems = problemsOf(figures)
     if (problems.length > 0) throw new Error(`${problems.join('; ')}.`)
   } finally {

@@ -20,13 +20,13 @@ export function writeSection(name: string, markdown: string, file = 'docs/measur
   const from = text.indexOf(begin)
   if (from === -1) {
     if (text.includes(end))
-      throw new Error(`${file}: ${end} without ${begin}; add the one or remove the other.`)
+      throw new Error(`${file}: ${end} without ${begin}. Add the missing marker or remove the other.`)
     writeFileSync(file, `${text.trimEnd()}\n\n${section}\n`)
     return
   }
   const to = text.indexOf(end, from)
   if (to === -1)
-    throw new Error(`${file}: ${begin} without ${end} after it; add the one or remove the other.`)
+    throw new Error(`${file}: ${begin} without ${end} after it. Add the missing marker or remove the other.`)
   writeFileSync(file, text.slice(0, from) + section + text.slice(to + end.length))
 }
 
@@ -34,9 +34,7 @@ export function writeSection(name: string, markdown: string, file = 'docs/measur
 export function measuredAt(): string {
   const git = (...words: string[]): string => execFileSync('git', words, { encoding: 'utf8' }).trim()
   const changed =
-    git('status', '--porcelain', '--', '.', ':!docs/measured.md') === ''
-      ? ''
-      : ', with changes that are not committed'
+    git('status', '--porcelain', '--', '.', ':!docs/measured.md') === '' ? '' : ', with uncommitted changes'
   const processors = cpus()
   return `Commit ${git('rev-parse', '--short', 'HEAD')}${changed}, ${new Date().toISOString().slice(0, 10)}, ${processors.length} × ${processors[0]?.model ?? 'processor'}, Node ${process.versions.node}.`
 }

@@ -17,19 +17,19 @@ const HEADINGS: Record<AccountType, string> = {
 
 const INTRODUCTION = `# Permissions
 
-Written from the routes and \`src/platform/http/permissions.ts\` by \`npm run docs:permissions\`; a test holds it.
+Generated from the routes and \`src/platform/http/permissions.ts\` by \`npm run docs:permissions\`; a test checks it.
 
-A permission is \`group.action\`. A route names permissions, and any one of them is enough. A caller holds what its account type
-holds; or, in its place, what roles give it (below), or the list of its long-lived token. Anyone who lacks a route's permission is answered 403, before the query and the body are read, with the permission
-by name; \`GET /auth/permissions\` lists what the caller holds, and \`GET /auth/whoami\` also who it is. The tenant comes first: another tenant's locator is
-answered 404, even if the caller holds every permission.
+A permission is \`group.action\`. A route names permissions, and any one of them is enough. A caller has the permissions of its account
+type or, instead of those, the permissions of its roles (below) or of its long-lived token. A caller without a permission of the route
+gets 403, with the name of the permission, before the query and the body are read. \`GET /auth/permissions\` lists the permissions of the caller, and \`GET /auth/whoami\`
+also its identity. The tenant is checked first: a locator of another tenant gets 404, even if the caller has every permission.
 
-\`custom\` is for what is one's own: who holds it, and no other permission of the route, may act on its own account and on
-what it created (\`requireReach\`).
+\`custom\` covers a caller's own records: a caller with it, and without another permission of the route, may only act on its own account
+and on records that it created (\`requireReach\`).
 
-Administration accounts (\`internal\`) sign in without a tenant. The paths of a tenant do not serve them, however much
-they hold: they sign in to one with \`POST /account/authenticateAdmin\`, and are its administrator then. Their own long-lived
-tokens hold \`deployments.*\` at most.
+Administration accounts (\`internal\`) sign in without a tenant. They cannot use the paths of a tenant, whatever permissions
+they have. To do so, they sign in to the tenant with \`POST /account/authenticateAdmin\`, as its administrator. Their own long-lived
+tokens have at most \`deployments.*\`.
 
 ## Roles of a tenant
 
@@ -44,16 +44,16 @@ tokens hold \`deployments.*\` at most.
 \`\`\`
 
 A user has the permissions of all its roles together. A role that names an account type (\`admin\`, \`employee\`,
-\`claims-only\`, \`read-only\`, in any spelling) redefines what accounts of that type hold, also of accounts that have no
-roles. A role without permissions gives what the account type holds. A deploy refuses permissions that do not exist, and
-\`deployments.deploy\`, which no account of a tenant holds. The roles of the newest configuration count; a deploy or repair that
-changes them ends the tenant's access tokens within 5 seconds, so that everybody's next sign-in has the new ones, and within
-as many long-lived tokens may what the new ones leave of their lists. A user's own roles are those of the archive's users:
-an account that was added under such a name has what its type holds.
+\`claims-only\`, \`read-only\`, in any spelling) redefines the permissions of accounts of that type, including accounts without
+roles. A role without permissions gives the permissions of the account type. A deployment rejects permissions that do not exist, and
+\`deployments.deploy\`, which no account of a tenant can have. The roles of the newest configuration apply. A deployment or repair that
+changes them ends the access tokens of the tenant within 5 seconds, so that the next sign-in of every user has the new permissions. Within the
+same time, long-lived tokens lose the permissions that the new roles do not give. The roles of the archive only apply to its own users:
+an account that was added with the name of such a user has the permissions of its type.
 
-A tenant also makes roles by the interface (\`POST /auth/roles\`), and gives them to accounts that were added and to people who
-sign in by an identity provider. They replace what the account type holds, and account types among them are those of
-the configuration where it redefines them ([accounts](accounts.md), "Roles").
+A tenant can also create roles with the API (\`POST /auth/roles\`), and give them to accounts that were added and to people who
+sign in with an identity provider. They replace the permissions of the account type. An account type among them has the permissions that
+the configuration gives it, if the configuration redefines it ([accounts](accounts.md), "Roles").
 `
 
 const cell = (access: Access): string => {
@@ -96,13 +96,13 @@ export function permissionDocument(routes: readonly Route[]): string {
   const held = ALL_PERMISSIONS.map(permission => [
     `\`${permission}\``,
     ...ACCOUNT_TYPES.map(type => (holds(type, permission) ? '✓' : '')),
-    asked.has(permission) ? '' : 'no route asks for it yet',
+    asked.has(permission) ? '' : 'no route requires it yet',
   ])
   return [
     INTRODUCTION,
     '## Routes\n',
     table(['Route', 'Group', 'Permission, any of', ...types], rows),
-    '\n## What the account types hold\n',
+    '\n## Permissions of the account types\n',
     table(['Permission', ...types, ''], held),
     '',
   ].join('\n')

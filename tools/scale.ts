@@ -110,7 +110,7 @@ const tripsOf = ({ d1, control, object, r2, queue }: Count): string =>
 
 const countsTable = (operations: readonly CountedOperation[]): string =>
   tableOf(
-    ['operation', 'round trips', 'idle', 'rows read', 'rows written', 'of one database a second'],
+    ['operation', 'round trips', 'idle', 'rows read', 'rows written', 'per second and database'],
     operations.map(operation => {
       const cost = costOf(operation)
       return [
@@ -130,14 +130,14 @@ const transactionsTable = (transactions: readonly CountedTransaction[]): string 
       'transaction',
       'requests',
       'D1 round trips',
-      'that write',
+      'with writes',
       'rows read',
       'rows written',
-      'calls of objects',
+      'calls to objects',
       'alarms',
       'messages',
       'files written',
-      'read or looked for',
+      'read or checked',
       'log lines',
     ],
     transactions.map(
@@ -167,9 +167,9 @@ function carried(ways: readonly Way[]): string {
     ways.flatMap(({ requests, journey, alone, atOnce }) =>
       (
         [
-          ['its requests', journey],
+          ['only its requests', journey],
           ['with documents and a webhook', alone],
-          [`the same, the share of one in ${POLICIES_AT_ONCE} at once`, atOnce],
+          [`the same, per policy of ${POLICIES_AT_ONCE} concurrent ones`, atOnce],
         ] as const
       ).map(([what, cost]) => [
         what,
@@ -222,26 +222,26 @@ function rooms(issue: Cost, sold: Sold): string {
   const cell = Math.min(shard * databases, byQueue)
   const cells = Math.floor(PLATFORM.databasesOfAccount / databases)
   return tableOf(
-    ['', 'quote to issue a second', 'policies that it holds', 'what ends it first'],
+    ['', 'quote to issue per second', 'policies stored', 'first limit'],
     [
       [
         'one policy',
         `${one(perSecond(busyMs(issue, WRITE_MS)))} transactions`,
         '1',
-        `one after the other, each with its write; its object alone would take ${whole(PLATFORM.objectRequestsPerSecond)} requests`,
+        `one after the other, each with its write; its object alone could serve ${whole(PLATFORM.objectRequestsPerSecond)} requests`,
       ],
       ['one shard', one(shard), whole(policiesOfShard), 'the writer of its database; 10 GB'],
       [
         `one tenant, ${SHARDS_OF_TENANT} shards`,
         one(Math.min(shard * SHARDS_OF_TENANT, byQueue)),
         whole(policiesOfShard * SHARDS_OF_TENANT),
-        'digit locators tell 64 shards',
+        'locators of digits distinguish 64 shards',
       ],
       [
         `one cell, ${whole(databases)} databases`,
         one(cell),
         whole(Math.min(policiesOfShard * databases, PLATFORM.bytesOfAccount / BYTES_OF_POLICY)),
-        `hints by queue, ${whole(PLATFORM.queueMessagesPerSecond)} messages a second (beyond it the clock finds what is due, a minute later); 1 TB an account, more on request`,
+        `hints by queue, ${whole(PLATFORM.queueMessagesPerSecond)} messages per second (beyond that, the clock finds due work a minute later); 1 TB per account, more on request`,
       ],
       [
         `one account, ${cells} cells`,
@@ -251,8 +251,8 @@ function rooms(issue: Cost, sold: Sold): string {
       ],
       [
         'the whole system',
-        'as many times as accounts',
-        'as many times as accounts',
+        'times the number of accounts',
+        'times the number of accounts',
         'nothing is shared between cells',
       ],
     ],
@@ -265,26 +265,26 @@ function published(sold: Sold): string {
   const tenants = Math.ceil(PUBLISHED.perSecond / shard)
   const gigabytes = (policies * BYTES_OF_POLICY) / 1e9
   return [
-    `${PUBLISHED.perSecond} a second for ${PUBLISHED.minutes} minutes are ${whole(policies)} policies. That is ${tenants} tenants of one database each, at ${one(shard)} a second, or one tenant of ${tenants} databases; they grow by ${one(gigabytes)} GB together, ${one(gigabytes / tenants)} GB each of 10.`,
-    `One tenant alone, on ${SHARDS_OF_TENANT} databases, has room for ${one(Math.min(shard * SHARDS_OF_TENANT, PLATFORM.queueMessagesPerSecond / sold.messages) / PUBLISHED.perSecond)} times that rate.`,
+    `${PUBLISHED.perSecond} per second for ${PUBLISHED.minutes} minutes are ${whole(policies)} policies. That is ${tenants} tenants of one database each, at ${one(shard)} per second, or one tenant of ${tenants} databases. They grow by ${one(gigabytes)} GB in total, ${one(gigabytes / tenants)} of 10 GB each.`,
+    `One tenant alone, on ${SHARDS_OF_TENANT} databases, has capacity for ${one(Math.min(shard * SHARDS_OF_TENANT, PLATFORM.queueMessagesPerSecond / sold.messages) / PUBLISHED.perSecond)} times that rate.`,
   ].join('\n')
 }
 
 /** Dollars for use beyond what the plan includes in a month, and the included amounts. */
 const PRICES = {
   requests: { each: 0.3e-6, included: 10e6, what: 'requests' },
-  cpuMs: { each: 0.02e-6, included: 30e6, what: 'milliseconds of CPU' },
+  cpuMs: { each: 0.02e-6, included: 30e6, what: 'CPU milliseconds' },
   rowsWritten: { each: 1e-6, included: 50e6, what: 'rows written' },
   rowsRead: { each: 0.001e-6, included: 25e9, what: 'rows read' },
-  databaseGigabytes: { each: 0.75, included: 5, what: 'gigabytes of databases' },
+  databaseGigabytes: { each: 0.75, included: 5, what: 'database gigabytes' },
   objects: { each: 0.15e-6, included: 1e6, what: 'calls and alarms of objects' },
   objectGigabyteSeconds: { each: 12.5e-6, included: 400e3, what: 'gigabyte seconds of objects' },
-  queue: { each: 0.4e-6, included: 1e6, what: 'operations of queues, three a message' },
+  queue: { each: 0.4e-6, included: 1e6, what: 'queue operations, three per message' },
   filesWritten: { each: 4.5e-6, included: 1e6, what: 'files written (class A)' },
   filesRead: { each: 0.36e-6, included: 10e6, what: 'files read (class B)' },
-  fileGigabytes: { each: 0.015, included: 10, what: 'gigabytes of files' },
+  fileGigabytes: { each: 0.015, included: 10, what: 'file gigabytes' },
   logLines: { each: 0.6e-6, included: 20e6, what: 'log lines' },
-  dynamicWorkers: { each: 0.002, included: 1_000, what: 'sandboxes of tenant code, a day each' },
+  dynamicWorkers: { each: 0.002, included: 1_000, what: 'sandboxes of tenant code, per day' },
 } as const
 
 type Meter = keyof typeof PRICES
@@ -372,7 +372,7 @@ function prices(transactions: readonly CountedTransaction[], look: Count): strin
       (Object.keys(PRICES) as Meter[]).reduce((sum, meter) => sum + dollarsOf(meter, used[meter]), 0),
   )
   return tableOf(
-    ['a month', ...TENANTS.map(tenants => `${whole(tenants)} tenants`)],
+    ['per month', ...TENANTS.map(tenants => `${whole(tenants)} tenants`)],
     [
       ['policies in force', ...TENANTS.map(tenants => short(tenants * POLICIES_OF_TENANT))],
       [
@@ -380,8 +380,8 @@ function prices(transactions: readonly CountedTransaction[], look: Count): strin
         ...TENANTS.map(tenants => short(tenants * POLICIES_OF_TENANT * TRANSACTIONS_OF_POLICY)),
       ],
       ...rows,
-      ['**dollars, with the plan**', ...totals.map(total => `**${whole(total)}**`)],
-      ['dollars a tenant', ...totals.map((total, at) => (total / TENANTS[at]!).toFixed(2))],
+      ['**dollars, including the plan**', ...totals.map(total => `**${whole(total)}**`)],
+      ['dollars per tenant', ...totals.map((total, at) => (total / TENANTS[at]!).toFixed(2))],
     ],
   )
 }

@@ -59,7 +59,7 @@ async function startOnce(dataFolder: string): Promise<Started> {
     text += chunk.toString()
   })
   while (!text.includes('Bindery answers on')) {
-    if (child.exitCode !== null) throw new Error(`It did not start:\n${text}`)
+    if (child.exitCode !== null) throw new Error(`The service did not start:\n${text}`)
     await sleep(20)
   }
   const seconds = (performance.now() - began) / 1_000
@@ -79,16 +79,16 @@ try {
   for (let nth = 0; nth < LATER_STARTS; nth += 1) started.push(await startOnce(folder))
   const rows = started.map(
     ({ seconds, megabytes, shared, processes }, nth) =>
-      `| ${nth === 0 ? 'first, all built' : 'later'} | ${seconds.toFixed(1)} | ${processes} | ${shared.toFixed(0)} | ${megabytes.toFixed(0)} |`,
+      `| ${nth === 0 ? 'first, with all builds' : 'later'} | ${seconds.toFixed(1)} | ${processes} | ${shared.toFixed(0)} | ${megabytes.toFixed(0)} |`,
   )
   const markdown = `## Start
 
 \`npm run start-times -- --record\`. ${measuredAt()}
 
-\`npm start\` until it says that it answers, and the memory of its processes ten seconds later. What processes share, such as the program's own code, counts once in the first
-figure of memory, and in the second for each of them.
+The time from \`npm start\` to the message that the service answers, and the memory of its processes ten seconds later. Memory that processes share, such as program code, counts once in the first
+figure, and once for each process in the second.
 
-| start | seconds | processes | megabytes | as the sum of all |
+| start | seconds | processes | megabytes | sum over processes |
 | --- | ---: | ---: | ---: | ---: |
 ${rows.join('\n')}`
   console.log(markdown)

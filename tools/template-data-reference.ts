@@ -99,7 +99,7 @@ function line(path: string, node: DataNode, told: Told, depth: string): string {
   const before = record && told.get(JSON.stringify(record.members))
   const facts = [typeWords(node), ...(isOptional ? ['or nothing'] : [])].join(', ')
   const seen = readersWords(readers)
-  return `${depth}- ${code(path)} (${facts}): ${description}${before ? ` As ${code(before)}.` : ''}${seen ? ` Only in ${seen}.` : ''}`
+  return `${depth}- ${code(path)} (${facts}): ${description}${before ? ` Same properties as ${code(before)}.` : ''}${seen ? ` Only in ${seen}.` : ''}`
 }
 
 /** Lists every path of `data` in templates, by who sees it. */
@@ -113,7 +113,7 @@ function templateSections(): string[] {
     const type = `It is ${node.isOptional ? 'nothing, or ' : ''}${node.type === 'text' && node.values ? `one of ${typeWords(node)}` : `a ${typeWords(node)}`}.`
     return [
       `### ${path}`,
-      [node.description, ...(record ? [] : [type]), `Seen by ${seen || 'all'}.`].join(' '),
+      [node.description, ...(record ? [] : [type]), `Available in ${seen || 'all templates'}.`].join(' '),
       ...(record ? [lines(node, path, told).join('\n')] : []),
     ]
   })

@@ -28,7 +28,7 @@ const passed = vitest.state.getCountOfFailedTests() === 0 && process.exitCode !=
 if (passed)
   writeSection(
     'test-full',
-    `## The tests at their full sizes
+    `## The tests at full size
 
 Written by \`npm run test:full\`. ${measuredAt()}
 
@@ -37,6 +37,8 @@ Written by \`npm run test:full\`. ${measuredAt()}
 ${rows.join('\n')}`,
   )
 console.log(
-  passed ? `docs/measured.md: ${figures.length} figures` : 'docs/measured.md is left as it was: tests failed',
+  passed
+    ? `docs/measured.md: ${figures.length} figures`
+    : 'docs/measured.md was not changed because tests failed',
 )
 if (!passed) process.exitCode = 1

@@ -24,14 +24,14 @@ const otherRows = Object.entries(OTHER_STEPS).map(([name, does]) => [`\`${name}\
 const partRows = Object.entries(PARTS).map(([name, { says }]) => [`\`${name}\``, says])
 
 const TABLES: Readonly<Record<string, string>> = {
-  steps: table(['step', 'what it does', 'body of'], [...stepRows, ...otherRows]),
+  steps: table(['step', 'action', 'body as in'], [...stepRows, ...otherRows]),
   parts: table(
-    ['under `expect`', 'what it is'],
+    ['under `expect`', 'contents'],
     [
       ...partRows,
       [
         '`refused`',
-        'The step is refused: the code of the error, or `{ code, message }` with a part of its message. It changes nothing then, and the next step follows.',
+        'The step is rejected: the error code, or `{ code, message }` with a part of the message. A rejected step changes nothing, and the next step follows.',
       ],
     ],
   ),

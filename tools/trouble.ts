@@ -59,7 +59,8 @@ const [minutes, outage, count, thinkMs] = [
   Number(values.tenants),
   Number(values.think) * 1_000,
 ] as const
-if (![minutes, outage, count, thinkMs].every(number => number > 0)) throw new Error('Numbers above 0.')
+if (![minutes, outage, count, thinkMs].every(number => number > 0))
+  throw new Error('--minutes, --outage, --tenants and --think must be numbers above 0.')
 
 async function run(folder: string): Promise<Phase[]> {
   const administrator = await prepareStores(folder, count)
@@ -120,9 +121,9 @@ async function run(folder: string): Promise<Phase[]> {
   await sleep(BETWEEN_MS)
   await watch('undisturbed', minutes, nothing, nothing)
   if (isWanted('control'))
-    await watch('the control database does not answer', outage, () => kill('CONTROL'), kill)
+    await watch('the control database does not respond', outage, () => kill('CONTROL'), kill)
   if (isWanted('away'))
-    await watch('the database of one tenant does not answer', minutes, () => kill(binding), kill)
+    await watch('the database of one tenant does not respond', minutes, () => kill(binding), kill)
   if (isWanted('full'))
     await watch(
       'the database of one tenant is full',
@@ -136,7 +137,7 @@ async function run(folder: string): Promise<Phase[]> {
   let heavy: Traffic | undefined
   if (isWanted('heavy'))
     await watch(
-      `one tenant asks ${TIMES} times as much as each of the others`,
+      `one tenant sends ${TIMES} times as many requests as each of the others`,
       minutes,
       async () => {
         const [undisturbed] = phases
@@ -177,9 +178,9 @@ function report(phases: readonly Phase[]): { markdown: string; problems: string[
     return `| ${name} | ${took} | ${answersOf(own)} | ${answersOf(others)} | ${msOf(others, 0.5).toFixed(0)} | ${p99.toFixed(0)} | ${(p99 / usual).toFixed(2)} |`
   })
   const problems = phases.flatMap(({ name, others }) => [
-    ...(others.every(good) ? [] : [`${name}: others were refused`]),
+    ...(others.every(good) ? [] : [`${name}: requests of other tenants failed`]),
     ...(msOf(others, 0.99) > MOST_RATIO * usual
-      ? [`${name}: others waited ${MOST_RATIO} times as long`]
+      ? [`${name}: other tenants waited at least ${MOST_RATIO} times as long`]
       : []),
   ])
   return {
@@ -187,9 +188,9 @@ function report(phases: readonly Phase[]): { markdown: string; problems: string[
 
 \`npm run trouble -- --record\`. ${measuredAt()}
 
-${count} tenants with steady traffic on one machine, whose users think for ${values.think} s, one of which has the trouble; ratios are of the others' p99 by that of the undisturbed run.
+${count} tenants with steady traffic on one machine, whose users pause for ${values.think} s. One of the tenants has the trouble. The ratio is the p99 of the others divided by that of the undisturbed run.
 
-| what | minutes | that tenant's answers | the others' | p50 ms | p99 ms | ratio |
+| trouble | minutes | responses to that tenant | responses to the others | p50 ms | p99 ms | ratio |
 | --- | ---: | --- | --- | ---: | ---: | ---: |
 ${rows.join('\n')}`,
     problems,

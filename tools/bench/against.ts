@@ -65,6 +65,6 @@ export function removeCheckout(folder: string): void {
   try {
     execFileSync('git', ['worktree', 'remove', '--force', checkoutIn(folder)], { stdio: 'pipe' })
   } catch {
-    // None was made.
+    // No checkout was created.
   }
 }

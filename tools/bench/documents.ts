@@ -74,7 +74,7 @@ export async function measureDocuments(
 function withPatientQueue(config: string): string {
   const consumer = /(queue = "bindery-documents"\s+max_batch_size = \d+\s+max_batch_timeout = )0/
   if (!consumer.test(config))
-    throw new Error(`${CONFIG_FILE} has no consumer of documents that begins at once.`)
+    throw new Error(`${CONFIG_FILE} has no consumer of documents that starts immediately.`)
   return config.replace(consumer, (_, start: string) => `${start}1`)
 }
 
@@ -161,7 +161,7 @@ async function untilMade(count: () => Promise<number>, wanted: number): Promise<
   const start = performance.now()
   while ((await count()) < wanted) {
     if (performance.now() - start > LONGEST_WAIT_MS)
-      throw new Error(`Only ${await count()} of ${wanted} documents are made.`)
+      throw new Error(`Only ${await count()} of ${wanted} documents are created.`)
     await sleep(250)
   }
 }
@@ -220,7 +220,7 @@ async function madeAtOnce(
     const megabytes = await heap()
     if (megabytes !== undefined) used.push(megabytes)
     say(
-      `${at} made, ${megabytes === undefined ? 'the inspector is silent' : `${megabytes.toFixed(1)} MB in use`}`,
+      `${at} created, ${megabytes === undefined ? 'the inspector does not respond' : `${megabytes.toFixed(1)} MB in use`}`,
     )
   }
   await look(0)
@@ -235,7 +235,8 @@ async function madeAtOnce(
     await look(wanted)
   }
   await issuing
-  if (used.length < FEWEST_LOOKS) throw new Error('The inspector was silent too often; measure again.')
+  if (used.length < FEWEST_LOOKS)
+    throw new Error('The inspector did not respond often enough. Measure again.')
   return {
     documents: DOCUMENTS,
     seconds: (performance.now() - start) / 1_000,
@@ -247,7 +248,7 @@ async function madeAtOnce(
 /** Formats the figures as text. */
 export const documentLines = ({ documents, seconds, heap, growth, issueMs }: DocumentFigures): string =>
   [
-    `${documents} documents: all made, in ${seconds.toFixed(1)} s`,
-    `heap after a collection, before and at each ${STEP}: ${heap.map(one => one.toFixed(1)).join(' ')} MB; last three by the second to the fourth: ${growth.toFixed(2)} (goal at most 1.2)`,
+    `${documents} documents: all created in ${seconds.toFixed(1)} s`,
+    `heap after a collection, before and at each ${STEP}: ${heap.map(one => one.toFixed(1)).join(' ')} MB; ratio of the last three to the second to fourth: ${growth.toFixed(2)} (goal at most 1.2)`,
     `issuing a policy: ${issueMs.withDocuments.toFixed(1)} ms with documents, ${issueMs.without.toFixed(1)} ms without; ratio ${issueMs.ratio.toFixed(2)} (goal at most 1.1)`,
   ].join('\n')

@@ -93,6 +93,6 @@ export async function deployFiles(
   const { success, logfile, ...deployed } = await administration.call<
     DeployedExample & { success: boolean; logfile: string }
   >('POST', '/configuration/deployTest', form)
-  if (!success) throw new Error(`The deploy was refused:\n${logfile}`)
+  if (!success) throw new Error(`The deployment was rejected:\n${logfile}`)
   return deployed
 }

@@ -78,18 +78,18 @@ export async function measureHeap(
     const used = await usedMegabytes()
     if (used !== undefined) heap.push(used)
     say(
-      `${look * each} requests: ${used === undefined ? 'the inspector is silent' : `${used.toFixed(1)} MB`}`,
+      `${look * each} requests: ${used === undefined ? 'the inspector does not respond' : `${used.toFixed(1)} MB`}`,
     )
   }
   side.connection.close()
   await service.stop()
-  if (heap.length < FEWEST_LOOKS) throw new Error(`The inspector answered only ${heap.length} times.`)
+  if (heap.length < FEWEST_LOOKS) throw new Error(`The inspector responded only ${heap.length} times.`)
   return { requests: LOOKS * each, heap, growth: median(heap.slice(-4)) / median(heap.slice(2, 6)) }
 }
 
 /** The measurements with a verdict. */
 export function heapLine({ requests, heap, growth }: HeapFigures): string {
   const looks = heap.map(used => used.toFixed(1)).join(' ')
-  const verdict = growth <= HEAP_GOAL ? 'flat' : 'it grows'
-  return `heap after a collection over ${requests} requests: ${looks} MB; the last four by the third to the sixth: ${growth.toFixed(2)} (goal <= ${HEAP_GOAL}): ${verdict}`
+  const verdict = growth <= HEAP_GOAL ? 'flat' : 'growing'
+  return `heap after a collection over ${requests} requests: ${looks} MB; ratio of the last four to the third to sixth: ${growth.toFixed(2)} (goal <= ${HEAP_GOAL}): ${verdict}`
 }

@@ -24,7 +24,7 @@ export function plansOf(
       const plan = plans[operation.name]
       if (!plan)
         throw new Error(
-          `There is no plan of '${operation.name}': npm run bench -- --record-floor ${commit} records all again.`,
+          `There is no recorded plan of '${operation.name}'. Record all plans again: npm run bench -- --record-floor ${commit}.`,
         )
       return [operation, plan]
     }),

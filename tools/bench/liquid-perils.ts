@@ -176,7 +176,8 @@ export async function measureLiquidPerils(rounds: number): Promise<LiquidPerils>
     (sum, run) => sum + run.price!.premium.amount.minor,
     0,
   )
-  if (premium !== bare) throw new Error(`The policy costs ${premium}, by the bare library ${bare}.`)
+  if (premium !== bare)
+    throw new Error(`The premium of the policy is ${premium}, but with the bare library ${bare}.`)
   const ratios = pairs.map(pair => pair.priced / pair.bare)
   return {
     perils: EXPOSURES * PERILS.length,

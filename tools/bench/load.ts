@@ -56,7 +56,7 @@ const send = (
         const status = response.statusCode ?? 0
         if (status >= 200 && status < 300)
           done({ text, serverTiming: String(response.headers['server-timing'] ?? ''), latencyMs })
-        else fail(new Error(`${method} ${path} answered ${status}: ${text.slice(0, 500)}`))
+        else fail(new Error(`${method} ${path} responded with ${status}: ${text.slice(0, 500)}`))
       })
     })
     sent.once('error', fail)

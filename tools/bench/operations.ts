@@ -310,7 +310,7 @@ export function operationsFor(names: readonly string[] | undefined): readonly Op
 
 function unknownName(name: string): never {
   const known = OPERATIONS.map(one => one.name).join(', ')
-  throw new Error(`There is no operation '${name}'; there are: ${known}.`)
+  throw new Error(`There is no operation '${name}'. Known operations: ${known}.`)
 }
 
 /** The operation's name as part of a path. */

@@ -107,13 +107,15 @@ export function readOptions(words: readonly string[]): Options {
   const parts = PARTS.filter(part => values[part])
   const others = [values.against, floorOf].filter(commit => commit !== undefined)
   if (parts.length + others.length > 1)
-    throw new Error('Only one of the parts, --against and --record-floor can be asked for at a time.')
+    throw new Error('Give only one of the parts, --against and --record-floor.')
   if (values.record && (others.length > 0 || parts.some(part => part !== 'heap' && part !== 'reports')))
-    throw new Error('--record is for the reference, --heap and --reports.')
+    throw new Error('--record can only be combined with --heap or --reports, or used alone.')
   // One operation has a comma between digits in its name.
   const only = values.only?.split(/,(?!\d)/).map(name => name.trim())
   if (only && (parts.length > 0 || values.record || floorOf !== undefined))
-    throw new Error('--only chooses operations; it goes with --against, or with neither a part nor --record.')
+    throw new Error(
+      '--only chooses operations. It cannot be combined with a part, --record or --record-floor.',
+    )
   const sizes = values.full ? FULL : SMALL
   const accounts = Number(values.accounts ?? sizes.accounts)
   if (!Number.isSafeInteger(accounts) || accounts < 10)

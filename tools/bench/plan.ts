@@ -51,7 +51,7 @@ export function planOf(observations: readonly Observation[], hashes: boolean): P
   const byShape = Map.groupBy(observations, shape)
   const most = [...byShape.values()].reduce((best, one) => (one.length > best.length ? one : best), [])
   const typical = most.at(-1)
-  if (!typical) throw new Error('Nothing was observed, so there is no plan.')
+  if (!typical) throw new Error('No calls were recorded, so there is no plan.')
   const { recording, objectCalls, answerBytes } = typical
   const { worker, object, files, messages } = recording
   return {
@@ -71,5 +71,5 @@ export function describePlan({ worker, object, files = [], messages = [] }: Plan
   const rows = (kind: Statement['kind']): number =>
     statements.filter(one => one.kind === kind).reduce((sum, one) => sum + one.rows, 0)
   const inDatabases = `${batches.length} batches, ${statements.length} statements, ${rows('read')} rows read, ${rows('write')} written`
-  return `${inDatabases}, ${files.length} calls of R2, ${messages.length} messages`
+  return `${inDatabases}, ${files.length} calls to R2, ${messages.length} messages`
 }

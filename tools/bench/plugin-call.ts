@@ -90,6 +90,6 @@ export async function measurePluginCall(dataFolder: string, rounds: number): Pro
 async function asked<Answer>(response: Response): Promise<Answer> {
   const text = await response.text()
   if (!response.ok)
-    throw new Error(`The worker of the bench answered ${response.status}: ${text.slice(0, 500)}`)
+    throw new Error(`The worker of the benchmark responded with ${response.status}: ${text.slice(0, 500)}`)
   return JSON.parse(text) as Answer
 }

@@ -9,11 +9,11 @@ export function recordReference(figures: Reference): void {
   const lines = referenceLines(figures).map(line => `- ${line}`)
   writeSection(
     'bench',
-    `## Operations beside their floor
+    `## Operations compared with their floor
 
-Written by \`npm run bench -- --record\`; what the columns mean is told in [bench](bench.md). ${measuredAt()} Ratios are
-medians of rounds in which service and floor take turns; requests a second and milliseconds are those of this machine, and of what
-else it did at the time.
+Written by \`npm run bench -- --record\`. [bench](bench.md) explains the columns. ${measuredAt()} Ratios are
+medians of rounds in which service and floor take turns. Requests per second and milliseconds depend on this machine and on its
+other load at the time.
 
 ${markdownTable(operationRows(figures.operations))}
 
@@ -52,8 +52,8 @@ export function recordReports({ accounts, policies, undisturbed, reports }: Repo
 
 Written by \`npm run bench -- --reports --record\`. ${measuredAt()}
 
-A made-up book of ${accounts} accounts with ${policies} policies in four shards. Each report beside four users, who read policies and think
-for 150 ms; without a report, in turns with them, they wait ${undisturbed.p50.toFixed(1)} ms (p50) and ${undisturbed.p99.toFixed(1)} ms (p99). The goal for the last column is 1.5 at most.
+A generated book of ${accounts} accounts with ${policies} policies in four shards. Each report runs while four users read policies, with pauses
+of 150 ms. Without a report, in alternating rounds, they wait ${undisturbed.p50.toFixed(1)} ms (p50) and ${undisturbed.p99.toFixed(1)} ms (p99). The goal for the last column is 1.5 at most.
 
 ${markdownTable([
   ['report', 'seconds', 'policies', 'lines', 'rows read', 'MB in use', 'users p50 ms', 'p99 ms', 'times'],

@@ -55,7 +55,7 @@ export async function measureReference(folder: string, sizes: Sizes, say: Say): 
   const load = await underLoad(folder, sizes, say)
   say('perils by templates')
   const liquid = await measureLiquidPerils(sizes.rounds)
-  say('a call of a plugin')
+  say('a plugin call')
   const plugin = await measurePluginCall(join(folder, 'plugin'), sizes.pluginRounds)
   say('deliveries to a webhook')
   const webhooks = await measureWebhooks(join(folder, 'webhooks'), () => undefined, 1)
@@ -127,12 +127,12 @@ type Sides = {
 /** Starts the service and the floor with the kept plans of these operations. */
 async function startSides(operations: readonly Operation[], folder: string, say: Say): Promise<Sides> {
   const dataFolder = join(folder, 'service')
-  say('making databases')
+  say('creating databases')
   const administrator = await prepareStores(dataFolder)
 
   const kept = readPlans()
   const plans = plansOf(kept, operations)
-  say(`the floor does what ${kept.commit} asked of the platform`)
+  say(`the floor repeats the platform calls of ${kept.commit}`)
   for (const [{ name }, plan] of plans) say(`  ${name}: ${describePlan(plan)}`)
 
   say('starting service and floor')
@@ -163,7 +163,7 @@ function otherPlans({ operations, plans }: Pick<Reference, 'operations' | 'plans
     const batches = plan.worker.length + (plan.object?.length ?? 0)
     const told = Number(/d1 (\d+)/.exec(waitedFor(service.roundTrips))?.[1] ?? 0)
     if (told === batches) return []
-    return [`'${name}': most answers took ${told} D1 round trips, the floor ${batches}.`]
+    return [`'${name}': most responses took ${told} D1 round trips, the floor ${batches}.`]
   })
 }
 
@@ -175,9 +175,9 @@ export async function measureChanges(
   sizes: Sizes,
   say: Say,
 ): Promise<Told> {
-  say(`making the service of ${commit}`)
+  say(`building the service of ${commit}`)
   const other = await startOther(commit, folder)
-  say('making databases')
+  say('creating databases')
   const dataFolder = join(folder, 'service')
   const administrator = await prepareStores(dataFolder)
   const service = await startWorker({ config: CONFIG_FILE, dataFolder, script: 'src/worker.ts' })

@@ -103,7 +103,7 @@ export function quoteToIssueRows({ service, floor, naiveNode, ...figures }: Quot
   ]
   const to = (ratio: number): string => ratio.toFixed(2)
   return [
-    ['quote to issue', 'policies/s', 'service by it', 'goal', 'p50 ms', 'p99 ms', 'CPU ms'],
+    ['quote to issue', 'policies/s', 'ratio', 'goal', 'p50 ms', 'p99 ms', 'CPU ms'],
     row('service', service, '', ''),
     row('floor', floor, `${to(figures.ratio)} (${spread(figures.ratios)})`, `>= ${JOURNEY_GOALS.ratio}`),
     row('Node, Hono and SQLite, no guarantees', naiveNode, to(figures.naiveNodeRatio), ''),
@@ -129,15 +129,15 @@ export function pluginCallLine({ characters, throughRunnerMs, alone }: PluginCal
     `${ms.toFixed(0)} ms: ratio ${ratio.median.toFixed(2)} (${ratio.from.toFixed(2)} to ${ratio.to.toFixed(2)})`
   const parts = [
     `rating 5,000 perils in one call of a plugin: ${throughRunnerMs.toFixed(0)} ms for ${kibibytes(characters)} KiB`,
-    `alone, as it is written, ${told(alone.asWritten)} (goal <= ${PLUGIN_CALL_GOAL})`,
-    `with reading its input and writing its answer ${told(alone.reading)}`,
-    `alone, compiled as the sandbox does, ${told(alone.compiled)}`,
+    `alone, as written, ${told(alone.asWritten)} (goal <= ${PLUGIN_CALL_GOAL})`,
+    `with parsing of the input and serializing of the result, ${told(alone.reading)}`,
+    `alone, compiled as in the sandbox, ${told(alone.compiled)}`,
   ]
   return parts.join('; ')
 }
 
 export const liquidLine = ({ perils, pricedMs, bareMs, ratio, ratios }: LiquidPerils): string =>
-  `rating ${perils} perils by templates: ${pricedMs.toFixed(0)} ms CPU, as many renderings by the bare library ${bareMs.toFixed(0)} ms: ratio ${ratio.toFixed(2)} (${spread(ratios)}; goal <= ${LIQUID_GOAL})`
+  `rating ${perils} perils by templates: ${pricedMs.toFixed(0)} ms CPU, the same number of renderings with the bare library ${bareMs.toFixed(0)} ms: ratio ${ratio.toFixed(2)} (${spread(ratios)}; goal <= ${LIQUID_GOAL})`
 
 export const deliveryLine = ({ service, floor, ratio, ratios, cpuMs }: WebhookLoad): string =>
   `deliver a webhook: ${service.toFixed(0)} events/s, floor ${floor.toFixed(0)}: ratio ${ratio.toFixed(2)} (${spread(ratios)}; goal >= 0.6)${deliveryCpu(cpuMs)}`

@@ -125,7 +125,8 @@ export async function measureReports(folder: string, accounts: number, say: Say)
     isOver = true
     await Promise.all(users)
     close()
-    if (samples.failures.length > 0) throw new Error(`A user was refused: ${samples.failures[0]!.text}`)
+    if (samples.failures.length > 0)
+      throw new Error(`A request of a user was rejected: ${samples.failures[0]!.text}`)
     return { seconds: seconds!, waits: samples.all.map(({ latencyMs }) => latencyMs) }
   }
   const mostMegabytes = async (work: () => Promise<void>): Promise<number | undefined> => {
@@ -197,7 +198,7 @@ async function migrate(
         locators.push((JSON.parse(text) as State).locator)
         break
       }
-      if (response.status !== 503) throw new Error(`A request was answered ${response.status}: ${text}`)
+      if (response.status !== 503) throw new Error(`A request got the response ${response.status}: ${text}`)
       await sleep(1_000)
     }
   for (let told = -1; ; ) {

@@ -94,7 +94,7 @@ async function runOnce(side: Side, operation: Operation, stock: Stock, sizes: Si
   const ended = side.cpuMs()
   // After the run, because parsing responses is not part of it.
   for (const { subject, text } of changed) side.leave(stock, operation, subject, text)
-  if (run.answers.length === 0) throw new Error(`Nothing was there for '${operation.name}' to work on.`)
+  if (run.answers.length === 0) throw new Error(`There was no record for '${operation.name}' to work on.`)
   const cpuMs = begun === undefined || ended === undefined ? undefined : (ended - begun) / run.answers.length
   return { ...run, cpuMs }
 }

@@ -134,10 +134,10 @@ function run(connection: Connection, next: () => Call, { requestsARun, longestRu
 /** Formats the figures as text. */
 export function tableLines({ rows, uploadSeconds, bareReadsPerSecond, cold, warm }: TableFigures): string {
   const told = (what: string, { perSecond: rate, ratio, ratios, roundTrips: trips }: LookUps): string =>
-    `look-ups of ${what}: ${rate.toFixed(0)}/s; ratio to bare reads ${ratio.toFixed(2)} (${Math.min(...ratios).toFixed(2)}-${Math.max(...ratios).toFixed(2)}); round trips of most: ${trips}`
+    `lookups of ${what}: ${rate.toFixed(0)}/s; ratio to bare reads ${ratio.toFixed(2)} (${Math.min(...ratios).toFixed(2)}-${Math.max(...ratios).toFixed(2)}); round trips of most lookups: ${trips}`
   return [
     `a table of ${rows} rows: uploaded in ${uploadSeconds.toFixed(1)} s; bare reads of D1 by key ${bareReadsPerSecond.toFixed(0)}/s`,
-    told('rows not seen before', cold),
-    told('rows known to the isolate', warm),
+    told('rows not read before', cold),
+    told('rows cached by the isolate', warm),
   ].join('\n')
 }

@@ -210,7 +210,7 @@ async function ofFloor(
 export const deliveryCpu = (cpuMs: WebhookLoad['cpuMs']): string =>
   cpuMs === undefined
     ? ''
-    : `; CPU of a delivery ${cpuMs.service.toFixed(2)} ms, floor ${cpuMs.floor.toFixed(2)} ms`
+    : `; CPU per delivery ${cpuMs.service.toFixed(2)} ms, floor ${cpuMs.floor.toFixed(2)} ms`
 
 /** Formats the figures as text. */
 export const webhookLines = (loads: readonly WebhookLoad[]): string =>

@@ -41,7 +41,7 @@ export async function startWorker({
 }: WorkerSource): Promise<Worker> {
   mkdirSync(dataFolder, { recursive: true })
   const port = await freePort()
-  if (over) throw new Error('The bench has ended.')
+  if (over) throw new Error('The benchmark has ended.')
   const child = spawnLocalWorker({
     config,
     script,

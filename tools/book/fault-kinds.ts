@@ -147,7 +147,7 @@ const invoiceFault =
 
 export const FAULT_KINDS: readonly FaultKind[] = [
   {
-    kind: 'a policy twice',
+    kind: 'a duplicate policy',
     rule: 1,
     plant: account => {
       const [policy] = account.policies ?? []
@@ -199,7 +199,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     }),
   },
   {
-    kind: 'a number that is none',
+    kind: 'a value that is not a number',
     rule: 2,
     plant: elementFault('exposure', 'must be a number', exposure => {
       const name = Object.keys(exposure.data).find(key => /^\d+(\.\d+)?$/.test(String(exposure.data[key])))
@@ -279,14 +279,14 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     }),
   },
   {
-    kind: 'an item of an installment that is not there',
+    kind: 'an item of an unknown installment',
     rule: 6,
     plant: chargeFault('must be the number of an installment', (charge, { installments }) => {
       charge.installmentItems[0].installmentNumber = installments.length + 1
     }),
   },
   {
-    kind: 'an installment of an invoice that is not there',
+    kind: 'an installment of an unknown invoice',
     rule: 7,
     plant: account => {
       const place = at(account)
@@ -304,7 +304,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     },
   },
   {
-    kind: 'an installment that is due at no time',
+    kind: 'an installment without a due time',
     rule: 'shape',
     plant: account => {
       const place = at(account)
@@ -335,14 +335,14 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     }),
   },
   {
-    kind: 'payments above what an invoice asks for',
+    kind: 'payments above the total of an invoice',
     rule: 9,
     plant: invoiceFault('must not exceed the amount due', (_, item) => {
       item.amount = 999_999
     }),
   },
   {
-    kind: 'more paid out than there is',
+    kind: 'a payout above the available credit',
     rule: 9,
     plant: account => {
       const [disbursement] = account.disbursements ?? []
@@ -352,7 +352,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     },
   },
   {
-    kind: 'a control total that does not come out',
+    kind: 'a wrong control total',
     rule: 10,
     plant: account => {
       const { accountData, policies } = account
@@ -374,7 +374,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     },
   },
   {
-    kind: 'a plan that nobody has',
+    kind: 'an unknown installment plan',
     rule: 12,
     plant: policyFault("installmentPlanName 'whenever' must be a payment schedule", policy => {
       policy.preferences = { installmentPreferences: { installmentPlanName: 'whenever' } }

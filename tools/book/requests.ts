@@ -34,7 +34,7 @@ export function* accountsOf(book: Book): Generator<BookAccount> {
     if (found) planted += 1
     yield found ?? { account }
   }
-  if (planted < faults) throw new Error(`Only ${planted} of ${faults} faults found a place in the book.`)
+  if (planted < faults) throw new Error(`Only ${planted} of ${faults} faults could be placed in the book.`)
 }
 
 /** Plants a fault of the least planted kind for which the account has a place, and counts it. */

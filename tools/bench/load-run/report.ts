@@ -84,13 +84,19 @@ export function problemsOf(figures: LoadFigures): string[] {
   const times = burstTimes(figures)
   const latency = latencyRatio(figures)
   return [
-    ...(failures.length > 0 ? [`${failures.length} answers were neither 2xx nor 429`] : []),
+    ...(failures.length > 0 ? [`${failures.length} responses were neither 2xx nor 429`] : []),
     ...(missing > 0 ? [`${missing} events did not arrive`] : []),
     ...(book.failedDeliveries > 0 ? [`${book.failedDeliveries} deliveries were given up`] : []),
-    ...(times >= FEWEST_TIMES ? [] : [`the burst was only ${times.toFixed(1)} times as many requests`]),
-    ...(Number.isNaN(latency) ? ['no answers tell what latency was, or is'] : []),
+    ...(times >= FEWEST_TIMES
+      ? []
+      : [`the burst had only ${times.toFixed(1)} times as many requests as usual`]),
+    ...(Number.isNaN(latency)
+      ? ['there are no responses from which to compute the latency before or after the burst']
+      : []),
     ...(latency > MOST_LATENCY_RATIO
-      ? [`latency did not return to what it was: ${latency.toFixed(2)} times (at most ${MOST_LATENCY_RATIO})`]
+      ? [
+          `latency did not return to its value before the burst: ${latency.toFixed(2)} times (at most ${MOST_LATENCY_RATIO})`,
+        ]
       : []),
   ]
 }
@@ -112,18 +118,18 @@ export function loadMarkdown(figures: LoadFigures): string {
       : [...statuses].map(([status, all]) => `${all.length} × ${status}`).join(', ')
   const perSecond = spans.map(one => rate(one.samples, one.span).toFixed(1))
   const rest = [
-    `${figures.tenants} tenants, ${figures.users} users who think between what they do, for ${figures.minutes} minutes; then for ${((burst.to - burst.from) / 1_000).toFixed(0)} s ${BURST_TIMES} times as many requests, which begin whether others are answered or not; then the users alone again. Requests begun a second: ${perSecond[0]} in the minute before the burst, ${perSecond[1]} in it (${burstTimes(figures).toFixed(1)} times as many), ${perSecond[2]} in the minute after what it left was done.`,
+    `${figures.tenants} tenants, ${figures.users} users who pause between their actions, for ${figures.minutes} minutes; then for ${((burst.to - burst.from) / 1_000).toFixed(0)} s ${BURST_TIMES} times as many requests, each started without waiting for other responses; then the users alone again. Requests started per second: ${perSecond[0]} in the minute before the burst, ${perSecond[1]} during the burst (${burstTimes(figures).toFixed(1)} times as many), ${perSecond[2]} in the minute after its backlog was done.`,
     '',
-    `- answers that are neither 2xx nor 429: ${wrong}; 429: ${refused}`,
+    `- responses that are neither 2xx nor 429: ${wrong}; 429: ${refused}`,
     `- events: ${book.events} written, ${book.toDeliver.size} to be sent to webhooks, ${figures.delivered} arrived, ${book.failedDeliveries} given up`,
-    `- waiting at the most: ${worstBacklog.deliveries} deliveries, ${worstBacklog.documents} policies with documents to make, ${worstBacklog.timers} timers; ${(figures.drainedMs / 1_000).toFixed(0)} s after the burst no more than before it, and at the end nothing`,
-    `- latency in the minute after by the median of the same kind of request in the minute before: ${latencyRatio(figures).toFixed(2)} in the median (at most ${MOST_LATENCY_RATIO})`,
+    `- largest backlog: ${worstBacklog.deliveries} deliveries, ${worstBacklog.documents} policies with documents to create, ${worstBacklog.timers} timers; ${(figures.drainedMs / 1_000).toFixed(0)} s after the burst it was no larger than before, and at the end it was empty`,
+    `- latency in the minute after, divided by the median of the same kind of request in the minute before: ${latencyRatio(figures).toFixed(2)} as the median (at most ${MOST_LATENCY_RATIO})`,
     ...(heapMb.before !== undefined && heapMb.after !== undefined
       ? [
-          `- heap after a collection, at the end by that before the traffic: ${(heapMb.after / heapMb.before).toFixed(2)} (${heapMb.before.toFixed(0)} MB, ${heapMb.after.toFixed(0)} MB)`,
+          `- heap after a collection, at the end divided by that before the traffic: ${(heapMb.after / heapMb.before).toFixed(2)} (${heapMb.before.toFixed(0)} MB, ${heapMb.after.toFixed(0)} MB)`,
         ]
       : []),
-    `- the book at the end: ${book.policies} policies, ${book.transactions} transactions, ${(book.bytes / book.policies / 1_024).toFixed(1)} KiB of database a policy`,
+    `- the book at the end: ${book.policies} policies, ${book.transactions} transactions, ${(book.bytes / book.policies / 1_024).toFixed(1)} KiB of database per policy`,
   ]
   return [
     ...rest,

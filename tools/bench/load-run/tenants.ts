@@ -49,7 +49,7 @@ async function makeTenant(
     success: boolean
     logfile: string
   }>('POST', '/configuration/deployTest', form)
-  if (!success) throw new Error(`${CONFIGURATION} was refused:\n${logfile}`)
+  if (!success) throw new Error(`${CONFIGURATION} was rejected:\n${logfile}`)
   const as = (role: string): Promise<ApiClient> => {
     const { username, password } = testUsers().find(({ roles }) => roles.includes(role))!
     return signIn(origin, { username, password, hostName: hostname })

@@ -37,6 +37,6 @@ export function growthOf(looks: readonly Look[], rested: number | undefined): nu
 export function assertFlat({ growth }: { readonly growth: number | undefined }): void {
   if (growth === undefined || growth <= MOST_GROWN_MB) return
   throw new Error(
-    `The heap grew with the book: ${growth.toFixed(1)} MB are left of it, at most ${MOST_GROWN_MB} may be.`,
+    `The heap grew with the book: ${growth.toFixed(1)} MB remain after the migration, but at most ${MOST_GROWN_MB} MB are allowed.`,
   )
 }

@@ -55,7 +55,7 @@ export async function measureMigration(
 ): Promise<MigrationFigures> {
   const recording = await recorded(join(folder, 'recorded'), say)
   const floorAccountsPerSecond = await floorRate(join(folder, 'floor'), recording, Math.min(accounts, 2_000))
-  say(`the floor inserts ${floorAccountsPerSecond.toFixed(1)} accounts a second`)
+  say(`the floor inserts ${floorAccountsPerSecond.toFixed(1)} accounts per second`)
   const measured = await migrateAll(join(folder, 'service'), accounts, say)
   return {
     ...measured,
@@ -75,7 +75,7 @@ async function recorded(folder: string, say: Say): Promise<MigrationRecording> {
     dataFolder: folder,
   })
   const target = await targetOf(service.origin, administrator)
-  say(`recording what ${RECORDED} accounts ask of the platform`)
+  say(`recording the platform calls of ${RECORDED} accounts`)
   await settled(target, await sent(target, files[0]!))
   const recording = (await (await fetch(`${service.origin}/recording`)).json()) as MigrationRecording
   await service.stop()
@@ -135,7 +135,8 @@ async function migrateAll(
   const look = async (done: number): Promise<void> => {
     const megabytes = await usedMegabytes()
     if (megabytes !== undefined) heap.push({ accounts: done, megabytes })
-    const used = megabytes === undefined ? 'the inspector is silent' : `${megabytes.toFixed(1)} MB in use`
+    const used =
+      megabytes === undefined ? 'the inspector does not respond' : `${megabytes.toFixed(1)} MB in use`
     say(
       `${done} of ${book.accounts} accounts after ${((performance.now() - begun) / 1_000).toFixed(0)} s, ${used}`,
     )
@@ -210,7 +211,7 @@ async function sent({ client, origin, root }: Target, file: string): Promise<str
     })
     if (response.ok) return ((await response.json()) as State).locator
     if (response.status !== 503)
-      throw new Error(`A request was answered ${response.status}: ${await response.text()}`)
+      throw new Error(`A request got the response ${response.status}: ${await response.text()}`)
     await response.text()
     await sleep(BUSY_MS)
   }
@@ -257,9 +258,9 @@ export const migrationLines = (figures: MigrationFigures): string => {
     figures
   const one = (value: number): string => value.toFixed(2)
   return [
-    `${book.accounts} accounts, ${book.policies} policies, ${book.transactions} transactions, ${book.invoices} invoices: all migrated, in ${seconds.toFixed(1)} s`,
-    `${accountsPerSecond.toFixed(1)} accounts a second, the floor ${floorAccountsPerSecond.toFixed(1)}: ratio ${one(ratio)}`,
-    `of an account: ${one(cost.roundTrips)} D1 round trips, ${cost.statements.toFixed(1)} statements, ${cost.rowsRead.toFixed(0)} rows read, ${cost.rowsWritten.toFixed(0)} written; R2 ${one(cost.r2)}, queue ${one(cost.queue)}, object ${one(cost.object)} calls`,
-    `heap after a collection, at each fifteenth: ${heap.map(({ megabytes }) => megabytes.toFixed(1)).join(' ')} MB; ${growth === undefined ? 'too few looks' : `${rested?.toFixed(1)} MB when all was done, ${growth.toFixed(1)} MB more than from the fourth to the seventh (at most ${MOST_GROWN_MB})`}`,
+    `${book.accounts} accounts, ${book.policies} policies, ${book.transactions} transactions, ${book.invoices} invoices: all migrated in ${seconds.toFixed(1)} s`,
+    `${accountsPerSecond.toFixed(1)} accounts per second, the floor ${floorAccountsPerSecond.toFixed(1)}: ratio ${one(ratio)}`,
+    `per account: ${one(cost.roundTrips)} D1 round trips, ${cost.statements.toFixed(1)} statements, ${cost.rowsRead.toFixed(0)} rows read, ${cost.rowsWritten.toFixed(0)} written; R2 ${one(cost.r2)}, queue ${one(cost.queue)}, object ${one(cost.object)} calls`,
+    `heap after a collection, at every fifteenth of the book: ${heap.map(({ megabytes }) => megabytes.toFixed(1)).join(' ')} MB; ${growth === undefined ? 'too few measurements' : `${rested?.toFixed(1)} MB at the end, ${growth.toFixed(1)} MB more than in the fourth to seventh (at most ${MOST_GROWN_MB})`}`,
   ].join('\n')
 }
