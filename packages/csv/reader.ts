@@ -90,7 +90,7 @@ export class CsvReader {
           if (isBlank(code)) at += 1
           else {
             if (code !== COMMA && code !== CR && code !== LF)
-              this.#fault ??= 'Text stands after a closing quote; double the quotes that belong to a cell.'
+              this.#fault ??= 'There is text after a closing quote. Double the quotes that belong to a cell.'
             this.#state = 'plain'
           }
           break
@@ -99,7 +99,7 @@ export class CsvReader {
   }
 
   end(): void {
-    const unclosed = 'A quote is opened in this line and never closed; close or double it.'
+    const unclosed = 'A quote is opened in this line and never closed. Close or double it.'
     if (this.#state === 'quoted') throw new CsvFault(this.#quoteLine, unclosed)
     if (this.#state !== 'start' || this.#cells.length > 0 || this.#cell !== '') this.#endRow()
   }
@@ -144,13 +144,17 @@ export class CsvReader {
     this.#cell += text
     if (this.#cell.length <= LONGEST_CELL) return
     const isQuoted = this.#state === 'quoted'
-    const message = `A cell has more than ${LONGEST_CELL} characters${isQuoted ? ', or its quote is not closed' : ''}; shorten it.`
+    const message = `A cell has more than ${LONGEST_CELL} characters${isQuoted ? ', or its quote is not closed' : ''}. Shorten it.`
     throw new CsvFault(isQuoted ? this.#quoteLine : this.#line, message, !isQuoted)
   }
 
   #endCell(): void {
     if (this.#cells.length === MOST_COLUMNS)
-      throw new CsvFault(this.#rowLine, `The row has more than ${MOST_COLUMNS} cells; take some out.`, true)
+      throw new CsvFault(
+        this.#rowLine,
+        `The row has more than ${MOST_COLUMNS} cells. Remove some of them.`,
+        true,
+      )
     this.#cells.push(this.#keepsLeadingBlanks ? this.#cell.trimEnd() : this.#cell.trim())
     this.#cell = ''
     this.#state = 'start'

@@ -140,7 +140,7 @@ const formatLocal = (local: Local, pattern: string): string =>
     if (run === "''") return "'"
     if (quoted !== undefined) return quoted.replaceAll("''", "'")
     const print = LETTERS[letter!]
-    const message = `date pattern '${pattern}' has the letter '${letter}', which means nothing`
+    const message = `date pattern '${pattern}' has the letter '${letter}', which has no meaning`
     if (!print) throw new DatePatternError(message)
     return print(local, Math.min(run.length, 20))
   })

@@ -49,7 +49,7 @@ export class RenderBudget {
   /** `units` are characters read, or a multiple of the constants above. */
   countWork(units: number): void {
     this.#work += units
-    if (this.#work > this.#mostWork) throw exceeded(`${this.limits.nodes} rendered nodes and loop turns`)
+    if (this.#work > this.#mostWork) throw exceeded(`${this.limits.nodes} rendered nodes and loop iterations`)
   }
 
   countOutput(text: string): void {
@@ -61,7 +61,7 @@ export class RenderBudget {
   /** Counts the first use of each language and currency of numbers in a rendering. */
   countFormat(name: string, most: number): void {
     if (this.#formats.size >= most && !this.#formats.has(name))
-      throw exceeded(`${most} languages and currencies of numbers`)
+      throw exceeded(`${most} locales and currencies in number formats`)
     this.#formats.add(name)
   }
 
@@ -74,7 +74,7 @@ export class RenderBudget {
 }
 
 function exceeded(limit: string): TemplateError {
-  const message = `The template needs more than ${limit}. Shorten its loops or what they build.`
+  const message = `The template needs more than ${limit}. Shorten its loops or the text that they build.`
   return new TemplateError('templateLimit', message)
 }
 
@@ -123,6 +123,6 @@ export function includedSnippet<Snippet>(
   const circle = `The snippet '${name}' includes itself: ${chain.join(' → ')} → ${name}.`
   if (chain.includes(name)) throw new TemplateError('templateFailed', circle)
   if (chain.length >= includeDepth)
-    throw new TemplateError('templateLimit', `Snippets nest deeper than ${includeDepth}.`)
+    throw new TemplateError('templateLimit', `Snippets are nested deeper than ${includeDepth}.`)
   return { name, snippet }
 }

@@ -34,7 +34,7 @@ function formatOf(
     formats.set(key, format)
     return format
   } catch {
-    throw new NumberFormatError(`'${locale}' is no language and country`)
+    throw new NumberFormatError(`'${locale}' is not a locale with language and country, such as 'en-US'`)
   }
 }
 
@@ -74,7 +74,8 @@ type Pattern = { prefix: string; digits: string; suffix: string }
 /** Splits a pattern into prefix, digits and suffix. Quoted text belongs to the prefix or suffix. */
 function patternOf(text: string): Pattern {
   const [, prefix = '', digits = '', suffix = ''] = PATTERN.exec(text) ?? []
-  if (!/[#0]/.test(digits)) throw new NumberFormatError(`'${text}' is no number pattern such as '#,##0.00'`)
+  if (!/[#0]/.test(digits))
+    throw new NumberFormatError(`'${text}' is not a number pattern such as '#,##0.00'`)
   return { prefix, digits, suffix }
 }
 
@@ -98,7 +99,7 @@ export function formatPattern(value: Big, pattern: string): string {
   const { prefix, digits, suffix } = patternOf(positive)
   const [whole = '', fraction = '', more] = digits.split('.')
   if (more !== undefined || fraction.includes(','))
-    throw new NumberFormatError(`'${pattern}' is no number pattern`)
+    throw new NumberFormatError(`'${pattern}' is not a number pattern such as '#,##0.00'`)
   const affixes = unquotedOnly(prefix + suffix)
   const rounded = value.times(scaleOf(affixes)).round(fraction.length, Big.roundHalfUp)
   const [integer = '0', places = ''] = rounded.abs().toFixed(fraction.length).split('.')

@@ -98,7 +98,7 @@ export function dataNumber(value: number | Big | DataAmount): unknown {
 export function simplest(value: Big, whole: boolean): number | LiquidNumber {
   if (value.c[0] === 0) return whole ? 0 : new LiquidNumber(new Exact(0), false)
   if (value.e >= LARGEST_DIGITS)
-    throw new TemplateError('templateLimit', `A number grew beyond ${LARGEST_DIGITS} digits.`)
+    throw new TemplateError('templateLimit', `A number has more than ${LARGEST_DIGITS} digits.`)
   if (whole && value.e < 15) return Number(value.toFixed(0))
   const places = value.c.length - value.e - 1
   return new LiquidNumber(places > LARGEST_PLACES ? value.round(LARGEST_PLACES) : value, whole)
@@ -175,7 +175,10 @@ function printedList(items: unknown[]): string {
   for (const item of items) {
     text += printed(item)
     if (text.length > LONGEST_LIST_TEXT)
-      throw new TemplateError('templateLimit', `A list prints as more than ${LONGEST_LIST_TEXT} characters.`)
+      throw new TemplateError(
+        'templateLimit',
+        `The text of a list has more than ${LONGEST_LIST_TEXT} characters.`,
+      )
   }
   return text
 }

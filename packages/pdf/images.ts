@@ -53,7 +53,9 @@ export class Images {
     const bytes = base64 === undefined ? undefined : Buffer.from(base64, 'base64')
     const size = bytes && (isPng(bytes) ? this.#pngSize(bytes) : jpegSize(bytes))
     if (!size)
-      throw new ConversionError('An image is neither PNG nor JPEG in base64, nor SVG; use one of them.')
+      throw new ConversionError(
+        'An image is neither a PNG or JPEG in base64 nor an SVG. Use one of these formats.',
+      )
     this.#budget.check('imagePixels', size.width * size.height)
     return { key: `image${this.#known.size}`, ...size }
   }
@@ -62,7 +64,7 @@ export class Images {
   #pngSize(bytes: Buffer): { width: number; height: number } {
     this.#budget.check('pngBytes', bytes.length)
     const png = readPng(bytes)
-    if (!png) throw new ConversionError('A PNG is broken; make it again.')
+    if (!png) throw new ConversionError('A PNG is damaged. Create it again.')
     const { width, height, isUnpacked, unpackedBytes, data } = png
     this.#budget.check('imagePixels', width * height)
     if (isUnpacked) {
@@ -71,7 +73,7 @@ export class Images {
         const { length } = inflateSync(data, { maxOutputLength: unpackedBytes })
         if (length < unpackedBytes) throw new Error('too short')
       } catch {
-        throw new ConversionError('A PNG holds more or less than its size says; make it again.')
+        throw new ConversionError('The pixel data of a PNG does not match its size. Create it again.')
       }
     }
     return { width, height }

@@ -6,7 +6,7 @@ const LIMITS = {
   /** Elements of the HTML. A table of 1,500 rows of three cells needs about half of an isolate's memory. */
   elements: [6_000, 'elements'],
   characters: [400_000, 'characters of text'],
-  depth: [100, 'elements within one another'],
+  depth: [100, 'levels of nested elements'],
   attributes: [200, 'attributes of one element'],
   rules: [1_000, 'style rules'],
   matches: [10_000_000, 'comparisons of elements with selectors'],
@@ -19,23 +19,23 @@ const LIMITS = {
   /** Bytes of one PNG. Reading it needs many times that size. */
   pngBytes: [4_000_000, 'bytes in one PNG'],
   /** Pixels of all images that must be unpacked: PNGs with transparency or interlacing. */
-  unpackedPixels: [8_000_000, 'pixels in PNGs with transparency or interlaced ones'],
+  unpackedPixels: [8_000_000, 'pixels in PNGs that are transparent or interlaced'],
   drawingCharacters: [500_000, 'characters in one drawing (SVG)'],
   /** Elements of a header or footer, which is laid out again on every page. */
   marginElements: [500, 'elements in a header or footer'],
   /** Elements of headers and footers, totalled over all pages. */
-  marginElementsOnAllPages: [50_000, 'elements of headers and footers on all its pages'],
+  marginElementsOnAllPages: [50_000, 'elements of headers and footers, counted on every page'],
   pages: [1_000, 'pages'],
   /** Words and blocks, counted each time they are laid out: on every page, and again when a heading moves to the next page. */
-  steps: [300_000, 'words and blocks to lay out, counted again on every page that repeats them'],
+  steps: [300_000, 'words and blocks to lay out, counted on every page that repeats them'],
   /** Characters to shape and measure. Repeated words count once. */
-  glyphs: [1_500_000, 'characters to measure; very long words count several times, so put blanks into them'],
+  glyphs: [1_500_000, 'characters to measure (very long words count several times; add blanks to them)'],
   /** Lines, borders and the like in blocks kept together, and in table heads on every page. */
-  copies: [500_000, 'lines and borders in rows kept together and in repeated heads of tables'],
+  copies: [500_000, 'lines and borders in rows that are kept together and in repeated table headings'],
   /** Characters of drawings (SVG) on all their pages. Referenced parts count for each reference. */
   drawnCharacters: [
     3_000_000,
-    'characters in drawings (SVG), counted on every page, gradients and clips wherever they are used',
+    'characters in drawings (SVG), counted on every page and, for gradients and clips, at every use',
   ],
 } as const satisfies Readonly<Record<string, readonly [most: number, words: string]>>
 
@@ -67,6 +67,6 @@ export class ConversionBudget {
   check(what: Limited, used: number): void {
     const [most, words] = LIMITS[what]
     if (used > most)
-      throw new ConversionError(`The document has more than ${most} ${words}; make it smaller.`)
+      throw new ConversionError(`The document has more than ${most} ${words}. Make it smaller.`)
   }
 }

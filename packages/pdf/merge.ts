@@ -58,7 +58,7 @@ async function pagesOf({ name, bytes }: NamedPdf, merged: PDFDocument) {
     budget.assertWithin(name)
     // The library's message is about its own code, not about the file.
     const isEncrypted = problem instanceof Error && /encrypted/i.test(problem.message)
-    const reason = isEncrypted ? 'encrypted' : 'no PDF that can be read'
+    const reason = isEncrypted ? 'encrypted' : 'not a readable PDF'
     throw new ConversionError(`'${name}' cannot be merged: it is ${reason}.`)
   }
 }
@@ -117,7 +117,7 @@ const MERGE_LIMITS = {
 } as const
 
 const WORDS: Readonly<Record<keyof typeof MERGE_LIMITS, string>> = {
-  unpackedBytes: 'bytes of objects once they are unpacked',
+  unpackedBytes: 'bytes of unpacked objects',
   values: 'objects',
   pages: 'pages',
 }

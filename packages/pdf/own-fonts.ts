@@ -80,8 +80,8 @@ export function fontProblem(bytes: Uint8Array, mostBytes: number): string | unde
     const tags = tagsOf(plain)
     const missing = NEEDED.filter(tag => !tags.has(tag))
     if (missing.length > 0) return `it lacks ${missing.map(tag => `'${tag}'`).join(', ')}`
-    if (!OUTLINES.some(tag => tags.has(tag))) return 'it has no outlines of letters'
-    return coverageOf(viewOf(plain)).length === 0 ? 'it says of no character which letter it is' : undefined
+    if (!OUTLINES.some(tag => tags.has(tag))) return 'it has no outlines of glyphs'
+    return coverageOf(viewOf(plain)).length === 0 ? 'it maps no characters to glyphs' : undefined
   } catch (problem) {
     if (problem instanceof FontError) return problem.message
     // An offset in the file is beyond its end.

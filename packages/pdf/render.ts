@@ -56,7 +56,7 @@ export async function renderPdf(...given: Parameters<typeof pdfOf>): Promise<Ren
     if (problem instanceof ConversionError) throw problem
     // The result depends only on the HTML, so a retry would fail in the same way.
     const reason = problem instanceof Error ? problem.message : problem
-    throw new ConversionError(`It could not be laid out: ${reason}`)
+    throw new ConversionError(`The document could not be laid out: ${reason}`)
   }
 }
 
@@ -143,7 +143,9 @@ class Rendering {
     const top = Math.max(margins.top, header.room)
     const bottom = Math.max(margins.bottom, footer.room)
     if (top + bottom > height - LEAST_TEXT_HEIGHT)
-      throw new ConversionError('Header, footer and margins leave no room for the text; make them smaller.')
+      throw new ConversionError(
+        'The header, footer and margins leave no room for the text. Make them smaller.',
+      )
     return { header, footer, margins: { ...margins, top, bottom } }
   }
 

@@ -56,7 +56,7 @@ function clean(element: Element, budget: ConversionBudget, depth: number): void 
     if (node.nodeName === '#text') return true
     if (!('tagName' in node)) return false
     const tag = node.tagName.toLowerCase()
-    const message = `A drawing (SVG) holds <${node.tagName}>, which is not drawn; draw it without.`
+    const message = `A drawing (SVG) contains <${node.tagName}>, which is not supported. Remove it.`
     if (REFUSED.has(tag)) throw new ConversionError(message)
     if (LEFT_OUT.has(tag)) return false
     clean(node, budget, depth + 1)
@@ -114,6 +114,6 @@ function sizeOf({ attrs }: Element): { width: number; height: number } {
   const across = width ?? (height !== undefined && ratio ? height / ratio : boxWidth && boxWidth * 0.75)
   const down = height ?? (across !== undefined && ratio ? across * ratio : boxHeight && boxHeight * 0.75)
   if (!across || !down || across < 0 || down < 0)
-    throw new ConversionError('A drawing (SVG) says no size; give it width and height, or a viewBox.')
+    throw new ConversionError('A drawing (SVG) has no size. Give it a width and height, or a viewBox.')
   return { width: across, height: down }
 }

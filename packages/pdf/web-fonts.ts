@@ -50,7 +50,7 @@ export function tagsOf(font: Uint8Array): Set<string> {
 
 /** Builds a font file from the tables. */
 export function assembled(flavor: number, tables: readonly Table[]): Uint8Array {
-  if (!PLAIN.has(flavor)) throw new FontError('it is a collection of fonts; use one of them')
+  if (!PLAIN.has(flavor)) throw new FontError('it is a collection of fonts; use a file with a single font')
   const sorted = [...tables].sort((a, b) => (a.tag < b.tag ? -1 : 1))
   const head = SFNT_HEADER + sorted.length * SFNT_ENTRY
   const file = new Uint8Array(sorted.reduce((sum, { bytes }) => sum + aligned(bytes.length), head))
@@ -83,7 +83,7 @@ const UNPACKING_ROOM = 65_536
 
 /** Throws a FontError above `mostBytes`, which applies to unpacked tables. */
 function assertSize(bytes: number, mostBytes: number): void {
-  if (bytes > mostBytes) throw new FontError(`it is larger than ${mostBytes} bytes once it is unpacked`)
+  if (bytes > mostBytes) throw new FontError(`it is larger than ${mostBytes} bytes when unpacked`)
 }
 
 const [WOFF_HEADER, WOFF_ENTRY] = [44, 20]
@@ -147,7 +147,7 @@ class ByteReader {
       value = value * 128 + (byte & 0x7f)
       if (byte < 0x80) return value
     }
-    throw new RangeError('It is no number.')
+    throw new RangeError('It is not a number.')
   }
 
   /** Reads one byte, or up to three for numbers from 253. */

@@ -141,12 +141,12 @@ function readPrimary(cursor: Cursor, text: TextReader): Expression {
   const begin = cursor.at
   if (cursor.take('(')) {
     const inner = readExpression(cursor, text)
-    cursor.expect(')', 'behind what is in parentheses')
+    cursor.expect(')', 'after the expression in parentheses')
     return inner
   }
   if (cursor.peek('$')) {
     const reference = readReference(cursor, text)
-    if (!reference) throw cursor.problem("A name is missing behind '$'")
+    if (!reference) throw cursor.problem("A name is missing after '$'")
     return reference
   }
   if (cursor.peek('"') || cursor.peek("'")) return readText(cursor, text)
@@ -205,14 +205,14 @@ function readList(cursor: Cursor, text: TextReader): Expression {
   cursor.skipBlank()
   if (cursor.take('..')) {
     const to = readExpression(cursor, text)
-    cursor.expect(']', 'behind the range')
+    cursor.expect(']', 'after the range')
     return { kind: 'range', from: items[0]!, to }
   }
   while (cursor.take(',')) {
     items.push(readExpression(cursor, text))
     cursor.skipBlank()
   }
-  cursor.expect(']', 'behind the list')
+  cursor.expect(']', 'after the list')
   return { kind: 'list', items }
 }
 
@@ -228,7 +228,7 @@ function readMap(cursor: Cursor, text: TextReader): Expression {
     entries.push([key, readExpression(cursor, text)])
     cursor.skipBlank()
   } while (cursor.take(','))
-  cursor.expect('}', 'behind the map')
+  cursor.expect('}', 'after the map')
   return { kind: 'map', entries }
 }
 
@@ -247,7 +247,7 @@ export function readReference(cursor: Cursor, text: TextReader): Reference | und
     isFormal && cursor.take('|') ? cursor.deeper(() => readExpression(cursor, text)) : undefined
   if (otherwise) cursor.skipBlank()
   if (isFormal && !cursor.take('}'))
-    throw cursor.problem("'}' is missing behind the reference that begins with '${'", offset)
+    throw cursor.problem("'}' is missing after the reference that begins with '${'", offset)
   const source = cursor.source.slice(offset, cursor.at)
   const quiet = opening.includes('!')
   return { kind: 'reference', name, steps, quiet, ...(otherwise && { otherwise }), source, offset }
@@ -262,7 +262,7 @@ function readSteps(cursor: Cursor, text: TextReader): Step[] {
     else if (property !== undefined) steps.push({ kind: 'property', name: property })
     else if (isIndex(cursor) && cursor.take('[')) {
       const index = cursor.deeper(() => readExpression(cursor, text))
-      cursor.expect(']', 'behind the index')
+      cursor.expect(']', 'after the index')
       steps.push({ kind: 'index', index })
     } else return steps
   }
@@ -281,7 +281,7 @@ function readArguments(cursor: Cursor, text: TextReader): Expression[] {
     cursor.skipBlank()
     if (!cursor.take(',')) break
   }
-  cursor.expect(')', 'behind the arguments')
+  cursor.expect(')', 'after the arguments')
   return args
 }
 
@@ -362,7 +362,7 @@ export class Cursor {
   deeper<T>(read: () => T): T {
     this.#depth += 1
     try {
-      if (this.#depth > DEEPEST) throw this.problem(`It nests deeper than ${DEEPEST}`)
+      if (this.#depth > DEEPEST) throw this.problem(`It is nested deeper than ${DEEPEST}`)
       return read()
     } finally {
       this.#depth -= 1

@@ -48,7 +48,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
       const name = source.slice(begin, open).trim()
       if (!cursor.take('(')) throw cursor.problem(`'${name}' needs its arguments in parentheses`, begin)
       const made = read()
-      cursor.expect(')', 'behind the arguments')
+      cursor.expect(')', 'after the arguments')
       return made
     } catch (problem) {
       if (!(problem instanceof Unreadable)) throw problem
@@ -65,7 +65,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
   const variable = (): Reference => {
     cursor.skipBlank()
     const reference = readReference(cursor, nodesInText)
-    if (!reference) throw cursor.problem("A variable is missing, as '$name'")
+    if (!reference) throw cursor.problem("A variable such as '$name' is missing")
     return reference
   }
 
@@ -93,7 +93,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
     }
     if (text !== '') nodes.push(text)
     if (opener && !ended) {
-      const unclosed = `The '#${opener.name}' that begins here is never closed; add '#end'`
+      const unclosed = `The '#${opener.name}' that begins here is never closed. Add '#end'`
       report(cursor.problem(unclosed, opener.offset))
     }
     return { nodes, ended: ended ?? 'source' }
@@ -139,7 +139,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
     }
     if (WITHOUT.has(name)) cursor.match(EMPTY_ARGUMENTS)
     if (name === 'end' || name === 'else' || name === 'elseif') {
-      const message = `This '#${name}' belongs to no block; remove it, or add what it belongs to`
+      const message = `This '#${name}' belongs to no block. Remove it, or add the directive that opens the block`
       report(cursor.problem(message, begin))
       return undefined
     }
@@ -201,7 +201,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
       case 'set': {
         const made = withArguments(offset, () => {
           const target = variable()
-          cursor.expect('=', 'behind the variable')
+          cursor.expect('=', 'after the variable')
           return { target, value: expression() }
         })
         return made && { kind: 'set', ...made, offset }
@@ -221,7 +221,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
         macro(offset)
         return undefined
       case 'evaluate': {
-        const message = "'#evaluate' is not available: a template cannot be made by a template"
+        const message = "'#evaluate' is not available: a template cannot create another template"
         report(cursor.problem(message, offset))
         withArguments(offset, listed)
         return undefined
@@ -250,8 +250,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
       const { nodes: body, ended } = block({ offset, name: 'if' })
       branches.push(condition ? { condition, body } : { body })
       if (ended === 'end' || ended === 'source') return { kind: 'if', branches, offset }
-      if (condition === undefined)
-        report(cursor.problem("Nothing but '#end' can follow the '#else' of an '#if'"))
+      if (condition === undefined) report(cursor.problem("Only '#end' can follow the '#else' of an '#if'"))
       condition = ended === 'else' ? undefined : (withArguments(cursor.at, expression) ?? NOTHING)
     }
   }
@@ -259,9 +258,9 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
   function loop(offset: number): Node {
     const made = withArguments(offset, () => {
       const { name, steps } = variable()
-      if (steps.length > 0) throw cursor.problem('The variable of a loop is a name only')
+      if (steps.length > 0) throw cursor.problem('The variable of a loop must be a plain name')
       cursor.skipBlank()
-      if (!cursor.match(/in\b/y)) throw cursor.problem("'in' is missing behind the loop's variable")
+      if (!cursor.match(/in\b/y)) throw cursor.problem("'in' is missing after the variable of the loop")
       return { variable: name, over: expression() }
     }) ?? { variable: '', over: NOTHING }
     cursor.match(LINE_END)
@@ -280,7 +279,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
   function signature(): { name: string; parameters: Macro['parameters'] } {
     cursor.skipBlank()
     const name = cursor.match(/[A-Za-z_]\w*/y)?.[0]
-    if (name === undefined) throw cursor.problem("The macro's name is missing")
+    if (name === undefined) throw cursor.problem('The name of the macro is missing')
     const parameters: { name: string; otherwise?: Expression }[] = []
     for (;;) {
       cursor.skipBlank()

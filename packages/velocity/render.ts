@@ -244,14 +244,14 @@ export class VelocityRun {
     const owner = this.#stepped(this.#variables.get(name), steps.slice(0, -1))
     if (typeof owner !== 'object' || owner === null || !this.#made.has(owner) || last.kind === 'method')
       throw failed(
-        `'${source}' cannot be set: only maps and lists that the template made itself can be changed.`,
+        `'${source}' cannot be set: only maps and lists that the template created itself can be changed.`,
       )
     const key = last.kind === 'property' ? last.name : this.#value(last.index)
     this.#budget.countMemory(ITEM_MEMORY)
     if (Array.isArray(owner)) {
       const index = asInteger(key)
       if (index === undefined || index < 0 || index >= owner.length)
-        throw failed(`'${source}' is outside of the list.`)
+        throw failed(`'${source}' is outside the list.`)
       owner[index] = value
     } else (owner as Record<string, unknown>)[printed(key, this.#budget)] = value
     return 'on'
@@ -350,7 +350,7 @@ export class VelocityRun {
   #changed(owner: object, { name }: { name: string }, args: readonly unknown[]): unknown {
     if (!this.#made.has(owner))
       throw failed(
-        `'${name}' cannot be called: only maps and lists that the template made itself can be changed.`,
+        `'${name}' cannot be called: only maps and lists that the template created itself can be changed.`,
       )
     return callChange(owner, name, args, this.#budget)
   }

@@ -98,7 +98,10 @@ export function printed(value: unknown, budget: RenderBudget, depth = 0): string
   if (value === undefined || value === null) return 'null'
   if (!Array.isArray(value) && !isMap(value)) return String(value)
   if (depth > DEEPEST)
-    throw new TemplateError('templateLimit', `Lists and maps deeper than ${DEEPEST} cannot be printed.`)
+    throw new TemplateError(
+      'templateLimit',
+      `Lists and maps nested deeper than ${DEEPEST} cannot be printed.`,
+    )
   const item = (one: unknown): string => {
     const text = printed(readable(one), budget, depth + 1)
     budget.countWork(ITEM_WORK)

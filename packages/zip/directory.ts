@@ -31,7 +31,10 @@ const IN_ZIP64_FIELD_32 = 0xffffffff
 const ZIP64_FIELD = 0x0001
 
 const damaged = (what: string): ArchiveRefused =>
-  new ArchiveRefused('damagedArchive', `The zip is damaged: ${what}. Make the archive again and upload that.`)
+  new ArchiveRefused(
+    'damagedArchive',
+    `The zip is damaged: ${what}. Create the archive again and upload the new one.`,
+  )
 
 /**
  * Returns the entries of the central directory. `before` is the number of bytes of the file ahead of `zip`. Throws
@@ -40,18 +43,18 @@ const damaged = (what: string): ArchiveRefused =>
 export function readDirectory(zip: Uint8Array, before = 0): DirectoryEntry[] {
   const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength)
   const end = findEnd(view, before)
-  const tooMany = `The zip has ${end.entries} entries; at most ${LARGEST_ENTRY_COUNT} are read. Leave out what the configuration does not use.`
+  const tooMany = `The zip has ${end.entries} entries, but at most ${LARGEST_ENTRY_COUNT} are allowed. Remove files that the configuration does not use.`
   if (end.entries > LARGEST_ENTRY_COUNT) throw new ArchiveRefused('tooManyEntries', tooMany)
   const entries: DirectoryEntry[] = []
   let at = end.offset - before
-  if (at < 0) throw damaged('its table of contents is not where its end says')
+  if (at < 0) throw damaged('its table of contents is not at the recorded position')
   for (let index = 0; index < end.entries; index += 1) {
     if (at + ENTRY_BYTES > end.limit || view.getUint32(at, true) !== ENTRY_SIGNATURE)
       throw damaged(`entry ${index + 1} of its table of contents is missing`)
     const nameBytes = view.getUint16(at + 28, true)
     const extraBytes = view.getUint16(at + 30, true)
     const next = at + ENTRY_BYTES + nameBytes + extraBytes + view.getUint16(at + 32, true)
-    if (next > end.limit) throw damaged(`entry ${index + 1} of its table of contents is cut off`)
+    if (next > end.limit) throw damaged(`entry ${index + 1} of its table of contents is truncated`)
     entries.push(readEntry(view, at, nameBytes, extraBytes))
     at = next
   }
@@ -132,7 +135,11 @@ const STEP_BYTES = 8_192
 const PREFIX_BYTES = 320
 
 const damagedEntry = (path: string, what: string): ArchiveRefused =>
-  new ArchiveRefused('damagedArchive', `'${path}' ${what}. Make the archive again and upload that.`, path)
+  new ArchiveRefused(
+    'damagedArchive',
+    `'${path}' ${what}. Create the archive again and upload the new one.`,
+    path,
+  )
 
 type DataRange = { start: number; end: number }
 
@@ -143,7 +150,7 @@ type DataRange = { start: number; end: number }
 export function entryRange(zip: Uint8Array, entry: DirectoryEntry, path: string): DataRange {
   const start = dataStart(zip, entry, path)
   const end = start + entry.compressedBytes
-  if (end > zip.byteLength) throw damagedEntry(path, 'is cut off in the zip')
+  if (end > zip.byteLength) throw damagedEntry(path, 'is truncated in the zip')
   return { start: entry.headerOffset, end }
 }
 
@@ -151,7 +158,7 @@ function dataStart(zip: Uint8Array, entry: DirectoryEntry, path: string): number
   const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength)
   const at = entry.headerOffset
   if (at + LOCAL_BYTES > zip.byteLength || view.getUint32(at, true) !== LOCAL_SIGNATURE)
-    throw damagedEntry(path, 'is listed in the zip but is not there')
+    throw damagedEntry(path, 'is listed in the zip, but its data is missing')
   return at + LOCAL_BYTES + view.getUint16(at + 26, true) + view.getUint16(at + 28, true)
 }
 
@@ -159,7 +166,8 @@ function dataStart(zip: Uint8Array, entry: DirectoryEntry, path: string): number
 export function entryContent(zip: Uint8Array, entry: DirectoryEntry, path: string): Uint8Array {
   const packed = packedBytes(zip, entry, path)
   const content = entry.method === 0 ? packed : inflate(packed, entry.sizeBytes, path)
-  if (content.byteLength !== entry.sizeBytes) throw damagedEntry(path, 'is not as long as the zip says')
+  if (content.byteLength !== entry.sizeBytes)
+    throw damagedEntry(path, 'does not have the size recorded in the zip')
   if (crc32(content) !== entry.crc32) throw damagedEntry(path, 'does not match its checksum')
   return content
 }
@@ -173,7 +181,7 @@ export function checkSize(zip: Uint8Array, entry: DirectoryEntry, path: string):
       length <= STEP_BYTES
         ? inflate(packed, entry.sizeBytes, path).byteLength
         : inflateInSteps(packed, entry.sizeBytes, path, () => {})
-  if (length !== entry.sizeBytes) throw damagedEntry(path, 'is not as long as the zip says')
+  if (length !== entry.sizeBytes) throw damagedEntry(path, 'does not have the size recorded in the zip')
 }
 
 function packedBytes(zip: Uint8Array, entry: DirectoryEntry, path: string): Uint8Array {
@@ -204,7 +212,8 @@ function inflateInSteps(
 ): number {
   let length = 0
   const stream = new Inflate(chunk => {
-    if (length + chunk.byteLength > sizeBytes) throw damagedEntry(path, 'is longer than the zip says')
+    if (length + chunk.byteLength > sizeBytes)
+      throw damagedEntry(path, 'is longer than the size recorded in the zip')
     take(chunk, length)
     length += chunk.byteLength
   })

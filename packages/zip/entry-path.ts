@@ -18,7 +18,7 @@ export function entryPath(name: Uint8Array): EntryPath {
   if (name.byteLength > LONGEST_NAME_BYTES)
     throw new ArchiveRefused(
       'nameTooLong',
-      `The entry '${shownBytes(name)}…' has a name of ${name.byteLength} bytes; at most ${LONGEST_NAME_BYTES} are read. Give it and its folders shorter names, or leave it out.`,
+      `The entry '${shownBytes(name)}…' has a name of ${name.byteLength} bytes, but at most ${LONGEST_NAME_BYTES} are allowed. Give it and its folders shorter names, or remove it.`,
     )
   let text: string
   try {
@@ -39,7 +39,7 @@ export function entryPath(name: Uint8Array): EntryPath {
   if (text.search(CONTROL_CHARACTERS) !== -1) throw refuse('has a control character in its name')
   if (unified.startsWith('/')) throw refuse('has an absolute path')
   if (/^[A-Za-z]:/.test(unified)) throw refuse('names a drive')
-  if (segments.includes('..')) throw refuse("leaves the folder by '..'")
+  if (segments.includes('..')) throw refuse("leaves the folder with '..'")
   return {
     path: segments.join('/').normalize('NFC'),
     isFolder: unified.endsWith('/') || segments.length === 0,

@@ -1,10 +1,10 @@
 /** The reasons for rejecting an archive or one of its files, by code. The message of an instance names the entry and the fix. */
 export const refusals = {
-  notAZip: 'The upload is no zip archive.',
-  damagedArchive: 'The zip contradicts itself: cut off, overlapping or overwritten.',
+  notAZip: 'The upload is not a zip archive.',
+  damagedArchive: 'The zip is inconsistent: truncated, overlapping or overwritten.',
   archiveTooLarge: 'The zip is larger than 32 MiB.',
   unpackedTooLarge: 'The entries unpack to more than 500 MB.',
-  suspiciousRatio: 'Entries unpack to more than a hundred times their size.',
+  suspiciousRatio: 'Entries unpack to more than a hundred times their compressed size.',
   tooManyEntries: 'The zip has more than 20,000 entries.',
   unsafePath: 'An entry has an absolute path, a drive, a `..` or a control character.',
   nameTooLong: 'The name of an entry, with its folders, is longer than 1,024 bytes.',
@@ -14,7 +14,7 @@ export const refusals = {
   encryptedEntry: 'An entry is encrypted.',
   unsupportedCompression: 'An entry is compressed with something other than deflate.',
   textNotUtf8: 'A text file is not UTF-8.',
-  tooMuchText: 'The files that a configuration consists of hold more than 24 MiB of text.',
+  tooMuchText: 'The files of the configuration contain more than 24 MiB of text.',
 } as const
 
 export type RefusalCode = keyof typeof refusals

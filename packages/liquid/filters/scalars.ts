@@ -92,7 +92,7 @@ const fromLibrary: Filters = Object.fromEntries(
         return filter.call({ context }, context.print(input))
       } catch (error) {
         const reason = error instanceof Error ? error.message : error
-        return context.reject(`${name} cannot read its text: ${reason}.`)
+        return context.reject(`${name} cannot process its input: ${reason}.`)
       }
     }
     return [name, guarded]
@@ -146,7 +146,7 @@ const ofTime =
     if (input === undefined || input === null || input === '') return undefined
     const at = timestampOf(input, context)
     if (at !== undefined) return compute(at, args, context)
-    const message = `'${printed(input)}' is no time. Give milliseconds, "now" or a date such as "2026-01-31".`
+    const message = `'${printed(input)}' is not a time. Give milliseconds, "now" or a date such as "2026-01-31".`
     return context.reject(message)
   }
 
@@ -169,7 +169,9 @@ const addTime = ofTime((at, [unitName, count], context) => {
   const unit = context.print(unitName).toLowerCase().replace(/s$/, '')
   const steps = asInteger(count)
   if (!UNITS.has(unit))
-    return context.reject(`'${printed(unitName)}' is no unit of time. Write one of ${[...UNITS].join(', ')}.`)
+    return context.reject(
+      `'${printed(unitName)}' is not a unit of time. Write one of ${[...UNITS].join(', ')}.`,
+    )
   if (steps === undefined) return context.reject('timestamp_millis_add needs a whole number after the unit.')
   try {
     const { dialect, environment } = context.state
@@ -179,7 +181,7 @@ const addTime = ofTime((at, [unitName, count], context) => {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
   }
-  return context.reject('The time that timestamp_millis_add reaches is outside of the years 1 to 9999.')
+  return context.reject('The result of timestamp_millis_add is outside the years 1 to 9999.')
 })
 
 const dayCount = ofTime((start, [other], context) => {

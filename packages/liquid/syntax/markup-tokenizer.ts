@@ -36,7 +36,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^lte?\b|^le\b/i, "Write '<' or '<='."],
   [/^AND\b/, "Write 'and' in lower case."],
   [/^OR\b/, "Write 'or' in lower case."],
-  [/^["']/, 'Text stands between two quotes: add the one that is missing.'],
+  [/^["']/, 'Text must be between two quotes. Add the missing one.'],
   [/^;/, "Remove the ';'."],
 ]
 
@@ -67,7 +67,8 @@ export class MarkupTokenizer extends Tokenizer {
     this.skipBlank()
     this.#skipSecondEqualsSign()
     if (this.peek() === '|') {
-      const message = 'A filter without a value before it: it is given nothing. Write one, if it matters.'
+      const message =
+        'The filter has no value before it, so its input is empty. Write a value if it needs one.'
       if (!WITHOUT_INPUT.test(this.#ahead())) this.#warn('missingInput', message)
       return new Expression([new Tokenizer('nil').readLiteral()!])
     }
@@ -82,9 +83,12 @@ export class MarkupTokenizer extends Tokenizer {
       tokens.push(next)
       complete = !operator
     }
-    if (tokens.length > 0 && !complete) throw this.error('a value is missing behind the operator')
+    if (tokens.length > 0 && !complete) throw this.error('a value is missing after the operator')
     if (this.#isNegation(tokens))
-      throw this.error("'not' is no operator. Write 'unless', or compare with '== false'.", tokens[0]!.begin)
+      throw this.error(
+        "'not' is not an operator. Write 'unless', or compare with '== false'.",
+        tokens[0]!.begin,
+      )
     if (tokens.length === 0 && this.peek() === '!') throw this.#unreadable()
     if (this.#markup.isCondition && this.#isDoubleBar()) throw this.#unreadable()
     return new Expression(tokens)
@@ -146,7 +150,7 @@ export class MarkupTokenizer extends Tokenizer {
       report.error('unknownFilter', message, begin)
     }
     if (ARITHMETIC.has(name) && args.length > 1) {
-      const message = `'${name}' takes one value and is given ${args.length}. A number has no comma in it: write 1000, not 1,000.`
+      const message = `'${name}' accepts one value, but has ${args.length}. Numbers have no thousands separator: write 1000, not 1,000.`
       report.error('tooManyValues', message, begin)
     }
     return filter
@@ -179,7 +183,7 @@ export class MarkupTokenizer extends Tokenizer {
   #skipSecondEqualsSign(): void {
     const before = this.input.slice(Math.max(0, this.p - NEIGHBOURHOOD), this.p)
     if (this.peek() !== '=' || !/=\s+$/.test(before)) return
-    this.#warn('doubledEqualsSign', "The second '=' does nothing. Remove it.")
+    this.#warn('doubledEqualsSign', "The second '=' has no effect. Remove it.")
     this.p += 1
     this.skipBlank()
   }
@@ -195,7 +199,7 @@ export class MarkupTokenizer extends Tokenizer {
         this.p = bar
         return
       }
-      this.#warn('emptyFilter', "A '|' without a filter does nothing. Remove it.", bar)
+      this.#warn('emptyFilter', "A '|' without a filter has no effect. Remove it.", bar)
     }
   }
 
@@ -223,7 +227,10 @@ export class MarkupTokenizer extends Tokenizer {
     if (quote !== '"' && quote !== "'") return undefined
     const close = this.input.indexOf(quote, begin + 1)
     if (close < 0 || close >= this.N)
-      throw this.error(`text that begins with ${quote} is not closed. Add the ${quote} at its end.`, begin)
+      throw this.error(
+        `the text that begins with ${quote} is not closed. Add the ${quote} at its end.`,
+        begin,
+      )
     const token = super.readQuoted()!
     Object.assign(token, { end: close + 1, content: this.input.slice(begin + 1, close) })
     this.p = close + 1

@@ -41,7 +41,7 @@ function balanced(tokens: TopLevelToken[], options: Options, report: Report): To
   const open: TagToken[] = []
   const close = (block: TagToken): void => {
     const text = `{% end${block.name} %}`
-    const message = `'${block.name}' is not closed${block.name === 'case' ? '; it ends with what surrounds it' : ''}. Add '${text}'.`
+    const message = `'${block.name}' is not closed${block.name === 'case' ? '; it ends with the block around it' : ''}. Add '${text}'.`
     report[block.name === 'case' ? 'warn' : 'error']('blockNotClosed', message, block.begin)
     result.push(new TagToken(text, 0, text.length, options, block.file))
   }
@@ -114,7 +114,7 @@ export class TemplateParser extends Parser {
     try {
       if (token.kind !== TokenKind.HTML && token.size() > LONGEST_MARKUP)
         throw new Error(`it is longer than ${LONGEST_MARKUP} characters`)
-      if (this.#depth > DEEPEST_NESTING) throw new Error(`blocks nest deeper than ${DEEPEST_NESTING}`)
+      if (this.#depth > DEEPEST_NESTING) throw new Error(`blocks are nested deeper than ${DEEPEST_NESTING}`)
       return this.#node(token, remaining)
     } catch (error) {
       if (error instanceof TooManyErrors) throw error
@@ -187,7 +187,7 @@ export class TemplateParser extends Parser {
   #markup(token: ContentToken, opening: string, closing: string): Markup {
     const [begin, end] = token.contentRange
     const cut = missingEnd(token.input, begin, end)
-    const message = `'${opening}' has no '${closing}' of its own: what follows up to the next '${closing}' is lost. Add it.`
+    const message = `'${opening}' has no '${closing}': the text up to the next '${closing}' is lost. Add it.`
     if (cut !== undefined) this.#report.warn('markupNotClosed', message, token.begin)
     return {
       input: token.input,
@@ -215,8 +215,8 @@ const INNER_TAGS: ReadonlySet<string> = new Set([
 
 const unexpectedValue = (name: string, text: string): string =>
   name === 'else' && /^if\b/.test(text)
-    ? "'else' takes no condition. Write 'elsif'."
-    : `'${name}' takes no value. Remove ${JSON.stringify(text.length > 32 ? `${text.slice(0, 31)}…` : text)}.`
+    ? "'else' cannot have a condition. Write 'elsif'."
+    : `'${name}' cannot have a value. Remove ${JSON.stringify(text.length > 32 ? `${text.slice(0, 31)}…` : text)}.`
 
 /** Returns a node that writes the result of `textOf`. */
 const writing = (token: Token, textOf: (context: Context) => unknown): Template => ({
@@ -235,7 +235,7 @@ const nothing = (token: TopLevelToken): Template => ({ token, render: () => unde
 
 function unknownTag(name: string, known: readonly string[], report: Report): string {
   if (name === 'else' || name === 'elsif' || name === 'when')
-    return `'${name}' stands outside of the block it belongs to. Remove it.`
+    return `'${name}' is outside the block to which it belongs. Remove it.`
   if (name === 'elseif') return "There is no tag 'elseif'. Write 'elsif'."
   if (name === 'end') return "There is no tag 'end'. Write it with the name of its block, such as 'endif'."
   const lower = name.toLowerCase()
@@ -245,12 +245,12 @@ function unknownTag(name: string, known: readonly string[], report: Report): str
 }
 
 function reason(error: unknown): string {
-  if (error instanceof RangeError) return 'This is nested too deeply to be read. Split it with assign.'
+  if (error instanceof RangeError) return 'This expression is nested too deeply. Split it with assign.'
   const cause = error instanceof Error && 'originalError' in error ? error.originalError : error
   const whole = cause instanceof Error ? cause.message : String(cause)
   const text = whole.replace(/(, file:.*)?, line:\d+, col:\d+$/s, '')
   if (text.startsWith('illegal tag: {% for'))
-    return "This cannot be read: a loop has a name and a list. Write '{% for name in list %}'."
+    return "This cannot be read: a loop needs a name and a list. Write '{% for name in list %}'."
   return `This cannot be read: ${text}${text.endsWith('.') ? '' : '. Correct it.'}`
 }
 

@@ -47,7 +47,7 @@ export class SourceTokenizer extends Tokenizer {
   #checkText(begin: number, end: number): void {
     const found = NEARLY_MARKUP.exec(this.input.slice(begin, end))
     if (!found) return
-    const message = `${JSON.stringify(found[0])} is printed as text. If it is meant to be read, write '{{ … }}' or '{% … %}', with no blank between the two characters.`
+    const message = `${JSON.stringify(found[0])} is printed as text. If you mean a tag or an output, write '{{ … }}' or '{% … %}', with no blank between the two characters.`
     this.#report.warn('markupNotOpened', message, begin + found.index)
   }
 
@@ -81,7 +81,7 @@ export class SourceTokenizer extends Tokenizer {
 
 function notClosed(opening: string): string {
   return opening === '{{'
-    ? "The output is not closed. Add '}}', and see that its quotes are closed."
+    ? "The output is not closed. Add '}}', and check that its quotes are closed."
     : "The tag has no name or is not closed. Write '{% name … %}'."
 }
 
@@ -191,7 +191,7 @@ function tidyTag(source: string, begin: number, repairs: Repair[], report: Repor
 }
 
 const warnOfBrace = (report: Report, offset: number): void =>
-  report.warn('extraBrace', 'There is a brace too many here; it is ignored. Remove it.', offset)
+  report.warn('extraBrace', 'There is one brace too many here. It is ignored; remove it.', offset)
 
 /** Returns the end of the output, ignoring `}}` in quotes. Negative if there is none. */
 function endOfOutput(source: string, begin: number): number {
@@ -227,19 +227,24 @@ function tidyContent(source: string, begin: number, end: number, repairs: Repair
       repairs.push({ begin: at, end: at + length, text: plain })
     }
     if (text === '{' || text === '}') {
-      warn('bracesInMarkup', 'Braces inside of a tag or output are ignored. Write the name without them.', at)
+      warn('bracesInMarkup', 'Braces inside a tag or output are ignored. Write the name without them.', at)
       repair(' ')
       continue
     }
     if (text === '\uFEFF') {
-      const message = 'A byte-order mark inside of a tag or output is read as a blank. Remove it.'
+      const message = 'A byte-order mark inside a tag or output is read as a blank. Remove it.'
       warn('invisibleCharacter', message, at)
       repair(' ')
       continue
     }
     const isEntity = text.startsWith('&')
     const plain = isEntity ? text.replaceAll(/&#?\w+;/g, entity => ENTITIES[entity]!) : plainQuote(text)
-    if (isEntity) warn('htmlEntity', `'${text}' is HTML for '${plain}' and is read so. Write '${plain}'.`, at)
+    if (isEntity)
+      warn(
+        'htmlEntity',
+        `'${text}' is the HTML form of '${plain}' and is read as such. Write '${plain}'.`,
+        at,
+      )
     else warn('curlyQuote', `'${text}' is read as ${plain}. Write straight quotes.`, at)
     const isQuote = plain === '"' || plain === "'"
     if (isQuote) isOpen = !isOpen
