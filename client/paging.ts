@@ -37,7 +37,7 @@ type Page = {
 export function itemsOf(page: unknown): readonly unknown[] {
   if (Array.isArray(page)) return page
   const name = LIST_PROPERTIES.find(property => Array.isArray((page as Page | undefined)?.[property]))
-  if (name === undefined) throw new TypeError('The answer is no page of a list.')
+  if (name === undefined) throw new TypeError('The response is not a page of a list.')
   return (page as Page)[name] as readonly unknown[]
 }
 

@@ -19,7 +19,7 @@ export class BinderyError extends Error {
 
   constructor(call: string, response: Response, body: string) {
     const problem = problemOf(body)
-    super(`${call} answered ${response.status}: ${problem?.message ?? body.slice(0, 500)}`)
+    super(`${call} responded with ${response.status}: ${problem?.message ?? body.slice(0, 500)}`)
     this.name = 'BinderyError'
     this.status = response.status
     this.problem = problem
