@@ -8,7 +8,7 @@ export class Problem extends Error {
   readonly body: ProblemBody
 
   constructor(status: number, body: ProblemBody) {
-    super(body.message ?? `The service answered ${status}.`)
+    super(body.message ?? `The service responded with status ${status}.`)
     this.status = status
     this.body = body
   }
@@ -74,7 +74,7 @@ async function ask(
     credentials: 'omit',
   }).catch((failure: unknown) => {
     if (signal?.aborted) throw failure
-    throw new Problem(0, { message: 'The service cannot be reached. Check the connection, and try again.' })
+    throw new Problem(0, { message: 'The service cannot be reached. Check your connection and try again.' })
   })
   if (response.ok) return response
   const text = await read(response.text(), signal)
@@ -89,7 +89,7 @@ async function ask(
 const read = <Content>(content: Promise<Content>, signal: AbortSignal | undefined): Promise<Content> =>
   content.catch((failure: unknown) => {
     if (signal?.aborted) throw failure
-    throw new Problem(0, { message: 'The answer was lost on its way.' })
+    throw new Problem(0, { message: 'The response was lost in transit.' })
   })
 
 async function send<Body>(method: string, path: string, options: CallOptions): Promise<Body> {

@@ -5,7 +5,7 @@ const SCALE = 12
 /** Returns the number times 10^12. */
 function scaled(text: string): bigint {
   const [, sign, whole, fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
-  if (whole === undefined) throw new Error(`'${text}' is no decimal number`)
+  if (whole === undefined) throw new Error(`'${text}' is not a decimal number`)
   const digits = BigInt(whole + fraction.padEnd(SCALE, '0').slice(0, SCALE))
   return sign ? -digits : digits
 }

@@ -14,8 +14,8 @@ const RETURN_KEY = 'bindery.return'
 
 const FAILURES: Readonly<Record<string, string>> = {
   denied: 'The identity provider did not sign you in.',
-  expired: 'The sign-in took too long, or began in another browser. Try again.',
-  provider: 'The identity provider does not answer as it should. Try again, or tell your administrator.',
+  expired: 'The sign-in took too long, or was started in another browser. Try again.',
+  provider: 'The identity provider gave an unexpected response. Try again, or contact your administrator.',
 }
 
 /**
@@ -73,7 +73,7 @@ async function post<Body>(path: string, body: object): Promise<Body> {
     cache: 'no-store',
     credentials: 'same-origin',
   }).catch(() => {
-    throw new Problem(0, { message: 'The service cannot be reached. Check the connection, and try again.' })
+    throw new Problem(0, { message: 'The service cannot be reached. Check your connection and try again.' })
   })
   const answer = (await response.json().catch(() => ({}))) as Body & ProblemBody
   if (response.ok) return answer

@@ -2,10 +2,10 @@
 
 export const FORMS = {
   // Fields.
-  noChoice: 'The other entries leave no choice.',
+  noChoice: 'With the other entries, no choice is possible.',
   choicesFollow: (fields: string): string => `The choices depend on: ${fields}.`,
-  choicesFailed: 'The choices could not be read. You can type the value.',
-  cleared: (values: string): string => `No longer possible, and taken out: ${values}.`,
+  choicesFailed: 'The choices could not be loaded. You can type the value.',
+  cleared: (values: string): string => `Removed because no longer possible: ${values}.`,
   largestFile: 'At most 25 MiB.',
   emptyFile: 'The file is empty.',
   fileTooLarge: 'The file is larger than 25 MiB. Choose a smaller one.',
@@ -14,7 +14,7 @@ export const FORMS = {
   uploading: 'Uploading …',
   // Previews.
   whatChanges: 'What changes',
-  nothingElse: 'Nothing of what the policy has.',
+  nothingElse: 'No values of the policy change.',
   moreChanges: (count: number): string => `And ${count} more.`,
   before: 'Before',
   isCovered: 'Covered',
@@ -27,35 +27,35 @@ export const FORMS = {
     deductible: 'Deductible',
     indemnityPerItem: 'Limit for each item',
     indemnityPerEvent: 'Limit for each event',
-    indemnityInAggregate: 'Limit in all',
+    indemnityInAggregate: 'Aggregate limit',
     lumpSumPayment: 'Lump sum',
   },
   orUnlimited: 'An amount, or “unlimited”',
   // Fees, payment schedule, withdrawing.
   feesChanged: 'The fees are changed.',
-  feesToReverse: 'Fees to take back',
+  feesToReverse: 'Fees to reverse',
   newFee: 'New fee',
   noFee: 'None',
   feeUntil: 'Until',
   description: 'Description',
-  notAnAmount: 'Write an amount, such as 12.50.',
-  feeBilled: (fee: string, amount: string): string => `${fee}: ${amount} is billed at once.`,
+  notAnAmount: 'Enter an amount, such as 12.50.',
+  feeBilled: (fee: string, amount: string): string => `${fee}: ${amount} is billed immediately.`,
   feesGoBack: (amount: string): string =>
-    `Fees of ${amount} are taken back: what was billed of them is given back, and the rest is not billed.`,
+    `Fees of ${amount} are reversed: the billed part is refunded, and the rest is not billed.`,
   scheduleChanged: 'The payment schedule is changed.',
-  scheduleNow: 'Now',
+  scheduleNow: 'Current',
   scheduleAbout:
-    'What is not billed yet is planned again from today on, and what is due is billed at once. Invoices that were made stay as they are.',
+    'Amounts that are not billed yet are replanned from today, and amounts that are due are billed immediately. Existing invoices do not change.',
   withdrawAbout:
-    'The policy ends from its start: premium, taxes and fees become zero, and what was paid is given back. Nothing can be done to it afterwards.',
+    'The policy is cancelled from its start: premium, taxes and fees become zero, and payments are refunded. It cannot be changed afterwards.',
   paidSoFar: 'Paid so far',
   withdrawn: 'The policy is withdrawn.',
   discardAbout:
-    'The policy was never in force. Its quotes go with it, and nothing can be done to it afterwards.',
+    'The policy was never in force. Its quotes are discarded with it, and it cannot be changed afterwards.',
   policyDiscarded: 'The policy is discarded.',
   rescind: 'Withdraw',
   rescinded: 'withdrawn',
-  rescindAbout: 'The draft of the cancellation goes. The policy stays in force.',
+  rescindAbout: 'The draft of the cancellation is withdrawn. The policy stays in force.',
   // Notes.
   moreNotes: 'Show later notes',
 } as const

@@ -14,7 +14,7 @@ type Document = {
 
 async function readDocument(): Promise<Document> {
   const answer = await fetch('/openapi.json')
-  if (!answer.ok) throw new Error(`/openapi.json answered ${answer.status}.`)
+  if (!answer.ok) throw new Error(`/openapi.json responded with status ${answer.status}.`)
   return (await answer.json()) as Document
 }
 

@@ -126,7 +126,7 @@ function Progress({ first, path, held, signal }: ProgressShown): View {
       WORDS.failures,
       failed === 0
         ? empty(WORDS.noFailures)
-        : loaded('what failed', () => failuresOf(path, failed, signal), String(failed)),
+        : loaded('the failures', () => failuresOf(path, failed, signal), String(failed)),
     ),
   )
 }

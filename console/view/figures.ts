@@ -236,6 +236,6 @@ export async function figureLinesView(
     h('p', {}, h('a', { href: '#/figures' }, FIGURES.allFigures)),
     items.length === 0 ? empty(FIGURES.noLines) : table(FIGURES.lines, columns, items),
     !listCompleted &&
-      h('p', { class: 'soft' }, `The first ${items.length}. The files of the report have all.`),
+      h('p', { class: 'soft' }, `The first ${items.length} are shown. The files of the report contain all.`),
   )
 }

@@ -93,7 +93,7 @@ function Timeline({ policy, names }: { policy: Policy; names: ReadonlyMap<string
         'p',
         { class: 'axes soft small' },
         VIEW.axes,
-        h('span', { class: 'wide' }, ' At the end of each line, the premium of all terms.'),
+        h('span', { class: 'wide' }, ' The figure at the end of each line is the premium of all terms.'),
       ),
       part(Chart, { policy, history, point, move }),
       h(
