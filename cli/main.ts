@@ -171,7 +171,11 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { exportAll } = await import('./commands/export.ts')
       await act(run => exportAll(options, run))
     })
-  command(program, 'login [address]', 'sign in to a service; asks for the password, or reads it from a pipe')
+  command(
+    program,
+    'login [address]',
+    'sign in to a service; prompts for the password, or reads it from a pipe',
+  )
     .option(
       '--tenant <name>',
       'sign in as a user of this tenant (name or host name); default: as an administrator',

@@ -162,7 +162,7 @@ async function cliPackage(): Promise<string> {
     join(folder, 'bin.mjs'),
     `#!/usr/bin/env node
 if (Number.parseInt(process.versions.node, 10) < ${OLDEST_NODE}) {
-  console.error(\`bindery: This needs Node ${OLDEST_NODE} or newer, and is \${process.versions.node}.\`)
+  console.error(\`bindery: This needs Node ${OLDEST_NODE} or newer, but this is \${process.versions.node}.\`)
   process.exitCode = 2
 } else {
   const { main } = await import('./dist/bindery.mjs')

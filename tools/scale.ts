@@ -197,7 +197,7 @@ function databases({ atOnce }: Way): string {
       'a write batch takes',
       'one database',
       `one tenant on ${SHARDS_OF_TENANT} databases`,
-      `databases for ${PUBLISHED.perSecond} a second`,
+      `databases for ${PUBLISHED.perSecond} per second`,
       'all databases of a cell',
     ],
     WRITE_TIMES.map(writeMs => {

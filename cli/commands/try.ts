@@ -94,7 +94,7 @@ function productOf({ products }: Configuration, name: string | undefined): Produ
   throw usage(
     chosen === undefined
       ? `The configuration has several products. Choose one with --product: ${known.join(', ')}.`
-      : `There is no product '${chosen}'; the configuration has ${known.join(', ')}.`,
+      : `There is no product '${chosen}'. The configuration has ${known.join(', ')}.`,
   )
 }
 

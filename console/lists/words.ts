@@ -73,7 +73,7 @@ export const WORK_LISTS = {
     title: 'Open migrations',
     about: 'Migrations that are running or paused, or that ended with failures.',
     when: 'Last changed',
-    none: 'No migration is open.',
+    none: 'There are no open migrations.',
   },
 } as const satisfies Record<string, WorkListWords>
 
