@@ -138,7 +138,7 @@ describe('an account', () => {
       422,
       'beyondOwner',
       expect.stringMatching(
-        /^Accounts of type account.tenant.employee may what you may not: accounts\.read, /,
+        /^Accounts of type account.tenant.employee have permissions that you lack: accounts\.read, /,
       ),
     ])
     const path = `/account/v1/accounts/${people.locators.alice}/password`
@@ -357,7 +357,7 @@ describe('a password', () => {
     expect(roundTrips(winner)).toEqual({ d1: 2, object: 0, r2: 0, queue: 0 })
     expect((await rules({ history: 1 }, { 'if-match': winner.headers.get('etag')! })).status).toBe(200)
     expect((await add(carla({ username: 'lena', password: 'rhabarberkisten7' }))).body.message).toBe(
-      'The password must have an upper-case letter; it must have a character that is no letter and no digit. Choose another.',
+      'The password must have an upper-case letter; it must have a character that is neither a letter nor a digit. Choose another.',
     )
     const [first, second, third] = ['Rhabarber-7-Kisten!', 'Stachelbeer+9+Schalen', 'Quitten_4_Marmelade']
     expect((await add(carla({ username: 'lena', password: first }))).status).toBe(200)

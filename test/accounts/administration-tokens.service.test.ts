@@ -124,7 +124,7 @@ describe('a long-lived token of an administration account', () => {
       [{ name: taken.name }, 409, /has a token 'pipeline/],
       [{ permissions: ['users.write'] }, 422, /are for configurations, and have no users.write/],
       [{ permissions: ['deployments.fly'] }, 400, /'deployments.fly'/],
-      [{ tenants: [] }, 400, /'tenants' must name/],
+      [{ tenants: [] }, 400, /'tenants' must list/],
       [{ tenants: ['type:all'] }, 400, /A tenant's name has/],
       [{ expiresAt: inDays(-1) }, 400, /in the future/],
       [{ expiresAt: inDays(366 * 6) }, 400, /five years/],

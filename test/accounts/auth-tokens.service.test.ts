@@ -215,7 +215,7 @@ describe('creating a long-lived token', () => {
     for (const [body, status, said] of [
       [taken, 409, /has a token 'token/],
       [wanted({ name: 'bdy_mine' }), 400, /'name' must not begin with 'bdy_'/],
-      [wanted({ expiresAt: inDays(-1) }), 400, /'expiresAt' must lie in the future/],
+      [wanted({ expiresAt: inDays(-1) }), 400, /'expiresAt' must be in the future/],
       [wanted({ expiresAt: inDays(366 * 6) }), 400, /five years/],
       [wanted({ expiresAt: 'soon' }), 400, /'expiresAt' must be a time/],
       [wanted({ permissions: ['policies.fly', 'x.*'] }), 400, /'policies.fly', 'x.\*'/],
@@ -239,7 +239,7 @@ describe('creating a long-lived token', () => {
     )
     expect([more.status, more.body.message]).toEqual([
       422,
-      'You lack what the token is to have: users.write.',
+      'You lack these permissions of the token: users.write.',
     ])
     const longer = await make(wanted({ permissions: ['users.list'], expiresAt: inDays(4) }), token)
     expect([longer.status, longer.body.code]).toEqual([422, 'beyondOwner'])

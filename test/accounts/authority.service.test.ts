@@ -69,7 +69,7 @@ describe.each(Object.entries(OPERATIONS))('%s', (operation, sent) => {
       expect([status, body.code, body.message]).toEqual([
         422,
         'beyondOwner',
-        expect.stringContaining('may what you may not'),
+        expect.stringContaining('permissions that you lack'),
       ])
       expect((await callApi('GET', '/auth/permissions', { token: own })).status).toBe(200)
       expect((await people.tryToEnter(username, PASSWORD)).status).toBe(200)

@@ -150,7 +150,7 @@ describe('an identity provider', () => {
     [
       "an operator's type",
       { mappings: [{ claim: 'a', value: 'b', roles: ['account.internal'] }] },
-      /no account type/,
+      /neither an account type/,
     ],
     ['a scope with a blank', { scopes: ['a b'] }, /'scopes\[0\]'|scopes/],
   ])('is rejected with 400 if it has %s', async (_, changes, message) => {
@@ -173,7 +173,10 @@ describe('an identity provider', () => {
   it('requires the client secret again when the issuer changes', async () => {
     await put('acme', provider({ clientSecret: SECRET }))
     const moved = await put('acme', provider({ issuer: 'https://login.evil.example' }))
-    expect([moved.status, moved.body.message]).toEqual([400, expect.stringMatching(/send 'clientSecret'/)])
+    expect([moved.status, moved.body.message]).toEqual([
+      400,
+      expect.stringMatching(/Send the 'clientSecret'/),
+    ])
     expect(
       (await put('acme', provider({ issuer: 'https://other.example', clientSecret: null }))).status,
     ).toBe(200)

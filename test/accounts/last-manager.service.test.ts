@@ -55,7 +55,7 @@ const enterByProvider = async (): Promise<string> => {
   return accountLocator
 }
 
-const refused = { status: 409, message: expect.stringContaining('Nobody would be left') }
+const refused = { status: 409, message: expect.stringContaining('No person would be left') }
 const outcome = async (answer: Promise<{ status: number; body: Refused }>) => {
   const { status, body } = await answer
   return { status, message: body?.message }

@@ -180,7 +180,7 @@ describe('a role', () => {
     ['no permissions', { permissions: [] }, 400],
     ['a permission that does not exist', { permissions: ['policies.fly'] }, 400],
     ['a group that does not exist', { permissions: ['flights.*'] }, 400],
-    ['what no account of a tenant may', { permissions: ['deployments.deploy'] }, 400],
+    ['permissions that no account of a tenant can have', { permissions: ['deployments.deploy'] }, 400],
     ['too many permissions', { permissions: Array.from({ length: 501 }, () => 'policies.read') }, 413],
     ['a title that is too long', { title: 'x'.repeat(129) }, 400],
   ])('is rejected if it has %s', async (_, changes, status) => {
@@ -439,7 +439,7 @@ describe('the last person who can change users', () => {
     await database.prepare(`update account set disabled_at = 1 where source = 'archive'`).run()
     const nobody = async (answer: Promise<{ status: number; body: Refused }>) => {
       const { status, body } = await answer
-      expect([status, body.message]).toEqual([409, expect.stringContaining('Nobody would be left')])
+      expect([status, body.message]).toEqual([409, expect.stringContaining('No person would be left')])
     }
     await nobody(give(boss, ['read-only'], program))
     expect((await give(boss, ['heads'], program)).status).toBe(200)

@@ -27,7 +27,7 @@ describe('a password', () => {
     await expect(requireGoodPassword('PASSWORD', STRICT_RULES, OWNER)).rejects.toMatchObject({
       code: 'weakPassword',
       message:
-        'The password must have at least 16 characters; it must have a digit; it must have a lower-case letter; it must have a character that is no letter and no digit; it must not be a common password: it is among those that are tried first. Choose another.',
+        'The password must have at least 16 characters; it must have a digit; it must have a lower-case letter; it must have a character that is neither a letter nor a digit; it must not be a common password, because attackers try those first. Choose another.',
     })
     expect(await passwordProblems(`${'aB3-'.repeat(16)}x`, STRICT_RULES, OWNER)).toEqual([
       'must have at most 64 characters',

@@ -150,7 +150,7 @@ describe('an ID token', () => {
     ['of another audience', { claims: { aud: 'another' } }, /'aud'/],
     ['of several audiences without azp', { claims: { aud: ['bindery', 'another'] } }, /no 'azp'/],
     ['of another client', { claims: { azp: 'another' } }, /'azp' names another client/],
-    ['of an unknown issuer', { claims: { iss: 'https://login.example.com' } }, /no identity provider/],
+    ['of an unknown issuer', { claims: { iss: 'https://login.example.com' } }, /not an identity provider/],
     ['that has expired', { claims: { exp: 1_700_000_000, iat: 1_699_999_000 } }, /has expired/],
     ['that is not valid yet', { claims: { nbf: 4_000_000_000 } }, /'nbf'/],
     ['from the future', { claims: { iat: 4_000_000_000, exp: 4_000_000_600 } }, /'iat'/],
@@ -198,7 +198,7 @@ describe('an ID token', () => {
   it('of the provider of another tenant is rejected, with the same response as for an unknown tenant', async () => {
     const idToken = await rival.idToken('subject-ann')
     const here = await exchange(idToken)
-    expect([here.status, here.body.message]).toEqual([401, expect.stringMatching(/no identity provider/)])
+    expect([here.status, here.body.message]).toEqual([401, expect.stringMatching(/not an identity provider/)])
     const there = await exchange(idToken, { tenantName: others.tenant.name })
     expect(there.status).toBe(200)
     const nowhere = await exchange(idToken, { tenantName: 'nobody-has-this' })
@@ -549,8 +549,8 @@ describe('keys without an id', () => {
     )
     return status === 200 ? 'signed in' : answer.message
   }
-  const NO_KEY = 'The ID token is refused: the provider has no such key.'
-  const SEVERAL = "The ID token is refused: it names none of the provider's several keys."
+  const NO_KEY = 'The ID token is rejected: the provider does not have its key.'
+  const SEVERAL = "The ID token is rejected: it does not say which of the provider's keys signed it."
 
   it('verify a token with any key id if only one of them fits', async () => {
     expect(await published(own => [own])).toBe('signed in')
@@ -599,7 +599,7 @@ describe('an identity provider of a tenant', () => {
   })
 
   it.each([
-    ['another issuer', { issuer: 'https://login.example.com' }, /names another issuer/],
+    ['another issuer', { issuer: 'https://login.example.com' }, /names a different issuer/],
     ['a private address', { jwks_uri: 'https://10.0.0.7/keys' }, /must not be called: 'jwks_uri'/],
     [
       'an address without encryption',
@@ -633,8 +633,8 @@ describe('an identity provider of a tenant', () => {
       { [DISCOVERY]: { status: 302, headers: { location: 'http://127.0.0.1:1/' } } },
       /answered 302 .* redirects are not followed/,
     ],
-    ['a list', { [DISCOVERY]: { body: '[]' } }, /no JSON object/],
-    ['bytes that are no text', { [DISCOVERY]: { body: '{"a":' } }, /no JSON object/],
+    ['a list', { [DISCOVERY]: { body: '[]' } }, /not a JSON object/],
+    ['bytes that are no text', { [DISCOVERY]: { body: '{"a":' } }, /not a JSON object/],
     ['a fault', { [DISCOVERY]: { status: 500 } }, /answered 500/],
     ['no key set', { '/jwks': { body: '{"keys":{}}' } }, /no key set/],
     ['keys of no kind', { '/jwks': { body: '{"keys":[{"kty":"none"},{}]}' } }, undefined],

@@ -75,7 +75,7 @@ describe('the token of an agent', () => {
     for (const [name, args] of refused.slice(0, 5)) {
       const { isError, problem, next } = await reader.call(name, args)
       expect([name, isError, problem?.code]).toEqual([name, true, 'forbidden'])
-      expect(next).toContain('lacks this right')
+      expect(next).toContain('lacks this permission')
     }
     const { preview } = await reader.ask('preview_policyholder', { values: {} })
     const { isError, problem } = await reader.call('carry_out', { preview })

@@ -251,9 +251,9 @@ describe('a new policy', () => {
     [
       'text',
       422,
-      /^Plugin getDataAutofill \(main\/\w+\.js\) returned something that is not allowed: must be an object, a part of the update request\.$/,
+      /^Plugin getDataAutofill \(main\/\w+\.js\) returned something that is not allowed: must be an object: a part of the update request\.$/,
     ],
-    ['list', 422, /must be an object, a part of the update request/],
+    ['list', 422, /must be an object: a part of the update request/],
     [
       'no_list',
       422,

@@ -179,14 +179,8 @@ describe('a service', () => {
       502,
       /^Service 'drivers' failed: it answered 500: closed on Sundays\.$/,
     ],
-    [
-      'answers text',
-      'made',
-      200,
-      502,
-      /'drivers' failed: it returned something that is not allowed: must be an object/,
-    ],
-    ['answers a list', [{}], 200, 502, /it returned something that is not allowed: must be an object/],
+    ['answers text', 'made', 200, 502, /'drivers' failed: its answer is invalid: must be an object/],
+    ['answers a list', [{}], 200, 502, /its answer is invalid: must be an object/],
     [
       'adds what is no exposure',
       { addExposures: [{}] },
@@ -380,7 +374,7 @@ describe('the register of operations', () => {
       const answer = await put('*.*.*', ['vehicles', name])
       expect([answer.status, answer.body.message]).toEqual([
         400,
-        `There is no integration of type data_autofill named '${name}'; register it with POST /integrations first, or name the plugin: 'internal'.`,
+        `There is no integration of type data_autofill named '${name}'; register it with POST /integrations first, or use the plugin: 'internal'.`,
       ])
     }
     expect((await put('*.*.*', Array(11).fill('internal'))).status).toBe(413)

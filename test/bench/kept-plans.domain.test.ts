@@ -22,6 +22,6 @@ test('the recorded plan is that of the old commit: an endorsement wrote 27 rows 
 
 test('an operation without a plan is an error that names the command to record it', () => {
   expect(() => plansOf({ commit: 'abc', plans: {} }, OPERATIONS)).toThrow(
-    "There is no plan of 'sign in': npm run bench -- --record-floor abc records all again.",
+    "There is no recorded plan of 'sign in'. Record all plans again: npm run bench -- --record-floor abc.",
   )
 })

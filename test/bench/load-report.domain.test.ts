@@ -36,13 +36,17 @@ describe('A load run', () => {
 
   it('fails when fewer requests were sent in the burst', () => {
     const few = figures([...usual, ...tenfold.slice(0, 94), ...asked(60, 80_000, 'price', 20)])
-    expect(problemsOf(few)).toEqual(['the burst was only 9.4 times as many requests'])
+    expect(problemsOf(few)).toEqual(['the burst had only 9.4 times as many requests as usual'])
   })
 
   it('fails when latency stays above 1.5 times the usual, or was not measured', () => {
     const slow = figures([...usual, ...tenfold, ...asked(60, 80_000, 'price', 31)])
-    expect(problemsOf(slow)).toEqual(['latency did not return to what it was: 1.55 times (at most 1.5)'])
-    expect(problemsOf(figures([...usual, ...tenfold]))).toEqual(['no answers tell what latency was, or is'])
+    expect(problemsOf(slow)).toEqual([
+      'latency did not return to its value before the burst: 1.55 times (at most 1.5)',
+    ])
+    expect(problemsOf(figures([...usual, ...tenfold]))).toEqual([
+      'there are no responses from which to compute the latency before or after the burst',
+    ])
   })
 
   it('compares each response with the usual latency of its own kind', () => {
@@ -56,7 +60,7 @@ describe('A load run', () => {
     const failures = [{ call: 'GET /', status: 503, text: '' }]
     const book = { ...figures([]).book, toDeliver: new Set(['one', 'two']), failedDeliveries: 1 }
     expect(problemsOf(figures(good, { failures, book, delivered: 1 }))).toEqual([
-      '1 answers were neither 2xx nor 429',
+      '1 responses were neither 2xx nor 429',
       '1 events did not arrive',
       '1 deliveries were given up',
     ])

@@ -46,7 +46,7 @@ describe('The plan of an operation', () => {
   test('is described by the batches, statements and rows of the Worker and the object', () => {
     const plan = { hashes: false, worker: [READ], object: [WRITE], messages: [20], answerBytes: 1 }
     expect(describePlan(plan)).toBe(
-      '2 batches, 3 statements, 12 rows read, 3 written, 0 calls of R2, 1 messages',
+      '2 batches, 3 statements, 12 rows read, 3 written, 0 calls to R2, 1 messages',
     )
   })
 })

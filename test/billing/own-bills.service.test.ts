@@ -587,10 +587,10 @@ describe('An invalid answer of the plugin', () => {
     const answered =
       'Plugin createInstallments (main/installments.js) returned something that is not allowed: '
     expect(await refused('1')).toBe(
-      `${answered}the items of charge '…/premium' (premium of sinking) come to 0.99 EUR, and its amount is 1.00.`,
+      `${answered}the items of charge '…/premium' (premium of sinking) total 0.99 EUR, but its amount is 1.00.`,
     )
     expect(await refused('2')).toBe(
-      `${answered}installments.0.invoiceItems.0.chargeId 'of another' is not among charges; the items of charge '…/premium' (premium of sinking) come to 0.00 EUR, and its amount is 2.00.`,
+      `${answered}installments.0.invoiceItems.0.chargeId 'of another' is not among charges; the items of charge '…/premium' (premium of sinking) total 0.00 EUR, but its amount is 2.00.`,
     )
     expect(await refused('3')).toBe(
       `${answered}installments.0.invoiceItems.0.amount 2.995 has more than the 2 decimal places of EUR; installments.1.invoiceItems.0.amount 0.005 has more than the 2 decimal places of EUR.`,
@@ -598,7 +598,7 @@ describe('An invalid answer of the plugin', () => {
     expect(await refused('4')).toBe(
       `${answered}installments.0.installmentFees.0.feeName 'service' is not declared in fees.json.`,
     )
-    expect(await refused('5')).toBe(`${answered}'installments' must have an installment.`)
+    expect(await refused('5')).toBe(`${answered}'installments' must have at least one installment.`)
     expect(await refused('6')).toBe(
       'Plugin createInstallments failed: main/installments.js:18: Error: no bills today',
     )
@@ -625,7 +625,7 @@ describe('An invalid answer of the plugin', () => {
     )
     expect([status, body.message]).toEqual([
       422,
-      'Plugin createInstallments (main/installments.js) returned something that is not allowed: the first installment of an endorsement has none of invoiceItems, and needs one.',
+      'Plugin createInstallments (main/installments.js) returned an invalid answer: the first installment of an endorsement has no invoiceItems; it needs at least one.',
     ])
     const after = await of.ok<EndorsementResponse>('GET', `/endorsements/${application.locator}`)
     expect([after.state, after.plannedInvoices]).toEqual(['application', undefined])
@@ -719,7 +719,7 @@ describe('An installment fee', () => {
     const [planned] = futureInvoices.map(feeOf)
     expect(await reverse(planned!).then(({ status, body }) => [status, body.message])).toEqual([
       409,
-      `Fee '${planned}' (installment_fee) is of an installment that no invoice asks for: there is nothing to reverse.`,
+      `Fee '${planned}' (installment_fee) belongs to an installment that no invoice bills, so there is nothing to reverse.`,
     ])
     expect((await reverse(march, april)).status).toBe(200)
     const after = await check(of, policy)
@@ -734,7 +734,7 @@ describe('An installment fee', () => {
     ])
     expect(refund.financialTransactions.map(one => one.feeLocator)).toEqual([march, april])
     expect(after.invoices.slice(0, 6).map(one => one.totalDue)).toEqual([100, 102, 102, 102, 102, 102])
-    expect((await reverse(april)).body.message).toBe(`Fee '${april}' (installment_fee) is reversed already.`)
+    expect((await reverse(april)).body.message).toBe(`Fee '${april}' (installment_fee) is already reversed.`)
     expect(await total(of, policy)).toBe(1200)
     await of.until(month(12))
     const last = await of.read(policy)

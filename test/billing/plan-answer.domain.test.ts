@@ -75,7 +75,7 @@ const refusal = (installments: Answer[], asked: Partial<PlanRequest> = {}): stri
 }
 
 const saying = (told: string): string =>
-  `Plugin createInstallments (main/installments.js) returned something that is not allowed: ${told}.`
+  `Plugin createInstallments (main/installments.js) returned an invalid answer: ${told}.`
 
 describe('A valid answer of createInstallments', () => {
   it('can leave out an overcharge, which the first invoiced installment then gives back', () => {
@@ -92,7 +92,7 @@ describe('A valid answer of createInstallments', () => {
     const split = [installment(0), installment(1, only(part('-0.04'))), installment(2, only(part('-0.05')))]
     expect(itemsOf(split)).toEqual([whole, { o: -4 }, { o: -5 }])
     const refused = saying(
-      "the items of charge 'o' (premium of collision) come to 0.00 EUR, and its amount is -0.09",
+      "the items of charge 'o' (premium of collision) total 0.00 EUR, but its amount is -0.09",
     )
     const taken = [installment(0), installment(1, only(part('0.05'))), installment(2, only(part('-0.05')))]
     expect(refusal(taken, asked)).toBe(refused)
@@ -217,12 +217,12 @@ describe('An invalid answer of createInstallments is rejected', () => {
   const wrong: [what: string, told: string, answer: Answer[], asked?: Partial<PlanRequest>][] = [
     [
       'with less than a charge',
-      "the items of charge 'p' (premium of collision) come to 99.99 EUR, and its amount is 100.00",
+      "the items of charge 'p' (premium of collision) total 99.99 EUR, but its amount is 100.00",
       [installment(0, { invoiceItems: [...whole, { chargeId: 'p', amount: -0.01 }] })],
     ],
     [
       'without a charge',
-      "the items of charge 't' (tax premium_tax of collision) come to 0.00 EUR, and its amount is 19.00; the items of charge 'c' (commission of agency for collision) come to 0.00 EUR, and its amount is 5.00",
+      "the items of charge 't' (tax premium_tax of collision) total 0.00 EUR, but its amount is 19.00; the items of charge 'c' (commission of agency for collision) total 0.00 EUR, but its amount is 5.00",
       [installment(0, { invoiceItems: whole.slice(0, 1) })],
     ],
     [
@@ -252,31 +252,31 @@ describe('An invalid answer of createInstallments is rejected', () => {
     ],
     [
       'with an end before its start',
-      `installments.0.endTimestamp ${YEAR.start} must lie after startTimestamp ${YEAR.start}`,
+      `installments.0.endTimestamp ${YEAR.start} must be after startTimestamp ${YEAR.start}`,
       [installment(0, { endTimestamp: YEAR.start })],
     ],
     [
       'with what is due before it is issued',
-      `installments.0.dueTimestamp ${NOW} must not lie before issueTimestamp ${YEAR.start}`,
+      `installments.0.dueTimestamp ${NOW} must not be before issueTimestamp ${YEAR.start}`,
       [installment(0, { issueTimestamp: YEAR.start, dueTimestamp: NOW })],
     ],
     [
       'with seconds in the place of milliseconds',
-      `installments.0.dueTimestamp 1893452400 lies more than a year before the contract's start ${YEAR.start}; installments.0.dueTimestamp 1893452400 must not lie before issueTimestamp ${add(YEAR.start, -10, 'day', BERLIN)}`,
+      `installments.0.dueTimestamp 1893452400 is more than a year before the contract's start ${YEAR.start}; installments.0.dueTimestamp 1893452400 must not be before issueTimestamp ${add(YEAR.start, -10, 'day', BERLIN)}`,
       [installment(0, { dueTimestamp: YEAR.start / 1_000 })],
     ],
     [
       'with a time in ages to come',
-      `installments.0.dueTimestamp ${at('2041-01-02')} lies more than ten years after the contract's end ${YEAR.end}`,
+      `installments.0.dueTimestamp ${at('2041-01-02')} is more than ten years after the contract's end ${YEAR.end}`,
       [installment(0, { dueTimestamp: at('2041-01-02') })],
     ],
     [
       'for an endorsement with nothing at first',
-      'the first installment of an endorsement has none of invoiceItems, and needs one',
+      'the first installment of an endorsement has no invoiceItems; it needs at least one',
       [installment(1), installment(0, { invoiceItems: [] })],
       { operation: 'endorsement' },
     ],
-    ['without installments', "'installments' must have an installment", []],
+    ['without installments', "'installments' must have at least one installment", []],
     [
       'with more installments than a plan has',
       "'installments' must have at most 1200 installments",

@@ -92,7 +92,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
 
     test('diff compares a deployed version with a folder', async () => {
       const same = await administrator('diff', `${TENANT}@latest`, configuration)
-      expect(same.out).toBe(`${TENANT}@1 and ${configuration} mean the same.\n`)
+      expect(same.out).toBe(`${TENANT}@1 and ${configuration} have the same meaning.\n`)
       change(policyFile, 'Every month', 'Month by month')
       const other = await administrator('diff', `${TENANT}@1`, configuration)
       change(policyFile, 'Month by month', 'Every month')

@@ -51,7 +51,7 @@ describe('bindery check', () => {
     expect(out).toContain(
       `${join(basename(folder), 'config.json')}:3:3  error  unknownTimeZone\n  'Europe/Berln' is no time zone`,
     )
-    expect(out).toMatch(/\n26 errors, 1 warning: this would not be deployed\n$/)
+    expect(out).toMatch(/\n26 errors, 1 warning: a deployment would be rejected\n$/)
   })
 
   test('summarizes a sound configuration', async () => {

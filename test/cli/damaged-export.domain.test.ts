@@ -141,7 +141,7 @@ it('a damaged line in the progress of an import is reported with its number and 
   for (const line of ['{"account":"a","loc', 'null', '{"account":"a"}', '7']) {
     writeFileSync(path, `{"running":"m"}\n${line}\n{"ended":"m"}\n`)
     expect(() => ProgressFile.open(folder, TENANT)).toThrow(
-      `Line 2 of '${path}' cannot be read. Remove the file: the import then asks the tenant what it has.`,
+      `Line 2 of '${path}' cannot be read. Remove the file: the import then reads from the tenant which accounts it already has.`,
     )
   }
 })

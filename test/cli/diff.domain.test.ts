@@ -36,7 +36,7 @@ describe('bindery diff', () => {
 
 fields
   ~ field 'region_class': options removed: 'R6'
-      in force  Those that have one of these need another.
+      in force  Those that have one of these need a different one.
 
 rates
   ~ premium of peril 'theft' of 'vehicle': 1 line changed; assigns month_premium; sets the technical premium, the premium; 0.00018 becomes 0.0002 (+11.11 %)
@@ -61,7 +61,7 @@ tables
     writeFileSync(file, packFolder('examples/motor').zip)
     expect(await bindery('diff', 'examples/motor', file)).toMatchObject({
       exit: 0,
-      out: `examples/motor and ${file} mean the same.\n`,
+      out: `examples/motor and ${file} have the same meaning.\n`,
     })
   })
 

@@ -78,7 +78,7 @@ describe('the command line', () => {
     expect(await binderyWith({ env }, 'deploy', '.', '--tenant', 'a')).toEqual({
       exit: 2,
       out: '',
-      err: "bindery: 'bindery.example.com' is no address; it looks like 'https://bindery.example.com'.\n",
+      err: "bindery: 'bindery.example.com' is not a URL. Give one such as 'https://bindery.example.com'.\n",
     })
   })
 

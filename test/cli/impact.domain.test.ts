@@ -39,7 +39,7 @@ describe('bindery impact', () => {
       ...ON_THE_DAY,
     )
     expect(exit).toBe(0)
-    expect(out).toMatch(/^Policies in force on 2026-10-01, each for the term after its present one\.\n/)
+    expect(out).toMatch(/^Policies in force on 2026-10-01, each for the term after its current one\.\n/)
     expect(out).toMatch(/\ntotal +[\d,.]+ +[\d,.]+ +0\.00 +0\.00 %\n/)
     expect(out).toMatch(
       /\n\d+ policies compared: 0 \(0\.0 %\) pay more, 0 \(0\.0 %\) less, \d+ \(100\.0 %\) the same\n/,
@@ -112,7 +112,7 @@ describe('bindery impact', () => {
 
   test('exits with 2 for wrong options', async () => {
     for (const [more, says] of [
-      [['--at', 'noon'], "--at is 'renewal' or 'day'."],
+      [['--at', 'noon'], "--at must be 'renewal' or 'day'."],
       [['--day', 'tomorrow'], "'tomorrow' is no day"],
       [['--by', 'region_clas'], "Did you mean 'region_class'?"],
       [['--old', join(folder, 'nowhere')], 'is no folder and no file'],

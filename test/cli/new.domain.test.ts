@@ -39,7 +39,7 @@ describe('bindery new', () => {
     expect(await bindery('new', file)).toEqual({
       exit: 2,
       out: '',
-      err: `bindery: '${file}' is there already, and a file. Choose another name.\n`,
+      err: `bindery: '${file}' already exists and is a file. Choose another name.\n`,
     })
     const within = await bindery('new', join(file, 'within'))
     expect([within.exit, within.out]).toEqual([2, ''])

@@ -164,7 +164,7 @@ underwriting: accept
     )
     const { out } = await bindery('price', copy, '--policy', write('plain.json', plainYear!.request))
     expect(out).toContain(
-      "A plugin asked for auxiliary data 'score', of which there is none without a service.",
+      "A plugin requested auxiliary data 'score', which is not available without a service.",
     )
   })
 })

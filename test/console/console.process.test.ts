@@ -146,7 +146,7 @@ describe.skipIf(!BROWSER)('The console', () => {
       { from: `${month}-01`, to: next, by: ['product'] },
     )
     await go(page, address(`/figures?month=${month}`))
-    await page.getByRole('heading', { name: 'Quotes and their conversion' }).waitFor()
+    await page.getByRole('heading', { name: 'Quotes and conversion' }).waitFor()
     await until(page, `document.querySelectorAll('[aria-busy="true"]').length === 0`)
     expect(await page.locator('h1').textContent()).toBe(
       `Figures of ${new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric' }).format(TERM_START + DAY_MS / 2)}`,
@@ -172,11 +172,11 @@ describe.skipIf(!BROWSER)('The console', () => {
   test('can be used with the keyboard alone', async () => {
     await goAnew(page, policyAt())
     await page.keyboard.press('Tab')
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content')
     await page.keyboard.press('Enter')
     expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
     await page.keyboard.press('/')
-    expect(await focused(page)).toBe('Find a policy: its locator, or how a name begins')
+    expect(await focused(page)).toBe('Find a policy by its locator or the beginning of a name')
     await page.keyboard.press('Escape')
     expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
 

@@ -74,7 +74,7 @@ describe.skipIf(!BROWSER)('The desk', () => {
     await until(page, `document.querySelector('[name=annual_mileage_km][aria-invalid]')`)
     await car.getByLabel('Kilometres a year').fill('12000')
     await page.getByRole('button', { name: 'Quote', exact: true }).dblclick()
-    await desk.said('The quote is there.')
+    await desk.said('The quote is saved.')
     await settled(page)
     const locator = /policy\/(\d+)/.exec(page.url())![1]!
     const { policyholderLocator } = await desk.policyOf(locator)
@@ -229,7 +229,7 @@ describe.skipIf(!BROWSER)('The desk', () => {
     await desk.dialog.getByText(`${EUROS.format(12.5)} is billed at once.`).waitFor()
     const lost = await desk.losing('**/fees', 1)
     await desk.press('Change fees')
-    await page.getByText('It is not known whether this was done.').waitFor()
+    await page.getByText('It is unknown whether this was done.').waitFor()
     expect(lost()).toBe(1)
     await desk.press('Try again')
     await desk.said('The fees are changed.')

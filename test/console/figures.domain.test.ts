@@ -29,7 +29,7 @@ describe('Amounts', () => {
       true,
       false,
     ])
-    expect(() => sum(['12e3'])).toThrow("'12e3' is no decimal number")
+    expect(() => sum(['12e3'])).toThrow("'12e3' is not a decimal number")
   })
 })
 

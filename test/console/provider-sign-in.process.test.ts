@@ -199,9 +199,9 @@ describe.skipIf(!BROWSER)('Signing in to the console with an identity provider',
     await dialog.getByLabel('Read only user').check()
     await make.click()
     // An error is shown at its field.
-    await dialog.locator('.fault', { hasText: 'must have no query' }).waitFor()
+    await dialog.locator('.fault', { hasText: 'must not have a query' }).waitFor()
     await dialog.getByLabel('Issuer').fill('https://id.partner.example')
-    await confirm('Add a provider', 'The provider partner is there.')
+    await confirm('Add a provider', 'The provider partner is added.')
     expect(await read('partner')).toMatchObject({
       issuer: 'https://id.partner.example',
       hasClientSecret: true,
@@ -221,19 +221,19 @@ describe.skipIf(!BROWSER)('Signing in to the console with an identity provider',
     await dialog.getByLabel('Claim', { exact: true }).last().fill('groups')
     await dialog.getByLabel('Value', { exact: true }).last().fill('heads')
     await dialog.getByLabel('Employee', { exact: true }).last().check()
-    await dialog.getByLabel('No password signs in').check()
+    await dialog.getByLabel('No sign-in with passwords').check()
     await dialog.getByRole('button', { name: 'Change', exact: true }).click()
     await dialog.locator('.said .notice').waitFor()
-    await dialog.getByLabel('No password signs in').uncheck()
+    await dialog.getByLabel('No sign-in with passwords').uncheck()
     await confirm('Change', 'The provider partner is changed.')
     expect(await read('partner')).toMatchObject({ hasClientSecret: true, replacesPasswords: false })
     expect((await read('partner')).mappings).toHaveLength(2)
 
     await open('Acme', 'Change')
-    await dialog.getByLabel('No password signs in').check()
+    await dialog.getByLabel('No sign-in with passwords').check()
     await confirm('Change', 'The provider acme is changed.')
     expect(await read('acme')).toMatchObject({ hasClientSecret: true, replacesPasswords: true })
-    await page.getByText('No password signs in', { exact: true }).waitFor()
+    await page.getByText('No sign-in with passwords', { exact: true }).waitFor()
 
     await open('Partner', 'Delete')
     await confirm('Delete', 'The provider Partner is deleted.')

@@ -100,7 +100,7 @@ describe.skipIf(!BROWSER)('Running a tenant in the console', () => {
     await signIn(other, 'nora.none')
     expect(await other.getByRole('link', { name: 'Tenant', exact: true }).count()).toBe(0)
     await go('/tenant', other)
-    await other.getByText('This account may open no page of the tenant.').waitFor()
+    await other.getByText('This account may not open any page of the tenant.').waitFor()
     for (const path of PAGES.slice(1)) {
       await go(`/tenant${path}`, other)
       expect([path, await other.locator('main .tabs a').count()]).toEqual([path, 0])

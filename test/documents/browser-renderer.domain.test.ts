@@ -116,7 +116,7 @@ describe('An answer of the browser', () => {
     server.refusals.push({ status, message: 'html is too large' })
     const problem = await rendered(HTML).catch(one => one)
     expect(problem).toBeInstanceOf(ConversionError)
-    expect(problem.message).toBe('Browser Rendering refused the document: html is too large')
+    expect(problem.message).toBe('Browser Rendering rejected the document: html is too large')
     expect(server.asked).toHaveLength(1)
   })
 

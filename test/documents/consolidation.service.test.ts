@@ -315,7 +315,7 @@ describe('The plugin getPostIssuanceResult', () => {
     [
       'that names a document of another transaction',
       JSON.stringify({ documentConsolidations: [packet(['schedule.pdf', 'nobody'])] }),
-      /^Plugin getPostIssuanceResult \(main\/\w+\.js\) returned something that is not allowed: 'documentConsolidations\.0\.documentLocators' names nobody, which is not among documents\.$/,
+      /^Plugin getPostIssuanceResult \(main\/\w+\.js\) returned something that is not allowed: 'documentConsolidations\.0\.documentLocators' contains nobody, which is not among documents\.$/,
     ],
     [
       'that names one twice',
@@ -359,7 +359,7 @@ describe('A consolidated document', () => {
       'packet.pdf dataError',
     ])
     expect(documentNamed(policy, 'packet.pdf').failureMessage).toMatch(
-      /^'broken\.pdf' is to be a part of it, and could not be made: .*broken\.pdf\.template\.liquid:1:8: /,
+      /^'broken\.pdf' is one of its parts and could not be created: .*broken\.pdf\.template\.liquid:1:8: /,
     )
   })
 
@@ -392,7 +392,7 @@ describe('A consolidated document', () => {
     const policy = await made(draft)
     expect(documentNamed(policy, 'packet.pdf')).toMatchObject({
       state: 'conversionError',
-      failureMessage: "'own.pdf' cannot be merged: it is no PDF that can be read.",
+      failureMessage: "'own.pdf' cannot be merged: it is not a readable PDF.",
     })
     expect(told(policy.documents)).toContain('own.pdf ready')
   })
@@ -405,7 +405,8 @@ describe('A consolidated document', () => {
     await issue(draft)
     expect(documentNamed(await made(draft), 'packet.pdf')).toMatchObject({
       state: 'conversionError',
-      failureMessage: "With 'two.pdf' its parts are larger than 26214400 bytes, the most that can be merged.",
+      failureMessage:
+        "With 'two.pdf', its parts are larger than 26214400 bytes, the most that can be merged.",
     })
   })
 
@@ -418,7 +419,7 @@ describe('A consolidated document', () => {
     expect(documentNamed(await made(draft), 'packet.pdf')).toMatchObject({
       state: 'conversionError',
       failureMessage:
-        "With 'own21.html' more than 20 of its parts are HTML, the most that are made into PDFs.",
+        "With 'own21.html', more than 20 of its parts are HTML, the most that can be converted to PDF.",
     })
   })
 
@@ -433,7 +434,7 @@ describe('A consolidated document', () => {
     expect([clock.completed, clock.failed]).toEqual([true, 0])
     expect((await motor.get(`/policy/${policy.locator}`)).body.cancellation).toBeDefined()
     expect((await logsOf()).at(-1)!.failure).toBe(
-      'Plugin getPostIssuanceResult failed: main/getPostIssuanceResult.js:5: Error: no packet today. The documents stay as they are.',
+      'Plugin getPostIssuanceResult failed: main/getPostIssuanceResult.js:5: Error: no packet today. The documents are unchanged.',
     )
   })
 })

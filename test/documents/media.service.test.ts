@@ -330,7 +330,7 @@ describe('Media fields of payments', () => {
       const { status, body } = await pay<{ message: string }>(locator)
       expect([status, body.message]).toEqual([
         400,
-        `There is no medium '${locator}'; upload the file with POST /media first.`,
+        `There is no media file '${locator}'; upload the file with POST /media first.`,
       ])
     }
     const invoice = await get<PolicyInvoiceResponse>(`/invoice/${policy.invoices[0]!.locator}`)

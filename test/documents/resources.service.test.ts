@@ -309,7 +309,7 @@ describe('Documents of a configuration', () => {
     expect((await velocity(sum)).body).toBe(`${Number(years) + 1} ${value} ${Number(value) + 1}`)
     expect((await velocity('\n#if($x)')).body).toMatchObject({
       code: 'templateFailed',
-      message: "preview:2:1: The '#if' that begins here is never closed; add '#end'.",
+      message: "preview:2:1: The '#if' that begins here is never closed. Add '#end'.",
     })
     expect(await tried({ policyLocator, template: "{{ 'surcharge' | lookup: 'R1' }}" })).toMatchObject({
       body: '7.5',

@@ -116,12 +116,12 @@ describe('An action on an endorsement', () => {
   })
 
   test('is rejected when its changes are missing, or come with an action other than update', () => {
-    expect(messages({})).toEqual(['The request must have an action, or changes as endorsementUpdate.'])
+    expect(messages({})).toEqual(['The request must have an action, or changes in endorsementUpdate.'])
     expect(messages({ action: 'update' })).toEqual([
-      "'endorsementUpdate' must hold the changes when the action is update.",
+      "'endorsementUpdate' must contain the changes if the action is update.",
     ])
     expect(messages({ action: 'quote', endorsementUpdate: {} })).toEqual([
-      "'endorsementUpdate' must come with the action update; send quote in a request of its own.",
+      "'endorsementUpdate' is permitted only with the action update; send quote in a separate request.",
     ])
   })
 })

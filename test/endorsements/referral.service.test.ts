@@ -84,7 +84,7 @@ describe('An endorsement that underwriting does not accept', () => {
     expect(status).toBe(409)
     expect(body).toMatchObject({
       code: 'underwritingRefused',
-      message: `Underwriting decided 'none' on the endorsement. ${NOTE} A person may decide on its application: POST /endorsements/{locator}/underwriting.`,
+      message: `Underwriting decided 'none' on the endorsement. ${NOTE} A person can decide on its application: POST /endorsements/{locator}/underwriting.`,
     })
     for (const action of ['accept', 'issue'])
       expect((await act<Problem>(path, { action })).body).toMatchObject({ code: 'underwritingRefused' })
@@ -225,7 +225,7 @@ describe('A renewal that underwriting does not accept', () => {
     const { status, body: refused } = await act<Problem>(path, { action: 'quote' })
     expect(status).toBe(409)
     expect(refused.message).toBe(
-      `Underwriting decided 'none' on the renewal. ${NOTE} A person may decide on its application: POST /renewals/{locator}/underwriting.`,
+      `Underwriting decided 'none' on the renewal. ${NOTE} A person can decide on its application: POST /renewals/{locator}/underwriting.`,
     )
     const { body: decided } = await decide<RenewalResponse>(path, { decision: 'accept' })
     expect(decided.automatedUnderwritingResult?.notes).toEqual([NOTE, 'ulrich.underwriter: accept'])

@@ -183,7 +183,7 @@ describe('the log of calls', () => {
     const lost = await replay(first!.locator)
     expect([lost.status, lost.body]).toMatchObject([
       409,
-      { message: `The body of call '${first!.locator}' is not kept any more.` },
+      { message: `The body of call '${first!.locator}' is no longer stored.` },
     ])
     expect(await one(first!.locator)).not.toHaveProperty('request')
   })
@@ -278,7 +278,7 @@ describe('the circuit', () => {
       expect([refused.status, refused.headers.get('retry-after'), refused.body.message]).toEqual([
         502,
         '30',
-        "External rater 'acme' failed: it has failed several times in a row, and is not called again for 30 s.",
+        "External rater 'acme' failed: it has failed several times in a row and will not be called again for 30 s.",
       ])
       expect(await rater.calls()).toHaveLength(OPENING_FAILURES)
       expect((await neighbour.motor.createPolicy()).status).toBe(200)

@@ -211,7 +211,7 @@ describe('integrations', () => {
     const adding = (n: number) => call('POST', '/integrations', { name: `n${n}`, url: URL_OF }, {}, token)
     for (let n = 0; n < 100; n += 1) expect((await adding(n)).status).toBe(200)
     const more = await adding(100)
-    expect([more.status, more.body.message]).toEqual([413, 'A tenant has at most 100 integrations.'])
+    expect([more.status, more.body.message]).toEqual([413, 'A tenant can have at most 100 integrations.'])
   })
 })
 
@@ -228,8 +228,8 @@ describe('an invalid integration', () => {
     ['the cloud’s own', { url: 'https://169.254.169.254/latest' }, /public internet/],
     ['an inner name', { url: 'https://rater.internal/' }, /public internet/],
     ['an unknown type', { type: 'rater' }, /'type'/],
-    ['headers that are none', { headers: { 'a b': '1' } }, /is not the name of a header/],
-    ['a header twice', { headers: { 'X-A': '1', 'x-a': '2' } }, /is there twice/],
+    ['headers that are none', { headers: { 'a b': '1' } }, /is not a valid header name/],
+    ['a header twice', { headers: { 'X-A': '1', 'x-a': '2' } }, /is given twice/],
     ['the service’s own', { headers: { 'Idempotency-Key': '1' } }, /is set by the service/],
     ['an upgrade', { headers: { Upgrade: 'websocket' } }, /is set by the service/],
     ['its signature', { headers: { 'Socotra-Signature': '1' } }, /is set by the service/],
@@ -335,9 +335,7 @@ describe('an integration that a product names', () => {
     await deployNextVersion(own.tenantName, externallyRated('another'))
     const stillRefused = await removing()
     expect(stillRefused.status).toBe(409)
-    expect(stillRefused.body.message).toMatch(
-      /^Configuration version 1, which policies are of, has a product/,
-    )
+    expect(stillRefused.body.message).toMatch(/^Configuration version 1, which has policies, has a product/)
   })
 
   it('can be removed when no configuration in use names it any more', async () => {

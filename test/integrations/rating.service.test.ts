@@ -152,7 +152,7 @@ describe('a product with an external rater', () => {
     expect(status).toBe(200)
     const { calls } = await callLog(`policyLocator=${policy.locator}`)
     expect(calls.map(call => call.warnings)).toEqual([
-      ['Ignored rates of what was not asked for: nobody; nobody-else.'],
+      ['Ignored rates that were not requested: nobody; nobody-else.'],
     ])
   })
 
@@ -213,8 +213,8 @@ const nonsense: [what: string, behaviour: RaterBehaviour, message: RegExp][] = [
   ['answers 500 and why', { status: 500, answer: { error: 'no tariff' } }, /it answered 500: no tariff\.$/],
   ['answers 404', { status: 404, text: 'nothing here' }, /it answered 404\.$/],
   ['sends elsewhere', { status: 302, headers: { location: '/elsewhere' } }, /302, and redirects are not/],
-  ['answers no JSON', { text: '<html>' }, /its answer is no JSON\.$/],
-  ['answers nothing', { text: '' }, /its answer is no JSON\.$/],
+  ['answers no JSON', { text: '<html>' }, /its answer is not JSON\.$/],
+  ['answers nothing', { text: '' }, /its answer is not JSON\.$/],
   [
     'answers a list',
     { text: '[]' },
@@ -235,7 +235,7 @@ const nonsense: [what: string, behaviour: RaterBehaviour, message: RegExp][] = [
   ['is too exact', { rates: { '*': { yearlyPremium: '1.00000001' } } }, /with at most 7 places/],
   ['is beyond measure', { text: '{"pricedPerilCharacteristics": {"a": 1e999}}' }, /no rate for/],
   ['answers more than 10 MB', { bytes: 10_000_001 }, /its answer is larger than 10000000 bytes\.$/],
-  ['breaks off', { fault: 'cutOff' }, /its answer broke off\.$/],
+  ['breaks off', { fault: 'cutOff' }, /its answer was cut off\.$/],
 ]
 
 describe('a rater that fails', () => {

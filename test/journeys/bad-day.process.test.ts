@@ -261,7 +261,7 @@ describe('A tenant that is moved to another environment and restored to an earli
     const there = () => call('eu1', agent, 'GET', `/policy/${before.policy}`)
     await expect.poll(async () => (await there()).status, IN_TIME).toBe(421)
     expect((await there()).body.message).toBe(
-      `The tenant '${TENANT}' is not served here any more: it is served at https://api.eu2.example.com.`,
+      `The tenant '${TENANT}' is no longer served here: it is served at https://api.eu2.example.com.`,
     )
     expect(await refused('resume', TENANT, ...eu1)).toContain('has moved')
     await cells.get('eu2')!.housekeep()
@@ -311,7 +311,7 @@ describe('A tenant that is moved to another environment and restored to an earli
     expect(await refused('resume', TENANT, ...eu2)).toContain('A restore of the tenant')
     delete checkout.environment.PROVIDER_FAILS
     const output = await tenant('restore', TENANT, ...eu2, '--to', to)
-    const report = JSON.parse(readFileSync(output.match(/each of them is in (.*)/)![1]!, 'utf8'))
+    const report = JSON.parse(readFileSync(output.match(/all of them are listed in (.*)/)![1]!, 'utf8'))
     expect(report.sent).toHaveLength(postsOfALife)
     expect(report.sent.every(({ event }: { event: string }) => box.taken.has(event))).toBe(true)
     expect(output).toContain(`undone: ${report.events.length} events, ${report.payments.length} payments`)

@@ -128,7 +128,7 @@ it('an invoice without a start gets its other errors too', () => {
   })
   expect(further(wire)).toEqual([
     'I1: currency must be EUR, the currency of the tenant.',
-    'I1: timezone must be the IANA name of a time zone, as Europe/Berlin.',
+    'I1: timezone must be the IANA name of a time zone, such as Europe/Berlin.',
   ])
 })
 

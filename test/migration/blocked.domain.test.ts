@@ -105,5 +105,5 @@ it('a disbursement above the credit gets that error if nothing else fails', () =
     wire.disbursements[0].sources[0].amount = 500
     wire.accounting = undefined
   })
-  expect(D1).toBe('sources of 500.00 must not be more than the credit at that time, 20.00.')
+  expect(D1).toBe('sources of 500.00 must not exceed the credit at that time, 20.00.')
 })

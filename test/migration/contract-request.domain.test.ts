@@ -52,7 +52,7 @@ describe('a migration request', () => {
     id => {
       const { error } = AccountMigrationRequest.safeParse({ accountData: { id } })
       expect(error?.issues.map(({ path, message }) => [path.join('.'), message])).toEqual([
-        ['accountData.id', "'accountData.id' must have neither NUL nor half of a surrogate pair."],
+        ['accountData.id', "'accountData.id' must not contain NUL or half of a surrogate pair."],
       ])
       expect(AccountMigrationRequest.parse({ accountData: { id: 'A\u{1f600}' } }).accountData.id).toBe('A😀')
     },

@@ -160,7 +160,7 @@ describe('a payment of an invoice that an earlier attempt migrated', () => {
       payments: { M1: pay('M1', 84.4), M2: pay('M2', 84.4) },
     })
     const over =
-      "invoiceId 'I1' was migrated before: payments of 168.80 must not be more than the invoice asks for, 84.40; what is beyond it is an item without invoiceId."
+      "invoiceId 'I1' was migrated before: payments of 168.80 must not exceed the amount due, 84.40. Send the excess as an item without invoiceId."
     expect(await told(both)).toEqual({ 'payments M1': [over], 'payments M2': [over] })
     // One of them becomes credit: the other pays the invoice, and the credit is recorded with it.
     const done = await patched(migration.locator, accountLocator!, {
@@ -171,7 +171,7 @@ describe('a payment of an invoice that an earlier attempt migrated', () => {
     const again = await more(accountLocator!, { payments: [pay('M3', 84.4)] })
     expect(await told(again)).toEqual({
       'payments M3': [
-        "invoiceId 'I1' was migrated before: what it asked for is settled (paid), and payments of it must be items without invoiceId.",
+        "invoiceId 'I1' was migrated before: it is settled already (paid). Send further payments as items without invoiceId.",
       ],
     })
     expect(await creditOf(accountLocator!)).toBe(84.4)
@@ -200,7 +200,7 @@ describe('further items of an account', () => {
       ],
     })
     expect(await told(second)).toEqual({
-      'disbursements D2': ['sources of 7.00 must not be more than the credit at that time, 6.00.'],
+      'disbursements D2': ['sources of 7.00 must not exceed the credit at that time, 6.00.'],
     })
     const paid = await policyAt(policies.P1!.locator)
     expect(paid.invoices).toMatchObject([{ settlementStatus: 'settled' }])
@@ -289,7 +289,7 @@ describe('installments of a policy on an invoice that was migrated before', () =
       payments: [migratedPayment('M2', [{ amount: 68.81, invoiceId: 'I1' }])],
     })
     expect((await told(over))['payments M2']![0]).toContain(
-      'payments of 84.41 must not be more than the invoice asks for, 84.40; what is beyond it is an item without invoiceId.',
+      'payments of 84.41 must not exceed the amount due, 84.40. Send the excess as an item without invoiceId.',
     )
   })
 
@@ -308,7 +308,7 @@ describe('installments of a policy on an invoice that was migrated before', () =
     const P2 = migratedPolicy('P2', 'I1')
     const short = await patched(migration.locator, accountLocator!, { policies: { P2 } })
     expect((await told(short))['policies P2']).toEqual([
-      "invoiceId 'I1' was migrated before: invoiceState settled must have payments and credit of its total 84.40; it has payments of 0.00, and a credit of 0.00 is left.",
+      "invoiceId 'I1' was migrated before: invoiceState settled must have payments and credit of its total 84.40, but it has payments of 0.00, and only 0.00 of credit is left.",
     ])
     const done = await patched(migration.locator, accountLocator!, {
       payments: { M2: migratedPayment('M2', [{ amount: 84.4, invoiceId: 'I1' }]) },
@@ -534,7 +534,7 @@ describe('credit of an account with an item that waits for its correction', () =
     const sentTo = migratedAccount('D-4', { disbursements: [disbursement(50)], accounting: undefined })
     const first = await sent('', [sentTo])
     expect(await told(first)).toEqual({
-      'disbursements D1': ['sources of 50.00 must not be more than the credit at that time, 25.00.'],
+      'disbursements D1': ['sources of 50.00 must not exceed the credit at that time, 25.00.'],
     })
     const account = (await accountOf(first)).accountLocator!
     await motor.post('/test/clock', { timestamp: Date.UTC(2035, 1, 6) })
@@ -549,7 +549,7 @@ describe('credit of an account with an item that waits for its correction', () =
     const late = await patched(first.locator, account, correction)
     expect(late.migrationState).toBe('failed')
     expect(await told(late)).toEqual({
-      'disbursements D1': ['sources of 5.00 must not be more than the credit at that time, 0.00.'],
+      'disbursements D1': ['sources of 5.00 must not exceed the credit at that time, 0.00.'],
     })
     expect((await motor.post(`/payments/${payments[0]!.locator}/reverse`)).status).toBe(200)
     expect(await creditOf(account)).toBe(25)

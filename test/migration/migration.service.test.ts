@@ -250,7 +250,7 @@ describe('a migrated account with a policy', () => {
       {
         elementType: 'account',
         locator: 'E-1',
-        errors: ['accounting.originalAccountBalances.paid is 4, but what was sent comes to 3.00 EUR.'],
+        errors: ['accounting.originalAccountBalances.paid is 4, but the total of the request is 3.00 EUR.'],
       },
     ])
     expect(failure!.payments.M9!.errors.validationItems[0]!.errors).toEqual(['blocked by E-1'])
@@ -401,7 +401,9 @@ describe('an account with failing items', () => {
     await settled(locator)
     const [left] = (await failures()).items
     expect(Object.keys(left!.invoices)).toEqual(['I7'])
-    expect(left!.invoices.I7!.errors.validationItems[0]!.errors[0]).toContain('the invoice bills nothing')
+    expect(left!.invoices.I7!.errors.validationItems[0]!.errors[0]).toContain(
+      'an invoice without installments bills nothing',
+    )
   })
 
   it('counts every item if an id is repeated or taken, and rejects control totals for a part', async () => {
@@ -416,7 +418,7 @@ describe('an account with failing items', () => {
     expect(await account()).toMatchObject([{ totalItems: 5, processedItems: 1, errorItems: 4 }])
     const [failure] = (await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)).items
     expect(failure!.payments.M1!.errors.validationItems[0]!.errors).toEqual([
-      'paymentItems must come to more or less than nothing.',
+      'paymentItems must not total zero.',
     ])
     const { accountLocator } = failure!
     const totals = { accounting: { originalAccountBalances: { paid: 5 } } }
@@ -424,7 +426,7 @@ describe('an account with failing items', () => {
     const whole = await patch(locator, { accountLocator, invoices, ...totals })
     expect([whole.status, JSON.stringify(whole.body)]).toEqual([
       409,
-      expect.stringContaining('control totals are of a whole account, and items of this one are completed'),
+      expect.stringContaining('control totals are for a whole account, and items of this one are completed'),
     ])
     const payments = { M1: migratedPayment('M1', [{ amount: 5 }]) }
     expect((await patch(locator, { accountLocator, invoices, payments })).status).toBe(200)
@@ -478,7 +480,7 @@ describe('an account with failing items', () => {
     const { items } = await read<List<AccountMigrationResponse>>(`${locator}/accounts/list`)
     const told = items[0]!.warnings!.flatMap(one => one.errors.map(text => `${one.locator}: ${text}`))
     expect(told).toContain(
-      "M1: paymentTime '2026-01-31 10:00' says no time zone and is read as UTC. Write an offset, as in 2026-01-31T00:00:00-05:00.",
+      "M1: paymentTime '2026-01-31 10:00' has no time zone and is read as UTC. Write an offset, as in 2026-01-31T00:00:00-05:00.",
     )
     expect(told).toContainEqual(
       expect.stringMatching(

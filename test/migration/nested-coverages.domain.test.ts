@@ -107,9 +107,7 @@ describe('a coverage within a coverage', () => {
           {
             elementType: 'element',
             locator: 'P1/terms[0]/transactions[1]/theft-2',
-            errors: [
-              'must stand in the same coverage as in an earlier transaction of its term: a peril lies in one.',
-            ],
+            errors: ['must be in the same coverage as in an earlier transaction of its term.'],
           },
         ],
       },

@@ -156,7 +156,7 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     wire => (wire.policies[0].terms[0].endTime = BOOK_BEGINS),
     'term',
     'P1/terms[0]',
-    /^startTime must lie before endTime/,
+    /^startTime must be before endTime/,
   ],
   [
     'a time of issue that goes back',
@@ -247,14 +247,14 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     wire => (wire.policies[0].staticData = { origin: 'old\0' }),
     'policy',
     'P1',
-    /^staticData 'origin' must have neither NUL nor half of a surrogate pair/,
+    /^staticData 'origin' must not contain NUL or half of a surrogate pair/,
   ],
   [
     'auxiliary data that cannot be stored as it is',
     wire => (wire.policies[0].auxData = { entries: [{ key: 'a', value: 'half \ud800' }] }),
     'policy',
     'P1',
-    /^auxData 'a' must have neither NUL nor half of a surrogate pair/,
+    /^auxData 'a' must not contain NUL or half of a surrogate pair/,
   ],
   [
     'an installment of an unknown invoice',
@@ -299,7 +299,7 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     },
     'invoice',
     'I1',
-    /^payments of -5.00 must be of the sign of what the invoice asks for, 120.00/,
+    /^payments of -5.00 must have the same sign as the amount due, 120.00/,
   ],
   [
     'an invoice of another currency',
@@ -317,7 +317,7 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     /invoiceId 'I9' must be/,
   ],
   [
-    'more paid out than there is',
+    'a payout above the available credit',
     wire =>
       wire.disbursements.push({
         id: 'D1',
@@ -336,7 +336,7 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     /^timezone 'Mars\/Base' must be/,
   ],
   [
-    'a plan that nobody has',
+    'an unknown installment plan',
     wire => (wire.policies[0].preferences = { installmentPreferences: { installmentPlanName: 'x' } }),
     'policy',
     'P1',
@@ -528,13 +528,13 @@ describe('a migrated account', () => {
     expect(failures).toEqual([])
     expect([...policies[1]!.invoices.values()].map(one => one.createdAt)).toEqual([NOW])
     expect(warnings.flatMap(({ locator, errors }) => errors.map(error => `${locator}: ${error}`))).toEqual([
-      'I1: generateTime lies in the future: what is not invoiced yet is an installment without invoiceId.',
+      'I1: generateTime is in the future. Send what is not invoiced yet as an installment without invoiceId.',
       "P1: No plan and no cadence is given; its last term begins with one installment, so the policy is billed by 'upfront' from now on.",
-      `${T}[1]: issuedTime lies in the future.`,
-      `${T}[1]: createdAt lies after issuedTime.`,
+      `${T}[1]: issuedTime is in the future.`,
+      `${T}[1]: createdAt is after issuedTime.`,
       "P2: No plan and no cadence is given; its last term begins with one installment, so the policy is billed by 'upfront' from now on.",
-      'Y1: paymentTime lies in the future.',
-      'D1: disbursementTime lies in the future.',
+      'Y1: paymentTime is in the future.',
+      'D1: disbursementTime is in the future.',
     ])
   })
 

@@ -93,7 +93,7 @@ describe('a migration', () => {
     expect((await until(locator, 'error')).accounts.error).toBe(1)
     const [failure] = (await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)).items
     expect(failure!.accountError!.errors.validationItems[0]!.errors).toEqual([
-      'The service failed 3 times; recover the migration to try again.',
+      'The service failed 3 times. Recover the migration to try again.',
     ])
     await env.FILES.put(key, bytes)
     expect((await patch(`${locator}/recover`)).status).toBe(200)
@@ -224,7 +224,7 @@ describe('a migration', () => {
       const [failure] = (await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)).items
       expect(failure!.accountOriginalId).toBe(stopped)
       expect(failure!.accountError!.errors.validationItems[0]!.errors).toEqual([
-        'The service failed 3 times; recover the migration to try again.',
+        'The service failed 3 times. Recover the migration to try again.',
       ])
     }
     await database.batch([

@@ -72,9 +72,9 @@ describe('splitting a list of accounts', () => {
     ['[{} {}]', 'At byte 4 of the body `,` or `]` must follow.'],
     ['[{},]', 'At byte 4 of the body an object must follow.'],
     ['[{}]x', 'At byte 4 of the body nothing more must follow.'],
-    ['[{"a":1}', 'The body ends before its JSON does; send it whole.'],
-    ['[{"a":"}]', 'The body ends before its JSON does; send it whole.'],
-    ['', 'The body ends before its JSON does; send it whole.'],
+    ['[{"a":1}', 'The body ends before its JSON does. Send the complete body.'],
+    ['[{"a":"}]', 'The body ends before its JSON does. Send the complete body.'],
+    ['', 'The body ends before its JSON does. Send the complete body.'],
   ])('rejects %s', (text, message) => {
     const refusal = refusalOf(() => split(text, 2))
     expect(refusal.code).toBe('malformedJson')
@@ -87,7 +87,7 @@ describe('splitting a list of accounts', () => {
     const refusal = refusalOf(() => split(nested(DEEPEST_JSON + 1), 7))
     expect([refusal.code, refusal.message]).toEqual([
       'malformedJson',
-      'The account at byte 5 nests lists and objects more than 64 deep; flatten it.',
+      'The account at byte 5 nests lists and objects more than 64 levels deep; flatten it.',
     ])
   })
 

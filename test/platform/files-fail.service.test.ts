@@ -28,7 +28,7 @@ beforeAll(async () => {
   motor = await motorTenant('files')
 })
 
-const NOTHING_CHANGED = 'The store of files failed, and nothing was changed; try again in a second.'
+const NOTHING_CHANGED = 'File storage failed, and nothing was changed. Try again in a second.'
 
 type Problem = { code: string; message: string }
 const refused = async (method: string, path: string, call: object = {}) => {

@@ -15,9 +15,9 @@ test('a sealed value does not open in another context, with another key or after
   const sealed = await seal(env, 'a/1/x', text)
   const other = { SEALING_KEY: 'another sealing key that only this test knows' }
   const changed = sealed.slice(0, 30) + (sealed[30] === 'A' ? 'B' : 'A') + sealed.slice(31)
-  await expect(unseal(env, 'b/1/x', sealed)).rejects.toThrow('does not open')
-  await expect(unseal(other, 'a/1/x', sealed)).rejects.toThrow('SEALING_KEY lacks the key')
-  await expect(unseal(env, 'a/1/x', changed)).rejects.toThrow('does not open')
+  await expect(unseal(env, 'b/1/x', sealed)).rejects.toThrow('cannot be opened')
+  await expect(unseal(other, 'a/1/x', sealed)).rejects.toThrow('SEALING_KEY does not contain the key')
+  await expect(unseal(env, 'a/1/x', changed)).rejects.toThrow('cannot be opened')
   await expect(unseal(env, 'a/1/x', text)).rejects.toThrow('is not sealed')
 })
 
@@ -28,7 +28,7 @@ test('after a key change the old key still opens what it sealed, and the new one
   expect(await unseal(both, 'a/1/x', before)).toBe(text)
   const after = await seal(both, 'a/1/x', text)
   expect(await unseal({ SEALING_KEY: fresh }, 'a/1/x', after)).toBe(text)
-  await expect(unseal(env, 'a/1/x', after)).rejects.toThrow('SEALING_KEY lacks the key')
+  await expect(unseal(env, 'a/1/x', after)).rejects.toThrow('SEALING_KEY does not contain the key')
 })
 
 test('keyed hashes stay the same when a new key is put in front, so earlier requests are recognized', () => {

@@ -189,8 +189,8 @@ describe('Field values', () => {
     const schema = z.object({ fieldValues: RequestFieldValues })
     expect(problem(schema, { fieldValues: { a: { b: 1 }, c: [null], 'd e': [[1]] } })).toBe(
       "'fieldValues.a' must be a value or a list of values, not an object. " +
-        "'fieldValues.c' must list plain values: text, numbers, true, false. " +
-        "'fieldValues['d e']' must list plain values: text, numbers, true, false.",
+        "'fieldValues.c' must list simple values: text, numbers, true, false. " +
+        "'fieldValues['d e']' must list simple values: text, numbers, true, false.",
     )
     expect(problem(schema, { fieldValues: 'x' })).toBe("'fieldValues' must be an object of field values.")
   })

@@ -204,7 +204,7 @@ describe('getPreGraceResult', () => {
     ],
     [
       '{"gracePeriodEndTimestamp":1000}',
-      /gracePeriodEndTimestamp 1000 lies before the grace period's start \d+/,
+      /gracePeriodEndTimestamp 1000 is before the grace period's start \d+/,
     ],
     ['{"cancelEffectiveTimestamp":1000}', /cancelEffectiveTimestamp 1000 must lie from the contract's start/],
   ])('fails when it answers %s, and what it wrote is dropped', async (answer, failure) => {
@@ -321,7 +321,7 @@ describe('getPostPaymentReversal', () => {
       /^Plugin getPostPaymentReversal \(main\/\w+\.js\) returned something that is not allowed: the answer must be an object, not a list\.$/,
     ],
     ['{"gracePeriodEndTimestamp":"soon"}', /'gracePeriodEndTimestamp' must be a time in milliseconds/],
-    ['{"gracePeriodEndTimestamp":1000}', /gracePeriodEndTimestamp 1000 lies before the reversal at \d+\.$/],
+    ['{"gracePeriodEndTimestamp":1000}', /gracePeriodEndTimestamp 1000 is before the reversal at \d+\.$/],
   ])('rejects the reversal with 422 when it answers %s, and nothing is stored', async (answer, message) => {
     const { policy, payment } = await reversed(10)
     await say('getPostPaymentReversal', answer)
@@ -376,7 +376,7 @@ describe('getPostPaymentReversal', () => {
     expect(lapsed.cancellation).toMatchObject({ effectiveTimestamp: grace!.endTimestamp })
     expect(lapsed.invoices.map(one => one.settlementType)).toContain('invalidated')
     expect((await logsOf('getPostPaymentReversal')).map(one => one.failure)).toEqual([
-      'Plugin getPostPaymentReversal failed: main/getPostPaymentReversal.js:7: Error: no table of states. The end of grace stays as it is.',
+      'Plugin getPostPaymentReversal failed: main/getPostPaymentReversal.js:7: Error: no table of states. The end of the grace period is unchanged.',
     ])
   })
 })

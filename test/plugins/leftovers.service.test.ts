@@ -134,7 +134,7 @@ describe.each(RUNNERS)('a call that changes the language irreversibly under %s',
       expect(outcome.value).toBeUndefined()
       expect(outcome.failure).toEqual({
         at: 'main/rater.js',
-        reason: `changes ${named} for good; a plugin may not, since the next call would find it so`,
+        reason: `changes ${named} irreversibly, which a plugin must not do, because it would affect the next call`,
       })
       expect(await runner.run(program, callOf({ arguments: [{}] }))).toEqual(clean)
     }

@@ -145,7 +145,7 @@ describe('rates that a plugin returned', () => {
     await expect(readPerilRates(answer, 'main/rater.js')).rejects.toMatchObject({
       code: 'pluginFailed',
       message:
-        "Plugin getPerilRates (main/rater.js) returned something that is not allowed: 'pricedPerilCharacteristics.b.yearlyPremium' must not be negative.",
+        "Plugin getPerilRates (main/rater.js) returned an invalid answer: 'pricedPerilCharacteristics.b.yearlyPremium' must not be negative.",
     })
     expect(await readPerilRates({ exceptionMessage: 'too old' }, 'main/rater.js')).toEqual({
       rates: new Map(),

@@ -519,7 +519,7 @@ describe('an answer of the plugin', () => {
     [
       'takes more than there is',
       'beyond',
-      /item '0' \(premium of 'cover', 1000\.00\): proratedAmount 1000\.01 must lie from 0 to the amount; item '1'/,
+      /item '0' \(premium of 'cover', 1000\.00\): proratedAmount 1000\.01 must be between 0 and the item's amount; item '1'/,
     ],
     [
       'takes less than nothing',
@@ -530,7 +530,7 @@ describe('an answer of the plugin', () => {
     [
       'holds back more than is given back',
       'keepsAll',
-      /item '0' \(premium of 'cover', 1000\.00\): holdbackAmount 1000\.01 must be at most what is given back, 1000/,
+      /item '0' \(premium of 'cover', 1000\.00\): holdbackAmount 1000\.01 must be at most the refunded amount, 1000/,
     ],
     [
       'holds back of a technical premium',

@@ -222,7 +222,7 @@ export async function getPerilRates(data) {
       '(0, eval)("1")',
     ])
       expect((await outcomeOf(runner, `return ${attempt}`)).failure?.reason).toBe(
-        'EvalError: code cannot be made from text in a plugin',
+        'EvalError: a plugin cannot create code from text',
       )
     expect((await outcomeOf(runner, 'return fetch("http://example.com")')).failure).toEqual({
       reason: expect.stringMatching(
@@ -305,7 +305,7 @@ export async function getPerilRates(data) {
     // Without a time, the table of the transaction is used, which is that of the program.
     expect(await outcome(asked('[]'), { datedTables: ['rates'] })).toMatchObject({ value: ['1.5'] })
     expect((await outcome(asked('["rate", "today"]'))).failure?.reason).toBe(
-      'TypeError: the time of a look-up is today, and has to be in milliseconds',
+      'TypeError: the time of a look-up is today, but must be in milliseconds',
     )
   })
 
@@ -403,12 +403,12 @@ return seen`
       runner,
       'for (let n = 0; n < 1001; n++) socotraApi.setAuxData("x", "k" + n, n); return 1',
     )
-    expect(many.failure?.reason).toBe('RangeError: a call makes at most 1000 writes and events')
+    expect(many.failure?.reason).toBe('RangeError: a call can make at most 1000 writes and events')
     const much = await outcomeOf(
       runner,
       'for (let n = 0; n < 30; n++) socotraApi.setAuxData("x", "k" + n, "v".repeat(100000)); return 1',
     )
-    expect(much.failure?.reason).toBe('RangeError: a call writes at most 2097152 characters')
+    expect(much.failure?.reason).toBe('RangeError: a call can write at most 2097152 characters')
   })
 
   it('reports a failure with the file and line of the tenant, and the reason', async () => {
@@ -441,7 +441,7 @@ return seen`
     })
     expect(await fails('x', 'main/lost.js')).toEqual({
       at: 'main/lost.js:2',
-      reason: "Error: cannot find './nowhere.js', which main/lost.js requires; it is not below scripts/",
+      reason: "Error: cannot find './nowhere.js', which main/lost.js requires; it is not under scripts/",
     })
   })
 
@@ -460,7 +460,7 @@ exports.place = () => { throw new Error('here') }`,
     expect((await run('place')).failure).toEqual({ at: 'main/rater.js:4', reason: 'Error: here' })
     expect((await run('rate', 'main/used.js')).failure).toEqual({
       at: 'main/used.js:1',
-      reason: "Error: cannot find 'csv-parse', which main/used.js requires; it is not below scripts/",
+      reason: "Error: cannot find 'csv-parse', which main/used.js requires; it is not under scripts/",
     })
   })
 
@@ -531,7 +531,7 @@ module.exports = { RatingError, Refusal, Plain }`,
     )
     expect((await outcomeOf(runner, '')).failure?.reason).toBe('returned nothing')
     expect((await outcomeOf(runner, 'return new Promise(() => {})')).failure?.reason).toBe(
-      'returned a promise that is never settled',
+      'returned a promise that never settles',
     )
     expect(await value('return [NaN, Infinity, 12n]')).toEqual(['NaN', 'Infinity', '12'])
     const long = await outcomeOf(runner, 'return "x".repeat(5 * 1024 * 1024)')
@@ -540,7 +540,7 @@ module.exports = { RatingError, Refusal, Plain }`,
 
   it('is stopped at endless recursion', async () => {
     const { failure } = await outcomeOf(runner, 'const f = n => f(n + 1) + 1; return f(0)')
-    expect(failure?.reason).toBe('calls itself too deep (recursion without end?)')
+    expect(failure?.reason).toBe('calls itself too deeply (endless recursion?)')
   })
 
   it('leaves no trace for the next call in globals, built-in objects and inputs', async () => {
@@ -744,7 +744,7 @@ Promise.prototype.constructor = function (start) { start(() => {}, () => {}); re
       'Object.fromEntries = () => ({ a: { b: 1 } }); socotraApi.createCustomEvent("custom.a", {})',
     ])
       expect((await outcomeOf(runner, `${harm}; return 1`)).failure?.reason).toBe(
-        'the sandbox was broken from within',
+        'the script broke the sandbox',
       )
   })
 

@@ -108,8 +108,8 @@ describe('The contract span of an update', () => {
         effectiveContractEndTimestamp: 4,
       }),
     ).toEqual([
-      "'effectiveContractStartTimestamp' must equal policyStartTimestamp; send one of the two.",
-      "'effectiveContractEndTimestamp' must equal policyEndTimestamp; send one of the two.",
+      "'effectiveContractStartTimestamp' must equal policyStartTimestamp; send only one of the two.",
+      "'effectiveContractEndTimestamp' must equal policyEndTimestamp; send only one of the two.",
     ])
   })
 })

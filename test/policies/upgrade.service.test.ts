@@ -415,7 +415,7 @@ describe('A pending transaction', () => {
         {
           name: 'sunk',
           code: 'INVALID_VALUE',
-          message: `Version 2 has no cancellation 'sunk'; rescind ${draft.locator}, or give it another name.`,
+          message: `Version 2 has no cancellation 'sunk'; rescind ${draft.locator}, or give it a different name.`,
         },
       ],
     })
@@ -519,8 +519,8 @@ describe('An upgrade to a version that rejects the policy', () => {
       return policyFieldErrors!.errors.map(one => `${one.fieldName}: ${one.message}`)
     }
     expect(await namesOf(2)).toEqual([
-      'currency: The policy is in EUR, and version 2 in GBP.',
-      'timezone: Days and months of the policy are those of Europe/Berlin; version 2 has Europe/London.',
+      'currency: The policy is in EUR, but version 2 is in GBP.',
+      'timezone: The policy counts days and months in Europe/Berlin, but version 2 uses Europe/London.',
       "paymentScheduleName: Version 2 has no payment schedule 'monthly'.",
     ])
     expect(await namesOf(3)).toEqual(["productName: Version 3 has no product 'boat'."])
@@ -591,7 +591,7 @@ describe('Constraints of the new version', () => {
     expect(await dryRun(policy)).toEqual([])
     // The value that an endorsement sets for half of the term.
     expect(await dryRun(moved)).toEqual([
-      "Field 'harbour' must be what the table 'harbours' allows: 'Kiel', 'Husum'; choose one of them.",
+      "Field 'harbour' must be a value that the table 'harbours' permits: 'Kiel', 'Husum'; choose one of them.",
     ])
     const refused = await tenant.upgrade<Problem>(moved, { configVersion: 2 })
     expect([refused.status, refused.body.code]).toEqual([400, 'policyValidation'])

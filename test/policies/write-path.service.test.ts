@@ -102,7 +102,7 @@ describe('An interrupted database', () => {
     )
     await expect(broken(updateOf({ addExposures: [vehicle] }))).rejects.toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining('read the record before you send it again'),
+      message: expect.stringContaining('Read the record before you send it again'),
     })
     expect((await stored(locator)).exposures).toHaveLength(2)
   })
@@ -169,7 +169,7 @@ describe('A failing batch', () => {
     expect((await stored(locator)).exposures).toHaveLength(2)
   })
 
-  it('after it was carried out is found by its key and answered as done', async () => {
+  it('after the write was carried out is found by its key and answered as done', async () => {
     const locator = await newDraft()
     const write = instance(
       locator,

@@ -25,7 +25,7 @@ test('a list has 100 rows per page by default, and a search needs a field with e
     { searchField: 'name', searchValue: 'Smith', searchPrefix: 'Smi' },
   ])
     expect(PolicyholderListQuery.safeParse(wire).error?.issues[0]?.message).toBe(
-      "'searchField' must come together with one of searchValue and searchPrefix.",
+      "'searchField' must be sent together with one of searchValue and searchPrefix.",
     )
 })
 

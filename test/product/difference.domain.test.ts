@@ -347,7 +347,7 @@ describe('changes between two configurations', () => {
     const [read, list] = ['policies.read', 'policies.list']
     expect(said(undefined, [read])).toEqual(["may only 'policies.read' now"])
     expect(said(undefined, [])).toEqual(['may nothing now'])
-    expect(said([], undefined)).toEqual(['may what users without permissions of their own may'])
+    expect(said([], undefined)).toEqual(['now permits the same as for users without their own permissions'])
     expect(said([read], [list])).toEqual(["may also 'policies.list'", "may no longer 'policies.read'"])
     expect(said(undefined, undefined)).toEqual([])
   })
@@ -360,7 +360,7 @@ describe('changes between two configurations', () => {
       {
         product: 'private_motor',
         subject: "static document 'general_conditions.pdf'",
-        detail: 'has other contents',
+        detail: 'has different contents',
       },
     ])
   })
@@ -368,7 +368,7 @@ describe('changes between two configurations', () => {
   test('never show the passwords of test users', () => {
     const users = motor.testUsers.map(user => ({ ...user, password: 'Another secret 1' }))
     const found = configurationChanges(motor, { ...motor, testUsers: users })
-    expect(found.every(({ detail }) => detail === 'has another password')).toBe(true)
+    expect(found.every(({ detail }) => detail === 'has a different password')).toBe(true)
     expect(found).toHaveLength(users.length)
     expect(JSON.stringify(found)).not.toContain('Another secret 1')
   })

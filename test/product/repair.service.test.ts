@@ -97,8 +97,8 @@ describe('a repair', () => {
     const { body } = await deploy(REPAIR, { ...fields, version: '1' }, moved)
     expect(body.success).toBe(false)
     expect(body.logfile.split('\n').slice(1, 3)).toEqual([
-      'ERROR config.json currencyChanged The currency was EUR and is JPY now. Policies of version 1 need it: put it back, or deploy a new version.',
-      'ERROR config.json timeZoneChanged The time zone was Europe/Berlin and is Asia/Tokyo now. Policies of version 1 need it: put it back, or deploy a new version.',
+      'ERROR config.json currencyChanged The currency was EUR and is now JPY. Policies of version 1 need it. Put it back, or deploy a new version.',
+      'ERROR config.json timeZoneChanged The time zone was Europe/Berlin and is now Asia/Tokyo. Policies of version 1 need it. Put it back, or deploy a new version.',
     ])
     const next = await deploy(DEPLOY, fields, moved)
     expect(next.body.success).toBe(true)
@@ -123,8 +123,8 @@ describe('a repair', () => {
     expect([status, body.success]).toEqual([200, false])
     expect(body.logfile.split('\n')).toEqual([
       '2 errors, 0 warnings',
-      "ERROR products/boat/policy/policy.json fieldRemoved The field 'harbour' is missing. Policies of version 1 need it: put it back, or deploy a new version.",
-      "ERROR products/boat/policy/exposures/hull/exposure.json fieldTypeChanged The field 'length' was of type number and is string now. Policies of version 1 need it: put it back, or deploy a new version.",
+      "ERROR products/boat/policy/policy.json fieldRemoved The field 'harbour' is missing. Policies of version 1 need it. Put it back, or deploy a new version.",
+      "ERROR products/boat/policy/exposures/hull/exposure.json fieldTypeChanged The field 'length' was of type number and is now string. Policies of version 1 need it. Put it back, or deploy a new version.",
       'Deployment failed: 2 errors',
     ])
     // No policy uses version 2.
@@ -155,7 +155,7 @@ test('a repair warns about fields that bind existing policies of the version, an
   expect([used.body.success, ofPolicies(used.body.logfile)]).toEqual([
     true,
     [
-      "WARNING products/boat/policy/policy.json policiesBound The field 'mooring' is new (required select of 'buoy', 'berth'). Policies are held to it when they are next changed or renewed. They have no value of it, and need one.",
+      "WARNING products/boat/policy/policy.json policiesBound The field 'mooring' is new (required select of 'buoy', 'berth'). Policies must satisfy it when they are next changed or renewed. They have no value for it, but need one.",
     ],
   ])
 })

@@ -104,7 +104,7 @@ describe('POST /configuration/validate', () => {
     const ofField = ({ body }: typeof deploying) =>
       body.findings.find(({ code }) => code === 'fieldRemoved')!.message
     expect(ofField(deploying)).toBe(
-      "The field 'length' is missing. POST /configuration/deployTest, which replaces the only version, refuses that; POST /configuration/studio/deploy keeps the version of each policy.",
+      "The field 'length' is missing. POST /configuration/deployTest replaces the only version and therefore rejects this. POST /configuration/studio/deploy keeps each policy's own version.",
     )
     const settings = {
       timezone: 'Europe/Berlin',
@@ -113,7 +113,7 @@ describe('POST /configuration/validate', () => {
     }
     const versioned = await validate({ ...files, 'config.json': JSON.stringify(settings) }, { tenantName })
     expect(ofField(versioned)).toBe(
-      "The field 'length' is missing. Policies made with earlier versions keep those.",
+      "The field 'length' is missing. Policies created with earlier versions keep those.",
     )
     const repairing = await validate(files, { tenantName, version: '1' })
     expect(repairing.body).toMatchObject({ success: false, errors: 1 })

@@ -145,7 +145,7 @@ describe('A strict product', () => {
     const { status, body } = await policyOf('boat', 'forgetful', { code: 'B2' })
     expect([status, body.code]).toEqual([422, 'templateFailed'])
     expect(body.message).toBe(
-      `${PERILS}/forgetful.premium.liquid:6: Nothing has set 'rate' here, and the product is strict. Correct the name, or set it on every path.`,
+      `${PERILS}/forgetful.premium.liquid:6: Nothing sets 'rate' before this point, and the product is strict. Correct the name, or set it on every path.`,
     )
     expect(premiumOf((await policyOf('boat', 'forgetful', { code: 'A1' })).body)).toBe(1.5)
     expect(premiumOf((await policyOf('dinghy', 'forgetful', { code: 'B2' })).body)).toBe(2)
@@ -223,7 +223,7 @@ test('deploying a strict product with mistakes fails and logs them as errors, an
   const refused = await deploy('/configuration/deployTest', { tenantNameSuffix: 'slip' }, slip)
   expect(refused.body.success).toBe(false)
   expect(refused.body.logfile).toContain(
-    `ERROR ${rates}:3 badNumber '2.O' is no number, and ${PERILS}/sinking.premium.liquid:3 makes a sum of it: it counts as 0. It has a letter that looks like a digit: write '2.0'.`,
+    `ERROR ${rates}:3 badNumber '2.O' is not a number, and ${PERILS}/sinking.premium.liquid:3 adds it up: it counts as 0. It has a letter that looks like a digit: write '2.0'.`,
   )
   const policy = 'products/boat/policy/policy.json'
   const lenient = { ...slip, [policy]: '{}' }

@@ -141,7 +141,9 @@ describe('A worksheet for an earlier configuration version', () => {
     const sheet = await explained(motor, policy)
     expect(sheet).toMatchObject({
       differs: false,
-      notes: ['Version 1 of the configuration rated what is shown with it; the policy has version 2 by now.'],
+      notes: [
+        'Version 1 of the configuration rated the amounts that are marked with it; the policy now has version 2.',
+      ],
     })
     expect(runOf(sheet, 'own_damage')).toMatchObject({ configVersion: 1, premium: { amount: '453.25' } })
   })

@@ -196,7 +196,7 @@ describe('constraint tables', () => {
     const missing = await upload<Problem>('places_bad', 'places', 'city,country\nBerlin,DE\n')
     expect(missing.status).toBe(400)
     expect(missing.body.tableErrors.map(one => one.message)).toEqual([
-      "The column 'postcode' is missing, which the field 'policyholder.city' is held against; add it.",
+      "The column 'postcode', which the constraint of the field 'policyholder.city' uses, is missing; add it.",
     ])
     const kept = await call<ConstraintRecordResponse>('GET', `${root}/constraints/vehicles/record?key=Ford`)
     expect(kept.body.model).toEqual(['Fiesta', 'Focus'])
@@ -395,13 +395,13 @@ describe('a stored value that the table in force does not allow', () => {
         fieldName: 'model',
         code: 'INVALID_VALUE',
         message:
-          "Field 'model' must be what the table 'vehicles' allows: 'Golf', 'Polo'; choose one of them.",
+          "Field 'model' must be a value that the table 'vehicles' permits: 'Golf', 'Polo'; choose one of them.",
       },
       {
         fieldName: 'year',
         code: 'INVALID_VALUE',
         message:
-          "Field 'year' has no value that the table 'vehicles' allows with what 'make' and 'model' have; change that, or remove the value.",
+          "Field 'year' has no value that the table 'vehicles' permits with what 'make' and 'model' have; change those values, or remove this one.",
       },
     ])
     const policy = await draft({ make: 'VW', model: 'Golf', year: '2024.0' })
@@ -452,7 +452,7 @@ describe('a stored value that the table in force does not allow', () => {
     const moved = await move('R5')
     expect([moved.status, moved.body.message]).toEqual([
       400,
-      "Exposure 'vehicle': peril 'glass': Field 'zone' must be what the table 'zones' allows: 'outer'; choose one of them.",
+      "Exposure 'vehicle': peril 'glass': Field 'zone' must be a value that the table 'zones' permits: 'outer'; choose one of them.",
     ])
     const glass = policy.exposures[0]!.perils.find(one => one.name === 'glass')!.locator
     const same = await move('R3')
@@ -717,7 +717,7 @@ describe('constraints of a policyholder', () => {
     fieldErrors: { ontologyUri: string; validatorUri: string; message: string }[]
   }
   const NOT_BERLIN =
-    "Field 'city' must be what the table 'places' allows: 'Potsdam', 'Babelsberg'; choose one of them."
+    "Field 'city' must be a value that the table 'places' permits: 'Potsdam', 'Babelsberg'; choose one of them."
 
   it('are enforced when it is completed or changed, but not while it is a draft', async () => {
     const create = (completed: boolean, values: object) =>

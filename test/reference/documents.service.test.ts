@@ -93,7 +93,10 @@ describe('static documents', () => {
     expect(refusal(fake)).toMatchObject({ status: 400, code: 'invalidRequest' })
     expect(refusal(fake).message).toContain('said to be pdf')
     expect(refusal(png)).toMatchObject({ status: 415, code: 'unsupportedMediaType' })
-    expect(refusal(empty)).toMatchObject({ status: 400, message: 'The file is empty; send one that is not.' })
+    expect(refusal(empty)).toMatchObject({
+      status: 400,
+      message: 'The file is empty; send one with contents.',
+    })
     expect((await call('GET', '/documents/wrong')).status).toBe(404)
   })
 
@@ -185,12 +188,12 @@ describe('fonts', () => {
     for (const torn of [ttf.slice(0, ttf.length - 4), ttf.slice(0, 2_000), woff2Of(ttf).slice(0, 9_000)])
       expect(refusal(await call('PATCH', '/fonts/font_ttf', raw('font/ttf', torn)))).toMatchObject({
         status: 400,
-        message: 'The font cannot be used: it is damaged. Send a whole font.',
+        message: 'The font cannot be used: it is damaged. Send a complete font.',
       })
     const headless = Uint8Array.from(ttf)
     headless.set(Buffer.from('xxxx'), Buffer.from(ttf).indexOf('cmap'))
     expect(refusal(await call('PATCH', '/fonts/font_ttf', raw('font/ttf', headless))).message).toBe(
-      "The font cannot be used: it lacks 'cmap'. Send a whole font.",
+      "The font cannot be used: it lacks 'cmap'. Send a complete font.",
     )
     expect((await call('GET', '/fonts/font_ttf')).headers.get('content-type')).toBe('font/otf')
   })
@@ -241,15 +244,15 @@ describe.each([
     )
     expect(await at(named, {})).toMatchObject({
       status: 400,
-      message: expect.stringContaining("brings no file; send it as the part 'file' of a form"),
+      message: expect.stringContaining("contains no file; send it as the part 'file' of a form"),
     })
     expect(await at(named, raw('text/plain', ''))).toMatchObject({
       status: 400,
-      message: expect.stringContaining("brings no file; send it as the part 'file' of a form"),
+      message: expect.stringContaining("contains no file; send it as the part 'file' of a form"),
     })
     expect(await at(named, { body: form('file', new Uint8Array(0), 'empty') })).toMatchObject({
       status: 400,
-      message: 'The file is empty; send one that is not.',
+      message: 'The file is empty; send one with contents.',
     })
     expect(await at(named, { body: two })).toMatchObject({ status: 400, code: 'malformedMultipart' })
     expect(await at(named, { body: form('other', 'text, and no file') })).toMatchObject({ status: 400 })

@@ -69,7 +69,7 @@ it('a resource in both addResources and removeResources of a change is in the gr
   const absent = await change(made.locator, { ...start, removeResources: ['autumn'] })
   expect([absent.status, absent.body.message]).toEqual([
     400,
-    "'removeResources' names what the group does not have: 'autumn'.",
+    "'removeResources' contains names that are not in the group: 'autumn'.",
   ])
 })
 

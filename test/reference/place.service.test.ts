@@ -357,7 +357,7 @@ describe('a table with several keys and columns', () => {
       "has to say which column: there is none named 'value'",
     )
     expect(await formula('{{ "classes" | lookup: "CA", "1", column: "no" | set_year_premium }}')).toContain(
-      "names the column 'no', and it has 'state', 'class', 'rate', 'name'.",
+      "names the column 'no', but it has 'state', 'class', 'rate', 'name'.",
     )
   })
 })
@@ -374,7 +374,7 @@ describe('a jurisdiction', () => {
     expect([refused.status, refused.body.code, refused.body.message]).toEqual([
       400,
       'invalidParameter',
-      "config.json declares no jurisdiction 'R9'; it has 'R1', 'R2', 'R3', 'R4', 'R5', 'R6'. Correct it, or declare it under 'jurisdictions'.",
+      "config.json does not declare the jurisdictions 'R9'; it has 'R1', 'R2', 'R3', 'R4', 'R5', 'R6'. Correct them, or declare them under 'jurisdictions'.",
     ])
     const { region_class: _, ...without } = valuesIn('R3')
     const unplaced = await motor.createPolicy({ fieldValues: without, finalize: true })

@@ -45,7 +45,7 @@ describe('A reinstatement', () => {
     const [boat, cancellation] = await cancelled(0)
     await expect(draft(boat, cancellation)).rejects.toMatchObject({
       code: 'invalidRequest',
-      message: `The deadline of a reinstatement must lie ahead, and ${boat.now} does not; send a later reinstatementDeadlineTimestamp.`,
+      message: `The deadline of a reinstatement must be in the future, but ${boat.now} is not; send a later reinstatementDeadlineTimestamp.`,
     })
     await draft(boat, cancellation, boat.now + 1)
   })

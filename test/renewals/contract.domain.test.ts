@@ -32,7 +32,7 @@ test('a renewal is updated by the property renewalUpdate', () => {
   })
   const { error } = RenewalActionRequest.safeParse({ action: 'accept', renewalUpdate: {} })
   expect(error!.issues[0]!.message).toBe(
-    "'renewalUpdate' must come with the action update; send accept in a request of its own.",
+    "'renewalUpdate' is permitted only with the action update; send accept in a separate request.",
   )
 })
 

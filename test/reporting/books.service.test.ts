@@ -92,10 +92,10 @@ describe('the books', () => {
   })
 
   it.each([
-    ['2999-01-01', 400, /still to come/],
+    ['2999-01-01', 400, /in the future/],
     ['2020-01-01', 409, /closed until .* already/],
     [1_600_000_123_456, 400, /a day begins/],
-    ['soon', 400, /give a day such as/],
+    ['soon', 400, /Send a day such as/],
   ])('reject closing until %s', async (until, status, message) => {
     const answer = await close(until)
     expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)])

@@ -92,7 +92,7 @@ const seen = { history: 0, asNow: 0, left: 0, writtenOff: 0, keptBack: 0 }
 
 /** The reasons for leaving a policy behind. The last is a policy that lapsed and was renewed from there. */
 const LEFT =
-  /^it is not issued$|accepted and not issued: issue it or take it back, and export again$|^a term within another$/
+  /^it is not issued$|accepted and not issued: issue or invalidate it, and export again$|^a term within another$/
 
 type Ground = Pick<NewPolicyContext, 'product'> & ConversionContext
 

@@ -28,10 +28,10 @@ afterEach(() => {
 
 describe('A data folder', () => {
   test.each([
-    ['a file of that name', () => join(folder, 'file'), 'a file is in the place of a folder'],
-    ['a path through a file', () => join(folder, 'file', 'data'), 'a file is in the place of a folder'],
+    ['a file of that name', () => join(folder, 'file'), 'a part of the path is a file'],
+    ['a path through a file', () => join(folder, 'file', 'data'), 'a part of the path is a file'],
     ['a name that is too long', () => join(folder, 'x'.repeat(300)), 'the path is too long'],
-    ['a place where no folders are made', () => '/proc/bindery/data', 'the path cannot be made'],
+    ['a place where no folders are made', () => '/proc/bindery/data', 'the path cannot be created'],
   ])('is rejected in one line with the cause and what to do, given %s', (_, path, cause) => {
     writeFileSync(join(folder, 'file'), '')
     expect(() => prepareDataFolder(path())).toThrow(
@@ -82,7 +82,7 @@ describe('oneLine', () => {
     const problem = thrown(() => writeSync(full, 'text'))
     closeSync(full)
     expect(oneLine(problem)).toBe(
-      'The disk is full. Make room and start again (ENOSPC: no space left on device, write)',
+      'The disk is full. Free some space and start again (ENOSPC: no space left on device, write)',
     )
     expect(oneLine(new Error('TENANT_001 could not be migrated', { cause: problem }))).toContain(
       'The disk is full.',

@@ -65,29 +65,26 @@ const BODY = '#/paths/~1policies~1%7Blocator%7D/get/responses/200/content/applic
 
 test.each<[string, (document: Tested) => void]>([
   [
-    'info: names no license by url or identifier',
+    'info: has no license with a url or identifier',
     ({ info }) => Reflect.deleteProperty(info.license, 'identifier'),
   ],
-  ['servers: there are none', ({ servers }) => servers.pop()],
+  ['servers: is empty', ({ servers }) => servers.pop()],
   ['tags: Policies has no description', ({ tags }) => Reflect.deleteProperty(tags[0]!, 'description')],
   [`${AT}: has no summary`, document => Reflect.deleteProperty(call(document), 'summary')],
   [
-    `${AT}: needs an operationId that may stand in an address`,
+    `${AT}: needs an operationId that is valid in a URL`,
     document => Object.assign(call(document), { operationId: 'get policy' }),
   ],
-  [`${AT}: does not say its security`, document => Reflect.deleteProperty(call(document), 'security')],
+  [`${AT}: has no security requirement`, document => Reflect.deleteProperty(call(document), 'security')],
   [
-    `${AT}: key is no security scheme of the document`,
+    `${AT}: key is not a security scheme of the document`,
     document => Object.assign(call(document), { security: [{ key: [] }] }),
   ],
   [
-    `${AT}: has no answer of success (2xx or 3xx)`,
+    `${AT}: has no success response (2xx or 3xx)`,
     document => Object.assign(call(document), { responses: { 404: { description: 'None.' } } }),
   ],
-  [
-    `${AT}: has no answer of refusal (4xx)`,
-    document => Reflect.deleteProperty(call(document).responses, '404'),
-  ],
+  [`${AT}: has no error response (4xx)`, document => Reflect.deleteProperty(call(document).responses, '404')],
   [`${AT}: does not define {locator}`, document => call(document).parameters.shift()],
   [
     `${AT}: has the parameter "header Idempotency-Key" twice`,
@@ -120,7 +117,7 @@ test.each<[string, (document: Tested) => void]>([
       Object.assign(components.schemas.Policy!.properties!, { locator: { type: 'string', enum: [1] } }),
   ],
   [
-    '#/components/schemas/Policy/properties/locator: has items, but is no array',
+    '#/components/schemas/Policy/properties/locator: has items, but is not an array',
     ({ components }) =>
       Object.assign(components.schemas.Policy!.properties!, { locator: { type: 'string', items: {} } }),
   ],
@@ -141,5 +138,5 @@ test('an operationId that is used twice is reported', () => {
     const { get } = document.paths['/policies/{locator}']
     Object.assign(document.paths, { '/quotes/{locator}': { get } })
   })
-  expect(faults).toEqual(['/quotes/{locator}: has the operationId of /policies/{locator}, getPolicy'])
+  expect(faults).toEqual(['/quotes/{locator}: has the same operationId as /policies/{locator}, getPolicy'])
 })

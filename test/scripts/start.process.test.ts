@@ -45,7 +45,7 @@ const checkoutFiles = (): string[] =>
 describe('npm start', () => {
   test('prints what it does, and what to do next', () => {
     const output = service.output()
-    expect(output).toContain('making the databases')
+    expect(output).toContain('creating the databases')
     expect(output).toContain('64 of 64 tenant databases')
     expect(output).toContain('deploying examples/motor')
     expect(output).toContain(`${service.origin}/docs`)
@@ -86,7 +86,7 @@ describe('npm start', () => {
       env: { ...process.env, BASE_URL: origin, BINDERY_DATA: service.dataFolder },
     }).catch((error: { stderr: string }) => error)
     expect(failure.stderr).toBe(
-      `demo: No service answers at ${origin} (ECONNREFUSED). Start it with \`npm start\`, or set BASE_URL to where it runs.\n`,
+      `demo: No service responds at ${origin} (ECONNREFUSED). Start it with \`npm start\`, or set BASE_URL to the address of a running service.\n`,
     )
   })
 
@@ -145,7 +145,7 @@ describe('npm start', () => {
         ...['--domain', 'example.com', '--location', 'weur'],
       )
       expect(dry).toMatchObject({
-        stdout: expect.stringContaining('the Worker can be built; nothing was changed'),
+        stdout: expect.stringContaining('the Worker builds; nothing was changed'),
       })
       expect(checkoutFiles()).toEqual(before)
       // As after an edit: all generated files are written again.
@@ -159,7 +159,7 @@ describe('npm start', () => {
         await consoleModule(),
       )
       expect(await command('scripts/pool.ts', 'grow', '2')).toMatchObject({
-        stdout: expect.stringContaining('2 more databases are free'),
+        stdout: expect.stringContaining('2 databases were added and are free'),
       })
     } finally {
       isOver = true
@@ -264,7 +264,7 @@ describe('Starting again', () => {
     await service.kill9Launcher()
     expect(await health()).toBe(200)
     await service.start()
-    expect(service.output()).toContain('ended a service that a crash had left running')
+    expect(service.output()).toContain('stopped a service that was left running after a crash')
     expect(await health()).toBe(200)
   })
 

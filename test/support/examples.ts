@@ -111,7 +111,7 @@ export async function deployExample(example: string | ArchiveFiles, suffix: stri
     token,
     body: deployForm(archiveOf(files), { tenantNameSuffix: suffix }),
   })
-  if (!answer.success) throw new Error(`The deploy was refused:\n${answer.logfile}`)
+  if (!answer.success) throw new Error(`The deployment was rejected:\n${answer.logfile}`)
   const users = testUsers(files)
   const first = users[0]
   if (!first) throw new Error('The archive has no security/test_users.json to sign in with.')
@@ -137,7 +137,7 @@ export async function deployNextVersion(tenantName: string, files: ArchiveFiles)
     token: await administrator(),
     body: deployForm(archiveOf(files), { tenantName }),
   })
-  if (!answer.success) throw new Error(`The deploy was refused:\n${answer.logfile}`)
+  if (!answer.success) throw new Error(`The deployment was rejected:\n${answer.logfile}`)
 }
 
 function testUsers(files: ArchiveFiles): TestUser[] {

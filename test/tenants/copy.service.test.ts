@@ -146,7 +146,9 @@ describe('copying a database', () => {
     await event(from, 1, 'text', null).run()
     await from.prepare(`update event set type = '["t","u"]'`).run()
     await to.prepare(`update migration set name = '_' || name where name = ?`).bind(SHARED_EVENT_ROWS).run()
-    await expect(copyDatabase(from, to)).rejects.toThrow(`run this again when it has ${SHARED_EVENT_ROWS}`)
+    await expect(copyDatabase(from, to)).rejects.toThrow(
+      `Run this again when that environment has ${SHARED_EVENT_ROWS}`,
+    )
     await to.prepare(`update migration set name = substr(name, 2) where name like '\\_%' escape '\\'`).run()
     expect(await copyDatabase(from, to)).toBe(1)
   })

@@ -61,9 +61,9 @@ describe('a tenant whose amounts may be in former units', () => {
         body: { username: 'alice.agent', password: 'wrong', hostName: motor.hostname },
       }),
     ]
-    const start = `The tenant '${tenant.name}' is suspended: its amounts may be in the minor units of an earlier release, `
+    const start = `The tenant '${tenant.name}' is suspended: its amounts may be in minor units of an earlier release, `
     const end =
-      'exports it with the earlier release and imports it with this one (docs/operate.md, Upgrades).'
+      'The operator must export it with the earlier release and import it with this one (docs/operate.md, Upgrades).'
     for (const { status, body } of await Promise.all(calls)) {
       expect([status, body]).toMatchObject([503, { code: 'tenantSuspended' }])
       const { message } = body as { message: string }

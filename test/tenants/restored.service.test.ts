@@ -125,7 +125,7 @@ describe('a migration that finished in the time that a restore undoes', () => {
       accounts: { error: accounts.length },
     })
     const failures = await callOk('GET', `${path}/failures/list`, { token: admin })
-    expect(JSON.stringify(failures)).toContain('send the account again')
+    expect(JSON.stringify(failures)).toContain('Send the account again')
     // They do not count as accounts that already exist.
     const again = await callOk<MigrationResponse>('POST', root, { token: admin, body: accounts })
     expect(await settledMigration(`${root}/${again.locator}`, admin)).toMatchObject({

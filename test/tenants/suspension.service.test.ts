@@ -201,7 +201,7 @@ describe('a suspended tenant', () => {
     const { status, body } = await motor.get<{ message: string }>('/products')
     expect([status, body.message]).toEqual([
       421,
-      `The tenant '${tenant.name}' is not served here any more: to https://api.eu2.example.com.`,
+      `The tenant '${tenant.name}' is no longer served here: to https://api.eu2.example.com.`,
     ])
   })
 })

@@ -130,7 +130,7 @@ test('every operation states the permissions that it needs, and every write the 
     for (const type of CAUSES[`${method.toUpperCase()} ${path}`]?.does ?? [])
       expect(description).toContain(`\`${type}\``)
   }
-  expect(eventsOf('post', '/notes')).toBe('Emits `note.create`, as far as it gets there.')
+  expect(eventsOf('post', '/notes')).toBe('Emits `note.create`, for the steps that it completes.')
 })
 
 test('every error code has a remedy', () => {

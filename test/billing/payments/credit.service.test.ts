@@ -101,9 +101,9 @@ describe('A partial payment', () => {
   })
 
   it.each([
-    [0, 'amount 0.00 must be above zero: the invoice asks for 811.19 EUR.'],
-    [-5, 'amount -5.00 must be above zero: the invoice asks for 811.19 EUR.'],
-    ['10.005', 'amount 10.005 has more decimal places than EUR has.'],
+    [0, 'amount 0.00 must be above zero, because the invoice still asks for 811.19 EUR.'],
+    [-5, 'amount -5.00 must be above zero, because the invoice still asks for 811.19 EUR.'],
+    ['10.005', 'amount 10.005 has more decimal places than EUR permits.'],
     ['ten', 'must be a plain decimal number'],
   ])('of %s is rejected with 400', async (amount, message) => {
     const [due] = (await accepted()).invoices
@@ -120,7 +120,7 @@ describe('A partial payment', () => {
     await motor.post(`/policy/${locator}/withdraw`)
     const refund = (await motor.get(`/policy/${locator}`)).body.invoices.at(-1)!
     expect((await pay(refund, 100)).body.message).toBe(
-      'amount 100.00 must be below zero: the invoice asks for -811.19 EUR.',
+      'amount 100.00 must be below zero, because the invoice still asks for -811.19 EUR.',
     )
     expect((await pay(refund, -811.2)).status).toBe(400)
     await paid(refund, -800)
@@ -230,7 +230,7 @@ describe('A policyholder’s credit', () => {
     const refused = await reverse(over)
     expect(refused.status).toBe(409)
     expect(refused.body.message).toBe(
-      `This would take 188.81 EUR from the credit of policyholder ${holder}, of which 0.00 EUR is left. Reverse payments that were made from it first; GET /policyholder/${holder}/credits lists them.`,
+      `This would take 188.81 EUR from the credit of policyholder ${holder}, but only 0.00 EUR is left. First reverse payments that were made from the credit; GET /policyholder/${holder}/credits lists them.`,
     )
     expect((await motor.post(`/policy/${second.locator}/discard`)).status).toBe(200)
     expect(await balance()).toBe(188.81)

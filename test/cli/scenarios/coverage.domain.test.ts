@@ -30,7 +30,7 @@ const coverageOf = async (root: string) => {
 describe('bindery test --coverage', () => {
   test('reaches every line, row and rule of the starter', async () => {
     const { out, report } = await coverageOf('cli/starter')
-    expect(out.replaceAll(/\d+\/\d+/g, '#')).toMatch(/rules of underwriting\n {2}all +# {2}100%\n$/)
+    expect(out.replaceAll(/\d+\/\d+/g, '#')).toMatch(/underwriting rules\n {2}all +# {2}100%\n$/)
     for (const file of report.files) expect([file.path, file.lines.uncovered]).toEqual([file.path, []])
     expect(report.tables).toEqual([
       {
@@ -72,7 +72,7 @@ describe('bindery test --coverage', () => {
       'lookup: values.kind %}{% assign other = "theft_rate" | lookup: values.kept %}',
     )
     const { out } = await bindery('test', root, '--coverage')
-    expect(out).toMatch(/theft_rate.csv .*100% {2}looked up without a row: cellar, street\n/)
+    expect(out).toMatch(/theft_rate.csv .*100% {2}looked up without a matching row: cellar, street\n/)
   })
 
   test('counts the lines of plugins and their look-ups, without changing the prices', async () => {

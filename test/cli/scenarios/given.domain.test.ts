@@ -93,9 +93,9 @@ expect:
     })
     const { exit, out } = await bindery('test', root)
     expect(exit, out).toBe(0)
-    expect(out).toContain("note  A plugin asked for auxiliary data 'score', which is not given.")
+    expect(out).toContain("note  A plugin requested auxiliary data 'score', which is not given.")
     expect(out).toContain(
-      "note  A plugin asked for item 'api_key' of the secret 'bureau', which is not given.",
+      "note  A plugin requested item 'api_key' of the secret 'bureau', which is not given.",
     )
   })
 
@@ -107,7 +107,7 @@ expect:
     expect(rated.exit, rated.out).toBe(0)
     const partly = starterWith(`${BICYCLE}${given.replace('bicycle.damage', 'bicycle.fall')}expect:\n`, files)
     expect((await bindery('test', partly)).out).toContain(
-      "refused, externalRaterFailed: The given rater 'acme' failed: it is given no rate for 'bicycle.damage'; name it under raters.acme.",
+      "refused, externalRaterFailed: The given rater 'acme' failed: no rate is given for 'bicycle.damage'; add it under raters.acme.",
     )
     const without = starterWith(`${BICYCLE}expect: { grossPremium: 232.40 }\n`, files)
     expect((await bindery('test', without)).out).toContain("note  Rated without the external rater 'acme'")
@@ -216,7 +216,7 @@ expect:
     const lenient = join(root, 'configuration', POLICY)
     writeFileSync(lenient, withProperty('strict', false)(readFileSync(lenient, 'utf8')))
     const { out, err } = await bindery('price', root, '--policy', join(root, 'policy.json'))
-    expect(out + err).toContain('Tables that are resources were not looked at: by_value, by_kind.')
+    expect(out + err).toContain('Tables that are resources were not used: by_value, by_kind.')
   })
 })
 

@@ -150,8 +150,8 @@ describe('expectations', () => {
     ['notes: [Fine]', 'expected  ["Fine"]\n        got       []'],
     ['policy: { originalContractEndTimestamp: 2028-01-02 }', 'got       2028-01-01'],
     ['newInvoices: [{}]', 'newInvoices (1 entry expected, 0 entries got)'],
-    ['documents: { schedule.pdf: Ada }', "documents['schedule.pdf'] (the step makes no document)"],
-    ['refused: policyValidation', 'refused (it was carried out)'],
+    ['documents: { schedule.pdf: Ada }', "documents['schedule.pdf'] (the step creates no document)"],
+    ['refused: policyValidation', 'refused (the step succeeded)'],
   ])('do not hold: %s', async (expectation, shown) => {
     const { exit, out } = await outcome(`  ${expectation}`)
     expect(out).toContain(shown)
@@ -214,7 +214,7 @@ describe('wrong scenario files', () => {
       '10:3',
       "'totl' is nothing that can be expected. Did you mean 'total'?",
     ],
-    [`${BICYCLE}steps:\n  - issue:\n    of: 1\n`, '11:5', "'issue' acts on the policy; leave 'of' out."],
+    [`${BICYCLE}steps:\n  - issue:\n    of: 1\n`, '11:5', "'issue' acts on the policy. Omit 'of'."],
     [`${BICYCLE}given:\n  auxdata: {}\n`, '10:3', "'auxdata' is not known here. Did you mean 'auxData'?"],
     [BICYCLE.replace('exposureName', 'exposurName'), '6:7', "Did you mean 'exposureName'?"],
     [BICYCLE.replace('2027-01-01', 'tomorrow'), '2:1', 'The policy names no policyStartTimestamp'],
@@ -227,14 +227,14 @@ describe('wrong scenario files', () => {
     [
       `${BICYCLE}steps:\n  - issue:\n  - endorse:\n      endorsementName: change_of_risk\n      updateExposures: [{ exposureLocator: car }]\n`,
       '13:27',
-      "There is no exposure 'car' by then; there are bicycle.",
+      "There is no exposure 'car' at this time; there are bicycle.",
     ],
-    [`${BICYCLE}steps:\n  - reversePayment:\n`, '10:5', 'The policy has no payment to act on by then.'],
+    [`${BICYCLE}steps:\n  - reversePayment:\n`, '10:5', 'The policy has no payment to act on at this time.'],
     ['policy: nowhere.json\n', '1:1', "nowhere.json' cannot be read: there is no such file or folder."],
     ['policy: .\n', '1:1', "scenarios' cannot be read: it is a folder."],
     ['# Nothing yet.\n', '1:1', 'is empty; write a policy, its steps'],
     ['bicycle\n', '1:1', 'is no scenario; write a policy, its steps'],
-    ['name: a\n---\nname: b\n', '2:1', 'begins another document; write several scenarios as a list.'],
+    ['name: a\n---\nname: b\n', '2:1', 'starts a second document. Write several scenarios as a list.'],
   ])('are reported with their place and what to do: %s', async (text, place, message) => {
     const { root, file } = starterWith(text)
     const { exit, out } = await bindery('test', root)
@@ -247,7 +247,7 @@ describe('wrong scenario files', () => {
     const { root } = starterWith(BICYCLE)
     const { exit, err } = await bindery('test', root, 'scenarios/nowhere.yaml')
     expect(err).toContain(
-      "There is no scenario file 'scenarios/nowhere.yaml'. Paths are from the folder that you are in.",
+      "There is no scenario file 'scenarios/nowhere.yaml'. Paths are relative to the current folder.",
     )
     expect(exit).toBe(2)
   })

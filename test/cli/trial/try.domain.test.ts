@@ -165,7 +165,7 @@ describe('bindery try', () => {
     expect(out).toMatch(
       /\npremium of 0 {2}bicycle.theft {2}\d+ policies\n {2}the premium is 0\n {2}\{"policy":/,
     )
-    expect((await bindery('try', 'cli/starter', ...options)).out).toMatch(/nothing is wrong\n$/)
+    expect((await bindery('try', 'cli/starter', ...options)).out).toMatch(/no problems found\n$/)
   })
 
   test.each([
@@ -173,7 +173,7 @@ describe('bindery try', () => {
     [['--count', '1e3'], "not '1e3'"],
     [['--seed', '-1'], '--seed must be a whole number'],
     [['--at', 'soon'], '--at must be a day'],
-    [['--product', 'boat'], "There is no product 'boat'; the configuration has starter_product."],
+    [['--product', 'boat'], "There is no product 'boat'. The configuration has starter_product."],
     [['--base', 'nowhere.json'], 'cannot be read'],
   ])('exits with 2 for wrong options: %s', async (options, message) => {
     const { exit, err } = await bindery('try', 'cli/starter', ...options)

@@ -35,7 +35,7 @@ export function configurationTests(running: () => Running): void {
     ).toBe('PK')
     expect(await page.content()).not.toContain('/files/')
     await go('/tenant/deployments/1')
-    await page.getByText('There is no version before this one.').waitFor()
+    await page.getByText('There is no previous version.').waitFor()
     expect(faults).toEqual([])
   })
 

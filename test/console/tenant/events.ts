@@ -74,8 +74,8 @@ export function eventTests(running: () => Running): void {
       await route.abort()
     })
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).dblclick()
-    await page.getByText('It is not known whether this was done.').waitFor()
-    await confirm('Try again', 'The event is on its way.')
+    await page.getByText('It is unknown whether this was done.').waitFor()
+    await confirm('Try again', 'The event is being sent.')
     await page.unroute('**/redeliver')
     expect(keys).toEqual([keys[0], keys[0]])
     await expect.poll(() => received.length, { timeout: 30_000 }).toBe(2)
@@ -120,8 +120,8 @@ export function eventTests(running: () => Running): void {
     await go(`/tenant/webhooks/${gone.locator}`)
     expect(await heading()).toBe('Archive suspended')
     isBack = true
-    await page.getByRole('button', { name: 'Lift it, and send what came meanwhile' }).click()
-    await confirm('Lift it, and send what came meanwhile', 'Archive is not suspended any more.')
+    await page.getByRole('button', { name: 'Lift it and send the diverted events' }).click()
+    await confirm('Lift it and send the diverted events', 'Archive is no longer suspended.')
     expect(await heading()).toBe('Archive active')
     await expect
       .poll(
@@ -154,7 +154,7 @@ export function eventTests(running: () => Running): void {
     await page.getByText('Put aside').first().waitFor()
     await page.getByRole('button', { name: 'Details of policyholder.create' }).click()
     await page.getByRole('button', { name: 'Send again' }).click()
-    await confirm('Send again', 'The event is on its way.')
+    await confirm('Send again', 'The event is being sent.')
     await expect.poll(states, { timeout: 30_000 }).toEqual(['sent'])
     expect(await admin.call('GET', `${path}/diverted`)).toEqual([])
     const { entries } = await admin.call<{ entries: unknown[] }>(
@@ -209,7 +209,7 @@ export function eventTests(running: () => Running): void {
     await settled(page)
     expect(await page.locator('tbody tr.opens').count()).toBe(1)
     await go('/tenant/audit?from=2020-01-01&until=2020-02-01')
-    await page.getByText('The trail has no entry in this time.').waitFor()
+    await page.getByText('The audit trail has no entries in this period.').waitFor()
     expect(faults).toEqual([])
   })
 

@@ -30,7 +30,7 @@ export function roleTests(running: () => Running): void {
     await dialog.getByText('Policies', { exact: true }).click()
     await dialog.getByLabel('policies.read').check()
     await dialog.getByText('Notes', { exact: true }).click()
-    await dialog.getByLabel('All of notes, and what is added later').check()
+    await dialog.getByLabel('All of notes, including later additions').check()
     await expect.poll(() => dialog.getByLabel('notes.read').isChecked()).toBe(true)
     await dialog.getByRole('button', { name: 'Make a role' }).click()
     // An error is shown at its field.
@@ -75,7 +75,7 @@ export function roleTests(running: () => Running): void {
     const byOther = { title: 'Claims desk', permissions: ['policies.read'] }
     await admin.call('PUT', '/auth/roles/claims-desk', byOther)
     await dialog.getByRole('button', { name: 'Change', exact: true }).click()
-    await dialog.getByText('The record has changed since', { exact: false }).waitFor()
+    await dialog.getByText('The record has changed', { exact: false }).waitFor()
     expect(await role()).toMatchObject(byOther)
     await page.keyboard.press('Escape')
 

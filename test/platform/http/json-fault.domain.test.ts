@@ -15,8 +15,8 @@ describe('jsonFault', () => {
     ['{"a": 1} x', 1, 10, 'the body should end'],
     ['{"a": 01}', 1, 7, 'a value is expected'],
     ['{"a": [1', 1, 9, "the body ends, but ',' or ']' is expected"],
-    ['{"a": "open}', 1, 7, 'the text that starts here is not ended'],
-    ['{"a": "\\x"}', 1, 7, 'the text that starts here is not ended'],
+    ['{"a": "open}', 1, 7, 'the text that starts here does not end'],
+    ['{"a": "\\x"}', 1, 7, 'the text that starts here does not end'],
     ['<html>', 1, 1, 'a value is expected'],
   ])('locates the fault of %j at %i:%i', (text, line, column, problem) => {
     const fault = jsonFault(text)

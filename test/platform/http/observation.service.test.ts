@@ -192,7 +192,7 @@ describe('The service', () => {
     }
     expect(await ready({ CONTROL: gone })).toMatchObject({
       status: 503,
-      message: expect.stringContaining('does not answer'),
+      message: expect.stringContaining('does not respond'),
     })
     expect((await call('GET', '/health', {}, { ...env, CONTROL: gone } as unknown as Env)).status).toBe(200)
   })

@@ -94,7 +94,7 @@ describe('An address in production', () => {
 
   it('is rejected with a user name or password', () => {
     for (const url of ['https://me@hooks.example.com/', 'https://me:secret@hooks.example.com/'])
-      expect(addressProblem(url, false)).toBe('must be without user name and password')
+      expect(addressProblem(url, false)).toBe('must not have a user name or password')
   })
 
   it('is rejected without https', () => {
@@ -122,6 +122,6 @@ it.each(['\n', '\r', '\t', '\0', ' ', '\x7f', '%0a', '%0D', '%00', '%250a', '%7F
   'an address with control characters, which parsers ignore or pass on, is rejected: %j',
   character => {
     for (const url of [`https://a.example.com/x${character}y`, `https://a.example${character}.com/`])
-      expect(addressProblem(url, true)).toBe('must have no blanks and no control characters')
+      expect(addressProblem(url, true)).toBe('must have no spaces or control characters')
   },
 )

@@ -62,7 +62,7 @@ describe('processRunner', () => {
 
   it.each([
     [503, 'Too many plugins are running; try again.', 7],
-    [401, 'The plugin runner refuses the service; start the service again.', 5],
+    [401, 'The plugin runner rejects the service; start the service again.', 5],
   ])('throws unavailable when the runner responds with %i', async (status, message, seconds) => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const { runner } = runnerOf([new Response('', { status, headers: { 'retry-after': '7' } })])
@@ -84,7 +84,7 @@ describe('processRunner', () => {
     expect(long.asked).toEqual([])
     const { runner } = runnerOf([new Response('{"value":1,"missing":[{"kind":"none"}]}')])
     expect((await runner.run(programOf('tenant', ''), CALL)).failure?.reason).toBe(
-      'the sandbox was broken from within',
+      'the script broke the sandbox',
     )
   })
 

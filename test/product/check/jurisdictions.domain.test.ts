@@ -62,7 +62,7 @@ describe('jurisdictions', () => {
     const fields = [field('state', { type: 'select', values: ['CA', 'TX'] })]
     const policy = { jurisdictionField: 'state', fields }
     expect(compiled(policy, STATES).findings.map(one => one.message)).toEqual([
-      "'state' may be 'TX', which config.json does not declare under 'jurisdictions'; no resource can be for it.",
+      "'state' can be 'TX', which config.json does not declare under 'jurisdictions', so no resource can be in force there.",
     ])
     expect(compiled(policy).findings).toEqual([])
   })

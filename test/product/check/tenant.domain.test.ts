@@ -32,8 +32,8 @@ describe('config.json', () => {
     const messages = (config: object | undefined) =>
       compileWith({ 'config.json': config }).findings.map(finding => finding.message)
     const [zone, currency] = [
-      '"timezone" with a name of the IANA database, like "Europe/Berlin"',
-      '"currency" with a code of ISO 4217, like "EUR"',
+      '"timezone" with a name of the IANA database, such as "Europe/Berlin"',
+      '"currency" with an ISO 4217 code, such as "EUR"',
     ]
     expect(found({ 'config.json': undefined })).toEqual(['ERROR missingConfig config.json'])
     expect(messages(undefined)).toEqual([`There is no config.json. Add it with ${zone}, and ${currency}.`])
@@ -170,7 +170,7 @@ describe('roles', () => {
   test('with a misspelled property get a warning, since without permissions they have those of employees', () => {
     const misspelt = { claims: { displayName: 'Claims', permission: ['policies.read'] } }
     expect(messagesOf(misspelt)).toEqual([
-      "'claims.permission' is not a property that is known here and is ignored. Correct its name or remove it. Did you mean 'permissions'?",
+      "'claims.permission' is not a known property here and is ignored. Correct its name or remove it. Did you mean 'permissions'?",
     ])
     const { configuration } = compileWith({ 'security/roles.json': misspelt })
     expect(configuration).toMatchObject({ roles: { claims: 'Claims' } })
@@ -237,7 +237,7 @@ describe('files', () => {
         'WARNING',
         'products/boat/claim/',
         'unsupportedFeature',
-        'Bindery has no claims, so the files of this folder are not read. Keep claims in another system.',
+        'Bindery has no claims, so the files in this folder are not read. Keep claims in another system.',
       ],
     ])
   })

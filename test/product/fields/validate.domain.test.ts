@@ -113,7 +113,7 @@ describe('conditions', () => {
         fieldName: 'excess',
         code: 'INVALID_FIELD',
         message:
-          "Field 'excess' may have a value only while 'cover' is 'full' or 'part'; send null for it to remove it.",
+          "Field 'excess' can have a value only while 'cover' is 'full' or 'part'; send null to remove it.",
       },
     ])
   })
@@ -213,7 +213,7 @@ describe('groups', () => {
     const three = ['a', 'b', 'c']
     const groups = three.map(locator => group(locator, { name: ['A'] }))
     expect(check({ drivers: three }, groups).errors.map(error => error.message)).toEqual([
-      "Field 'drivers' takes at most 2 groups, not 3; remove some.",
+      "Field 'drivers' accepts at most 2 groups, not 3; remove some.",
     ])
     const single = { ...drivers, repeatable: false }
     expect(
@@ -268,7 +268,7 @@ describe('messages', () => {
     expect(message(field('vehicle_value', 'number', { decimalPlaces: 0 }), '1.5')).toBe(
       "Field 'vehicle_value' must be a number with at most 0 decimal places.",
     )
-    expect(message(field('use', 'string'), 'a', 'b')).toBe("Field 'use' takes one value, not 2; send one.")
+    expect(message(field('use', 'string'), 'a', 'b')).toBe("Field 'use' accepts one value, not 2; send one.")
     expect(message(field('use', 'select', { values: ['a', 'b'] }), 'c')).toBe(
       "Field 'use' must be exactly one of 'a', 'b'.",
     )

@@ -56,7 +56,7 @@ test('a field that is removed, of another type or no longer repeatable is report
   const file = `${policy}/policy.json`
   expect(withFields(group)).toEqual([`${file} fieldRemoved The field 'harbour' is missing.`])
   expect(withFields({ ...harbour, type: 'number' }, group)).toEqual([
-    `${file} fieldTypeChanged The field 'harbour' was of type string and is number now.`,
+    `${file} fieldTypeChanged The field 'harbour' was of type string and is now number.`,
   ])
   expect(withFields(harbour, { ...group, repeatable: false })).toEqual([
     `${file} fieldNotRepeatable The field 'crew' was repeatable.`,
@@ -110,13 +110,13 @@ test('a changed currency or time zone is reported once for the tenant, not for e
       product: undefined,
       path: 'config.json',
       code: 'currencyChanged',
-      message: 'The currency was EUR and is USD now.',
+      message: 'The currency was EUR and is now USD.',
     },
     {
       product: undefined,
       path: 'config.json',
       code: 'timeZoneChanged',
-      message: 'The time zone was Europe/Berlin and is UTC now.',
+      message: 'The time zone was Europe/Berlin and is now UTC.',
     },
   ])
 })

@@ -128,7 +128,7 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
     'key,value\na,1\n"b,2\nc,3\n',
     {
       rows: [['a', 'a', '1']],
-      problems: ['3: A quote is opened in this line and never closed; close or double it.'],
+      problems: ['3: A quote is opened in this line and never closed. Close or double it.'],
     },
   ],
   [
@@ -136,7 +136,7 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
     'key,value\n"5" pipe,1\nb,2\n',
     {
       rows: [['b', 'b', '2']],
-      problems: ['2: Text stands after a closing quote; double the quotes that belong to a cell.'],
+      problems: ['2: There is text after a closing quote. Double the quotes that belong to a cell.'],
     },
   ],
   ['a quote inside a cell', 'key,value\n5" pipe,1\n', { rows: [['5" pipe', '5" pipe', '1']] }],
@@ -146,16 +146,16 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
     {
       rows: [['a', 'a', '1']],
       warnings: [
-        "Line 1: The column 'KEY' is read as 'key'; write it so.",
-        "Line 1: The column 'Value' is read as 'value'; write it so.",
+        "Line 1: The column 'KEY' is read as 'key'; write it that way.",
+        "Line 1: The column 'Value' is read as 'value'; write it that way.",
       ],
     },
   ],
-  ['no file at all', '', { problems: ['1: The file is empty; its first line names the columns.'] }],
+  ['no file at all', '', { problems: ['1: The file is empty; its first line must name the columns.'] }],
   [
     'blank lines only',
     '\n \n,,\n',
-    { problems: ['1: The file is empty; its first line names the columns.'] },
+    { problems: ['1: The file is empty; its first line must name the columns.'] },
   ],
   [
     'a header only',
@@ -168,7 +168,7 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
     {
       rows: [],
       warnings: [
-        'Line 1: The table has no rows below its header. It is one line; if its line ends were lost on the way, send them (curl: --data-binary).',
+        'Line 1: The table has no rows below its header. It is a single line; if its line ends were lost in transfer, preserve them (curl: --data-binary).',
       ],
     },
   ],
@@ -180,7 +180,7 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
   [
     'a column named twice',
     'key,value,key\na,1,b\n',
-    { problems: ["1: The header names the column 'key' twice; rename one of them."] },
+    { problems: ["1: The header contains the column 'key' twice; rename one of them."] },
   ],
   [
     'UTF-16',
@@ -218,7 +218,7 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
     'key;value\na;1\n',
     {
       problems: [
-        '1: Cells are separated by commas, and the header by semicolons; save the file as CSV with commas.',
+        '1: Cells are separated by commas, but the header by semicolons; save the file as CSV with commas.',
       ],
     },
   ],
@@ -227,7 +227,7 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
     'key\tvalue\na\t1\n',
     {
       problems: [
-        '1: Cells are separated by commas, and the header by tabs; save the file as CSV with commas.',
+        '1: Cells are separated by commas, but the header by tabs; save the file as CSV with commas.',
       ],
     },
   ],
@@ -235,19 +235,19 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
   [
     'NUL',
     'key,value\na\0,1\n',
-    { rows: [], problems: ["2: The cell 'key' has a NUL character, which cannot be kept."] },
+    { rows: [], problems: ["2: The cell 'key' has a NUL character, which cannot be stored."] },
   ],
   [
     'the separator of keys',
     'key,value\na\u001fb,1\n',
-    { rows: [], problems: ["2: The key 'key' has the control character U+001F; remove it."] },
+    { rows: [], problems: ["2: The key 'key' contains the control character U+001F; remove it."] },
   ],
   [
     'a cell too long',
     `key,value\na,${'x'.repeat(8_193)}\n`,
     {
       rows: [],
-      problems: ['2: A cell has more than 8192 characters; shorten it.'],
+      problems: ['2: A cell has more than 8192 characters. Shorten it.'],
     },
   ],
   [
@@ -259,7 +259,7 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
     '201 columns',
     `${Array.from({ length: 201 }, (_, at) => `c${at}`).join()}\n`,
     {
-      problems: ['1: The row has more than 200 cells; take some out.'],
+      problems: ['1: The row has more than 200 cells. Remove some of them.'],
     },
   ],
 ]
@@ -307,13 +307,13 @@ describe('an untidy CSV', () => {
     )
     // Keys are in the order in which they are declared.
     expect(rows.map(([key]) => key)).toEqual(['7\u001fCA', '-9\u001f'])
-    expect(warnings).toEqual(["Line 1: The column 'Rate' is read as 'rate'; write it so."])
+    expect(warnings).toEqual(["Line 1: The column 'Rate' is read as 'rate'; write it that way."])
     expect(problems).toEqual([
-      "3: The cell 'territory' is not a whole number of 32 bits.",
-      "4: The key 'territory' is empty; a key of this type has a value.",
-      "5: The cell 'territory' is not a whole number of 32 bits.",
+      "3: The cell 'territory' is not a whole number of at most 32 bits.",
+      "4: The key 'territory' is empty; a key of this type must have a value.",
+      "5: The cell 'territory' is not a whole number of at most 32 bits.",
       "6: The cell 'rate' is not a plain decimal number.",
-      "6: The cell 'limit' is not a whole number of 64 bits.",
+      "6: The cell 'limit' is not a whole number of at most 64 bits.",
       "6: The cell 'ends' is not a time as 2026-11-21T12:00:00Z.",
     ])
   })
@@ -331,7 +331,7 @@ describe('an untidy CSV', () => {
     expect(await keysOf('state,rangeStart,rate', 'rangeTable')).toEqual(['1'])
     expect(await keysOf('rangeStart,rate', 'rangeTable')).toEqual([''])
     expect((await read('from,to\n1,2\n', { kind: 'rangeTable' })).problems).toEqual([
-      "1: A range table has a column 'rangeStart'; add it, or declare the table in config.json.",
+      "1: A range table needs a column 'rangeStart'; add it, or declare the table in config.json.",
     ])
   })
 
@@ -392,10 +392,10 @@ describe('a file with a table', () => {
       "400: The zip must hold exactly one CSV, and holds 'in.zip'.",
     )
     expect(await refusalOf(zipped({ 'a.csv': 'PK\x03\x04' }))).toBe(
-      '400: The zip holds a zip; pack the CSV itself.',
+      '400: The zip contains another zip; put the CSV itself into the zip.',
     )
     const sound = zipped({ 'a.csv': 'key,value\n'.repeat(1_000) })
-    expect(await refusalOf(sound.subarray(0, sound.length - 30))).toMatch(/^400: The zip does not read: /)
+    expect(await refusalOf(sound.subarray(0, sound.length - 30))).toMatch(/^400: The zip cannot be read: /)
     for (let at = 40; at < 60; at += 1) {
       const broken = sound.slice()
       broken[at]! ^= 0xff

@@ -117,7 +117,7 @@ describe('a data table', () => {
       staticName: 'motor_base',
       jurisdictions: [],
       lookupTableLocator: expect.any(String),
-      warnings: ["Line 1: The column 'Rate' is read as 'rate'; write it so."],
+      warnings: ["Line 1: The column 'Rate' is read as 'rate'; write it that way."],
     })
     expect(made.status).toBe(200)
     const own = 'tables/base_1/record?byStaticName=false'
@@ -132,12 +132,12 @@ describe('a data table', () => {
     expect(await codeOf(record(`${own}&key=NY&key=3`))).toEqual([
       404,
       'tableRecordNotFound',
-      "The table 'base_1' has no record of state 'NY', class '3'.",
+      "The table 'base_1' has no record for state 'NY', class '3'.",
     ])
     expect(await codeOf(record(`${own}&key=NY`))).toEqual([
       400,
       'invalidParameter',
-      "The table 'base_1' has 2 keys (state, class), and 1 came; repeat 'key' once for each, in this order.",
+      "The table 'base_1' has 2 keys (state, class), but 1 were sent; send 'key' once for each, in this order.",
     ])
     expect((await codeOf(record(`${own}&key=NY&key=x`))).slice(0, 2)).toEqual([400, 'invalidParameter'])
     expect((await codeOf(record('tables/no_such/record?byStaticName=false&key=1'))).slice(0, 2)).toEqual([
@@ -171,8 +171,8 @@ describe('a data table', () => {
     })
     const made = await put('tables', 'colours', 'colours', new Uint8Array(packed))
     expect(made.body.warnings).toEqual([
-      "Line 1: The column 'Key' is read as 'key'; write it so.",
-      "Line 1: The column 'Value' is read as 'value'; write it so.",
+      "Line 1: The column 'Key' is read as 'key'; write it that way.",
+      "Line 1: The column 'Value' is read as 'value'; write it that way.",
       'Line 4: The row has the same key as line 2, which counts.',
     ])
     expect((await record('tables/colours/record?byStaticName=false&key=red')).body).toEqual({
@@ -222,7 +222,7 @@ describe('a data table', () => {
           `${root}/resources/${name}?explain=true&date=2029-01-01T00:00:00Z${query}`,
         )
       ).body.explanation
-    const reason = `Group 'rates 2026' from 2026-01-01T00:00:00.000Z: it has an instance that fits, and no group that began later has one.`
+    const reason = `Group 'rates 2026' from 2026-01-01T00:00:00.000Z: it has a matching instance, and no group that began later has one.`
     expect(await why('rate', '&byStaticName=true&jurisdiction=NV')).toMatchObject({
       group: 'rates 2026',
       reasons: [reason, "'rate_ca' is for 'NV'."],
@@ -232,8 +232,8 @@ describe('a data table', () => {
       "'rate_old' is for every jurisdiction, and the group has none for 'TX' alone.",
     ])
     expect((await why('rate_ca', '')).reasons.slice(1)).toEqual([
-      "'rate_old' is for every jurisdiction, and none was named.",
-      "So 'rate_old' is in force then and there, and 'rate_ca' is not.",
+      "'rate_old' is for every jurisdiction, and none was requested.",
+      "So 'rate_old' is in force at that time and place, and 'rate_ca' is not.",
     ])
   })
 
@@ -294,10 +294,16 @@ describe('a data table', () => {
     )
     expect([bad.status, bad.body.code]).toEqual([400, 'invalidTable'])
     expect(bad.body.tableErrors).toEqual([
-      { line: 2, column: 'class', text: 'x', message: "The cell 'class' is not a whole number of 32 bits." },
+      {
+        line: 2,
+        column: 'class',
+        text: 'x',
+        message: "The cell 'class' is not a whole number of at most 32 bits.",
+      },
       {
         line: 3,
-        message: 'The row has 2 cells, the header 5; add or remove commas, or quote cells that contain one.',
+        message:
+          'The row has 2 cells, but the header has 5; add or remove commas, or quote cells that contain one.',
       },
       {
         line: 4,
@@ -309,7 +315,7 @@ describe('a data table', () => {
       { line: 6, message: 'The row has the same key as line 5; remove one of them.' },
     ])
     for (const [body, type, told] of [
-      ['', 'text/csv', /^The request brings no file; send it as the part 'file' of a form/],
+      ['', 'text/csv', /^The request contains no file; send it as the part 'file' of a form/],
       ['{"state":"CA"}', 'application/json', /^Send the table as text\/csv/],
     ] as const) {
       const refused = await callApi<Problem>('PATCH', `${root}/tables/kept`, {
@@ -351,7 +357,7 @@ describe('a data table', () => {
       'kept.csv': 'state,class,rate,since,fleet\nCA,1,1,,\n',
     })
     expect((await put<Problem>('tables', 'never', 'never', '')).body.tableErrors).toEqual([
-      { line: 1, message: 'The file is empty; its first line names the columns.' },
+      { line: 1, message: 'The file is empty; its first line must name the columns.' },
     ])
     expect((await motor.get<Problem>(`${root}/resources/never`)).body.code).toBe('notFound')
   })
@@ -438,7 +444,7 @@ describe('GET /resource/{tenantLocator}/tables/{name}/diff', () => {
     const keys = await diff('plan/diff?from=2026-06-01T00:00:00Z&to=2031-06-01T00:00:00Z')
     expect([keys.code, keys.message]).toEqual([
       'invalidParameter',
-      "'plan_1' has the keys state (string), class (string), 'plan_2' class (string), state (string); only tables with the same keys are compared.",
+      "'plan_1' has the keys state (string), class (string), but 'plan_2' has class (string), state (string); only tables with the same keys can be compared.",
     ])
     await patch('tables/plan_2', 'state,class,value\nCA,1,10\nCA,2,21\nCA,3,25\nTX,1,40\n')
     const years = 'plan/diff?from=2026-06-01T00:00:00Z&to=2031-06-01T00:00:00Z'
@@ -531,7 +537,7 @@ describe('a range table', () => {
     expect(overlapping.body.tableErrors?.map(({ line, message }) => [line, message])).toEqual([
       [
         7,
-        'The range begins before the one of line 3 has ended; of one key, ranges share no more than an edge.',
+        'The range begins before the range of line 3 has ended; ranges with the same key may share only an edge.',
       ],
     ])
     const sound = csv.split('\n').slice(0, 6).join('\n')
@@ -620,8 +626,8 @@ describe('a range table', () => {
       'rangeStart,rangeEnd,factor\n5,1,a\n,1,b\nx,2,c\n7,9,d\n7.0,8,e\n',
     )
     expect(bad.body.tableErrors?.map(({ line, message }) => [line, message])).toEqual([
-      [2, 'The range ends before it begins; exchange its bounds.'],
-      [3, "The bound 'rangeStart' is empty; every row has one."],
+      [2, 'The range ends before it begins; swap its bounds.'],
+      [3, "The bound 'rangeStart' is empty; every row must have one."],
       [4, "The cell 'rangeStart' is not a plain decimal number."],
       [6, 'The row has the same key and start as line 5; remove one of them.'],
     ])

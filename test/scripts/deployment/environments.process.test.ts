@@ -163,9 +163,9 @@ describe('Two environments in one account', { timeout: 240_000 }, () => {
     const none = await create('third')
     expect(none.code).toBe(1)
     expect(none.output).toContain("No tenant database is free in 'eu'")
-    expect(none.output).toContain('No other environment of this domain has one there.')
+    expect(none.output).toContain('No other environment of this domain has a free database there.')
     change(account, 'bindery-staging-control', `update pool_database set place = 'eu'`)
-    expect((await create('third')).output).toContain('--environment staging has 1 free there')
+    expect((await create('third')).output).toContain('--environment staging has 1 free databases there')
     change(account, 'bindery-staging-control', `update pool_database set place = 'enam'`)
     const commands = readAccount(account).commands.length
     const { code, output } = await checkout.run('pool', 'grow', '4499', '--environment', 'eu1')

@@ -34,7 +34,7 @@ describe('A gradual deployment', () => {
       return looks < 15
     }
     await expect(rollOut(tool, { ...options, isReady })).rejects.toThrow(
-      `version ${FRESH} did not answer /ready; version ${FORMER} has all requests again.`,
+      `version ${FRESH} did not respond to /ready. Version ${FORMER} gets all requests again.`,
     )
     expect(splits).toEqual([`${FRESH}@10 ${FORMER}@90`, `${FRESH}@50 ${FORMER}@50`, `${FORMER}@100`])
   })

@@ -314,7 +314,7 @@ describe('a calculation request', () => {
       'a group that is listed and not there',
       () => ({ policyCharacteristics: { fieldValues: { named_drivers: ['d1'] } } }),
       400,
-      /named_drivers.* lists 'd1', which fieldGroupsByLocator has no values of/,
+      /named_drivers.* lists 'd1', but fieldGroupsByLocator has no values for it/,
     ],
     [
       'a group that nothing lists',

@@ -113,7 +113,7 @@ describe('a request to create a webhook', () => {
       "'failureHandling.triggers[0]' must be a code such as '503', '3xx', '4xx', '5xx' or 'timeout'.",
       "'failureHandling.retryStrategy.interval' must be at most 86400.",
       "'failureHandling.retryStrategy.attempts' must be at most 10.",
-      '\'eventTypes[1]\' must be a type of event, or the beginning of some and ".*", as "policy.*".',
+      '\'eventTypes[1]\' must be a type of event, or a prefix followed by ".*", such as "policy.*".',
     ])
   })
 
@@ -129,7 +129,7 @@ describe('a request to create a webhook', () => {
   test.each([
     [{ Host: ['a'] }, 'is set by the service'],
     [{ 'Webhook-Id': ['a'] }, 'is set by the service'],
-    [{ 'a b': ['a'] }, 'is not the name of a header'],
+    [{ 'a b': ['a'] }, 'is not a valid header name'],
     [{ a: ['one\r\ntwo'] }, 'must be one line'],
     [{ a: ['x'.repeat(5_000)] }, 'at most 20 headers'],
     [Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`h${n}`, ['x']])), 'at most 20 headers'],

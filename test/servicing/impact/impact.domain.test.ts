@@ -235,7 +235,7 @@ describe('the impact on a generated book', { timeout: size(60_000, 600_000) }, (
       for (const [now, says] of [
         [fails, "adds the fee 'no_such_fee'"],
         [without, "has no product 'private_motor'"],
-        [francs, 'The policy is in EUR, and the configuration in CHF.'],
+        [francs, 'The policy is in EUR, but the configuration is in CHF.'],
         [external, "The external rater 'elsewhere' prices the product, and is not called"],
       ] as const) {
         const { totals } = await goneWith(now)

@@ -219,7 +219,7 @@ describe('an impact', () => {
     expect(page.body).toContain('id="group-region_class"')
   })
 
-  it('against the version of each policy gives the price without the change', async () => {
+  it('against the versions of the policies gives the price without the change', async () => {
     const { impact } = await create({ against: 'version', by: 'region_class' }, motorWithoutPapers())
     const { totals, fields } = await until(impact!.locator, 'finished')
     expect(fields).toEqual(['region_class'])

@@ -80,7 +80,7 @@ it('a note is written once for a key, and can be deleted only by its author', as
   const other = await motor.signIn('anna.admin')
   const refused = await callApi<{ message: string }>('DELETE', at, { token: other })
   expect(refused.status).toBe(403)
-  expect(refused.body.message).toContain('only who wrote it')
+  expect(refused.body.message).toContain('Only its author')
   expect((await callApi('DELETE', at, { token })).status).toBe(200)
   expect(await texts(`policyLocator=${policy}`)).toEqual([])
   expect((await callApi('DELETE', at, { token })).status).toBe(404)

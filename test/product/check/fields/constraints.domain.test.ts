@@ -64,7 +64,7 @@ describe('constraints of fields', () => {
       }).findings.map(({ severity, code, message }) => `${severity} ${code} ${message}`)
     expect(found({ make: {}, model: {}, year: {} })).toEqual([])
     expect(found({ make: {}, modell: {} })).toEqual([
-      "WARNING badConstraint The constraint of 'policy.model' names the column 'model' of 'vehicles', which config.json declares without it. Correct the name, or declare the column. Did you mean 'modell'?",
+      "WARNING badConstraint The constraint of 'policy.model' names the column 'model' of 'vehicles', but config.json does not declare that column. Correct the name, or declare the column. Did you mean 'modell'?",
     ])
     expect(found({ brand: {}, model: {} })[0]).toContain("names the column 'make'")
   })
@@ -78,7 +78,7 @@ describe('constraints of fields', () => {
     expect(findings.map(({ code, message }) => [code, message])).toEqual([
       [
         'circularConstraints',
-        "The constraint of 'policy.a' depends on itself: policy.a → policy.b → policy.c → policy.a. Take one of these keys out.",
+        "The constraint of 'policy.a' depends on itself: policy.a → policy.b → policy.c → policy.a. Remove one of these keys.",
       ],
     ])
   })

@@ -204,7 +204,7 @@ describe('the check of fields', () => {
     const messages = (...fields: unknown[]) => withFields(fields).findings.map(({ message }) => message)
     const fields = [field('a', 'start', 'b'), field('b', 'a'), field('c', 'a'), field('start')]
     expect(messages(...fields)).toEqual([
-      "The field 'a' depends on itself by way of others: a → b → a. Take one of these conditions out.",
+      "The field 'a' depends on itself through other fields: a → b → a. Remove one of these conditions.",
     ])
     expect(foundWith(...fields)).toEqual(['ERROR circularConditions'])
     const ring = ['d', 'e', 'f'].map((name, at) => field(name, ['e', 'f', 'd'][at]!))

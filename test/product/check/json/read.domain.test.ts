@@ -71,18 +71,18 @@ test('the key __proto__ is an ordinary key', () => {
 
 describe('syntax errors', () => {
   test.each([
-    ['{"a": 1,}', "1:9 The comma before this '}' must go."],
-    ['{\n  // the fields\n  "a": 1 }', '2:3 JSON has no comments. Take this one out.'],
-    ['{"a": /* one */ 1}', '1:7 JSON has no comments. Take this one out.'],
-    ['[1 2]', "1:4 ',' or ']' is expected here, not '2'."],
-    ['{\n  "a" 1}', "2:7 ':' is expected here, not '1'."],
-    ["{'a': 1}", "1:2 A name in double quotes is expected here, not '''."],
-    ['{"a": nope}', "1:7 A value is expected here, not 'n'."],
+    ['{"a": 1,}', "1:9 Remove the comma before this '}'."],
+    ['{\n  // the fields\n  "a": 1 }', '2:3 JSON has no comments. Remove this one.'],
+    ['{"a": /* one */ 1}', '1:7 JSON has no comments. Remove this one.'],
+    ['[1 2]', "1:4 Expected ',' or ']' here, not '2'."],
+    ['{\n  "a" 1}', "2:7 Expected ':' here, not '1'."],
+    ["{'a': 1}", "1:2 Expected a name in double quotes here, not '''."],
+    ['{"a": nope}', "1:7 Expected a value here, not 'n'."],
     ['{"a": "x', '1:7 The text that begins here has no closing quote.'],
     ['{"a": "C:\\dir"}', "1:7 The text that begins here has a '\\' that JSON does not know; write '\\\\'."],
     ['{"a": 1e999}', '1:7 The number is too large.'],
-    ['{} x', "1:4 Nothing may follow the value, but here is 'x'."],
-    ['', '1:1 A value is expected here, not the end of the file.'],
+    ['{} x', "1:4 Nothing can follow the value, but here is 'x'."],
+    ['', '1:1 Expected a value here, not the end of the file.'],
   ])('state their place and the remedy: %j', (text, message) => {
     expect(problem(text)).toBe(message)
   })

@@ -83,7 +83,7 @@ describe('documents in the newer vocabulary', () => {
         .map(({ severity, line, message }) => `${severity} ${line} ${message}`)
     expect([said('terms', 'terms'), said('terms.pdf', 'terms')]).toEqual([[], []])
     expect(said('terns.pdf', 'terms')).toEqual([
-      "WARNING 6 The document 'paper.pdf' is the static document 'terns.pdf', which is not in static_documents. Add the file, correct the name, or see that a resource of that static name is in force. Did you mean 'terms.pdf'?",
+      "WARNING 6 The document 'paper.pdf' is the static document 'terns.pdf', which is not in static_documents. Add the file, correct the name, or make sure that a resource of that static name is in force. Did you mean 'terms.pdf'?",
     ])
     expect(said('our terms.pdf')).toEqual([
       "ERROR 6 The document 'paper.pdf' is the static document 'our terms.pdf', which is not in static_documents. Add the file or correct the name.",
@@ -183,7 +183,7 @@ describe('documents in the newer vocabulary', () => {
   test('have scope policy in policy.json and transaction elsewhere, and other scopes are reported', () => {
     expect(read({ scope: 'term' })).toEqual([
       { ...PAPER, scope: 'policy' },
-      "WARNING documentScope: The document 'paper.pdf' is of scope 'policy', as documents of this file are, and not 'term'. Say 'policy', or leave it out.",
+      "WARNING documentScope: The document 'paper.pdf' has scope 'policy', like all documents of this file, not 'term'. Write 'policy', or leave it out.",
     ])
     const renewal = (scope: string) =>
       compiled(

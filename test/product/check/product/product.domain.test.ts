@@ -513,7 +513,7 @@ describe('references', () => {
       }).findings.map(({ severity, code, message }) => `${severity} ${code} ${message}`)
     expect(['logo.png', 'https://example.com/gone.png', 'data:image/png;base64,'].flatMap(said)).toEqual([])
     expect(said('lgo.png')).toEqual([
-      "WARNING missingStaticDocument The template uses the image 'lgo.png', which is not in static_documents. Add the file, correct the name, or see that a resource of that static name is in force. Did you mean 'logo.png'?",
+      "WARNING missingStaticDocument The template uses the image 'lgo.png', which is not in static_documents. Add the file, correct the name, or make sure that a resource of that static name is in force. Did you mean 'logo.png'?",
     ])
     expect(said('brand/logo.png')).toEqual([
       "WARNING missingStaticDocument The template uses the image 'brand/logo.png', which is not in static_documents. Add the file or correct the name. Did you mean 'logo.png'?",
@@ -723,7 +723,7 @@ describe('rules within a single file', () => {
         ({ severity, message }) => `${severity} ${message}`,
       )
     expect(alone({ enable: false })).toEqual([
-      "WARNING 'reminders.enable' is not a property that is known here and is ignored. Correct its name or remove it. Did you mean 'enabled'?",
+      "WARNING 'reminders.enable' is not a known property here and is ignored. Correct its name or remove it. Did you mean 'enabled'?",
     ])
     expect(alone({ name: {} })).toEqual(["ERROR 'reminders.name' must be text, not an object."])
     expect(alone({ offset: undefined })).toEqual(["ERROR 'reminders.offset' is missing; it must be text."])

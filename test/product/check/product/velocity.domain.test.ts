@@ -24,15 +24,15 @@ test.each([
   ['x\n\n#end', "3:1 This '#end' belongs to no block"],
   ['#else x', "1:1 This '#else' belongs to no block"],
   ['#if x #end', "1:1 '#if' needs its arguments in parentheses"],
-  ['#set($a = ("x")', "1:16 ')' is missing behind the arguments"],
+  ['#set($a = ("x")', "1:16 ')' is missing after the arguments"],
   ['a\n#* b', "2:1 The '#*' that begins here is never closed by '*#'"],
-  ['#evaluate("$x")', "1:1 '#evaluate' is not available: a template cannot be made by a template"],
+  ['#evaluate("$x")', "1:1 '#evaluate' is not available: a template cannot create another template"],
 ])('the error in %j is reported at its line and column', (template, message) => {
   expect(found(template)[0]).toBe(message)
 })
 
 test('a thousand unclosed blocks are reported at the first one that nests deeper than 100', () => {
-  expect(found('#if($a) '.repeat(1_000))[0]).toBe('1:797 It nests deeper than 100')
+  expect(found('#if($a) '.repeat(1_000))[0]).toBe('1:797 It is nested deeper than 100')
 })
 
 test('a snippet that the document does not list, and a name that no snippet can have, are errors', () => {

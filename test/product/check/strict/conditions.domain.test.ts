@@ -21,7 +21,7 @@ describe('a text or number alone in a condition', () => {
     ['values.value > 5000 and 100', '100'],
   ])('is reported as always true: %s', async (condition, alone) => {
     expect(await foundFor(condition)).toContain(
-      `WARNING 5 alwaysHolds ${alone} alone always holds. Say what is compared with it, such as 'x == ${alone}', or remove it.`,
+      `WARNING 5 alwaysHolds ${alone} alone always holds. Write a comparison, such as 'x == ${alone}', or remove it.`,
     )
   })
 })

@@ -202,7 +202,7 @@ describe('a new secret of a webhook', () => {
 describe('a change of a webhook is rejected', () => {
   it('for an alert endpoint without a URL, and for a mask without a stored value', () => {
     expect(refusal(webhook(), { failureHandling: { alertEndpoint: { tag: 't' } } })).toBe(
-      "'failureHandling.alertEndpoint.url' is missing: there is no such endpoint to change.",
+      "'failureHandling.alertEndpoint.url' is missing: there is no endpoint to change yet.",
     )
     expect(refusal(webhook(), { endpoint: { addHeaders: { 'X-Other': '********' } } })).toContain(
       "'endpoint.addHeaders.X-Other' is ********, which stands for a value that is kept",
@@ -242,7 +242,7 @@ describe('a new webhook copied from a response', () => {
     ],
   ])('is rejected for a mask in %s, since there is no stored value', (path, wire) => {
     expect(messageOf(() => made(wire))).toBe(
-      `'${path}' is ********, which stands for a value that is kept, and none is; send the value.`,
+      `'${path}' is ********, which stands for a stored value, but there is none; send the value.`,
     )
   })
 })

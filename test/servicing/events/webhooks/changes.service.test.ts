@@ -330,7 +330,7 @@ describe('a suspended webhook', () => {
       name: 'claims desk',
       eventLocator: expect.stringMatching(/^[0-9a-f-]{36}$/),
       failureTrigger: '500',
-      failureMessage: 'The endpoint answered 500.',
+      failureMessage: 'The endpoint responded with 500.',
       suspended: true,
       timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
     })

@@ -328,7 +328,9 @@ describe('POST /webhooks/{webhookLocator}/redeliver', () => {
     const unknown = newUuid(0)
     expect(await redeliver({ eventLocators: [id, unknown] })).toMatchObject({
       status: 400,
-      body: { message: `'eventLocators' names what is no event of the webhook's types: ${unknown}.` },
+      body: {
+        message: `'eventLocators' names events that the types of the webhook do not include: ${unknown}.`,
+      },
     })
     for (const wrong of [{}, { eventLocators: [] }, { eventLocators: [id], from: 0 }, { from: 'soon' }])
       expect((await redeliver(wrong)).status).toBe(400)
@@ -483,7 +485,7 @@ describe('diverted events', () => {
         requestLocator: request,
         eventLocator: expect.any(String),
         failureTrigger: '503',
-        failureMessage: 'The endpoint answered 503.',
+        failureMessage: 'The endpoint responded with 503.',
         failureTimestamp: expect.stringMatching(/Z$/),
       })),
     )
