@@ -27,8 +27,8 @@ also its identity. The tenant is checked first: a locator of another tenant gets
 \`custom\` covers a caller's own records: a caller with it, and without another permission of the route, may only act on its own account
 and on records that it created (\`requireReach\`).
 
-Administration accounts (\`internal\`) sign in without a tenant. They cannot use the paths of a tenant, whatever permissions
-they have. To do so, they sign in to the tenant with \`POST /account/authenticateAdmin\`, as its administrator. Their own long-lived
+Administration accounts (\`internal\`) sign in without a tenant. They cannot use the paths of a tenant, even if they
+have the permissions. To do so, they sign in to the tenant with \`POST /account/authenticateAdmin\`, as its administrator. Their own long-lived
 tokens have at most \`deployments.*\`.
 
 ## Roles of a tenant

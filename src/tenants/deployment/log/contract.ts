@@ -16,7 +16,7 @@ import { ConfigurationFinding, changes, DeploymentQuery } from '../contract.ts'
 
 export const DeploymentLogQuery = DeploymentQuery.extend({
   version: optional(requestInteger(1)).describe('Only deploys and repairs of this version.'),
-  refused: OptionalBoolean.describe('`true`: only rejected attempts, whatever the `version`.'),
+  refused: OptionalBoolean.describe('`true`: only rejected attempts, regardless of `version`.'),
   pageSize: PageSize,
   pagingToken: PagingToken,
 })
@@ -53,7 +53,7 @@ export const DeploymentLogResponse = component('DeploymentLogResponse', {
   steps: z
     .array(
       z.object({
-        step: z.enum(DEPLOYMENT_STEPS).describe('The step.'),
+        step: z.enum(DEPLOYMENT_STEPS).describe('What was done.'),
         counts: z.record(Text, Integer).openapi({
           description: 'Counts of the step.',
           example: { errors: 0, warnings: 2 },
