@@ -49,7 +49,7 @@ describe('bindery check', () => {
   test('shows each finding with a place that a terminal can open, and the number of findings', async () => {
     const { out } = await bindery('check', folder)
     expect(out).toContain(
-      `${join(basename(folder), 'config.json')}:3:3  error  unknownTimeZone\n  'Europe/Berln' is no time zone`,
+      `${join(basename(folder), 'config.json')}:3:3  error  unknownTimeZone\n  'Europe/Berln' is not a time zone`,
     )
     expect(out).toMatch(/\n26 errors, 1 warning: a deployment would be rejected\n$/)
   })

@@ -69,7 +69,7 @@ describe('an export of another release', () => {
     ])
       expect(await run(...argv)).toMatchObject({
         exit: 2,
-        err: expect.stringMatching(/is of format 2, and this release reads formats up to 1/),
+        err: expect.stringMatching(/has format 2, but this release reads formats up to 1/),
       })
   })
 

@@ -45,7 +45,7 @@ tables
   ~ table 'region_factor': 1 row changed (+3.19 %)
       ~ R2  0.94 to 0.97 (+3.19 %)
 
-3 changes; 1 asks for other data when a policy is next changed
+3 changes; 1 requires different data at the next change of a policy
 `)
   })
 
@@ -97,6 +97,6 @@ tables
   test('exits with 2 for a source that is not a file, a folder or a version', async () => {
     const { exit, err } = await bindery('diff', 'examples/motor', join(folder, 'nowhere'))
     expect(exit).toBe(2)
-    expect(err).toContain("no version of a tenant, which looks like 'motor-test@3'")
+    expect(err).toContain("is neither a folder, nor a file, nor a version of a tenant such as 'motor-test@3'")
   })
 })

@@ -69,7 +69,7 @@ describe('the command line', () => {
     ]) {
       const { exit, err } = await binderyWith({ env }, ...argv)
       expect(exit).toBe(4)
-      expect(err).toContain("Sign in by 'bindery login ADDRESS")
+      expect(err).toContain("Sign in with 'bindery login ADDRESS")
     }
   })
 

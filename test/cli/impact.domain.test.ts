@@ -88,17 +88,17 @@ describe('bindery impact', () => {
     }
     const whole = bookOf(linesOf(policies.slice(0, 2)))
     for (const [file, says] of [
-      [fileOf('cut', whole.split('\n').slice(0, 2).join('\n')), 'is not whole'],
-      [fileOf('torn', whole.slice(0, -60)), 'is no JSON object'],
-      [fileOf('other', '{"kind": "other"}\n'), "its first line must have the kind 'bindery.book'"],
-      [fileOf('one', '{\n  "policy": {}\n}\n'), ':1: This is no book'],
-      [fileOf('requests', '[\n  { "policy": {} }\n]\n'), 'Entry 1 is no account of a migration'],
-      [fileOf('cut-requests', '[{"accountData": {"id": "a"}, '), 'cut-requests is no request of a migration'],
+      [fileOf('cut', whole.split('\n').slice(0, 2).join('\n')), 'is incomplete'],
+      [fileOf('torn', whole.slice(0, -60)), 'is not a JSON object'],
+      [fileOf('other', '{"kind": "other"}\n'), "the first line must have the kind 'bindery.book'"],
+      [fileOf('one', '{\n  "policy": {}\n}\n'), ':1: This is not a book'],
+      [fileOf('requests', '[\n  { "policy": {} }\n]\n'), 'Entry 1 is not an account of a migration'],
+      [fileOf('cut-requests', '[{"accountData": {"id": "a"}, '), 'cut-requests is not a migration request'],
       [
         fileOf('wrong-requests', '[{"accountData": {"id" "a"}}]'),
-        'wrong-requests is no request of a migration',
+        'wrong-requests is not a migration request',
       ],
-      [fileOf('text', 'policies'), 'text is no request of a migration'],
+      [fileOf('text', 'policies'), 'text is not a migration request'],
       [fileOf('empty', ''), 'is empty'],
       [
         fileOf('wrong', bookOf([linesOf([])[0]!, { kind: 'policy', policy: { locator: 'x' } }])),
@@ -113,9 +113,9 @@ describe('bindery impact', () => {
   test('exits with 2 for wrong options', async () => {
     for (const [more, says] of [
       [['--at', 'noon'], "--at must be 'renewal' or 'day'."],
-      [['--day', 'tomorrow'], "'tomorrow' is no day"],
+      [['--day', 'tomorrow'], "'tomorrow' is not a day"],
       [['--by', 'region_clas'], "Did you mean 'region_class'?"],
-      [['--old', join(folder, 'nowhere')], 'is no folder and no file'],
+      [['--old', join(folder, 'nowhere')], 'is neither a folder, nor a file'],
     ] as const) {
       const { exit, err } = await bindery('impact', 'examples/motor', '--book', exported, ...more)
       expect([exit, err]).toEqual([2, expect.stringContaining(says)])

@@ -29,7 +29,7 @@ describe('bindery new', () => {
     writeFileSync(join(present, 'mine.txt'), 'mine')
     const { exit, err } = await bindery('new', present)
     expect(exit).toBe(2)
-    expect(err).toContain('is there already, and not empty')
+    expect(err).toContain('already exists and is not empty')
     expect(readFileSync(join(present, 'mine.txt'), 'utf8')).toBe('mine')
   })
 

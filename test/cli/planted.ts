@@ -27,7 +27,7 @@ export const MISTAKES: readonly Mistake[] = [
     edit: ['Europe/Berlin', 'Europe/Berln'],
     code: 'unknownTimeZone',
     line: '"timezone"',
-    says: ["'Europe/Berln' is no time zone", "Did you mean 'Europe/Berlin'?"],
+    says: ["'Europe/Berln' is not a time zone", "Did you mean 'Europe/Berlin'?"],
   },
   {
     what: 'a currency that there is not',
@@ -35,7 +35,7 @@ export const MISTAKES: readonly Mistake[] = [
     edit: ['"EUR"', '"EURO"'],
     code: 'unknownCurrency',
     line: '"currency"',
-    says: ["'EURO' is no currency code", "Did you mean 'EUR'?"],
+    says: ["'EURO' is not an ISO 4217 currency code", "Did you mean 'EUR'?"],
   },
   {
     what: 'a property with a typing error',
@@ -43,7 +43,7 @@ export const MISTAKES: readonly Mistake[] = [
     edit: ['"type": "phone", "optional": true', '"type": "phone", "optinal": true'],
     code: 'unknownProperty',
     line: '"optinal"',
-    says: ["'fields[4].optinal' is not a property", "Did you mean 'optional'?"],
+    says: ["'fields[4].optinal' is not a known property", "Did you mean 'optional'?"],
   },
   {
     what: 'a pattern that does not compile',
@@ -96,7 +96,7 @@ export const MISTAKES: readonly Mistake[] = [
     ],
     code: 'circularConditions',
     line: '"name": "a"',
-    says: ['depends on itself by way of others: a → b → a', 'Take one of these conditions out'],
+    says: ['depends on itself through other fields: a → b → a', 'Remove one of these conditions'],
   },
   {
     what: 'a least value above the greatest',
@@ -120,7 +120,7 @@ export const MISTAKES: readonly Mistake[] = [
     edit: 'removed',
     foundIn: `${EXPOSURES}/vehicle/perils/theft.json`,
     code: 'missingPremiumScript',
-    says: ["Nothing prices the peril 'theft'", 'Add theft.premium.liquid beside it'],
+    says: ["Nothing prices the peril 'theft'", 'Add theft.premium.liquid next to it'],
   },
   {
     what: 'a premium of a peril that there is not',
@@ -151,7 +151,7 @@ export const MISTAKES: readonly Mistake[] = [
     edit: ['0035-AXZ,0.0176', '0035-AXZ'],
     code: 'badTable',
     line: '0035-AXZ',
-    says: ['The row has 1 cells, the header 2', 'Add or remove commas'],
+    says: ['The row has 1 cells, but the header has 2', 'Add or remove commas'],
   },
   {
     what: 'a key that a table has twice',
@@ -159,7 +159,7 @@ export const MISTAKES: readonly Mistake[] = [
     edit: ['R4,1.08', 'R3,1.08'],
     code: 'duplicateTableKey',
     line: 'R3,1.08',
-    says: ["The key 'R3' stands in line 4 already", 'Remove one of the two rows'],
+    says: ["The key 'R3' is already in line 4", 'Remove one of the two rows'],
   },
   {
     what: 'JSON with a comma too many',
@@ -167,7 +167,7 @@ export const MISTAKES: readonly Mistake[] = [
     edit: ['"generatingEvent": "issue"\n    }\n  ]', '"generatingEvent": "issue"\n    },\n  ]'],
     code: 'badSyntax',
     line: '\n  ]',
-    says: ["The comma before this ']' must go"],
+    says: ["Remove the comma before this ']'"],
   },
   {
     what: 'a template that there is not',
@@ -205,7 +205,7 @@ export const MISTAKES: readonly Mistake[] = [
     edit: ['add_fee: "policy_fee"', 'add_fee: "policy_fe"'],
     code: 'unknownFee',
     line: '"policy_fe"',
-    says: ["the fee 'policy_fe', which fees.json does not declare", "Did you mean 'policy_fee'?"],
+    says: ["the fee 'policy_fe', which is not declared in fees.json", "Did you mean 'policy_fee'?"],
   },
   {
     what: 'a file in a folder that is written with a capital letter',

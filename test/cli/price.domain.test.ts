@@ -133,10 +133,10 @@ underwriting: accept
   test('reports invalid JSON with its line, and other JSON with what it should be', async () => {
     const broken = write('broken.json', '{\n  "productName": private_motor\n}')
     expect((await bindery('price', 'examples/motor', '--policy', broken)).err).toContain(
-      `${broken}:2:18: A value is expected here`,
+      `${broken}:2:18: Expected a value here`,
     )
     const { exit, err } = await bindery('price', 'examples/motor', '--policy', write('list.json', ['x']))
-    expect(err).toContain('must be an object, as the body of POST /policy')
+    expect(err).toContain('It must be the body of POST /policy, or an object')
     expect(exit).toBe(1)
   })
 

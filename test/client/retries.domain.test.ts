@@ -128,7 +128,7 @@ describe('a call is not retried', () => {
       code: 'unavailable',
       requestId: 'r1',
       retryAfterSeconds: 0,
-      message: 'POST /policy/100000001/issue answered 503: unavailable',
+      message: 'POST /policy/100000001/issue responded with 503: unavailable',
     })
     expect(seen).toHaveLength(4)
   })

@@ -160,7 +160,7 @@ describe('An answer of the browser', () => {
   test('that is not a PDF is rejected', async () => {
     const odd = { quickAction: async () => new Response('<html>sign in</html>') } as unknown as Binding
     await expect(browserRenderer(odd).render(HTML, pageOf(), new Map(), 0 as Instant)).rejects.toThrow(
-      'no PDF',
+      'not a PDF',
     )
   })
 })

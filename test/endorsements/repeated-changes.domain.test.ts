@@ -265,13 +265,15 @@ describe('An update of an application', () => {
     }
     const updatePerils = [{ perilLocator: 'mine', deductible: 5 }]
     expect(refused({ exposureLocator: locator, updatePerils })).toMatch(
-      /^invalidRequest: .*add them again as they are to be/,
+      /^invalidRequest: .*add them again with the new values/,
     )
-    expect(refused({ exposureLocator: locator, endPerils: ['p'] })).toMatch(/endPerils names 'p'/)
-    expect(refused({ exposureLocator: locator, removeFieldGroups: ['g'] })).toMatch(/removeFieldGroups names/)
+    expect(refused({ exposureLocator: locator, endPerils: ['p'] })).toMatch(/endPerils contains 'p'/)
+    expect(refused({ exposureLocator: locator, removeFieldGroups: ['g'] })).toMatch(
+      /removeFieldGroups contains/,
+    )
     const theft = shown.updateExposures[0]!.addPerils[0]!.locator
     expect(refused({ exposureLocator: 'e', updatePerils: [{ perilLocator: theft, deductible: 5 }] })).toMatch(
-      /^invalidRequest: Peril .*take it back with endPerils/,
+      /^invalidRequest: Peril .*Remove it with endPerils/,
     )
   })
 })

@@ -52,7 +52,7 @@ describe('The end of grace set by a plugin', () => {
     const [unpaid] = plan.aggregate.invoices.values()
     expect(unpaid!.dueAt).toBeGreaterThan(boat.now)
     expect(ends).toEqual([unpaid!.dueAt])
-    await expect(graceEnds(boat, plan, (boat.now - 1) as Instant)).rejects.toThrow('lies before the reversal')
+    await expect(graceEnds(boat, plan, (boat.now - 1) as Instant)).rejects.toThrow('is before the reversal')
   })
 
   it('is not set on a void invoice', async () => {

@@ -246,7 +246,7 @@ describe('A lapsed policy', () => {
     const { configuration } = policy.loaded
     const upgrade = async () =>
       decideUpgrade(policy.loaded, { configuration, configVersion: 2 }, { dryRun: false }, policy.now)
-    expect((await refusalOf(upgrade())).message).toContain('is lapsed and cannot be upgraded')
+    expect((await refusalOf(upgrade())).message).toContain('has lapsed and cannot be upgraded')
     const features = {
       ...configuration.configuration.features,
       'property.endorsement.policy.end.enabled': true,
@@ -263,7 +263,7 @@ describe('A lapsed policy', () => {
       { action: 'create', request },
       policy.attempt,
     )
-    expect((await refusalOf(extended)).message).toContain('is lapsed, so an endorsement cannot move its end')
+    expect((await refusalOf(extended)).message).toContain('has lapsed, so an endorsement cannot move its end')
   })
 
   it('can change its payment schedule after reinstatement, which spreads the payments to come', async () => {
@@ -435,7 +435,7 @@ describe('Reinstating after a legacy lapse', () => {
     for (const effectiveAt of [lapsedAt, reinstatementPeriodEndAt])
       expect((await amountDue(policy, reinstatement, effectiveAt)).totalDue).toBeGreaterThan(0)
     const insured = await ClockedPolicy.issued('home', 'monthly')
-    expect((await refusalOf(insured.decide({ action: 'open' }))).message).toContain('is not lapsed')
+    expect((await refusalOf(insured.decide({ action: 'open' }))).message).toContain('has no lapse')
     const never = await ClockedPolicy.issued('home', 'monthly', { lapse: { gracePeriodDays: 15 } })
     await never.advance('2027-01-18')
     expect(onlyLapse(never).reinstatementPeriodEndAt).toBe(onlyLapse(never).lapsedAt)

@@ -48,7 +48,7 @@ const PLANTED: {
     file: `${POLICY}/policy.json`,
     from: '"type": "phone", "optional": true',
     to: '"type": "phone"',
-    says: { subject: "field 'contact_phone'", detail: 'is required now' },
+    says: { subject: "field 'contact_phone'", detail: 'is now required' },
     inForce: 'binds',
   },
   {
@@ -84,7 +84,7 @@ const PLANTED: {
     file: `${POLICY}/policy.json`,
     from: '"getUnderwritingResult": { "path": "main/underwriter.js", "enabled": false }',
     to: '"getUnderwritingResult": { "path": "main/underwriter.js", "enabled": true }',
-    says: { area: 'plugins', subject: 'plugin getUnderwritingResult', detail: 'is switched on' },
+    says: { area: 'plugins', subject: 'plugin getUnderwritingResult', detail: 'is enabled' },
   },
   {
     file: `${POLICY}/tables/region_factor.csv`,
@@ -345,10 +345,13 @@ describe('changes between two configurations', () => {
     const said = (before: string[] | undefined, after: string[] | undefined): string[] =>
       configurationChanges(having(before), having(after)).map(({ detail }) => detail)
     const [read, list] = ['policies.read', 'policies.list']
-    expect(said(undefined, [read])).toEqual(["may only 'policies.read' now"])
-    expect(said(undefined, [])).toEqual(['may nothing now'])
+    expect(said(undefined, [read])).toEqual(["now permits only 'policies.read'"])
+    expect(said(undefined, [])).toEqual(['now permits nothing'])
     expect(said([], undefined)).toEqual(['now permits the same as for users without their own permissions'])
-    expect(said([read], [list])).toEqual(["may also 'policies.list'", "may no longer 'policies.read'"])
+    expect(said([read], [list])).toEqual([
+      "also permits 'policies.list'",
+      "no longer permits 'policies.read'",
+    ])
     expect(said(undefined, undefined)).toEqual([])
   })
 

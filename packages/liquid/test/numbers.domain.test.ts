@@ -64,7 +64,7 @@ describe('Numbers in templates', () => {
   })
 
   test('times rejects a second argument, because it is the rest of a number with a comma', () => {
-    expect(() => output('{{ 2 | times: 1,000 }}')).toThrow(/'times' takes one value and is given 2/)
+    expect(() => output('{{ 2 | times: 1,000 }}')).toThrow(/'times' accepts one value, but has 2/)
     expect(output('{{ "a-b" | replace: "-", "+" }}')).toBe('a+b')
   })
 

@@ -129,7 +129,7 @@ test.each([
   [
     'letters in a narrow column',
     `<div style="width:8pt;font-size:6pt">${letters(60_000)}</div>`,
-    'put blanks into them',
+    'add blanks to them',
   ],
   [
     'heads of tables',
@@ -137,7 +137,7 @@ test.each([
       400,
       '<tr><td style="font-size:300pt">x',
     )}</table>`,
-    'repeated heads of tables',
+    'repeated table headings',
   ],
   ['drawings', times(50, logo(2_000)), 'characters in drawings'],
   [

@@ -18,7 +18,7 @@ const times = (count: number, text: string): string => text.repeat(count)
 test.each([
   ['elements', times(CONVERSION_LIMITS.elements + 1, '<br>'), '6000 elements'],
   ['characters', times(CONVERSION_LIMITS.characters + 1, 'x'), '400000 characters of text'],
-  ['depth', times(120, '<div>'), '100 elements within one another'],
+  ['depth', times(120, '<div>'), '100 levels of nested elements'],
   ['rules', `<style>${times(1_001, 'p{color:red}')}</style>`, '1000 style rules'],
   [
     'matches',
@@ -29,7 +29,7 @@ test.each([
   ['cells', `<table>${times(201, '<tr><td colspan="60">x')}</table>`, '12000 cells'],
   ['elements that the parser makes itself', `<p>${bolds(60)}</p>${times(150, '<p>x</p>')}`, '6000 elements'],
   ['cells of a table', `<table>${times(1_000, `<tr>${times(1_000, '<td>x')}`)}</table>`, '6000 elements'],
-  ['tables within tables', times(1_000, '<table><tr><td>'), '100 elements within one another'],
+  ['tables within tables', times(1_000, '<table><tr><td>'), '100 levels of nested elements'],
   ['attributes', `<p ${Array.from({ length: 300_000 }, (_, at) => `a${at}`).join(' ')}>`, '200 attributes'],
   ['pages', times(1_001, '<p style="page-break-after:always">x'), '1000 pages'],
   ['pages of huge letters', `<p style="font-size:300pt">${times(12_000, 'x ')}`, '1000 pages'],
@@ -43,7 +43,7 @@ test.each([
   [
     'pixels to unpack',
     image(pngAddress(3_000, 3_000, 6, packedZeros(10))),
-    '8000000 pixels in PNGs with transparency',
+    '8000000 pixels in PNGs that are transparent',
   ],
   ['bytes in a PNG', image(pngAddress(10, 10, 2, Buffer.alloc(4_000_001))), '4000000 bytes in one PNG'],
   ['bytes of images', image(`data:image/jpeg;base64,${times(13_400_000, 'A')}`), '10000000 bytes of images'],
@@ -68,12 +68,12 @@ test('rejects a header that leaves no room for the text', async () => {
 const drawing = (content: string): string => `<svg width="10" height="10">${content}</svg>`
 
 test.each([
-  ['one from many', drawing('<defs><g id="a"><rect/></g></defs><use href="#a"/>'), 'holds <use>'],
-  ['one from elsewhere', drawing('<image href="https://example.com/a.png"/>'), 'holds <image>'],
+  ['one from many', drawing('<defs><g id="a"><rect/></g></defs><use href="#a"/>'), 'contains <use>'],
+  ['one from elsewhere', drawing('<image href="https://example.com/a.png"/>'), 'contains <image>'],
   ['too many elements', drawing(times(6_001, '<rect/>')), '6000 elements'],
-  ['too deep ones', drawing(times(120, '<g>')), '100 elements within one another'],
+  ['too deep ones', drawing(times(120, '<g>')), '100 levels of nested elements'],
   ['too long a path', drawing(`<path d="${times(600_000, 'M')}"/>`), '500000 characters in one drawing'],
-  ['no size', '<svg><rect/></svg>', 'says no size'],
+  ['no size', '<svg><rect/></svg>', 'has no size'],
   [
     'too many elements in a file',
     image(`data:image/svg+xml,<svg>${times(6_001, '<g></g>')}</svg>`),
@@ -102,19 +102,31 @@ test.each([
 })
 
 test('rejects an image that is neither PNG nor JPEG', async () => {
-  await expect(render('<img src="data:image/png;base64,AAAA">')).rejects.toThrow('neither PNG nor JPEG')
-  await expect(render('<img src="data:image/svg+xml,<p>x">')).rejects.toThrow('neither PNG nor JPEG')
+  await expect(render('<img src="data:image/png;base64,AAAA">')).rejects.toThrow(
+    'neither a PNG or JPEG in base64 nor an SVG',
+  )
+  await expect(render('<img src="data:image/svg+xml,<p>x">')).rejects.toThrow(
+    'neither a PNG or JPEG in base64 nor an SVG',
+  )
 })
 
 test.each([
   [
     'holds far more than it says',
     pngAddress(10, 10, 6, packedZeros(300_000_000)),
-    'more or less than its size',
+    'pixel data of a PNG does not match its size',
   ],
-  ['holds less than it says', pngAddress(100, 100, 6, packedZeros(10)), 'more or less than its size'],
-  ['cannot be unpacked', pngAddress(10, 10, 6, Buffer.from('nonsense')), 'more or less than its size'],
-  ['breaks off', pngAddress(10, 10, 2, packedZeros(410)).slice(0, -20), 'is broken'],
+  [
+    'holds less than it says',
+    pngAddress(100, 100, 6, packedZeros(10)),
+    'pixel data of a PNG does not match its size',
+  ],
+  [
+    'cannot be unpacked',
+    pngAddress(10, 10, 6, Buffer.from('nonsense')),
+    'pixel data of a PNG does not match its size',
+  ],
+  ['breaks off', pngAddress(10, 10, 2, packedZeros(410)).slice(0, -20), 'is damaged'],
 ])('rejects a PNG that %s', async (_, address, message) => {
   await expect(render(image(address))).rejects.toThrow(message)
 })

@@ -35,7 +35,7 @@ test.each([
   [
     'that unpacks to much',
     pdf(...stream('/Type/ObjStm/N 1/First 4', deflateSync(Buffer.alloc(200_000_000)))),
-    "'own.pdf' cannot be merged: it has more than 25165824 bytes of objects once they are unpacked.",
+    "'own.pdf' cannot be merged: it has more than 25165824 bytes of unpacked objects.",
   ],
   [
     'that unpacks to much, packed twice',
@@ -46,7 +46,7 @@ test.each([
         '[/FlateDecode/FlateDecode]',
       ),
     ),
-    "'own.pdf' cannot be merged: it has more than 25165824 bytes of objects once they are unpacked.",
+    "'own.pdf' cannot be merged: it has more than 25165824 bytes of unpacked objects.",
   ],
   [
     'of millions of objects',
@@ -77,7 +77,7 @@ test.each([
   [
     'that nests deep',
     pdf(`8 0 obj ${'['.repeat(300_000)} endobj`),
-    /^(?:merged|'own.pdf' cannot be merged: it is no PDF that can be read.)$/,
+    /^(?:merged|'own.pdf' cannot be merged: it is not a readable PDF.)$/,
   ],
 ])('mergePdfs merges or rejects a PDF %s', async (_, bytes, outcome) => {
   expect(await failure(bytes)).toMatch(

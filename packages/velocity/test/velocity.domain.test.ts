@@ -301,7 +301,7 @@ describe('A hostile Velocity template', () => {
     expect(failure('#set($data.items[0] = 1)', { data }).code).toBe('templateFailed')
     for (const call of ['items.add(1)', 'items.clear()', 'limits.put("a", 1)', 'limits.remove("low")'])
       expect(failure(`$data.${call}`, { data }).message).toContain(
-        'only maps and lists that the template made',
+        'only maps and lists that the template created',
       )
     expect(
       render('#set($m = {})#set($m.__proto__ = {"x": 1})$m.x #set($n = {"__proto__": {"y": 1}})$n.y', {

@@ -313,7 +313,7 @@ describe('bindery schema', () => {
     writeFileSync(users, JSON.stringify(list))
     const first = await bindery('schema', '--into', copy)
     expect(first.exit).toBe(0)
-    expect(first.out).toContain('left configuration/security/test_users.json: it is a list')
+    expect(first.out).toContain('skipped configuration/security/test_users.json: it is a list')
     const files = filesOf(join(copy, 'configuration')).filter(({ value }) => !Array.isArray(value))
     for (const { path, kind, value } of files) {
       const target = join(copy, 'configuration', dirname(path), (value as { $schema: string }).$schema)

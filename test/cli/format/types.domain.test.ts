@@ -75,7 +75,7 @@ describe('the declarations', () => {
     const project = inFolder('own')
     mkdirSync(project)
     writeFileSync(join(project, 'jsconfig.json'), '{ "mine": true }')
-    expect((await bindery('types', '--into', project)).out).toContain('jsconfig.json is there already')
+    expect((await bindery('types', '--into', project)).out).toContain('jsconfig.json already exists')
     expect(readFileSync(join(project, 'jsconfig.json'), 'utf8')).toBe('{ "mine": true }')
     expect(existsSync(join(project, '.bindery/plugins.d.ts'))).toBe(true)
   })

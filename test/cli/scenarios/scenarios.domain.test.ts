@@ -203,26 +203,26 @@ describe('expectations', () => {
 
 describe('wrong scenario files', () => {
   test.each([
-    ['policy: [1', '1:11', 'is no YAML here'],
+    ['policy: [1', '1:11', 'is not valid YAML here'],
     ['name: x\n', '1:1', 'has no policy'],
-    ['policy: {}\nstep: []\n', '2:1', "'step' is not known here. Did you mean 'steps'?"],
-    [`${BICYCLE}steps:\n  - isue:\n`, '10:5', "'isue' is no step. Did you mean 'issue'?"],
-    [`${BICYCLE}steps:\n  - at: 2027-01-01\n`, '10:5', 'says nothing to do'],
-    [`${BICYCLE}steps:\n  - issue:\n    pay:\n`, '11:5', "'pay' stands in the same step as 'issue'"],
-    [
-      `${BICYCLE}expect:\n  totl: 1\n`,
-      '10:3',
-      "'totl' is nothing that can be expected. Did you mean 'total'?",
-    ],
+    ['policy: {}\nstep: []\n', '2:1', "'step' is not a known property. Did you mean 'steps'?"],
+    [`${BICYCLE}steps:\n  - isue:\n`, '10:5', "'isue' is not a step. Did you mean 'issue'?"],
+    [`${BICYCLE}steps:\n  - at: 2027-01-01\n`, '10:5', 'has no action'],
+    [`${BICYCLE}steps:\n  - issue:\n    pay:\n`, '11:5', "'pay' is in the same step as 'issue'"],
+    [`${BICYCLE}expect:\n  totl: 1\n`, '10:3', "'totl' cannot be expected. Did you mean 'total'?"],
     [`${BICYCLE}steps:\n  - issue:\n    of: 1\n`, '11:5', "'issue' acts on the policy. Omit 'of'."],
-    [`${BICYCLE}given:\n  auxdata: {}\n`, '10:3', "'auxdata' is not known here. Did you mean 'auxData'?"],
+    [
+      `${BICYCLE}given:\n  auxdata: {}\n`,
+      '10:3',
+      "'auxdata' is not a known property. Did you mean 'auxData'?",
+    ],
     [BICYCLE.replace('exposureName', 'exposurName'), '6:7', "Did you mean 'exposureName'?"],
-    [BICYCLE.replace('2027-01-01', 'tomorrow'), '2:1', 'The policy names no policyStartTimestamp'],
-    [`at: soon${BICYCLE}`, '1:1', "'at' must be a day as"],
+    [BICYCLE.replace('2027-01-01', 'tomorrow'), '2:1', 'The policy has no policyStartTimestamp'],
+    [`at: soon${BICYCLE}`, '1:1', "'at' must be a day such as '2027-01-31'"],
     [
       `${BICYCLE}steps:\n  - issue:\n    at: 2026-12-01\n`,
       '11:5',
-      'Time only goes forward: it is 2027-01-01',
+      'Time only moves forward: it is already 2027-01-01',
     ],
     [
       `${BICYCLE}steps:\n  - issue:\n  - endorse:\n      endorsementName: change_of_risk\n      updateExposures: [{ exposureLocator: car }]\n`,
@@ -232,8 +232,8 @@ describe('wrong scenario files', () => {
     [`${BICYCLE}steps:\n  - reversePayment:\n`, '10:5', 'The policy has no payment to act on at this time.'],
     ['policy: nowhere.json\n', '1:1', "nowhere.json' cannot be read: there is no such file or folder."],
     ['policy: .\n', '1:1', "scenarios' cannot be read: it is a folder."],
-    ['# Nothing yet.\n', '1:1', 'is empty; write a policy, its steps'],
-    ['bicycle\n', '1:1', 'is no scenario; write a policy, its steps'],
+    ['# Nothing yet.\n', '1:1', 'is empty. Write a policy, its steps'],
+    ['bicycle\n', '1:1', 'is not a scenario. Write a policy, its steps'],
     ['name: a\n---\nname: b\n', '2:1', 'starts a second document. Write several scenarios as a list.'],
   ])('are reported with their place and what to do: %s', async (text, place, message) => {
     const { root, file } = starterWith(text)
@@ -273,7 +273,7 @@ describe('wrong scenario files', () => {
       err: "bindery: No scenario has 'tricycle' in its name or the name of its file.\n",
     })
     rmSync(join(root, 'scenarios'), { recursive: true })
-    expect((await bindery('test', root)).err).toContain('There are no scenarios of')
+    expect((await bindery('test', root)).err).toContain('There are no scenarios for')
     expect((await bindery('test', root, join(root, 'none.yaml'))).exit).toBe(2)
   })
 })

@@ -60,19 +60,25 @@ test('an archive without custom events compiles without the property customEvent
 })
 
 test.each([
-  [[{ type: 'policy.create' }], "'policy.create' is no type of a custom event"],
+  [[{ type: 'policy.create' }], "'policy.create' is not a type of a custom event"],
   [[{ type: 'custom.a' }, { type: 'custom.a' }], 'declared twice'],
   [[{ type: 'custom.a', products: ['car'] }], "There is no product 'car'"],
-  [[{ type: 'custom.a', schedule: { anchor: 'policyEnd', cadence: { durationBasis: 'day' } } }], 'for ever'],
+  [
+    [{ type: 'custom.a', schedule: { anchor: 'policyEnd', cadence: { durationBasis: 'day' } } }],
+    'repeat forever',
+  ],
   [
     [{ type: 'custom.a', schedule: { ...yearly, cadence: { durationBasis: 'day', intervalDuration: 0 } } }],
     'from 1 to',
   ],
   [
     [{ type: 'custom.a', schedule: { ...yearly, cadence: { durationBasis: 'day', limit: 0 } } }],
-    'A limit is from 1',
+    'A limit must be from 1',
   ],
-  [[{ type: 'custom.a', schedule: { ...yearly, offset: { amount: 10_001 } } }], 'An offset is 10000 at most'],
+  [
+    [{ type: 'custom.a', schedule: { ...yearly, offset: { amount: 10_001 } } }],
+    'An offset can be at most 10000',
+  ],
   [[{ type: 'custom.a', schedule: { anchor: 'birth' } }], 'anchor'],
   [[{ type: 'custom.a', schedule: { ...yearly, suppressOnStatuses: ['sold'] } }], 'policyStart'],
   [

@@ -81,7 +81,7 @@ describe('resources that config.json declares', () => {
     [{ rangeTables: { age: { ...AGE, rangeEnd: 'from' } } }, /^'rangeEnd' of 'age' names the same column/],
     [
       { tables: { age: { columns: { a: {} } } }, rangeTables: { age: AGE } },
-      /^'age' is declared as a table of another kind too/,
+      /^'age' is also declared as a different kind of table/,
     ],
   ])('are rejected with %j', (more, told) => {
     expect(messages(more)).toEqual([expect.stringMatching(told)])

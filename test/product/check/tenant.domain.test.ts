@@ -253,19 +253,19 @@ describe('files', () => {
         'WARNING',
         'payment/payment.dictionary.json',
         'olderForm',
-        expect.stringContaining('Its fields are not read'),
+        expect.stringContaining('whose fields are not read'),
       ],
       [
         'WARNING',
         'payment/payment.form.json',
         'olderForm',
-        expect.stringContaining('Its fields are not read'),
+        expect.stringContaining('whose fields are not read'),
       ],
       [
         'WARNING',
         'products/boat/policy/premiumReporting.json',
         'unsupportedFeature',
-        expect.stringContaining('will be rated and billed as an ordinary one'),
+        expect.stringContaining('is rated and billed as an ordinary one'),
       ],
     ])
   })

@@ -205,7 +205,7 @@ describe('string fields', () => {
     const s = field('s', 'string', { regex: 'a{0,1000}', repeatable: true })
     const values = Array.from({ length: 100 }, () => 'a'.repeat(1_000))
     const { errors } = validateFields([s], { s: values }, [], context())
-    expect(errors[0]?.message).toContain('too long to be held against its pattern')
+    expect(errors[0]?.message).toContain('too long to be compared with its pattern')
     expect(validateFields([s], { s: values.slice(0, 20) }, [], context()).hasErrors).toBe(false)
   })
 })

@@ -88,7 +88,7 @@ describe('syntax errors', () => {
   })
 
   test('include nesting deeper than 64 levels and more than 200,000 values', () => {
-    expect(problem('['.repeat(100_000))).toMatch(/nests deeper than 64/)
+    expect(problem('['.repeat(100_000))).toMatch(/nested deeper than 64/)
     expect(problem(`[${'0,'.repeat(200_001)}0]`)).toMatch(/more than 200000 values/)
   })
 })

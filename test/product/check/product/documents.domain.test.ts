@@ -156,14 +156,23 @@ describe('documents in the newer vocabulary', () => {
   })
 
   test.each([
-    [{ format: 'html', type: 'pdf' }, "is pdf by 'type' and html by 'format'"],
-    [{ trigger: 'accepted', generatingEvent: 'issue' }, "at 'issue' by 'generatingEvent' and at 'accept'"],
-    [{ trigger: 'generated' }, "not of scope 'invoice'"],
-    [{ scope: 'invoice', trigger: 'issued' }, 'is of invoices, and made when one is generated'],
-    [{ scope: 'invoice', generatingEvent: 'issue' }, 'is of invoices, and made when one is generated'],
-    [{ pageLayout: { marginTop: '1in' }, portrait: true }, "has a 'pageLayout' beside"],
-    [{ customFonts: ['brand-sans'] }, "'brand-sans' is not a static name that a font could have"],
-    [{ customFonts: [...'abcdefghi'] }, 'lists 9 fonts, and 8 are the most'],
+    [{ format: 'html', type: 'pdf' }, "has type pdf in 'type' and html in 'format'"],
+    [
+      { trigger: 'accepted', generatingEvent: 'issue' },
+      "at 'issue' according to 'generatingEvent' and at 'accept'",
+    ],
+    [{ trigger: 'generated' }, "does not have scope 'invoice'"],
+    [
+      { scope: 'invoice', trigger: 'issued' },
+      "has scope 'invoice', so it is created when an invoice is generated",
+    ],
+    [
+      { scope: 'invoice', generatingEvent: 'issue' },
+      "has scope 'invoice', so it is created when an invoice is generated",
+    ],
+    [{ pageLayout: { marginTop: '1in' }, portrait: true }, "has a 'pageLayout' in addition to"],
+    [{ customFonts: ['brand-sans'] }, "'brand-sans' cannot be the static name of a font"],
+    [{ customFonts: [...'abcdefghi'] }, 'lists 9 fonts; the maximum is 8'],
     [
       { trigger: 'declined' },
       "must be one of 'validated', 'priced', 'underwritten', 'accepted', 'issued', 'generated', not 'declined'",

@@ -32,7 +32,7 @@ describe('a select field whose values are not numbers', () => {
     async condition => {
       expect(await foundFor(condition)).toEqual([
         expect.stringMatching(
-          /^WARNING 5 textNotOrdered 'values\.kind' is never more or less than \d+: it is one of city, electric, race\. Compare it with these\.$/,
+          /^WARNING 5 textNotOrdered 'values\.kind' is never greater or less than \d+: it is one of city, electric, race\. Compare it with these\.$/,
         ),
       ])
     },

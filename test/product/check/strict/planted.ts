@@ -277,7 +277,7 @@ const numbersWithLetters: Planted[] = [
     edits: { [RATES]: ['race,0.071', 'race,"0,071"'] },
     code: 'badNumber',
     line: '"0,071"',
-    says: "write '0.071'",
+    says: "Write a decimal with a point, not a comma: '0.071'",
   },
   {
     what: 'a percentage',
@@ -301,7 +301,7 @@ const numbersWithLetters: Planted[] = [
     edits: { [DAMAGE]: ['times: 0.021', 'times: "0,021"'] },
     code: 'badNumber',
     line: '"0,021"',
-    says: "write '0.021'",
+    says: "Write a decimal with a point, not a comma: '0.021'",
   },
   {
     what: 'a letter O in a column that is only printed',
