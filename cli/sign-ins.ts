@@ -107,14 +107,19 @@ export function signedIn(kind: Kind, terminal: Terminal): SignedIn {
       EXIT.signedOut,
       `The token belongs to ${kind === 'tenant' ? 'an administration account' : 'an account of a tenant'}, but this command needs ${kind === 'tenant' ? 'one of a tenant' : 'an administration account'}. Sign in with '${COMMAND[kind]}'.`,
     )
-  return { api: connect(address, terminal, fresh(kind, signIn, address, terminal)), signIn }
+  return { api: connect(address, terminal, renewingToken(kind, signIn, address, terminal)), signIn }
 }
 
 /** Tokens are renewed when less than this remains. */
 const RENEWED_BELOW_MS = 10 * 60_000
 
 /** Returns the token, renewed before it expires for as long as the service permits. */
-function fresh(kind: Kind, signIn: SignIn, address: string, terminal: Terminal): () => Promise<string> {
+function renewingToken(
+  kind: Kind,
+  signIn: SignIn,
+  address: string,
+  terminal: Terminal,
+): () => Promise<string> {
   let current = signIn
   return async () => {
     const { token, expiresAt } = current

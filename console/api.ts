@@ -26,7 +26,8 @@ type Reviver = (key: string, value: unknown, context?: { source?: string }) => u
 const digits: Reviver = (_, value, context) =>
   typeof value === 'number' ? (context?.source ?? String(value)) : value
 
-export const parsed = (text: string): unknown => JSON.parse(text, digits as Parameters<typeof JSON.parse>[1])
+export const parseJson = (text: string): unknown =>
+  JSON.parse(text, digits as Parameters<typeof JSON.parse>[1])
 
 /** A call renews the token when it expires in less than this many milliseconds. */
 const RENEW_BEFORE_MS = 10 * 60_000
@@ -80,7 +81,7 @@ async function ask(
   const text = await read(response.text(), signal)
   let refusal: ProblemBody = {}
   try {
-    refusal = parsed(text) as ProblemBody
+    refusal = parseJson(text) as ProblemBody
   } catch {}
   throw new Problem(response.status, refusal)
 }
@@ -94,19 +95,19 @@ const read = <Content>(content: Promise<Content>, signal: AbortSignal | undefine
 
 async function send<Body>(method: string, path: string, options: CallOptions): Promise<Body> {
   const text = await read((await ask(method, path, options)).text(), options.signal)
-  return (text === '' ? undefined : parsed(text)) as Body
+  return (text === '' ? undefined : parseJson(text)) as Body
 }
 
 /** Sends with the session's token. If the session had ended and the user signs in again, sends again. */
 async function withSession<Answer>(sent: () => Promise<Answer>): Promise<Answer> {
-  const now = session() ?? (await goOn())
+  const now = session() ?? (await resumeSession())
   if (now.expiresAt - Date.now() < RENEW_BEFORE_MS) await renew()
   try {
     return await sent()
   } catch (problem) {
     if (!(problem instanceof Problem) || problem.status !== 401) throw problem
     endSession()
-    await goOn()
+    await resumeSession()
     return await sent()
   }
 }
@@ -127,7 +128,7 @@ let asked: Promise<boolean> | undefined
  * Registers an asker while typed input could be lost. If the session ends, the asker runs and the call then continues. Returns a
  * function that removes it.
  */
-export function keepTyped(ask: () => Promise<boolean>): () => void {
+export function registerSignInPrompt(ask: () => Promise<boolean>): () => void {
   askers.push(ask)
   return () => {
     askers.splice(askers.indexOf(ask), 1)
@@ -135,7 +136,7 @@ export function keepTyped(ask: () => Promise<boolean>): () => void {
 }
 
 /** Returns the session after another sign-in. Throws SignedOut if no asker is registered or the user declines. */
-async function goOn(): Promise<Session> {
+async function resumeSession(): Promise<Session> {
   const ask = askers.at(-1)
   if (!ask) throw new SignedOut()
   asked ??= ask().finally(() => {
@@ -157,7 +158,7 @@ export type AsRead<Body> = { readonly body: Body; readonly tag: string }
 export const getAsRead = <Body>(path: string): Promise<AsRead<Body>> =>
   withSession(async () => {
     const answer = await ask('GET', path, {})
-    const body = parsed(await read(answer.text(), undefined)) as Body
+    const body = parseJson(await read(answer.text(), undefined)) as Body
     return { body, tag: answer.headers.get('etag') ?? '*' }
   })
 

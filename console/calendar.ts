@@ -25,7 +25,7 @@ function offsetAt(ms: number, timeZone: string): number {
 }
 
 /** Returns when the month begins in the zone. `month` counts from 0 and may exceed 11. */
-const dayBegins = (year: number, month: number, timeZone: string): number =>
+const monthStart = (year: number, month: number, timeZone: string): number =>
   timeIn(Date.UTC(year, month, 1), timeZone)
 
 /** Returns the time at which the zone's clock shows what a UTC clock shows at `local`. */
@@ -67,7 +67,7 @@ export function marks(from: number, to: number, most: number, timeZone: string):
   })
   const found: Mark[] = []
   for (let month = Math.ceil(start / between) * between; ; month += between) {
-    const at = dayBegins(Math.floor(month / 12), month % 12, timeZone)
+    const at = monthStart(Math.floor(month / 12), month % 12, timeZone)
     if (at > to) return found
     if (at >= from) found.push({ at, text: named.format(at) })
   }

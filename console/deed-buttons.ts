@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { type Child, h, part, type View } from './element.ts'
 import { problemNote } from './parts.ts'
 
-export type DeedButton = {
+export type ActionButton = {
   readonly text: string
   /** The button needs any one of these permissions. */
   readonly permissions: readonly string[]
@@ -11,7 +11,7 @@ export type DeedButton = {
 }
 
 type Buttons = {
-  readonly deeds: readonly DeedButton[]
+  readonly deeds: readonly ActionButton[]
   readonly held: ReadonlySet<string>
   readonly label?: string
 }
@@ -23,7 +23,7 @@ function DeedButtons({ deeds, held, label }: Buttons): View | null {
   const allowed = deeds.filter(({ permissions }) => permissions.some(one => held.has(one)))
   if (allowed.length === 0) return null
   // The button keeps the focus, so that the focus returns to it.
-  const open = (deed: DeedButton): void => {
+  const open = (deed: ActionButton): void => {
     if (isLoading) return
     show({ isLoading: true })
     deed
@@ -43,5 +43,8 @@ function DeedButtons({ deeds, held, label }: Buttons): View | null {
 }
 
 /** Shows the buttons that the account may use, or nothing if there are none. */
-export const deedButtons = (deeds: readonly DeedButton[], held: ReadonlySet<string>, label?: string): Child =>
-  part(DeedButtons, { deeds, held, ...(label !== undefined && { label }) })
+export const actionButtons = (
+  deeds: readonly ActionButton[],
+  held: ReadonlySet<string>,
+  label?: string,
+): Child => part(DeedButtons, { deeds, held, ...(label !== undefined && { label }) })

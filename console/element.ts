@@ -15,7 +15,7 @@ type Attribute =
 /** A function becomes a listener for the event of that name. Undefined and false set no attribute. */
 export type Attributes = Readonly<Record<string, Attribute>>
 
-const listening = (attributes: Attributes): Record<string, unknown> =>
+const withListeners = (attributes: Attributes): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [
       typeof value === 'function' ? `on${name}` : name,
@@ -26,7 +26,7 @@ const listening = (attributes: Attributes): Record<string, unknown> =>
 
 /** Creates an HTML element, or an SVG element within `svg`. */
 export const h = (tag: string, attributes: Attributes = {}, ...children: Child[]): View =>
-  create(tag, listening(attributes), ...children) as View
+  create(tag, withListeners(attributes), ...children) as View
 
 /** Creates a component. It keeps its state as long as it stays in its place or under its key. */
 export const part = <Props extends object>(
@@ -35,7 +35,7 @@ export const part = <Props extends object>(
 ): View => create(component as ComponentType<object>, props) as View
 
 /** Groups several elements without a parent, for a component that has no element of its own. */
-export const several = (...children: Child[]): View => create(Fragment, {}, ...children) as View
+export const fragment = (...children: Child[]): View => create(Fragment, {}, ...children) as View
 
 /** Returns the text that a screen shows for elements. Components give none. */
 export function textOf(child: Child): string {

@@ -1,5 +1,5 @@
 // Field values as people read them, by the type that the configuration gives each field.
-import { date, spoken, words } from './format.ts'
+import { date, titleOrWords, words } from './format.ts'
 import type { Field, ProductDetail } from './wire.ts'
 import { FRAME } from './words.ts'
 
@@ -41,7 +41,7 @@ export const fieldTitle = (fields: Fields, name: string): string => fields.get(n
 function valueText({ type, precision, choices }: Field, text: string): string {
   if (type === 'date' && /^-?\d+$/.test(text)) return date(text, precision)
   const choice = choices?.find(one => one.value === text)
-  return choice ? spoken(text, choice.displayName) : text
+  return choice ? titleOrWords(text, choice.displayName) : text
 }
 
 /** Formats all values of a field. Values of an unknown field stay unchanged. */

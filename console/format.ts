@@ -3,7 +3,7 @@ import { digitsOfCurrency } from '../src/kernel/currencies.ts'
 import { zone } from './session.ts'
 import { FRAME } from './words.ts'
 
-const kept = <Value>(make: (key: string) => Value): ((key: string) => Value) => {
+const cachedByKey = <Value>(make: (key: string) => Value): ((key: string) => Value) => {
   const made = new Map<string, Value>()
   return key => {
     if (!made.has(key)) made.set(key, make(key))
@@ -22,8 +22,8 @@ const amountFormat = (currency: string, more: Intl.NumberFormatOptions = {}): In
   })
 }
 
-const currencyFormat = kept(currency => amountFormat(currency))
-const signedFormat = kept(currency => amountFormat(currency, { signDisplay: 'exceptZero' }))
+const currencyFormat = cachedByKey(currency => amountFormat(currency))
+const signedFormat = cachedByKey(currency => amountFormat(currency, { signDisplay: 'exceptZero' }))
 
 /** Passes decimal text to Intl, which formats it exactly. */
 const exact = (text: string): number => text as unknown as number
@@ -32,17 +32,19 @@ export const money = (amount: string | undefined, currency: string): string =>
   amount === undefined ? '–' : currencyFormat(currency).format(exact(amount))
 
 /** Formats an amount with its sign, for changes. */
-export const change = (amount: string | undefined, currency: string): string =>
+export const signedMoney = (amount: string | undefined, currency: string): string =>
   amount === undefined ? '–' : signedFormat(currency).format(exact(amount))
 
-const dayFormat = kept(timeZone => new Intl.DateTimeFormat(undefined, { timeZone, dateStyle: 'medium' }))
-const timeFormat = kept(
+const dayFormat = cachedByKey(
+  timeZone => new Intl.DateTimeFormat(undefined, { timeZone, dateStyle: 'medium' }),
+)
+const timeFormat = cachedByKey(
   timeZone => new Intl.DateTimeFormat(undefined, { timeZone, dateStyle: 'medium', timeStyle: 'short' }),
 )
-const shortFormat = kept(
+const shortFormat = cachedByKey(
   timeZone => new Intl.DateTimeFormat(undefined, { timeZone, day: 'numeric', month: 'short' }),
 )
-const clockFormat = kept(
+const clockFormat = cachedByKey(
   timeZone =>
     new Intl.DateTimeFormat('en', {
       timeZone,
@@ -67,10 +69,10 @@ export const moment = (time: string | number): string => timeFormat(zone()).form
 export const dayOrMoment = (time: string | number): string =>
   clockFormat(zone()).format(msOf(time)) === '00:00:00' ? day(time) : moment(time)
 
-const monthFormat = kept(
+const monthFormat = cachedByKey(
   timeZone => new Intl.DateTimeFormat(undefined, { timeZone, month: 'long', year: 'numeric' }),
 )
-const yearFormat = kept(timeZone => new Intl.DateTimeFormat(undefined, { timeZone, year: 'numeric' }))
+const yearFormat = cachedByKey(timeZone => new Intl.DateTimeFormat(undefined, { timeZone, year: 'numeric' }))
 
 /** Formats `2026-11` as November 2026. */
 export const monthName = (month: string): string => monthFormat('UTC').format(msOf(`${month}-01T00:00:00Z`))
@@ -125,5 +127,5 @@ export function personName(values: Readonly<Record<string, string[]>>): string {
 }
 
 /** Returns a name without a title as words. Codes, such as `NY`, stay unchanged. */
-export const spoken = (value: string, displayName: string): string =>
+export const titleOrWords = (value: string, displayName: string): string =>
   value === displayName && /[a-z]/.test(value) ? words(value) : displayName

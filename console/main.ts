@@ -118,7 +118,7 @@ async function view(): Promise<View> {
 }
 
 /** Names the page after its heading, and moves the focus of screen readers there. */
-function arrive(): void {
+function finishNavigation(): void {
   const { parts } = route()
   const about = parts[0] === 'policy' ? FRAME.policy(parts[1] ?? '') : (heading()?.textContent ?? '')
   document.title = about ? FRAME.title(about) : FRAME.name
@@ -171,7 +171,7 @@ async function navigate(): Promise<void> {
       ),
     })
   }
-  if (!mine.signal.aborted) arrive()
+  if (!mine.signal.aborted) finishNavigation()
 }
 
 addEventListener('hashchange', () => {

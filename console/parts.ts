@@ -1,7 +1,7 @@
 // Components that views share.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Problem } from './api.ts'
-import { type Child, h, part, several, textOf, type View } from './element.ts'
+import { type Child, fragment, h, part, textOf, type View } from './element.ts'
 import { type Fields, fieldTitle, type Values, valuesText } from './field-values.ts'
 import { words } from './format.ts'
 import { FRAME } from './words.ts'
@@ -116,7 +116,7 @@ function LoadedPlace({ what, load }: Loading): View {
  * A place that shows the result of `load`: bars while it loads, then the content, or the error with a button to try again. It
  * loads once for as long as it stays in its place, so different content there needs a different key.
  */
-export const loaded = (what: string, load: () => Promise<Child>, key?: string): View =>
+export const loadedSection = (what: string, load: () => Promise<Child>, key?: string): View =>
   part(LoadedPlace, { what, load, ...(key !== undefined && { key }) })
 
 export type Column<Row> = {
@@ -132,7 +132,7 @@ type Opening = { readonly id: string; readonly cells: readonly View[]; readonly 
 function OpeningRow({ id, cells, more }: Opening): View {
   const [isOpen, open] = useState(false)
   const [wasOpen, keep] = useState(false)
-  return several(
+  return fragment(
     h(
       'tr',
       { class: 'opens' },
@@ -256,7 +256,7 @@ function Unfolded({ isOpen, summary, content }: Unfolding): View {
 }
 
 /** The content is rendered when it is first opened, because there may be thousands. */
-export const unfolding = (
+export const collapsible = (
   key: string,
   isOpen: boolean,
   summary: readonly View[],

@@ -22,7 +22,7 @@ const FAILURES: Readonly<Record<string, string>> = {
  * Reads the result with which the browser returned, and immediately removes it from the address, before anything shows or stores
  * it.
  */
-function takeArrival(): { readonly code?: string; readonly failure?: string } | undefined {
+function takeSignInResult(): { readonly code?: string; readonly failure?: string } | undefined {
   const [, code, failed] = /^#\/signed-in(?:\/([\w.-]+)|\?failed=(\w+))$/.exec(location.hash) ?? []
   if (code === undefined && failed === undefined) return undefined
   history.replaceState(null, '', sessionStorage.getItem(RETURN_KEY) || '#/')
@@ -30,7 +30,7 @@ function takeArrival(): { readonly code?: string; readonly failure?: string } | 
   return code === undefined ? { failure: FAILURES[failed!] ?? FAILURES.provider! } : { code }
 }
 
-let arrival = takeArrival()
+let arrival = takeSignInResult()
 
 /** Completes a sign-in that returned from the provider. Resolves to false if there is none. Throws a Problem if it was rejected. */
 export async function finishSignIn(): Promise<boolean> {
@@ -43,7 +43,7 @@ export async function finishSignIn(): Promise<boolean> {
   return true
 }
 
-export const isArriving = (): boolean => arrival !== undefined
+export const hasSignInResult = (): boolean => arrival !== undefined
 
 const named = (tenant: string): Record<string, string> =>
   tenant.includes('.') ? { hostName: tenant } : { tenantName: tenant }

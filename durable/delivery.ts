@@ -1,6 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
 import { type Instant, now } from '../src/kernel/time.ts'
-import { alarm, observed } from '../src/platform/observation.ts'
+import { alarmWork, runObserved } from '../src/platform/observation.ts'
 import { type ShardName, servedTenantOfShard } from '../src/platform/tenancy.ts'
 
 /** Time until the next alarm, both while the object works and after a failure. */
@@ -49,7 +49,7 @@ export class DeliveryObject extends DurableObject<Env> {
   }
 
   async #deliver({ shard, webhook }: Charge): Promise<Instant | undefined> {
-    return await observed(this.env, alarm('delivery', shard), async calls => {
+    return await runObserved(this.env, alarmWork('delivery', shard), async calls => {
       const tenant = await servedTenantOfShard(this.env, shard, calls)
       if (!tenant) return undefined
       const { deliverTo } = await import('../src/servicing/events/delivery/deliver.ts')

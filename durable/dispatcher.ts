@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { FIRST_SEQUENCE, type PolicyLocator } from '../src/kernel/locators.ts'
 import { now } from '../src/kernel/time.ts'
 import { type ObjectReply, replyOf } from '../src/platform/objects.ts'
-import { alarm, observed } from '../src/platform/observation.ts'
+import { alarmWork, runObserved } from '../src/platform/observation.ts'
 import { type Block, leaseNumbers } from '../src/platform/tenancy/sequence.ts'
 import { type ShardName, shardDatabase, shardName, type Tenant } from '../src/platform/tenancy.ts'
 import { DocumentTurns, type WaitingPolicy } from '../src/transactions/documents/turns.ts'
@@ -58,11 +58,11 @@ export class DispatcherObject extends DurableObject<Env> {
   /** Ends the turn of the policy and sends a hint for the next one. */
   endDocuments(tenant: Tenant, shard: number, policy: PolicyLocator): Promise<ObjectReply<null>> {
     return replyOf({ at: 'documents', tenant: tenant.locator, shard }, async calls => {
-      const { hintOf, waitingPolicies } = await import('../src/transactions/documents/job-store.ts')
+      const { sendHints, waitingPolicies } = await import('../src/transactions/documents/job-store.ts')
       const at = now()
       const look = () => waitingPolicies(shardDatabase(this.env, tenant, shard, calls), at)
       const next = await this.#turns.end(policy, at, look)
-      if (next) await hintOf(this.env, shardName(tenant, shard), [next], calls)
+      if (next) await sendHints(this.env, shardName(tenant, shard), [next], calls)
       return null
     })
   }
@@ -90,9 +90,9 @@ export class DispatcherObject extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(startedAt + REARM_MS)
     let due: number | undefined
     try {
-      const { workOff } = await import('../src/servicing/events/dispatch.ts')
-      due = await observed(this.env, alarm('dispatcher', shard), calls =>
-        workOff(this.env, shard, calls, this.#turns),
+      const { dispatchDue } = await import('../src/servicing/events/dispatch.ts')
+      due = await runObserved(this.env, alarmWork('dispatcher', shard), calls =>
+        dispatchDue(this.env, shard, calls, this.#turns),
       )
     } catch (problem) {
       console.error(JSON.stringify({ at: 'dispatcher', ...shard, problem: String(problem) }))

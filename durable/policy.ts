@@ -35,8 +35,8 @@ export class PolicyObject extends DurableObject<Env> {
   recall(tenant: Tenant, version: number): Promise<ObjectReply<Recalled | null>> {
     return replyOf({ at: 'policy object', operation: 'recall' }, async () => {
       if (!this.#memory.loaded) return null
-      const { recalled } = await import('../src/transactions/object/execution.ts')
-      return recalled(this.#memory, tenant, version) ?? null
+      const { recallPolicy } = await import('../src/transactions/object/execution.ts')
+      return recallPolicy(this.#memory, tenant, version) ?? null
     })
   }
 

@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers'
 import type { Uuid } from '../src/kernel/locators.ts'
 import { now } from '../src/kernel/time.ts'
 import type { Calls } from '../src/platform/calls.ts'
-import { alarm, observed } from '../src/platform/observation.ts'
+import { alarmWork, runObserved } from '../src/platform/observation.ts'
 import type { ShardName } from '../src/platform/tenancy.ts'
 
 /** Time until the next alarm during the work, in case of a crash. The alarm does not fire before the work ends. */
@@ -30,7 +30,7 @@ export abstract class PortionsObject extends DurableObject<Env> {
   #working: Promise<unknown> | undefined
 
   /** Returns the milliseconds until it must look again, or undefined when no work is left. */
-  protected abstract workOn(
+  protected abstract runAlarm(
     shard: ShardName,
     subject: Uuid,
     isHalted: () => boolean,
@@ -80,8 +80,8 @@ export abstract class PortionsObject extends DurableObject<Env> {
   async #work({ shard, subject, migration }: Charge): Promise<number | undefined | 'failed'> {
     const named = (subject ?? migration)!
     try {
-      return await observed(this.env, alarm(this.about, shard), calls =>
-        this.workOn(shard, named, () => this.#halted, calls),
+      return await runObserved(this.env, alarmWork(this.about, shard), calls =>
+        this.runAlarm(shard, named, () => this.#halted, calls),
       )
     } catch (problem) {
       console.error(
@@ -101,14 +101,14 @@ export class MigrationObject extends PortionsObject {
     return { shard, migration }
   }
 
-  protected async workOn(
+  protected async runAlarm(
     shard: ShardName,
     migration: Uuid,
     isHalted: () => boolean,
     calls: Calls,
   ): Promise<number | undefined> {
-    const { workOn } = await import('../src/servicing/migration/run/run.ts')
-    return await workOn(this.env, shard, migration, isHalted, calls)
+    const { runMigrationAlarm } = await import('../src/servicing/migration/run/run.ts')
+    return await runMigrationAlarm(this.env, shard, migration, isHalted, calls)
   }
 }
 
@@ -119,14 +119,14 @@ export class MigrationObject extends PortionsObject {
 export class ImpactObject extends PortionsObject {
   protected readonly about = 'impact'
 
-  protected async workOn(
+  protected async runAlarm(
     shard: ShardName,
     impact: Uuid,
     isHalted: () => boolean,
     calls: Calls,
   ): Promise<number | undefined> {
-    const { workOn } = await import('../src/servicing/impact/run.ts')
-    return await workOn(this.env, shard, impact, isHalted, calls)
+    const { runImpactAlarm } = await import('../src/servicing/impact/run.ts')
+    return await runImpactAlarm(this.env, shard, impact, isHalted, calls)
   }
 }
 
@@ -138,14 +138,14 @@ export class ReportObject extends PortionsObject {
   protected readonly about = 'report'
   #waiting: (() => void)[] = []
 
-  protected async workOn(
+  protected async runAlarm(
     shard: ShardName,
     report: Uuid,
     isHalted: () => boolean,
     calls: Calls,
   ): Promise<number | undefined> {
-    const { workOn } = await import('../src/reporting/run/run.ts')
-    const waitMs = await workOn(this.env, shard, report, isHalted, calls)
+    const { runReportAlarm } = await import('../src/reporting/run/run.ts')
+    const waitMs = await runReportAlarm(this.env, shard, report, isHalted, calls)
     if (waitMs === undefined) for (const ended of this.#waiting.splice(0)) ended()
     return waitMs
   }

@@ -1,6 +1,6 @@
 // What a call comes to, by how it ended.
 import { TOO_MUCH } from '../src/extension/plugins/quickjs.ts'
-import { tooLong } from '../src/extension/plugins/runner.ts'
+import { timeoutOutcome } from '../src/extension/plugins/runner.ts'
 import type { LaneAnswer } from './lanes.ts'
 
 /** The outcome as JSON; undefined where the call had no turn, or too short a one: it is to be made again. */
@@ -9,7 +9,7 @@ export function outcomeOf(ended: LaneAnswer, mostMs: number): Buffer | undefined
     case 'busy':
       return undefined
     case 'late':
-      return Buffer.from(JSON.stringify(tooLong(mostMs)))
+      return Buffer.from(JSON.stringify(timeoutOutcome(mostMs)))
     case 'died':
       return Buffer.from(TOO_MUCH.text)
     default:

@@ -1,7 +1,7 @@
 // `npm run demo`: takes a motor policy from policyholder to issue in the running service, and compares every figure with
 // examples/motor/worked.json. Environment: BASE_URL; TENANT_HOST (default: the tenant of the first start).
 import { type BinderyClient, BinderyError, createClient } from '../client/index.ts'
-import { tellPremiums, tellPrice } from './demo/prices.ts'
+import { showPremiums, showPrice } from './demo/prices.ts'
 import { type Receiver, startReceiver } from './demo/receiver.ts'
 import { newStory, type Story } from './demo/story.ts'
 import { deployedExample, testUsers, type WorkedPolicy, workedPolicies } from './example.ts'
@@ -88,7 +88,7 @@ async function applyFor(agent: BinderyClient, story: Story, { request }: WorkedP
   return policy.locator
 }
 
-async function tellUnderwriting(
+async function showUnderwriting(
   agent: BinderyClient,
   story: Story,
   locator: string,
@@ -109,10 +109,10 @@ async function issue(
   { expected, ...policy }: WorkedPolicy,
 ): Promise<string> {
   const locator = await applyFor(agent, story, { expected, ...policy })
-  await tellUnderwriting(agent, story, locator, expected)
+  await showUnderwriting(agent, story, locator, expected)
   story.step('The price')
-  tellPremiums(story, await agent.get('/policy/{policyLocator}', of(locator)), expected)
-  tellPrice(story, await agent.get('/policy/{policyLocator}/price', of(locator)), expected)
+  showPremiums(story, await agent.get('/policy/{policyLocator}', of(locator)), expected)
+  showPrice(story, await agent.get('/policy/{policyLocator}/price', of(locator)), expected)
   const issued = await agent.post('/policy/{policyLocator}/issue', of(locator))
   story.step(`Policy ${locator} is issued`)
   story.text('issued', issued.issuedTimestamp === undefined ? 'no' : 'yes', 'yes')
@@ -121,7 +121,7 @@ async function issue(
 
 async function reject(agent: BinderyClient, story: Story, policy: WorkedPolicy): Promise<void> {
   const locator = await applyFor(agent, story, policy)
-  await tellUnderwriting(agent, story, locator, policy.expected)
+  await showUnderwriting(agent, story, locator, policy.expected)
   const refusal = await agent.post('/policy/{policyLocator}/issue', of(locator)).then(
     () => 'issued',
     (error: unknown) => (error instanceof BinderyError ? String(error.status) : String(error)),
@@ -131,7 +131,7 @@ async function reject(agent: BinderyClient, story: Story, policy: WorkedPolicy):
   await agent.post('/policy/{policyLocator}/discard', of(locator))
 }
 
-async function tellEvents(story: Story, receiver: Receiver, locator: string): Promise<void> {
+async function showEvents(story: Story, receiver: Receiver, locator: string): Promise<void> {
   const aboutIt = () =>
     receiver.events.filter(
       ({ type, data }) => type === 'policyholder.create' || JSON.stringify(data).includes(locator),
@@ -157,7 +157,7 @@ async function demonstrate(): Promise<boolean> {
     story.step(`A webhook sends events to ${receiver.url}`)
     const locator = await issue(agent, story, worked(ACCEPTED))
     await reject(agent, story, worked(REJECTED))
-    await tellEvents(story, receiver, locator)
+    await showEvents(story, receiver, locator)
   } finally {
     receiver.close()
   }

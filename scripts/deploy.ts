@@ -197,7 +197,7 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
         await deployWorker(current, gradual)
       },
     },
-    { name: `response from https://${apiHost(chosen)}/ready`, carryOut: () => answers(chosen) },
+    { name: `response from https://${apiHost(chosen)}/ready`, carryOut: () => waitUntilReady(chosen) },
     {
       name: 'check that no tenant has amounts in former minor units',
       carryOut: () =>
@@ -283,7 +283,7 @@ async function isReady(environment: Environment): Promise<boolean> {
 }
 
 /** Waits until the service reports that it is ready. Certificates of a new host take some minutes. */
-async function answers(environment: Environment): Promise<void> {
+async function waitUntilReady(environment: Environment): Promise<void> {
   for (let tries = 0; tries < 60; tries += 1) {
     if (await isReady(environment)) return
     await sleep(5_000)

@@ -30,7 +30,7 @@ export async function keptBuild(
   for (;;) {
     const key = keyNow()
     const folder = join(KEPT_IN, `${name}-${key}`)
-    if (!existsSync(folder)) await makeApart(folder, make, () => keyNow() === key)
+    if (!existsSync(folder)) await buildInTemporaryFolder(folder, make, () => keyNow() === key)
     if (!existsSync(folder)) continue
     utimesSync(folder, new Date(), new Date())
     removeOldest(name)
@@ -59,7 +59,7 @@ export async function writeKept(name: string, make: () => Promise<GeneratedFiles
 }
 
 /** Builds in a temporary folder and then renames it, so that no process sees an incomplete build. */
-async function makeApart(
+async function buildInTemporaryFolder(
   folder: string,
   make: (folder: string) => Promise<void>,
   isStill: () => boolean,

@@ -73,7 +73,7 @@ export function fileAsD1(open: () => DatabaseSync): D1Database {
 }
 
 /** A bucket that is opened at its first call. */
-const askedBucket = (open: () => Promise<R2Bucket>): R2Bucket =>
+const lazyBucket = (open: () => Promise<R2Bucket>): R2Bucket =>
   Object.fromEntries(
     (['head', 'get', 'put', 'delete', 'list'] as const).map(name => [
       name,
@@ -136,7 +136,7 @@ export function openLocalStores(config: string, dataFolder: string): OpenStores 
   }
   const buckets = named.map(([binding]) => [
     binding,
-    askedBucket(async () => (await start()).buckets[binding]!),
+    lazyBucket(async () => (await start()).buckets[binding]!),
   ])
   const vars = sections.find(({ header }) => header === 'vars')?.values ?? {}
   return {

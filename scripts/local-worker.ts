@@ -30,7 +30,7 @@ export type LocalWorker = {
 }
 
 /** Reads the JSON argument of a program that runs the Worker. */
-export const givenWorker = (): LocalWorker => JSON.parse(process.argv[2]!) as LocalWorker
+export const readWorkerArgument = (): LocalWorker => JSON.parse(process.argv[2]!) as LocalWorker
 
 /** Starts the Worker. The process id is also the id of the group. */
 export function spawnLocalWorker(worker: LocalWorker): ChildProcess & { readonly pid: number } {

@@ -32,7 +32,7 @@ async function migrateLocal(): Promise<void> {
   requireStarted(dataFolder)
   const databases = openLocalDatabases(dataFolder)
   try {
-    tellOfControl(await prepareControl(databases.control))
+    reportControl(await prepareControl(databases.control))
     await databases.prepare(await databases.registered(), progressBar(say))
   } finally {
     await databases.close()
@@ -46,7 +46,7 @@ async function migrateAtProvider(environment: Environment, isNeeded: boolean): P
   writeConfig(environment)
   const tool = toolFor(environment)
   const control = remoteTarget(tool, 'CONTROL')
-  tellOfControl(await prepareControl(control))
+  reportControl(await prepareControl(control))
   const { dataFolder } = readSettings(process.env, {})
   await checkFormerUnits(control, () => openStores(dataFolder, environment), { isServed: true })
   await announceMigrations(control, () => servingVersion(tool))
@@ -55,7 +55,7 @@ async function migrateAtProvider(environment: Environment, isNeeded: boolean): P
   else say('the deployed Worker does not migrate databases; the next one will')
 }
 
-function tellOfControl(applied: readonly string[]): void {
+function reportControl(applied: readonly string[]): void {
   if (applied.length > 0) say(`control database: ${applied.join(', ')}`)
 }
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
 import { convertV4MiniflareOptions, Miniflare, type V4ModuleDefinition } from 'miniflare'
-import { givenWorker, LIBRARY_FOLDER } from './local-worker.ts'
+import { LIBRARY_FOLDER, readWorkerArgument } from './local-worker.ts'
 import { readSecrets } from './settings.ts'
 import { type BuiltWorker, builtWorker } from './worker-build.ts'
 
@@ -25,7 +25,7 @@ function modulesOf({ folder, entry }: BuiltWorker): V4ModuleDefinition[] {
   }))
 }
 
-const worker = givenWorker()
+const worker = readWorkerArgument()
 const { inspectorPort } = worker
 /** The secrets next to the configuration. */
 const secrets = readSecrets(dirname(worker.config)) as Record<string, string>

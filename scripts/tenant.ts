@@ -20,7 +20,7 @@ import {
 } from '../src/tenants/service.ts'
 import { claimsOf } from '../src/tenants/store.ts'
 import { acceptUnits, resumeTenant } from '../src/tenants/suspension.ts'
-import { confirmed } from './confirm.ts'
+import { askToConfirm } from './confirm.ts'
 import { openStores, requireStarted } from './databases.ts'
 import {
   apiHost,
@@ -176,7 +176,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   async units(env, name, _, { yes }) {
     await tenantNamed(env, name)
     const what = `If ${name} has amounts from before an upgrade that changed the decimals of its currency, they will be read as a hundredth or less of their value.`
-    if (!yes && !(await confirmed(what, name))) throw new Error('Nothing was changed.')
+    if (!yes && !(await askToConfirm(what, name))) throw new Error('Nothing was changed.')
     const { suspension } = await acceptUnits(env, name)
     say(
       suspension
@@ -187,7 +187,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   async delete(env, name, _, { yes }) {
     const { type, shards } = await tenantNamed(env, name)
     const what = `This deletes the ${type} tenant ${name} with all data in ${shards.length === 1 ? 'its database' : `its ${shards.length} databases`}.`
-    if (!yes && !(await confirmed(what, name))) throw new Error('Nothing was deleted.')
+    if (!yes && !(await askToConfirm(what, name))) throw new Error('Nothing was deleted.')
     await deleteTenant(env, name)
     say(`${name} is deleted; its databases are wiped, and then are free again`)
   },

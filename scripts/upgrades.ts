@@ -36,7 +36,7 @@ export type Serving = () => Promise<string | undefined>
  * before a move of tables for which it is not known to be ready: a move that this checkout adds, or that was added by a release
  * that was not deployed, or not deployed last. Before the first deployment, all are allowed. Throws if this code needs more.
  */
-export async function announceable(
+export async function announceableMigrations(
   control: MigrationTarget,
   migrations: readonly Migration[],
   serving: Serving,
@@ -64,7 +64,7 @@ export async function announceable(
 
 /** Announces the migrations of this checkout to the Worker, and lets it retry databases that failed. */
 export async function announceMigrations(control: MigrationTarget, serving: Serving): Promise<void> {
-  const migrations = await announceable(control, await migrationFiles('tenant'), serving)
+  const migrations = await announceableMigrations(control, await migrationFiles('tenant'), serving)
   await control.execute([
     ...migrations.map(
       ({ name, hash, statements }) =>
@@ -165,7 +165,11 @@ export async function awaitUpgrades(
 /** Migrates these databases now, from this process. Moves that were not announced are left to the Worker. */
 export async function migrateBound(env: Env, bindings: readonly string[]): Promise<void> {
   const control = bindingTarget('CONTROL', env.CONTROL)
-  const migrations = await announceable(control, await migrationFiles('tenant'), async () => undefined)
+  const migrations = await announceableMigrations(
+    control,
+    await migrationFiles('tenant'),
+    async () => undefined,
+  )
   for (const binding of bindings) {
     const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
     if (!client) throw new Error(`${binding} is not bound.`)

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { unstable_startWorker } from 'wrangler'
-import { givenWorker, LIBRARY_FOLDER } from './local-worker.ts'
+import { LIBRARY_FOLDER, readWorkerArgument } from './local-worker.ts'
 import { replaceFile } from './replace-file.ts'
 
-const worker = givenWorker()
+const worker = readWorkerArgument()
 // In the folder of the configuration, so that its relative paths stay valid and secrets are found.
 const config = join(dirname(worker.config), 'wrangler.watched.generated.toml')
 replaceFile(

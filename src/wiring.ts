@@ -29,8 +29,8 @@ const erasureOwner = async (): Promise<TimerOwner> => {
 }
 
 export const TIMER_OWNERS: TimerOwners = {
-  'account.revocation': async () => (await import('./access/revocation.ts')).revocationDue,
-  'account.revocations': async () => (await import('./access/revocation.ts')).revocationsDue,
+  'account.revocation': async () => (await import('./access/revocation.ts')).fireRevocation,
+  'account.revocations': async () => (await import('./access/revocation.ts')).fireRevocations,
   'agent.preview.expiry': async () => (await import('./agents/kept-previews.ts')).removePreview,
   'cancellation.effective': ofPolicy,
   'document.file.gone': async () => (await import('./transactions/documents/job-store.ts')).deleteGoneFile,

@@ -50,7 +50,7 @@ export default {
     const { measureShards, wakeTenants } = await import('./tenants/housekeeping.ts')
     const { upgradeDatabases } = await import('./tenants/upgrades.ts')
     const { wipeReturned } = await import('./tenants/wipe.ts')
-    const { observed } = await import('./platform/observation.ts')
+    const { runObserved } = await import('./platform/observation.ts')
     const at = scheduledTime as Instant
     const tasks = {
       upgradeDatabases,
@@ -63,7 +63,7 @@ export default {
     // A task that fails does not stop the others.
     const problems: unknown[] = []
     for (const [operation, task] of Object.entries(tasks))
-      await observed(env, { at: 'cron', operation }, async calls => void (await task(env, calls))).catch(
+      await runObserved(env, { at: 'cron', operation }, async calls => void (await task(env, calls))).catch(
         problem => problems.push(problem),
       )
     if (problems.length > 0) throw problems[0]

@@ -13,7 +13,7 @@ export const CONFIGURATION_END = '<!-- configuration:end -->'
 const code = (text: string): string => `\`${text}\``
 
 /** A property with everything that its schema says about it. */
-export type Described = {
+export type DescribedProperty = {
   /** From the root of its file, such as `lapse.gracePeriodDays`, `fees[].name`, `plugins.<name>.path`. */
   readonly path: string
   readonly schema: JsonSchema
@@ -21,7 +21,7 @@ export type Described = {
 }
 
 /** Structures with their own sections, by the name of their definition. */
-const SECTIONS: Readonly<Record<string, string>> = {
+const SECTION_LINKS: Readonly<Record<string, string>> = {
   field: '[fields](#fields)',
   document: '[documents](#documents)',
 }
@@ -39,29 +39,29 @@ const definitionName = ({ $ref, allOf }: WithReferences): string | undefined =>
  * Returns the object that a property is, lists or contains by name, and the text between its name and the names of the object's
  * properties.
  */
-function within(schema: JsonSchema): { schema: JsonSchema; step: string } | undefined {
+function innerObject(schema: JsonSchema): { schema: JsonSchema; step: string } | undefined {
   if (schema.properties) return { schema, step: '.' }
   const inner = (found: JsonSchema | undefined, step: string) => {
     if (!found) return undefined
-    const further = within(found)
+    const further = innerObject(found)
     return further && { schema: further.schema, step: step + further.step }
   }
   if (schema.items) return inner(schema.items, '[]')
   if (typeof schema.additionalProperties === 'object') return inner(schema.additionalProperties, '.<name>')
   for (const one of schema.anyOf ?? []) {
-    const found = within(one)
+    const found = innerObject(one)
     if (found) return found
   }
   return undefined
 }
 
 /** Returns all properties of an object and of the objects in it, each before its own properties. */
-export function describedProperties(schema: JsonSchema, prefix = ''): Described[] {
+export function describedProperties(schema: JsonSchema, prefix = ''): DescribedProperty[] {
   return Object.entries(schema.properties ?? {})
     .filter(([name]) => name !== '$schema')
     .flatMap(([name, property]) => {
       const path = prefix + name
-      const held = within(property)
+      const held = innerObject(property)
       return [
         { path, schema: property, isNeeded: schema.required?.includes(name) === true },
         ...(held ? describedProperties(held.schema, path + held.step) : []),
@@ -70,20 +70,20 @@ export function describedProperties(schema: JsonSchema, prefix = ''): Described[
 }
 
 /** Returns the properties of a file, which is an object, a list, or objects by name. */
-export function propertiesOfFile(kind: FileKind): Described[] {
+export function propertiesOfFile(kind: FileKind): DescribedProperty[] {
   const root = schemaOfKind(kind)
   if (root.anyOf) {
     const [first] = root.anyOf.filter(({ properties }) => Object.keys(properties ?? {}).length > 1)
     return describedProperties(first!)
   }
-  const held = within({ ...root, properties: undefined })
-  return root.additionalProperties && held
-    ? describedProperties(held.schema, held.step.slice(1))
+  const innerValue = innerObject({ ...root, properties: undefined })
+  return root.additionalProperties && innerValue
+    ? describedProperties(innerValue.schema, innerValue.step.slice(1))
     : describedProperties(root)
 }
 
 /** Returns the properties of a structure that several files share. */
-export function sharedStructure(name: 'field' | 'document'): Described[] {
+export function sharedStructure(name: 'field' | 'document'): DescribedProperty[] {
   const policy = schemaOfKind(FILE_KINDS.find(({ kind }) => kind === 'policy')!) as WithReferences
   return describedProperties(policy.definitions![name]!)
 }
@@ -110,7 +110,7 @@ function typeWords(schema: JsonSchema): string {
   if (anyOf) return 'text or object'
   if (items) {
     const name = definitionName(items)
-    if (name) return `list of ${SECTIONS[name] ?? '[fields](#fields)'}`
+    if (name) return `list of ${SECTION_LINKS[name] ?? '[fields](#fields)'}`
     return items.enum ? `list of ${typeWords(items)}` : 'list of objects'
   }
   if (typeof additionalProperties === 'object')
@@ -128,7 +128,7 @@ function typeWords(schema: JsonSchema): string {
 const linked = (text: string): string =>
   text.replace(/docs\/([\w-]+)\.md/g, (_, page: string) => `[${page}](${page}.md)`)
 
-function line({ path, schema, isNeeded }: Described): string {
+function propertyLine({ path, schema, isNeeded }: DescribedProperty): string {
   const { description = '', default: standard, examples = [] } = schema
   const facts = [
     typeWords(schema),
@@ -147,7 +147,7 @@ function inline(value: unknown): string {
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
 }
 
-const list = (properties: readonly Described[]): string => properties.map(line).join('\n')
+const list = (properties: readonly DescribedProperty[]): string => properties.map(propertyLine).join('\n')
 
 const WIDTH = 110
 

@@ -48,7 +48,7 @@ async function counted(service: Worker): Promise<Counted> {
 }
 
 /** Waits until nothing happens any more. Returns what happened, without ticks of the clock, which belong to no operation. */
-async function everything(service: Worker): Promise<Counted> {
+async function countUntilQuiet(service: Worker): Promise<Counted> {
   const all: Counted = { lines: [], puts: 0, writes: 0 }
   for (let quietMs = 0; quietMs < QUIET_MS; quietMs += 500) {
     await sleep(500)
@@ -152,9 +152,9 @@ async function countTransactions(service: Worker, side: Side): Promise<CountedTr
     for (const journey of [...JOURNEYS, NEW_IN_TWO]) {
       const [name] = journey
       say(`${name}, with all subsequent work`)
-      await everything(service)
+      await countUntilQuiet(service)
       await travel(side, stock, journey)
-      const counted = await everything(service)
+      const counted = await countUntilQuiet(service)
       if (isCounted) transactions.push(transactionOf(name, counted))
     }
   return transactions
@@ -172,13 +172,13 @@ async function countAtOnce(service: Worker, side: Side): Promise<CountedTransact
     const [name] = journey
     say(`${name}, ${POLICIES_AT_ONCE} at once`)
     await sleep(MINUTE_MS)
-    await everything(service)
+    await countUntilQuiet(service)
     const journeys = Array.from({ length: POLICIES_AT_ONCE }).values()
     const lane = async (): Promise<void> => {
       for (const _ of journeys) await travel(side, emptyStock(), journey)
     }
     await Promise.all(Array.from({ length: LANES }, lane))
-    transactions.push(transactionOf(name, await everything(service), POLICIES_AT_ONCE))
+    transactions.push(transactionOf(name, await countUntilQuiet(service), POLICIES_AT_ONCE))
   }
   return transactions
 }

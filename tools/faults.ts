@@ -83,7 +83,7 @@ function carryOut({ project, file, runs, seed }: Part): Promise<boolean> {
       env,
     })
     const lines: string[] = []
-    let told = 0
+    let reportedRuns = 0
     for (const input of [child.stdout, child.stderr])
       createInterface({ input }).on('line', line => {
         lines.push(line)
@@ -91,22 +91,22 @@ function carryOut({ project, file, runs, seed }: Part): Promise<boolean> {
         if (json === undefined) return
         const one = JSON.parse(json) as Figures
         figures.push(one)
-        told += 1
+        reportedRuns += 1
         console.log(`seed ${one.seed}: ${one.acknowledged} acknowledged, ${one.violations} violations`)
       })
     child.on('close', code => {
       if (code !== 0) console.log(lines.join('\n'))
-      resolve(code === 0 && told === runs)
+      resolve(code === 0 && reportedRuns === runs)
     })
   })
 }
 
 const begun = performance.now()
 const waiting = parts.values()
-let held = true
+let passed = true
 await Promise.all(
   Array.from({ length: Number(values.workers) }, async () => {
-    for (const part of waiting) held = (await carryOut(part)) && held
+    for (const part of waiting) passed = (await carryOut(part)) && passed
   }),
 )
 
@@ -162,6 +162,6 @@ Acknowledged, by kind: ${[...done]
   .join(', ')}.
 `
 
-if (held) writeSection('faults', table)
-console.log(held ? table : 'faults: there were violations; docs/measured.md was not changed')
-process.exit(held ? 0 : 1)
+if (passed) writeSection('faults', table)
+console.log(passed ? table : 'faults: there were violations; docs/measured.md was not changed')
+process.exit(passed ? 0 : 1)

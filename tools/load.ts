@@ -102,7 +102,7 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
     }
     return { from, to: performance.now() }
   }
-  const told = (what: string): void => {
+  const printProgress = (what: string): void => {
     const { deliveries, documents, timers } = databases.backlog()
     say(
       `${what}; ${samples.all.length} responses, ${samples.failures.length} wrong; waiting: ${deliveries} deliveries, ${documents} documents, ${timers} timers`,
@@ -119,12 +119,12 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
   const begunBefore = samples.begun
   const before = await watch(MINUTE_MS)
   const usual = worst
-  told(`a burst of ${BURST_TIMES} times as many requests for ${sizes.burst} s`)
+  printProgress(`a burst of ${BURST_TIMES} times as many requests for ${sizes.burst} s`)
   const perSecond = ((samples.begun - begunBefore) / (before.to - before.from)) * 1_000
   const more = startBurst(ask, tenants, seeds, thinkMs, perSecond * BURST_TIMES, () => samples.begun)
   const burst = await watch(sizes.burst * 1_000)
   await more.stop()
-  told('over')
+  printProgress('over')
   const left = performance.now()
   const awaits = async (enough: (backlog: Backlog) => boolean, since: number): Promise<void> => {
     while (!enough(databases.backlog())) {
@@ -137,12 +137,12 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
   }
   await awaits(backlog => fitsIn(backlog, usual), left)
   const drainedMs = performance.now() - left
-  told('the backlog is no larger than before the burst; another minute of traffic')
+  printProgress('the backlog is no larger than before the burst; another minute of traffic')
   const after = await watch(MINUTE_MS)
   await users.stop()
   await awaits(isDrained, performance.now())
   const heapAfter = await usedMegabytes()
-  told('all users have stopped, and the backlog is empty')
+  printProgress('all users have stopped, and the backlog is empty')
 
   const book = databases.book()
   const received = new Set([...receiver.received.values()].flatMap(locators => [...locators]))

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadRoutes } from '../scripts/routes.ts'
 import { ACCOUNT_TYPES, type AccountType } from '../src/platform/http/account-types.ts'
-import { ALL_PERMISSIONS, holds, type Permission } from '../src/platform/http/permissions.ts'
+import { ALL_PERMISSIONS, type Permission, typeHasPermission } from '../src/platform/http/permissions.ts'
 import type { Access, Route } from '../src/platform/http/route.ts'
 
 const HEADINGS: Record<AccountType, string> = {
@@ -66,7 +66,7 @@ const mark = (access: Access, type: AccountType): string => {
   if (access.kind === 'public') return '✓'
   if (access.kind === 'tenant' && type === 'account.internal') return ''
   if (access.kind === 'administration' && type !== 'account.internal') return ''
-  return !access.permissions || access.permissions.some(name => holds(type, name)) ? '✓' : ''
+  return !access.permissions || access.permissions.some(name => typeHasPermission(type, name)) ? '✓' : ''
 }
 
 const groupOf = ({ access }: Route): string => {
@@ -90,20 +90,20 @@ export function permissionDocument(routes: readonly Route[]): string {
       cell(route.access),
       ...ACCOUNT_TYPES.map(type => mark(route.access, type)),
     ])
-  const asked = new Set<Permission>(
+  const requiredByRoutes = new Set<Permission>(
     routes.flatMap(({ access }) => (access.kind === 'public' ? [] : (access.permissions ?? []))),
   )
-  const held = ALL_PERMISSIONS.map(permission => [
+  const permissionRows = ALL_PERMISSIONS.map(permission => [
     `\`${permission}\``,
-    ...ACCOUNT_TYPES.map(type => (holds(type, permission) ? '✓' : '')),
-    asked.has(permission) ? '' : 'no route requires it yet',
+    ...ACCOUNT_TYPES.map(type => (typeHasPermission(type, permission) ? '✓' : '')),
+    requiredByRoutes.has(permission) ? '' : 'no route requires it yet',
   ])
   return [
     INTRODUCTION,
     '## Routes\n',
     table(['Route', 'Group', 'Permission, any of', ...types], rows),
     '\n## Permissions of the account types\n',
-    table(['Permission', ...types, ''], held),
+    table(['Permission', ...types, ''], permissionRows),
     '',
   ].join('\n')
 }

@@ -67,15 +67,15 @@ const plural = (words: string): string =>
  * The records described so far in a part of the page, with their paths. Records that were already described are named, not
  * repeated.
  */
-type Told = Map<string, string>
+type ShownRecords = Map<string, string>
 
-function lines(node: DataNode, path: string, told: Told, depth = ''): string[] {
+function lines(node: DataNode, path: string, shownRecords: ShownRecords, depth = ''): string[] {
   const inner = node.items ? `${path}${node.type === 'map' ? '[key]' : '[]'}` : path
-  const held = node.items ?? node
-  if (held !== node && held.items) return lines(held, inner, told, depth)
-  return Object.entries(held.members ?? {}).flatMap(([name, member]) => {
+  const element = node.items ?? node
+  if (element !== node && element.items) return lines(element, inner, shownRecords, depth)
+  return Object.entries(element.members ?? {}).flatMap(([name, member]) => {
     const at = `${inner}.${name}`
-    return [line(at, member, told, depth), ...below(member, at, told, depth)]
+    return [line(at, member, shownRecords, depth), ...memberLines(member, at, shownRecords, depth)]
   })
 }
 
@@ -84,7 +84,7 @@ function recordIn(node: DataNode): DataNode | undefined {
   return node.items ? recordIn(node.items) : node.members && node
 }
 
-function below(member: DataNode, at: string, told: Told, depth: string): string[] {
+function memberLines(member: DataNode, at: string, told: ShownRecords, depth: string): string[] {
   const record = recordIn(member)
   if (!record) return []
   const shape = JSON.stringify(record.members)
@@ -93,19 +93,19 @@ function below(member: DataNode, at: string, told: Told, depth: string): string[
   return lines(member, at, told, `${depth}  `)
 }
 
-function line(path: string, node: DataNode, told: Told, depth: string): string {
+function line(path: string, node: DataNode, told: ShownRecords, depth: string): string {
   const { description, isOptional, readers } = node
   const record = recordIn(node)
-  const before = record && told.get(JSON.stringify(record.members))
+  const shownAt = record && told.get(JSON.stringify(record.members))
   const facts = [typeWords(node), ...(isOptional ? ['or nothing'] : [])].join(', ')
   const seen = readersWords(readers)
-  return `${depth}- ${code(path)} (${facts}): ${description}${before ? ` Same properties as ${code(before)}.` : ''}${seen ? ` Only in ${seen}.` : ''}`
+  return `${depth}- ${code(path)} (${facts}): ${description}${shownAt ? ` Same properties as ${code(shownAt)}.` : ''}${seen ? ` Only in ${seen}.` : ''}`
 }
 
 /** Lists every path of `data` in templates, by who sees it. */
 function templateSections(): string[] {
   const { members = {} } = templateTree()
-  const told: Told = new Map()
+  const told: ShownRecords = new Map()
   return Object.entries(members).flatMap(([name, node]) => {
     const path = `data.${name}`
     const seen = readersWords(node.readers)
@@ -120,7 +120,7 @@ function templateSections(): string[] {
 }
 
 function pluginSections(): string[] {
-  const told: Told = new Map()
+  const told: ShownRecords = new Map()
   return PLUGIN_FUNCTIONS.filter(name => name !== 'executeLambda').flatMap(name => {
     const node = PLUGIN_INPUTS[name]()
     return [`### ${name}`, node.description, lines(node, 'data', told).join('\n')]

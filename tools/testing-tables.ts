@@ -13,10 +13,10 @@ function table(head: string[], rows: string[][]): string {
   return [padded(head), row(...widths.map(width => '-'.repeat(width))), ...rows.map(padded)].join('\n')
 }
 
-const stepRows = Object.entries<StepDefinition>(STEPS).map(([name, { does, route, otherwise }]) => [
+const stepRows = Object.entries<StepDefinition>(STEPS).map(([name, { does, route, alternative }]) => [
   `\`${name}\``,
   does,
-  [route, ...(otherwise ? [otherwise.route] : [])].map(one => `\`${one}\``).join(', '),
+  [route, ...(alternative ? [alternative.route] : [])].map(one => `\`${one}\``).join(', '),
 ])
 
 const otherRows = Object.entries(OTHER_STEPS).map(([name, does]) => [`\`${name}\``, does, ''])

@@ -39,7 +39,7 @@ export async function exportBook(
   const { api, signIn } = signedIn('tenant', run.terminal)
   const tenantLocator = signIn.tenantLocator!
   const { day } = dayOf(asked, 'UTC' as TimeZone)
-  const found = await begunIn(out, tenantLocator)
+  const found = await readUnfinishedBook(out, tenantLocator)
   if (found === 'whole')
     throw new Failure(
       EXIT.refused,
@@ -62,7 +62,7 @@ export async function exportBook(
 }
 
 /** Returns undefined if there is no file. Cuts off everything after the last complete page. */
-async function begunIn(file: string, tenantLocator: string): Promise<Begun | 'whole' | undefined> {
+async function readUnfinishedBook(file: string, tenantLocator: string): Promise<Begun | 'whole' | undefined> {
   const stat = statSync(file, { throwIfNoEntry: false })
   if (stat?.isDirectory()) throw usage(`'${file}' is a folder. Name the file to write.`)
   // An empty file was cut off before its first line.

@@ -12,7 +12,7 @@ import { signedIn } from '../sign-ins.ts'
 import { type Run, say, show } from '../terminal.ts'
 
 /** Kinds whose changes are not reported. Each run exports them completely. */
-const UNTOLD: ReadonlySet<Kind> = new Set(['disbursements', 'auxData', 'quickQuotes', 'notes'])
+const KINDS_WITHOUT_CHANGES: ReadonlySet<Kind> = new Set(['disbursements', 'auxData', 'quickQuotes', 'notes'])
 
 /** The file that a line of changes belongs to. */
 const FILE_OF: Readonly<Record<string, Kind>> = {
@@ -60,7 +60,7 @@ export async function exportAll({ out, files: isWithFiles }: ExportOptions, run:
     return got
   }
   const exporting: Exporting = { api, run, out, progress, save, filesOf }
-  if (progress.files) for (const kind of UNTOLD) delete progress.kinds[kind]
+  if (progress.files) for (const kind of KINDS_WITHOUT_CHANGES) delete progress.kinds[kind]
   delete progress.files
   // Changes do not repeat the lines that name files which an earlier run left out.
   if (isWithFiles && !progress.hasFiles) for (const kind of WITH_FILES) delete progress.kinds[kind]
@@ -93,7 +93,7 @@ async function progressOf(path: string, tenantLocator: string, run: Run): Promis
   if (progress.tenantLocator !== tenantLocator)
     throw new Failure(EXIT.refused, `'${path}' belongs to an export of another tenant. Name another folder.`)
   for (const kind of KINDS) {
-    if (await isAsLeft(progress, kind, fileOf(dirname(path), kind))) continue
+    if (await isUnchangedSinceLastRun(progress, kind, fileOf(dirname(path), kind))) continue
     say(run, `${kind}.ndjson has changed since the last run: all ${kind} are exported again\n`)
     delete progress.kinds[kind]
   }
@@ -123,7 +123,11 @@ async function exportUpToDate(exporting: Exporting): Promise<number | undefined>
   }
 }
 
-async function isAsLeft({ kinds, files }: Progress, kind: Kind, file: string): Promise<boolean> {
+async function isUnchangedSinceLastRun(
+  { kinds, files }: Progress,
+  kind: Kind,
+  file: string,
+): Promise<boolean> {
   const begun = kinds[kind]
   if (begun === undefined) return true
   if (!existsSync(file)) return false

@@ -66,7 +66,7 @@ async function withToken(address: string, tenant: string | undefined, { terminal
   const token = (await readSecret('Token', terminal)).trim()
   const holder = holderOf(token)
   if (!holder) throw usage('This is not a token of the service. It was truncated or mistyped.')
-  await assertTaken(connect(address, terminal, async () => token))
+  await assertTokenAccepted(connect(address, terminal, async () => token))
   return { token, ...holder, ...(tenant !== undefined && { tenant }) }
 }
 
@@ -74,7 +74,7 @@ async function withToken(address: string, tenant: string | undefined, { terminal
  * Checks that the service accepts the token. A token has its own permissions: a response that this one is not permitted also
  * proves that the token is valid.
  */
-async function assertTaken(api: BinderyClient): Promise<void> {
+async function assertTokenAccepted(api: BinderyClient): Promise<void> {
   try {
     await api.get('/products')
   } catch (problem) {

@@ -42,7 +42,7 @@ export async function migrate(
   const { locator } = begun
   const path: Named = { tenantLocator, migrationLocator: locator }
   if (file !== undefined) say(run, `${validateOnly ? 'Checking' : 'Migration'} ${locator}\n`)
-  const ended = await followed(begun, path, api, run)
+  const ended = await followToEnd(begun, path, api, run)
   if (!ended) {
     say(
       run,
@@ -68,7 +68,7 @@ function contentOf(file: string): Schemas['AccountMigrationRequest'][] {
 const GOES_ON: ReadonlySet<string> = new Set(['submitted', 'processing'])
 
 /** Returns the migration when it has ended or is paused, or undefined if Ctrl-C came first. */
-export async function followed(
+export async function followToEnd(
   begun: MigrationResponse,
   path: Named,
   api: BinderyClient,

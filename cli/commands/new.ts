@@ -35,11 +35,11 @@ export async function newConfiguration(folder: string, run: Run): Promise<ExitCo
       `${colors.green('created')} ${folder} with the product ${product}`,
       '',
       'Next:',
-      `  npx bindery check ${pasted(folder)}`,
-      `  npx bindery price ${pasted(folder)} --policy ${pasted(join(folder, 'policy.json'))} --explain`,
-      `  npx bindery test ${pasted(folder)}`,
+      `  npx bindery check ${shellQuoted(folder)}`,
+      `  npx bindery price ${shellQuoted(folder)} --policy ${shellQuoted(join(folder, 'policy.json'))} --explain`,
+      `  npx bindery test ${shellQuoted(folder)}`,
       '  npx bindery login http://localhost:8787',
-      `  npx bindery deploy ${pasted(folder)} --tenant ${tenantName(product)}`,
+      `  npx bindery deploy ${shellQuoted(folder)} --tenant ${tenantName(product)}`,
       '',
     ].join('\n'),
   )
@@ -47,7 +47,7 @@ export async function newConfiguration(folder: string, run: Run): Promise<ExitCo
 }
 
 /** Quotes a path for a shell. */
-const pasted = (path: string): string =>
+const shellQuoted = (path: string): string =>
   /^[\w./~:\\-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
 /** Names of products consist of letters, digits and `_`. */

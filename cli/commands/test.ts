@@ -9,13 +9,13 @@ import { checkFolder } from '../offline/check.ts'
 import { worldOf } from '../offline/world.ts'
 import { Coverage } from '../scenario/coverage/coverage.ts'
 import { coverageJson, coverageText } from '../scenario/coverage/report.ts'
-import { isMeant, policyBeside, readScenarioFiles } from '../scenario/files.ts'
+import { policyReaderFor, readScenarioFiles, scenarioFilter } from '../scenario/files.ts'
 import type { ScenarioFile } from '../scenario/format.ts'
 import { failureLine, junitXml } from '../scenario/junit.ts'
 import { countsLine, countsOfRuns, type Ran, ranText } from '../scenario/report.ts'
 import { runScenario, type ScenarioResult } from '../scenario/run.ts'
 import { updatedText } from '../scenario/update.ts'
-import { hearSignals, pause, type Run, say, show } from '../terminal.ts'
+import { pause, type Run, say, show, yieldToSignals } from '../terminal.ts'
 
 export type TestOptions = {
   filter?: string
@@ -94,16 +94,16 @@ async function runAll(
 ): Promise<Ran[]> {
   const plain = worldOf(configuration, root)
   const world = options.watched?.watching(plain) ?? plain
-  const isWanted = isMeant(options.filter)
+  const isWanted = scenarioFilter(options.filter)
   const runs: Ran[] = []
   for (const file of files) {
     if (run.terminal.interrupted.aborted) break
     const results: ScenarioResult[] = []
-    const policyIn = policyBeside(file.file)
+    const policyIn = policyReaderFor(file.file)
     for (const scenario of file.scenarios) {
       if (!isWanted(file.file, scenario)) continue
       results.push(await runScenario(scenario, { ...world, policyIn }))
-      await hearSignals()
+      await yieldToSignals()
       if (run.terminal.interrupted.aborted) break
     }
     const ran: Ran = { file, results }

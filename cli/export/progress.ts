@@ -1,6 +1,6 @@
 // `export.json`: the progress of an export, and the state of its files.
 import { existsSync, readFileSync } from 'node:fs'
-import { isJsonObject, jsonIn } from '../../src/kernel/json.ts'
+import { isJsonObject, tryParseJson } from '../../src/kernel/json.ts'
 import { EXPORT_KINDS, type ExportKind } from '../../src/reporting/export/contract.ts'
 import { usage } from '../exit.ts'
 import type { FileFigures } from './changed.ts'
@@ -31,7 +31,7 @@ export type Progress = {
 /** Returns undefined without the file. Rejects a file that was cut off or changed, or that a later release wrote. */
 export function readProgress(path: string): Progress | undefined {
   if (!existsSync(path)) return undefined
-  const progress = jsonIn(readFileSync(path, 'utf8'))
+  const progress = tryParseJson(readFileSync(path, 'utf8'))
   if (isJsonObject(progress) && isCount(progress.format) && Number(progress.format) > EXPORT_FORMAT)
     throw usage(
       `'${path}' has format ${progress.format}, but this release reads formats up to ${EXPORT_FORMAT}. Use the release that wrote it, or a later one.`,

@@ -37,8 +37,8 @@ function named(schema: JsonSchema & { allOf?: JsonSchema[] }): JsonSchema {
 /** A step may have no body. */
 const orNothing = (schema: JsonSchema): JsonSchema => ({ ...schema, type: ['object', 'null'] })
 
-function bodyOf({ does, body, otherwise }: StepDefinition): JsonSchema {
-  const bodies = [body, otherwise?.body].flatMap(one => (one ? [named(asJson(one))] : []))
+function bodyOf({ does, body, alternative }: StepDefinition): JsonSchema {
+  const bodies = [body, alternative?.body].flatMap(one => (one ? [named(asJson(one))] : []))
   const properties = Object.assign({}, ...bodies.map(one => one.properties ?? {})) as Record<
     string,
     JsonSchema

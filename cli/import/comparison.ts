@@ -1,10 +1,14 @@
 // Compares the imported policies with the exported ones, one by one and in total.
-import { differencesNow, type SumsNow, sumsNow } from '../../src/reporting/export/account/compare.ts'
+import {
+  type CurrentSums,
+  currentDifferences,
+  currentSums,
+} from '../../src/reporting/export/account/compare.ts'
 import { amountText } from '../../src/reporting/export/account/words.ts'
 import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
 import type { Finding, Importing } from './sending.ts'
 
-type Amounts = Readonly<Record<keyof SumsNow, string>> & { readonly policies: number }
+type Amounts = Readonly<Record<keyof CurrentSums, string>> & { readonly policies: number }
 
 /** Totals of the policies of one currency that are carried over: in the export, and in the tenant now. */
 export type ControlTotal = {
@@ -55,7 +59,7 @@ export async function compareAll({
       if (!was || !missed.delete(was.locator)) continue
       counts.compared += 1
       imported.add(record)
-      const differences = differencesNow(was, record)
+      const differences = currentDifferences(was, record)
       if (differences.length > 0) findings.push(findingOf(was, 'differs', differences.join('; ')))
     }
   }
@@ -73,13 +77,13 @@ const findingOf = (
 
 /** By currency, in minor units. */
 class Sums {
-  readonly #byCurrency = new Map<string, { policies: number; sums: SumsNow }>()
+  readonly #byCurrency = new Map<string, { policies: number; sums: CurrentSums }>()
 
   add(record: PolicyRecord): void {
     const known = this.#byCurrency.get(record.currency) ?? { policies: 0, sums: NOTHING }
     this.#byCurrency.set(record.currency, {
       policies: known.policies + 1,
-      sums: mapped((name, minor) => minor + known.sums[name], sumsNow(record)),
+      sums: mapped((name, minor) => minor + known.sums[name], currentSums(record)),
     })
   }
 
@@ -93,15 +97,15 @@ class Sums {
   }
 }
 
-const NOTHING: SumsNow = { price: 0, invoiced: 0, paid: 0, outstanding: 0, planned: 0 }
+const NOTHING: CurrentSums = { price: 0, invoiced: 0, paid: 0, outstanding: 0, planned: 0 }
 
 const mapped = <To>(
-  to: (name: keyof SumsNow, minor: number) => To,
-  sums: SumsNow,
-): Record<keyof SumsNow, To> =>
+  to: (name: keyof CurrentSums, minor: number) => To,
+  sums: CurrentSums,
+): Record<keyof CurrentSums, To> =>
   Object.fromEntries(
-    Object.entries(sums).map(([name, minor]) => [name, to(name as keyof SumsNow, minor)]),
-  ) as Record<keyof SumsNow, To>
+    Object.entries(sums).map(([name, minor]) => [name, to(name as keyof CurrentSums, minor)]),
+  ) as Record<keyof CurrentSums, To>
 
 const controlTotals = (exported: Sums, imported: Sums): ControlTotal[] =>
   exported.currencies.sort().map(currency => {

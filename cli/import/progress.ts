@@ -2,7 +2,7 @@
 // a crash can only cut off the last line, whose step then counts as not done.
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { isJsonObject, jsonIn } from '../../src/kernel/json.ts'
+import { isJsonObject, tryParseJson } from '../../src/kernel/json.ts'
 import { usage } from '../exit.ts'
 
 type Step =
@@ -20,7 +20,7 @@ type Step =
 
 /** Returns undefined for text that is not a step. */
 function readStep(text: string): Step | undefined {
-  const step = jsonIn(text)
+  const step = tryParseJson(text)
   if (!isJsonObject(step)) return undefined
   const [name = ''] = Object.keys(step)
   const isStep = ['running', 'ended', 'account', 'withAuxData'].includes(name)

@@ -1,10 +1,10 @@
 // Sends the accounts of an export to the tenant by migrations, followed by the data that a migration cannot express.
 import type { BinderyClient } from '../../client/index.ts'
-import { type ToldAccount, toldAccount } from '../../src/reporting/export/account/account.ts'
+import { type AccountMigration, migrationOfAccount } from '../../src/reporting/export/account/account.ts'
 import {
   allFailures,
   failureText,
-  followed,
+  followToEnd,
   type MigrationFailuresResponse,
   RUN,
   RUNS,
@@ -39,14 +39,14 @@ export type Importing = {
   readonly counts: { accounts: number; present: number; failed: number; compared: number }
 }
 
-type Sending = { readonly account: SourceAccount; readonly told: ToldAccount; readonly text: string }
+type Sending = { readonly account: SourceAccount; readonly told: AccountMigration; readonly text: string }
 
 /** Returns false if it was interrupted. */
 export async function sendAll(importing: Importing): Promise<boolean> {
   const { source, progress, run, counts, findings, validateOnly } = importing
   // Accounts of an import whose progress was lost are not sent again.
   if (progress.isNew) await adoptEarlier(importing)
-  if (progress.running !== undefined && !(await endOf(importing, progress.running))) return false
+  if (progress.running !== undefined && !(await awaitMigration(importing, progress.running))) return false
   counts.present = progress.present
   let batch: Sending[] = []
   let bytes = 0
@@ -58,7 +58,7 @@ export async function sendAll(importing: Importing): Promise<boolean> {
   }
   for (const account of source.accounts()) {
     if (run.terminal.interrupted.aborted) return false
-    const told = toldAccount(account)
+    const told = migrationOfAccount(account)
     findings.push(...findingsOf(account, told))
     if (progress.accountOf(account.holder.locator) !== undefined) {
       // An interrupted run may not have written the auxiliary data of these.
@@ -106,7 +106,7 @@ async function noteAccounts(
   }
 }
 
-function findingsOf({ holder }: SourceAccount, { policies, left }: ToldAccount): Finding[] {
+function findingsOf({ holder }: SourceAccount, { policies, left }: AccountMigration): Finding[] {
   const policyholder = holder.locator
   return [
     ...policies.map(
@@ -130,7 +130,7 @@ async function sendBatch(importing: Importing, batch: readonly Sending[]): Promi
     body: body as never,
   })
   if (!validateOnly) progress.begin(locator)
-  if (!(await endOf(importing, locator))) return false
+  if (!(await awaitMigration(importing, locator))) return false
   if (validateOnly) return true
   for (const { account } of batch)
     if (progress.accountOf(account.holder.locator) !== undefined) await putAuxData(importing, account)
@@ -141,11 +141,11 @@ async function sendBatch(importing: Importing, batch: readonly Sending[]): Promi
 const PRESENT = / is account [0-9a-f-]{36}\b/
 
 /** Waits for the migration, and records the outcome for its accounts. Returns false if it was interrupted. */
-async function endOf(importing: Importing, migrationLocator: string): Promise<boolean> {
+async function awaitMigration(importing: Importing, migrationLocator: string): Promise<boolean> {
   const { api, run, tenantLocator, progress, counts, findings } = importing
   const path = { tenantLocator, migrationLocator }
   const begun = await api.get(RUN, { params: { path } })
-  const ended = await followed(begun, path, api, run)
+  const ended = await followToEnd(begun, path, api, run)
   if (!ended) return false
   const failures = ended.migrationState === 'finished' ? [] : await allFailures(path, api)
   counts.accounts += ended.accounts.completed

@@ -5,7 +5,7 @@ import type { Neighbour } from '../../src/reference/data-tables/interpolation.ts
 import { rangeRecord } from '../../src/reference/data-tables/interpolation.ts'
 import { layoutOf, type TableLayout } from '../../src/reference/data-tables/layout.ts'
 import { Notes } from '../../src/reference/data-tables/notes.ts'
-import { rangeQuestion, type WantedRange } from '../../src/reference/data-tables/range-question.ts'
+import { parseRangeQuery, type WantedRange } from '../../src/reference/data-tables/range-question.ts'
 import { rowOf, type TableRow } from '../../src/reference/data-tables/reading.ts'
 import type { TableRecord } from '../../src/reference/data-tables/values.ts'
 
@@ -23,7 +23,7 @@ export function givenRange(
 ): TableRecord | undefined {
   const { layout, read } = rangeTable(name, rows, declared)
   const keyTypes = layout.keys.map(at => layout.columns[at]!.type)
-  const { key, exact, bound, operation, operations } = rangeQuestion(name, layout, keyTypes, asked)
+  const { key, exact, bound, operation, operations } = parseRangeQuery(name, layout, keyTypes, asked)
   const own = read.filter(row => row.key === key)
   const neighbour = ({ cells, end }: TableRow): Neighbour => ({ cells, holds: end === null || bound <= end })
   const below = own.filter(({ start }) => start <= bound).sort((a, b) => (a.start < b.start ? 1 : -1))

@@ -78,7 +78,7 @@ export async function draftOffline(
 ) {
   const notes = new Set<string>()
   const context = offlineContext(now, worldOf(configuration).tenant)
-  const ground = groundOf(configuration, asked, now)
+  const ground = newPolicyContext(configuration, asked, now)
   const { product } = ground
   const plugins = offlineSession(context, what =>
     notes.add(`A plugin requested ${what}, which is not available without a service.`),
@@ -151,7 +151,7 @@ export function offlineContext(now = realTime(), locator = newUuid(0)): RequestC
   return { tenant, now } as unknown as RequestContext
 }
 
-function groundOf(
+function newPolicyContext(
   configuration: Configuration,
   { policy, values }: PolicyCase,
   now: RequestContext['now'],

@@ -4,7 +4,12 @@ import { startCell } from '../../runner/cells.ts'
 import { Lanes } from '../../runner/lanes.ts'
 import { outcomeOf } from '../../runner/outcomes.ts'
 import { pluginProgram } from '../../src/extension/plugins/program.ts'
-import { type Missing, type PluginRunner, readOutcome, tooLong } from '../../src/extension/plugins/runner.ts'
+import {
+  type Missing,
+  type PluginRunner,
+  readOutcome,
+  timeoutOutcome,
+} from '../../src/extension/plugins/runner.ts'
 import { sentProgram, tenantOf } from '../../src/extension/plugins/sent-program.ts'
 import {
   type Fetching,
@@ -34,7 +39,7 @@ const runner: PluginRunner = {
       mostMs,
     })
     const text = outcomeOf(ended, mostMs)
-    return text === undefined ? tooLong(mostMs) : readOutcome(text.toString())
+    return text === undefined ? timeoutOutcome(mostMs) : readOutcome(text.toString())
   },
 }
 

@@ -2,17 +2,17 @@
 import { type HtmlNode, readHtml } from '../../packages/pdf/html.ts'
 import { ConversionError } from '../../packages/pdf/page.ts'
 import type { RequestContext } from '../../src/platform/context.ts'
-import { waiting } from '../../src/policy/projection/records.ts'
+import { pendingDocuments } from '../../src/policy/projection/records.ts'
 import type { PolicyDocument } from '../../src/policy/records/transactions.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import type { StaticFiles } from '../../src/product/cache.ts'
 import { documentResources } from '../../src/reference/templates/document-resources.ts'
 import { makeDocument, type Product } from '../../src/servicing/documents/make.ts'
-import type { Made } from '../../src/transactions/documents/kinds.ts'
+import type { DocumentOutcome } from '../../src/transactions/documents/kinds.ts'
 import type { GivenTables } from './given.ts'
 
 /** The outcome of a document, and its text. Undefined for a file that is already a PDF. */
-export type MadeText = { readonly made: Made; readonly text: string | undefined }
+export type MadeText = { readonly made: DocumentOutcome; readonly text: string | undefined }
 
 type Making = {
   readonly context: RequestContext
@@ -41,7 +41,7 @@ export async function waitingTexts(
     },
   }
   const made: MadeText[] = []
-  for (const draft of waiting(loaded.aggregate))
+  for (const draft of pendingDocuments(loaded.aggregate))
     made.push(
       draft.sources ? merged(draft, made, earlier) : madeText(draft, await makeDocument(draft, making)),
     )
@@ -54,7 +54,7 @@ function madeText({ locator, fileName, type }: PolicyDocument, product: Product)
     return { made: { locator, outcome: product.outcome, failure: product.failure }, text: undefined }
   const name = product.type === type ? fileName : `${fileName.replace(/\.html?$/i, '')}.${product.type}`
   const html = decoder.decode(product.bytes)
-  const made: Made = { locator, outcome: 'ready', type: product.type, fileName: name }
+  const made: DocumentOutcome = { locator, outcome: 'ready', type: product.type, fileName: name }
   if (html.startsWith('%PDF')) return { made, text: undefined }
   try {
     return { made, text: textOf(html) }

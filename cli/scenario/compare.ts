@@ -177,8 +177,8 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
         ...(isUnwritten && { isUnwritten }),
       })
   },
-  contains: sayingOf(true, 'the document does not contain it'),
-  lacks: sayingOf(false, 'the document contains it'),
+  contains: textClaim(true, 'the document does not contain it'),
+  lacks: textClaim(false, 'the document contains it'),
   state(expected, { state, failure }, path, into) {
     into.compared += 1
     if (expected !== state)
@@ -187,7 +187,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
 }
 
 /** Checks that the document contains a text, or each of several, or that it does not. */
-function sayingOf(isSaid: boolean, note: string): Claim {
+function textClaim(isSaid: boolean, note: string): Claim {
   return (expected, { text = '' }, path, into) => {
     const says = plain(text)
     for (const [index, piece] of (Array.isArray(expected) ? expected : [expected]).entries()) {

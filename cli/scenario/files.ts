@@ -28,13 +28,13 @@ function textOf(file: string): string {
 }
 
 /** Whether the scenario's name, or that of its file, contains the text, ignoring case. */
-export const isMeant =
+export const scenarioFilter =
   (filter: string | undefined) =>
   (file: string, { name }: Scenario): boolean =>
     filter === undefined || `${file} ${name}`.toLowerCase().includes(filter.toLowerCase())
 
 /** Finds policies relative to the folder of the scenario's own file. In a list, `FILE#2` is the second. */
-export const policyBeside = (file: string) => (name: string) => {
+export const policyReaderFor = (file: string) => (name: string) => {
   const [, path = name, number] = /^(.*?)(?:#(\d+))?$/.exec(name) ?? []
   const cases = readPolicyFile(isAbsolute(path) ? path : join(dirname(file), path))
   const found = cases[number === undefined ? 0 : Number(number) - 1]

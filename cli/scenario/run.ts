@@ -129,7 +129,7 @@ export async function runScenario(scenario: Scenario, world: RunWorld): Promise<
     if (!goesOn) break
     goesOn = await attempt(step.does, { ...step, expectPath: [...step.path, 'expect'] }, async () => {
       await passTime(life!, step, timeZone)
-      return { answer: await carriedOut(life!, step, named) }
+      return { answer: await carryOutStep(life!, step, named) }
     })
   }
   return {
@@ -191,7 +191,7 @@ async function passTime(life: PolicyLife, { at, does, path }: ScenarioStep, zone
 const policyOf = ({ loaded: { aggregate, product } }: PolicyLife) =>
   policyResponse(aggregate, product, { summarizeQuotes: false })
 
-async function carriedOut(
+async function carryOutStep(
   life: PolicyLife,
   step: ScenarioStep,
   named: Map<string, string>,
@@ -206,8 +206,8 @@ async function carriedOut(
   const bodyPath = [...path, does]
   try {
     const record = definition.target && targetOf(life.aggregate, definition.target, of, named)
-    const isOther = definition.otherwise && Object.hasOwn(step.body, definition.otherwise.property)
-    const schema = isOther ? definition.otherwise?.body : definition.body
+    const isOther = definition.alternative && Object.hasOwn(step.body, definition.alternative.property)
+    const schema = isOther ? definition.alternative?.body : definition.body
     if (!schema && Object.keys(step.body).length > 0)
       throw mistake(bodyPath, `A step '${does}' has no properties.`)
     const asked = isOther ? step.body : { ...definition.unlessSaid, ...step.body }

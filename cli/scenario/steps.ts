@@ -56,7 +56,7 @@ export type StepDefinition = {
   readonly route: string
   readonly body?: z.ZodType
   /** Replaces `body` if the step has the property of that name. */
-  readonly otherwise?: { readonly property: string; readonly body: z.ZodType; readonly route: string }
+  readonly alternative?: { readonly property: string; readonly body: z.ZodType; readonly route: string }
   readonly target?: Target
   /** Defaults that the step adds to its body. */
   readonly unlessSaid?: Readonly<Record<string, unknown>>
@@ -207,7 +207,7 @@ export const STEPS = {
     does: 'Cancels the policy and issues the cancellation. With coverageEndTimestamp: in one step and without a type.',
     route: 'POST /policies/{policy}/cancellations',
     body: CancellationCreateRequest,
-    otherwise: {
+    alternative: {
       property: 'coverageEndTimestamp',
       body: PolicyCancellationIssueRequest,
       route: 'POST /policy/{policy}/cancel',

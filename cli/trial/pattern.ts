@@ -1,6 +1,6 @@
 // Generates texts that match a pattern, for the forms used in patterns of fields. Each text is checked by the service's own
 // engine before it is used, so that an unknown form does not produce a wrong value.
-import { parted } from '../../src/product/fields/look-around.ts'
+import { splitLookAround } from '../../src/product/fields/look-around.ts'
 import type { Random } from './random.ts'
 
 /** The maximum number of repetitions if a pattern sets none. */
@@ -9,7 +9,7 @@ const MOST_REPEATED = 4
 /** Returns undefined for a pattern that it cannot read. Whether the text satisfies look-arounds is left to chance. */
 export function textOfPattern(pattern: string, random: Random): string | undefined {
   try {
-    return new PatternText(parted(pattern).plain, random).make()
+    return new PatternText(splitLookAround(pattern).plain, random).make()
   } catch (problem) {
     if (problem instanceof Unreadable) return undefined
     throw problem

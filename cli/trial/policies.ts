@@ -8,7 +8,7 @@ import {
 } from '../../src/product/configuration.ts'
 import type { PolicyCase } from '../offline/policy-file.ts'
 import type { Random } from './random.ts'
-import { type FieldData, type FieldValues, madeFields, type ValueContext } from './values.ts'
+import { type FieldData, type FieldValues, randomFields, type ValueContext } from './values.ts'
 
 export type MadePeril = { name: string } & Partial<FieldData> & Record<string, unknown>
 export type MadeExposure = { exposureName: string; perils: MadePeril[] } & Partial<FieldData> &
@@ -38,7 +38,7 @@ export type Making = {
 
 const MOST_EXPOSURES = 3
 
-export function madeCase(random: Random, { configuration, product, now, base, unmade }: Making): MadeCase {
+export function randomCase(random: Random, { configuration, product, now, base, unmade }: Making): MadeCase {
   const { timeZone: zone, policyholderFields } = configuration
   const kept = (base?.policy ?? {}) as Partial<MadePolicy>
   const start = numberOf(kept.policyStartTimestamp) ?? startOf(now, zone, random)
@@ -50,8 +50,8 @@ export function madeCase(random: Random, { configuration, product, now, base, un
     table: name => tableOf(configuration, product, name),
     unmade,
   }
-  const holder = madeFields(policyholderFields, context, { fieldValues: listsOf(base?.values) })
-  const own = madeFields(product.fields, context, dataOf(kept))
+  const holder = randomFields(policyholderFields, context, { fieldValues: listsOf(base?.values) })
+  const own = randomFields(product.fields, context, dataOf(kept))
   const exposures = kept.exposures?.length
     ? kept.exposures.map(one => keptExposure(one, product, context))
     : madeExposures(product, context)
@@ -112,8 +112,8 @@ function madeExposure(definition: ExposureDefinition, context: ValueContext): Ma
   const perils = chosen.length > 0 ? chosen : [random.pick(definition.perils)]
   return {
     exposureName: definition.name,
-    ...madeFields(definition.fields, context),
-    perils: perils.map(one => ({ name: one.name, ...madeFields(one.fields, context) })),
+    ...randomFields(definition.fields, context),
+    perils: perils.map(one => ({ name: one.name, ...randomFields(one.fields, context) })),
   }
 }
 
@@ -125,10 +125,10 @@ function keptExposure(kept: MadeExposure, product: ProductDefinition, context: V
   const perils = kept.perils?.length
     ? kept.perils.map(peril => {
         const fields = definition.perils.find(one => one.name === peril.name)?.fields ?? []
-        return { ...peril, ...madeFields(fields, context, dataOf(peril)) }
+        return { ...peril, ...randomFields(fields, context, dataOf(peril)) }
       })
     : made.perils
-  return { ...kept, ...madeFields(definition.fields, context, dataOf(kept)), perils }
+  return { ...kept, ...randomFields(definition.fields, context, dataOf(kept)), perils }
 }
 
 const dataOf = ({ fieldValues, fieldGroups }: Partial<FieldData>): FieldData => ({

@@ -8,7 +8,7 @@ import {
   type ProductDefinition,
   tableOf,
 } from '../../src/product/configuration.ts'
-import { hearSignals } from '../terminal.ts'
+import { yieldToSignals } from '../terminal.ts'
 import type { Base, MadeCase, MadeExposure, MadePolicy } from './policies.ts'
 import { type FieldGroup, type FieldValues, simplest } from './values.ts'
 
@@ -36,7 +36,7 @@ export async function smallestCase(
     for (const smaller of smallerCases(smallest, surroundings)) {
       if (tried >= MOST_TRIED || surroundings.interrupted.aborted) return smallest
       tried += 1
-      await hearSignals()
+      await yieldToSignals()
       if (sizeOf(smaller) >= sizeOf(smallest) || !(await shows(smaller))) continue
       smallest = smaller
       isSmaller = true

@@ -4,8 +4,8 @@ import type { Instant } from '../../src/kernel/time.ts'
 import type { Configuration, LookupTable, ProductDefinition } from '../../src/product/configuration.ts'
 import { isLookupTable, tableOf } from '../../src/product/configuration.ts'
 import { type Priced, pricedOffline } from '../offline/price.ts'
-import { hearSignals } from '../terminal.ts'
-import { type Base, type MadeCase, madeCase } from './policies.ts'
+import { yieldToSignals } from '../terminal.ts'
+import { type Base, type MadeCase, randomCase } from './policies.ts'
 import { randomOfCase } from './random.ts'
 import { smallestCase } from './shrink.ts'
 
@@ -82,7 +82,7 @@ export async function tryProduct(
   const notes = new Set<string>()
   let done = 0
   for (; done < count && !interrupted.aborted; done += 1) {
-    const one = madeCase(randomOfCase(seed, done), {
+    const one = randomCase(randomOfCase(seed, done), {
       configuration,
       product,
       now,
@@ -102,7 +102,7 @@ export async function tryProduct(
       else if (found.size < MOST_KINDS) found.set(wrong.key, { wrong, first: one, policies: 1 })
     }
     progress?.(done + 1)
-    await hearSignals()
+    await yieldToSignals()
   }
   const problems: Problem[] = []
   for (const { wrong, first, policies } of found.values()) {

@@ -31,7 +31,7 @@ const TRIES = 30
  * Generates values and groups for the fields that apply: always for mandatory ones, and by chance for optional ones. Keeps
  * `kept`, and generates the missing values around it.
  */
-export function madeFields(
+export function randomFields(
   definitions: readonly FieldDefinition[],
   context: ValueContext,
   kept: Partial<FieldData> = {},
@@ -60,7 +60,7 @@ export function madeFields(
     if (definition.type === 'group') {
       const most = Math.max(1, Math.min(definition.maximumCount ?? MOST_GROUPS, MOST_GROUPS))
       for (let left = definition.repeatable ? groupCount(definition, most, random) : 1; left > 0; left -= 1) {
-        const inside = madeFields(definition.fields ?? [], context, {}, applies())
+        const inside = randomFields(definition.fields ?? [], context, {}, applies())
         fieldGroups.push({ fieldName: definition.name, fieldValues: inside.fieldValues })
       }
       return
@@ -68,7 +68,7 @@ export function madeFields(
     const count = definition.repeatable ? random.whole(1, MOST_VALUES) : 1
     const values = new Set<string>()
     for (let left = count; left > 0; left -= 1) {
-      const value = madeValue(definition, context)
+      const value = randomValue(definition, context)
       if (value !== undefined) values.add(value)
     }
     if (values.size > 0) fieldValues[definition.name] = [...values]
@@ -87,7 +87,7 @@ const groupCount = ({ maximumCount }: FieldDefinition, most: number, random: Ran
     : random.whole(1, most)
 
 /** Returns a value that the service accepts, or undefined if none was found. */
-export function madeValue(definition: FieldDefinition, context: ValueContext): string | undefined {
+export function randomValue(definition: FieldDefinition, context: ValueContext): string | undefined {
   const isTaken = checkOf(definition, context)
   for (let tries = 0; tries < TRIES; tries += 1) {
     const value = proposed(definition, context)

@@ -7,11 +7,11 @@ import { usualStart } from '../knowledge.ts'
 import { facts } from '../parts.ts'
 import type { Policy, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { confirmation, type Deed, doneWith, type Request, useDeed } from './deed.ts'
+import { announceDone, confirmation, type Request, type Submission, useSubmission } from './deed.ts'
 import { Dialog } from './dialog.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput, textInput } from './inputs.ts'
 import { SimpleDeed } from './simple.ts'
-import type { Transacted } from './transactions.ts'
+import type { TransactionProps } from './transactions.ts'
 import { FORMS } from './words.ts'
 
 const path = ({ locator }: Policy, what: string): string => `/policy/${encodeURIComponent(locator)}/${what}`
@@ -19,7 +19,7 @@ const path = ({ locator }: Policy, what: string): string => `/policy/${encodeURI
 type Shown = {
   readonly title: string
   readonly close: () => void
-  readonly deed: Deed
+  readonly deed: Submission
   readonly form: Child
   /** Explains what will happen, from what is filled in. */
   readonly about: Child
@@ -55,7 +55,7 @@ const feeTitle = ({ fees }: ProductDetail, name: string): string =>
 
 const DECIMAL = /^\d+(\.\d+)?$/
 
-export function ChangeFees({ policy, product, close }: Transacted): View {
+export function ChangeFees({ policy, product, close }: TransactionProps): View {
   const currency = policy.grossFeesCurrency
   const standing = policy.fees.filter(({ reversed }) => !reversed)
   const [taken, take] = useState<readonly string[]>([])
@@ -64,7 +64,7 @@ export function ChangeFees({ policy, product, close }: Transacted): View {
   const [from, setFrom] = useState(dayOf(usualStart(policy)))
   const [until, setUntil] = useState(dayOf(policy.effectiveContractEndTimestamp))
   const [description, describe] = useState('')
-  const deed = useDeed(() => doneWith(FORMS.feesChanged))
+  const deed = useSubmission(() => announceDone(FORMS.feesChanged))
   const typed = amount.trim()
   const isComplete = name === '' || DECIMAL.test(typed)
   const fee = {
@@ -129,11 +129,11 @@ export function ChangeFees({ policy, product, close }: Transacted): View {
   })
 }
 
-export function ChangeSchedule({ policy, product, close }: Transacted): View {
+export function ChangeSchedule({ policy, product, close }: TransactionProps): View {
   const others = product.paymentSchedules.filter(({ name }) => name !== policy.paymentScheduleName)
   const now = product.paymentSchedules.find(({ name }) => name === policy.paymentScheduleName)
   const [name, setName] = useState(others[0]?.name ?? '')
-  const deed = useDeed(() => doneWith(FORMS.scheduleChanged))
+  const deed = useSubmission(() => announceDone(FORMS.scheduleChanged))
   return part(AdjustForm, {
     title: DESK.changeSchedule,
     close,

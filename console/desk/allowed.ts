@@ -15,7 +15,7 @@ export const useOuter = (): Scope | undefined => useContext(Outer)
 export const within = (scope: Scope | undefined, ...children: Child[]): View =>
   part(Outer.Provider, { value: scope, children })
 
-export const surrounded = (surroundings: Surroundings, ...children: Child[]): View =>
+export const withSurroundings = (surroundings: Surroundings, ...children: Child[]): View =>
   part(Around.Provider, { value: surroundings, children })
 
 type Rows = Readonly<Record<string, readonly (string | boolean | null)[]>>

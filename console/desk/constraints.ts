@@ -2,7 +2,7 @@
 import type { Values } from '../field-values.ts'
 import { session } from '../session.ts'
 import type { Field } from '../wire.ts'
-import { isThere } from './values.ts'
+import { isApplicable } from './values.ts'
 
 export type Constraint = NonNullable<Field['constraint']>
 export type ScopeKind = NonNullable<Constraint['where'][number]['of']>
@@ -32,7 +32,7 @@ const scopeOfKind = (scope: Scope | undefined, kind: ScopeKind | undefined): Sco
 export function valuesIn(scope: Scope | undefined, name: string): readonly string[] | undefined {
   const field = scope?.fields.find(one => one.name === name)
   if (!scope || !field) return undefined
-  if (!isThere(field, scope.fields, scope.values)) return []
+  if (!isApplicable(field, scope.fields, scope.values)) return []
   return (scope.values[name] ?? []).filter(text => text.trim() !== '')
 }
 

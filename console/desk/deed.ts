@@ -1,6 +1,6 @@
 // A single write: it is carried out once, however often the button is pressed and even if the response is lost.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { type CallOptions, call, keepTyped, Problem, SignedOut } from '../api.ts'
+import { type CallOptions, call, Problem, registerSignInPrompt, SignedOut } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { problemNote } from '../parts.ts'
 import { DESK } from '../words.ts'
@@ -20,7 +20,7 @@ const newKey = (): string =>
 const isUnknown = (failure: unknown): boolean =>
   failure instanceof Problem && (failure.status === 0 || failure.status === 429 || failure.status >= 500)
 
-export type Deed = {
+export type Submission = {
   readonly state: 'ready' | 'sending' | 'lost' | 'refused' | 'done'
   readonly failure: unknown
   readonly faults: Faults
@@ -34,15 +34,15 @@ export type Deed = {
 
 const NO_FAULTS: Faults = new Map()
 
-export function useDeed<Answer>(after: (answer: Answer) => void): Deed {
-  const [{ state, failure }, show] = useState<Pick<Deed, 'state' | 'failure'>>({
+export function useSubmission<Answer>(after: (answer: Answer) => void): Submission {
+  const [{ state, failure }, show] = useState<Pick<Submission, 'state' | 'failure'>>({
     state: 'ready',
     failure: undefined,
   })
   const key = useRef('')
   const isUnderWay = useRef(false)
   const lost = useRef<Request>(undefined)
-  useLayoutEffect(() => keepTyped(signInAgain), [])
+  useLayoutEffect(() => registerSignInPrompt(signInAgain), [])
   return {
     state,
     failure,
@@ -86,7 +86,7 @@ export function useDeed<Answer>(after: (answer: Answer) => void): Deed {
 }
 
 /** The button that carries out the write, and the result. */
-export function confirmation(deed: Deed, text: string, request: Request, isAllowed = true): Child {
+export function confirmation(deed: Submission, text: string, request: Request, isAllowed = true): Child {
   const { state, failure } = deed
   const isSending = state === 'sending' || state === 'done'
   const readyText = state === 'lost' ? DESK.tryAgain : text
@@ -125,7 +125,7 @@ export const lostNote = (failure: unknown): View =>
   )
 
 /** Shows a message on the page and reloads the policy. */
-export function doneWith(text: string): void {
+export function announceDone(text: string): void {
   dispatchEvent(new CustomEvent('bindery:said', { detail: text }))
   dispatchEvent(new Event('bindery:reload'))
 }

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { h, part, type View } from '../element.ts'
 import type { Policy, PolicyDocument } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { confirmation, doneWith, useDeed } from './deed.ts'
+import { announceDone, confirmation, useSubmission } from './deed.ts'
 import { Dialog } from './dialog.ts'
 import { textInput } from './inputs.ts'
 import { fileProblem } from './media.ts'
@@ -15,7 +15,7 @@ const path = ({ locator }: Policy, what: string): string => `/policy/${encodeURI
 export function Upload({ policy, close }: { readonly policy: Policy; readonly close: () => void }): View {
   const [name, setName] = useState('')
   const [file, setFile] = useState<File>()
-  const deed = useDeed(() => doneWith(DESK.uploaded))
+  const deed = useSubmission(() => announceDone(DESK.uploaded))
   const problem =
     file && (fileProblem(file) ?? (/\.(pdf|html?)$/i.test(file.name) ? undefined : FORMS.notADocument))
   const form = new FormData()

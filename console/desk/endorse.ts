@@ -5,13 +5,13 @@ import { holderOf } from '../find.ts'
 import { words } from '../format.ts'
 import { current, historyOf, latestOf, termAt, usualStart } from '../knowledge.ts'
 import { exposureInFull, isOutlined } from '../large-policies.ts'
-import { loaded, unfolding } from '../parts.ts'
+import { collapsible, loadedSection } from '../parts.ts'
 import { usePromise } from '../use-promise.ts'
 import type { Field, Policy, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { surrounded, within } from './allowed.ts'
+import { within, withSurroundings } from './allowed.ts'
 import type { Scope } from './constraints.ts'
-import { confirmation, doneWith, useDeed } from './deed.ts'
+import { announceDone, confirmation, useSubmission } from './deed.ts'
 import { type Added, AddedExposures, addedRequest } from './exposures.ts'
 import { Fields } from './fields.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
@@ -25,7 +25,7 @@ import {
 import { useUploads } from './media.ts'
 import type { Faults } from './places.ts'
 import { differenceTable, usePreview } from './preview.ts'
-import { policyPath, previewed, type Transacted, TransactionForm } from './transactions.ts'
+import { policyPath, previewedRequest, TransactionForm, type TransactionProps } from './transactions.ts'
 import { changes as changesOf, type Filled, filledFrom } from './values.ts'
 import { FORMS } from './words.ts'
 
@@ -39,7 +39,7 @@ type Changes = {
   readonly added: readonly Added[]
 }
 
-export function Endorse({ policy, product, close }: Transacted): View {
+export function Endorse({ policy, product, close }: TransactionProps): View {
   const now = latestOf(policy)
   const policyFields = product.fields as readonly Field[]
   const [name, setName] = useState(product.endorsements[0]?.name ?? '')
@@ -60,8 +60,8 @@ export function Endorse({ policy, product, close }: Transacted): View {
     added: [],
   })
   const previewing = usePreview(policy.locator)
-  const deed = useDeed(() => doneWith(DESK.endorsed))
-  const preparing = useDeed(() => doneWith(DESK.prepared))
+  const deed = useSubmission(() => announceDone(DESK.endorsed))
+  const preparing = useSubmission(() => announceDone(DESK.prepared))
   const uploads = useUploads(mediaOf(policy.modifications))
   const asksReprice = product.endorsements.find(one => one.name === name)?.reprice === 'input'
   /** Exposures of a large policy that the user opened, with their perils. */
@@ -127,7 +127,7 @@ export function Endorse({ policy, product, close }: Transacted): View {
     isHeldUp: uploads.isUploading,
     about: preview => differenceTable(policy, preview.policyWhenIssued, product, at ?? now),
     request: (asked, preview) =>
-      previewed('POST', policyPath(policy, 'endorsements'), { ...asked, state: 'issued' }, preview),
+      previewedRequest('POST', policyPath(policy, 'endorsements'), { ...asked, state: 'issued' }, preview),
     more: asked =>
       confirmation(preparing, DESK.prepare, {
         method: 'POST',
@@ -171,7 +171,7 @@ export function Endorse({ policy, product, close }: Transacted): View {
       ),
     ],
   })
-  return surrounded({ times, jurisdictionField: product.jurisdictionField }, uploads.within(form))
+  return withSurroundings({ times, jurisdictionField: product.jurisdictionField }, uploads.within(form))
 }
 
 /** Builds the request's changes of exposures. `inFull` has the exposures of a large policy that the user opened, by locator. */
@@ -221,13 +221,13 @@ function InsuredPart(shown: InsuredShown): View {
       const { form, faults, change } = shown
       return part(InsuredFields, { insured, form, faults, change })
     }
-    return loaded(FORMS.loadsPerils, async () => {
+    return loadedSection(FORMS.loadsPerils, async () => {
       const [read] = insuredExposures([await exposureInFull(policy, exposure)], product, now)
       if (read) shown.keep(read)
       return null
     })
   }
-  return unfolding(exposure.locator, shown.isOpenAtFirst, [h('span', {}, title)], () => [
+  return collapsible(exposure.locator, shown.isOpenAtFirst, [h('span', {}, title)], () => [
     checkInput(`${DESK.endExposure}: ${title}`, isEnded, shown.end),
     inside(),
   ])

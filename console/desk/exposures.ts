@@ -8,7 +8,7 @@ import { changeForm, Fields } from './fields.ts'
 import { addedPeril, newPeril, type PerilForm } from './peril-form.ts'
 import { ChosenPerils } from './perils.ts'
 import type { Faults } from './places.ts'
-import { type Filled, NOTHING, sent } from './values.ts'
+import { type Filled, NOTHING, newRecordFields } from './values.ts'
 
 export type Added = {
   readonly name: string
@@ -28,7 +28,7 @@ export function addedRequest(product: ProductDetail, { name, filled, perils }: A
   const kind = kindOf(product, name)
   return {
     exposureName: name,
-    ...sent(kind.fields as readonly Field[], filled),
+    ...newRecordFields(kind.fields as readonly Field[], filled),
     perils: kind.perils.flatMap(one => {
       const form = perils[one.name]
       return form ? [addedPeril(one, form)] : []

@@ -2,7 +2,7 @@
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { clockAt, timeOf } from '../calendar.ts'
 import { type Child, h, part, type View } from '../element.ts'
-import { spoken } from '../format.ts'
+import { titleOrWords } from '../format.ts'
 import { zone } from '../session.ts'
 import type { Field } from '../wire.ts'
 import { DESK } from '../words.ts'
@@ -10,7 +10,7 @@ import { useAllowed, useOuter, within } from './allowed.ts'
 import { isAmong, type Scope, type ScopeKind } from './constraints.ts'
 import { type InputShown, MediaInput } from './media.ts'
 import type { Faults } from './places.ts'
-import { type Filled, type Group, isThere } from './values.ts'
+import { type Filled, type Group, isApplicable } from './values.ts'
 import { FORMS } from './words.ts'
 
 type FieldsShown = {
@@ -32,7 +32,7 @@ export function Fields({ fields, filled, change, faults, place, kind }: FieldsSh
     'div',
     { class: 'fields' },
     fields
-      .filter(field => isThere(field, fields, filled.values))
+      .filter(field => isApplicable(field, fields, filled.values))
       .map(field => {
         if (field.type === 'group')
           return part(Groups, {
@@ -141,7 +141,9 @@ function ConstrainedInput({ scope, ...shown }: InputShown & { readonly scope: Sc
     change(list.filter(text => !wrong.includes(text)))
     place.current!.dispatchEvent(new Event('input', { bubbles: true }))
   })
-  const displayNames = new Map(field.choices?.map(one => [one.value, spoken(one.value, one.displayName)]))
+  const displayNames = new Map(
+    field.choices?.map(one => [one.value, titleOrWords(one.value, one.displayName)]),
+  )
   const choices = allowed?.map((value): Choice => ({ value, text: displayNames.get(value) ?? value }))
   const governors = field.constraint!.where.flatMap(({ field: name, of }) => titleIn(scope, name, of))
   return h(
@@ -247,7 +249,7 @@ function FieldInput({
 }
 
 const choicesOf = ({ choices }: Field): readonly Choice[] | undefined =>
-  choices?.map(({ value, displayName }) => ({ value, text: spoken(value, displayName) }))
+  choices?.map(({ value, displayName }) => ({ value, text: titleOrWords(value, displayName) }))
 
 function control(
   field: Field,

@@ -2,7 +2,7 @@
 import { type Child, h, part, type View } from '../element.ts'
 import { words } from '../format.ts'
 import { current, perilSegments, type SpannedPeril } from '../knowledge.ts'
-import { unfolding } from '../parts.ts'
+import { collapsible } from '../parts.ts'
 import type { Exposure, Field, Peril, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { useOuter, within } from './allowed.ts'
@@ -117,7 +117,7 @@ export function InsuredFields({ insured, form, change, faults }: InsuredShown): 
     const { locator } = peril
     const title = perilKind.displayName || words(peril.name)
     const isEnded = form.endedPerils.includes(locator)
-    return unfolding(locator, false, [h('span', {}, title)], () => [
+    return collapsible(locator, false, [h('span', {}, title)], () => [
       checkInput(`${DESK.endExposure}: ${title} (${exposure.displayId})`, isEnded, isOn =>
         change({
           ...form,

@@ -7,7 +7,7 @@ import { problemNote } from '../parts.ts'
 import { usePromise } from '../use-promise.ts'
 import type { Field } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { lostNote, useDeed } from './deed.ts'
+import { lostNote, useSubmission } from './deed.ts'
 import { FORMS } from './words.ts'
 
 /** The service's limit for one file. */
@@ -62,7 +62,7 @@ export function MediaInput({ field, list, change, fault }: InputShown): View {
   // The list at the time when the response arrives.
   const current = useRef(list)
   current.current = list
-  const deed = useDeed<Medium>(({ locator, fileName = locator }) => {
+  const deed = useSubmission<Medium>(({ locator, fileName = locator }) => {
     name(before => ({ ...before, [locator]: fileName }))
     put([...current.current, locator])
     deed.again()

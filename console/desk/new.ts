@@ -6,17 +6,17 @@ import { personName } from '../format.ts'
 import { empty } from '../parts.ts'
 import type { Field, Policy, Policyholder, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { surrounded, within } from './allowed.ts'
+import { within, withSurroundings } from './allowed.ts'
 import type { Scope } from './constraints.ts'
-import { confirmation, useDeed } from './deed.ts'
+import { confirmation, useSubmission } from './deed.ts'
 import { type Added, AddedExposures, addedRequest } from './exposures.ts'
 import { Fields } from './fields.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
 import { useUploads } from './media.ts'
-import { type Filled, NOTHING, sent } from './values.ts'
+import { type Filled, NOTHING, newRecordFields } from './values.ts'
 
 /** Opens the new record and shows a message there. */
-function opened(address: string, text: string): void {
+function openRecord(address: string, text: string): void {
   dispatchEvent(new CustomEvent('bindery:said', { detail: text }))
   location.hash = address
 }
@@ -33,8 +33,8 @@ export async function newHolderView(): Promise<View> {
 function NewHolder({ product }: { readonly product: ProductDetail }): View {
   const fields = product.policyholderFields as readonly Field[]
   const [filled, fill] = useState<Filled>(NOTHING)
-  const deed = useDeed<Policyholder>(({ locator }) =>
-    opened(`#/policyholder/${encodeURIComponent(locator)}`, DESK.policyholderSaved),
+  const deed = useSubmission<Policyholder>(({ locator }) =>
+    openRecord(`#/policyholder/${encodeURIComponent(locator)}`, DESK.policyholderSaved),
   )
   return page(
     DESK.newPolicyholder,
@@ -57,7 +57,7 @@ function NewHolder({ product }: { readonly product: ProductDetail }): View {
     confirmation(deed, DESK.save, {
       method: 'POST',
       path: '/policyholder/create',
-      body: { completed: true, values: sent(fields, filled).fieldValues },
+      body: { completed: true, values: newRecordFields(fields, filled).fieldValues },
     }),
   )
 }
@@ -91,8 +91,8 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
   const [filled, fill] = useState<Filled>(NOTHING)
   const [added, add] = useState<readonly Added[]>([])
   const [isDraft, keepDraft] = useState(false)
-  const deed = useDeed<Policy>(({ locator }) =>
-    opened(`#/policy/${encodeURIComponent(locator)}/quotes`, DESK.quoteSaved),
+  const deed = useSubmission<Policy>(({ locator }) =>
+    openRecord(`#/policy/${encodeURIComponent(locator)}/quotes`, DESK.quoteSaved),
   )
   const { faults } = deed
   const uploads = useUploads()
@@ -140,7 +140,7 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
           ),
         ),
         h('h2', {}, DESK.ofPolicy),
-        surrounded(
+        withSurroundings(
           { times, jurisdictionField: product.jurisdictionField },
           uploads.within(
             within(
@@ -166,7 +166,7 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
           policyStartTimestamp: begin,
           policyEndTimestamp: beginOf(end),
           ...(schedule !== '' && { paymentScheduleName: schedule }),
-          ...sent(fields, filled),
+          ...newRecordFields(fields, filled),
           exposures: added.map(one => addedRequest(product, one)),
           finalize: !isDraft,
         },

@@ -6,7 +6,7 @@ import { moment, words } from '../format.ts'
 import { empty, problemNote } from '../parts.ts'
 import type { Note, NoteList } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { confirmation, useDeed } from './deed.ts'
+import { confirmation, useSubmission } from './deed.ts'
 import { textInput } from './inputs.ts'
 import { FORMS } from './words.ts'
 
@@ -102,7 +102,7 @@ function WriteNote({
   readonly done: (note: Note) => void
 }): View {
   const [text, setText] = useState('')
-  const deed = useDeed<Note>(done)
+  const deed = useSubmission<Note>(done)
   return h(
     'form',
     { novalidate: true, class: 'card', input: deed.forget, submit: event => event.preventDefault() },

@@ -5,14 +5,14 @@ import { h, part, type View } from '../element.ts'
 import { money } from '../format.ts'
 import type { Field, Invoice, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { confirmation, doneWith, useDeed } from './deed.ts'
+import { announceDone, confirmation, useSubmission } from './deed.ts'
 import { Dialog } from './dialog.ts'
 import { Fields } from './fields.ts'
 import { selectInput, textInput } from './inputs.ts'
 import { useUploads } from './media.ts'
 import { negated } from './preview.ts'
 import { SimpleDeed } from './simple.ts'
-import { type Filled, NOTHING, sent } from './values.ts'
+import { type Filled, NOTHING, newRecordFields } from './values.ts'
 
 type PayShown = {
   readonly invoice: Invoice
@@ -30,14 +30,16 @@ export function Pay({ invoice, product, close }: PayShown): View {
   const [filled, fill] = useState<Filled>(NOTHING)
   const [amount, setAmount] = useState('')
   const [source, setSource] = useState('received')
-  const deed = useDeed<Payment>(payment => doneWith(DESK.paid(money(payment.amount, payment.amountCurrency))))
+  const deed = useSubmission<Payment>(payment =>
+    announceDone(DESK.paid(money(payment.amount, payment.amountCurrency))),
+  )
   const uploads = useUploads()
   const isFixed = deed.state === 'sending' || deed.state === 'lost'
   // A refund is typed without its sign.
   const typed = amount.trim().replace(/^-/, '')
   const body = {
     source,
-    ...(source === 'received' && { fieldValues: sent(fields, filled).fieldValues }),
+    ...(source === 'received' && { fieldValues: newRecordFields(fields, filled).fieldValues }),
     ...(typed !== '' && { amount: isRefund ? `-${typed}` : typed }),
   }
   const text = money(isRefund ? negated(open) : open, currency)

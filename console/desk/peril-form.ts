@@ -1,6 +1,6 @@
 // A peril in a form: its fields, limits and deductible, and what requests send of them.
 import type { Field, PerilSegment, ProductDetail } from '../wire.ts'
-import { changes, type Filled, filledFrom, NOTHING, sent } from './values.ts'
+import { changes, type Filled, filledFrom, NOTHING, newRecordFields } from './values.ts'
 
 export type PerilKind = ProductDetail['exposures'][number]['perils'][number]
 
@@ -32,7 +32,7 @@ export const perilForm = (kind: PerilKind, segment: PerilSegment): PerilForm => 
 })
 
 export function addedPeril(kind: PerilKind, { filled, amounts }: PerilForm) {
-  const { fieldValues, fieldGroups } = sent(kind.fields as readonly Field[], filled)
+  const { fieldValues, fieldGroups } = newRecordFields(kind.fields as readonly Field[], filled)
   const given = AMOUNTS.flatMap(([name]) => {
     const text = amounts[name]?.trim() ?? ''
     return text === '' || text === kind.defaults[name] ? [] : [[name, text]]

@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 import { Problem } from '../api.ts'
 import { isNegative, isZero, sum } from '../decimal.ts'
 import { type Child, h, type View } from '../element.ts'
-import { change, day, money, words } from '../format.ts'
+import { day, money, signedMoney, words } from '../format.ts'
 import { previewPolicy } from '../large-policies.ts'
 import { badge, facts, problemNote, table } from '../parts.ts'
 import type { Policy, Preview, ProductDetail } from '../wire.ts'
@@ -96,7 +96,7 @@ function previewView(policy: Policy, preview: Preview): Child {
       DESK.previewTitle,
       [
         { head: DESK.part, cell: ({ name }) => name },
-        { head: DESK.change, amount: true, cell: ({ by }) => change(by, currency) },
+        { head: DESK.change, amount: true, cell: ({ by }) => signedMoney(by, currency) },
         { head: DESK.after, amount: true, cell: ({ to }) => money(to, currency) },
       ],
       [

@@ -1,6 +1,6 @@
 // A write without a form: an explanation and one confirmation.
 import { type Child, part, type View } from '../element.ts'
-import { confirmation, doneWith, type Request, useDeed } from './deed.ts'
+import { announceDone, confirmation, type Request, useSubmission } from './deed.ts'
 import { Dialog } from './dialog.ts'
 
 type Simple = {
@@ -14,7 +14,7 @@ type Simple = {
 }
 
 export function SimpleDeed({ title, about, confirm, request, done, close }: Simple): View {
-  const deed = useDeed(() => doneWith(done))
+  const deed = useSubmission(() => announceDone(done))
   return part(Dialog, {
     title,
     close,

@@ -2,11 +2,11 @@
 import { useState } from 'preact/hooks'
 import { get } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
-import { change, money } from '../format.ts'
-import { facts, loaded } from '../parts.ts'
+import { money, signedMoney } from '../format.ts'
+import { facts, loadedSection } from '../parts.ts'
 import type { Price, Quote } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { confirmation, doneWith, type Request, useDeed } from './deed.ts'
+import { announceDone, confirmation, type Request, useSubmission } from './deed.ts'
 import { Dialog } from './dialog.ts'
 import { type Option, selectInput, textInput } from './inputs.ts'
 import { SimpleDeed } from './simple.ts'
@@ -180,7 +180,7 @@ function Step(shown: StepShown): View {
       isPolicy && h('p', {}, DESK.issueAbout),
       name === 'rescind' && h('p', {}, FORMS.rescindAbout),
       hasPrice &&
-        loaded('the price', () => (kind === 'quote' ? priceOf(locator) : changeOf(pathOf(prepared)))),
+        loadedSection('the price', () => (kind === 'quote' ? priceOf(locator) : changeOf(pathOf(prepared)))),
     ],
   })
 }
@@ -208,8 +208,8 @@ type Change = {
 async function changeOf(at: string): Promise<Child> {
   const price = await get<Change>(`${at}/price`)
   return facts([
-    [DESK.premium, change(price.grossPremiumChange, price.newTotalCurrency)],
-    [DESK.change, h('strong', {}, change(price.totalChange, price.newTotalCurrency))],
+    [DESK.premium, signedMoney(price.grossPremiumChange, price.newTotalCurrency)],
+    [DESK.change, h('strong', {}, signedMoney(price.totalChange, price.newTotalCurrency))],
     [DESK.after, money(price.newTotal, price.newTotalCurrency)],
   ])
 }
@@ -219,7 +219,7 @@ function Decision({ prepared, close }: { readonly prepared: Prepared; readonly c
   const { kind, locator, title } = prepared
   const [decision, decide] = useState('accept')
   const [note, setNote] = useState('')
-  const deed = useDeed(() => doneWith(DESK.doneTo(title, DESK.decided)))
+  const deed = useSubmission(() => announceDone(DESK.doneTo(title, DESK.decided)))
   return part(Dialog, {
     close,
     isBusy: deed.state === 'sending',

@@ -6,12 +6,12 @@ import { words } from '../format.ts'
 import { usualStart } from '../knowledge.ts'
 import type { Cancellation, Policy, Preview, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { confirmation, type Deed, doneWith, type Request, useDeed } from './deed.ts'
+import { announceDone, confirmation, type Request, type Submission, useSubmission } from './deed.ts'
 import { Dialog } from './dialog.ts'
 import { beginOf, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
 import { type Previewing, previewPlace, usePreview } from './preview.ts'
 
-export type Transacted = {
+export type TransactionProps = {
   readonly policy: Policy
   readonly product: ProductDetail
   readonly close: () => void
@@ -23,7 +23,7 @@ type FormShown = {
   readonly close: () => void
   readonly kind: 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
   readonly previewing: Previewing
-  readonly deed: Deed
+  readonly deed: Submission
   /** The request from the current input. */
   readonly body: () => object
   readonly confirm: string
@@ -109,18 +109,18 @@ export const policyPath = ({ locator }: Policy, rest: string): string =>
   `/policies/${encodeURIComponent(locator)}/${rest}`
 
 /** A request that creates and issues the transaction exactly as it was previewed. */
-export const previewed = (
+export const previewedRequest = (
   method: string,
   path: string,
   body: object,
   { previewToken }: Preview,
 ): Request => ({ method, path, body, headers: { 'if-previewed': previewToken } })
 
-export function Renew({ policy, product, close }: Transacted): View {
+export function Renew({ policy, product, close }: TransactionProps): View {
   const [end, setEnd] = useState(aYearAfter(dayOf(policy.effectiveContractEndTimestamp)))
   const [schedule, setSchedule] = useState('')
   const previewing = usePreview(policy.locator)
-  const deed = useDeed(() => doneWith(DESK.renewed))
+  const deed = useSubmission(() => announceDone(DESK.renewed))
   const schedules = product.paymentSchedules.map(({ name, displayName }): Option => [name, displayName])
   return part(TransactionForm, {
     title: DESK.renew,
@@ -135,7 +135,7 @@ export function Renew({ policy, product, close }: Transacted): View {
       ...(schedule !== '' && { newPaymentScheduleName: schedule }),
     }),
     request: (asked, preview) =>
-      previewed('POST', policyPath(policy, 'renewals'), { ...asked, state: 'issued' }, preview),
+      previewedRequest('POST', policyPath(policy, 'renewals'), { ...asked, state: 'issued' }, preview),
     children: [
       dayInput(DESK.until, end, setEnd, {
         fault: previewing.faults.get('renewal.renewalEndTimestamp'),
@@ -145,13 +145,13 @@ export function Renew({ policy, product, close }: Transacted): View {
   })
 }
 
-export function Cancel({ policy, product, close }: Transacted): View {
+export function Cancel({ policy, product, close }: TransactionProps): View {
   const types = product.cancellations.filter(({ name }) => name !== 'lapse')
   const [name, setName] = useState(types[0]?.name ?? '')
   const [category, setCategory] = useState('')
   const [from, setFrom] = useState(dayOf(usualStart(policy)))
   const previewing = usePreview(policy.locator)
-  const deed = useDeed(() => doneWith(DESK.cancelled))
+  const deed = useSubmission(() => announceDone(DESK.cancelled))
   const categories = types.find(one => one.name === name)?.categories ?? []
   const body = {
     effectiveTimestamp: beginOf(from),
@@ -169,7 +169,7 @@ export function Cancel({ policy, product, close }: Transacted): View {
     body: () => body,
     mayInvalidate: true,
     request: (asked, preview) =>
-      previewed('POST', policyPath(policy, 'cancellations'), { ...asked, issue: true }, preview),
+      previewedRequest('POST', policyPath(policy, 'cancellations'), { ...asked, issue: true }, preview),
     children: [
       selectInput(
         DESK.cancellationType,
@@ -197,10 +197,10 @@ export function Reinstate({
   policy,
   cancellation,
   close,
-}: Omit<Transacted, 'product'> & { readonly cancellation: Cancellation }): View {
+}: Omit<TransactionProps, 'product'> & { readonly cancellation: Cancellation }): View {
   const [from, setFrom] = useState('')
   const previewing = usePreview(policy.locator)
-  const deed = useDeed(() => doneWith(DESK.reinstated))
+  const deed = useSubmission(() => announceDone(DESK.reinstated))
   const times = from === '' ? {} : { effectiveTimestamp: beginOf(from) }
   return part(TransactionForm, {
     title: DESK.reinstate,
@@ -212,7 +212,7 @@ export function Reinstate({
     confirm: DESK.issueReinstatement,
     body: () => ({ cancellationLocator: cancellation.locator, ...times }),
     request: (_, preview) =>
-      previewed(
+      previewedRequest(
         'PATCH',
         `/cancellations/${cancellation.locator}/reinstate`,
         { ...times, issue: true },

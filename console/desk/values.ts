@@ -13,34 +13,34 @@ export type Filled = { readonly values: Values; readonly groups: Readonly<Record
 export const NOTHING: Filled = { values: {}, groups: {} }
 
 /** Whether all conditions of a field hold. A field whose conditions do not hold has no value. */
-export function isThere(field: Field, fields: readonly Field[], values: Values): boolean {
+export function isApplicable(field: Field, fields: readonly Field[], values: Values): boolean {
   return field.conditions.every(({ field: name, values: allowed }) => {
     const other = fields.find(one => one.name === name)
-    if (!other || !isThere(other, fields, values)) return false
+    if (!other || !isApplicable(other, fields, values)) return false
     return (values[name] ?? []).some(value => allowed.includes(value))
   })
 }
 
 /** Returns the values that are filled in, of fields whose conditions hold. */
-function given(fields: readonly Field[], values: Values): Record<string, string[]> {
+function filledValues(fields: readonly Field[], values: Values): Record<string, string[]> {
   return Object.fromEntries(
     fields
-      .filter(field => field.type !== 'group' && isThere(field, fields, values))
+      .filter(field => field.type !== 'group' && isApplicable(field, fields, values))
       .map(({ name }) => [name, (values[name] ?? []).filter(text => text.trim() !== '')] as const)
       .filter(([, list]) => list.length > 0),
   )
 }
 
 const groupFields = (fields: readonly Field[], values: Values): readonly Field[] =>
-  fields.filter(field => field.type === 'group' && isThere(field, fields, values))
+  fields.filter(field => field.type === 'group' && isApplicable(field, fields, values))
 
-const added = ({ name, fields = [] }: Field, groups: readonly Group[]) =>
-  groups.map(({ values }) => ({ fieldName: name, fieldValues: given(fields, values) }))
+const groupsToAdd = ({ name, fields = [] }: Field, groups: readonly Group[]) =>
+  groups.map(({ values }) => ({ fieldName: name, fieldValues: filledValues(fields, values) }))
 
 /** Returns what a request sends for a new record. */
-export const sent = (fields: readonly Field[], { values, groups }: Filled) => ({
-  fieldValues: given(fields, values),
-  fieldGroups: groupFields(fields, values).flatMap(field => added(field, groups[field.name] ?? [])),
+export const newRecordFields = (fields: readonly Field[], { values, groups }: Filled) => ({
+  fieldValues: filledValues(fields, values),
+  fieldGroups: groupFields(fields, values).flatMap(field => groupsToAdd(field, groups[field.name] ?? [])),
 })
 
 const isSame = (one: readonly string[] = [], other: readonly string[] = []): boolean =>
@@ -57,14 +57,14 @@ const changedValues = (fields: readonly Field[], before: Values, now: Values): R
 /** Returns what a request sends for an existing record. Empty if nothing changed. */
 export function changes(fields: readonly Field[], before: Filled, now: Filled) {
   const fieldValues = changedValues(fields, before.values, now.values)
-  const addFieldGroups: ReturnType<typeof added> = []
+  const addFieldGroups: ReturnType<typeof groupsToAdd> = []
   const updateFieldGroups: object[] = []
   const removeFieldGroups: string[] = []
   for (const field of fields.filter(({ type }) => type === 'group')) {
     const old = before.groups[field.name] ?? []
     const groups = now.groups[field.name] ?? []
     addFieldGroups.push(
-      ...added(
+      ...groupsToAdd(
         field,
         groups.filter(({ locator }) => locator === undefined),
       ),

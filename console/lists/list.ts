@@ -3,7 +3,7 @@ import { type Child, h, part, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { dayOrMoment, money, words } from '../format.ts'
 import { lazyHolderName } from '../holder-name.ts'
-import { badge, type Column, empty, loaded, table } from '../parts.ts'
+import { badge, type Column, empty, loadedSection, table } from '../parts.ts'
 import { policyColumns } from '../policy-table.ts'
 import { usePromise } from '../use-promise.ts'
 import type { FailedDelivery, MigrationSummary, WorkItem } from '../wire.ts'
@@ -47,7 +47,7 @@ export function workView(name: string, query: URLSearchParams, signal: AbortSign
     h('h1', { tabindex: -1 }, title, ' ', asked && part(Count, { asked })),
     h('p', { class: 'soft' }, about),
     filterForm(choice),
-    loaded('the list', () => content(choice, signal)),
+    loadedSection('the list', () => content(choice, signal)),
   )
 }
 

@@ -1,13 +1,13 @@
 // The overview of work: each list with the number of its records.
 import { type Child, h, part, type View } from '../element.ts'
-import { loaded, section } from '../parts.ts'
+import { loadedSection, section } from '../parts.ts'
 import { usePromise } from '../use-promise.ts'
 import { type Counted, countGroups } from './ask.ts'
 import { type ListName, WORDS, WORK_LISTS } from './words.ts'
 
 /** Shows nothing if the account may not see any list. */
 export const workOverview = (signal: AbortSignal): View =>
-  loaded('the work', async (): Promise<Child> => {
+  loadedSection('the work', async (): Promise<Child> => {
     const groups = await countGroups(signal)
     if (groups.length === 0) return undefined
     return section(

@@ -1,26 +1,26 @@
 // Access other than by password or token: identity providers for people, and access of software agents.
 import { get, getAsRead } from '../api.ts'
-import { type DeedButton, deedButtons } from '../deed-buttons.ts'
+import { type ActionButton, actionButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
-import { empty, facts, loaded, section, table } from '../parts.ts'
+import { empty, facts, loadedSection, section, table } from '../parts.ts'
 import { session } from '../session.ts'
 import type { IdentityProvider, Role } from '../wire.ts'
-import { confirmed, mayAny, type Opened, type Shown, under } from './opened.ts'
+import { backLine, confirmButton, mayAny, type Opened, type Shown } from './opened.ts'
 import { ProviderForm } from './provider-form.ts'
 import { PAGES, PROVIDERS, TENANT, ACCESS as WORDS } from './words.ts'
 
 export const accessPage = ({ held, signal }: Opened): Shown => ({
   title: PAGES.access.title,
   content: [
-    under(undefined),
+    backLine(undefined),
     mayAny(held, 'users.read', 'users.write') &&
       section(
         WORDS.providers,
-        loaded(WORDS.loadsProviders, async () => {
+        loadedSection(WORDS.loadsProviders, async () => {
           const providers = await get<IdentityProvider[]>('/auth/providers', signal)
           return [
-            deedButtons([formButton(PROVIDERS.make, providers)], held),
+            actionButtons([formButton(PROVIDERS.make, providers)], held),
             providers.length === 0 ? empty(WORDS.noProviders) : providerTable(providers, held),
           ]
         }),
@@ -28,7 +28,7 @@ export const accessPage = ({ held, signal }: Opened): Shown => ({
     mayAny(held, 'tenants.read') &&
       section(
         WORDS.agents,
-        loaded(WORDS.loadsAgents, () => agents(held, signal)),
+        loadedSection(WORDS.loadsAgents, () => agents(held, signal)),
       ),
   ],
 })
@@ -48,7 +48,7 @@ const providerTable = (providers: readonly IdentityProvider[], held: ReadonlySet
     providers,
     provider => [
       providerShown(provider),
-      deedButtons([formButton(PROVIDERS.change, providers, provider), removeButton(provider)], held),
+      actionButtons([formButton(PROVIDERS.change, providers, provider), removeButton(provider)], held),
     ],
   )
 
@@ -57,7 +57,7 @@ const formButton = (
   text: string,
   providers: readonly IdentityProvider[],
   provider?: IdentityProvider,
-): DeedButton => ({
+): ActionButton => ({
   text,
   permissions: ['users.write'],
   async open(close) {
@@ -74,8 +74,8 @@ const formButton = (
   },
 })
 
-const removeButton = ({ name, label }: IdentityProvider): DeedButton =>
-  confirmed({
+const removeButton = ({ name, label }: IdentityProvider): ActionButton =>
+  confirmButton({
     text: PROVIDERS.remove,
     permissions: ['users.write'],
     method: 'DELETE',
@@ -122,9 +122,9 @@ async function agents(held: ReadonlySet<string>, signal: AbortSignal): Promise<C
   const { allowed } = await get<{ allowed: boolean }>('/tenant/agentAccess', signal)
   return [
     h('p', {}, allowed ? WORDS.agentsMay : WORDS.agentsMayNot),
-    deedButtons(
+    actionButtons(
       [
-        confirmed({
+        confirmButton({
           text: allowed ? WORDS.keepOut : WORDS.letIn,
           permissions: ['tenants.write'],
           title: allowed ? WORDS.keepOut : WORDS.letIn,

@@ -23,14 +23,14 @@ export function entriesOf(bytes: Uint8Array<ArrayBuffer>): ArchiveEntry[] {
       path,
       text: () => {
         const { end } = entryRange(bytes, entry, path)
-        return unpacked(bytes.subarray(end - entry.compressedBytes, end), entry.method)
+        return unpackText(bytes.subarray(end - entry.compressedBytes, end), entry.method)
       },
     }))
 }
 
 const STORED = 0
 
-async function unpacked(bytes: Uint8Array<ArrayBuffer>, method: number): Promise<string> {
+async function unpackText(bytes: Uint8Array<ArrayBuffer>, method: number): Promise<string> {
   if (method === STORED) return new TextDecoder().decode(bytes)
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
   return await new Response(stream).text()

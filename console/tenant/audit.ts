@@ -8,13 +8,13 @@ import { type Column, facts, table } from '../parts.ts'
 import type { AuditEntry, AuditPage } from '../wire.ts'
 import { msOfDay } from './address.ts'
 import { history } from './history.ts'
-import { type Opened, type Shown, under } from './opened.ts'
+import { backLine, type Opened, type Shown } from './opened.ts'
 import { PAGES, TENANT, AUDIT as WORDS } from './words.ts'
 
 export const auditPage = ({ query, signal }: Opened): Shown => ({
   title: PAGES.audit.title,
   content: [
-    under(undefined),
+    backLine(undefined),
     history({
       path: ['audit'],
       query,

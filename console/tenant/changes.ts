@@ -10,7 +10,7 @@ const TONES = { added: 'ready', removed: 'failed', changed: 'pending' } as const
 const EFFECT_TONES = { breaks: 'failed', binds: 'outstanding' } as const
 
 /** Shows all changes, by product and area. */
-export const changesShown = (
+export const changeSections = (
   { changes, count }: VersionChanges,
   nameOf: (product: string) => string,
 ): Child => [

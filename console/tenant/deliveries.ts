@@ -1,6 +1,6 @@
 // The deliveries of a webhook: each with its attempts, the responses, and a button that sends it again.
 import { get, ownTenant, queryOf } from '../api.ts'
-import { deedButtons } from '../deed-buttons.ts'
+import { actionButtons } from '../deed-buttons.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
 import { input, type Option, select } from '../lists/filters.ts'
@@ -8,7 +8,7 @@ import { badge, type Column, empty, facts, table } from '../parts.ts'
 import type { Delivery, DeliveryList, Webhook } from '../wire.ts'
 import { isoOfDay } from './address.ts'
 import { history } from './history.ts'
-import { confirmed } from './opened.ts'
+import { confirmButton } from './opened.ts'
 import { TENANT, WEBHOOKS as WORDS } from './words.ts'
 
 const STATES: readonly Delivery['state'][] = ['waiting', 'pending', 'sent', 'failed', 'diverted', 'skipped']
@@ -68,7 +68,7 @@ function deliveryShown(webhook: Webhook, delivery: Delivery, held: ReadonlySet<s
       ...(finishedAt === undefined ? [] : [[WORDS.finished, moment(finishedAt)] as const]),
     ]),
     attempts.length === 0 ? empty(WORDS.noAttempt) : attemptTable(delivery),
-    webhook.enabled && !webhook.suspended && deedButtons([again(webhook, delivery)], held),
+    webhook.enabled && !webhook.suspended && actionButtons([again(webhook, delivery)], held),
   )
 }
 
@@ -97,12 +97,12 @@ function again({ locator, name }: Webhook, { eventLocator, eventType, state }: D
     done: WORDS.isSentAgain,
   }
   return state === 'diverted'
-    ? confirmed({
+    ? confirmButton({
         ...said,
         permissions: ['diverted-events.resend'],
         path: `${path}/diverted/${encodeURIComponent(eventLocator)}/resend`,
       })
-    : confirmed({
+    : confirmButton({
         ...said,
         permissions: ['webhooks.write'],
         path: `${path}/redeliver`,

@@ -4,11 +4,11 @@ import { type Child, h, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { moment, words } from '../format.ts'
 import { choiceForm, select } from '../lists/filters.ts'
-import { badge, type Column, empty, facts, loaded, section, table } from '../parts.ts'
+import { badge, type Column, empty, facts, loadedSection, section, table } from '../parts.ts'
 import type { DeploymentEntry, DeploymentLog, DeploymentLogPage, VersionChanges } from '../wire.ts'
 import { addressOf, PAGE_SIZE, pagesOf } from './address.ts'
-import { changesShown } from './changes.ts'
-import { type Opened, type Shown, under } from './opened.ts'
+import { changeSections } from './changes.ts'
+import { backLine, type Opened, type Shown } from './opened.ts'
 import { TENANT, LOG as WORDS, DEPLOYMENTS as WORDS_OF_VERSIONS } from './words.ts'
 
 const LOG = '/deployments/log'
@@ -21,7 +21,7 @@ export const logSection = ({ query, signal, held }: Opened): View => {
     choiceForm([select('refused', WORDS.which, [['true', WORDS.onlyRefused]], refused)], chosen =>
       addressOf(['deployments'], chosen),
     ),
-    loaded(WORDS.loads, async () => {
+    loadedSection(WORDS.loads, async () => {
       const asked = queryOf({ refused, pageSize: PAGE_SIZE, pagingToken: from })
       const { entries, pagingToken } = await get<DeploymentLogPage>(`${LOG}/list?${asked}`, signal)
       if (entries.length === 0 && from === '') return empty(WORDS.none)
@@ -73,7 +73,7 @@ export async function logEntryPage(locator: string, { signal }: Opened): Promise
   return {
     title: [WORDS_OF_VERSIONS.kinds[kind], ' ', outcomeBadge(outcome)],
     content: [
-      under('#/tenant/deployments', WORDS_OF_VERSIONS.all),
+      backLine('#/tenant/deployments', WORDS_OF_VERSIONS.all),
       facts([
         [TENANT.when, moment(entry.timestamp)],
         [TENANT.by, entry.username],
@@ -91,7 +91,7 @@ export async function logEntryPage(locator: string, { signal }: Opened): Promise
       outcome === 'deployed' &&
         section(
           WORDS_OF_VERSIONS.changes,
-          loaded(WORDS_OF_VERSIONS.loadsChanges, () => changed(path, signal)),
+          loadedSection(WORDS_OF_VERSIONS.loadsChanges, () => changed(path, signal)),
         ),
     ],
   }
@@ -101,7 +101,7 @@ async function changed(path: string, signal: AbortSignal): Promise<Child> {
   const [changes, names] = await Promise.all([get<VersionChanges>(`${path}/changes`, signal), displayNames()])
   return Number(changes.count) === 0
     ? empty(WORDS.noChanges)
-    : changesShown(changes, product => names.get(product) ?? words(product))
+    : changeSections(changes, product => names.get(product) ?? words(product))
 }
 
 type Step = DeploymentLog['steps'][number]

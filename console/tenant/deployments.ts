@@ -4,13 +4,13 @@ import { type Child, h, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { moment, words } from '../format.ts'
 import { choiceForm, type Option, select } from '../lists/filters.ts'
-import { badge, empty, loaded, section, table } from '../parts.ts'
+import { badge, empty, loadedSection, section, table } from '../parts.ts'
 import type { DeployedVersion, Deployment, VersionChanges } from '../wire.ts'
 import { addressOf } from './address.ts'
-import { changesShown } from './changes.ts'
+import { changeSections } from './changes.ts'
 import { logEntryPage, logOfVersion, logSection } from './deployment-log.ts'
 import { downloadButton, saveFrom } from './download.ts'
-import { type Opened, type Shown, under } from './opened.ts'
+import { backLine, type Opened, type Shown } from './opened.ts'
 import { LOG, PAGES, TENANT, DEPLOYMENTS as WORDS } from './words.ts'
 
 export const versionsDeployed = (signal: AbortSignal): Promise<DeployedVersion[]> =>
@@ -29,8 +29,8 @@ export const deploymentsPage = (opened: Opened): Shown | Promise<Shown> => {
 const listed = (opened: Opened): Shown => ({
   title: PAGES.deployments.title,
   content: [
-    under(undefined),
-    loaded(WORDS.loads, async () => {
+    backLine(undefined),
+    loadedSection(WORDS.loads, async () => {
       const deployed = await versionsDeployed(opened.signal)
       return deployed.length === 0 ? empty(WORDS.none) : deploymentTable(deployed, opened.held)
     }),
@@ -68,7 +68,7 @@ async function versionPage(version: string, { query, signal, held }: Opened): Pr
   return {
     title: WORDS.versionNamed(version),
     content: [
-      under('#/tenant/deployments', WORDS.all),
+      backLine('#/tenant/deployments', WORDS.all),
       section(
         WORDS.history,
         table<Deployment['tenantAssets'][number]>(
@@ -92,7 +92,7 @@ async function versionPage(version: string, { query, signal, held }: Opened): Pr
       ),
       section(
         LOG.log,
-        loaded(LOG.loads, () => logOfVersion(version, held, signal)),
+        loadedSection(LOG.loads, () => logOfVersion(version, held, signal)),
       ),
       section(
         WORDS.changes,
@@ -100,7 +100,7 @@ async function versionPage(version: string, { query, signal, held }: Opened): Pr
           ? empty(WORDS.first)
           : [
               sinceForm(version, earlier, since),
-              loaded(WORDS.loadsChanges, () => changesOf(path, since, signal)),
+              loadedSection(WORDS.loadsChanges, () => changesOf(path, since, signal)),
             ],
       ),
     ],
@@ -137,7 +137,7 @@ async function changesOf(path: string, since: string, signal: AbortSignal): Prom
             { class: Number(breaks) > 0 ? 'notice bad' : 'notice' },
             `${WORDS.count(Number(count), Number(breaks), Number(binds))}.`,
           ),
-          changesShown(changes, product => names.get(product) ?? words(product)),
+          changeSections(changes, product => names.get(product) ?? words(product)),
         ],
   ]
 }

@@ -1,7 +1,7 @@
 // Files that the browser saves, from the interface or created here. The address of a file is a temporary secret and is never in
 // the page.
 import { useState } from 'preact/hooks'
-import { type Child, h, part, several, type View } from '../element.ts'
+import { type Child, fragment, h, part, type View } from '../element.ts'
 import { problemNote } from '../parts.ts'
 import { TENANT } from './words.ts'
 
@@ -40,7 +40,7 @@ function DownloadButton({ text, begin }: Download): View {
       (problem: unknown) => show({ isBusy: false, failure: problem }),
     )
   }
-  return several(
+  return fragment(
     h(
       'div',
       { class: 'deeds' },

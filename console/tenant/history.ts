@@ -2,7 +2,7 @@
 
 import type { Child, View } from '../element.ts'
 import { choiceForm } from '../lists/filters.ts'
-import { empty, loaded } from '../parts.ts'
+import { empty, loadedSection } from '../parts.ts'
 import { addressOf, chosenOf, PAGE_SIZE, pagesOf, spanInputs, spanOf } from './address.ts'
 
 type Page = {
@@ -46,7 +46,7 @@ export function history<Name extends string>({
   const from = query.get('page') ?? ''
   return [
     choiceForm([...spanInputs(span), ...fields(chosen)], typed => addressOf(path, typed)),
-    loaded(what, async () => {
+    loadedSection(what, async () => {
       const { count, table, next } = await load(
         { ...chosen, order: 'newestFirst', pageSize: PAGE_SIZE, pagingToken: from },
         span,

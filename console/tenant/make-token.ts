@@ -1,6 +1,6 @@
 // Creates a long-lived token. The dialog shows it once and forgets it when it closes. It is not stored anywhere else.
 import { useRef, useState } from 'preact/hooks'
-import { confirmation, doneWith, useDeed } from '../desk/deed.ts'
+import { announceDone, confirmation, useSubmission } from '../desk/deed.ts'
 import { Dialog } from '../desk/dialog.ts'
 import { beginOf, dayInput, dayOf, textInput } from '../desk/inputs.ts'
 import { h, part, type View } from '../element.ts'
@@ -23,15 +23,15 @@ export function MakeToken({ title, path, held, close }: Shown): View {
   const [day, setDay] = useState(() => dayOf(Date.now() + DAYS * DAY_MS))
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set())
   const [token, show] = useState<string>()
-  const deed = useDeed<string>(show)
+  const deed = useSubmission<string>(show)
   if (token !== undefined)
     return part(Dialog, {
       // A separate dialog, so that it takes the focus.
       key: 'made',
       title: WORDS.madeTitle,
       // The reloaded list has the token's entry, but never the token itself.
-      close: () => doneWith(WORDS.made(name)),
-      children: part(ShownOnce, { token, close: () => doneWith(WORDS.made(name)) }),
+      close: () => announceDone(WORDS.made(name)),
+      children: part(ShownOnce, { token, close: () => announceDone(WORDS.made(name)) }),
     })
   const expires = beginOf(day)
   const isReady = name.trim() !== '' && expires !== undefined && chosen.size > 0

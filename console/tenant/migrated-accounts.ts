@@ -2,7 +2,7 @@
 import { get, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
-import { badge, type Column, empty, facts, loaded, table, unfolding } from '../parts.ts'
+import { badge, type Column, collapsible, empty, facts, loadedSection, table } from '../parts.ts'
 import type { MigratedAccount } from '../wire.ts'
 import { PAGE_SIZE, pagesOf } from './address.ts'
 import { TENANT, MIGRATIONS as WORDS } from './words.ts'
@@ -11,8 +11,8 @@ type AccountList = { readonly items: readonly MigratedAccount[]; readonly listCo
 
 /** `path` is the path of the migration. The accounts are requested when opened, or if the address names a page of them. */
 export const accountsOf = (path: string, locator: string, page: string | null, signal: AbortSignal): View =>
-  unfolding('accounts', page !== null, [h('span', { class: 'node-name' }, WORDS.everyAccount)], () =>
-    loaded('the accounts', async (): Promise<Child> => {
+  collapsible('accounts', page !== null, [h('span', { class: 'node-name' }, WORDS.everyAccount)], () =>
+    loadedSection('the accounts', async (): Promise<Child> => {
       const from = page ?? ''
       const asked = queryOf({ offset: from, count: PAGE_SIZE })
       const { items, listCompleted } = await get<AccountList>(`${path}/accounts/list?${asked}`, signal)

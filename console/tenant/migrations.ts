@@ -1,17 +1,17 @@
 // The list of migrations, and a page for each that updates until the migration has ended, with its failures and their reasons.
 import { get, ownTenant, queryOf } from '../api.ts'
-import { deedButtons } from '../deed-buttons.ts'
+import { actionButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
 import { choiceForm, select } from '../lists/filters.ts'
-import { badge, type Column, empty, facts, loaded, problemNote, section, table } from '../parts.ts'
+import { badge, type Column, empty, facts, loadedSection, problemNote, section, table } from '../parts.ts'
 import type { Migration, MigrationFailures, MigrationList, MigrationSummary } from '../wire.ts'
 import { addressOf, chosenOf, PAGE_SIZE, pagesOf } from './address.ts'
 import { downloadButton, save } from './download.ts'
 import { csvOf, type FailureLine, failureLines } from './failure-lines.ts'
 import { accountsOf } from './migrated-accounts.ts'
-import { confirmed, type Opened, type Shown, under } from './opened.ts'
-import { useWatched } from './watched.ts'
+import { backLine, confirmButton, type Opened, type Shown } from './opened.ts'
+import { usePolling } from './watched.ts'
 import { PAGES, TENANT, MIGRATIONS as WORDS } from './words.ts'
 
 export const migrationsPage = (opened: Opened): Shown | Promise<Shown> => {
@@ -38,11 +38,11 @@ function listed({ query, signal, held }: Opened): Shown {
   return {
     title: PAGES.migrations.title,
     content: [
-      under(undefined),
+      backLine(undefined),
       choiceForm([select('open', WORDS.which, [['true', WORDS.open]], chosen.open)], typed =>
         addressOf(['migrations'], typed),
       ),
-      loaded('the migrations', async () => {
+      loadedSection('the migrations', async () => {
         const asked = queryOf({ ...chosen, pageSize: PAGE_SIZE, pagingToken: from })
         const { items, pagingToken } = await get<MigrationList>(`${runs()}/list?${asked}`, signal)
         if (items.length === 0 && from === '' && pagingToken === undefined)
@@ -80,7 +80,7 @@ async function migrationPage(locator: string, { query, signal, held }: Opened): 
   return {
     title: [WORDS.migration, ' ', h('code', {}, migration.locator)],
     content: [
-      under('#/tenant/migrations', WORDS.all),
+      backLine('#/tenant/migrations', WORDS.all),
       part(Progress, { first: migration, path, held, signal }),
       section(WORDS.accounts, accountsOf(path, locator, query.get('page'), signal)),
     ],
@@ -104,7 +104,7 @@ type ProgressShown = {
 }
 
 function Progress({ first, path, held, signal }: ProgressShown): View {
-  const { value: migration, failure } = useWatched(first, () => get<Migration>(path, signal), pauseMs)
+  const { value: migration, failure } = usePolling(first, () => get<Migration>(path, signal), pauseMs)
   const { migrationState, accounts, totalAccounts } = migration
   const ended = Number(accounts.completed) + Number(accounts.failed) + Number(accounts.error)
   const failed = Number(accounts.failed) + Number(accounts.error)
@@ -120,13 +120,13 @@ function Progress({ first, path, held, signal }: ProgressShown): View {
       h('p', {}, WORDS.progressText(ended, Number(totalAccounts))),
       factsOf(migration),
       pauseMs(migration) !== undefined && h('p', { class: 'soft small' }, WORDS.watching),
-      deedButtons(deedsOf(migration, path), held),
+      actionButtons(deedsOf(migration, path), held),
     ),
     section(
       WORDS.failures,
       failed === 0
         ? empty(WORDS.noFailures)
-        : loaded('the failures', () => failuresOf(path, failed, signal), String(failed)),
+        : loadedSection('the failures', () => failuresOf(path, failed, signal), String(failed)),
     ),
   )
 }
@@ -157,7 +157,7 @@ function deedsOf({ migrationState: state }: Migration, path: string) {
   const common = { permissions: ['migration.write'], method: 'PATCH' }
   if (state === 'submitted' || state === 'processing')
     return [
-      confirmed({
+      confirmButton({
         ...common,
         path: `${path}/pause`,
         text: WORDS.pause,
@@ -168,7 +168,7 @@ function deedsOf({ migrationState: state }: Migration, path: string) {
     ]
   if (state === 'paused')
     return [
-      confirmed({
+      confirmButton({
         ...common,
         path: `${path}/resume`,
         text: WORDS.resume,
@@ -179,7 +179,7 @@ function deedsOf({ migrationState: state }: Migration, path: string) {
     ]
   if (state !== 'error') return []
   return [
-    confirmed({
+    confirmButton({
       ...common,
       path: `${path}/recover`,
       text: WORDS.recover,

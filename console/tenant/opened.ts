@@ -1,5 +1,5 @@
 // The input of a page of the tenant, and what the page shows.
-import type { DeedButton } from '../deed-buttons.ts'
+import type { ActionButton } from '../deed-buttons.ts'
 import { SimpleDeed } from '../desk/simple.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { TENANT } from './words.ts'
@@ -30,7 +30,7 @@ type Confirmed = {
 }
 
 /** A button that explains the effect, asks for confirmation, and then sends the request. */
-export const confirmed = ({
+export const confirmButton = ({
   text,
   permissions,
   title,
@@ -39,7 +39,7 @@ export const confirmed = ({
   path,
   body,
   done,
-}: Confirmed): DeedButton => ({
+}: Confirmed): ActionButton => ({
   text,
   permissions,
   open: async close =>
@@ -62,5 +62,5 @@ export const reloadButton = (): View =>
   )
 
 /** A link back and the reload button. */
-export const under = (href: string | undefined, text = '', ...more: Child[]): View =>
+export const backLine = (href: string | undefined, text = '', ...more: Child[]): View =>
   h('p', { class: 'under' }, href !== undefined && h('a', { href }, text), ...more, reloadButton())

@@ -9,13 +9,13 @@ import { policyLink } from '../policy-table.ts'
 import type { PluginCall, PluginLogPage } from '../wire.ts'
 import { msOfDay } from './address.ts'
 import { history } from './history.ts'
-import { type Opened, type Shown, under } from './opened.ts'
+import { backLine, type Opened, type Shown } from './opened.ts'
 import { PAGES, TENANT, PLUGINS as WORDS } from './words.ts'
 
 export const pluginsPage = ({ query, signal }: Opened): Shown => ({
   title: PAGES.plugins.title,
   content: [
-    under(undefined),
+    backLine(undefined),
     history({
       path: ['plugins'],
       query,

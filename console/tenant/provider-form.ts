@@ -1,7 +1,7 @@
 // The form that adds or changes an identity provider: how people sign in with it, and which claims give which roles.
 import { useState } from 'preact/hooks'
 import type { AsRead } from '../api.ts'
-import { confirmation, doneWith, useDeed } from '../desk/deed.ts'
+import { announceDone, confirmation, useSubmission } from '../desk/deed.ts'
 import { Dialog } from '../desk/dialog.ts'
 import { checkInput, textInput } from '../desk/inputs.ts'
 import { h, part, type View } from '../element.ts'
@@ -38,7 +38,7 @@ export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
   const [removesSecret, removeSecret] = useState(false)
   const [replacesPasswords, replacePasswords] = useState(provider?.replacesPasswords ?? false)
   const [mappings, map] = useState<readonly Mapping[]>(provider?.mappings ?? [NO_MAPPING])
-  const deed = useDeed(() => doneWith(provider ? WORDS.isChanged(name) : WORDS.isMade(name.trim())))
+  const deed = useSubmission(() => announceDone(provider ? WORDS.isChanged(name) : WORDS.isMade(name.trim())))
   const isBusy = deed.state === 'sending' || deed.state === 'lost'
   const isTaken = provider === undefined && taken.includes(name.trim())
 

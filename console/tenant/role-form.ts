@@ -1,7 +1,7 @@
 // Forms that create or change a role, and that give roles to an account.
 import { useState } from 'preact/hooks'
 import type { AsRead } from '../api.ts'
-import { confirmation, doneWith, useDeed } from '../desk/deed.ts'
+import { announceDone, confirmation, useSubmission } from '../desk/deed.ts'
 import { Dialog } from '../desk/dialog.ts'
 import { checkInput, textInput } from '../desk/inputs.ts'
 import { h, part, type View } from '../element.ts'
@@ -23,7 +23,7 @@ export function RoleForm({ asRead, held, close }: RoleShown): View {
   const [name, setName] = useState(role?.name ?? '')
   const [title, setTitle] = useState(role?.title ?? '')
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set(role?.permissions ?? []))
-  const deed = useDeed(() => doneWith(role ? WORDS.isChanged(name) : WORDS.isMade(name)))
+  const deed = useSubmission(() => announceDone(role ? WORDS.isChanged(name) : WORDS.isMade(name)))
   const isReady = name.trim() !== '' && chosen.size > 0
   const content = { ...(title.trim() !== '' && { title: title.trim() }), permissions: [...chosen] }
   return part(Dialog, {
@@ -81,7 +81,7 @@ type GivenShown = {
 export function GiveRoles({ account, roles, close }: GivenShown): View {
   const { id, username, roles: before } = account
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set(before))
-  const deed = useDeed(() => doneWith(WORDS.given(username)))
+  const deed = useSubmission(() => announceDone(WORDS.given(username)))
   const turn = (name: string, isOn: boolean): void => {
     deed.forget()
     choose(new Set(isOn ? [...chosen, name] : [...chosen].filter(one => one !== name)))

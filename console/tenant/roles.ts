@@ -1,10 +1,10 @@
 // Roles with their permissions. Roles of the interface are created, changed and deleted here.
 import { get, getAsRead } from '../api.ts'
-import { type DeedButton, deedButtons } from '../deed-buttons.ts'
+import { type ActionButton, actionButtons } from '../deed-buttons.ts'
 import { h, part, type View } from '../element.ts'
-import { type Column, loaded, section, table } from '../parts.ts'
+import { type Column, loadedSection, section, table } from '../parts.ts'
 import type { Role, User } from '../wire.ts'
-import { confirmed, type Opened, type Shown, under } from './opened.ts'
+import { backLine, confirmButton, type Opened, type Shown } from './opened.ts'
 import { permissionList, roleName, typeName } from './permission-list.ts'
 import { GiveRoles, RoleForm } from './role-form.ts'
 import { PAGES, TENANT, ROLES as WORDS } from './words.ts'
@@ -14,10 +14,10 @@ const WRITE = ['roles.write'] as const
 export const rolesPage = ({ signal, held }: Opened): Shown => ({
   title: PAGES.roles.title,
   content: [
-    under(undefined),
+    backLine(undefined),
     h('p', { class: 'soft' }, WORDS.about),
-    deedButtons([formButton(WORDS.make, held)], held),
-    loaded('the roles', async () => {
+    actionButtons([formButton(WORDS.make, held)], held),
+    loadedSection('the roles', async () => {
       const roles = await get<Role[]>('/auth/roles', signal)
       return section(
         PAGES.roles.title,
@@ -43,10 +43,10 @@ const roleShown = (role: Role, held: ReadonlySet<string>): View =>
     {},
     permissionList(role.permissions),
     role.source === 'interface' &&
-      deedButtons(
+      actionButtons(
         [
           formButton(WORDS.change, held, role),
-          confirmed({
+          confirmButton({
             text: WORDS.remove,
             permissions: WRITE,
             method: 'DELETE',
@@ -61,7 +61,7 @@ const roleShown = (role: Role, held: ReadonlySet<string>): View =>
   )
 
 /** Reads the role when the form opens, because others may have changed it since the page was loaded. */
-const formButton = (text: string, held: ReadonlySet<string>, role?: Role): DeedButton => ({
+const formButton = (text: string, held: ReadonlySet<string>, role?: Role): ActionButton => ({
   text,
   permissions: WRITE,
   async open(close) {
@@ -71,7 +71,7 @@ const formButton = (text: string, held: ReadonlySet<string>, role?: Role): DeedB
 })
 
 /** For an account whose roles come from no other source. */
-export const giveButton = ({ id, username, roles }: User): DeedButton => ({
+export const giveButton = ({ id, username, roles }: User): ActionButton => ({
   text: WORDS.give,
   permissions: ['users.write'],
   async open(close) {

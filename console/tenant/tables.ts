@@ -4,13 +4,13 @@ import { type Child, h, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { words } from '../format.ts'
 import { choiceForm, type Option, select } from '../lists/filters.ts'
-import { type Column, empty, loaded, section, table } from '../parts.ts'
+import { type Column, empty, loadedSection, section, table } from '../parts.ts'
 import type { Deployment, VersionChanges } from '../wire.ts'
 import { addressOf, chosenOf } from './address.ts'
 import { type ArchiveEntry, entriesOf, isTable, productOf, rowsOf, tableName } from './archive.ts'
 import { changeTable } from './changes.ts'
 import { versionsDeployed, versionsOf } from './deployments.ts'
-import { mayAny, type Opened, type Shown, under } from './opened.ts'
+import { backLine, mayAny, type Opened, type Shown } from './opened.ts'
 import { differencePage, uploadsSection } from './uploaded-tables.ts'
 import { DEPLOYMENTS, PAGES, TABLES as WORDS } from './words.ts'
 
@@ -25,11 +25,11 @@ export const tablesPage = (opened: Opened): Shown | Promise<Shown> => {
 const listed = ({ query, signal, held }: Opened): Shown => ({
   title: PAGES.tables.title,
   content: [
-    under(undefined),
+    backLine(undefined),
     mayAny(held, 'deployments.download') &&
       section(
         WORDS.ofConfiguration,
-        loaded('the tables of the configuration', () => ofConfiguration(query, signal)),
+        loadedSection('the tables of the configuration', () => ofConfiguration(query, signal)),
       ),
     mayAny(held, 'resources.list') && section(WORDS.uploaded, uploadsSection(held, signal)),
   ],
@@ -61,7 +61,7 @@ async function ofConfiguration(query: URLSearchParams, signal: AbortSignal): Pro
   return [
     versionForm(versions, version, chosen.since),
     chosen.since !== '' &&
-      loaded(
+      loadedSection(
         'the differences',
         () => differences(version, chosen.since, names, signal),
         version + chosen.since,
@@ -127,7 +127,7 @@ const MOST_ROWS = 500
 
 async function rowsPage({ query, signal, held }: Opened): Promise<Shown> {
   const { version, path } = chosenOf(query, ['version', 'path'])
-  const back = under(addressOf(['tables'], { version }), WORDS.all)
+  const back = backLine(addressOf(['tables'], { version }), WORDS.all)
   const entry = held.has('deployments.download')
     ? (await archiveOf(version || 'latest', signal)).find(one => one.path === path && isTable(one))
     : undefined

@@ -1,14 +1,14 @@
 // A dialog that sends a test event to a webhook and shows the result of the attempt.
 import { useState } from 'preact/hooks'
-import type { DeedButton } from '../deed-buttons.ts'
-import { confirmation, useDeed } from '../desk/deed.ts'
+import type { ActionButton } from '../deed-buttons.ts'
+import { confirmation, useSubmission } from '../desk/deed.ts'
 import { Dialog } from '../desk/dialog.ts'
 import { h, part, type View } from '../element.ts'
 import type { TestDelivery } from '../wire.ts'
 import { WEBHOOKS as WORDS } from './words.ts'
 
 /** `path` is the path of the webhook. */
-export const testButton = (path: string, name: string, permissions: readonly string[]): DeedButton => ({
+export const testButton = (path: string, name: string, permissions: readonly string[]): ActionButton => ({
   text: WORDS.test,
   permissions,
   open: async close => part(TestEvent, { path, name, close }),
@@ -18,7 +18,7 @@ type Shown = { readonly path: string; readonly name: string; readonly close: () 
 
 function TestEvent({ path, name, close }: Shown): View {
   const [made, show] = useState<TestDelivery>()
-  const deed = useDeed<TestDelivery>(show)
+  const deed = useSubmission<TestDelivery>(show)
   return part(Dialog, {
     title: WORDS.testTitle(name),
     close,

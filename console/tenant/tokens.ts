@@ -1,12 +1,12 @@
 // Long-lived tokens: their permissions, creating one, and revoking one.
 import { get } from '../api.ts'
-import { type DeedButton, deedButtons } from '../deed-buttons.ts'
+import { type ActionButton, actionButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment } from '../format.ts'
-import { type Column, empty, loaded, table } from '../parts.ts'
+import { type Column, empty, loadedSection, table } from '../parts.ts'
 import type { LongLivedToken } from '../wire.ts'
 import { MakeToken } from './make-token.ts'
-import { confirmed, type Opened, type Shown, under } from './opened.ts'
+import { backLine, confirmButton, type Opened, type Shown } from './opened.ts'
 import { permissionList } from './permission-list.ts'
 import { PAGES, USERS, TOKENS as WORDS } from './words.ts'
 
@@ -17,9 +17,9 @@ export function tokensPage({ signal, held }: Opened): Shown {
   return {
     title: PAGES.tokens.title,
     content: [
-      under(undefined),
-      loaded('the tokens', () => tokensOf(USERS.tokens, OWN, held, signal)),
-      deedButtons([makeButton(WORDS.make, OWN, ['users.write', 'users.token'], held)], held),
+      backLine(undefined),
+      loadedSection('the tokens', () => tokensOf(USERS.tokens, OWN, held, signal)),
+      actionButtons([makeButton(WORDS.make, OWN, ['users.write', 'users.token'], held)], held),
     ],
   }
 }
@@ -29,7 +29,7 @@ export const makeButton = (
   path: string,
   permissions: readonly string[],
   held: ReadonlySet<string>,
-): DeedButton => ({
+): ActionButton => ({
   text: WORDS.make,
   permissions,
   open: async close => part(MakeToken, { title, path, held, close }),
@@ -59,10 +59,10 @@ const tokenShown = (
   path: string,
   { name, permissions = [] }: LongLivedToken,
   held: ReadonlySet<string>,
-): View => h('div', {}, permissionList(permissions), deedButtons([revokeButton(path, name)], held))
+): View => h('div', {}, permissionList(permissions), actionButtons([revokeButton(path, name)], held))
 
-const revokeButton = (path: string, name: string): DeedButton =>
-  confirmed({
+const revokeButton = (path: string, name: string): ActionButton =>
+  confirmButton({
     text: WORDS.revoke,
     permissions: ['users.write', 'users.custom'],
     title: WORDS.revokeTitle(name),

@@ -4,11 +4,11 @@ import { file, get, ownTenant, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
 import { choiceForm, input } from '../lists/filters.ts'
-import { badge, type Column, empty, facts, loaded, table } from '../parts.ts'
+import { badge, type Column, empty, facts, loadedSection, table } from '../parts.ts'
 import type { Resource, ResourceList, TableDifference } from '../wire.ts'
 import { addressOf, chosenOf, PAGE_SIZE, pagesOf } from './address.ts'
 import { downloadButton, save } from './download.ts'
-import { type Opened, type Shown, under } from './opened.ts'
+import { backLine, type Opened, type Shown } from './opened.ts'
 import { DEPLOYMENTS, TABLES as WORDS } from './words.ts'
 
 /** For each kind of table, the path segment of its files and the permission to read them. */
@@ -26,7 +26,7 @@ const MOST_LISTED = 200
 const resources = (): string => `/resource/${ownTenant()}`
 
 export const uploadsSection = (held: ReadonlySet<string>, signal: AbortSignal): View =>
-  loaded('the uploaded tables', async () => {
+  loadedSection('the uploaded tables', async () => {
     const lists = await Promise.all(
       (Object.keys(KINDS) as Kind[]).map(kind =>
         get<ResourceList>(`${resources()}/resources/type/${kind}/list?count=${MOST_LISTED}`, signal),
@@ -84,7 +84,7 @@ export function differencePage(name: string, { query, signal }: Opened): Shown {
   return {
     title: WORDS.compareTitle(name),
     content: [
-      under('#/tenant/tables', WORDS.all),
+      backLine('#/tenant/tables', WORDS.all),
       h('p', { class: 'soft' }, WORDS.compareAbout),
       choiceForm(
         [
@@ -95,7 +95,7 @@ export function differencePage(name: string, { query, signal }: Opened): Shown {
       ),
       from !== '' &&
         to !== '' &&
-        loaded('the differences', () => differences(name, { from, to }, page, signal)),
+        loadedSection('the differences', () => differences(name, { from, to }, page, signal)),
     ],
   }
 }

@@ -1,14 +1,14 @@
 // Users with their permissions, and the actions on each.
 import { get, queryOf } from '../api.ts'
-import { type DeedButton, deedButtons } from '../deed-buttons.ts'
+import { type ActionButton, actionButtons } from '../deed-buttons.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment } from '../format.ts'
 import { choiceForm, input, type Option, select } from '../lists/filters.ts'
-import { badge, type Column, empty, facts, loaded, table } from '../parts.ts'
+import { badge, type Column, empty, facts, loadedSection, table } from '../parts.ts'
 import { session } from '../session.ts'
 import type { User, UserList } from '../wire.ts'
 import { addressOf, chosenOf, PAGE_SIZE, pagesOf } from './address.ts'
-import { confirmed, mayAny, type Opened, type Shown, under } from './opened.ts'
+import { backLine, confirmButton, mayAny, type Opened, type Shown } from './opened.ts'
 import { permissionList, typeName } from './permission-list.ts'
 import { giveButton } from './roles.ts'
 import { makeButton, tokensOf } from './tokens.ts'
@@ -30,10 +30,10 @@ export function usersPage({ query, signal, held }: Opened): Shown {
   return {
     title: PAGES.users.title,
     content: [
-      under(undefined),
+      backLine(undefined),
       filters(chosen),
       h('h2', { class: 'hidden' }, WORDS.users),
-      loaded('the users', () => page(chosen, query.get('page') ?? '', held, signal)),
+      loadedSection('the users', () => page(chosen, query.get('page') ?? '', held, signal)),
     ],
   }
 }
@@ -125,9 +125,9 @@ function userShown(user: User, held: ReadonlySet<string>, signal: AbortSignal): 
     permissionList(permissions),
     mayAny(held, 'users.read', 'users.custom') && [
       h('h3', { class: 'minor' }, WORDS.tokens),
-      loaded('the tokens', () => tokensOf(`${WORDS.tokens}: ${username}`, path, held, signal)),
+      loadedSection('the tokens', () => tokensOf(`${WORDS.tokens}: ${username}`, path, held, signal)),
     ],
-    deedButtons(
+    actionButtons(
       [
         ...(service ? [makeButton(TOKENS.makeFor(username), path, ['users.custom'], held)] : []),
         ...(username === session()?.username ? [] : deedsOf(user)),
@@ -137,7 +137,7 @@ function userShown(user: User, held: ReadonlySet<string>, signal: AbortSignal): 
   )
 }
 
-function deedsOf(user: User): DeedButton[] {
+function deedsOf(user: User): ActionButton[] {
   const { id, username, locked, disabled, identityProvider } = user
   const account = `/account/v1/accounts/${encodeURIComponent(id)}`
   return [
@@ -145,7 +145,7 @@ function deedsOf(user: User): DeedButton[] {
     ...(identityProvider === undefined ? [giveButton(user)] : []),
     ...(locked
       ? [
-          confirmed({
+          confirmButton({
             text: WORDS.unlock,
             permissions: ['users.write'],
             title: WORDS.unlockTitle(username),
@@ -158,7 +158,7 @@ function deedsOf(user: User): DeedButton[] {
         ]
       : []),
     disabled
-      ? confirmed({
+      ? confirmButton({
           text: WORDS.enable,
           permissions: ['users.write'],
           title: WORDS.enableTitle(username),
@@ -167,7 +167,7 @@ function deedsOf(user: User): DeedButton[] {
           path: `${account}/enable`,
           done: WORDS.isEnabled(username),
         })
-      : confirmed({
+      : confirmButton({
           text: WORDS.disable,
           permissions: ['users.write', 'users.custom'],
           title: WORDS.disableTitle(username),
@@ -176,7 +176,7 @@ function deedsOf(user: User): DeedButton[] {
           path: `${account}/disable`,
           done: WORDS.isDisabled(username),
         }),
-    confirmed({
+    confirmButton({
       text: WORDS.revoke,
       permissions: ['users.write', 'users.custom', 'users.revoke'],
       title: WORDS.revokeTitle(username),

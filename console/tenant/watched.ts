@@ -19,7 +19,7 @@ const isLasting = (failure: unknown): boolean =>
  * `pauseMs` returns the time until the next request, or undefined once the value no longer changes. Hidden pages send no
  * requests.
  */
-export function useWatched<Value>(
+export function usePolling<Value>(
   first: Value,
   ask: () => Promise<Value>,
   pauseMs: (value: Value) => number | undefined,

@@ -1,13 +1,13 @@
 // Webhooks: their addresses, their states, and the delivery of each event.
 import { get, ownTenant } from '../api.ts'
-import { deedButtons } from '../deed-buttons.ts'
+import { actionButtons } from '../deed-buttons.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment } from '../format.ts'
-import { badge, empty, facts, loaded, section, table } from '../parts.ts'
+import { badge, empty, facts, loadedSection, section, table } from '../parts.ts'
 import type { Webhook, WebhookList } from '../wire.ts'
 import { addressOf } from './address.ts'
 import { deliveriesSection } from './deliveries.ts'
-import { confirmed, type Opened, type Shown, under } from './opened.ts'
+import { backLine, confirmButton, type Opened, type Shown } from './opened.ts'
 import { testButton } from './test-event.ts'
 import { PAGES, TENANT, WEBHOOKS as WORDS } from './words.ts'
 
@@ -28,8 +28,8 @@ function stateOf({ enabled, suspended }: Webhook): View {
 const listed = ({ signal, held }: Opened): Shown => ({
   title: PAGES.webhooks.title,
   content: [
-    under(undefined),
-    loaded('the webhooks', async () => {
+    backLine(undefined),
+    loadedSection('the webhooks', async () => {
       const { items } = await get<WebhookList>(
         `/event/${ownTenant()}/webhooks/list?extended=true&count=1000`,
         signal,
@@ -60,9 +60,9 @@ async function webhookPage(locator: string, { query, signal, held }: Opened): Pr
   return {
     title: [webhook.name, ' ', stateOf(webhook)],
     content: [
-      under('#/tenant/webhooks', WORDS.all),
+      backLine('#/tenant/webhooks', WORDS.all),
       h('div', { class: 'section' }, factsOf(webhook)),
-      deedButtons(deedsOf(webhook), held),
+      actionButtons(deedsOf(webhook), held),
       section(WORDS.deliveries, deliveriesSection(webhook, query, held, signal)),
     ],
   }
@@ -97,7 +97,7 @@ function deedsOf({ locator, name, enabled, suspended }: Webhook) {
   return [
     ...(suspended
       ? [
-          confirmed({
+          confirmButton({
             ...patch,
             path: `${path}/unsuspend`,
             text: WORDS.unsuspend,
@@ -105,7 +105,7 @@ function deedsOf({ locator, name, enabled, suspended }: Webhook) {
             about: WORDS.unsuspendAbout,
             done: WORDS.isUnsuspended(name),
           }),
-          confirmed({
+          confirmButton({
             ...patch,
             path: `${path}/unsuspend?replay=true`,
             text: WORDS.replay,
@@ -116,7 +116,7 @@ function deedsOf({ locator, name, enabled, suspended }: Webhook) {
         ]
       : []),
     enabled
-      ? confirmed({
+      ? confirmButton({
           ...patch,
           path,
           body: { enabled: false },
@@ -125,7 +125,7 @@ function deedsOf({ locator, name, enabled, suspended }: Webhook) {
           about: WORDS.pauseAbout,
           done: WORDS.isPaused(name),
         })
-      : confirmed({
+      : confirmButton({
           ...patch,
           path,
           body: { enabled: true },

@@ -1,15 +1,15 @@
 // The actions on a policy, by its state and the permissions of the signed-in user.
 import { get } from '../api.ts'
-import { type DeedButton, deedButtons } from '../deed-buttons.ts'
+import { type ActionButton, actionButtons } from '../deed-buttons.ts'
 import { type Child, part } from '../element.ts'
 import { desk, productOf } from '../open-desk.ts'
 import type { Cancellation, Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
 
 export const policyActions = (policy: Policy, held: ReadonlySet<string>): Child =>
-  deedButtons(deedsOf(policy), held, DESK.actions)
+  actionButtons(deedsOf(policy), held, DESK.actions)
 
-function deedsOf(policy: Policy): readonly DeedButton[] {
+function deedsOf(policy: Policy): readonly ActionButton[] {
   const isIssued = policy.modifications.some(one => one.issuedTimestamp !== undefined)
   if (!isIssued)
     return isDiscarded(policy)
@@ -31,15 +31,15 @@ const simple = (
   name: 'Discard' | 'Withdraw',
   text: string,
   permissions: readonly string[],
-): DeedButton => ({
+): ActionButton => ({
   text,
   permissions,
   open: async close => part((await desk())[name], { policy, close }),
 })
 
-const changes = (policy: Policy): readonly DeedButton[] => {
+const changes = (policy: Policy): readonly ActionButton[] => {
   const form =
-    (name: 'Endorse' | 'Renew' | 'Cancel' | 'ChangeFees' | 'ChangeSchedule'): DeedButton['open'] =>
+    (name: 'Endorse' | 'Renew' | 'Cancel' | 'ChangeFees' | 'ChangeSchedule'): ActionButton['open'] =>
     async close => {
       const [forms, product] = await Promise.all([desk(), productOf(policy)])
       return part(forms[name], { policy, product, close })
@@ -54,7 +54,7 @@ const changes = (policy: Policy): readonly DeedButton[] => {
   ]
 }
 
-const reinstate = (policy: Policy): DeedButton => ({
+const reinstate = (policy: Policy): ActionButton => ({
   text: DESK.reinstate,
   permissions: ['reinstatements.write'],
   open: async close => {

@@ -1,13 +1,13 @@
 // Invoices, planned invoices, payments, credits and grace periods.
 import { get } from '../api.ts'
 import { isNegative, sum } from '../decimal.ts'
-import { type DeedButton, deedButtons } from '../deed-buttons.ts'
+import { type ActionButton, actionButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { permissions } from '../find.ts'
-import { change, day, dayOrMoment, moment, money, span, words } from '../format.ts'
+import { day, dayOrMoment, moment, money, signedMoney, span, words } from '../format.ts'
 import { desk, productOf } from '../open-desk.ts'
 import { movementOf, outcomeOf } from '../outcomes.ts'
-import { badge, empty, facts, loaded, section, table } from '../parts.ts'
+import { badge, empty, facts, loadedSection, section, table } from '../parts.ts'
 import type { Billing, Credits, GracePeriod, Invoice, Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { documentTable } from './documents.ts'
@@ -19,11 +19,11 @@ export function billingView(policy: Policy, known: Known, signal: AbortSignal): 
   return h(
     'div',
     {},
-    loaded(VIEW.loads.gracePeriods, async () => {
+    loadedSection(VIEW.loads.gracePeriods, async () => {
       if (!(await permissions()).has('lapses.read')) return undefined
       return gracePeriods(await get<GracePeriod[]>(`${path}/gracePeriods`, signal), policy)
     }),
-    loaded(VIEW.loads.invoices, async () => {
+    loadedSection(VIEW.loads.invoices, async () => {
       const billing = await get<Billing>(`${path}/checkInvoices`, signal)
       return [
         section(VIEW.invoices, invoices(billing, policy, known)),
@@ -32,7 +32,7 @@ export function billingView(policy: Policy, known: Known, signal: AbortSignal): 
     }),
     section(
       VIEW.creditOfThePolicyholder,
-      loaded(VIEW.loads.credits, async () =>
+      loadedSection(VIEW.loads.credits, async () =>
         creditView(
           await get<Credits>(
             `/policyholder/${encodeURIComponent(policy.policyholderLocator)}/credits`,
@@ -103,7 +103,7 @@ function invoices({ invoices: all }: Billing, policy: Policy, known: Known): Vie
 const isReversible = ({ reversedTimestamp, source }: Invoice['payments'][number]): boolean =>
   reversedTimestamp === undefined && source !== 'offset'
 
-const payButton = (invoice: Invoice, policy: Policy): DeedButton => ({
+const payButton = (invoice: Invoice, policy: Policy): ActionButton => ({
   text: isNegative(invoice.outstandingAmount ?? invoice.totalDue) ? DESK.payOut : DESK.takePayment,
   permissions: ['invoices.pay'],
   open: async close => {
@@ -112,14 +112,14 @@ const payButton = (invoice: Invoice, policy: Policy): DeedButton => ({
   },
 })
 
-const reverseButton = (payment: Invoice['payments'][number]): DeedButton => ({
+const reverseButton = (payment: Invoice['payments'][number]): ActionButton => ({
   text: DESK.reverse,
   permissions: ['payments.reverse'],
   open: async close => part((await desk()).Reverse, { payment, close }),
 })
 
 const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Child => [
-  one.settlementStatus === 'outstanding' && deedButtons([payButton(one, policy)], held),
+  one.settlementStatus === 'outstanding' && actionButtons([payButton(one, policy)], held),
   h('h3', { class: 'minor' }, VIEW.payments),
   one.payments.length === 0
     ? empty(
@@ -146,7 +146,7 @@ const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Ch
                 {
                   head: DESK.actions,
                   cell: (payment: Invoice['payments'][number]) =>
-                    isReversible(payment) && deedButtons([reverseButton(payment)], held),
+                    isReversible(payment) && actionButtons([reverseButton(payment)], held),
                 },
               ]
             : []),
@@ -234,7 +234,7 @@ const creditView = ({ balances, movements }: Credits): Child =>
               head: VIEW.what,
               cell: one => [words(one.type), one.reversedTimestamp && [' ', badge('reversed')]],
             },
-            { head: VIEW.amount, amount: true, cell: one => change(one.amount, one.amountCurrency) },
+            { head: VIEW.amount, amount: true, cell: one => signedMoney(one.amount, one.amountCurrency) },
           ],
           movements,
         ),

@@ -6,7 +6,7 @@ import { type Fields, fieldTitle } from '../field-values.ts'
 import { dayOrMoment, money, msOf, span, words } from '../format.ts'
 import { current, isKnown, latestOf, perilSegments, type SpannedPeril } from '../knowledge.ts'
 import { exposureInFull, isOutlined } from '../large-policies.ts'
-import { badge, empty, facts, fieldValues, loaded, section, table, unfolding } from '../parts.ts'
+import { badge, collapsible, empty, facts, fieldValues, loadedSection, section, table } from '../parts.ts'
 import type { Exposure, Peril, Policy } from '../wire.ts'
 import type { Known } from './known.ts'
 import { VIEW } from './words.ts'
@@ -93,7 +93,7 @@ function groups(
 }
 
 const exposureNode = (policy: Policy, exposure: Exposure, named: Named, now: number): View =>
-  unfolding(
+  collapsible(
     exposure.locator,
     policy.exposures.length <= MOST_OPEN,
     [
@@ -102,7 +102,7 @@ const exposureNode = (policy: Policy, exposure: Exposure, named: Named, now: num
     ],
     () =>
       isOutlined(exposure)
-        ? loaded(VIEW.loads.perils, async () =>
+        ? loadedSection(VIEW.loads.perils, async () =>
             exposureContent(await exposureInFull(policy, exposure), named, now),
           )
         : exposureContent(exposure, named, now),

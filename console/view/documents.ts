@@ -1,5 +1,5 @@
 // Documents, with links to their files.
-import { type DeedButton, deedButtons } from '../deed-buttons.ts'
+import { type ActionButton, actionButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, transaction } from '../format.ts'
 import { desk } from '../open-desk.ts'
@@ -51,7 +51,7 @@ export const documentTable = (
     documents,
   )
 
-const uploadButton = (policy: Policy): DeedButton => ({
+const uploadButton = (policy: Policy): ActionButton => ({
   text: DESK.upload,
   permissions: ['policies.write'],
   open: async close => part((await desk()).Upload, { policy, close }),
@@ -60,7 +60,7 @@ const uploadButton = (policy: Policy): DeedButton => ({
 /** Only for uploaded documents, which no transaction created. */
 const removal = (policy: Policy, document: PolicyDocument, held: ReadonlySet<string>): Child =>
   document.policyModificationLocator === undefined &&
-  deedButtons(
+  actionButtons(
     [
       {
         text: DESK.remove,
@@ -75,7 +75,7 @@ const FAILED: ReadonlySet<string> = new Set(['dataError', 'renderError', 'conver
 
 const remaking = (policy: Policy, document: PolicyDocument, held: ReadonlySet<string>): Child =>
   FAILED.has(document.state ?? '') &&
-  deedButtons(
+  actionButtons(
     [
       {
         text: DESK.makeAgain,
@@ -102,7 +102,7 @@ export function documentsView(policy: Policy, { held }: Known): View {
   return h(
     'div',
     {},
-    deedButtons([uploadButton(policy)], held),
+    actionButtons([uploadButton(policy)], held),
     policy.documents.length + ofInvoices.length === 0 && empty(VIEW.noDocuments),
     [...groups].map(([name, documents]) =>
       section(name, documentTable(VIEW.documentsOf(name), documents, deedsOf(documents))),

@@ -4,7 +4,7 @@ import { call, get } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { permissions } from '../find.ts'
 import { moment, msOf, words } from '../format.ts'
-import { badge, empty, facts, loaded, problemNote, section, table } from '../parts.ts'
+import { badge, empty, facts, loadedSection, problemNote, section, table } from '../parts.ts'
 import { session } from '../session.ts'
 import type { Delivery, EventPage, Policy, PolicyEvent, Webhook } from '../wire.ts'
 import { VIEW } from './words.ts'
@@ -20,7 +20,7 @@ const tenantPath = (): string => `/event/${encodeURIComponent(session()?.tenantL
 export function eventsView(policy: Policy, signal: AbortSignal): View {
   return section(
     VIEW.events,
-    loaded(VIEW.loads.events, async () => {
+    loadedSection(VIEW.loads.events, async () => {
       const may = await permissions()
       if (!may.has('events.read') && !may.has('events.list'))
         return h('p', { class: 'notice' }, VIEW.mayNotReadEvents, h('code', {}, 'events.list'), '.')
@@ -125,7 +125,7 @@ const eventTable = (events: readonly PolicyEvent[], reading: Reading): View =>
 const eventDetail = (event: PolicyEvent, reading: Reading): Child => [
   h('h3', { class: 'minor' }, VIEW.deliveries),
   reading.webhooks
-    ? loaded(VIEW.loads.deliveries, () => deliveriesOf(event, reading))
+    ? loadedSection(VIEW.loads.deliveries, () => deliveriesOf(event, reading))
     : h('p', { class: 'notice' }, VIEW.mayNotReadWebhooks),
   h('h3', { class: 'minor' }, VIEW.data),
   facts([

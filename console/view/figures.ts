@@ -6,7 +6,7 @@ import { isZero, sum } from '../decimal.ts'
 import { type Child, h, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { day, money, monthName, words } from '../format.ts'
-import { type Column, empty, loaded, section, table } from '../parts.ts'
+import { type Column, empty, loadedSection, section, table } from '../parts.ts'
 import { policyLink } from '../policy-table.ts'
 import { zone } from '../session.ts'
 import type { Report, ReportLines } from '../wire.ts'
@@ -20,7 +20,7 @@ const monthOf = (query: URLSearchParams): string =>
     ? query.get('month')!
     : clockAt(Date.now(), zone()).slice(0, 7)
 
-function following(month: string, months: number): string {
+function addMonths(month: string, months: number): string {
   const [year, index] = month.split('-').map(Number) as [number, number]
   return new Date(Date.UTC(year, index - 1 + months, 1)).toISOString().slice(0, 7)
 }
@@ -30,7 +30,7 @@ const POLL_MS = 700
 /** How often to try to begin a report while other reports of the tenant occupy all places. */
 const MOST_TRIES = 40
 
-async function begun(name: string, body: object, signal: AbortSignal): Promise<Report> {
+async function beginReport(name: string, body: object, signal: AbortSignal): Promise<Report> {
   for (let tries = 1; ; tries += 1)
     try {
       return await call<Report>('POST', `/report/${name}?wait=15`, { body, signal })
@@ -41,8 +41,8 @@ async function begun(name: string, body: object, signal: AbortSignal): Promise<R
 }
 
 /** Begins the report, and waits until it has ended. */
-async function made(name: string, body: object, signal: AbortSignal): Promise<Report> {
-  let report = await begun(name, body, signal)
+async function runReport(name: string, body: object, signal: AbortSignal): Promise<Report> {
+  let report = await beginReport(name, body, signal)
   while (report.state === 'running') {
     await new Promise(resolve => setTimeout(resolve, POLL_MS))
     signal.throwIfAborted()
@@ -99,7 +99,7 @@ function plot(
 
 export function figuresView(query: URLSearchParams, signal: AbortSignal): View {
   const month = monthOf(query)
-  const period = { from: `${month}-01`, to: `${following(month, 1)}-01` }
+  const period = { from: `${month}-01`, to: `${addMonths(month, 1)}-01` }
   const product = async (): Promise<(total: Total) => string> => {
     const names = await displayNames()
     return ({ group }) => names.get(String(group.product)) ?? words(String(group.product))
@@ -112,15 +112,15 @@ export function figuresView(query: URLSearchParams, signal: AbortSignal): View {
     h(
       'p',
       {},
-      monthLink(following(month, -1), FIGURES.theMonthBefore),
+      monthLink(addMonths(month, -1), FIGURES.theMonthBefore),
       ' · ',
-      monthLink(following(month, 1), FIGURES.theMonthAfter),
+      monthLink(addMonths(month, 1), FIGURES.theMonthAfter),
     ),
     section(
       FIGURES.writtenPremium,
-      loaded(FIGURES.loadsWrittenPremium, async () =>
+      loadedSection(FIGURES.loadsWrittenPremium, async () =>
         plot(
-          await made('writtenPremium', { ...period, by: ['product'] }, signal),
+          await runReport('writtenPremium', { ...period, by: ['product'] }, signal),
           FIGURES.product,
           await product(),
           [
@@ -132,9 +132,9 @@ export function figuresView(query: URLSearchParams, signal: AbortSignal): View {
     ),
     section(
       FIGURES.earnedPremium,
-      loaded(FIGURES.loadsEarnedPremium, async () =>
+      loadedSection(FIGURES.loadsEarnedPremium, async () =>
         plot(
-          await made('earnedPremium', { ...period, by: ['product'] }, signal),
+          await runReport('earnedPremium', { ...period, by: ['product'] }, signal),
           FIGURES.product,
           await product(),
           [
@@ -146,9 +146,9 @@ export function figuresView(query: URLSearchParams, signal: AbortSignal): View {
     ),
     section(
       FIGURES.receivablesByAgeNow,
-      loaded(FIGURES.loadsReceivables, async () =>
+      loadedSection(FIGURES.loadsReceivables, async () =>
         plot(
-          await made('receivables', { by: ['age'] }, signal),
+          await runReport('receivables', { by: ['age'] }, signal),
           FIGURES.age,
           ({ group }) => FIGURES.ages[String(group.age)] ?? FIGURES.daysPastDue(String(group.age)),
           [
@@ -161,9 +161,9 @@ export function figuresView(query: URLSearchParams, signal: AbortSignal): View {
     ),
     section(
       FIGURES.payments,
-      loaded(FIGURES.loadsPayments, async () =>
+      loadedSection(FIGURES.loadsPayments, async () =>
         plot(
-          await made('payments', { ...period, by: ['type'] }, signal),
+          await runReport('payments', { ...period, by: ['type'] }, signal),
           FIGURES.movement,
           ({ group }) => words(String(group.type)),
           [{ name: 'amount', head: FIGURES.amount }],
@@ -172,8 +172,8 @@ export function figuresView(query: URLSearchParams, signal: AbortSignal): View {
     ),
     section(
       FIGURES.quotesAndTheirConversion,
-      loaded(FIGURES.loadsQuotes, async () =>
-        conversion(await made('conversion', { ...period, by: ['state'] }, signal)),
+      loadedSection(FIGURES.loadsQuotes, async () =>
+        conversion(await runReport('conversion', { ...period, by: ['state'] }, signal)),
       ),
     ),
   )

@@ -13,7 +13,7 @@ import {
 } from '../find.ts'
 import { personName, words } from '../format.ts'
 import { workOverview } from '../lists/overview.ts'
-import { empty, fieldValues, loaded, section } from '../parts.ts'
+import { empty, fieldValues, loadedSection, section } from '../parts.ts'
 import { policyLink, policyTable } from '../policy-table.ts'
 import { usePromise } from '../use-promise.ts'
 import type { Policyholder } from '../wire.ts'
@@ -44,7 +44,7 @@ export function homeView(signal: AbortSignal): View {
       ),
     section(
       HOME.newest,
-      loaded(HOME.loadsNewestPolicies, async () => {
+      loadedSection(HOME.loadsNewestPolicies, async () => {
         const policies = await newest(signal)
         return policies.length === 0 ? empty(HOME.noneYet) : policyTable(HOME.newestPolicies, policies)
       }),
@@ -64,7 +64,7 @@ export function searchView(text: string, signal: AbortSignal): View {
     'div',
     {},
     h('h1', { tabindex: -1 }, HOME.searchFor(text)),
-    loaded(HOME.loadsWhatIsFound, async () => foundView(await search(text, signal), text, signal)),
+    loadedSection(HOME.loadsWhatIsFound, async () => foundView(await search(text, signal), text, signal)),
   )
 }
 
@@ -101,7 +101,7 @@ const holderCard = (holder: Policyholder, signal: AbortSignal): View => {
         ['postcode', 'city'].flatMap(name => entity.values[name] ?? []).join(' '),
       ),
     ),
-    loaded(HOME.loadsPolicies, async () => {
+    loadedSection(HOME.loadsPolicies, async () => {
       const { policies } = await policiesOf(locator, signal)
       return policies.length === 0
         ? empty(HOME.noPolicies)
@@ -130,7 +130,7 @@ export async function holderView(locator: string, signal: AbortSignal): Promise<
       ),
     section(
       HOME.policies,
-      loaded(HOME.loadsPolicies, async () => {
+      loadedSection(HOME.loadsPolicies, async () => {
         const { policies } = await policiesOf(locator, signal)
         return policies.length === 0 ? empty(HOME.noPolicies) : policyTable(HOME.policies, policies)
       }),

@@ -1,7 +1,7 @@
 // Notes on the policy. Their form is loaded with the desk.
 import type { View } from '../element.ts'
 import { desk } from '../open-desk.ts'
-import { empty, loaded, section } from '../parts.ts'
+import { empty, loadedSection, section } from '../parts.ts'
 import type { Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
 import type { Known } from './known.ts'
@@ -11,7 +11,7 @@ export const notesView = (policy: Policy, { held }: Known, signal: AbortSignal):
   section(
     DESK.notes,
     held.has('notes.read')
-      ? loaded(VIEW.loads.notes, async () => {
+      ? loadedSection(VIEW.loads.notes, async () => {
           const { notesOf } = await desk()
           return await notesOf(policy.locator, held.has('notes.write'), signal)
         })

@@ -5,7 +5,7 @@ import { type Child, h, part, type View } from '../element.ts'
 import { fieldTitle, valuesText } from '../field-values.ts'
 import { moment, money, span, words } from '../format.ts'
 import { desk } from '../open-desk.ts'
-import { badge, empty, facts, loaded, section, table } from '../parts.ts'
+import { badge, empty, facts, loadedSection, section, table } from '../parts.ts'
 import type { Policy, Price, Quote } from '../wire.ts'
 import { DESK } from '../words.ts'
 import type { Known } from './known.ts'
@@ -14,7 +14,7 @@ import { VIEW } from './words.ts'
 export const quotesView = (policy: Policy, known: Known, signal: AbortSignal): View =>
   section(
     VIEW.quotes,
-    loaded(VIEW.loads.quotes, async () => {
+    loadedSection(VIEW.loads.quotes, async () => {
       const quotes = await get<Quote[]>(`/policies/${encodeURIComponent(policy.locator)}/quotes`, signal)
       return quotes.length === 0
         ? empty(VIEW.noQuotes)
@@ -47,7 +47,7 @@ const quoteTable = (quotes: readonly Quote[], { names, held }: Known, signal: Ab
           [VIEW.notes, one.automatedUnderwritingResult.notes.join(' ') || VIEW.noUnderwritingNotes],
         ]),
       quoteSteps(one, held),
-      loaded(VIEW.loads.price, async () => {
+      loadedSection(VIEW.loads.price, async () => {
         if (one.state === 'draft') return empty(VIEW.draftHasNoPrice)
         const price = await get<Price>(`/quotes/${encodeURIComponent(one.locator)}/price`, signal)
         return [
@@ -89,7 +89,7 @@ const quoteTable = (quotes: readonly Quote[], { names, held }: Known, signal: Ab
 const titleOf = ({ name, locator }: Quote): string => name || VIEW.quoteOf(locator)
 
 function quoteSteps(quote: Quote, held: ReadonlySet<string>): Child {
-  return loaded(VIEW.loads.whatCanBeDone, async () => {
+  return loadedSection(VIEW.loads.whatCanBeDone, async () => {
     const { Steps } = await desk()
     const prepared: Prepared = {
       kind: 'quote',

@@ -2,7 +2,13 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Problem, signIn } from '../api.ts'
 import { type Attributes, h, type View } from '../element.ts'
-import { finishSignIn, isArriving, leaveForProvider, type Options, optionsOf } from '../provider-sign-in.ts'
+import {
+  finishSignIn,
+  hasSignInResult,
+  leaveForProvider,
+  type Options,
+  optionsOf,
+} from '../provider-sign-in.ts'
 import { lastTenant, rememberTenant } from '../session.ts'
 import { SIGN_IN } from '../words.ts'
 
@@ -43,7 +49,7 @@ export function SignIn({ done, ended = false, isUntitled = false }: Props): View
   }
 
   /** Runs a sign-in and shows its progress. Calls `failed` if it throws. */
-  const entering = async (enter: () => Promise<boolean>, failed = () => {}): Promise<void> => {
+  const runSignIn = async (enter: () => Promise<boolean>, failed = () => {}): Promise<void> => {
     work(true)
     say({ text: SIGN_IN.signingIn, isBad: false })
     try {
@@ -71,7 +77,7 @@ export function SignIn({ done, ended = false, isUntitled = false }: Props): View
       rememberTenant(tenant!.trim())
       return true
     }
-    void entering(byPassword, () => input('password').select())
+    void runSignIn(byPassword, () => input('password').select())
   }
 
   const leave = async (provider: string): Promise<void> => {
@@ -88,7 +94,7 @@ export function SignIn({ done, ended = false, isUntitled = false }: Props): View
   useLayoutEffect(() => {
     const [blank] = [...form.current!.querySelectorAll('input')].filter(({ value }) => value === '')
     blank?.focus()
-    if (isArriving()) void entering(finishSignIn)
+    if (hasSignInResult()) void runSignIn(finishSignIn)
     void offer()
   }, [])
 

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
-import { change, day, dayOrMoment, moment, money, span, transaction, words } from '../format.ts'
+import { day, dayOrMoment, moment, money, signedMoney, span, transaction, words } from '../format.ts'
 import {
   type History,
   historyOf,
@@ -220,7 +220,7 @@ const segmentTable = (history: History, currency: string): View =>
       {
         head: VIEW.changeByItsTransaction,
         amount: true,
-        cell: ({ maker }) => change(maker?.premiumChange, currency),
+        cell: ({ maker }) => signedMoney(maker?.premiumChange, currency),
       },
     ],
     history.segments,

@@ -3,9 +3,9 @@ import { get } from '../api.ts'
 import { sum } from '../decimal.ts'
 import type { Prepared } from '../desk/desk.ts'
 import { type Child, h, part, type View } from '../element.ts'
-import { change, dayOrMoment, moment, money, transaction, words } from '../format.ts'
+import { dayOrMoment, moment, money, signedMoney, transaction, words } from '../format.ts'
 import { desk } from '../open-desk.ts'
-import { badge, empty, facts, loaded, section, table } from '../parts.ts'
+import { badge, empty, facts, loadedSection, section, table } from '../parts.ts'
 import type { Cancellation, Endorsement, Modification, Policy, Renewal } from '../wire.ts'
 import type { Known } from './known.ts'
 import { VIEW } from './words.ts'
@@ -22,7 +22,7 @@ type PriceChange = {
 }
 
 /** A request for a transaction of any kind. */
-type Asked = {
+type TransactionRequest = {
   kind: string
   path: string
   name: string
@@ -40,7 +40,7 @@ export function transactionsView(policy: Policy, { names, held }: Known, signal:
     section(VIEW.transactions, modificationTable(policy, names)),
     section(
       VIEW.requests,
-      loaded(VIEW.loads.requests, async () =>
+      loadedSection(VIEW.loads.requests, async () =>
         requestTable(await requestsOf(policy.locator, signal), policy, held, signal),
       ),
     ),
@@ -76,7 +76,7 @@ function modificationTable(policy: Policy, names: ReadonlyMap<string, string>): 
           {
             head: VIEW.change,
             amount: true,
-            cell: one => change(one.premiumChange, one.premiumChangeCurrency),
+            cell: one => signedMoney(one.premiumChange, one.premiumChangeCurrency),
           },
           { head: VIEW.premiumSince, amount: true, cell: one => money(totals.get(one.locator), currency) },
         ],
@@ -121,7 +121,7 @@ function modificationDetail(policy: Policy, one: Modification, names: ReadonlyMa
             {
               head: VIEW.premium,
               amount: true,
-              cell: ({ peril }) => change(peril.premiumChange, peril.premiumChangeCurrency),
+              cell: ({ peril }) => signedMoney(peril.premiumChange, peril.premiumChangeCurrency),
             },
           ],
           changes.slice(0, 500),
@@ -141,7 +141,7 @@ const askedFor = (
   { state, createdTimestamp: created }: Pick<Cancellation, 'createdTimestamp'> & { state: string },
   kind: string,
   path: string,
-): Asked => ({ kind, path, state, created, name: '', from: undefined })
+): TransactionRequest => ({ kind, path, state, created, name: '', from: undefined })
 
 const preparedOf = (
   kind: Prepared['kind'],
@@ -149,7 +149,7 @@ const preparedOf = (
   { locator, state, automatedUnderwritingResult }: Endorsement | Renewal,
 ): Prepared => ({ kind, title, locator, state, decision: automatedUnderwritingResult?.decision })
 
-async function requestsOf(locator: string, signal: AbortSignal): Promise<Asked[]> {
+async function requestsOf(locator: string, signal: AbortSignal): Promise<TransactionRequest[]> {
   const path = `/policies/${encodeURIComponent(locator)}`
   const [endorsements, renewals, cancellations] = await Promise.all([
     get<Endorsement[]>(`${path}/endorsements`, signal),
@@ -158,7 +158,7 @@ async function requestsOf(locator: string, signal: AbortSignal): Promise<Asked[]
   ])
   return [
     ...endorsements.map(
-      (one): Asked => ({
+      (one): TransactionRequest => ({
         ...askedFor(one, VIEW.endorsement, `/endorsements/${one.locator}`),
         name: one.endorsementName,
         from: one.startTimestamp,
@@ -166,14 +166,14 @@ async function requestsOf(locator: string, signal: AbortSignal): Promise<Asked[]
       }),
     ),
     ...renewals.map(
-      (one): Asked => ({
+      (one): TransactionRequest => ({
         ...askedFor(one, VIEW.renewal, `/renewals/${one.locator}`),
         from: one.renewalStartTimestamp,
         prepared: preparedOf('renewal', VIEW.renewal, one),
       }),
     ),
     ...cancellations.map(
-      (one): Asked => ({
+      (one): TransactionRequest => ({
         ...askedFor(one, VIEW.cancellation, `/cancellations/${one.locator}`),
         name: one.name,
         from: one.effectiveTimestamp,
@@ -190,7 +190,7 @@ async function requestsOf(locator: string, signal: AbortSignal): Promise<Asked[]
 }
 
 const requestTable = (
-  asked: readonly Asked[],
+  asked: readonly TransactionRequest[],
   { locator, grossFeesCurrency: currency }: Policy,
   held: ReadonlySet<string>,
   signal: AbortSignal,
@@ -211,13 +211,13 @@ const requestTable = (
         asked,
         one => [
           one.prepared && requestSteps(one.prepared, locator, held),
-          loaded(VIEW.loads.price, async () => {
+          loadedSection(VIEW.loads.price, async () => {
             const price = await get<PriceChange>(`${one.path}/price`, signal)
             return facts([
-              [VIEW.premium, change(price.grossPremiumChange ?? price.premiumChange, currency)],
-              [VIEW.taxes, change(price.grossTaxesChange, currency)],
-              [VIEW.fees, change(price.grossFeesChange, currency)],
-              [VIEW.changeOfTheTotal, change(price.totalChange, price.newTotalCurrency)],
+              [VIEW.premium, signedMoney(price.grossPremiumChange ?? price.premiumChange, currency)],
+              [VIEW.taxes, signedMoney(price.grossTaxesChange, currency)],
+              [VIEW.fees, signedMoney(price.grossFeesChange, currency)],
+              [VIEW.changeOfTheTotal, signedMoney(price.totalChange, price.newTotalCurrency)],
               [VIEW.newTotal, money(price.newTotal, price.newTotalCurrency)],
             ])
           }),
@@ -225,7 +225,7 @@ const requestTable = (
       )
 
 const requestSteps = (prepared: Prepared, policyLocator: string, held: ReadonlySet<string>): Child =>
-  loaded(VIEW.loads.whatCanBeDone, async () => {
+  loadedSection(VIEW.loads.whatCanBeDone, async () => {
     const { Steps } = await desk()
     return part(Steps, { prepared, policyLocator, held })
   })

@@ -15,7 +15,7 @@ import {
 import { get } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { money, span, words } from '../format.ts'
-import { empty, loaded, section, table, unfolding } from '../parts.ts'
+import { collapsible, empty, loadedSection, section, table } from '../parts.ts'
 import type { Peril, Policy, Price } from '../wire.ts'
 import { VIEW } from './words.ts'
 
@@ -46,11 +46,11 @@ export function worksheetView(policy: Policy, names: Names, signal: AbortSignal)
 }
 
 const perilNode = (policy: Policy, peril: Peril, name: string, signal: AbortSignal): View =>
-  unfolding(
+  collapsible(
     peril.locator,
     false,
     [h('span', { class: 'node-name' }, name), h('span', { class: 'soft small' }, peril.displayId)],
-    () => loaded(VIEW.loads.worksheet, () => worksheetOf(policy, peril, signal)),
+    () => loadedSection(VIEW.loads.worksheet, () => worksheetOf(policy, peril, signal)),
   )
 
 async function worksheetOf(policy: Policy, peril: Peril, signal: AbortSignal): Promise<Child> {

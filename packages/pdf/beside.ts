@@ -45,7 +45,7 @@ export const restColumn = (stack: Block[] = []): Column => ({ stack, width: '*' 
  * Returns how many points of the room the columns need: an estimate for columns as wide as their content, and nothing for the
  * rest.
  */
-export const takenBy = (columns: readonly Column[], room: number): number =>
+export const widthOfColumns = (columns: readonly Column[], room: number): number =>
   columns.reduce((sum, column) => sum + widthOf(column, room), 0)
 
 export function widthOf({ width, needed = 0 }: Column, room: number): number {
@@ -61,17 +61,17 @@ const MOST_COLUMNS = 60
 
 export const fits = (column: Column, columns: readonly Column[], room: number): boolean =>
   columns.length === 0 ||
-  (columns.length < MOST_COLUMNS && takenBy([...columns, column], room) <= room * TOLERANCE)
+  (columns.length < MOST_COLUMNS && widthOfColumns([...columns, column], room) <= room * TOLERANCE)
 
 /** Whether text has room next to the columns. */
-export const leaveRoom = (columns: readonly Column[], room: number): boolean =>
-  room - takenBy(columns, room) >= LEAST_REST * room
+export const leavesRoomForText = (columns: readonly Column[], room: number): boolean =>
+  room - widthOfColumns(columns, room) >= LEAST_REST * room
 
 const LEAST_REST = 0.15
 
 /** Narrows the columns that have a width if all columns together need more than the room. */
 export function narrowed(columns: readonly Column[], room: number): Column[] {
-  const share = Math.min(1, room / takenBy(columns, room))
+  const share = Math.min(1, room / widthOfColumns(columns, room))
   return columns.map(column => {
     const { width } = column
     if (share === 1 || width === '*' || width === 'auto') return column
@@ -125,7 +125,7 @@ type Runs = Extract<Block, { text: unknown }>['text']
 const widest = (blocks: readonly Block[]): number =>
   blocks.reduce((most, one) => Math.max(most, estimatedWidth(one)), 0)
 
-const together = (blocks: readonly Block[]): number =>
+const sumOfWidths = (blocks: readonly Block[]): number =>
   blocks.reduce((sum, one) => sum + estimatedWidth(one), 0)
 
 /** Returns the width of the content on lines of any length. */
@@ -139,14 +139,14 @@ function contentWidth(block: Block): number {
   if ('stack' in block) return widest(block.stack)
   if ('ul' in block) return block.indent + widest(block.ul)
   if ('ol' in block) return block.indent + widest(block.ol)
-  if ('columns' in block) return together(block.columns)
+  if ('columns' in block) return sumOfWidths(block.columns)
   if ('table' in block) {
     const { table, layout } = block
     const padding = table.widths.reduce<number>(
       (sum, _, at) => sum + layout.paddingLeft(at) + layout.paddingRight(at),
       0,
     )
-    return padding + table.body.reduce((most, row) => Math.max(most, together(row as readonly Block[])), 0)
+    return padding + table.body.reduce((most, row) => Math.max(most, sumOfWidths(row as readonly Block[])), 0)
   }
   return block.width
 }

@@ -9,13 +9,13 @@ import {
   fits,
   fittingColumn,
   floatRow,
-  leaveRoom,
+  leavesRoomForText,
   narrowed,
   pointsOf,
   restColumn,
   rowOf,
-  takenBy,
   widthOf,
+  widthOfColumns,
 } from './beside.ts'
 import type { Block } from './engine.ts'
 import { blockElement, collapsed, imageBlock, isBox } from './flow.ts'
@@ -118,14 +118,14 @@ class Content {
   /** The width next to the floats, in points. */
   get #room(): number {
     const { width } = this.#flow
-    return Math.max(LEAST_ROOM, width - takenBy(columnsOf(this.#floats), width))
+    return Math.max(LEAST_ROOM, width - widthOfColumns(columnsOf(this.#floats), width))
   }
 
   /** The margins of the block are measured from the sides of the page, not from the floats. */
   #asBeside(own: Style): Style {
     const [left, top, right, bottom] = own.margin
     const less = (margin: number, side: Float['side']): number =>
-      Math.max(0, margin - takenBy(columnsOn(this.#floats, side), this.#flow.width))
+      Math.max(0, margin - widthOfColumns(columnsOn(this.#floats, side), this.#flow.width))
     return { ...own, margin: [less(left, 'left'), top, less(right, 'right'), bottom] }
   }
 
@@ -171,7 +171,7 @@ class Content {
       if (text) this.#add(text)
       return
     }
-    const isBeside = text !== undefined && leaveRoom(line, this.#flow.width)
+    const isBeside = text !== undefined && leavesRoomForText(line, this.#flow.width)
     if (isBeside) line.push(restColumn([besideInline(text, this.#style, true)]))
     const align = alignmentOf(this.#style, this.#style.direction === 'rtl')
     this.#add(rowOf(inDirection(line, this.#style), JUSTIFY_BY_ALIGNMENT[align] ?? 'start'))
@@ -188,7 +188,7 @@ class Content {
   #endFloats(): void {
     if (this.#floats.length === 0) return
     const after = this.#blocks.splice(this.#beside)
-    const isBeside = leaveRoom(columnsOf(this.#floats), this.#flow.width)
+    const isBeside = leavesRoomForText(columnsOf(this.#floats), this.#flow.width)
     this.#blocks.push(floatRow(this.#floats, isBeside ? collapsed(after) : []))
     if (!isBeside) this.#blocks.push(...after)
     this.#floats = []

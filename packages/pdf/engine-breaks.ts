@@ -45,7 +45,7 @@ layoutBuilder.default.prototype.layoutDocument = function (...given) {
   try {
     for (;;) {
       const pages = layoutDocument.apply(this, given)
-      if ([...tooHigh].filter(letBreak).length === 0) return pages
+      if ([...tooHigh].filter(removeKeepTogether).length === 0) return pages
       for (const node of this.linearNodeList ?? []) node.resetXY()
     }
   } finally {
@@ -55,7 +55,7 @@ layoutBuilder.default.prototype.layoutDocument = function (...given) {
 }
 
 /** Removes the next constraint that keeps the block together. Returns false if none is left. */
-function letBreak(node: EngineNode): boolean {
+function removeKeepTogether(node: EngineNode): boolean {
   const { table } = node
   if (node.unbreakable) node.unbreakable = false
   else if (table?.keepWithHeaderRows) table.keepWithHeaderRows = 0

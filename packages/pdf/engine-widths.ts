@@ -138,15 +138,15 @@ const HAIR = 0.01
 
 const widthOf = ({ _calcWidth }: Column): number => _calcWidth
 
-const sparedBy = ({ _calcWidth, _minWidth }: Column): number => Math.max(0, _calcWidth - _minWidth)
+const spareWidth = ({ _calcWidth, _minWidth }: Column): number => Math.max(0, _calcWidth - _minWidth)
 
 /** First takes from columns the width beyond their longest words, then breaks the longest words. */
 function narrow(columns: readonly Column[], room: number): void {
   const over = sumOf(columns, widthOf) - room
   if (over <= HAIR) return
-  const spared = sumOf(columns, sparedBy)
+  const spared = sumOf(columns, spareWidth)
   if (spared > 0)
-    for (const column of columns) column._calcWidth -= sparedBy(column) * Math.min(1, over / spared)
+    for (const column of columns) column._calcWidth -= spareWidth(column) * Math.min(1, over / spared)
   if (over > spared) breakWords(columns, room)
 }
 

@@ -79,7 +79,7 @@ function shareStreams(context: PDFContext): void {
   }
   if (same.size === 0) return
   for (const ref of same.keys()) context.delete(ref)
-  for (const [, object] of context.enumerateIndirectObjects()) referTo(object, same)
+  for (const [, object] of context.enumerateIndirectObjects()) redirectReferences(object, same)
 }
 
 /** Returns the stream's dictionary as text, with references resolved, so that equal streams have equal texts. */
@@ -93,7 +93,7 @@ const wordsOf = (dict: PDFDict): string =>
     .join('\n')
 
 /** Redirects references in the object and in everything inside it. */
-function referTo(object: PDFObject, same: ReadonlyMap<PDFRef, PDFRef>): void {
+function redirectReferences(object: PDFObject, same: ReadonlyMap<PDFRef, PDFRef>): void {
   const waiting: PDFObject[] = [object]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     if (next instanceof PDFRawStream) waiting.push(next.dict)

@@ -297,7 +297,7 @@ function displayIn(declarations: Declarations, otherwise: Display): Display {
   return otherwise
 }
 
-function sizeBeside(word: string, parent: number): number | undefined {
+function relativeFontSize(word: string, parent: number): number | undefined {
   if (word === 'smaller') return parent * 0.83
   return word === 'larger' ? parent * 1.2 : undefined
 }
@@ -308,7 +308,7 @@ function fontSizeOf(text: string | undefined, parent: number): number {
   const percent = percentageOf(word)
   const size =
     SIZE_WORDS.get(word) ??
-    sizeBeside(word, parent) ??
+    relativeFontSize(word, parent) ??
     (percent === undefined ? lengthOf(word, parent) : (parent * percent) / 100)
   return size === undefined || size <= 0 ? parent : Math.min(size, 300)
 }

@@ -25,7 +25,7 @@ export type Policy = {
 }
 
 /** Prints the premium of every peril of every exposure. */
-export function tellPremiums(story: Story, policy: Policy, expected: WorkedPolicy['expected']): void {
+export function showPremiums(story: Story, policy: Policy, expected: WorkedPolicy['expected']): void {
   policy.exposures.forEach((exposure, at) => {
     story.detail(`${exposure.name} ${at + 1}`)
     const worked = expected.perils.filter(peril => peril.exposure === at)
@@ -42,14 +42,14 @@ export function tellPremiums(story: Story, policy: Policy, expected: WorkedPolic
 }
 
 /** Prints the parts of the price and their total. */
-export function tellPrice(story: Story, price: Price, expected: WorkedPolicy['expected']): void {
+export function showPrice(story: Story, price: Price, expected: WorkedPolicy['expected']): void {
   story.amount('premium', price.grossPremium, expected.grossPremium)
-  tellNamed(story, 'tax', named(price.taxGroups), expected.taxGroups)
+  showNamed(story, 'tax', named(price.taxGroups), expected.taxGroups)
   story.amount('taxes', price.grossTaxes, expected.grossTaxes)
-  tellNamed(story, 'fee', named(price.fees), expected.fees)
+  showNamed(story, 'fee', named(price.fees), expected.fees)
   story.amount('fees', price.grossFees, expected.grossFees)
   const recipients = price.commissions.map(({ recipient, amount }): [string, Amount] => [recipient, amount])
-  tellNamed(story, 'commission of', Object.fromEntries(recipients), expected.commissions)
+  showNamed(story, 'commission of', Object.fromEntries(recipients), expected.commissions)
   story.amount('commissions', price.grossCommissions, expected.grossCommissions)
   story.amount('total due', price.totalDue, expected.total)
 }
@@ -57,7 +57,7 @@ export function tellPrice(story: Story, price: Price, expected: WorkedPolicy['ex
 const named = (items: { name: string; amount: Amount }[]): Record<string, Amount> =>
   Object.fromEntries(items.map(({ name, amount }) => [name, amount]))
 
-function tellNamed(
+function showNamed(
   story: Story,
   kind: string,
   actual: Record<string, Amount>,

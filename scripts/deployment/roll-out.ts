@@ -28,16 +28,17 @@ type Deployed = {
 const deployed = async (tool: Tool): Promise<NonNullable<Deployed['versions']>> =>
   jsonOf<Deployed>(await tool('deployments', 'status', '--json')).versions ?? []
 
-const whole = (versions: Deployed['versions']): string | undefined =>
+const versionWithAllRequests = (versions: Deployed['versions']): string | undefined =>
   versions?.find(({ percentage }) => percentage === 100)?.version_id
 
 /** Returns the version that now has all requests. Undefined if several versions share them. */
-export const servingVersion = async (tool: Tool): Promise<string | undefined> => whole(await deployed(tool))
+export const servingVersion = async (tool: Tool): Promise<string | undefined> =>
+  versionWithAllRequests(await deployed(tool))
 
 /** Returns the serving version. Throws if there is none, or if an earlier roll-out stopped half-way. */
 async function formerVersion(tool: Tool): Promise<string> {
   const versions = await deployed(tool)
-  const former = whole(versions)
+  const former = versionWithAllRequests(versions)
   if (former !== undefined) return former
   throw new Error(
     versions.length === 0

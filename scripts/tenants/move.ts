@@ -24,7 +24,7 @@ import {
   tenantFiles,
 } from '../../src/platform/tenancy.ts'
 import { copyDatabase, copyFiles } from '../../src/tenants/copy.ts'
-import { givenOut, goOnBehind } from '../../src/tenants/restore.ts'
+import { continueAfter, readIssuedNumbers } from '../../src/tenants/restore.ts'
 import { admitTenant } from '../../src/tenants/service.ts'
 import {
   changeTenant,
@@ -66,8 +66,8 @@ export async function moveTenant(from: Side, to: Side, name: string, say: Say): 
     const copy = shardClient(to.env, admitted, shard).client
     const rows = await copyDatabase(source, copy)
     const database = openDatabase(copy, noCalls())
-    const givenOutThere = await givenOut(openDatabase(source, noCalls()))
-    await database.batch(goOnBehind(database, givenOutThere))
+    const givenOutThere = await readIssuedNumbers(openDatabase(source, noCalls()))
+    await database.batch(continueAfter(database, givenOutThere))
     say(`${binding} is copied to ${admitted.shards[shard]}: ${rows} rows`)
   }
   const files = await copyFiles(
@@ -116,7 +116,7 @@ async function arrival(from: Side, to: Side, { locator }: Tenant): Promise<Tenan
     operation.environment === from.environment.name
   )
     return there
-  throw leftThere(to, there)
+  throw leftoverError(to, there)
 }
 
 /** Throws if another operation is in progress. A copy that was begun can only continue while nothing has changed since. */
@@ -130,10 +130,10 @@ async function requireNoOther(
   const isSame = operation?.kind === 'move' && operation.environment === to.environment.name
   if (operation && !isSame)
     throw new Error(`A ${operation.kind} of ${tenant.name} is in progress. Finish it first.`)
-  if (arrived && !isSame) throw leftThere(to, tenant)
+  if (arrived && !isSame) throw leftoverError(to, tenant)
 }
 
-const leftThere = ({ environment: { name: there } }: Side, { name }: Tenant): Error =>
+const leftoverError = ({ environment: { name: there } }: Side, { name }: Tenant): Error =>
   new Error(
     `${there} has ${name} from an earlier move. Remove it first: npm run tenant -- delete ${name} --environment ${there}.`,
   )

@@ -68,7 +68,7 @@ export async function restoreTenant(place: RestorePlace, name: string, to: numbe
   const tenant = await suspend(env, name, `it is restored to ${time}.`, say)
   const progress = new Progress(env, tenant, operation)
   await noteAll(place, tenant, progress)
-  const restored = await bringAllBack(place, tenant, progress)
+  const restored = await restoreAll(place, tenant, progress)
   const undone = await mendAll(env, restored, progress)
   await openDatabases(env, restored)
   const { suspension: _, ...open } = restored
@@ -113,7 +113,7 @@ async function noteAll(place: RestorePlace, tenant: Tenant, progress: Progress):
   const { env, say } = place
   for (const binding of tenant.shards) {
     if (progress.of(binding).bookmark) continue
-    const { bookmark } = await travel(place, 'info', binding)
+    const { bookmark } = await timeTravel(place, 'info', binding)
     if (!bookmark) throw new Error(`The provider has no bookmark of ${binding}.`)
     await progress.keep(binding, { bookmark })
   }
@@ -127,7 +127,7 @@ async function noteAll(place: RestorePlace, tenant: Tenant, progress: Progress):
 }
 
 /** Restores every database, or none. Returns the restored tenant. */
-async function bringAllBack(place: RestorePlace, tenant: Tenant, progress: Progress): Promise<Tenant> {
+async function restoreAll(place: RestorePlace, tenant: Tenant, progress: Progress): Promise<Tenant> {
   const { to, number } = progress.operation
   // From here on, every reader of the tenant sees that it was restored once more.
   const former = (tenant.restores ?? []).slice(0, number - 1)
@@ -138,7 +138,7 @@ async function bringAllBack(place: RestorePlace, tenant: Tenant, progress: Progr
     for (const binding of tenant.shards) {
       const { target, isRestored } = progress.of(binding)
       if (isRestored) continue
-      await bringBack(place, restored, binding, target)
+      await restoreDatabase(place, restored, binding, target)
       await closeDatabases(place.env, { ...restored, shards: [binding] })
       await progress.keep(binding, { isRestored: true })
       place.say(`${binding} is restored`)
@@ -196,7 +196,7 @@ function requireOwned({ name, generation }: Tenant, claims: readonly Claim[], to
 /** The database was not the tenant's at that time, or does not record whose it was. */
 class NotItsOwn extends Error {}
 
-const travel = async ({ tool }: RestorePlace, ...words: string[]): Promise<{ bookmark?: string }> =>
+const timeTravel = async ({ tool }: RestorePlace, ...words: string[]): Promise<{ bookmark?: string }> =>
   jsonOf<{ bookmark?: string }>(await tool('d1', 'time-travel', ...words, '--json'))
 
 /** Returns the bookmark of each database at that time or, for a database that the tenant got later, at the time when it did. */
@@ -209,7 +209,7 @@ async function targetsOf(
   const targets: Record<string, RestoringDatabase> = {}
   for (const [shard, binding] of shards.entries()) {
     const timestamp = new Date(Math.max(to, claims[shard]!.claimedAt ?? 0)).toISOString()
-    const { bookmark } = await travel(place, 'info', binding, '--timestamp', timestamp)
+    const { bookmark } = await timeTravel(place, 'info', binding, '--timestamp', timestamp)
     if (!bookmark) throw new Error(`The provider has no bookmark of ${binding} at ${timestamp}.`)
     targets[binding] = { target: bookmark }
   }
@@ -217,13 +217,13 @@ async function targetsOf(
 }
 
 /** Restores one database, and checks whose it was then. */
-async function bringBack(
+async function restoreDatabase(
   place: RestorePlace,
   { name, locator, generation }: Tenant,
   binding: string,
   bookmark: string,
 ): Promise<void> {
-  await travel(place, 'restore', binding, '--bookmark', bookmark)
+  await timeTravel(place, 'restore', binding, '--bookmark', bookmark)
   await migrateBound(place.env, [binding])
   const client = (place.env as unknown as Record<string, D1Database>)[binding]!
   const owner = await client
@@ -241,7 +241,7 @@ async function bringBack(
 /** Returns every database to its state before the restore. The tenant stays suspended. */
 async function giveUp(place: RestorePlace, tenant: Tenant, { databases }: RestoreOperation): Promise<void> {
   for (const [binding, { bookmark }] of Object.entries(databases))
-    await travel(place, 'restore', binding, '--bookmark', bookmark!)
+    await timeTravel(place, 'restore', binding, '--bookmark', bookmark!)
   const { restores = [] } = tenant
   await changeTenant(place.env, tenant, { restores, operation: null }, noCalls())
 }

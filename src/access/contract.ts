@@ -6,7 +6,6 @@ import {
   component,
   DateTime,
   Flag,
-  filledIn,
   LONGEST_LIST,
   LongName,
   Name,
@@ -20,8 +19,9 @@ import {
   Text,
   Texts,
   Timestamp,
+  withDefaults,
 } from '../platform/wire.ts'
-import { breaks, rule } from '../platform/wire-problem.ts'
+import { reportProblem, rule } from '../platform/wire-problem.ts'
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD, STRICT_RULES } from './password-rules/rules.ts'
 
 /** Long enough for any passphrase, short enough to hash. */
@@ -77,7 +77,7 @@ const Email = z
   .regex(/^[^\s@]+@[^\s@]+$/, rule('must be an e-mail address'))
   .openapi({ format: 'email' })
 
-export const AccountAddRequest = filledIn(
+export const AccountAddRequest = withDefaults(
   { password: '' },
   z.object({
     name: LongName.describe('The name of the person, or a description of the program.'),
@@ -166,7 +166,7 @@ export const PasswordRulesRequest = z
   })
   .check(ctx => {
     if (ctx.value.maximumLength < ctx.value.minimumLength)
-      breaks(ctx, "must be at least 'minimumLength'", ['maximumLength'])
+      reportProblem(ctx, "must be at least 'minimumLength'", ['maximumLength'])
   })
   .openapi('PasswordRulesRequest')
 
@@ -195,7 +195,7 @@ const TokenName = Name.refine(
 
 const Listed = z.array(Text).max(LONGEST_LIST)
 
-export const AuthTokenCreateRequest = filledIn(
+export const AuthTokenCreateRequest = withDefaults(
   { permissions: [], tenants: [] },
   z.object({
     name: TokenName.describe('Unique among the tokens of the account.'),

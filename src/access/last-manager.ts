@@ -7,7 +7,7 @@ import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
 import { homeDatabase } from '../platform/tenancy.ts'
 import type { TenantRoles } from '../product/roles.ts'
-import { isHeldByPerson, type Change as ManagerChange, managersOf, manages } from './roles/managers.ts'
+import { isHeldByPerson, type Change as ManagerChange, managersOf, mayManageUsers } from './roles/managers.ts'
 import type { StoredAccount } from './store.ts'
 import { accounts } from './tables.ts'
 
@@ -23,12 +23,12 @@ export type Reading = {
  * Returns guards for an account that is about to be disabled or deleted, or to lose its password. Rejects the change for the last
  * person who may change users.
  */
-export async function keepsManager(
+export async function managerGuards(
   account: StoredAccount,
   { configured, isFirst }: Reading,
   context: RequestContext,
 ): Promise<Guard[]> {
-  const isManager = manages(account) && !account.isService && account.disabledAt === null
+  const isManager = mayManageUsers(account) && !account.isService && account.disabledAt === null
   if (!isManager || !context.tenant.keepsRoles) return []
   const holds = managerStays(configured, { loses: sql`${accounts.locator} = ${account.locator}` })
   await requireManager(homeDatabase(context), holds, isFirst)

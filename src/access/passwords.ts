@@ -27,7 +27,7 @@ export const MOST_HASHES_IN_LINE = 8
 const line = new Seats(MOST_HASHES_IN_LINE, 10_000)
 
 /** Runs the work in the queue. Waits one tick first, so that simultaneous requests join the queue before the isolate is busy. */
-async function inLine<T>(work: () => T): Promise<T> {
+async function runInLine<T>(work: () => T): Promise<T> {
   const seat = Symbol('password')
   if (!line.take(seat))
     throw new Refusal('tooManyRequests', 'Too many simultaneous sign-ins; try again in a second.', {}, 1)
@@ -61,7 +61,7 @@ const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base6
  * hash before the next.
  */
 export const hashPassword = (password: string, pepper: string): Promise<string> =>
-  inLine(() => {
+  runInLine(() => {
     const salt = crypto.randomBytes(SALT_BYTES)
     const { ln, r, p } = COST
     const [first] = peppersIn(pepper)
@@ -102,15 +102,15 @@ const verifier =
  * Checks several passwords in one place of the queue. A request with two candidate accounts is therefore rejected before the first
  * check or not at all: a 429 in between would mean that a password was tried without counting a failure.
  */
-export const verifying = <T>(pepper: string, work: (verify: Verify) => T): Promise<T> =>
-  inLine(() => work(verifier(pepper)))
+export const withVerifier = <T>(pepper: string, work: (verify: Verify) => T): Promise<T> =>
+  runInLine(() => work(verifier(pepper)))
 
 /** Checks a password. Throws 429 like `hashPassword`. */
 export const verifyPassword = (
   password: string,
   stored: string | undefined,
   pepper: string,
-): Promise<boolean> => verifying(pepper, verify => verify(password, stored))
+): Promise<boolean> => withVerifier(pepper, verify => verify(password, stored))
 
 /** Whether the cost has changed since. The next sign-in then replaces the hash. */
 export function needsRehash(stored: string): boolean {

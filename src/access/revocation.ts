@@ -74,12 +74,12 @@ async function announceAll(
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
 }
 
-const leave = (problem: unknown): void =>
+const logFailure = (problem: unknown): void =>
   console.error(JSON.stringify({ at: 'revocation', problem: String(problem) }))
 
 /** Like `announceRevocation`, for a request with `revocationWrites`. A failure is left to the timer. */
-export const announceOrLeave = (place: Place, revocation: Revocation): Promise<void> =>
-  announceRevocation(place, revocation).catch(leave)
+export const announceOrLog = (place: Place, revocation: Revocation): Promise<void> =>
+  announceRevocation(place, revocation).catch(logFailure)
 
 /** Builds the rows by which the fence rejects accounts. Drops rows whose tokens have all expired. */
 export const revocationQueries = (
@@ -141,7 +141,7 @@ export function revocationWrites(
   }
 }
 
-export const revocationDue = (
+export const fireRevocation = (
   { subject, payload }: { subject: string; payload: Record<string, string> },
   place: { readonly env: Env; readonly tenant: Tenant; readonly calls: Calls },
 ): Promise<void> =>
@@ -191,7 +191,7 @@ export function revocationsOf(
         payload: { since: String(since) },
       },
     ],
-    announce: () => announceSince({ env, calls }, tenant, since).catch(leave),
+    announce: () => announceSince({ env, calls }, tenant, since).catch(logFailure),
   }
 }
 
@@ -204,7 +204,7 @@ async function announceSince(place: Place, tenant: Tenant, since: number): Promi
   if (rows.length > 0) await announceAll(place, tenant, rows)
 }
 
-export const revocationsDue = (
+export const fireRevocations = (
   { payload }: { payload: Record<string, string> },
   place: Place & { readonly tenant: Tenant },
 ): Promise<void> => announceSince(place, place.tenant, Number(payload.since))
@@ -214,7 +214,7 @@ type Known = { readonly found: FoundToken | undefined; readonly readAt: Instant 
 
 const known = new Memo<string, Known>(1_000)
 
-/** Texts of tokens that existed at this isolate's last look-up. Only other tokens must pass `requireUnrefused` first. */
+/** Texts of tokens that existed at this isolate's last look-up. Only other tokens must pass `requireNotLimited` first. */
 const seen = new Memo<string, true>(1_000)
 
 export const wasSeen = (token: string): boolean => seen.get(token) ?? false

@@ -4,11 +4,11 @@ import type { Caller } from '../platform/context.ts'
 import {
   ALL_PERMISSIONS,
   groupOf,
-  holds,
+  hasPermission,
   isReserved,
-  may,
   type Permission,
   permissionsHeld,
+  typeHasPermission,
 } from '../platform/http/permissions.ts'
 import type { Tenant } from '../platform/tenancy.ts'
 import type { TenantRoles, TestUserType } from '../product/roles.ts'
@@ -48,7 +48,7 @@ type OwnedAccount = { readonly locator: string; readonly createdBy: string | nul
  * another. `anyOf` are the permissions to act on every account of the tenant.
  */
 export function requireReach(caller: Caller, account: OwnedAccount, anyOf: readonly Permission[]): void {
-  if (anyOf.some(permission => may(caller, permission))) return
+  if (anyOf.some(permission => hasPermission(caller, permission))) return
   if (account.locator === caller.accountLocator || account.createdBy === caller.accountLocator) return
   throw forbidden(
     `The account '${caller.username}' may do this only to itself and to accounts that it created. For other accounts it needs the permission ${anyOf.join(' or ')}.`,
@@ -112,7 +112,9 @@ export function rolePermissions(
 ): string[] | undefined {
   const ofType = (type: string): Permission[] => {
     const own = Object.hasOwn(roles?.types ?? {}, type) ? roles?.types[type as TestUserType] : undefined
-    return own ? listedPermissions(own) : ALL_PERMISSIONS.filter(permission => holds(type, permission))
+    return own
+      ? listedPermissions(own)
+      : ALL_PERMISSIONS.filter(permission => typeHasPermission(type, permission))
   }
   if (given.length > 0)
     return compactPermissions(

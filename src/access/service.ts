@@ -20,7 +20,7 @@ export async function authenticate(
   context: PublicContext,
 ): Promise<contract.AuthenticateResponse> {
   const credentials = neededCredentials(body, context)
-  const named = tenantNamed(query, credentials)
+  const named = mergeTenantNames(query, credentials)
   const key = { username: credentials.username }
   const { env, calls } = context
   if (countNames(named) === 0)
@@ -55,7 +55,7 @@ export async function authenticateAdmin(
   context: PublicContext,
 ): Promise<contract.AuthenticateResponse> {
   const credentials = neededCredentials(body, context)
-  const named = tenantNamed(query, credentials)
+  const named = mergeTenantNames(query, credentials)
   if (countNames(named) !== 1)
     throw invalidRequest("Name the tenant by exactly one of 'tenantName', 'hostName' and 'tenantLocator'.")
   const { env, calls } = context
@@ -112,7 +112,7 @@ function neededCredentials(
 const PROPERTIES = ['tenantName', 'hostName', 'tenantLocator'] as const
 
 /** Merges query and body. Throws 400 when they give one property two values. */
-export function tenantNamed(
+export function mergeTenantNames(
   query: contract.AuthenticateAdminQuery,
   body: contract.AuthenticateAdminQuery,
 ): TenantNamed {

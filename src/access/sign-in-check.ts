@@ -5,7 +5,7 @@ import type { Instant } from '../kernel/time.ts'
 import type { Exchange } from '../platform/http/exchange.ts'
 import type { SignedIn } from '../platform/http/permissions.ts'
 import { grants, permissionsHeld } from '../platform/http/permissions.ts'
-import { requireUnrefused } from '../platform/http/rate-limits.ts'
+import { requireNotLimited } from '../platform/http/rate-limits.ts'
 import {
   ADMINISTRATION,
   controlDatabase,
@@ -58,7 +58,7 @@ const unknown = () =>
 async function withAuthToken({ calls, now, request }: Exchange, env: Env, token: string): Promise<SignedIn> {
   const locator = tenantOfAuthToken(token)
   if (locator === undefined) throw unknown()
-  if (!wasSeen(token)) requireUnrefused(env, request)
+  if (!wasSeen(token)) requireNotLimited(env, request)
   const isAdministration = locator === NO_TENANT
   const tenant = isAdministration ? undefined : await findTenant(env, { locator }, calls)
   if (!isAdministration && !tenant) throw unknown()

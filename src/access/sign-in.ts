@@ -16,7 +16,7 @@ import { administrationAuditRow, commitAudited } from './audit/store.ts'
 import type { AuthenticateResponse } from './contract.ts'
 import { administratorMayEnter, failureQuery, isLocked, mayEnter, openQuery } from './lock-out.ts'
 import { isTooOld, type PasswordRules } from './password-rules/rules.ts'
-import { hashPassword, needsRehash, verifying } from './passwords.ts'
+import { hashPassword, needsRehash, withVerifier } from './passwords.ts'
 import { ADMINISTRATION_ACCOUNT, readAdministrator, replaceHash, type StoredAccount } from './store.ts'
 import { accounts } from './tables.ts'
 
@@ -57,7 +57,7 @@ const accountWithPassword = (
   candidates: readonly (StoredAccount | undefined)[],
   { env, now }: PublicContext,
 ): Promise<StoredAccount | undefined> =>
-  verifying(env.PASSWORD_PEPPER, verify =>
+  withVerifier(env.PASSWORD_PEPPER, verify =>
     candidates.find(
       candidate =>
         verify(password, candidate?.passwordHash ?? undefined) && closedBecause(candidate, now) === undefined,
@@ -102,7 +102,7 @@ export async function signInToTenant(
   context: PublicContext,
 ): Promise<AuthenticateResponse> {
   const account = await accountWithPassword(password, candidates, context)
-  if (account && (await enter(tenant, account, password, context)))
+  if (account && (await completeSignIn(tenant, account, password, context)))
     return authentication(context, account, tenant, context.now)
   const known = candidates.find(candidate => candidate !== undefined)
   const reason = account ? 'closedMeanwhile' : (closedBecause(known, context.now) ?? 'wrongPassword')
@@ -143,7 +143,7 @@ export async function signInAdministrator(
 }
 
 /** Returns false when the account was closed or its password changed in the meantime. */
-async function enter(
+async function completeSignIn(
   tenant: EnteredTenant,
   account: StoredAccount,
   password: string,

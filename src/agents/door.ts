@@ -45,11 +45,11 @@ export async function answerAgent({ request, context, dispatch }: Entry): Promis
     message,
     hostFor({ request, context, dispatch }),
   )
-  return await whole(response)
+  return await readToEnd(response)
 }
 
 /** Reads the response to its end, so that the round trips of the tool are known when the answer leaves. */
-async function whole(response: Response): Promise<Response> {
+async function readToEnd(response: Response): Promise<Response> {
   const text = await response.text()
   if (text.length > LONGEST_RESPONSE)
     throw tooLarge(`The response would have more than ${LONGEST_RESPONSE} characters. Request less.`)
@@ -63,16 +63,16 @@ function hostFor({ request, context, dispatch }: Entry): Host {
   return {
     tenant: { locator, name, type },
     version,
-    call: asked => calling(asked, { request, context, dispatch }),
-    products: () => answered(productFields(context)),
-    keep: previewed => answered(keepPreview(context, previewed)),
-    take: preview => answered(takePreview(context, preview)),
-    begin: (preview, previewed) => answered(beginPreviewed(context, preview, previewed)),
+    call: asked => callRoute(asked, { request, context, dispatch }),
+    products: () => answerOf(productFields(context)),
+    keep: previewed => answerOf(keepPreview(context, previewed)),
+    take: preview => answerOf(takePreview(context, preview)),
+    begin: (preview, previewed) => answerOf(beginPreviewed(context, preview, previewed)),
   }
 }
 
 /** Calls a route of this service as the agent's account. */
-async function calling(
+async function callRoute(
   { method, path, query = {}, body, ifPreviewed }: Asked,
   { request, context, dispatch }: Entry,
 ): Promise<Answered> {
@@ -98,7 +98,7 @@ async function calling(
 }
 
 /** Returns the result in the form of a route's answer, including a Refusal. */
-async function answered(work: Promise<unknown>): Promise<Answered> {
+async function answerOf(work: Promise<unknown>): Promise<Answered> {
   try {
     return { status: 200, body: await work }
   } catch (problem) {

@@ -32,7 +32,7 @@ type KeptPreview = {
 const keyOf = (id: string): string => `agent:${id}`
 const keyOfUse = (id: string): string => `agent-used:${id}`
 
-const keyed = (context: RequestContext, id: string): RequestContext => ({
+const withPreviewKey = (context: RequestContext, id: string): RequestContext => ({
   ...context,
   idempotency: { key: keyOf(id), bodyHash: '' },
 })
@@ -59,7 +59,7 @@ export async function keepPreview(
       'The transaction is too large for an agent. Split it into several transactions, or use the API.',
     )
   // A full database accepts no previews either.
-  await commit({ ...keyed(context, id), adds: true }, homeDatabase(context), {
+  await commit({ ...withPreviewKey(context, id), adds: true }, homeDatabase(context), {
     shard: HOME_SHARD,
     guards: [],
     facts: [],
@@ -79,7 +79,7 @@ export async function keepPreview(
 
 /** One round trip. Rejects with 409 a preview that is unknown, has expired, or belongs to another account. */
 export async function takePreview(context: RequestContext, id: string): Promise<Previewed> {
-  const answer = await storedAnswer(keyed(context, id), homeDatabase(context))
+  const answer = await storedAnswer(withPreviewKey(context, id), homeDatabase(context))
   if (!answer || isBySubject(answer)) throw previewOutdated('unknown')
   const { env, tenant, caller } = context
   const kept: KeptPreview = JSON.parse(await unseal(env, sealedPlace(tenant, 'agents', id), answer.text))

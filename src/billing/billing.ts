@@ -26,9 +26,9 @@ import {
   installmentsToInvoice,
   invoicesOf,
   isBilled,
-  notInvoiced,
   openInstallments,
   planOf,
+  uninvoicedInstallments,
 } from '../policy/bills/amounts-due.ts'
 import { isContinued } from '../policy/bills/items.ts'
 import {
@@ -41,14 +41,14 @@ import {
   removeRecords,
 } from '../policy/records/aggregate.ts'
 import {
-  carriedForward,
+  carryInvoiceForward,
   type Installment,
   type Invoice,
   type InvoicedTransaction,
   invoiceOf,
   isSilent,
   type PlannedInstallment,
-  writtenOff,
+  writeOffInvoice,
 } from '../policy/records/invoice.ts'
 import { INVOICED_TRANSACTIONS } from '../policy/records/transactions.ts'
 import type { Loaded } from '../policy/surroundings.ts'
@@ -56,9 +56,14 @@ import { chain, invoiceEvents, type Planned, policyState } from '../policy/trans
 import type { ProductDefinition } from '../product/configuration.ts'
 import type { Attempt } from '../rating/rate.ts'
 import { type OwnBills, ownNewBusiness, plansItsBills } from './plugin-bills.ts'
-import { planAfterCancellation, planAfterEndorsement, planAfterFeeUpdate, rescheduled } from './replanning.ts'
+import {
+  planAfterCancellation,
+  planAfterEndorsement,
+  planAfterFeeUpdate,
+  planByNewSchedule,
+} from './replanning.ts'
 import { planAfterReinstatement } from './returning.ts'
-import { type BillPlan, recorded, termPlan } from './schedule.ts'
+import { type BillPlan, planRecords, termPlan } from './schedule.ts'
 
 type PlanContext = {
   readonly product: ProductDefinition
@@ -98,7 +103,7 @@ export function planBills(
     case 'renewal':
       return { charges, plan: termPlan(before, modification, scheduleName, product, now), open: [] }
     case 'endorsement':
-      return newPaymentScheduleName === undefined ? planAfterEndorsement(change) : rescheduled(change)
+      return newPaymentScheduleName === undefined ? planAfterEndorsement(change) : planByNewSchedule(change)
     case 'cancellation':
     case 'withdrawal':
       return planAfterCancellation(change)
@@ -119,14 +124,14 @@ export function makeBills(
   context: InvoicingContext,
 ): Invoicing {
   const { now, supply } = context
-  const own = recorded(plan, modification, supply)
+  const own = planRecords(plan, modification, supply)
   const absorbed = open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, modification.locator] }))
   const planned = { ...before, installments: putRecords(before.installments, [...absorbed, ...own]) }
   // Replanned bills are made by their timers, even those that are due now.
   const atOnce = own.filter(one => one.replans?.bill !== 'planned' && one.issueAt <= now && !isSilent(one))
   const invoiced = isContinued(own)
     ? invoiceInstallments(planned, modification, atOnce, context)
-    : invoiceWhatIsDue(planned, modification, context)
+    : invoiceDueInstallments(planned, modification, context)
   return { ...invoiced, timers: invoiceTimers(invoiced.aggregate, modification, now) }
 }
 
@@ -173,7 +178,7 @@ type InvoicingContext = { readonly now: Instant; readonly supply: LocatorSupply 
 
 type Invoicing = Planned & { readonly made: { invoice: Invoice; totalDue: Money }[] }
 
-export const invoiceWhatIsDue = (
+export const invoiceDueInstallments = (
   aggregate: PolicyAggregate,
   modification: Modification,
   context: InvoicingContext,
@@ -196,7 +201,7 @@ function invoiceInstallments(
   if (due.length === 0) return { aggregate, made: [], events: [] }
   const totals = amountsDue(aggregate, modification)
   const { currency, timeZone, locator: policyLocator } = aggregate.policy
-  const open = notInvoiced(aggregate, modification)
+  const open = uninvoicedInstallments(aggregate, modification)
   const earlier = new Set(invoicesOf(aggregate, modification).map(invoice => invoice.installmentNumber))
   // The amount carried forward, in order of time, and the installments that take it over.
   let carriedAmount = zero(currency)
@@ -219,13 +224,14 @@ function invoiceInstallments(
       }
       const type = invoiceTypeOf(installment, modification)
       const invoice = invoiceOf({ ...installment, dueAt }, totalDue, type, identity, now)
-      if (writeOff) return { invoice: totalDue.minor === 0 ? invoice : writtenOff(invoice, now), totalDue }
+      if (writeOff)
+        return { invoice: totalDue.minor === 0 ? invoice : writeOffInvoice(invoice, now), totalDue }
       const next = open.find(one => one.number > number && !one.writeOff)
       carriedAmount = zero(currency)
       if (!next || totalDue.minor <= 0 || totalDue.minor >= carriesBelow) return { invoice, totalDue }
       carriedAmount = totalDue
       takers.push({ ...next, takesOver: [...(next.takesOver ?? []), installment.locator] })
-      return { invoice: carriedForward(invoice, now), totalDue }
+      return { invoice: carryInvoiceForward(invoice, now), totalDue }
     })
   const invoices = made.map(one => one.invoice)
   const after = {
@@ -301,7 +307,7 @@ export const withPlan = (
   ...aggregate,
   installments: putRecords(
     withoutPlan(aggregate, modification).installments,
-    recorded(plan, modification, supply),
+    planRecords(plan, modification, supply),
   ),
 })
 
@@ -314,7 +320,11 @@ export const withoutPlan = (aggregate: PolicyAggregate, modification: Modificati
 }
 
 /** Makes the due invoices of the accepted quote. Plans the quote again until it has its first invoice. */
-export async function bill(before: PolicyAggregate, loaded: Loaded, attempt: Attempt): Promise<Planned> {
+export async function billAcceptedQuote(
+  before: PolicyAggregate,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<Planned> {
   const { now } = attempt
   const quote = acceptedQuote(before)!
   const { modification } = quoteParts(before, quote)
@@ -343,7 +353,7 @@ async function planQuote(
 }
 
 /** Plans a quote that is not billed yet, if the product plans its own bills. Built-in plans are made when a policy is quoted. */
-export async function showBills(
+export async function planUnbilledQuote(
   before: PolicyAggregate,
   locator: QuoteLocator,
   loaded: Loaded,
@@ -361,5 +371,5 @@ export async function billOnAcceptance(
   attempt: Attempt,
 ): Promise<Planned | undefined> {
   const bills = loaded.product.invoicing.generatingEvent === 'accept' && acceptedQuote(before)
-  return bills ? await bill(before, loaded, attempt) : undefined
+  return bills ? await billAcceptedQuote(before, loaded, attempt) : undefined
 }

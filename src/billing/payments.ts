@@ -16,20 +16,20 @@ import { billedItemsOf, MOST_ITEMISED, shownItems } from '../policy/projection/b
 import { invoiceResponses } from '../policy/projection/records.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
 import {
-  applied,
+  appliedAmount,
+  applyPayment,
   assertPaymentAllows,
   counterpartOf,
   type Invoice,
-  invalidated,
+  invalidateInvoice,
   invoiceStatus,
   isOutstanding,
   type Payment,
   type PlannedInstallment,
-  paid,
   paymentState,
-  reopened,
+  reopenInvoice,
   standingPayments,
-  writtenOff,
+  writeOffInvoice,
 } from '../policy/records/invoice.ts'
 import { chain, invoiceEvent, type Planned, policyEvent } from '../policy/transitions.ts'
 import type { Configuration } from '../product/configuration.ts'
@@ -63,7 +63,7 @@ export function planPayment(
   { now, supply }: { now: Instant; supply: LocatorSupply },
 ): Planned & { payment: Payment } {
   const amount = asked ?? rest
-  const after = paid(invoice, Math.abs(amount.minor) >= Math.abs(rest.minor), now)
+  const after = applyPayment(invoice, Math.abs(amount.minor) >= Math.abs(rest.minor), now)
   assertFits(amount, rest, source)
   const beyond = minus(amount, rest)
   const payment: Payment = {
@@ -109,7 +109,9 @@ function planOneReversal(before: PolicyAggregate, payment: Payment, now: Instant
   assertPaymentAllows(payment, 'reverse')
   const invoice = before.invoices.get(payment.invoiceLocator)!
   const isWrittenOff = invoiceStatus(invoice) === 'writtenOff' && payment.amount.minor > 0
-  const after = isWrittenOff ? { ...invoice, updatedAt: now } : reopened(invoice, now, before.policy.timeZone)
+  const after = isWrittenOff
+    ? { ...invoice, updatedAt: now }
+    : reopenInvoice(invoice, now, before.policy.timeZone)
   return withPayment(before, 'payment.reverse', { ...payment, reversedAt: now }, after)
 }
 
@@ -129,7 +131,7 @@ function assertFits(amount: Money, rest: Money, source: PaymentSource): void {
 /** Writes off the invoices. What was paid stays paid and does not become credit (brief 4.5). */
 export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice[], now: Instant): Planned {
   const totalDueOf = totalsDueOf(before)
-  const writtenOffInvoices = invoices.map(invoice => writtenOff(invoice, now))
+  const writtenOffInvoices = invoices.map(invoice => writeOffInvoice(invoice, now))
   const aggregate = { ...before, invoices: putRecords(before.invoices, writtenOffInvoices) }
   return {
     aggregate,
@@ -156,7 +158,7 @@ export function planVoidInvoices(
     for (const payment of standingPayments(planned.aggregate, invoice))
       planned = chain(planned, planReversal(planned.aggregate, payment, now))
     const { invoices } = planned.aggregate
-    const voided = invalidated(invoices.get(invoice.locator)!, now)
+    const voided = invalidateInvoice(invoices.get(invoice.locator)!, now)
     const aggregate = { ...planned.aggregate, invoices: putRecords(invoices, [voided]) }
     const event = invoiceEvent(aggregate, 'invoice.invalidate', voided, totalDueOf(voided))
     planned = chain(planned, { aggregate, events: [event] })
@@ -173,7 +175,7 @@ export function payOutLimit({ payments, policy }: Pick<PolicyAggregate, 'payment
   const moved = [...payments.values()].filter(
     one => one.source !== 'offset' && paymentState(one) === 'posted',
   )
-  const left = sum(moved.map(applied), policy.currency)
+  const left = sum(moved.map(appliedAmount), policy.currency)
   return left.minor > 0 ? left : zero(policy.currency)
 }
 
@@ -203,14 +205,18 @@ export function planPayOut(
   if (limit.minor === 0)
     return {
       planned: planWriteOff(before, [invoice], now),
-      refusal: beyond(
+      refusal: payOutRefusal(
         limit,
         `Nothing of invoice ${invoice.displayId} can be paid out, so it is written off`,
         before,
       ),
     }
   if (amount && -amount.minor > limit.minor)
-    throw beyond(limit, `Not all of ${toText(negated(amount))} ${amount.currency} can be paid out`, before)
+    throw payOutRefusal(
+      limit,
+      `Not all of ${toText(negated(amount))} ${amount.currency} can be paid out`,
+      before,
+    )
   const most = fromMinor(-Math.min(-rest.minor, limit.minor), rest.currency)
   const terms = { source, amount: amount ?? most, rest, fieldValues }
   const { payment, ...paid } = planPayment(before, invoice, terms, { now, supply })
@@ -219,7 +225,7 @@ export function planPayOut(
   return { planned: chain(paid, isLost ? planWriteOff(paid.aggregate, [after], now) : undefined), payment }
 }
 
-const beyond = (limit: Money, problem: string, { policy }: PolicyAggregate): Refusal =>
+const payOutRefusal = (limit: Money, problem: string, { policy }: PolicyAggregate): Refusal =>
   wrongState(
     `${problem}: of the amount paid in for policy ${policy.locator}, only ${toText(limit)} ${limit.currency} has not been paid out or credited yet.`,
   )
@@ -287,7 +293,10 @@ export function checkedInvoices(aggregate: PolicyAggregate): CheckInvoicesRespon
   }
 }
 
-export function plannedBy(aggregate: PolicyAggregate, { locator }: Modification): FutureInvoiceResponse[] {
+export function plannedInvoicesOf(
+  aggregate: PolicyAggregate,
+  { locator }: Modification,
+): FutureInvoiceResponse[] {
   const itemsOf = billedItemsOf(aggregate)
   return futureInstallments(aggregate)
     .filter(one => one.modificationLocator === locator)

@@ -34,7 +34,7 @@ import { type Loaded, NeedsWholePolicy } from '../policy/surroundings.ts'
 import { hasPlugin } from '../product/configuration.ts'
 import { type Attempt, ratingContext } from '../rating/rate.ts'
 import { overbilledOf, planFromAnswer, pluginCharges, pluginPlannedInvoices } from './plugin-plan.ts'
-import { type BillPlan, carryingForward, invoicedAtOnce } from './schedule.ts'
+import { type BillPlan, countInvoicedNow, withCarryForward } from './schedule.ts'
 
 /**
  * Returns the bills that the product plans, and the locators for their invoices. Undefined if the product plans none, or if there
@@ -52,7 +52,7 @@ export const ownBills =
   (operation: InstallmentsInput['operation'], loaded: Loaded, attempt: Attempt): OwnBills =>
   async (before, modification) => {
     const bills = await ownTransaction(before, modification, { operation }, loaded, attempt)
-    return bills && { bills, supply: await attempt.digits(invoicedAtOnce(bills.plan, attempt.now)) }
+    return bills && { bills, supply: await attempt.digits(countInvoicedNow(bills.plan, attempt.now)) }
   }
 
 export const plansItsBills = ({ product }: Pick<Loaded, 'product'>): boolean =>
@@ -207,7 +207,7 @@ async function ownPlan(
     uuid: () => attempt.supply.uuid(),
   })
   assertKeepable(plan)
-  return { charges, plan: carryingForward(plan, product, currency), open }
+  return { charges, plan: withCarryForward(plan, product, currency), open }
 }
 
 /**
@@ -252,7 +252,7 @@ export function withFeeReversed(
     throw wrongState(
       `${title} belongs to a transaction that is not issued; issue or invalidate the transaction first.`,
     )
-  if (!isAsked(aggregate, installment))
+  if (!isBilledByInvoice(aggregate, installment))
     throw wrongState(
       `${title} belongs to an installment that no invoice bills, so there is nothing to reverse.`,
     )
@@ -261,11 +261,11 @@ export function withFeeReversed(
 }
 
 /** Whether an invoice asks for the installment, directly or through an installment that took it over. */
-function isAsked(aggregate: PolicyAggregate, installment: PlannedInstallment): boolean {
+function isBilledByInvoice(aggregate: PolicyAggregate, installment: PlannedInstallment): boolean {
   const { modificationLocator, number, locator } = installment
   const isOwn = ({ policyModificationLocator, installmentNumber }: Invoice): boolean =>
     policyModificationLocator === modificationLocator && installmentNumber === number
   if (standingInvoices(aggregate).some(one => isOwn(one) && invoiceStatus(one) !== 'writtenOff')) return true
   const takers = recordsWhere(aggregate.installments, one => one.takesOver?.includes(locator) === true)
-  return takers.some(one => isAsked(aggregate, one))
+  return takers.some(one => isBilledByInvoice(aggregate, one))
 }

@@ -4,7 +4,12 @@
 import type { Uuid } from '../kernel/locators.ts'
 import type { CurrencyCode, Money } from '../kernel/money.ts'
 import { earlier, endOfDay, type Instant, later, type Span } from '../kernel/time.ts'
-import { openAfter, openInstallments, restsOfEach, restsToSpread } from '../policy/bills/amounts-due.ts'
+import {
+  openInstallments,
+  openInstallmentsFrom,
+  restsOfEach,
+  restsToSpread,
+} from '../policy/bills/amounts-due.ts'
 import { type Charge, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
 import { installmentItems, totalsDue } from '../policy/bills/items.ts'
 import { lineUpTo, segmentsInForce } from '../policy/fold/line.ts'
@@ -15,16 +20,16 @@ import {
   type BilledChange,
   type BillPlan,
   billingPeriods,
-  carryingForward,
   cutAt,
   installmentOf,
+  mergePastGroups,
   numbered,
   onlyInstallment,
-  paidTogether,
   periodsFrom,
   periodsOfBills,
   scheduleFor,
   termsOf,
+  withCarryForward,
 } from './schedule.ts'
 import { billedPeriods, costBefore, hasUnbilledTime } from './unbilled-time.ts'
 
@@ -52,7 +57,7 @@ export function planAfterCancellation(change: BilledChange): BillPlan {
     ...(bearing && bearing.end < at && { frees: reaching.map(one => one.locator) }),
   }
   const planned = bearing ? [{ ...draftOf(bearing), end: earlier(bearing.end, at), replans }] : []
-  return balanced(change, { absorbed, planned, remaining, atOnce: atOnceOf(change) })
+  return balanceBills(change, { absorbed, planned, remaining, atOnce: atOnceOf(change) })
 }
 
 /**
@@ -66,7 +71,7 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
   const reaching = open.filter(one => one.end > from)
   const atOnce = atOnceOf(change)
   if (reaching.length === 0 && !hasUnbilledTime(before, { start: from, end: policyEnd }))
-    return balanced(change, { absorbed: [], planned: [], remaining: [], atOnce })
+    return balanceBills(change, { absorbed: [], planned: [], remaining: [], atOnce })
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
   const schedule = reaching.length === 0 ? scheduleFor(charges, type) : type
   const periods = periodsOfBills(termsOf(before, policyEnd), reaching, schedule, timeZone, from)
@@ -84,7 +89,7 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
   const beyond = continued.filter(one => one.start >= policyEnd).flatMap(one => one.replans!.open)
   const last = kept.at(-1)
   const unplanned = tilesOf.get(undefined) ?? []
-  const toCome = unbilledToCome(change, type, unplanned)
+  const toCome = findUnbilledFuturePeriods(change, type, unplanned)
   const gained = groups
     .map(group => group.filter(tile => toCome.has(tile)))
     .filter(group => group.length > 0)
@@ -96,7 +101,7 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
     )
   const immediate = unplanned.filter(tile => !toCome.has(tile))
   const planned = [...kept.map(one => (one === last ? continuing(one, beyond) : one)), ...gained]
-  return balanced(change, {
+  return balanceBills(change, {
     absorbed: reaching,
     planned: planned.sort((a, b) => a.start - b.start),
     remaining: open.filter(one => one.end <= from),
@@ -108,7 +113,7 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
 }
 
 /** Returns the unplanned time that cost nothing so far, in periods that begin after today and have not been billed. */
-function unbilledToCome(
+function findUnbilledFuturePeriods(
   { before, modification, now }: BilledChange,
   schedule: PaymentScheduleType,
   unplanned: readonly BillingPeriod[],
@@ -152,7 +157,7 @@ export function planAfterFeeUpdate(change: BilledChange): BillPlan {
   const rests = taken.size === 0 ? [] : restsOfEach(before, open)
   const billing = new Set(rests.filter(rest => taken.has(lineOfCharge(rest))).map(rest => rest.from!))
   const absorbed = open.filter(one => billing.has(one.locator))
-  return balanced(change, {
+  return balanceBills(change, {
     absorbed,
     planned: absorbed.map(draftOf),
     remaining: [],
@@ -170,7 +175,7 @@ type Balance = {
 }
 
 /** Merges a negative bill with the bill before it. What no bill can absorb is refunded immediately. */
-function balanced({ before, charges: own }: BilledChange, balance: Balance): BillPlan {
+function balanceBills({ before, charges: own }: BilledChange, balance: Balance): BillPlan {
   const { atOnce } = balance
   if (own.length === 0) return { charges: [], plan: [], open: [] }
   const { currency } = before.policy
@@ -188,13 +193,13 @@ function balanced({ before, charges: own }: BilledChange, balance: Balance): Bil
     const negative = totalsDue(plan, charges, currency).findLastIndex(({ minor }, at) => at > 0 && minor < 0)
     if (negative < 0) return { charges, plan: withoutEmptyBills(before, plan, charges), open }
     const at = negative - 1
-    if (at > 0) planned.splice(at - 1, 2, joined(planned[at - 1]!, planned[at]!))
+    if (at > 0) planned.splice(at - 1, 2, mergeDrafts(planned[at - 1]!, planned[at]!))
     else {
       const previous = remaining.pop()
       const [first] = planned.splice(0, 1)
       if (!previous) continue
       open.push(previous)
-      planned.unshift(joined(draftOf(previous), first!))
+      planned.unshift(mergeDrafts(draftOf(previous), first!))
     }
   }
 }
@@ -232,7 +237,7 @@ const continuing = (draft: Draft, more: readonly Uuid[]): Draft => ({
   replans: { ...draft.replans!, open: [...draft.replans!.open, ...more] },
 })
 
-const joined = (first: Draft, second: Draft): Draft => ({
+const mergeDrafts = (first: Draft, second: Draft): Draft => ({
   ...first,
   end: later(first.end, second.end),
   periods: [...first.periods, ...second.periods],
@@ -270,7 +275,7 @@ export function replan(
   now: Instant,
 ): BillPlan {
   const { timeZone, currency } = before.policy
-  const open = openAfter(before, from)
+  const open = openInstallmentsFrom(before, from)
   const charges = [...own, ...restsToSpread(before, open)]
   if (charges.length === 0) return { charges, plan: [], open }
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
@@ -281,8 +286,8 @@ export function replan(
   const periods = modification ? coveredPeriods(before, modification, all) : all
   const beyond = periodsFrom(termsOf(before, before.policy.effectiveEnd), schedule, timeZone, policyEnd)
   const context = { now, timeZone, currency, terms: product.defaultPaymentTerms }
-  const plan = plannedFrom(periods, beyond.flat(), charges, context)
-  return { charges, plan: carryingForward(plan, product, currency), open }
+  const plan = planPeriods(periods, beyond.flat(), charges, context)
+  return { charges, plan: withCarryForward(plan, product, currency), open }
 }
 
 type ReplanContext = Parameters<typeof installmentOf>[1] & { readonly currency: CurrencyCode }
@@ -291,7 +296,7 @@ type ReplanContext = Parameters<typeof installmentOf>[1] & { readonly currency: 
  * Returns one installment for each period with items; past periods share one. The payment terms decide when each invoice is made,
  * including the first. Refunds do not wait: negative installments become one, made immediately. Those that total zero are silent.
  */
-function plannedFrom(
+function planPeriods(
   periods: readonly BillingPeriod[][],
   beyond: readonly BillingPeriod[],
   charges: readonly Charge[],
@@ -299,7 +304,7 @@ function plannedFrom(
 ): Installment[] {
   const { now, timeZone, currency } = context
   const endOfToday = endOfDay(now, timeZone)
-  const [first, ...others] = paidTogether(periods, endOfToday).map(group => installmentOf(group, context))
+  const [first, ...others] = mergePastGroups(periods, endOfToday).map(group => installmentOf(group, context))
   const drafts = [{ ...first!, periods: [...first!.periods, ...beyond] }, ...others]
   let plan = numbered(drafts.map(one => ({ ...one, replans: { bill: 'spread' as const, open: [] } })))
   // Removing an installment can move a few minor units to others, so this repeats until nothing changes. A further refund joins the
@@ -335,7 +340,7 @@ function plannedFrom(
  * Replans by the new schedule from the endorsement on. If that begins with a refund, starts at the planned bill that contains the
  * endorsement instead.
  */
-export function rescheduled(change: BilledChange): BillPlan {
+export function planByNewSchedule(change: BilledChange): BillPlan {
   const { before, modification, charges, scheduleName, product, now } = change
   const { effectiveAt, policyEnd } = modification
   const from = (at: Instant): BillPlan =>

@@ -7,8 +7,8 @@ import { earlier, type Instant, later } from '../kernel/time.ts'
 import {
   amountsDue,
   installmentOf,
-  openAfter,
   openInstallments,
+  openInstallmentsFrom,
   standingInvoices,
 } from '../policy/bills/amounts-due.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
@@ -17,12 +17,12 @@ import type { PaymentScheduleType } from '../product/configuration.ts'
 import {
   type BilledChange,
   type BillPlan,
-  comingBack,
   onlyInstallment,
   type PlannedBill,
   periodsFrom,
   periodsOfBills,
-  recorded,
+  planRecords,
+  returningInstallments,
   termsOf,
 } from './schedule.ts'
 
@@ -38,7 +38,7 @@ export function returningBills(
       ({ start, dueAt, replans }) =>
         replans && replans.bill !== 'spread' && start === one.start && dueAt === one.dueAt,
     )
-  return lostBy(before, cancellation)
+  return absorbedInstallmentsOf(before, cancellation)
     .filter(one => one.dueAt > now && !isMade(one))
     .sort((a, b) => a.dueAt - b.dueAt || a.start - b.start)
 }
@@ -50,21 +50,21 @@ export function planAfterReinstatement(change: BilledChange): BillPlan {
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
   const returning = returningBills(before, cancellation, now)
   const own = onlyInstallment(before, modification, now)
-  const hasGap = modification.effectiveAt > lostFrom(before, cancellation)
+  const hasGap = modification.effectiveAt > coverRemovedFrom(before, cancellation)
   const bills = hasGap
     ? planAfterGap(change, own, returning, type)
-    : planAsBefore(change, own, returning, replacing(before, cancellation))
+    : planWithoutGap(change, own, returning, replacementBillsOf(before, cancellation))
   return { charges, ...bills }
 }
 
 /** Restores the bills. The reinstatement's own bill asks for the rest, and for the bills that replaced them. */
-function planAsBefore(
+function planWithoutGap(
   { before, modification }: BilledChange,
   own: Installment,
   returning: readonly PlannedInstallment[],
   open: readonly PlannedInstallment[],
 ): Pick<BillPlan, 'plan' | 'open'> {
-  const absorbed = absorbedBy(open, modification)
+  const absorbed = markAbsorbed(open, modification)
   for (let kept = 0; ; kept += 1) {
     const others = returning.slice(kept)
     const { start, end, issueAt, dueAt } = returning[kept - 1] ?? own
@@ -80,12 +80,12 @@ function planAsBefore(
         replans,
         ...(others.length > 0 && { leavesOut: others.map(one => one.locator) }),
       },
-      ...comingBack(others),
+      ...returningInstallments(others),
     ]
     const due = firstDue(before, modification, plan, absorbed)
     // A negative bill is merged with the next of the returning bills.
     if (due < 0 && others.length > 0) continue
-    return { plan: due === 0 ? silent(plan) : plan, open }
+    return { plan: due === 0 ? markFirstSilent(plan) : plan, open }
   }
 }
 
@@ -125,7 +125,7 @@ function planAfterGap(
         periods: placed.filter(({ bill }) => !apart.has(bill)).map(({ tile }) => tile),
         replans: { bill: count === 0 ? 'atOnce' : 'planned', open: [] },
       },
-      ...comingBack(others).map(({ takesOver: _, ...one }, at) => ({
+      ...returningInstallments(others).map(({ takesOver: _, ...one }, at) => ({
         ...one,
         start: later(one.start, from),
         periods: placedOn.get(others[at])?.map(({ tile }) => tile) ?? [],
@@ -138,16 +138,16 @@ function planAfterGap(
   for (let count = 0; count <= returning.length; count += 1) {
     const plan = joining(count)
     const due = firstDue(before, modification, plan)
-    if (due >= 0) return { plan: due === 0 ? silent(plan) : plan, open: [] }
+    if (due >= 0) return { plan: due === 0 ? markFirstSilent(plan) : plan, open: [] }
   }
-  return borneByEarlier(before, modification, joining(returning.length)[0]!, own)
+  return planSurplusOnEarlierBills(before, modification, joining(returning.length)[0]!, own)
 }
 
 /**
  * Plans a single returning bill that is negative. Bills that are still planned absorb it, the last one first. What none can absorb
  * is refunded immediately.
  */
-function borneByEarlier(
+function planSurplusOnEarlierBills(
   before: PolicyAggregate,
   modification: Modification,
   surplus: PlannedBill,
@@ -161,17 +161,17 @@ function borneByEarlier(
     const end = open.map(bill => bill.end).reduce(later, surplus.end)
     const replans: Replanned = { bill: 'planned', open: open.map(bill => bill.locator) }
     const plan = [{ ...surplus, start, end, issueAt, dueAt, replans }]
-    const due = firstDue(before, modification, plan, absorbedBy(open, modification))
-    if (due >= 0) return { plan: due === 0 ? silent(plan) : plan, open }
+    const due = firstDue(before, modification, plan, markAbsorbed(open, modification))
+    if (due >= 0) return { plan: due === 0 ? markFirstSilent(plan) : plan, open }
   }
   const { start, end, issueAt, dueAt } = own
   return { plan: [{ ...surplus, start, end, issueAt, dueAt, replans: { bill: 'atOnce', open: [] } }], open }
 }
 
-const absorbedBy = (open: readonly PlannedInstallment[], { locator }: Modification): PlannedInstallment[] =>
+const markAbsorbed = (open: readonly PlannedInstallment[], { locator }: Modification): PlannedInstallment[] =>
   open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, locator] }))
 
-const silent = ([first, ...others]: readonly PlannedBill[]): PlannedBill[] => [
+const markFirstSilent = ([first, ...others]: readonly PlannedBill[]): PlannedBill[] => [
   { ...first!, replans: { ...first!.replans!, isSilent: true } },
   ...others,
 ]
@@ -185,7 +185,7 @@ function firstDue(
 ): number {
   // Locators for this sum only. The chosen plan gets its own.
   let count = 0
-  const drafts = recorded(plan, modification, { uuid: () => `draft/${++count}` as Uuid })
+  const drafts = planRecords(plan, modification, { uuid: () => `draft/${++count}` as Uuid })
   const installments = putRecords(before.installments, [...absorbed, ...drafts])
   return amountsDue({ ...before, installments }, modification)[0]!.minor
 }
@@ -194,17 +194,21 @@ function firstDue(
  * Returns the planned bills that replaced those that the cancellation took over. Bills from its time on belong to cover that
  * another reinstatement brought back, and stay.
  */
-function replacing(before: PolicyAggregate, cancellation: Modification): PlannedInstallment[] {
-  const since = lostBy(before, cancellation).map(one => one.start)
+function replacementBillsOf(before: PolicyAggregate, cancellation: Modification): PlannedInstallment[] {
+  const since = absorbedInstallmentsOf(before, cancellation).map(one => one.start)
   if (since.length === 0) return []
-  return openAfter(before, since.reduce(earlier)).filter(one => one.start < cancellation.effectiveAt)
+  return openInstallmentsFrom(before, since.reduce(earlier)).filter(
+    one => one.start < cancellation.effectiveAt,
+  )
 }
 
-const lostBy = ({ installments }: PolicyAggregate, { locator }: Modification): PlannedInstallment[] =>
-  [...installments.values()].filter(one => one.absorbedBy.includes(locator))
+const absorbedInstallmentsOf = (
+  { installments }: PolicyAggregate,
+  { locator }: Modification,
+): PlannedInstallment[] => [...installments.values()].filter(one => one.absorbedBy.includes(locator))
 
 /** Returns the time from which the cancellation removed cover. */
-function lostFrom({ segments }: PolicyAggregate, { locator, effectiveAt }: Modification): Instant {
+function coverRemovedFrom({ segments }: PolicyAggregate, { locator, effectiveAt }: Modification): Instant {
   const all = [...segments.values()]
   const kept = new Set(all.filter(one => one.madeBy === locator).map(one => one.predecessor))
   return all

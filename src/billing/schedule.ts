@@ -164,7 +164,7 @@ export function planInstallments(input: PlanInput): Installment[] {
   const { now, timeZone } = input
   const schedule = scheduleFor(input.charges, input.schedule)
   const periods = billingPeriods(input.coverage, schedule, timeZone).map(period => [period])
-  const [first, ...others] = paidTogether(periods, endOfDay(now, timeZone)).map(group =>
+  const [first, ...others] = mergePastGroups(periods, endOfDay(now, timeZone)).map(group =>
     installmentOf(group, input),
   )
   return numbered([{ ...first!, issueAt: now }, ...others])
@@ -183,7 +183,7 @@ export function installmentOf(
   return { start, end: periods.at(-1)!.end, issueAt, dueAt, periods }
 }
 
-export const invoicedAtOnce = (plan: readonly Installment[], now: Instant): number =>
+export const countInvoicedNow = (plan: readonly Installment[], now: Instant): number =>
   plan.filter(one => one.issueAt <= now && !isSilent(one)).length
 
 export const numbered = (plan: readonly Omit<Installment, 'number'>[]): Installment[] =>
@@ -203,7 +203,7 @@ export function scheduleFor(charges: Iterable<Charge>, schedule: PaymentSchedule
 }
 
 /** Merges the groups that start by the end of today into one. */
-export function paidTogether(
+export function mergePastGroups(
   groups: readonly (readonly BillingPeriod[])[],
   endOfToday: Instant,
 ): (readonly BillingPeriod[])[] {
@@ -280,11 +280,11 @@ export function termPlan(
     now,
     timeZone: aggregate.policy.timeZone,
   })
-  return carryingForward(plan, product, aggregate.policy.currency)
+  return withCarryForward(plan, product, aggregate.policy.currency)
 }
 
 /** Makes every installment but the last carry small invoices forward. */
-export function carryingForward(
+export function withCarryForward(
   plan: readonly Installment[],
   { invoicing }: ProductDefinition,
   currency: CurrencyCode,
@@ -295,7 +295,7 @@ export function carryingForward(
 }
 
 /** Returns installments that a cancellation or lapse took over, unchanged in dates and amounts, to follow the first of a plan. */
-export const comingBack = (coming: readonly PlannedInstallment[]): PlannedBill[] =>
+export const returningInstallments = (coming: readonly PlannedInstallment[]): PlannedBill[] =>
   coming.map(({ locator, start, end, issueAt, dueAt, writeOff }, at) => ({
     number: at + 2,
     start,
@@ -307,7 +307,7 @@ export const comingBack = (coming: readonly PlannedInstallment[]): PlannedBill[]
     takesOver: [locator],
   }))
 
-export const recorded = (
+export const planRecords = (
   plan: readonly PlannedBill[],
   modification: Modification,
   supply: Pick<LocatorSupply, 'uuid'>,

@@ -17,7 +17,7 @@ export class LongList<T> {
 }
 
 /** Applies `change` to each item like `flatMap`. Returns the same kind of list. */
-export function changedList<T, U>(
+export function flatMapList<T, U>(
   list: readonly T[] | LongList<T>,
   change: (item: T) => readonly U[],
 ): U[] | LongList<U> {

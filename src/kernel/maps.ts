@@ -1,5 +1,5 @@
 /** Returns the value of a required key. A missing key is a bug in the service: throws an Error that names `what`, e.g. `run`. */
-export function need<Key, Value>(
+export function getOrThrow<Key, Value>(
   map: { get(key: Key): Value | undefined },
   key: Key,
   what: string,

@@ -56,7 +56,7 @@ const powerOfTen = (digits: number): Decimal => powers.getOrMake(digits, () => n
 export function money(value: Decimal | string | number, currency: CurrencyCode): Money {
   const digits = minorDigits(currency)
   const scaled = decimal(value).round(digits, Big.roundHalfUp).times(powerOfTen(digits))
-  return kept(Number(scaled.toFixed(0)), currency)
+  return storableMoney(Number(scaled.toFixed(0)), currency)
 }
 
 /** A decimal short enough to be exact as one integer. */
@@ -73,7 +73,7 @@ function shortMinor(text: string, digits: number): number | undefined {
 /** Converts `value` without rounding. Returns undefined when it has too many decimal places for the currency. */
 export function exactMoney(value: Decimal | string, currency: CurrencyCode): Money | undefined {
   const short = typeof value === 'string' ? shortMinor(value, minorDigits(currency)) : undefined
-  if (short !== undefined) return kept(short, currency)
+  if (short !== undefined) return storableMoney(short, currency)
   const amount = money(value, currency)
   return toDecimal(amount).eq(decimal(value)) ? amount : undefined
 }
@@ -84,13 +84,13 @@ export function fromMinor(minor: number, currency: CurrencyCode): Money {
   return { minor: minor === 0 ? 0 : minor, currency }
 }
 
-function kept(minor: number, currency: CurrencyCode): Money {
-  assertKept({ minor, currency })
+function storableMoney(minor: number, currency: CurrencyCode): Money {
+  assertStorable({ minor, currency })
   return fromMinor(minor, currency)
 }
 
 /** Throws 422 for an amount that is too large to store. */
-export function assertKept({ minor, currency }: Money): void {
+export function assertStorable({ minor, currency }: Money): void {
   if (Math.abs(minor) > LARGEST_MINOR)
     throw new Refusal(
       'amountOutOfRange',
@@ -108,18 +108,18 @@ function assertExact(minor: number, currency: CurrencyCode): void {
 
 export const zero = (currency: CurrencyCode): Money => ({ minor: 0, currency })
 
-function sameCurrency(a: Money, b: Money): void {
+function assertSameCurrency(a: Money, b: Money): void {
   if (a.currency !== b.currency)
     throw new MoneyError(`Amounts in ${a.currency} and ${b.currency} cannot be combined.`)
 }
 
 export function plus(a: Money, b: Money): Money {
-  sameCurrency(a, b)
+  assertSameCurrency(a, b)
   return fromMinor(a.minor + b.minor, a.currency)
 }
 
 export function minus(a: Money, b: Money): Money {
-  sameCurrency(a, b)
+  assertSameCurrency(a, b)
   return fromMinor(a.minor - b.minor, a.currency)
 }
 
@@ -135,7 +135,7 @@ export function addByName(sums: Map<string, Money>, name: string, amount: Money)
 export function sum(amounts: Iterable<Money>, currency: CurrencyCode): Money {
   const total = { minor: 0, currency }
   for (const amount of amounts) {
-    sameCurrency(total, amount)
+    assertSameCurrency(total, amount)
     total.minor += amount.minor
     assertExact(total.minor, currency)
   }

@@ -11,7 +11,7 @@ export const letOthersRun = (): Promise<void> => scheduler.wait(1)
 export type Steps<T> = Generator<number, T>
 
 /** Runs the steps; awaits `turn` after every `most` units of work. */
-export async function inTurns<T>(steps: Steps<T>, most: number, turn: () => Promise<void>): Promise<T> {
+export async function runInTurns<T>(steps: Steps<T>, most: number, turn: () => Promise<void>): Promise<T> {
   let done = 0
   for (;;) {
     const step = steps.next()
@@ -24,7 +24,7 @@ export async function inTurns<T>(steps: Steps<T>, most: number, turn: () => Prom
 }
 
 /** Runs all steps without a pause. Passes the work of each step to `counted`. */
-export function atOnce<T>(steps: Steps<T>, counted: (work: number) => void = () => {}): T {
+export function runAllSteps<T>(steps: Steps<T>, counted: (work: number) => void = () => {}): T {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value

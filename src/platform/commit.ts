@@ -229,10 +229,10 @@ export async function unlessRepeated<T>(
 }
 
 /** The `again` of `unlessRepeated` for work whose response is stored unchanged. */
-export const asStored = (earlier: Answer): Answer => earlier
+export const returnStored = (earlier: Answer): Answer => earlier
 
 /** Returns a stored response for sending again, without a body if that was too long to store. */
-export const sentAgain = (earlier: Answer): JsonAnswer =>
+export const answerForRepeat = (earlier: Answer): JsonAnswer =>
   isBySubject(earlier) ? { status: earlier.status, text: '' } : earlier
 
 /** Stored instead of the body's hash: no write in this database may use the key. */

@@ -14,7 +14,7 @@ export type Database = {
   readonly build: DrizzleD1Database
   bind<Q extends Query>(statement: Statement<Q>, values: Readonly<Record<string, unknown>>): Q
   /** Builds a query of raw SQL. Its result is D1's own. */
-  effect(text: string, ...params: unknown[]): Query
+  rawQuery(text: string, ...params: unknown[]): Query
   /** Size of a tenant's database at its last response to this isolate; 0 before the first. */
   bytes(): number
   /** Sends one atomic batch in one round trip. */
@@ -85,15 +85,18 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
   return {
     build,
     bytes: () => sizeOf(binding ?? ''),
-    bind: bound,
-    effect: (text, ...params) =>
+    bind: bindStatement,
+    rawQuery: (text, ...params) =>
       queryOf({ getQuery: () => ({ sql: text, params }), mapResult: result => result, reader: 'drizzle' }),
     batch,
     joined: queries => joined(calls, binding ?? '', queries, batch),
   }
 }
 
-function bound<Q extends Query>(template: Statement<Q>, values: Readonly<Record<string, unknown>>): Q {
+function bindStatement<Q extends Query>(
+  template: Statement<Q>,
+  values: Readonly<Record<string, unknown>>,
+): Q {
   template.prepared ??= prepare(template.make(build))
   const { prepared } = template
   template.query ??= prepared.getQuery()

@@ -77,7 +77,7 @@ export type ObjectReply<Answer> = { calls: Calls } & ({ answer: Answer } | { ref
  *
  * With `mayRepeat`, sends the message to an interrupted object once more, although the first one may have been carried out.
  */
-export async function ask<Answer>(
+export async function callForReply<Answer>(
   calls: Calls,
   send: () => Promise<ObjectReply<Answer>>,
   { mayRepeat = false } = {},
@@ -98,7 +98,7 @@ function isReply<Answer>(reply: ObjectReply<Answer> | undefined): reply is Objec
   return 'answer' in reply || ('refusal' in reply && Object.hasOwn(ERROR_KINDS, reply.refusal.code))
 }
 
-/** The object's side of `ask`. Logs faults with `about`. The caller gets 503 for faults of the platform, otherwise `internal`. */
+/** The object's side of `callForReply`. Logs faults with `about`. The caller gets 503 for faults of the platform, otherwise `internal`. */
 export async function replyOf<Answer>(
   about: Readonly<Record<string, unknown>>,
   work: (calls: Calls) => Promise<Answer>,

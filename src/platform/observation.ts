@@ -43,12 +43,12 @@ const workOfShard =
   (at: Work['at']) =>
   (operation: string, { tenantLocator }: ShardName): Work => ({ at, operation, tenant: tenantLocator })
 
-export const alarm = workOfShard('alarm')
+export const alarmWork = workOfShard('alarm')
 
-export const about = workOfShard('queue')
+export const queueWork = workOfShard('queue')
 
 /** Runs and observes a message, alarm or tick. Throws what `carryOut` throws. */
-export async function observed<Result>(
+export async function runObserved<Result>(
   env: ObservedEnv,
   work: Work,
   carryOut: (calls: Calls) => Promise<Result>,

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { OptionalLongName, OptionalName } from './wire.ts'
-import { breaks } from './wire-problem.ts'
+import { reportProblem } from './wire-problem.ts'
 
 export const SEARCH_PARAMETERS = {
   searchField: OptionalName.describe('Name of a searchable field.'),
@@ -15,11 +15,13 @@ type SearchParameters = {
 }
 
 /** Checks that the field comes with exactly one of the other two parameters, and that they come with the field. */
-export function checkSearch(ctx: Parameters<typeof breaks>[0] & { readonly value: SearchParameters }): void {
+export function checkSearch(
+  ctx: Parameters<typeof reportProblem>[0] & { readonly value: SearchParameters },
+): void {
   const { searchField, searchValue, searchPrefix } = ctx.value
   const termCount = [searchValue, searchPrefix].filter(text => text !== undefined).length
   if (termCount !== (searchField === undefined ? 0 : 1))
-    breaks(ctx, 'must be sent together with one of searchValue and searchPrefix', ['searchField'])
+    reportProblem(ctx, 'must be sent together with one of searchValue and searchPrefix', ['searchField'])
 }
 
 /** Matches every term with the prefix. U+10FFFF is the highest character, which makes it the upper bound. */

@@ -338,7 +338,7 @@ async function settleFence(
 }
 
 export async function sendFence(database: Database, { sql: text, params }: FenceStatement): Promise<void> {
-  await database.batch([database.effect(text, ...params)])
+  await database.batch([database.rawQuery(text, ...params)])
 }
 
 /** Opens the database of accounts, resources and integrations. */

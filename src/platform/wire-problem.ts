@@ -62,7 +62,7 @@ export const rule = (text: string) => ({
 })
 
 /** Reports from a transform or check that the value, or its part at `path`, breaks the rule `text`. */
-export function breaks(ctx: z.core.ParsePayload, text: string, path: PropertyKey[] = []): void {
+export function reportProblem(ctx: z.core.ParsePayload, text: string, path: PropertyKey[] = []): void {
   ctx.issues.push({ code: 'custom', input: ctx.value, path, params: { rule: text } })
 }
 

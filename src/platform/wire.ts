@@ -4,7 +4,7 @@ import { z } from '@hono/zod-openapi'
 import { decimal } from '../kernel/money.ts'
 import { isLongerThan } from '../kernel/text.ts'
 import { type Instant, instant, readDateTime } from '../kernel/time.ts'
-import { breaks, describeProblem, rule } from './wire-problem.ts'
+import { describeProblem, reportProblem, rule } from './wire-problem.ts'
 import { CURRENCY, MILLISECONDS, REQUEST_DECIMAL, REQUEST_MILLISECONDS } from './wire-units.ts'
 
 // jitless: the runtime has no eval, and zod must not test for it.
@@ -13,12 +13,12 @@ z.config({ jitless: true, customError: describeProblem })
 /** Maximum number of entries in one list of a request. Longer lists are rejected with 413. */
 export const LONGEST_LIST = 10_000
 
-const present = <T>(wire: T | null | undefined | ''): T | undefined =>
+const withoutEmpty = <T>(wire: T | null | undefined | ''): T | undefined =>
   wire === null || wire === '' ? undefined : (wire as T | undefined)
 
 /** Makes a property optional. `null` (brief 0.3) and `""`, as in `?pagingToken=`, also mean that it is left out. */
 export const optional = <S extends z.ZodType>(schema: S) =>
-  z.preprocess<unknown, z.ZodOptional<S>, z.input<S> | null | undefined>(present, schema.optional())
+  z.preprocess<unknown, z.ZodOptional<S>, z.input<S> | null | undefined>(withoutEmpty, schema.optional())
 
 /** `optional` for a named record: the OpenAPI document refers to the record instead of inlining it. */
 export const optionalRecord = <S extends z.ZodType>(record: S) => optional(z.lazy(() => record))
@@ -38,7 +38,7 @@ export const component = <S extends z.ZodRawShape>(
 ) => z.object(shape).openapi(name, metadata)
 
 /** Fills in required properties that clients leave out or set to `null`. The OpenAPI document still lists them as required. */
-export const filledIn = <S extends z.ZodObject>(defaults: Readonly<Record<string, unknown>>, record: S) =>
+export const withDefaults = <S extends z.ZodObject>(defaults: Readonly<Record<string, unknown>>, record: S) =>
   z.preprocess(wire => {
     if (typeof wire !== 'object' || wire === null || Array.isArray(wire)) return wire
     const filled: Record<string, unknown> = { ...wire }
@@ -82,7 +82,7 @@ export const RequestTimestamp = z
     const ms = isTime ? Number(wire) : Number.NaN
     const at = instant(ms)
     if (at !== undefined) return at
-    breaks(ctx, Number.isNaN(ms) ? TIMESTAMP : 'must be in the years 0001 to 9999')
+    reportProblem(ctx, Number.isNaN(ms) ? TIMESTAMP : 'must be in the years 0001 to 9999')
     return z.NEVER
   })
   .openapi({ description: REQUEST_MILLISECONDS, example: 1589740898000 })
@@ -96,7 +96,7 @@ export const RequestDateTime = z
   .transform((wire, ctx): Instant => {
     const at = readDateTime(String(wire).trim())
     if (at !== undefined) return at
-    breaks(ctx, DATE_TIME)
+    reportProblem(ctx, DATE_TIME)
     return z.NEVER
   })
   .openapi({ type: 'string', format: 'date-time', example: '2026-03-01T09:30:00Z' })
@@ -114,7 +114,7 @@ export const RequestDecimal = z
     // Checked before big.js, which would write out an exponent of a million.
     const text = typeof wire === 'number' && Math.abs(wire) < 1e15 ? decimal(wire).toFixed() : String(wire)
     if (/^[+-]?\d{1,15}(\.\d{1,7})?$/.test(text.trim())) return decimal(text.replace('+', '')).toFixed()
-    breaks(ctx, DECIMAL)
+    reportProblem(ctx, DECIMAL)
     return z.NEVER
   })
   .openapi({ description: REQUEST_DECIMAL, example: 250 })
@@ -130,21 +130,21 @@ export const requestInteger = (minimum: number, maximum = Number.MAX_SAFE_INTEGE
 
 const TRUTH: Record<string, boolean> = { true: true, false: false, 1: true, 0: false }
 
-const truth = (wire: unknown): unknown =>
+const parseBoolean = (wire: unknown): unknown =>
   typeof wire === 'string' ? (TRUTH[wire.trim().toLowerCase()] ?? wire) : wire
 
 /** A boolean. Also accepts the texts `true`, `false`, `1`, `0` in any case (resources brief 10.2). */
-export const RequestBoolean = z.preprocess(truth, z.boolean())
+export const RequestBoolean = z.preprocess(parseBoolean, z.boolean())
 export const OptionalBoolean = optional(RequestBoolean)
 
 /** `value` is the default. */
 export const booleanOr = (value: boolean) =>
-  z.preprocess(wire => truth(present(wire) ?? value), z.boolean()).openapi({ default: value })
+  z.preprocess(wire => parseBoolean(withoutEmpty(wire) ?? value), z.boolean()).openapi({ default: value })
 
 /** Default 100. Reduces more than 1,000 to 1,000 (resources brief 0.1). */
 export const PageSize = z
   .preprocess(
-    wire => wholeNumber(present(wire) ?? 100),
+    wire => wholeNumber(withoutEmpty(wire) ?? 100),
     z
       .int()
       .min(1)
@@ -162,7 +162,7 @@ export type Order = (typeof ORDERS)[number]
 
 /** A paging token continues correctly only with the order of the page that it came from. */
 export const ListOrder = z
-  .preprocess(wire => present(wire) ?? 'oldestFirst', z.enum(ORDERS))
+  .preprocess(wire => withoutEmpty(wire) ?? 'oldestFirst', z.enum(ORDERS))
   .openapi({ description: 'Order of the list. Send the same for every page.', default: 'oldestFirst' })
 
 /** A file part in the form in which the body reader passes it. */
@@ -188,13 +188,15 @@ const isScalar = (value: unknown): value is WireScalar =>
 const FieldValues = z.custom<WireFieldValues>().check(ctx => {
   const wire: unknown = ctx.value
   if (typeof wire !== 'object' || wire === null || Array.isArray(wire))
-    return breaks(ctx, 'must be an object of field values')
+    return reportProblem(ctx, 'must be an object of field values')
   for (const [name, value] of Object.entries(wire)) {
     if (value === null || isScalar(value)) continue
-    if (!Array.isArray(value)) breaks(ctx, 'must be a value or a list of values, not an object', [name])
+    if (!Array.isArray(value))
+      reportProblem(ctx, 'must be a value or a list of values, not an object', [name])
     else if (!value.every(isScalar))
-      breaks(ctx, 'must list simple values: text, numbers, true, false', [name])
-    else if (value.length > LONGEST_LIST) breaks(ctx, `must list at most ${LONGEST_LIST} values`, [name])
+      reportProblem(ctx, 'must list simple values: text, numbers, true, false', [name])
+    else if (value.length > LONGEST_LIST)
+      reportProblem(ctx, `must list at most ${LONGEST_LIST} values`, [name])
   }
 })
 

@@ -2,7 +2,7 @@
 import { Refusal } from '../kernel/errors.ts'
 import { memoByObject } from '../kernel/maps.ts'
 import type { PolicyAggregate } from './records/aggregate.ts'
-import { NeedsWholePolicy, type Unread, unshared } from './surroundings.ts'
+import { changedRecords, NeedsWholePolicy, type Unread } from './surroundings.ts'
 
 /**
  * Maximum number of characters in the JSON of all field values, including those of quotes, of replaced records, and of the changes
@@ -43,9 +43,9 @@ export function assertContentFits(
 function charactersOf(aggregate: PolicyAggregate, other?: PolicyAggregate): number {
   let characters = 0
   for (const name of ['segments', 'exposureRuns', 'perilRuns'] as const)
-    for (const { data } of unshared<unknown, { data: object }>(aggregate[name], other?.[name]))
+    for (const { data } of changedRecords<unknown, { data: object }>(aggregate[name], other?.[name]))
       characters += charactersIn(data)
-  for (const { changes } of unshared(aggregate.endorsements, other?.endorsements))
+  for (const { changes } of changedRecords(aggregate.endorsements, other?.endorsements))
     characters += charactersIn(changes)
   return characters
 }

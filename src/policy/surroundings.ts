@@ -89,18 +89,18 @@ export function* fieldOwners(
   const exposureOf = (locator: Uuid) => definitions.get(exposures.get(locator)?.name ?? '')
   const perilOf = (peril: Peril) =>
     exposureOf(peril.exposureLocator)?.perils.find(({ name }) => name === peril.name)
-  for (const record of unshared(aggregate.segments, before?.segments))
+  for (const record of changedRecords(aggregate.segments, before?.segments))
     yield { record, fields: product.fields }
-  for (const record of unshared(aggregate.exposureRuns, before?.exposureRuns))
+  for (const record of changedRecords(aggregate.exposureRuns, before?.exposureRuns))
     yield { record, fields: exposureOf(record.exposureLocator)?.fields ?? [] }
-  for (const record of unshared(aggregate.perilRuns, before?.perilRuns)) {
+  for (const record of changedRecords(aggregate.perilRuns, before?.perilRuns)) {
     const peril = perils.get(record.perilLocator)
     yield { record, fields: (peril && perilOf(peril)?.fields) ?? [] }
   }
 }
 
 /** Yields the records that `before` does not share. Compares by identity, because a transaction keeps every untouched record. */
-export function* unshared<K, R>(
+export function* changedRecords<K, R>(
   records: ReadonlyMap<K, R>,
   before: ReadonlyMap<K, R> | undefined,
 ): Generator<R> {
@@ -109,7 +109,7 @@ export function* unshared<K, R>(
 }
 
 /** Returns the requested span, by default one calendar year from midnight today (brief 7). It may end before its start. */
-export function askedSpan(
+export function requestedSpan(
   start: Instant | undefined,
   end: Instant | undefined,
   timeZone: TimeZone,
@@ -119,8 +119,9 @@ export function askedSpan(
   return { start: from, end: end ?? add(from, 1, 'year', timeZone) }
 }
 
-/** Like `askedSpan`, but throws 400 if the span does not end after its start. */
-export const contractSpan = (...asked: Parameters<typeof askedSpan>): Span => validSpan(askedSpan(...asked))
+/** Like `requestedSpan`, but throws 400 if the span does not end after its start. */
+export const contractSpan = (...asked: Parameters<typeof requestedSpan>): Span =>
+  validSpan(requestedSpan(...asked))
 
 /** Throws 400 if the span does not end after its start. */
 export function validSpan(span: Span): Span {

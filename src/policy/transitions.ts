@@ -32,7 +32,7 @@ export function policyEvent(
 }
 
 /** Returns further properties of events about the policy itself (brief 9). */
-export function versioned(aggregate: PolicyAggregate): Record<string, string> {
+export function versionProperties(aggregate: PolicyAggregate): Record<string, string> {
   const quote = selectedQuoteIfAny(aggregate)
   return {
     configVersion: String(aggregate.policy.configVersion),

@@ -5,7 +5,7 @@ import type { Instant } from '../kernel/time.ts'
 import type { WireFieldValues } from '../platform/wire.ts'
 import { policyholderGraph } from '../product/constraint-graph.ts'
 import { type FieldError, type FieldValues, shown, valuesOf } from '../product/fields/values.ts'
-import { allAt, type SelectionBasis } from '../product/resources.ts'
+import { basisAt, type SelectionBasis } from '../product/resources.ts'
 import { breachesOf, fieldsInUse } from '../reference/constraints/answers.ts'
 import type { ConstrainedField } from '../reference/constraints/evaluation.ts'
 import type { TablesInForce } from '../reference/constraints/force.ts'
@@ -96,14 +96,14 @@ function changedEntity(
   })
   const parts = changedSubEntities(entity.subEntities, change, references, context)
   const problems = [...references.errors, ...own.errors, ...parts.errors]
-  if (problems.length > 0) throw invalid(problems)
+  if (problems.length > 0) throw validationRefusal(problems)
   const after = { locator: entity.locator, values: own.values, subEntities: parts.subEntities }
   assertWithinLimits(after)
   return after
 }
 
 /** Returns the refusal of a request. Its message has the listed problems and the number of others; `fieldErrors` lists each. */
-export function invalid(problems: readonly ValidationFieldError[]): Refusal {
+export function validationRefusal(problems: readonly ValidationFieldError[]): Refusal {
   const listed = problems.slice(0, MOST_PROBLEMS)
   const more = problems.length - listed.length
   const sentences = listed.map(({ message }) => message)
@@ -260,7 +260,7 @@ export async function constraintErrors(
   if (checked.length === 0) return []
   // All tables of the dictionary, so that one read serves every account of a migration.
   const { tables: names } = policyholderGraph(dictionary.fields)
-  const tables = await readTables(dictionary, names, allAt(now))
+  const tables = await readTables(dictionary, names, basisAt(now))
   return [...(await breachesOf(checked, tables)).values()].flat()
 }
 

@@ -76,7 +76,7 @@ export function compileConfiguration(
   const isRangeTable = (table: string): boolean => Object.hasOwn(settings.resources?.rangeTables ?? {}, table)
   const bootstrap = compileBootstrap(archive, settings)
   if (analyse && bootstrap) checkBootstrapTemplates(bootstrap, archive, compileLiquid)
-  const brought = new Set(bootstrap?.resources.map(({ type, staticName }) => `${type} ${staticName}`))
+  const bootstrapKeys = new Set(bootstrap?.resources.map(({ type, staticName }) => `${type} ${staticName}`))
   const products = productNames.map(name =>
     compileProduct(name, {
       archive,
@@ -88,7 +88,7 @@ export function compileConfiguration(
       jurisdictions: settings.jurisdictions,
       isResourceTable,
       isRangeTable,
-      isBrought: (type, staticName) => brought.has(`${type} ${staticName}`),
+      isInBootstrap: (type, staticName) => bootstrapKeys.has(`${type} ${staticName}`),
     }),
   )
   checkConstraints(products, policyholderFields, settings.resources?.constraintTables ?? {}, report)
@@ -128,12 +128,12 @@ export function compileConfiguration(
 function strictPaths(files: readonly ArchiveFile[]): (path: string) => boolean {
   const strict = files.flatMap(file => {
     const [, folder] = /^(products\/[^/]+\/)policy\/policy\.json$/.exec(file.path) ?? []
-    return folder !== undefined && saysStrict(file) ? [folder] : []
+    return folder !== undefined && isStrictPolicyFile(file) ? [folder] : []
   })
   return path => strict.some(folder => path.startsWith(folder))
 }
 
-function saysStrict(file: ArchiveFile): boolean {
+function isStrictPolicyFile(file: ArchiveFile): boolean {
   try {
     const document = readJson(file.text())
     if ('message' in document || typeof document.value !== 'object' || document.value === null) return false

@@ -56,7 +56,7 @@ export type SelectionBasis = Readonly<Record<SelectionTimeBasis, Instant>> & {
 }
 
 /** The selection basis of an account, which has only the present time and no jurisdiction. */
-export const allAt = (at: Instant): SelectionBasis => ({
+export const basisAt = (at: Instant): SelectionBasis => ({
   policyStartTime: at,
   termStartTime: at,
   transactionEffectiveTime: at,

@@ -3,7 +3,7 @@
 import type { Configuration, TestUser } from './configuration.ts'
 
 /** Account types. Each includes the permissions of those after it, so several roles add up (resources brief 11). */
-export const FROM_MOST_TO_LEAST = [
+export const ACCOUNT_TYPES_BY_RANK = [
   'account.tenant.admin',
   'account.tenant.employee',
   'account.tenant.claims.only.user',
@@ -11,7 +11,7 @@ export const FROM_MOST_TO_LEAST = [
 ] as const
 
 /** An account type that a role can name. */
-export type TestUserType = (typeof FROM_MOST_TO_LEAST)[number]
+export type TestUserType = (typeof ACCOUNT_TYPES_BY_RANK)[number]
 
 /** Account types by the letters and digits of a role, without `account.tenant.` and `user`. */
 const TYPE_OF_ROLE: Readonly<Record<string, TestUserType>> = {
@@ -52,7 +52,7 @@ const typeOrEmployee = (role: string): TestUserType => typeOfRole(role) ?? 'acco
  */
 export function accountType({ roles }: Pick<TestUser, 'roles'>): TestUserType {
   const types = roles.map(typeOrEmployee)
-  return FROM_MOST_TO_LEAST.find(type => types.includes(type)) ?? 'account.tenant.employee'
+  return ACCOUNT_TYPES_BY_RANK.find(type => types.includes(type)) ?? 'account.tenant.employee'
 }
 
 /** The roles as stored with a version. They do not repeat what account types define. */

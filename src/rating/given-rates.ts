@@ -13,7 +13,7 @@ import { NeedsWholePolicy } from '../policy/surroundings.ts'
 import { hasPlugin } from '../product/configuration.ts'
 import type { SegmentRate } from './contract-external.ts'
 import type { RatingContext } from './rater.ts'
-import { type RecordedRate, type RecordedRates, scaled } from './rates.ts'
+import { type RecordedRate, type RecordedRates, scaleRate } from './rates.ts'
 
 type RatesByLocator = ReadonlyMap<string, SegmentRate>
 
@@ -22,7 +22,7 @@ type RatesByLocator = ReadonlyMap<string, SegmentRate>
  * of that name. Undefined if templates rate (brief 5.5). Throws 502 (422 for a plugin) for failures, missing rates and invalid
  * answers. Throws 409 with the `exceptionMessage` of the rater or plugin if it returns one. Negative amounts are allowed.
  */
-export async function givenRates(
+export async function requestRates(
   aggregate: PolicyAggregate,
   quote: Quote,
   runs: readonly PerilRun[],
@@ -217,7 +217,7 @@ function ratesOf(parts: readonly Part[], currency: CurrencyCode): RecordedRates 
   const combined = (rates: readonly RecordedRate[]): RecordedRate => {
     const [first] = rates as [RecordedRate]
     if (rates.length === 1 || rates.every(rate => isSameRate(first, rate))) return first
-    const amounts = rates.flatMap((rate, at) => scaled(rate, parts[at]!.months, currency)?.amount ?? [])
+    const amounts = rates.flatMap((rate, at) => scaleRate(rate, parts[at]!.months, currency)?.amount ?? [])
     return amounts.length === 0 ? {} : { exact: toDecimal(sum(amounts, currency)) }
   }
   const recipients = new Set(parts.flatMap(({ rate }) => rate.commissions.map(one => one.recipient)))
@@ -246,6 +246,6 @@ function commissionOf(
     const { recipient: _, ...rate } = own[0]!
     return rate
   }
-  const amounts = own.flatMap(rate => scaled(rate, length, currency)?.amount ?? [])
+  const amounts = own.flatMap(rate => scaleRate(rate, length, currency)?.amount ?? [])
   return { exact: toDecimal(sum(amounts, currency)) }
 }

@@ -17,7 +17,7 @@ import {
   zero,
 } from '../kernel/money.ts'
 import type { Instant } from '../kernel/time.ts'
-import { each, type Prorated } from '../policy/fold/shares.ts'
+import { mapAmounts, type Prorated } from '../policy/fold/shares.ts'
 import {
   type FollowingRun,
   mayHoldBack,
@@ -163,7 +163,7 @@ function asProrated(items: readonly Item[], answers: readonly ItemAnswer[]): Pro
     }
     const { run, segment, at, amounts } = split
     // Zero amounts have no item. The others keep this order.
-    const before = each(amounts, amount => (amount.minor === 0 ? amount : befores.shift()!))
+    const before = mapAmounts(amounts, amount => (amount.minor === 0 ? amount : befores.shift()!))
     runs.set(run.locator, [...(runs.get(run.locator) ?? []), { segment, at, before }])
   }
   const holdbacks = items.flatMap(({ holding }, place): Holdback[] => {

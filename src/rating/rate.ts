@@ -14,7 +14,7 @@ import type { UnderwritingDecisionRequest } from '../policy/contract/billing.ts'
 import type { ReportedProblems } from '../policy/draft/draft.ts'
 import { summary, validateQuote } from '../policy/draft/validation.ts'
 import type { Prorated } from '../policy/fold/shares.ts'
-import { policyToRead } from '../policy/projection/policy.ts'
+import { lazyPolicyResponse } from '../policy/projection/policy.ts'
 import {
   type Fee,
   type Modification,
@@ -42,7 +42,7 @@ import {
   type TransactionTables,
   tablesOfConfiguration,
 } from '../reference/data-tables/rating-tables.ts'
-import { givenRates } from './given-rates.ts'
+import { requestRates } from './given-rates.ts'
 import { PerilRating, Rater, type RatingContext } from './rater.ts'
 import type { Explaining } from './worksheet/record.ts'
 
@@ -54,7 +54,7 @@ export async function priceQuote(
 ): Promise<PolicyAggregate> {
   const { modification, segment, exposureRuns, perilRuns } = quoteParts(aggregate, quote)
   const exposureRunOf = new Map(exposureRuns.map(run => [run.exposureLocator, run]))
-  const rates = await givenRates(aggregate, quote, perilRuns, context)
+  const rates = await requestRates(aggregate, quote, perilRuns, context)
   const rating = new PerilRating(aggregate, quote, context, rates)
   const priced = perilRuns.map((run): PerilRun => {
     const peril = aggregate.perils.get(run.perilLocator)!
@@ -211,7 +211,7 @@ export function ratingContext(
       product.jurisdictionField === undefined
         ? tables.lookup
         : tables.in(jurisdictionOf(product, data)).lookup,
-    project: (current, quote) => policyToRead(current, product, quote),
+    project: (current, quote) => lazyPolicyResponse(current, product, quote),
     unread: unread !== undefined,
     ...(attempt.explaining && { explaining: explainedBy(attempt.explaining, loaded, of) }),
     externalRater: async name => attempt.externalRater?.(name, String(aggregate.policy.locator)),

@@ -31,8 +31,8 @@ import type { PluginFunction, ProductDefinition, TemplateSource } from '../produ
 import type { FieldData } from '../product/fields/groups.ts'
 import type { RatingEffects, TemplateEnvironment } from '../product/templates/effects.ts'
 import type { CompiledTemplate } from '../product/templates/liquid.ts'
-import { type RecordedRates, scaled } from './rates.ts'
-import { nothingSet, problemOfRead } from './strictness.ts'
+import { type RecordedRates, scaleRate } from './rates.ts'
+import { noPremiumMessage, problemOfRead } from './strictness.ts'
 import {
   exposureRunData,
   type Operation,
@@ -278,19 +278,19 @@ export class PerilRating {
     })
     const runMonths = this.#months(run, timeZone)
     const nothing = { month: '0', amount: zero(currency) }
-    const record = explaining?.record.wants(peril) ? explaining.record : undefined
+    const record = explaining?.record.isExplained(peril) ? explaining.record : undefined
     const steps = suppliedRates ? undefined : record?.stepsOf(template!.path)
     const rated = suppliedRates ?? this.#rater.run(template!, dataWith(), segment, steps?.observer)
-    const premium = scaled(rated.premium, runMonths, currency)
+    const premium = scaleRate(rated.premium, runMonths, currency)
     if (!premium && isStrict(this.#context))
-      throw new Refusal('templateFailed', nothingSet(template?.path, peril.name, exposure.name))
+      throw new Refusal('templateFailed', noPremiumMessage(template?.path, peril.name, exposure.name))
     const price: PerilPrice = {
       premium: premium ?? nothing,
-      technicalPremium: scaled(rated.technicalPremium, runMonths, currency),
+      technicalPremium: scaleRate(rated.technicalPremium, runMonths, currency),
       commissions: rated.commissions.map(
         ({ recipient, ...rate }): Commission => ({
           recipient,
-          ...(scaled(rate, runMonths, currency) ?? nothing),
+          ...(scaleRate(rate, runMonths, currency) ?? nothing),
         }),
       ),
       taxes: [],

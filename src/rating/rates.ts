@@ -18,7 +18,7 @@ const rateText = (rate: Decimal): string => rate.round(RATE_PLACES, Big.roundHal
 const exactMonth = (exact: Decimal, months: Decimal): Decimal => (months.eq(0) ? months : exact.div(months))
 
 /** Returns the amount of a run and its month rate; undefined if nothing was recorded. */
-export function scaled(
+export function scaleRate(
   { yearly, monthly, exact, added = new Big(0) }: RecordedRate,
   months: Decimal,
   currency: CurrencyCode,

@@ -43,5 +43,5 @@ export function problemOfRead(
 }
 
 /** Returns the message for a peril without a premium. `path` is the script's; undefined if a plugin or a rater gave the rates. */
-export const nothingSet = (path: string | undefined, peril: string, exposure: string): string =>
+export const noPremiumMessage = (path: string | undefined, peril: string, exposure: string): string =>
   `${path === undefined ? '' : `${path}: `}nothing sets a premium for the peril '${peril}' of '${exposure}', and the product is strict. Set one on every path, even 0.`

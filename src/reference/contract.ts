@@ -6,7 +6,6 @@ import {
   component,
   DateTime,
   Flag,
-  filledIn,
   Name,
   OptionalBoolean,
   optional,
@@ -15,6 +14,7 @@ import {
   requestInteger,
   Text,
   Texts,
+  withDefaults,
 } from '../platform/wire.ts'
 import { rule } from '../platform/wire-problem.ts'
 import {
@@ -165,13 +165,13 @@ export const ResourceGroupList = z.union([ResourceGroupListResponse, z.array(Res
 const Names = z.array(z.string().min(1).max(LONGEST_RESOURCE_NAME)).max(MOST_GROUP_RESOURCES)
 
 /** Lists that are left out are empty (brief 0.3). */
-export const ResourceGroupCreateRequest = filledIn(
+export const ResourceGroupCreateRequest = withDefaults(
   { resourceNames: [] },
   z.object({ name: Name, selectionStartTime: RequestDateTime, resourceNames: Names }),
 ).openapi('ResourceGroupCreateRequest')
 export type ResourceGroupCreateRequest = z.output<typeof ResourceGroupCreateRequest>
 
-export const ResourceGroupUpdateRequest = filledIn(
+export const ResourceGroupUpdateRequest = withDefaults(
   { addResources: [], removeResources: [] },
   z.object({
     name: Name,

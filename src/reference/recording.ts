@@ -2,12 +2,12 @@
 import { alreadyExists, invalidParameter } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/locators.ts'
 import {
-  asStored,
   type Commit,
   commit,
   isBySubject,
   type JsonAnswer,
   retryOnConflict,
+  returnStored,
   unlessRepeated,
 } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
@@ -45,7 +45,7 @@ export async function recordOnce(
     return committed
   }
   const record = () => retryOnConflict('The resource', attempt, { attempts: ATTEMPTS })
-  const answer = await unlessRepeated(context, database, record, asStored)
+  const answer = await unlessRepeated(context, database, record, returnStored)
   forgetTables(context.tenant)
   if (!isBySubject(answer)) return jsonText(answer)
   return jsonText({ status: answer.status, text: JSON.stringify(await show(answer.subject)) })
@@ -114,14 +114,14 @@ async function assertDeclared(context: RequestContext, jurisdictions: readonly s
   const unknown = jurisdictions.filter(one => !declared.includes(one))
   if (unknown.length > 0)
     throw invalidParameter(
-      `config.json does not declare the jurisdictions ${listed(unknown)}; it has ${listed(declared)}. Correct them, or declare them under 'jurisdictions'.`,
+      `config.json does not declare the jurisdictions ${quotedNames(unknown)}; it has ${quotedNames(declared)}. Correct them, or declare them under 'jurisdictions'.`,
     )
 }
 
 const MOST_LISTED = 50
 
 /** The first 50 names, in quotes. */
-export const listed = (names: readonly string[]): string => {
+export const quotedNames = (names: readonly string[]): string => {
   const shown = names.slice(0, MOST_LISTED).map(name => `'${name}'`)
   return shown.join(', ') + (names.length > MOST_LISTED ? ` and ${names.length - MOST_LISTED} more` : '')
 }

@@ -81,7 +81,7 @@ export function selectInForce<R extends Selectable>(
   for (const group of [...groups].sort(newestFirst)) {
     if (group.retired || group.selectionStart > at) continue
     const own = group.resourceNames.flatMap(name => byName.get(name) ?? [])
-    const resource = fitting(own, jurisdiction)
+    const resource = findFitting(own, jurisdiction)
     if (resource) {
       considered.push({ group, outcome: 'fits' })
       return { chosen: { resource, group }, considered }
@@ -91,7 +91,10 @@ export function selectInForce<R extends Selectable>(
   return { chosen: undefined, considered }
 }
 
-function fitting<R extends Selectable>(own: readonly R[], jurisdiction: string | undefined): R | undefined {
+function findFitting<R extends Selectable>(
+  own: readonly R[],
+  jurisdiction: string | undefined,
+): R | undefined {
   const everywhere = own.find(one => one.jurisdictions.length === 0)
   if (jurisdiction !== undefined)
     return own.find(one => one.jurisdictions.includes(jurisdiction)) ?? everywhere

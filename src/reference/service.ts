@@ -25,7 +25,7 @@ import {
   nothingInForce,
   resourceResponse,
 } from './projection.ts'
-import { listed, recordOnce } from './recording.ts'
+import { quotedNames, recordOnce } from './recording.ts'
 import {
   notInForce,
   type Resource,
@@ -245,7 +245,9 @@ function applyUpdate(group: ResourceGroup, request: contract.ResourceGroupUpdate
     one => !group.resourceNames.includes(one) && !addResources.includes(one),
   )
   if (absent.length > 0)
-    throw invalidRequest(`'removeResources' contains names that are not in the group: ${listed(absent)}.`)
+    throw invalidRequest(
+      `'removeResources' contains names that are not in the group: ${quotedNames(absent)}.`,
+    )
   const remaining = group.resourceNames.filter(one => !removeResources.includes(one))
   const resourceNames = [...new Set([...remaining, ...addResources])]
   if (resourceNames.length > MOST_GROUP_RESOURCES)
@@ -264,7 +266,9 @@ function checkMembers({ resourceNames }: ResourceGroup, members: readonly Resour
   const memberNames = new Set(members.map(one => one.name))
   const unknown = resourceNames.filter(one => !memberNames.has(one))
   if (unknown.length > 0)
-    throw invalidRequest(`There are no resources with these names: ${listed(unknown)}. Upload them first.`)
+    throw invalidRequest(
+      `There are no resources with these names: ${quotedNames(unknown)}. Upload them first.`,
+    )
   const [clash] = clashes(members)
   if (!clash) return
   const [one, other] = clash

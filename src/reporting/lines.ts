@@ -21,7 +21,7 @@ export async function readLines(
   requireBooks(context)
   const report = await reportAt(context, text)
   const { layout, zone } = await layoutFor(context, report)
-  const isChosen = chosenBy(layout, group, currency)
+  const isChosen = lineFilter(layout, group, currency)
   const items: Record<string, Cell>[] = []
   let { portion, line } = placeOfToken(pagingToken)
   for (let read = 0; portion < report.portions && read < MOST_PORTIONS; read += 1) {
@@ -50,7 +50,7 @@ function placeOfToken(token: string | undefined): { portion: number; line: numbe
   return { portion: Number(portion), line: Number(line) }
 }
 
-function chosenBy(
+function lineFilter(
   { columns, dimensions, currency: place }: Layout,
   group: string | undefined,
   currency: string | undefined,

@@ -55,7 +55,7 @@ export function parametersOf(
   request: ReportRequest,
   { configuration, now }: { configuration: Configuration; now: Instant },
 ): ReportParameters {
-  refuseOthers(kind, request)
+  rejectForeignParameters(kind, request)
   const zone = configuration.timeZone
   const time = (name: 'from' | 'to' | 'at'): Instant | undefined => readTime(request[name], name, zone)
   const period = request.period === undefined ? undefined : periodOf(request.period, now, zone)
@@ -98,7 +98,7 @@ const NAMES = {
   bordereau: ['bordereau'],
 } as const
 
-function refuseOthers({ name: report, takes }: ReportKind, request: ReportRequest): void {
+function rejectForeignParameters({ name: report, takes }: ReportKind, request: ReportRequest): void {
   const taken: readonly string[] = takes.flatMap(one => NAMES[one])
   // A schedule also gives a period to reports about one moment, which use its end.
   const own = takes.includes('at') ? [...taken, 'period'] : taken

@@ -22,7 +22,15 @@ import type * as contract from './contract.ts'
 import { parametersOf } from './parameters.ts'
 import { scheduleResponse } from './response.ts'
 import { nextTime } from './schedules.ts'
-import { answerOf, auditOf, createReport, kindNamed, locatorIn, type More, wakeReport } from './service.ts'
+import {
+  answerOf,
+  auditOf,
+  createReport,
+  type FurtherWrites,
+  kindNamed,
+  locatorIn,
+  wakeReport,
+} from './service.ts'
 import * as store from './store.ts'
 
 const MOST_SCHEDULES = 50
@@ -127,7 +135,7 @@ export const scheduleDue: TimerOwner = async ({ subject }, place) => {
   if (!schedule || schedule.nextAt > at) return
   const configuration = await requireConfiguration(context)
   const nextAt = nextTime(schedule.calendar, later(at, schedule.nextAt), configuration.timeZone)
-  const goOn = (lastReportLocator: string | null): More => ({
+  const goOn = (lastReportLocator: string | null): FurtherWrites => ({
     guards: [store.scheduleGuard(schedule)],
     facts: [store.changeScheduleQuery(database, schedule.locator, { nextAt, lastReportLocator })],
     timers: [timerOf({ ...schedule, nextAt })],

@@ -83,7 +83,7 @@ export async function startReport(
   const database = homeDatabase(context)
   const earlier = await storedAnswer(context, database)
   const locator = locatorIn(earlier) ?? (await createReport(context, kind, request, undefined))
-  if (waitSeconds > 0) await finishedWithin(context, locator, waitSeconds)
+  if (waitSeconds > 0) await waitUntilFinished(context, locator, waitSeconds)
   else wakeLater(context, locator)
   return await readReport(context, locator)
 }
@@ -95,7 +95,7 @@ export const locatorIn = (earlier: JsonAnswer | AnswerBySubject | undefined): Uu
 export const answerOf = (locator: Uuid): JsonAnswer => jsonAnswer({ locator })
 
 /** Further changes that are committed with a report. */
-export type More = { guards: Guard[]; facts: Query[]; timers: NewTimer[] }
+export type FurtherWrites = { guards: Guard[]; facts: Query[]; timers: NewTimer[] }
 
 /** Commits the report and returns its locator. Its object then goes over the policies. `then` returns further changes to commit. */
 export async function createReport(
@@ -103,7 +103,7 @@ export async function createReport(
   kind: ReportKind,
   request: contract.ReportRequest,
   schedule: store.Schedule | undefined,
-  then: (made: Uuid) => More = () => ({ guards: [], facts: [], timers: [] }),
+  then: (made: Uuid) => FurtherWrites = () => ({ guards: [], facts: [], timers: [] }),
 ): Promise<Uuid> {
   const database = homeDatabase(context)
   const configuration = await requireConfiguration(context)
@@ -318,7 +318,7 @@ export async function wakeReport({ env, tenant, calls }: TenantPlace, report: Uu
 }
 
 /** Wakes the report, and waits until it ends, the time is over, or its object is gone. */
-async function finishedWithin(
+async function waitUntilFinished(
   { env, tenant, calls }: TenantPlace,
   report: Uuid,
   seconds: number,

@@ -59,7 +59,7 @@ const hasMigration = async (client: D1Database, name: string): Promise<boolean> 
 
 /**
  * Returns the tables with a tenant's rows. Leaves out `migration` and `fence`, which belong to the database itself, the tables of
- * a move (platform/database/moves.ts), `number_sequence`, which `goOnBehind` raises, and names that begin with an underscore,
+ * a move (platform/database/moves.ts), `number_sequence`, which `continueAfter` raises, and names that begin with an underscore,
  * which belong to the provider.
  */
 async function tablesOf(client: D1Database): Promise<Table[]> {
@@ -151,9 +151,9 @@ function insertQueries(target: Database, { name, columns }: Table, rows: readonl
   const into = `insert into ${quoted(name)} (${listed(columns)})`
   const values = rows.map(row => columns.map(column => row[column] ?? null))
   if (values.length === 1)
-    return [target.effect(`${into} values (${columns.map(() => '?').join(', ')})`, ...values[0]!)]
+    return [target.rawQuery(`${into} values (${columns.map(() => '?').join(', ')})`, ...values[0]!)]
   const read = columns.map((_, at) => `value ->> ${at}`).join(', ')
-  return [target.effect(`${into} select ${read} from json_each(?)`, JSON.stringify(values))]
+  return [target.rawQuery(`${into} select ${read} from json_each(?)`, JSON.stringify(values))]
 }
 
 /** Skips files that have arrived. Returns the number of files. */

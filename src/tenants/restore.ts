@@ -114,7 +114,7 @@ export async function noteShard(
     }
   }
   for await (const versions of versionsSince(database, since)) await note({ versions })
-  return { ...(await givenOut(database)), files }
+  return { ...(await readIssuedNumbers(database)), files }
 }
 
 /** The position of a row in its table. */
@@ -155,7 +155,7 @@ const notedQueries = (since: number): Record<Exclude<keyof Noted, 'versions'>, (
 })
 
 /** Returns the last event and the next number. Without a `number_sequence` row, derives the next number from the locators. */
-export async function givenOut(database: Database): Promise<Omit<NotedState, 'files'>> {
+export async function readIssuedNumbers(database: Database): Promise<Omit<NotedState, 'files'>> {
   const highest = LOCATOR_COLUMNS.map(
     ([table, column]) => `coalesce((select max(${column}) from ${table}), 0)`,
   )
@@ -219,7 +219,7 @@ export async function mendShard(
     await endDeliveries(database, ended)
     await raiseEpochs(database, part.epochs ?? [])
   }
-  await database.batch([...goOnBehind(database, noted), nextOfLines(database)])
+  await database.batch([...continueAfter(database, noted), nextOfLines(database)])
   const locators = new Map(undone.events.map(({ sequence, locator }) => [sequence, locator]))
   const { deliveries: ended, ...lists } = undone
   return {
@@ -291,7 +291,7 @@ const nextOfLines = (database: Database): Query =>
       select 1 from delivery earlier where earlier.webhook_locator = delivery.webhook_locator and earlier.line = delivery.line
         and earlier.finished_at is null and earlier.event_sequence < delivery.event_sequence)`)
 
-export const goOnBehind = (
+export const continueAfter = (
   database: Database,
   { lastEvent, nextNumber }: Omit<NotedState, 'files'>,
 ): [Query, ...Query[]] => [

@@ -15,7 +15,7 @@ import {
   Text,
   Timestamp,
 } from '../platform/wire.ts'
-import { breaks } from '../platform/wire-problem.ts'
+import { reportProblem } from '../platform/wire-problem.ts'
 import { moveClock } from './clock.ts'
 import { putAgentAccess, putAllowedOrigins } from './store.ts'
 
@@ -30,7 +30,7 @@ export const ClockRequest = z
   .check(ctx => {
     const { timestamp, advance } = ctx.value
     if ((timestamp === undefined) === (advance === undefined))
-      breaks(ctx, "must have exactly one of 'timestamp' and 'advance'")
+      reportProblem(ctx, "must have exactly one of 'timestamp' and 'advance'")
   })
   .openapi('ClockRequest')
 export type ClockRequest = z.infer<typeof ClockRequest>

@@ -74,7 +74,7 @@ export async function createTenant(
     formerUnits: null,
     createdAt: now(),
   })
-  const tenant = await changed(database, [...queries, ...audit], { locator, name, place })
+  const tenant = await commitChange(database, [...queries, ...audit], { locator, name, place })
   await inEachDatabase(env, tenant, setFence(tenant, 'serving'), calls)
   return tenant
 }
@@ -89,7 +89,7 @@ export async function admitTenant(
   const database = controlDatabase(env, calls)
   const { locator, name, place = '' } = row
   tenantFiles(env, { place })
-  const tenant = await changed(database, store.insertTenantQueries(database, row, shards), {
+  const tenant = await commitChange(database, store.insertTenantQueries(database, row, shards), {
     locator: locator as Uuid,
     name,
     place,
@@ -111,7 +111,7 @@ export async function recreateTenant(
 ): Promise<Tenant> {
   const database = controlDatabase(env, calls)
   const queries = store.recreateTenantQueries(database, tenant, now())
-  const recreated = await changed(database, [...queries, ...audit], tenant)
+  const recreated = await commitChange(database, [...queries, ...audit], tenant)
   await inEachDatabase(env, tenant, closeFence(tenant), calls)
   await inEachDatabase(env, recreated, setFence(recreated, 'serving'), calls)
   return recreated
@@ -145,7 +145,7 @@ export async function addShards(
       `The tenant '${name}' has ${has} shards and can have up to ${store.MOST_SHARDS}. Databases that hold data are never removed.`,
     )
   const database = controlDatabase(env, calls)
-  const grown = await changed(database, store.addShardsQueries(database, tenant, shards), tenant)
+  const grown = await commitChange(database, store.addShardsQueries(database, tenant, shards), tenant)
   await inEachDatabase(env, { shards: grown.shards.slice(has) }, setFence(grown, 'serving'), calls)
   return grown
 }
@@ -166,7 +166,7 @@ export async function openNewShards(env: Env, name: string, calls: Calls = noCal
   await fillShards(env, tenant, closed, calls)
   const database = controlDatabase(env, calls)
   const opening = store.openShardsQuery(database, tenant, (now() + OPENS_AFTER_MS) as Instant)
-  return changed(database, [opening], tenant)
+  return commitChange(database, [opening], tenant)
 }
 
 /** Returns active tenants, by name. */
@@ -199,7 +199,7 @@ export async function revokeTokens(env: Env, tenant: Tenant, calls: Calls = noCa
   if (row) await inEachDatabase(env, tenant, raiseTokenEpoch({ ...tenant, ...row }), calls)
 }
 
-async function changed(
+async function commitChange(
   database: Database,
   queries: readonly Query[],
   { locator, name, place }: Pick<Tenant, 'locator' | 'name' | 'place'>,

@@ -15,7 +15,7 @@ import {
 import type { Steps } from '../platform/database/moves.ts'
 import { bindingTarget } from '../platform/database/target.ts'
 import type { Database, Query } from '../platform/database.ts'
-import { observed } from '../platform/observation.ts'
+import { runObserved } from '../platform/observation.ts'
 import { announcedMigrations, pool } from '../platform/tenancy/control-tables.ts'
 import { boundDatabase, controlDatabase } from '../platform/tenancy.ts'
 
@@ -105,7 +105,7 @@ const isUpgrade = (body: unknown): body is Upgrade =>
 
 /** Messages whose results cannot be stored are delivered again. */
 export const consumeUpgrades = (batch: MessageBatch<unknown>, env: Env): Promise<void> =>
-  observed(env, { at: 'queue', operation: 'upgrades' }, async calls => {
+  runObserved(env, { at: 'queue', operation: 'upgrades' }, async calls => {
     const bindings = new Set(batch.messages.flatMap(({ body }) => (isUpgrade(body) ? body.binding : [])))
     const control = controlDatabase(env, calls)
     const [migrations] = await control.batch([announcedQuery(control)])

@@ -112,7 +112,7 @@ const quoted = (table: string) => sql.raw(`"${table.replaceAll('"', '""')}"`)
 async function inspect(database: Database, former: TenantScope): Promise<Contents> {
   const { sql: text, params } = closeFence(former)
   const [, tables] = (await database.batch([
-    database.effect(text, ...params),
+    database.rawQuery(text, ...params),
     database.build.all(
       sql`select m.name, iif(l.wr, (select group_concat('"' || name || '"', ', ' order by pk) from pragma_table_info(m.name) where pk > 0), 'rowid') as key
         from sqlite_master m join pragma_table_list l on l.name = m.name and l.schema = 'main'

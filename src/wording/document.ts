@@ -102,17 +102,18 @@ function describeValues(document: Described, used: Used): void {
   })
 }
 
-const listed = (types: readonly string[]): string => [...new Set(types)].map(type => `\`${type}\``).join(', ')
+const codeList = (types: readonly string[]): string =>
+  [...new Set(types)].map(type => `\`${type}\``).join(', ')
 
 /** Returns what the stream and webhooks report of the operation. */
 export function eventsOf(method: string, path: string): string | undefined {
   if (method === 'get') return undefined
   const cause = CAUSES[`${method.toUpperCase()} ${path}`]
   if (!cause) return 'Emits no events.'
-  const emits = `Emits ${listed(cause.does)}, for the steps that it completes.`
+  const emits = `Emits ${codeList(cause.does)}, for the steps that it completes.`
   return cause.mayFollow.length === 0
     ? emits
-    : `${emits} Depending on its consequences, also ${listed(cause.mayFollow)}.`
+    : `${emits} Depending on its consequences, also ${codeList(cause.mayFollow)}.`
 }
 
 /** Changes the document in place. */

@@ -402,11 +402,11 @@ describe('ending tokens', () => {
       .first()
     expect(told).toEqual({ tenant_locator: people.tenant.locator, epoch: 1 })
     await env.CONTROL.prepare('delete from revocation where account_locator = ?').bind(locator).run()
-    const { revocationDue } = await import('../../src/access/revocation.ts')
+    const { fireRevocation } = await import('../../src/access/revocation.ts')
     const { findTenant } = await import('../../src/platform/tenancy.ts')
     const { noCalls } = await import('../../src/platform/calls.ts')
     const tenant = (await findTenant(env, { locator: people.tenant.locator }, noCalls()))!
-    await revocationDue({ subject: locator, payload: { epoch: '1' } }, { env, tenant, calls: noCalls() })
+    await fireRevocation({ subject: locator, payload: { epoch: '1' } }, { env, tenant, calls: noCalls() })
     later(TENANT_TRUST_MS)
     expect((await callApi('GET', '/v1/ping/authorized', { token })).status).toBe(401)
   })

@@ -3,14 +3,14 @@ import {
   hashPassword,
   MOST_HASHES_IN_LINE,
   needsRehash,
-  verifying,
   verifyPassword,
+  withVerifier,
 } from '../../src/access/passwords.ts'
 
 const PEPPER = 'pepper'
 
 /** Takes a place in the queue without hashing. */
-const idle = (): Promise<string> => verifying(PEPPER, () => 'done')
+const idle = (): Promise<string> => withVerifier(PEPPER, () => 'done')
 
 describe('passwords', () => {
   it('verify only against their own hash and pepper', async () => {
@@ -51,7 +51,7 @@ describe('passwords', () => {
   it('of a sign-in that could mean two accounts take one place in the queue', async () => {
     const hash = await hashPassword('x', PEPPER)
     const tries = Array.from({ length: MOST_HASHES_IN_LINE }, (_, at) =>
-      verifying(PEPPER, verify => (at === 0 ? [verify('x', undefined), verify('x', hash)] : [false])),
+      withVerifier(PEPPER, verify => (at === 0 ? [verify('x', undefined), verify('x', hash)] : [false])),
     )
     const ninth = verifyPassword('x', hash, PEPPER)
     await expect(ninth).rejects.toMatchObject({ code: 'tooManyRequests' })

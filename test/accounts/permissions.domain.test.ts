@@ -3,21 +3,21 @@ import { requireReach } from '../../src/access/rights.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import {
-  holds,
   PERMISSION_GROUPS,
   type Permission,
   permissionsHeld,
   requirePermission,
+  typeHasPermission,
 } from '../../src/platform/http/permissions.ts'
 
 const ALL = Object.entries(PERMISSION_GROUPS).flatMap(([group, { actions }]) =>
   actions.map(action => `${group}.${action}` as Permission),
 )
-const heldBy = (type: string): Permission[] => ALL.filter(permission => holds(type, permission))
+const heldBy = (type: string): Permission[] => ALL.filter(permission => typeHasPermission(type, permission))
 
 describe('permissions', () => {
   it('a tenant administrator has every permission except deployments.deploy', () => {
-    expect(ALL.filter(permission => !holds('account.tenant.admin', permission))).toEqual([
+    expect(ALL.filter(permission => !typeHasPermission('account.tenant.admin', permission))).toEqual([
       'deployments.deploy',
     ])
   })
@@ -27,11 +27,11 @@ describe('permissions', () => {
   })
 
   it('an employee has full access to policy data and can read resources', () => {
-    expect(holds('account.tenant.employee', 'policies.issue')).toBe(true)
-    expect(holds('account.tenant.employee', 'tables.read')).toBe(true)
-    expect(holds('account.tenant.employee', 'tenants.clock')).toBe(true)
+    expect(typeHasPermission('account.tenant.employee', 'policies.issue')).toBe(true)
+    expect(typeHasPermission('account.tenant.employee', 'tables.read')).toBe(true)
+    expect(typeHasPermission('account.tenant.employee', 'tenants.clock')).toBe(true)
     for (const permission of ['tables.upload', 'users.list', 'secrets.read', 'webhooks.write'] as const)
-      expect(holds('account.tenant.employee', permission)).toBe(false)
+      expect(typeHasPermission('account.tenant.employee', permission)).toBe(false)
   })
 
   it('a read-only user can change nothing and cannot read secrets', () => {
@@ -53,9 +53,9 @@ describe('permissions', () => {
   it('employees and administrators can decide in place of underwriting; other types cannot', () => {
     for (const group of ['quotes', 'endorsements', 'renewals'] as const) {
       const permission: Permission = `${group}.underwrite`
-      expect(holds('account.tenant.employee', permission)).toBe(true)
-      expect(holds('account.tenant.claims.only.user', permission)).toBe(false)
-      expect(holds('account.tenant.read.only.user', permission)).toBe(false)
+      expect(typeHasPermission('account.tenant.employee', permission)).toBe(true)
+      expect(typeHasPermission('account.tenant.claims.only.user', permission)).toBe(false)
+      expect(typeHasPermission('account.tenant.read.only.user', permission)).toBe(false)
     }
   })
 

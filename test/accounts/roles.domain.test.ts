@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { rolePermissions } from '../../src/access/rights.ts'
-import { ALL_PERMISSIONS, grants, holds, isGrantable } from '../../src/platform/http/permissions.ts'
+import {
+  ALL_PERMISSIONS,
+  grants,
+  isGrantable,
+  typeHasPermission,
+} from '../../src/platform/http/permissions.ts'
 import { tenantRoles } from '../../src/product/roles.ts'
 
 const user = (username: string, ...roles: string[]) => ({ username, name: username, password: 'x', roles })
@@ -41,7 +46,9 @@ describe('roles of a configuration', () => {
   })
 
   it('without permissions leave users the permissions of their account type', () => {
-    const employee = ALL_PERMISSIONS.filter(permission => holds('account.tenant.employee', permission))
+    const employee = ALL_PERMISSIONS.filter(permission =>
+      typeHasPermission('account.tenant.employee', permission),
+    )
     expect(may('named')).toEqual(employee)
     expect(
       rolePermissions({ username: 'plain', accountType: 'account.tenant.employee', source }, roles),

@@ -1,6 +1,6 @@
 // Text that people wrote reaches a model as data and is marked as such, no matter what it says.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { clean, dataResult, marked, NOTICE } from '../../src/agents/protocol/answers.ts'
+import { clean, dataResult, markAsData, NOTICE } from '../../src/agents/protocol/answers.ts'
 import { type Agent, agentOf, agentToken, EVERYTHING } from '../support/agent.ts'
 import { callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -98,7 +98,7 @@ describe('hostile text in the values of a policyholder', () => {
 
 describe('the result that a model gets', () => {
   it('has marks that cannot be predicted', () => {
-    const marks = Array.from({ length: 20 }, () => /<(data-[0-9a-f]{16})>/.exec(marked({}))![1])
+    const marks = Array.from({ length: 20 }, () => /<(data-[0-9a-f]{16})>/.exec(markAsData({}))![1])
     expect(new Set(marks).size).toBe(20)
   })
 

@@ -1,7 +1,7 @@
 // How filled-in values are merged into a request, and which calls fill it in.
 import { describe, expect, it } from 'vitest'
 import { callSequence, isOperationName } from '../../src/extension/integrations/autofill/sequence.ts'
-import { merged, named, shownWords, withWords, wordsOf } from '../../src/transactions/autofill/words.ts'
+import { listNames, merged, shownWords, withWords, wordsOf } from '../../src/transactions/autofill/words.ts'
 
 describe('filled-in values', () => {
   it('replace requested values field by field, and null removes a value', () => {
@@ -117,14 +117,14 @@ describe('filled-in values', () => {
   })
 
   it('are named field by field in messages', () => {
-    expect(named({ fieldValues: { a: 1, b: 2 }, addExposures: [], reprice: null })).toBe(
+    expect(listNames({ fieldValues: { a: 1, b: 2 }, addExposures: [], reprice: null })).toBe(
       'fieldValues.a, fieldValues.b, addExposures',
     )
   })
 
   it('are counted in messages after the first 20 fields', () => {
     const fieldValues = Object.fromEntries(Array.from({ length: 22 }, (_, at) => [`f${at}`, 1]))
-    expect(named({ fieldValues })).toMatch(/^fieldValues\.f0, .*fieldValues\.f19 and 2 more$/)
+    expect(listNames({ fieldValues })).toMatch(/^fieldValues\.f0, .*fieldValues\.f19 and 2 more$/)
   })
 })
 

@@ -12,7 +12,7 @@ import {
   INVOICE_TRANSITIONS,
   type Installment,
   type Invoice,
-  invalidated,
+  invalidateInvoice,
   invoiceOf,
   invoiceStatus,
   isOutstanding,
@@ -89,12 +89,12 @@ describe('An invoice', () => {
       'carryForward',
     ])
     const later = (now + 1_000) as Instant
-    const gone = invalidated(first!, later)
+    const gone = invalidateInvoice(first!, later)
     expect(invoiceStatus(gone)).toBe('invalidated')
     expect(gone.updatedAt).toBe(later)
     expect(gone.statuses.at(-1)).toEqual({ at: later, status: 'invalidated' })
     expect(first!.statuses).toHaveLength(1)
-    expect(() => invalidated(gone, later)).toThrow(
+    expect(() => invalidateInvoice(gone, later)).toThrow(
       'Invoice 100000128 is invalidated and cannot be invalidated; it allows no action.',
     )
   })

@@ -1,6 +1,6 @@
 // The cover that a cancellation can still take back, at a time or after it. A year from March 1, 2030 in UTC.
 import { expect, it } from 'vitest'
-import { cancelled } from '../../src/transactions/cancellations/effect.ts'
+import { applyCancellation } from '../../src/transactions/cancellations/effect.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
 
 const cancelledAt = ({ aggregate, loaded, attempt }: BoatInUtc, date: string) => {
@@ -12,7 +12,8 @@ const cancelledAt = ({ aggregate, loaded, attempt }: BoatInUtc, date: string) =>
     mayBeEmpty: true,
   }
   const { product } = loaded
-  return cancelled(aggregate, order, { product, now: attempt.now, supply: attempt.supply }).modification
+  return applyCancellation(aggregate, order, { product, now: attempt.now, supply: attempt.supply })
+    .modification
 }
 
 it('a cancellation at the end of coverage is rejected, and one on the day before takes back that day', async () => {

@@ -9,7 +9,7 @@ import {
   perilForm,
 } from '../../console/desk/peril-form.ts'
 import { faultsOf } from '../../console/desk/places.ts'
-import { changes, type Filled, filledFrom, NOTHING, sent } from '../../console/desk/values.ts'
+import { changes, type Filled, filledFrom, NOTHING, newRecordFields } from '../../console/desk/values.ts'
 import type { Field, PerilSegment, Policy } from '../../console/wire.ts'
 
 const field = (name: string, more: Partial<Field> = {}): Field => ({
@@ -49,11 +49,11 @@ describe('The request of a form', () => {
       values: { channel: ['direct'], broker: ['BRK-1'] },
       groups: { drivers: [{ values: { name: ['Ida', ' '] } }] },
     }
-    expect(sent(fields, filled)).toEqual({
+    expect(newRecordFields(fields, filled)).toEqual({
       fieldValues: { channel: ['direct'] },
       fieldGroups: [{ fieldName: 'drivers', fieldValues: { name: ['Ida'] } }],
     })
-    expect(sent(fields, NOTHING)).toEqual({ fieldValues: {}, fieldGroups: [] })
+    expect(newRecordFields(fields, NOTHING)).toEqual({ fieldValues: {}, fieldGroups: [] })
   })
 
   test('contains only changes to a record: groups added, changed and removed, each by its locator', () => {

@@ -8,14 +8,14 @@ import { Refusal } from '../../src/kernel/errors.ts'
 import type { PolicyLocator } from '../../src/kernel/locators.ts'
 import { now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
-import { ask, dispatcherObject } from '../../src/platform/objects.ts'
+import { callForReply, dispatcherObject } from '../../src/platform/objects.ts'
 import { findTenant, shardName, type Tenant } from '../../src/platform/tenancy.ts'
 import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { TemplateEnvironment } from '../../src/product/templates/effects.ts'
 import { documentResources } from '../../src/reference/templates/document-resources.ts'
 import { consumeDocumentHints } from '../../src/servicing/documents/job.ts'
-import { workOff } from '../../src/servicing/events/dispatch.ts'
+import { dispatchDue } from '../../src/servicing/events/dispatch.ts'
 import type { DocumentHint } from '../../src/transactions/documents/job-store.ts'
 import { TURN_MS } from '../../src/transactions/documents/turns.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -190,7 +190,7 @@ describe('Interrupted generation of documents', () => {
 
   it('is repaired by the dispatcher when a message is lost', async () => {
     const policy = await untold()
-    await workOff(env, shardName(tenant, 0))
+    await dispatchDue(env, shardName(tenant, 0))
     const { documents } = await made(motor, policy)
     expect(documents.map(one => one.state)).toEqual(['ready', 'ready'])
     expect(await jobs()).toEqual([])
@@ -214,7 +214,7 @@ describe('Interrupted generation of documents', () => {
     const dispatcher = dispatcherObject(env, tenant, 0)
     const waiting = { policyLocator: hintOf(policy).policyLocator }
     // A consumer begins and disappears.
-    expect(await ask(noCalls(), () => dispatcher.beginDocuments(waiting, false))).toBe(true)
+    expect(await callForReply(noCalls(), () => dispatcher.beginDocuments(waiting, false))).toBe(true)
     await run(`update document_job set due_at = 0`)
     await runDurableObjectAlarm(dispatcher)
     await consumeDocumentHints(batchOf(hintOf(policy), { ...hintOf(policy), again: true }), env)

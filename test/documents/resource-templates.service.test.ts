@@ -6,7 +6,7 @@ import type { Uuid } from '../../src/kernel/locators.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { readTenant, shardName } from '../../src/platform/tenancy.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
-import { workOff } from '../../src/servicing/events/dispatch.ts'
+import { dispatchDue } from '../../src/servicing/events/dispatch.ts'
 import type { ConfigurationValidationResponse } from '../../src/tenants/deployment/contract.ts'
 import { callsOf, deploy as deployed } from '../product/deploying.ts'
 import { callOk } from '../support/api.ts'
@@ -86,7 +86,7 @@ it('a new tenant can name a template that its archive provides as a resource, an
   const plain = await plainTenant('brought', OPTIONS, { ...documentsOf('letter'), ...BROUGHT })
   expect(plain.logfile).not.toContain('missingTemplate')
   const tenant = await readTenant(env, { locator: plain.tenantLocator as Uuid }, noCalls())
-  await workOff(env, shardName(tenant!, 0))
+  await dispatchDue(env, shardName(tenant!, 0))
   expect(await paperOf(plain, 'letter.html')).toBe('Letter of plain')
 })
 

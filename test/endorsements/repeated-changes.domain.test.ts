@@ -19,7 +19,7 @@ import {
   EndorsementExposureUpdateRequest,
   EndorsementResponse,
 } from '../../src/transactions/endorsements/contract.ts'
-import { joinedChanges, withAdditionLocators } from '../../src/transactions/endorsements/joined-changes.ts'
+import { mergeChanges, withAdditionLocators } from '../../src/transactions/endorsements/joined-changes.ts'
 import { transactionResponse } from '../../src/transactions/endorsements/projection.ts'
 import { RenewalResponse } from '../../src/transactions/renewals/contract.ts'
 import { issuedPolicy } from '../support/record-kinds/motor-policies.ts'
@@ -122,7 +122,7 @@ describe('The response repeats the requested changes', () => {
       fc.property(changes, changes, (request, more) => {
         const first = withAdditionLocators(parsed(request), names)
         expect(answerOf(first, kind)).toMatchObject(request)
-        const both = answerOf(joinedChanges(first, parsed(more), names), kind)
+        const both = answerOf(mergeChanges(first, parsed(more), names), kind)
         expect(both).toMatchObject({
           fieldValues: { ...request.fieldValues, ...more.fieldValues },
           addFieldGroups: [...request.addFieldGroups, ...more.addFieldGroups],
@@ -174,7 +174,7 @@ describe('An update of an application', () => {
       names,
     )
   const updated = (before: Endorsement['changes'], update: object) =>
-    joinedChanges(before, parsed(update), names)
+    mergeChanges(before, parsed(update), names)
 
   it('adds each ended exposure, peril or group once, in one request or in several', () => {
     const first = begun()

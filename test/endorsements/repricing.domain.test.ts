@@ -7,7 +7,7 @@ import type { PerilRun } from '../../src/policy/records/aggregate.ts'
 import type { EndorsementChanges } from '../../src/policy/records/transactions.ts'
 import type { ProductDefinition } from '../../src/product/configuration.ts'
 import { NO_FIELD_DATA } from '../../src/product/fields/groups.ts'
-import { extended, prorated, touchesOf } from '../../src/transactions/endorsements/repricing.ts'
+import { extendPrice, proratePrice, touchesOf } from '../../src/transactions/endorsements/repricing.ts'
 
 const UTC = 'UTC' as TimeZone
 const euro = (minor: number) => fromMinor(minor, 'EUR' as CurrencyCode)
@@ -36,7 +36,7 @@ const run: PerilRun = {
 
 describe('A peril that an endorsement continues without repricing', () => {
   it('is charged at its monthly rates for three more months, with tax in proportion', () => {
-    expect(extended(run, { start: run.end, end: day('2031-06-01') }, UTC)).toEqual({
+    expect(extendPrice(run, { start: run.end, end: day('2031-06-01') }, UTC)).toEqual({
       premium: { month: '100', amount: euro(30_000) },
       technicalPremium: { month: '90', amount: euro(27_000) },
       taxes: [{ name: 'premium_tax', amount: euro(5_700) }],
@@ -51,7 +51,7 @@ describe('A peril that an endorsement continues without repricing', () => {
       taxes: [euro(7_600)],
       commissions: [euro(4_000)],
     }
-    expect(prorated(run.price, { amounts } as unknown as Piece)).toEqual({
+    expect(proratePrice(run.price, { amounts } as unknown as Piece)).toEqual({
       premium: { month: '100', amount: euro(40_000) },
       technicalPremium: { month: '90', amount: euro(36_000) },
       taxes: [{ name: 'premium_tax', amount: euro(7_600) }],

@@ -14,7 +14,7 @@ import { now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { type RequestContext, SYSTEM_CALLER } from '../../src/platform/context.ts'
 import { fileKey, readTenant, shardName } from '../../src/platform/tenancy.ts'
-import { workOff } from '../../src/servicing/events/dispatch.ts'
+import { dispatchDue } from '../../src/servicing/events/dispatch.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
@@ -255,7 +255,7 @@ describe('old calls', () => {
     expect((await bodies()).sort()).toEqual([old!.locator, young!.locator].sort())
     await age(old!.locator, Date.now() - KEEP_CALLS_MS)
     await age(young!.locator, Date.now() - KEEP_CALLS_MS + 60_000)
-    await workOff(env, shardName(tenant, 0))
+    await dispatchDue(env, shardName(tenant, 0))
     expect((await page()).calls.map(call => call.locator)).toEqual([young!.locator])
     expect(await bodies()).toEqual([young!.locator])
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keptUrl } from '../../src/extension/integrations/service.ts'
+import { urlWithStoredValues } from '../../src/extension/integrations/service.ts'
 import {
   looksSecret,
   MASK,
@@ -56,11 +56,13 @@ it('a masked URL that is sent back keeps its original values, even of a repeated
   expect(shown).toBe(
     `https://r.example.com/rate?b=%20x&key=${MASK}&&key=${MASK}&sig=${MASK}&flag&c=1#part?key=x`,
   )
-  expect(keptUrl(shown, address)).toBe(address)
-  expect(keptUrl(`https://r.example.com/rate?key=new&key=${MASK}`, address)).toBe(
+  expect(urlWithStoredValues(shown, address)).toBe(address)
+  expect(urlWithStoredValues(`https://r.example.com/rate?key=new&key=${MASK}`, address)).toBe(
     'https://r.example.com/rate?key=new&key=two~2',
   )
-  expect(() => keptUrl(`${shown}&key=${MASK}`, 'https://r.example.com/rate?key=one')).toThrow("'url?key'")
+  expect(() => urlWithStoredValues(`${shown}&key=${MASK}`, 'https://r.example.com/rate?key=one')).toThrow(
+    "'url?key'",
+  )
 })
 
 it('withoutSecrets removes every secret of the connection from a text, even where JSON escapes it', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { changedList, isLong, jsonTexts, jsonWithin, LongList } from '../../src/kernel/long-lists.ts'
+import { flatMapList, isLong, jsonTexts, jsonWithin, LongList } from '../../src/kernel/long-lists.ts'
 import { size } from '../support/sizes.ts'
 
 /** A value with long lists in objects, lists and one another, and the same value with arrays. */
@@ -53,8 +53,8 @@ it('a long list is written as texts of at most 68,000 characters, and is read ag
 
 it('changedList returns a list of the same form, whether it is an array or a long list', () => {
   const twice = (one: number): number[] => (one === 2 ? [] : [one, one])
-  expect(changedList([1, 2, 3], twice)).toEqual([1, 1, 3, 3])
-  const long = changedList(new LongList(() => [1, 2, 3]), twice)
+  expect(flatMapList([1, 2, 3], twice)).toEqual([1, 1, 3, 3])
+  const long = flatMapList(new LongList(() => [1, 2, 3]), twice)
   expect(long).toBeInstanceOf(LongList)
   expect(JSON.stringify(long)).toBe('[1,1,3,3]')
 })

@@ -13,7 +13,7 @@ import { isIssued } from '../../src/policy/fold/line.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
 import { recordsWhere, selectedQuote } from '../../src/policy/records/aggregate.ts'
 import {
-  applied,
+  appliedAmount,
   invoiceStatus,
   isOutstanding,
   type PlannedInstallment,
@@ -67,7 +67,7 @@ const payAll = async (policy: ClockedPolicy): Promise<void> => {
 const moneyIn = ({ loaded }: ClockedPolicy): number => {
   const { payments, policy } = loaded.aggregate
   const standing = [...payments.values()].filter(one => paymentState(one) === 'posted')
-  return Number(toText(sum(standing.map(applied), policy.currency)))
+  return Number(toText(sum(standing.map(appliedAmount), policy.currency)))
 }
 
 /** The premium, taxes and fees of everything issued. */

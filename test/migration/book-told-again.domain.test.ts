@@ -9,7 +9,7 @@ import { restDue } from '../../src/policy/bills/amounts-due.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { isOutstanding, isSilent } from '../../src/policy/records/invoice.ts'
 import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
-import { Untellable } from '../../src/reporting/export/account/words.ts'
+import { NotExpressible } from '../../src/reporting/export/account/words.ts'
 import type { Converted } from '../../src/servicing/migration/convert/converted.ts'
 import { creditChange, creditOf } from '../../src/transactions/payments/settling.ts'
 import { accountsOf } from '../../tools/book/requests.ts'
@@ -76,7 +76,7 @@ function told(...of: Parameters<typeof requestOf>): ReturnType<typeof requestOf>
   try {
     return requestOf(...of)
   } catch (problem) {
-    if (problem instanceof Untellable) return undefined
+    if (problem instanceof NotExpressible) return undefined
     throw problem
   }
 }

@@ -8,7 +8,7 @@ import { type Database, openDatabase, type Query } from '../../src/platform/data
 import { BLOCK_SIZE } from '../../src/platform/tenancy/sequence.ts'
 import { tenantOfShard } from '../../src/platform/tenancy.ts'
 import { BODY, sourceKey } from '../../src/servicing/migration/files.ts'
-import { workOn } from '../../src/servicing/migration/run/run.ts'
+import { runMigrationAlarm } from '../../src/servicing/migration/run/run.ts'
 import { countsQuery, newMigrationQueries, readCounts } from '../../src/servicing/migration/store.ts'
 import { generateAccount } from '../../tools/book/account.ts'
 import { callOk } from '../support/api.ts'
@@ -100,7 +100,7 @@ async function migratedAccounts(
   await tenantOfShard(env, shard)
   const calls = noCalls()
   const before = await nextNumber(boundDatabase(poolBinding(1)))
-  await workOn(env, shard, locator, isHalted, calls)
+  await runMigrationAlarm(env, shard, locator, isHalted, calls)
   // Numbers are leased a thousand at a time, at most once per account.
   const leases = Math.min(
     accounts,
@@ -108,8 +108,8 @@ async function migratedAccounts(
   )
   const [states] = await database.batch([countsQuery(database, locator)])
   expect(readCounts(states)).toMatchObject({ completed: accounts, failed: 0, error: 0 })
-  await workOn(env, shard, locator, () => false)
-  await workOn(env, shard, locator, () => false)
+  await runMigrationAlarm(env, shard, locator, () => false)
+  await runMigrationAlarm(env, shard, locator, () => false)
   return { ...calls, leases }
 }
 

@@ -24,8 +24,8 @@ import { inForce } from '../../src/policy/fold/pieces.ts'
 import { policyResponse, policyView } from '../../src/policy/projection/policy.ts'
 import { boundQuote, type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
-import { cancelled } from '../../src/transactions/cancellations/effect.ts'
-import { reinstated } from '../../src/transactions/reinstatements/effect.ts'
+import { applyCancellation } from '../../src/transactions/cancellations/effect.ts'
+import { applyReinstatement } from '../../src/transactions/reinstatements/effect.ts'
 import { expectChargesBilledOnce, expectItemsSumToCharges } from '../support/money-checks.ts'
 import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
@@ -131,7 +131,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
           const context = { product, now: NOW, supply: transientLocators(0) }
           const effectiveAt = (last.start + Math.min(day * DAY, last.end - last.start - 1)) as Instant
           const order = { kind: 'cancellation', name: 'modification.policy.cancel', effectiveAt } as const
-          const ended = cancelled(before!, { ...order, proration: 'monthly' }, context)
+          const ended = applyCancellation(before!, { ...order, proration: 'monthly' }, context)
           const gone = chargesOf(ended.aggregate, ended.modification).filter(isPayable)
           const { currency } = before!.policy
           const costs = (policy: PolicyAggregate): number => Math.round(priceOf(policy).total * 100)
@@ -142,7 +142,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
             ).minor
           expect(costs(ended.aggregate) - costs(before!)).toBe(charged(gone))
           const at = (effectiveAt + Math.min(later * DAY, last.end - effectiveAt - 1)) as Instant
-          const back = reinstated(
+          const back = applyReinstatement(
             ended.aggregate,
             { cancellation: ended.modification, effectiveAt: at },
             context,

@@ -18,7 +18,7 @@ import type {
   MigrationResponse,
 } from '../../src/servicing/migration/contract.ts'
 import { BODY, sourceKey } from '../../src/servicing/migration/files.ts'
-import { workOn } from '../../src/servicing/migration/run/run.ts'
+import { runMigrationAlarm } from '../../src/servicing/migration/run/run.ts'
 import { newMigrationQueries } from '../../src/servicing/migration/store.ts'
 import type { GracePeriodResponse } from '../../src/transactions/lapses/contract.ts'
 import { callApi, callOk } from '../support/api.ts'
@@ -406,7 +406,7 @@ async function left(
   const work = async (through = client): Promise<number> => {
     const calls = noCalls()
     const before = await nextNumber(client)
-    await workOn({ ...env, [poolBinding(1)]: through } as Env, shard, locator, () => false, calls)
+    await runMigrationAlarm({ ...env, [poolBinding(1)]: through } as Env, shard, locator, () => false, calls)
     // Without the lease of numbers that some accounts need, which is a separate round trip.
     return (await nextNumber(client)) > before ? calls.d1 - 1 : calls.d1
   }

@@ -12,7 +12,7 @@ import type {
 } from '../../src/servicing/migration/contract.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import { generateAccount } from '../../tools/book/account.ts'
-import { correctionOf, FAULT_KINDS, type Told, type Wire } from '../../tools/book/fault-kinds.ts'
+import { correctionOf, type ExpectedFailure, FAULT_KINDS, type Wire } from '../../tools/book/fault-kinds.ts'
 import { accountsOf } from '../../tools/book/requests.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding } from '../support/databases.ts'
@@ -57,7 +57,7 @@ const account = (id: string): Wire =>
     }),
   )
 
-type Spoiled = { id: string; sound: Wire; sent: Wire; told: Told }
+type Spoiled = { id: string; sound: Wire; sent: Wire; told: ExpectedFailure }
 
 function spoiled(prefix: string): Spoiled[] {
   return FAULT_KINDS.flatMap(({ kind, plant }, number) =>
@@ -98,7 +98,7 @@ async function all<T>(path: string): Promise<T[]> {
   }
 }
 
-const detailsOf = (failure: MigrationFailuresResponse, { item, originalId }: Told) =>
+const detailsOf = (failure: MigrationFailuresResponse, { item, originalId }: ExpectedFailure) =>
   item === 'account' ? failure.accountError : failure[item][originalId]
 
 const sentences = ({ errors }: ErrorDetailsResponse) =>

@@ -6,7 +6,7 @@ import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import { futureInstallments } from '../../src/policy/bills/amounts-due.ts'
 import { type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
-import { paid, reopened } from '../../src/policy/records/invoice.ts'
+import { applyPayment, reopenInvoice } from '../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
 import { readAccount } from '../../src/servicing/migration/request.ts'
@@ -99,7 +99,7 @@ it('an invoice that is paid after the move and then reversed gets a full grace p
   const policy = migrated('2026-03-15T00:00:00+01:00')
   const [invoice] = [...policy.invoices.values()]
   const day = (day: number) => Date.UTC(2026, 11, day, 11) as Instant
-  const back = reopened(paid(invoice!, true, day(1)), day(20), policy.policy.timeZone)
+  const back = reopenInvoice(applyPayment(invoice!, true, day(1)), day(20), policy.policy.timeZone)
   const again = { ...policy, invoices: putRecords(policy.invoices, [back]) }
   const found = await after(again, { action: 'pastDue', invoice: back.locator }, day(21))
   expect(graceOf(found).endAt).toBe(Date.UTC(2027, 0, 19, 23) - 1)

@@ -1,7 +1,7 @@
 // The work of migrating a policy grows linearly with its transactions and its elements only.
 import { describe, expect, it } from 'vitest'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
-import { atOnce, inTurns } from '../../src/kernel/turns.ts'
+import { runAllSteps, runInTurns } from '../../src/kernel/turns.ts'
 import { AccountMigrationRequest } from '../../src/servicing/migration/contract-request.ts'
 import { conversionOf, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
 import { size } from '../support/sizes.ts'
@@ -71,7 +71,7 @@ function conversion(size: Size) {
 
 function workOf(size: Size): number {
   let work = 0
-  const { failures, policies } = atOnce(conversion(size), one => {
+  const { failures, policies } = runAllSteps(conversion(size), one => {
     work += one
   })
   expect(failures).toEqual([])
@@ -96,7 +96,7 @@ describe('migrating a policy', () => {
 
   it('yields to other work after every few transactions', async () => {
     let turns = 0
-    await inTurns(conversion({ transactions: 100, things: 3 }), 50, async () => {
+    await runInTurns(conversion({ transactions: 100, things: 3 }), 50, async () => {
       turns += 1
     })
     // Each transaction counts 22 units, so that other work gets a turn after every third.

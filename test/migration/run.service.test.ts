@@ -9,7 +9,7 @@ import type {
   MigrationFailuresResponse,
   MigrationResponse,
 } from '../../src/servicing/migration/contract.ts'
-import { workOn } from '../../src/servicing/migration/run/run.ts'
+import { runMigrationAlarm } from '../../src/servicing/migration/run/run.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding } from '../support/databases.ts'
 import { faultyDatabase } from '../support/faulty-database.ts'
@@ -122,7 +122,7 @@ describe('a migration', () => {
         batch === Math.floor(at / 2) % 7 ? fault : undefined,
       )
       const faulty = { ...env, [binding]: client } as unknown as Env
-      await workOn(faulty, shard, locator as Uuid, () => false).catch(() => undefined)
+      await runMigrationAlarm(faulty, shard, locator as Uuid, () => false).catch(() => undefined)
     }
     if ((await until(locator, 'finished', 'error')).migrationState === 'error')
       await patch(`${locator}/recover`)
@@ -191,14 +191,14 @@ describe('a migration', () => {
       const client = faultyDatabase(database, batch => (batch > 4 ? 'before' : undefined))
       const cutOff = { ...env, [binding]: client } as unknown as Env
       // In the first attempt both accounts are started, and neither is recorded. From then on one is started alone.
-      await workOn(cutOff, shard, locator, () => false).catch(() => undefined)
+      await runMigrationAlarm(cutOff, shard, locator, () => false).catch(() => undefined)
       const { accounts } = await read<MigrationResponse>(locator)
       expect(accounts).toMatchObject(times === 0 ? { processing: 2 } : { processing: 1, pending: 1 })
     }
-    await workOn(env, shard, locator, () => false)
+    await runMigrationAlarm(env, shard, locator, () => false)
     expect((await read<MigrationResponse>(locator)).accounts).toMatchObject({ pending: 1, error: 1 })
-    await workOn(env, shard, locator, () => false)
-    await workOn(env, shard, locator, () => false)
+    await runMigrationAlarm(env, shard, locator, () => false)
+    await runMigrationAlarm(env, shard, locator, () => false)
     expect((await until(locator, 'error')).accounts).toMatchObject({ completed: 1, error: 1 })
     const [failure] = (await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)).items
     expect(failure!.accountError!.errors.validationItems[0]!.errors[0]).toContain('was cut off 6 times')

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { isBilledWhole } from '../../src/reporting/export/account/account.ts'
-import { toldBills } from '../../src/reporting/export/account/history.ts'
-import { Untellable } from '../../src/reporting/export/account/words.ts'
+import { historicBills } from '../../src/reporting/export/account/history.ts'
+import { NotExpressible } from '../../src/reporting/export/account/words.ts'
 import { type PolicyRecord, policyRecord } from '../../src/reporting/export/policy-record.ts'
 import { convertForTest } from '../support/carried-again.ts'
 import type { Example } from '../support/configurations.ts'
@@ -38,9 +38,9 @@ function isTellable(story: Story): boolean {
   try {
     requestOf(story)
     const record = policyRecord(story.loaded.aggregate, story.loaded.product) as PolicyRecord
-    return isBilledWhole(record, toldBills({ ...record, policyLocator: record.locator }))
+    return isBilledWhole(record, historicBills({ ...record, policyLocator: record.locator }))
   } catch (problem) {
-    if (problem instanceof Untellable) return false
+    if (problem instanceof NotExpressible) return false
     throw problem
   }
 }

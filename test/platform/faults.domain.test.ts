@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { ERROR_KINDS, Refusal } from '../../src/kernel/errors.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { refusalOfFault } from '../../src/platform/faults.ts'
-import { ask, type ObjectReply, replyOf } from '../../src/platform/objects.ts'
+import { callForReply, type ObjectReply, replyOf } from '../../src/platform/objects.ts'
 
 const LOST = new Error('D1_ERROR: Network connection lost.')
 
@@ -120,16 +120,16 @@ describe('Calls to a Durable Object', () => {
   test('are sent once more after an interruption if the message may be repeated, and count both times', async () => {
     const keyed = interrupted(LOST)
     const calls = noCalls()
-    expect(await ask(calls, keyed.send, { mayRepeat: true })).toBe('done')
+    expect(await callForReply(calls, keyed.send, { mayRepeat: true })).toBe('done')
     expect([keyed.sent(), calls.object]).toEqual([2, 2])
     const plain = interrupted(LOST)
-    await expect(ask(noCalls(), plain.send)).rejects.toBe(LOST)
+    await expect(callForReply(noCalls(), plain.send)).rejects.toBe(LOST)
     expect(plain.sent()).toBe(1)
   })
 
   test('are not repeated when the object is overloaded', async () => {
     const busy = interrupted(Object.assign(new Error('busy'), { overloaded: true, retryable: true }))
-    await expect(ask(noCalls(), busy.send, { mayRepeat: true })).rejects.toThrow('busy')
+    await expect(callForReply(noCalls(), busy.send, { mayRepeat: true })).rejects.toThrow('busy')
     expect(busy.sent()).toBe(1)
   })
 
@@ -142,6 +142,6 @@ describe('Calls to a Durable Object', () => {
     { calls: {}, refusal: { code: 'ofTheNextRelease', message: 'x' } },
   ])('are rejected with 503 when an object of another version replies %j', async reply => {
     const send = async () => reply as unknown as ObjectReply<string>
-    await expect(ask(noCalls(), send)).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(callForReply(noCalls(), send)).rejects.toMatchObject({ code: 'unavailable' })
   })
 })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { Memo, memoByObject, need } from '../../src/kernel/maps.ts'
+import { getOrThrow, Memo, memoByObject } from '../../src/kernel/maps.ts'
 
 describe('need', () => {
   it('returns the value of a key, and throws for an unknown key', () => {
     const map = new Map([['a', 1]])
-    expect(need(map, 'a', 'run')).toBe(1)
-    expect(() => need(map, 'b', 'run')).toThrow("There is no run 'b'.")
+    expect(getOrThrow(map, 'a', 'run')).toBe(1)
+    expect(() => getOrThrow(map, 'b', 'run')).toThrow("There is no run 'b'.")
   })
 })
 

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest'
 import { EARLIEST, LATEST } from '../../src/kernel/time.ts'
 import {
   booleanOr,
-  filledIn,
   list,
   Name,
   OptionalBoolean,
@@ -17,6 +16,7 @@ import {
   RequestFieldValues,
   RequestTimestamp,
   requestInteger,
+  withDefaults,
 } from '../../src/platform/wire.ts'
 
 const SEED = 20261121
@@ -169,7 +169,7 @@ describe('Optional properties', () => {
   })
 
   test('get their defaults in a record, except for what the client sends', () => {
-    const filled = filledIn({ recreate: false }, z.object({ recreate: RequestBoolean }))
+    const filled = withDefaults({ recreate: false }, z.object({ recreate: RequestBoolean }))
     expect(filled.parse({})).toEqual({ recreate: false })
     expect(filled.parse({ recreate: null })).toEqual({ recreate: false })
     expect(filled.parse({ recreate: 'true' })).toEqual({ recreate: true })

@@ -6,7 +6,7 @@ import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
-import { toldAccount } from '../../src/reporting/export/account/account.ts'
+import { migrationOfAccount } from '../../src/reporting/export/account/account.ts'
 import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import { callOk } from '../support/api.ts'
@@ -256,7 +256,7 @@ it('a policy with too many characteristics for one response is read without thos
   expect(record).toMatchObject({ isOutline: true, segmentCharges: [] })
   expect(record.price!.grossPremium).toBe(price.grossPremium)
   const holder = { locator: 'h', entity: { values: {} } } as unknown as PolicyholderResponse
-  const told = toldAccount({ holder, policies: [record], disbursements: [], auxData: [] })
+  const told = migrationOfAccount({ holder, policies: [record], disbursements: [], auxData: [] })
   expect(told.policies).toMatchObject([{ as: 'left', reason: expect.stringContaining('left out') }])
 }, 120_000)
 

@@ -17,7 +17,7 @@ import { type Calls, noCalls } from '../../src/platform/calls.ts'
 import { commit } from '../../src/platform/commit.ts'
 import type { RequestContext } from '../../src/platform/context.ts'
 import { changeRows, insertRows } from '../../src/platform/database/rows.ts'
-import { ask, dispatcherObject } from '../../src/platform/objects.ts'
+import { callForReply, dispatcherObject } from '../../src/platform/objects.ts'
 import { readTenant, shardDatabase, type Tenant } from '../../src/platform/tenancy.ts'
 import { exposures, perils, policies } from '../../src/policy/tables/policies.ts'
 import { callOk } from '../support/api.ts'
@@ -57,7 +57,7 @@ it('10,000 displayIds of one commit are distinct, above 100,000,000 and below 2^
 it('concurrent leases get disjoint blocks of numbers, even after a restart of the object', async () => {
   const dispatcher = () => dispatcherObject(env, tenant, 0)
   const leased = async (count: number) =>
-    await ask(noCalls(), () => dispatcher().leaseBlock(tenant, 0, count))
+    await callForReply(noCalls(), () => dispatcher().leaseBlock(tenant, 0, count))
   const first = await Promise.all(Array.from({ length: 20 }, () => leased(500)))
   await evictDurableObject(dispatcher())
   const second = await Promise.all(Array.from({ length: 20 }, () => leased(500)))
@@ -71,7 +71,9 @@ it('concurrent leases get disjoint blocks of numbers, even after a restart of th
 it('a Worker of the previous release that leases concurrently gets no number twice', async () => {
   const dispatcher = () => dispatcherObject(env, tenant, 0)
   const leases = Array.from({ length: 40 }, (_, at) =>
-    at % 2 === 0 ? dispatcher().lease(10) : ask(noCalls(), () => dispatcher().leaseBlock(tenant, 0, 10)),
+    at % 2 === 0
+      ? dispatcher().lease(10)
+      : callForReply(noCalls(), () => dispatcher().leaseBlock(tenant, 0, 10)),
   )
   const numbers = (await Promise.all(leases)).flatMap(({ next, end }) =>
     Array.from({ length: end - next }, (_, at) => next + at),

@@ -8,10 +8,10 @@ import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { invoiceStatus } from '../../src/policy/records/invoice.ts'
 import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
 import { policyholderResponse } from '../../src/policyholders/values.ts'
-import { type ToldAccount, toldAccount } from '../../src/reporting/export/account/account.ts'
-import { termsAsNow } from '../../src/reporting/export/account/as-now.ts'
-import { carriedInvoices, standing } from '../../src/reporting/export/account/bills.ts'
-import { differencesNow } from '../../src/reporting/export/account/compare.ts'
+import { type AccountMigration, migrationOfAccount } from '../../src/reporting/export/account/account.ts'
+import { currentTerms } from '../../src/reporting/export/account/as-now.ts'
+import { activePayments, carriedInvoices } from '../../src/reporting/export/account/bills.ts'
+import { currentDifferences } from '../../src/reporting/export/account/compare.ts'
 import { minorOf } from '../../src/reporting/export/account/words.ts'
 import { type PolicyRecord, policyRecord } from '../../src/reporting/export/policy-record.ts'
 import { creditOf } from '../../src/transactions/payments/settling.ts'
@@ -37,9 +37,9 @@ const wire = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 const recordsOf = (policies: readonly PolicyAggregate[], { product }: Ground): PolicyRecord[] =>
   policies.map(one => wire(policyRecord(one, product) as PolicyRecord))
 
-function toldOf(ground: Ground, policies: readonly PolicyRecord[]): ToldAccount {
+function toldOf(ground: Ground, policies: readonly PolicyRecord[]): AccountMigration {
   const holder = wire(policyholderResponse(ground.policyholder))
-  return toldAccount({ holder, policies, disbursements: [], auxData: [] })
+  return migrationOfAccount({ holder, policies, disbursements: [], auxData: [] })
 }
 
 /** The credit of the policies, in minor units. */
@@ -55,7 +55,7 @@ const creditIn = (policies: readonly PolicyAggregate[]): number =>
 const expectedCredit = (
   policies: readonly PolicyAggregate[],
   records: readonly PolicyRecord[],
-  told: ToldAccount,
+  told: AccountMigration,
 ): number =>
   records
     .flatMap((record, at) => {
@@ -64,7 +64,7 @@ const expectedCredit = (
       return record.invoices
         .filter(one => !carried.has(one.locator))
         .flatMap(one =>
-          standing(one).map(({ amount, creditedAmount = 0, source }) => {
+          activePayments(one).map(({ amount, creditedAmount = 0, source }) => {
             const minor = minorOf(amount, record.currency)
             if (isLeft || source !== 'received') return source === 'credit' ? minor : 0
             return minor > 0 ? minor - minorOf(creditedAmount, record.currency) : 0
@@ -74,13 +74,13 @@ const expectedCredit = (
     .reduce((all, one) => all + one, creditIn(policies))
 
 /** The request with each policy as of now, even if its history could be migrated exactly. */
-function asNow(told: ToldAccount, records: readonly PolicyRecord[]): object {
+function asNow(told: AccountMigration, records: readonly PolicyRecord[]): object {
   const { policies, ...request } = told.request as { policies: { id: string }[] }
   return {
     ...request,
     policies: policies.map(one => ({
       ...one,
-      terms: termsAsNow(records.find(({ locator }) => locator === one.id)!),
+      terms: currentTerms(records.find(({ locator }) => locator === one.id)!),
     })),
   }
 }
@@ -115,7 +115,11 @@ function isCarriedOver(ground: Ground, policies: readonly PolicyAggregate[], now
       expect(creditIn(after)).toBe(expectedCredit(policies, records, told))
     const again = recordsOf(after, ground)
     expect(
-      carried.map((one, at) => [told.policies.map(one => one.as), how, ...differencesNow(one, again[at]!)]),
+      carried.map((one, at) => [
+        told.policies.map(one => one.as),
+        how,
+        ...currentDifferences(one, again[at]!),
+      ]),
     ).toEqual(carried.map(() => [told.policies.map(one => one.as), how]))
     expect(again.length).toBe(before.length)
   }

@@ -10,7 +10,7 @@ import { forgetTenants, readTenant } from '../../src/platform/tenancy.ts'
 import type { ReportStatusResponse } from '../../src/reporting/contract.ts'
 import type { ReportedPolicy } from '../../src/reporting/kind.ts'
 import { nextPortion, readPortion } from '../../src/reporting/run/reading.ts'
-import { workOn } from '../../src/reporting/run/run.ts'
+import { runReportAlarm } from '../../src/reporting/run/run.ts'
 import { scheduleDue } from '../../src/reporting/scheduled.ts'
 import { addShards, openNewShards } from '../../src/tenants/service.ts'
 import { callOk } from '../support/api.ts'
@@ -79,13 +79,13 @@ it.each(['ledger', 'conversion'])(
       let asked = 0
       // Every third attempt is interrupted after some policies, as by a pause.
       const isHalted = () => at % 3 === 2 && ++asked > 3
-      await workOn(faulty, shard(), whole.locator as Uuid, isHalted).catch(() => undefined)
+      await runReportAlarm(faulty, shard(), whole.locator as Uuid, isHalted).catch(() => undefined)
       const { state } = await status(whole.locator)
       if (state === 'error') await callOk('PATCH', `/report/${whole.locator}/resume`, { token })
       if (state === 'finished' && at < 20) await beginAgain(whole.locator)
     }
     for (let tries = 0; tries < 10; tries += 1)
-      await workOn(env, shard(), whole.locator as Uuid, () => false).catch(() => undefined)
+      await runReportAlarm(env, shard(), whole.locator as Uuid, () => false).catch(() => undefined)
     const now = await status(whole.locator)
     expect(now).toMatchObject({ state: 'finished', processed: POLICIES, lines: whole.lines })
     expect(now.totals).toEqual(whole.totals)
@@ -98,7 +98,7 @@ it('a portion needs two batches to read it, one to record it, and one file', asy
   await beginAgain(locator)
   await database().prepare('update books set brought_in_at = 1').run()
   const calls = noCalls()
-  await workOn(env, shard(), locator as Uuid, () => false, calls)
+  await runReportAlarm(env, shard(), locator as Uuid, () => false, calls)
   const { d1, r2, object, queue, renewed } = calls
   const { rowsRead } = await status(locator)
   expect(rowsRead).toBeGreaterThan(POLICIES)
@@ -114,7 +114,7 @@ it('a portion with many perils is read in several batches, with the same files',
     await database().prepare('update policy set peril_count = ?').bind(perils).run()
     await beginAgain(whole.locator)
     const calls = noCalls()
-    await workOn(env, shard(), whole.locator as Uuid, () => false, calls)
+    await runReportAlarm(env, shard(), whole.locator as Uuid, () => false, calls)
     expect(hashesOf(await status(whole.locator))).toEqual(hashesOf(whole))
     return calls.d1 - calls.renewed
   }
@@ -176,8 +176,10 @@ it('a report is tried again if a shard is not bound yet in an isolate with earli
   forgetTenants()
   await beginAgain(locator)
   const former = { ...env, [shards[1]!]: undefined } as unknown as Env
-  await expect(workOn(former, shard(), locator as Uuid, () => false)).rejects.toThrow('is not bound yet')
+  await expect(runReportAlarm(former, shard(), locator as Uuid, () => false)).rejects.toThrow(
+    'is not bound yet',
+  )
   expect(await status(locator)).toMatchObject({ state: 'running', processed: POLICIES })
-  await workOn(env, shard(), locator as Uuid, () => false)
+  await runReportAlarm(env, shard(), locator as Uuid, () => false)
   expect(await status(locator)).toMatchObject({ state: 'finished', processed: POLICIES })
 })

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
-import type { ToldAccount } from '../../src/reporting/export/account/account.ts'
+import type { AccountMigration } from '../../src/reporting/export/account/account.ts'
 import type {
   GraceLapseReinstatementResponse,
   GracePeriodResponse,
@@ -141,7 +141,7 @@ const states = async (): Promise<Record<string, (string | undefined)[]>> =>
   )
 
 describe('an export of policies that lapsed, were written off or held something back', () => {
-  let accounts: ToldAccount[]
+  let accounts: AccountMigration[]
 
   it('contains each policy with its history or as of now', async () => {
     expect(await states()).toEqual({

@@ -1,7 +1,7 @@
 // Exporting and importing: a tenant's export, migrated into another tenant, gives the same policies and the same sums as of now.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ReportStatusResponse } from '../../src/reporting/contract.ts'
-import type { AuxDataRecord, ToldAccount } from '../../src/reporting/export/account/account.ts'
+import type { AccountMigration, AuxDataRecord } from '../../src/reporting/export/account/account.ts'
 import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
 import { generateAccount } from '../../tools/book/account.ts'
 import { callOk } from '../support/api.ts'
@@ -63,7 +63,7 @@ const cancel = (locator: string, days: number) =>
     },
   })
 
-let first: ToldAccount[]
+let first: AccountMigration[]
 
 const target = () => ({ tenantLocator: to.tenantLocator, token: tokens.to })
 

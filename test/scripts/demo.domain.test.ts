@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Price, tellPrice } from '../../scripts/demo/prices.ts'
+import { type Price, showPrice } from '../../scripts/demo/prices.ts'
 import { type Receiver, startReceiver } from '../../scripts/demo/receiver.ts'
 import { newStory } from '../../scripts/demo/story.ts'
 import { workedPolicies } from '../../scripts/example.ts'
@@ -23,7 +23,7 @@ describe('The figures of the demo', () => {
   const told = (answer: Price) => {
     const lines: string[] = []
     const story = newStory(line => lines.push(line))
-    tellPrice(story, answer, expected)
+    showPrice(story, answer, expected)
     return { ...story, text: lines.join('\n') }
   }
 

@@ -5,7 +5,7 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../src/kernel/locators.ts'
 import { ACCOUNT_TYPES, type AccountType } from '../../src/platform/http/account-types.ts'
-import { ALL_PERMISSIONS, holds } from '../../src/platform/http/permissions.ts'
+import { ALL_PERMISSIONS, typeHasPermission } from '../../src/platform/http/permissions.ts'
 import { callApi } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { madeToken as token, unsigned, withBrokenSignature, withClaims } from '../support/made-tokens.ts'
@@ -149,7 +149,9 @@ function mayCall({ access, permissions }: Operation, type: AccountType): boolean
   if (access === 'public') return true
   if (access === 'tenant' && type === 'account.internal') return false
   if (access === 'administration' && type !== 'account.internal') return false
-  return permissions.length === 0 || permissions.some(permission => holds(type, permission as never))
+  return (
+    permissions.length === 0 || permissions.some(permission => typeHasPermission(type, permission as never))
+  )
 }
 
 describe('an account gets 403 unless its type has a permission of the route', () => {
@@ -247,7 +249,7 @@ it('GET /auth/permissions returns the permissions of the caller', async () => {
   })
   const plain = await callApi<{ permissions: string[] }>('GET', '/auth/permissions', { token: motor.token })
   expect(plain.body.permissions).toEqual(
-    ALL_PERMISSIONS.filter(permission => holds('account.tenant.employee', permission)),
+    ALL_PERMISSIONS.filter(permission => typeHasPermission('account.tenant.employee', permission)),
   )
 })
 
@@ -264,7 +266,9 @@ it('GET /auth/whoami returns the caller, its tenant and the expiry of its token'
       hostName: motor.hostname,
       type: 'test',
     },
-    permissions: ALL_PERMISSIONS.filter(permission => holds('account.tenant.employee', permission)),
+    permissions: ALL_PERMISSIONS.filter(permission =>
+      typeHasPermission('account.tenant.employee', permission),
+    ),
   })
   expect(roundTrips(answer)).toEqual({ d1: 0, object: 0, r2: 0, queue: 0 })
   const anna = await motor.signIn('anna.admin')

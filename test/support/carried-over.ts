@@ -2,11 +2,11 @@
 import { expect } from 'vitest'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import {
+  type AccountMigration,
   type AuxDataRecord,
-  type ToldAccount,
-  toldAccount,
+  migrationOfAccount,
 } from '../../src/reporting/export/account/account.ts'
-import { differencesNow } from '../../src/reporting/export/account/compare.ts'
+import { currentDifferences } from '../../src/reporting/export/account/compare.ts'
 import type { DisbursementRecord } from '../../src/reporting/export/account/money.ts'
 import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
 import type {
@@ -33,7 +33,7 @@ export async function exported<T>(token: string, kind: string): Promise<T[]> {
 }
 
 /** Returns each policyholder of a tenant with its policies as an account to migrate, as `bindery import` does. */
-export async function exportedAccounts(token: string): Promise<ToldAccount[]> {
+export async function exportedAccounts(token: string): Promise<AccountMigration[]> {
   const policies = await exported<PolicyRecord>(token, 'policies')
   const disbursements = await exported<DisbursementRecord & { policyholderLocator: string }>(
     token,
@@ -42,7 +42,7 @@ export async function exportedAccounts(token: string): Promise<ToldAccount[]> {
   const auxData = await exported<AuxDataRecord>(token, 'auxData')
   return (await exported<PolicyholderResponse>(token, 'policyholders')).map(holder => {
     const own = policies.filter(one => one.policyholderLocator === holder.locator)
-    return toldAccount({
+    return migrationOfAccount({
       holder,
       policies: own,
       disbursements: disbursements.filter(one => one.policyholderLocator === holder.locator),
@@ -57,7 +57,7 @@ const migrationsOf = ({ tenantLocator }: Target): string => `/migration/${tenant
 
 /** Starts a migration and returns it when it has ended. Fails after `longestMs` milliseconds. */
 export async function migrate(
-  accounts: readonly ToldAccount[],
+  accounts: readonly AccountMigration[],
   to: Target,
   longestMs = 60_000,
 ): Promise<MigrationResponse> {
@@ -99,6 +99,6 @@ export async function expectSameNow(
   for (const record of after) {
     const original = originals.get(record.locator)!
     const name = names[original] ?? 'migrated before'
-    expect([name, differencesNow(before.get(original)!, record)]).toEqual([name, []])
+    expect([name, currentDifferences(before.get(original)!, record)]).toEqual([name, []])
   }
 }

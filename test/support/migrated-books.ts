@@ -4,7 +4,7 @@
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import { fromMinor } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
-import { applied, paymentState } from '../../src/policy/records/invoice.ts'
+import { appliedAmount, paymentState } from '../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
 import { readAccount } from '../../src/servicing/migration/request.ts'
@@ -49,7 +49,7 @@ export function migratedBooks(seed: string, accounts: number): Book[] {
       policies: policies.map(aggregate => ({ ...ground, aggregate }) as Loaded),
       now: NOW,
       credit: fromMinor(credit, ground.currency),
-      cash: BigInt(minor(payments, one => applied(one).minor) + credit),
+      cash: BigInt(minor(payments, one => appliedAmount(one).minor) + credit),
     })
   }
   return books

@@ -16,7 +16,7 @@ import { isStanding } from '../../src/policy/fold/line.ts'
 import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
 import { boundQuote, type Modification, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'
-import { applied, invoiceStatus, isSilent, standingPayments } from '../../src/policy/records/invoice.ts'
+import { appliedAmount, invoiceStatus, isSilent, standingPayments } from '../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import { policyState } from '../../src/policy/transitions.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
@@ -27,7 +27,7 @@ export function expectPaidMatchesTotals({ aggregate }: Loaded): void {
   const totalDueOf = totalsDueOf(aggregate)
   for (const invoice of aggregate.invoices.values()) {
     const { minor, currency } = totalDueOf(invoice)
-    const stands = sum(standingPayments(aggregate, invoice).map(applied), currency).minor
+    const stands = sum(standingPayments(aggregate, invoice).map(appliedAmount), currency).minor
     const status = invoiceStatus(invoice)
     if (status === 'paid') expect(stands).toBe(minor)
     else if (status === 'unfulfilled') expect(Math.abs(stands)).toBeLessThan(Math.abs(minor))

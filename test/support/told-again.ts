@@ -8,8 +8,8 @@ import type {
   PolicyPriceResponse,
 } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
-import { toldBills, toldTerms } from '../../src/reporting/export/account/history.ts'
-import { Untellable } from '../../src/reporting/export/account/words.ts'
+import { historicBills, termsWithHistory } from '../../src/reporting/export/account/history.ts'
+import { NotExpressible } from '../../src/reporting/export/account/words.ts'
 
 export type LiveBook = {
   readonly id: string
@@ -41,7 +41,7 @@ export function accountFromResponses({ id, values, policies, disbursements }: Li
       createdAt: Number(policy.createdTimestamp),
       preferences: { installmentPreferences: { installmentPlanName: policy.paymentScheduleName } },
       staticData: auxData,
-      terms: toldTerms(policy, toldBills(bills), taxesOf(price)),
+      terms: termsWithHistory(policy, historicBills(bills), taxesOf(price)),
     })),
     invoices: invoices.map(one => ({
       id: one.locator,
@@ -81,9 +81,9 @@ const taxesOf = ({ exposurePrices }: Pick<PolicyPriceResponse, 'exposurePrices'>
 function paymentsToMigrate({ settlementType, payments }: PolicyInvoiceResponse) {
   const standing = payments.filter(one => one.reversedTimestamp === undefined)
   if (settlementType !== 'paid' && standing.some(one => one.source !== 'received'))
-    throw new Untellable('a part of an invoice paid from credit or by a refund')
+    throw new NotExpressible('a part of an invoice paid from credit or by a refund')
   if (settlementType === 'writtenOff' && standing.length > 0)
-    throw new Untellable('an invoice that was paid in part and given up')
+    throw new NotExpressible('an invoice that was paid in part and given up')
   return standing
     .filter(one => one.source === 'received')
     .map(({ amount, creditedAmount = 0, ...payment }) => ({

@@ -8,7 +8,7 @@ import { dispatcherObject } from '../../src/platform/objects.ts'
 import { forgetTenants, readTenant, shardName, type Tenant, tenantNow } from '../../src/platform/tenancy.ts'
 import type { GetPolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
-import { workOff } from '../../src/servicing/events/dispatch.ts'
+import { dispatchDue } from '../../src/servicing/events/dispatch.ts'
 import type { ClockResponse } from '../../src/tenants/routes.ts'
 import { createTenant } from '../../src/tenants/service.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
@@ -160,11 +160,11 @@ describe('the end of a policy', () => {
       )
     await moveTo(end)
     await setAgain()
-    await workOff(env, shardName(await tenantOf(motor), 0))
+    await dispatchDue(env, shardName(await tenantOf(motor), 0))
     await setAgain()
     await evictAllDurableObjects()
     const name = shardName(await tenantOf(motor), 0)
-    await Promise.all([advance(1, 'minute'), workOff(env, name), workOff(env, name)])
+    await Promise.all([advance(1, 'minute'), dispatchDue(env, name), dispatchDue(env, name)])
     expect(await ends(motor)).toEqual(endsOf(policy))
   })
 
@@ -172,7 +172,7 @@ describe('the end of a policy', () => {
     const policies = [await policyOf(motor), await policyOf(motor)]
     // Three years earlier, with the intervals unchanged.
     await (await databaseOf(motor)).exec('update timer set due_at = due_at - 94608000000')
-    await workOff(env, shardName(await tenantOf(motor), 0))
+    await dispatchDue(env, shardName(await tenantOf(motor), 0))
     const told = await stream(motor, 'policy.end')
     for (const policy of policies)
       expect(
@@ -328,7 +328,7 @@ describe('the clock of a tenant', () => {
   it('moves once when the request is repeated with the same Idempotency-Key', async () => {
     const by = { advance: { amount: 1, unit: 'year' } }
     const first = await move(by, motor, { 'idempotency-key': 'once' })
-    await workOff(env, shardName(await tenantOf(motor), 0))
+    await dispatchDue(env, shardName(await tenantOf(motor), 0))
     const second = await move(by, motor, { 'idempotency-key': 'once' })
     expect(second.body.targetTimestamp).toBe(first.body.targetTimestamp)
     expect((await timeOf(motor)) - Date.now()).toBeLessThan(367 * DAY_MS)
@@ -395,7 +395,7 @@ describe('the clock of a tenant', () => {
     const alarm = await runInDurableObject(object, (_, state) => state.storage.getAlarm())
     expect(alarm! - Date.now()).toBeLessThanOrEqual(10_000)
     await papersMade(motor)
-    const due = await workOff(env, shardName(tenant, 0))
+    const due = await dispatchDue(env, shardName(tenant, 0))
     const reminder = add(end, -7, 'day', BERLIN) - tenant.clockOffsetMs
     expect(due).toBe(reminder)
   })

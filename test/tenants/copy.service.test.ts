@@ -6,7 +6,7 @@ import { noCalls } from '../../src/platform/calls.ts'
 import { SHARED_EVENT_ROWS } from '../../src/platform/database/migrations.ts'
 import { openDatabase } from '../../src/platform/database.ts'
 import { copyDatabase, copyFiles } from '../../src/tenants/copy.ts'
-import { givenOut, goOnBehind, LEAP } from '../../src/tenants/restore.ts'
+import { continueAfter, LEAP, readIssuedNumbers } from '../../src/tenants/restore.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { size } from '../support/sizes.ts'
 
@@ -127,9 +127,9 @@ describe('copying a database', () => {
     await event(from, 1, 'text', null).run()
     expect(await copyDatabase(from, to)).toBe(1)
     const copy = openDatabase(to, noCalls())
-    await copy.batch(goOnBehind(copy, await givenOut(openDatabase(from, noCalls()))))
+    await copy.batch(continueAfter(copy, await readIssuedNumbers(openDatabase(from, noCalls()))))
     expect(await copyDatabase(from, to)).toBe(1)
-    expect(await givenOut(copy)).toMatchObject({ lastEvent: 1, nextNumber: LEAP + 1 })
+    expect(await readIssuedNumbers(copy)).toMatchObject({ lastEvent: 1, nextNumber: LEAP + 1 })
   })
 
   it('rejects a table whose key is different in the other database', async () => {

@@ -10,7 +10,7 @@ import {
   shardName,
   type Tenant,
 } from '../../src/platform/tenancy.ts'
-import { workOff } from '../../src/servicing/events/dispatch.ts'
+import { dispatchDue } from '../../src/servicing/events/dispatch.ts'
 import { createTenant, recreateTenant } from '../../src/tenants/service.ts'
 import { tenantsOfMinuteQuery } from '../../src/tenants/store.ts'
 import { acceptUnits, resumeTenant, suspendTenant } from '../../src/tenants/suspension.ts'
@@ -92,10 +92,10 @@ describe('a tenant whose amounts may be in former units', () => {
         .first('n')
     await mark()
     expect(await turns()).not.toContain(tenant.name)
-    expect(await workOff(env, shardName(tenant, 0))).toBeGreaterThan(Date.now() + 30_000)
+    expect(await dispatchDue(env, shardName(tenant, 0))).toBeGreaterThan(Date.now() + 30_000)
     expect(await timers()).toBe(1)
     await acceptUnits(env, tenant.name)
-    await workOff(env, shardName(tenant, 0))
+    await dispatchDue(env, shardName(tenant, 0))
     expect(await timers()).toBe(0)
   })
 

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { noCalls } from '../../src/platform/calls.ts'
 import { forgetTenants, readTenant, shardName, tenantNow } from '../../src/platform/tenancy.ts'
-import { workOff } from '../../src/servicing/events/dispatch.ts'
+import { dispatchDue } from '../../src/servicing/events/dispatch.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import { boatTenant } from '../support/boat.ts'
 import { boatFiles, month } from '../support/boat-product.ts'
@@ -40,7 +40,7 @@ async function sleep(motor: DeployedTenant, days: number): Promise<void> {
 /** Runs alarms until nothing is due. */
 async function wake(motor: DeployedTenant, most = 20): Promise<void> {
   for (let looks = 0; looks < most; looks += 1) {
-    const due = await workOff(env, shardName(await tenantOf(motor), 0))
+    const due = await dispatchDue(env, shardName(await tenantOf(motor), 0))
     if (due === undefined || due > Date.now()) return
   }
   throw new Error('It does not come to an end.')
@@ -189,7 +189,7 @@ describe('after an outage', () => {
           }
         },
       }
-      await workOff({ ...env, [tenant.shards[0]!]: counted } as unknown as Env, shardName(tenant, 0))
+      await dispatchDue({ ...env, [tenant.shards[0]!]: counted } as unknown as Env, shardName(tenant, 0))
       expect(sent).toBeLessThan(1_000)
     }
     expect(looks).toBeGreaterThan(1)

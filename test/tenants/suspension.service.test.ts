@@ -13,7 +13,7 @@ import {
   shardName,
   type Tenant,
 } from '../../src/platform/tenancy.ts'
-import { workOff } from '../../src/servicing/events/dispatch.ts'
+import { dispatchDue } from '../../src/servicing/events/dispatch.ts'
 import { wakeTenants } from '../../src/tenants/housekeeping.ts'
 import { createTenant, deleteTenant, recreateTenant, revokeTokens } from '../../src/tenants/service.ts'
 import { closeDatabases, resumeTenant, suspendTenant } from '../../src/tenants/suspension.ts'
@@ -63,7 +63,7 @@ const readAs = (known: Tenant) => {
 const writeAs = (known: Tenant) => {
   const database = shardDatabase(env, known, 0, noCalls())
   return database.batch([
-    database.effect(
+    database.rawQuery(
       `insert into aux_data (locator, key, value, ui_type, updated_at) values ('stale', 'stale', '{}', '', 1)`,
     ),
   ])
@@ -146,7 +146,7 @@ describe('a suspended tenant', () => {
       .run()
     await closeDatabases(env, tenant)
     const name = shardName(tenant, 0)
-    const next = await workOff(env, name)
+    const next = await dispatchDue(env, name)
     expect(next).toBeGreaterThan(Date.now() + 30_000)
     expect(await rowsIn(tenant.shards[0]!, 'timer')).toBeGreaterThan(0)
     expect(await receiver.received()).toEqual([])

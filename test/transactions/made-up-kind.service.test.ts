@@ -14,7 +14,12 @@ import { entityTag } from '../../src/platform/http/entity-tags.ts'
 import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
 import type { ConflictResponse } from '../../src/policy/contract/requests.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
-import { newModification, type Planned, policyEvent, versioned } from '../../src/policy/transitions.ts'
+import {
+  newModification,
+  type Planned,
+  policyEvent,
+  versionProperties,
+} from '../../src/policy/transitions.ts'
 import { KINDS } from '../../src/transactions/kinds.ts'
 import {
   defineKind,
@@ -59,7 +64,7 @@ function stateOf({ issuedAt, invalidatedAt }: Modification): State {
 
 function put(before: PolicyAggregate, inspection: Modification): Planned {
   const aggregate = { ...before, modifications: putRecords(before.modifications, [inspection]) }
-  return { aggregate, events: [policyEvent(aggregate, 'policy.update', versioned(aggregate))] }
+  return { aggregate, events: [policyEvent(aggregate, 'policy.update', versionProperties(aggregate))] }
 }
 
 function advance(

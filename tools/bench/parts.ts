@@ -12,10 +12,10 @@ import { measureStartUp } from './start-up.ts'
 import { measureTables, tableLines } from './tables.ts'
 import { measureWebhooks, webhookLines } from './webhooks.ts'
 
-export type Told = { figures: object; text: string }
+export type PartResult = { figures: object; text: string }
 
 type Say = (line: string) => void
-type Measure = (folder: string, sizes: Sizes, say: Say) => Promise<Told>
+type Measure = (folder: string, sizes: Sizes, say: Say) => Promise<PartResult>
 
 const MEASURES: Record<Part, Measure> = {
   async 'start-up'(folder, sizes) {
@@ -56,5 +56,5 @@ const MEASURES: Record<Part, Measure> = {
   },
 }
 
-export const measurePart = (part: Part, folder: string, sizes: Sizes, say: Say): Promise<Told> =>
+export const measurePart = (part: Part, folder: string, sizes: Sizes, say: Say): Promise<PartResult> =>
   MEASURES[part](join(folder, part), sizes, say)

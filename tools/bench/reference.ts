@@ -9,7 +9,7 @@ import { type MigrationFigures, measureMigration } from './migration/migration.t
 import { startNaiveNode } from './naive-node/process.ts'
 import { type Operation, operationsFor, type World } from './operations.ts'
 import { REFERENCE_ACCOUNTS, type Sizes } from './options.ts'
-import type { Told } from './parts.ts'
+import type { PartResult } from './parts.ts'
 import { describePlan, type Plan } from './plan.ts'
 import { measurePluginCall, type PluginCallCost } from './plugin-call.ts'
 import { measureQuoteToIssue, type QuoteToIssue } from './quote-to-issue.ts'
@@ -49,7 +49,7 @@ export type Reference = {
   bundle: BundleSize
 }
 
-export async function measureReference(folder: string, sizes: Sizes, say: Say): Promise<Told> {
+export async function measureReference(folder: string, sizes: Sizes, say: Say): Promise<PartResult> {
   say('start-up and bundle')
   const { startUp, bundle } = await measureStartUp(join(folder, 'bundles'), sizes.evaluations)
   const load = await underLoad(folder, sizes, say)
@@ -108,7 +108,7 @@ export async function measureSome(
   folder: string,
   sizes: Sizes,
   say: Say,
-): Promise<Told> {
+): Promise<PartResult> {
   const { plans, ours, theirs, stop } = await startSides(operationsFor(names), folder, say)
   const operations = await measureAll([...plans.keys()], ours, theirs, sizes, say)
   await stop()
@@ -174,7 +174,7 @@ export async function measureChanges(
   folder: string,
   sizes: Sizes,
   say: Say,
-): Promise<Told> {
+): Promise<PartResult> {
   say(`building the service of ${commit}`)
   const other = await startOther(commit, folder)
   say('creating databases')

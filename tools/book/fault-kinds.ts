@@ -10,7 +10,7 @@ export type Wire = any
 export type ItemList = 'policies' | 'invoices' | 'payments' | 'disbursements'
 
 /** What `…/failures/list` must report about a fault. */
-export type Told = {
+export type ExpectedFailure = {
   readonly item: 'account' | ItemList
   readonly originalId: string
   readonly elementType: string
@@ -26,7 +26,7 @@ export type FaultKind = {
   readonly kind: string
   readonly rule: number | 'shape'
   /** Spoils the account, which the caller has copied. Undefined if it has nothing to spoil. */
-  readonly plant: (account: Wire) => Told | undefined
+  readonly plant: (account: Wire) => ExpectedFailure | undefined
 }
 
 const DAY_MS = 86_400_000
@@ -44,7 +44,7 @@ function at(account: Wire, term = 0, transaction = 0): At | undefined {
   return { policy, term: policy.terms[term], transaction: found, path }
 }
 
-const ofPolicy = (policy: Wire, elementType: string, path: string, says: string): Told => ({
+const ofPolicy = (policy: Wire, elementType: string, path: string, says: string): ExpectedFailure => ({
   item: 'policies',
   originalId: policy.id,
   elementType,
@@ -52,7 +52,7 @@ const ofPolicy = (policy: Wire, elementType: string, path: string, says: string)
   says,
 })
 
-const ofItem = (item: ItemList, { id }: Wire, says: string): Told => ({
+const ofItem = (item: ItemList, { id }: Wire, says: string): ExpectedFailure => ({
   item,
   originalId: id,
   elementType: SINGULAR[item],

@@ -1,5 +1,5 @@
 // Faults that are planted into a book on purpose. Each kind breaks one rule in one place and knows its correction.
-import { correctionOf, FAULT_KINDS, type Told } from './fault-kinds.ts'
+import { correctionOf, type ExpectedFailure, FAULT_KINDS } from './fault-kinds.ts'
 import type { Random } from './random.ts'
 import type { Account, AccountData, Disbursement, Invoice, Payment, Policy } from './wire.ts'
 
@@ -14,7 +14,7 @@ export type Correction = {
   readonly accounting?: Account['accounting']
 }
 
-export type Planted = Told & {
+export type Planted = ExpectedFailure & {
   /** A copy of the given account, with the fault. */
   readonly account: Account
   readonly corrected: Correction

@@ -49,7 +49,7 @@ function inOrder(
 ): unknown[] {
   const compared = (a: Keyed, b: Keyed): number => {
     context.budget.countWork(ITEM_WORK + Math.min(textLength(a.key), textLength(b.key)))
-    return nothingLast(a.key, b.key) ?? compare(a.key, b.key)
+    return compareMissing(a.key, b.key) ?? compare(a.key, b.key)
   }
   return keyed.sort(compared).map(({ item }) => item)
 }
@@ -73,7 +73,7 @@ const sortNatural: Filter = (input, [property], context) => {
 
 const textLength = (value: unknown): number => (typeof value === 'string' ? value.length : 0)
 
-function nothingLast(a: unknown, b: unknown): number | undefined {
+function compareMissing(a: unknown, b: unknown): number | undefined {
   const [noA, noB] = [a === undefined || a === null, b === undefined || b === null]
   return noA || noB ? Number(noA) - Number(noB) : undefined
 }

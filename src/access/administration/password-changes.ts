@@ -13,9 +13,9 @@ import type { AccountUnlockRequest, PasswordChangeRequest } from '../contract.ts
 import { administratorMayEnter, failureQuery, isLocked, mayEnter, openQuery } from '../lock-out.ts'
 import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
 import { hashPassword, verifyPassword } from '../passwords.ts'
-import { announceOrLeave, announceRevocation, revocationWrites } from '../revocation.ts'
+import { announceOrLog, announceRevocation, revocationWrites } from '../revocation.ts'
 import { requireAuthority } from '../rights.ts'
-import { countNames, tenantNamed } from '../service.ts'
+import { countNames, mergeTenantNames } from '../service.ts'
 import { readAccount, readAdministrator, readNamedTenant, type StoredAccount } from '../store.ts'
 import { accounts } from '../tables.ts'
 import { newPassword } from './service.ts'
@@ -78,7 +78,7 @@ async function changeOfTenant(
   } catch (problem) {
     throw problem instanceof GuardTripped ? wrongPassword() : problem
   }
-  await announceOrLeave(context, { tenant, accountLocator: locator, epoch })
+  await announceOrLog(context, { tenant, accountLocator: locator, epoch })
 }
 
 async function changeOfAdministration(
@@ -159,7 +159,7 @@ const wrongPassword = (): Refusal =>
 export async function unlock(request: AccountUnlockRequest, context: SignedInContext): Promise<void> {
   const { username } = request
   const { env, calls } = context
-  const named = tenantNamed({ ...request, tenantLocator: undefined }, {})
+  const named = mergeTenantNames({ ...request, tenantLocator: undefined }, {})
   if (!context.tenant && countNames(named) === 0) return unlockAdministrator(username, context)
   const tenant = countNames(named) === 0 ? context.tenant : await readNamedTenant(env, named, calls)
   // Administrators of a tenant cannot see other tenants.

@@ -11,13 +11,13 @@ import { newUuid, readUuid } from '../../kernel/locators.ts'
 import { now as realNow } from '../../kernel/time.ts'
 import {
   type AnswerBySubject,
-  asStored,
+  answerForRepeat,
   type Guard,
   isBySubject,
   type JsonAnswer,
   jsonAnswer,
   retryOnConflict,
-  sentAgain,
+  returnStored,
   unlessRepeated,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -31,11 +31,11 @@ import { typeOfRole } from '../../product/roles.ts'
 import type { AuditAction } from '../audit/actions.ts'
 import { commitAudited } from '../audit/store.ts'
 import type * as contract from '../contract.ts'
-import { keepsManager, type Reading } from '../last-manager.ts'
+import { managerGuards, type Reading } from '../last-manager.ts'
 import { isLocked } from '../lock-out.ts'
 import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
 import { hashPassword } from '../passwords.ts'
-import { announceOrLeave, forgetAuthTokens, revocationWrites } from '../revocation.ts'
+import { announceOrLog, forgetAuthTokens, revocationWrites } from '../revocation.ts'
 import { requireAuthority, requireReach, requireWithin, rolePermissions } from '../rights.ts'
 import * as store from '../store.ts'
 import { accounts, authTokens, passwordRules } from '../tables.ts'
@@ -57,7 +57,7 @@ export async function addAccount(
 ): Promise<JsonText> {
   const database = homeDatabase(context)
   const add = () => addOnce(request, context, database)
-  return jsonText(await unlessRepeated(context, database, add, sentAgain))
+  return jsonText(await unlessRepeated(context, database, add, answerForRepeat))
 }
 
 async function addOnce(
@@ -197,8 +197,8 @@ export async function changeAccount(
   const database = homeDatabase(context)
   const attempt = (isFirst: boolean) => changeOnce(context, database, { locator, action, isFirst }, decide)
   const change = () => retryOnConflict('The account', attempt)
-  const answer = await unlessRepeated(context, database, change, asStored)
-  return jsonText(sentAgain(answer))
+  const answer = await unlessRepeated(context, database, change, returnStored)
+  return jsonText(answerForRepeat(answer))
 }
 
 async function changeOnce(
@@ -231,7 +231,7 @@ async function changeOnce(
     ...(answer && { answer }),
     audit: { action, subject: locator, details: { username, ...change.details } },
   })
-  if (ending) await announceOrLeave(context, { tenant, accountLocator: locator, epoch })
+  if (ending) await announceOrLog(context, { tenant, accountLocator: locator, epoch })
   forgetAuthTokens()
   return committed
 }
@@ -267,7 +267,7 @@ export const disableAccount = (locator: string, context: RequestContext): Promis
       set: { disabledAt },
       endsAccess: true,
       facts: store.keptDisabledQueries(homeDatabase(context), account.locator, context.tenant),
-      guards: await keepsManager(account, reading, context),
+      guards: await managerGuards(account, reading, context),
       answer: accountAnswer({ ...account, disabledAt }, context),
     }
   })
@@ -288,7 +288,7 @@ export const deleteAccount = (locator: string, context: RequestContext): Promise
     const facts = context.tenant.keepsRoles
       ? store.rolesQueries(homeDatabase(context), account.locator, [])
       : []
-    const guards = await keepsManager(account, reading, context)
+    const guards = await managerGuards(account, reading, context)
     return { set, endsAccess: true, endsTokens: true, guards, facts }
   })
 
@@ -364,7 +364,7 @@ export async function writePasswordRules(rules: PasswordRules, context: RequestC
       audit: { action: 'accounts.rules', subject: 'passwordRules', details: { ...rules } },
     })
   const write = () => retryOnConflict('The password rules', attempt)
-  const committed = await unlessRepeated(context, database, write, asStored)
+  const committed = await unlessRepeated(context, database, write, returnStored)
   return jsonText(isBySubject(committed) ? answer : committed)
 }
 

@@ -12,7 +12,7 @@ import { controlDatabase, HOME_SHARD, homeDatabase, type Tenant } from '../../pl
 import { accountAt, changeAccount } from '../administration/service.ts'
 import { administrationAuditRow, commitAudited } from '../audit/store.ts'
 import type { AuthTokenCreateRequest, AuthTokenResponse } from '../contract.ts'
-import { keepsManager } from '../last-manager.ts'
+import { managerGuards } from '../last-manager.ts'
 import { forgetAuthTokens } from '../revocation.ts'
 import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
@@ -257,7 +257,7 @@ export const deleteCredentials = (locator: string, context: RequestContext): Pro
     requireReach(context.caller, account, ['users.write'])
     const set = { passwordHash: null, formerHashes: [], failedSignIns: 0, lockedUntil: null }
     // A person who signs in by a provider has no password to lose.
-    const guards = account.passwordHash === null ? [] : await keepsManager(account, reading, context)
+    const guards = account.passwordHash === null ? [] : await managerGuards(account, reading, context)
     return { set, endsAccess: true, endsTokens: true, guards }
   })
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 import { isLongerThan, storable } from '../../kernel/text.ts'
-import { FROM_MOST_TO_LEAST, type TestUserType } from '../../product/roles.ts'
+import { ACCOUNT_TYPES_BY_RANK, type TestUserType } from '../../product/roles.ts'
 import type { GivenRole } from '../rights.ts'
 import type { Role } from '../roles/store.ts'
 import type { RoleMapping } from '../tables.ts'
@@ -29,11 +29,11 @@ type Grant = {
  * decide what it may do.
  */
 export function grantOf(mapped: readonly string[], own: readonly Role[]): Grant {
-  const type = FROM_MOST_TO_LEAST.find(one => mapped.includes(one))
+  const type = ACCOUNT_TYPES_BY_RANK.find(one => mapped.includes(one))
   if (own.length === 0) return { type, given: [] }
   const given = [...(type ? [{ name: type, permissions: null }] : []), ...own]
   return {
-    type: type ?? FROM_MOST_TO_LEAST.at(-1),
+    type: type ?? ACCOUNT_TYPES_BY_RANK.at(-1),
     given: given.sort((a, b) => (a.name < b.name ? -1 : 1)),
   }
 }

@@ -10,7 +10,7 @@ import { revocationsOf } from '../revocation.ts'
 import { accountIdentities, accounts, identityProviders } from '../tables.ts'
 
 /** Selects accounts that sign in only by the provider of that name: they have no password and no other provider. */
-export const dependOn = (name: string): SQL => {
+export const dependsOnProvider = (name: string): SQL => {
   const issuersOf = (which: SQL): SQL =>
     sql`(select ${accountIdentities.accountLocator} from ${accountIdentities} where ${accountIdentities.issuer} in
       (select ${identityProviders.issuer} from ${identityProviders} where ${which}))`
@@ -32,7 +32,7 @@ export const dependentsQuery = ({ build }: Database, name: string, caller: strin
       hasCaller: sql<number | null>`max(${accounts.locator} = ${caller})`,
     })
     .from(accounts)
-    .where(dependOn(name))
+    .where(dependsOnProvider(name))
 
 export type Closing = Required<Pick<Commit, 'facts' | 'timers'>> & {
   /** Guard. */
@@ -53,7 +53,7 @@ export function closingOf(
   database: Database,
   context: RequestContext,
 ): Closing {
-  const which = dependOn(name)
+  const which = dependsOnProvider(name)
   if (count === 0) return { ...NO_CLOSING, holds: sql`not exists (select 1 from ${accounts} where ${which})` }
   if (hasCaller === 1)
     throw wrongState(

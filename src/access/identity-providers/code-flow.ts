@@ -202,7 +202,7 @@ async function idTokenFor(
   const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' }
   const secret = provider.sealedSecret === null ? undefined : await secretOf(tenant, provider, env)
   if (secret !== undefined && authentications.includes('client_secret_basic'))
-    headers.authorization = `Basic ${Buffer.from(`${encoded(provider.clientId)}:${encoded(secret)}`).toString('base64')}`
+    headers.authorization = `Basic ${Buffer.from(`${formEncode(provider.clientId)}:${formEncode(secret)}`).toString('base64')}`
   else {
     body.set('client_id', provider.clientId)
     if (secret !== undefined) body.set('client_secret', secret)
@@ -212,7 +212,7 @@ async function idTokenFor(
 }
 
 /** RFC 6749, 2.3.1: encoded as in a form. */
-const encoded = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
+const formEncode = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
 
 const secretOf = (tenant: Tenant, { name, sealedSecret }: Provider, env: Env): Promise<string> =>
   unseal(env, secretPlace(tenant, name), sealedSecret!).catch(() => {

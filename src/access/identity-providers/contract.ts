@@ -13,7 +13,7 @@ import {
   Text,
   Texts,
 } from '../../platform/wire.ts'
-import { breaks } from '../../platform/wire-problem.ts'
+import { reportProblem } from '../../platform/wire-problem.ts'
 import { AuthenticateAdminQuery } from '../contract.ts'
 
 /** Maximum number of providers of one tenant. */
@@ -90,10 +90,10 @@ export const IdentityProviderRequest = z
   .check(ctx => {
     const url = URL.parse(ctx.value.issuer)
     if (url && (url.search !== '' || url.hash !== '' || /[?#]/.test(ctx.value.issuer)))
-      breaks(ctx, 'must not have a query or a fragment', ['issuer'])
+      reportProblem(ctx, 'must not have a query or a fragment', ['issuer'])
     for (const [at, scope] of (ctx.value.scopes ?? []).entries())
       if (!/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
-        breaks(ctx, 'must be one word of visible ASCII characters', ['scopes', at])
+        reportProblem(ctx, 'must be one word of visible ASCII characters', ['scopes', at])
   })
   .openapi('IdentityProviderRequest')
 export type IdentityProviderRequest = z.output<typeof IdentityProviderRequest>
@@ -166,7 +166,7 @@ export const ProviderAuthenticateRequest = z
   })
   .check(ctx => {
     if ((ctx.value.idToken === undefined) === (ctx.value.code === undefined))
-      breaks(ctx, 'must be given, unless code is given', ['idToken'])
+      reportProblem(ctx, 'must be given, unless code is given', ['idToken'])
   })
   .openapi('ProviderAuthenticateRequest')
 export type ProviderAuthenticateRequest = z.output<typeof ProviderAuthenticateRequest>

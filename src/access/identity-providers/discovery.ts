@@ -3,11 +3,11 @@
 // are limited.
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { Refusal } from '../../kernel/errors.ts'
-import { isJsonObject, jsonIn } from '../../kernel/json.ts'
+import { isJsonObject, tryParseJson } from '../../kernel/json.ts'
 import { Memo } from '../../kernel/maps.ts'
 import { type Instant, now } from '../../kernel/time.ts'
-import { joined, pieces, utf8Text } from '../../platform/http/body/bytes.ts'
-import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
+import { concatBytes, pieces, utf8Text } from '../../platform/http/body/bytes.ts'
+import { addressProblem, mayCallLocalHost } from '../../platform/outbound/address.ts'
 
 const CALL_TIMEOUT_MS = 10_000
 const LARGEST_ANSWER_BYTES = 262_144
@@ -135,7 +135,7 @@ async function readMetadata(env: Env, issuer: string): Promise<Metadata> {
   const address = (property: string): string | undefined => {
     const value = document[property]
     if (value === undefined) return undefined
-    if (typeof value !== 'string' || value.length > 2_048 || addressProblem(value, mayCallThisMachine(env)))
+    if (typeof value !== 'string' || value.length > 2_048 || addressProblem(value, mayCallLocalHost(env)))
       throw providerFailed(
         `The discovery document of the identity provider has an address that must not be called: '${property}'.`,
       )
@@ -166,7 +166,7 @@ export async function fetchJson(
   { accepts, ...request }: RequestInit & { readonly accepts?: number } = {},
 ): Promise<Record<string, unknown>> {
   // Checked again, because the environment of the service decides which addresses are allowed.
-  if (addressProblem(address, mayCallThisMachine(env)))
+  if (addressProblem(address, mayCallLocalHost(env)))
     throw providerFailed(`The address of the identity provider's ${what} must not be called.`)
   try {
     const response = await fetch(address, {
@@ -189,7 +189,7 @@ export async function fetchJson(
       await body?.cancel()
       throw providerFailed(`The identity provider's ${what} is larger than ${LARGEST_ANSWER_BYTES} bytes.`)
     }
-    const value = jsonIn(utf8Text(joined(parts)) ?? '')
+    const value = tryParseJson(utf8Text(concatBytes(parts)) ?? '')
     if (!isJsonObject(value)) throw providerFailed(`The identity provider's ${what} is not a JSON object.`)
     return value
   } catch (problem) {

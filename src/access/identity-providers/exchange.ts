@@ -17,7 +17,7 @@ import type { AuditAction } from '../audit/actions.ts'
 import { commitAudited } from '../audit/store.ts'
 import type { AuthenticateResponse } from '../contract.ts'
 import { PLAIN_RULES } from '../password-rules/rules.ts'
-import { announceOrLeave, forgetAuthTokens, revocationWrites } from '../revocation.ts'
+import { announceOrLog, forgetAuthTokens, revocationWrites } from '../revocation.ts'
 import { rolePermissions } from '../rights.ts'
 import { areUnchanged, type Role, rolesNamedQuery } from '../roles/store.ts'
 import { authentication, callerOf, type LoginEvent, signInFailed } from '../sign-in.ts'
@@ -54,7 +54,7 @@ export async function exchangeIdToken(
   const database = homeDatabase({ env, tenant, calls })
   const verified = await verifyIdToken(env, provider, idToken, nonce)
   const entry = await retryOnConflict('The account', () =>
-    enterOnce(tenant, provider, verified, database, context),
+    tryToSignIn(tenant, provider, verified, database, context),
   )
   if ('refusal' in entry) throw entry.refusal
   const { account, timeZone } = entry
@@ -91,7 +91,7 @@ type Known = {
   readonly isTaken: (username: string) => boolean
 }
 
-async function enterOnce(
+async function tryToSignIn(
   tenant: Tenant,
   provider: Provider,
   verified: Verified,
@@ -107,7 +107,7 @@ async function enterOnce(
   const within = { tenant, provider, verified, database, context }
   if (!type) {
     const closes = row !== undefined && row.disabledAt === null
-    await record(within, known, {
+    await recordOutcome(within, known, {
       ...(row && { account: row, set: closes ? { disabledAt: realNow() } : {}, ends: closes }),
       username,
       reason: 'noRole',
@@ -120,7 +120,7 @@ async function enterOnce(
   }
   // An account that an administrator disabled stays disabled, regardless of the provider.
   if (row && row.disabledAt !== null && identity?.closedAt !== row.disabledAt) {
-    await record(within, known, { account: row, set: {}, username, reason: 'disabled' })
+    await recordOutcome(within, known, { account: row, set: {}, username, reason: 'disabled' })
     return { refusal: signInFailed() }
   }
   if (!row && known.count >= MOST_ACCOUNTS)
@@ -132,7 +132,7 @@ async function enterOnce(
   const account = row
     ? { ...row, name, email, type, disabledAt: null, tokenEpoch: row.tokenEpoch + (ends ? 1 : 0) }
     : newAccount(username, name, email, type, context.now)
-  await record(within, known, {
+  await recordOutcome(within, known, {
     account: row ?? account,
     set: row ? { name, email, type, disabledAt: null } : undefined,
     ...(hasOthers && { roles }),
@@ -247,7 +247,7 @@ const NOBODY = '00000000-0000-4000-8000-000000000000' as Uuid
 const UNAUTHENTICATED = 'account.unauthenticated'
 
 /** Writes the outcome, all of it or nothing. The used token is recorded even where nobody is admitted. */
-async function record(
+async function recordOutcome(
   { tenant, provider, verified, database, context }: Within,
   { identity, row, own }: Known,
   { account, set, roles, ends = false, username, reason }: Outcome,
@@ -300,7 +300,7 @@ async function record(
     },
   })
   if (account && ends)
-    await announceOrLeave(context, { tenant, accountLocator: account.locator as Uuid, epoch })
+    await announceOrLog(context, { tenant, accountLocator: account.locator as Uuid, epoch })
   forgetAuthTokens()
 }
 

@@ -36,14 +36,14 @@ export type Verified = {
   readonly expiresAt: Instant
 }
 
-const refused = (why: string) => unauthenticated(`The ID token is rejected: ${why}.`)
+const invalidIdToken = (why: string) => unauthenticated(`The ID token is rejected: ${why}.`)
 
 /** Returns the issuer that the token claims, unverified. Throws 401 if it is not a JWT. */
 export function claimedIssuer(idToken: string): string {
   try {
     return String(decodeJwt(idToken).iss ?? '')
   } catch {
-    throw refused('it is not a JSON Web Token')
+    throw invalidIdToken('it is not a JSON Web Token')
   }
 }
 
@@ -66,8 +66,8 @@ export async function verifyIdToken(
 ): Promise<Verified> {
   const header = headerOf(idToken)
   if (!ALGORITHMS.includes(String(header.alg)))
-    throw refused(`it must be signed with one of ${ALGORITHMS.join(', ')}`)
-  if (!isIdTokenType(header.typ)) throw refused('it is not an ID token')
+    throw invalidIdToken(`it must be signed with one of ${ALGORITHMS.join(', ')}`)
+  if (!isIdTokenType(header.typ)) throw invalidIdToken('it is not an ID token')
   const keys = await providerKeys(env, issuer, typeof header.kid === 'string' ? header.kid : undefined)
   const at = now()
   const { payload } = await jwtVerify(idToken, keys, {
@@ -79,17 +79,17 @@ export async function verifyIdToken(
     maxTokenAge: LONGEST_LIFE_SECONDS,
     currentDate: new Date(at),
   }).catch(problem => {
-    throw refused(reasonOf(problem))
+    throw invalidIdToken(reasonOf(problem))
   })
   const { sub, aud, azp } = payload
   if (typeof sub !== 'string' || sub === '' || sub.length > 255)
-    throw refused("'sub' must be 1 to 255 characters")
-  if (azp !== undefined && azp !== clientId) throw refused("'azp' names another client")
+    throw invalidIdToken("'sub' must be 1 to 255 characters")
+  if (azp !== undefined && azp !== clientId) throw invalidIdToken("'azp' names another client")
   if (Array.isArray(aud) && aud.length > 1 && azp === undefined)
-    throw refused("it has several audiences and no 'azp'")
-  if (payload.events !== undefined) throw refused('it is not an ID token')
+    throw invalidIdToken("it has several audiences and no 'azp'")
+  if (payload.events !== undefined) throw invalidIdToken('it is not an ID token')
   if (payload.nonce !== nonce)
-    throw refused(
+    throw invalidIdToken(
       payload.nonce === undefined ? "it has no 'nonce'" : "'nonce' differs from the one that the client sent",
     )
   const end = Math.min(payload.exp!, payload.iat! + LONGEST_LIFE_SECONDS) + TOLERANCE_SECONDS
@@ -108,7 +108,7 @@ function headerOf(idToken: string): Record<string, unknown> {
   try {
     return decodeProtectedHeader(idToken)
   } catch {
-    throw refused('it is not a JSON Web Token')
+    throw invalidIdToken('it is not a JSON Web Token')
   }
 }
 

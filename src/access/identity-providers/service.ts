@@ -11,12 +11,12 @@ import {
 } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
 import {
+  answerForRepeat,
   isBySubject,
   type JsonAnswer,
   jsonAnswer,
   NO_BODY,
   retryOnConflict,
-  sentAgain,
   unlessRepeated,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -25,7 +25,7 @@ import type { Database } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { permissionsHeld } from '../../platform/http/permissions.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
-import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
+import { addressProblem, mayCallLocalHost } from '../../platform/outbound/address.ts'
 import { seal } from '../../platform/sealed.ts'
 import { HOME_SHARD, homeDatabase, sealedPlace, type Tenant } from '../../platform/tenancy.ts'
 import { type TenantRoles, typeOfRole } from '../../product/roles.ts'
@@ -36,7 +36,7 @@ import { listedPermissions, requireWithin, rolePermissions } from '../rights.ts'
 import type { Change as ManagerChange } from '../roles/managers.ts'
 import { areUnchanged, configuredQuery, type Role, rolesQuery } from '../roles/store.ts'
 import { accountIdentities, accounts, identityProviders, type RoleMapping } from '../tables.ts'
-import { closingOf, type Dependents, dependentsQuery, dependOn, NO_CLOSING } from './closing.ts'
+import { closingOf, type Dependents, dependentsQuery, dependsOnProvider, NO_CLOSING } from './closing.ts'
 import {
   type IdentityProviderRequest,
   type IdentityProviderResponse,
@@ -123,7 +123,7 @@ export async function writeProvider(
     throw invalidRequest(
       'The name of a provider has 1 to 63 lower-case letters, digits and hyphens, and no hyphen first or last.',
     )
-  const problem = addressProblem(request.issuer, mayCallThisMachine(context.env))
+  const problem = addressProblem(request.issuer, mayCallLocalHost(context.env))
   if (problem) throw invalidRequest(`'issuer' ${problem}.`)
   const attempt = async (isFirst: boolean) => {
     const { providers, before, dependents, granting } = await readProviders(database, name, context)
@@ -167,7 +167,7 @@ export async function writeProvider(
     await closing.announce()
     return isBySubject(committed) ? answer : committed
   }
-  const answer = await once(context, database, attempt)
+  const answer = await writeOnce(context, database, attempt)
   forgetAuthTokens()
   return jsonText(answer)
 }
@@ -201,12 +201,12 @@ function rolesAreUnchanged(mappings: readonly RoleMapping[], { own }: Granting):
 }
 
 /** Runs a write. A repeat with the same key gets the first response. After a concurrent change, the write reads again. */
-const once = (
+const writeOnce = (
   context: RequestContext,
   database: Database,
   attempt: (isFirst: boolean) => Promise<JsonAnswer>,
 ): Promise<JsonAnswer> =>
-  unlessRepeated(context, database, () => retryOnConflict('The identity provider', attempt), sentAgain)
+  unlessRepeated(context, database, () => retryOnConflict('The identity provider', attempt), answerForRepeat)
 
 /**
  * Deletes a provider. Its accounts stay, but nobody signs in to them by this provider any more: those with no other way to sign in
@@ -246,7 +246,7 @@ export async function deleteProvider(name: string, context: RequestContext): Pro
     await closing.announce()
     return NO_BODY
   }
-  const answer = await once(context, database, attempt)
+  const answer = await writeOnce(context, database, attempt)
   forgetAuthTokens()
   return jsonText(answer)
 }
@@ -261,7 +261,10 @@ async function personStays(
 ): Promise<SQL> {
   if (!context.tenant.keepsRoles) return sql`true`
   // Accounts that sign in by it alone are disabled in the same batch.
-  const holds = managerStays(configured, { ...(isClosed && { loses: dependOn(provider.name) }), provider })
+  const holds = managerStays(configured, {
+    ...(isClosed && { loses: dependsOnProvider(provider.name) }),
+    provider,
+  })
   await requireManager(database, holds, isFirst)
   return holds
 }

@@ -3,7 +3,7 @@ import { invalidRequest } from '../../kernel/errors.ts'
 import type { PublicContext } from '../../platform/http/route.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
 import type { AuthenticateAdminQuery, AuthenticateResponse } from '../contract.ts'
-import { countNames, tenantNamed } from '../service.ts'
+import { countNames, mergeTenantNames } from '../service.ts'
 import { readNamedTenant } from '../store.ts'
 import type { ProviderAuthenticateRequest } from './contract.ts'
 import { exchangeIdToken } from './exchange.ts'
@@ -21,7 +21,7 @@ export async function tenantOf(
   query: AuthenticateAdminQuery,
   { env, calls }: PublicContext,
 ): Promise<Tenant | undefined> {
-  const named = tenantNamed(query, {})
+  const named = mergeTenantNames(query, {})
   if (countNames(named) !== 1)
     throw invalidRequest("Name the tenant by exactly one of 'tenantName', 'hostName' and 'tenantLocator'.")
   return await readNamedTenant(env, named, calls)

@@ -14,7 +14,7 @@ import { type GivenRole, requireWithin, rolePermissions } from '../rights.ts'
 import { isOfProvider, rolesQueries, type StoredAccount } from '../store.ts'
 import { accounts } from '../tables.ts'
 import type { UserRolesRequest } from './contract.ts'
-import { manages } from './managers.ts'
+import { mayManageUsers } from './managers.ts'
 import { requireRoles } from './service.ts'
 import * as store from './store.ts'
 import { userResponse } from './users.ts'
@@ -50,7 +50,7 @@ export function giveRoles(
       permissionsHeld(caller),
       'The account would get permissions that you lack:',
     )
-    const losesManager = manages(account) && !manages(after) && !account.isService
+    const losesManager = mayManageUsers(account) && !mayManageUsers(after) && !account.isService
     const keepsManager = losesManager
       ? managerStays(version?.roles, { loses: sql`${accounts.locator} = ${account.locator}` })
       : sql`true`

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { component, Flag, Name, OptionalName, OptionalText, Text, Texts } from '../../platform/wire.ts'
 import { rule } from '../../platform/wire-problem.ts'
-import { FROM_MOST_TO_LEAST } from '../../product/roles.ts'
+import { ACCOUNT_TYPES_BY_RANK } from '../../product/roles.ts'
 import { AccountResponse } from '../contract.ts'
 
 /** Maximum number of roles of one tenant, in addition to the roles of its configuration. */
@@ -57,7 +57,7 @@ export const RoleResponse = component('RoleResponse', {
       'Where the role comes from. Roles of the interface are changed there, those of the configuration by a deploy.',
     ),
   accountType: z
-    .enum(FROM_MOST_TO_LEAST)
+    .enum(ACCOUNT_TYPES_BY_RANK)
     .optional()
     .describe(
       'Account type that has the role. Absent for roles of the interface, which any account can have.',

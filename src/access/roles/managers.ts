@@ -2,7 +2,7 @@
 import { and, eq, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Caller } from '../../platform/context.ts'
 import { TENANT_ACCOUNT_TYPES } from '../../platform/http/account-types.ts'
-import { groupOf, may } from '../../platform/http/permissions.ts'
+import { groupOf, hasPermission } from '../../platform/http/permissions.ts'
 import type { TenantRoles } from '../../product/roles.ts'
 import { listedPermissions, rolePermissions } from '../rights.ts'
 import { accountIdentities, accountRoles, accounts, identityProviders, roles } from '../tables.ts'
@@ -12,7 +12,8 @@ const MANAGING = 'users.write'
 /** The permission as roles list it. */
 const LISTED = [MANAGING, `${groupOf(MANAGING)}.*`]
 
-export const manages = (held: Pick<Caller, 'accountType' | 'permissions'>): boolean => may(held, MANAGING)
+export const mayManageUsers = (held: Pick<Caller, 'accountType' | 'permissions'>): boolean =>
+  hasPermission(held, MANAGING)
 
 /** Whether a role with these permissions lets its accounts change users. */
 export const givesManaging = (permissions: readonly string[]): boolean =>
@@ -30,7 +31,7 @@ type HoldersOf = {
 export function managersOf(configured: TenantRoles | null | undefined): HoldersOf {
   const heldBy = (username: string, accountType: string, source: 'archive' | 'interface'): boolean => {
     const permissions = rolePermissions({ username, accountType, source }, configured)
-    return manages({ accountType, ...(permissions && { permissions }) })
+    return mayManageUsers({ accountType, ...(permissions && { permissions }) })
   }
   const all = Object.keys(configured?.users ?? {})
   return {

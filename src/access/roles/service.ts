@@ -12,13 +12,13 @@ import {
 } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
 import {
+  answerForRepeat,
   type Commit,
   isBySubject,
   type JsonAnswer,
   jsonAnswer,
   NO_BODY,
   retryOnConflict,
-  sentAgain,
   unlessRepeated,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -31,8 +31,8 @@ import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts
 import { loadConfiguration, type VersionRow, versionQuery } from '../../product/cache.ts'
 import type { Configuration } from '../../product/configuration.ts'
 import {
+  ACCOUNT_TYPES_BY_RANK,
   accountType,
-  FROM_MOST_TO_LEAST,
   type TestUserType,
   tenantRoles,
   typeOfRole,
@@ -69,7 +69,7 @@ export async function listRoles(context: RequestContext): Promise<RoleResponse[]
       new Set(permissionsHeld({ accountType: type, ...(permissions && { permissions }) })),
     )
   }
-  const types = FROM_MOST_TO_LEAST.map(type => ({
+  const types = ACCOUNT_TYPES_BY_RANK.map(type => ({
     name: type,
     accountType: type,
     source: 'accountType' as const,
@@ -258,7 +258,7 @@ async function write(
     context,
     database,
     () => retryOnConflict('The role', isFirst => attempt(database, isFirst)),
-    sentAgain,
+    answerForRepeat,
   )
   forgetAuthTokens()
   return jsonText(answer)

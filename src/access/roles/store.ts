@@ -24,7 +24,7 @@ export const configuredQuery = ({ build }: Database) =>
     .limit(1)
 
 /** Selects the roles that the accounts of the page were given. */
-export const givenTo = ({ build }: Database, page: SQLWrapper) =>
+export const rolesOfPageQuery = ({ build }: Database, page: SQLWrapper) =>
   build
     .select({
       accountLocator: accountRoles.accountLocator,

@@ -11,7 +11,7 @@ import { compactPermissions } from '../rights.ts'
 import { accountWithRoles, type StoredAccount } from '../store.ts'
 import { accounts } from '../tables.ts'
 import type { UserListResponse, UserResponse } from './contract.ts'
-import { givenTo, hasRole, tiedTo } from './store.ts'
+import { hasRole, rolesOfPageQuery, tiedTo } from './store.ts'
 
 /** Lists users in the order of their creation, without deleted ones. One round trip. */
 export async function listUsers(
@@ -26,7 +26,7 @@ export async function listUsers(
   const [[rows, [version]], [tied], [given]] = await Promise.all([
     database.joined([page, versionQuery(database, undefined)]),
     keepsProviders ? database.joined([tiedTo(database, page)]) : [[]],
-    keepsRoles ? database.joined([givenTo(database, page)]) : [[]],
+    keepsRoles ? database.joined([rolesOfPageQuery(database, page)]) : [[]],
   ])
   const providerOf = new Map(tied.map(({ accountLocator, provider }) => [accountLocator, provider]))
   const givenBy = Map.groupBy(given, ({ accountLocator }) => accountLocator)

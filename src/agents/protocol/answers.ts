@@ -39,7 +39,7 @@ export function clean(value: unknown): unknown {
  * Puts the data between two marks that nobody can write in advance: each contains a new random number, and `<` and `>` are escaped
  * in the data.
  */
-export function marked(data: unknown): string {
+export function markAsData(data: unknown): string {
   const number = [...crypto.getRandomValues(new Uint8Array(8))]
     .map(one => one.toString(16).padStart(2, '0'))
     .join('')
@@ -56,7 +56,7 @@ export function dataResult(found: object): CallToolResult {
       message: `The result would be longer than ${LONGEST_ANSWER} characters.`,
       next: 'Request less: a smaller page, one exposure, or a narrower search.',
     })
-  return { content: [{ type: 'text', text: marked(data) }], structuredContent: { notice: NOTICE, data } }
+  return { content: [{ type: 'text', text: markAsData(data) }], structuredContent: { notice: NOTICE, data } }
 }
 
 type Problem = {
@@ -72,7 +72,7 @@ type Problem = {
 export function problemResult({ next, ...problem }: Problem): CallToolResult {
   const data = clean(problem)
   return {
-    content: [{ type: 'text', text: `The request was rejected. What to do: ${next}\n${marked(data)}` }],
+    content: [{ type: 'text', text: `The request was rejected. What to do: ${next}\n${markAsData(data)}` }],
     structuredContent: { notice: NOTICE, problem: data, next },
     isError: true,
   }
@@ -88,7 +88,7 @@ export class Refused extends Error {
 }
 
 /** Returns the body of an answer. Throws `Refused` for a status of 400 or above. */
-export async function ok(asking: Promise<Answered>): Promise<Answered['body']> {
+export async function bodyOf(asking: Promise<Answered>): Promise<Answered['body']> {
   const answered = await asking
   if (answered.status >= 400) throw new Refused(answered)
   return answered.body

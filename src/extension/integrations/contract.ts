@@ -22,7 +22,7 @@ import {
   Texts,
   Timestamp,
 } from '../../platform/wire.ts'
-import { breaks, rule } from '../../platform/wire-problem.ts'
+import { reportProblem, rule } from '../../platform/wire-problem.ts'
 import { AutofillCalls } from '../../policy/contract/requests.ts'
 import { isOperationName } from './autofill/sequence.ts'
 import { INTEGRATION_TYPES } from './integration.ts'
@@ -47,10 +47,10 @@ export const SecuritySpecRequest = z
   })
   .check(ctx => {
     const { hmacEnabled, secret, tag } = ctx.value
-    if (secret === undefined && hmacEnabled === true) breaks(ctx, 'needs a secret', ['hmacEnabled'])
-    if (secret === undefined && tag !== undefined) breaks(ctx, 'needs a secret', ['tag'])
+    if (secret === undefined && hmacEnabled === true) reportProblem(ctx, 'needs a secret', ['hmacEnabled'])
+    if (secret === undefined && tag !== undefined) reportProblem(ctx, 'needs a secret', ['tag'])
     if (secret !== undefined && !isSecret(secret))
-      breaks(ctx, 'must have at least 4 characters; after whsec_ it must be base64', ['secret'])
+      reportProblem(ctx, 'must have at least 4 characters; after whsec_ it must be base64', ['secret'])
   })
   .openapi('SecuritySpecRequest')
 export type SecuritySpecRequest = z.infer<typeof SecuritySpecRequest>

@@ -22,13 +22,13 @@ import {
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
-import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
+import { addressProblem, mayCallLocalHost } from '../../platform/outbound/address.ts'
 import { MASK, maskedHeaders, maskedUrl, withParameters } from '../../platform/outbound/masking.ts'
 import { HOME_SHARD, homeDatabase, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { policies } from '../../policy/tables/policies.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import { requireMaySend } from '../../reference/secrets/sending.ts'
-import { assertFillsNothing } from './autofill/service.ts'
+import { assertNotInAutofill } from './autofill/service.ts'
 import type {
   ExternalServiceIntegrationAddRequest,
   ExternalServiceIntegrationResponse,
@@ -86,7 +86,7 @@ export async function removeIntegration(name: string, context: RequestContext): 
     const integration = requireIntegration(present, name)
     const use = integration.type === 'external_rater' ? await useOf(context, name) : undefined
     if (use !== undefined) throw inUse(name, use)
-    if (integration.type === 'data_autofill') await assertFillsNothing(context, name)
+    if (integration.type === 'data_autofill') await assertNotInAutofill(context, name)
     return undefined
   })
 }
@@ -184,7 +184,7 @@ export function requireIntegration(present: Present, name: string): Integration 
 }
 
 function assertAddress(url: string, { env }: RequestContext): void {
-  const problem = addressProblem(url, mayCallThisMachine(env))
+  const problem = addressProblem(url, mayCallLocalHost(env))
   if (problem !== undefined) throw invalidRequest(`'url' ${problem}.`)
 }
 
@@ -271,13 +271,13 @@ function connectionOf(
   before: Connection | undefined,
 ): Connection {
   return {
-    url: keptUrl(url, before?.url),
+    url: urlWithStoredValues(url, before?.url),
     headers: keptHeaders(headers, before?.headers ?? {}),
     ...(securitySpec && { security: securityOf(securitySpec, before?.security) }),
   }
 }
 
-export const nothingToKeep = (what: string): Refusal =>
+export const maskWithoutValue = (what: string): Refusal =>
   invalidRequest(`'${what}' is ${MASK}, which stands for a stored value, but there is none; send the value.`)
 
 function keptHeaders(headers: Connection['headers'], before: Connection['headers']): Connection['headers'] {
@@ -286,21 +286,21 @@ function keptHeaders(headers: Connection['headers'], before: Connection['headers
     Object.entries(headers).map(([name, value]) => {
       if (value !== MASK) return [name, value]
       const stored = storedHeaders.get(name.toLowerCase())
-      if (stored === undefined) throw nothingToKeep(`headers.${name}`)
+      if (stored === undefined) throw maskWithoutValue(`headers.${name}`)
       return [name, stored]
     }),
   )
 }
 
 /** Replaces masks in the address with the stored values. Rejects with 400 a mask without one. */
-export function keptUrl(address: string, before: string | undefined): string {
+export function urlWithStoredValues(address: string, before: string | undefined): string {
   const stored = new Map<string, string>()
   if (before !== undefined)
     withParameters(before, (name, _value, nth, written) => void stored.set(`${nth} ${name}`, written))
   return withParameters(address, (name, value, nth) => {
     if (value !== MASK) return undefined
     const kept = stored.get(`${nth} ${name}`)
-    if (kept === undefined) throw nothingToKeep(`url?${name}`)
+    if (kept === undefined) throw maskWithoutValue(`url?${name}`)
     return kept
   })
 }
@@ -310,7 +310,7 @@ function securityOf(
   before: Security | undefined,
 ): Security {
   const secret = given === MASK ? before?.secret : given
-  if (given === MASK && secret === undefined) throw nothingToKeep('securitySpec.secret')
+  if (given === MASK && secret === undefined) throw maskWithoutValue('securitySpec.secret')
   return {
     hmacEnabled: hmacEnabled ?? secret !== undefined,
     secureSsl: secureSSL,

@@ -11,7 +11,7 @@ import {
   type PluginRunner,
   readOutcome,
   SPOILED,
-  tooLong,
+  timeoutOutcome,
 } from './runner.ts'
 
 /** Part of every isolate's name. Raise it when a change of the sandbox's own code changes how a program runs. */
@@ -35,7 +35,7 @@ export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunne
       if (ending.kind === 'answered') return ending.outcome
       if (ending.kind === 'refused') return failed({ reason: ending.problem })
       replaceIsolate(usual, name)
-      if (ending.kind === 'late') return tooLong(mostMs)
+      if (ending.kind === 'late') return timeoutOutcome(mostMs)
       if (ending.kind === 'limit')
         return failed({ reason: `was stopped by the sandbox: ${ending.problem}`, limit: true })
       if (ending.kind === 'broken') {

@@ -6,7 +6,7 @@ import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
 import { loadConfiguration, versionQuery } from '../../product/cache.ts'
 import { type Configuration, hasPlugin, type ProductDefinition } from '../../product/configuration.ts'
-import { allAt } from '../../product/resources.ts'
+import { basisAt } from '../../product/resources.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { PluginSessions } from './sessions.ts'
 
@@ -42,7 +42,7 @@ export async function executeLambda(
         configuration,
         configVersion: version.version,
         product,
-        tables: tables.of(configuration, product.name, allAt(context.now)),
+        tables: tables.of(configuration, product.name, basisAt(context.now)),
       }
       return await plugins.begin().call(subject, 'executeLambda', [operation, payload ?? null])
     })

@@ -9,7 +9,7 @@ import type { PluginProgram } from './runner.ts'
 import { zoneOffsets } from './sandbox/intl.ts'
 import { REALM_SOURCE } from './sandbox/source.ts'
 import { type CompiledScript, compileScript, parseScript } from './script.ts'
-import { lookupIn, realmSettings, tableNames, travellingTables } from './sent-program.ts'
+import { lookupIn, realmSettings, sentTables, tableNames } from './sent-program.ts'
 
 export { compileScript, parseScript }
 
@@ -36,7 +36,7 @@ export function workerCode(program: PluginProgram): WorkerLoaderWorkerCode {
   const modules: WorkerLoaderWorkerCode['modules'] = {}
   const paths = [...program.scripts.keys()]
   for (const [path, { text }] of program.scripts) modules[path] = { text: text + sourceUrlComment(path) }
-  const tables = travellingTables(program)
+  const tables = sentTables(program)
   for (const [name, text] of tables) modules[name] = { text }
   const imports = [
     ...paths.map((path, at) => `import script${at} from ${JSON.stringify(path)};`),

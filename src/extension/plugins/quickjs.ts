@@ -65,10 +65,10 @@ export async function quickjs(wasmModule: WebAssembly.Module): Promise<Quickjs> 
   let ready: Prepared | undefined
   return {
     prepare() {
-      ready ??= prepared(module)
+      ready ??= prepareInterpreter(module)
     },
     run(program, call) {
-      const interpreter = ready ?? prepared(module)
+      const interpreter = ready ?? prepareInterpreter(module)
       ready = undefined
       return runCall(interpreter, program, call)
     },
@@ -84,7 +84,7 @@ type Prepared = {
   isOver(): boolean
 }
 
-function prepared(module: QuickJSWASMModule): Prepared {
+function prepareInterpreter(module: QuickJSWASMModule): Prepared {
   const runtime = module.newRuntime({
     memoryLimitBytes: MOST_MEMORY_BYTES,
     maxStackSizeBytes: MOST_STACK_BYTES,

@@ -127,7 +127,7 @@ export const failed = (failure: CallFailure): CallOutcome => ({
 })
 
 /** The outcome of a call that was stopped after its `mostMs` milliseconds. */
-export const tooLong = (mostMs: number): CallOutcome =>
+export const timeoutOutcome = (mostMs: number): CallOutcome =>
   failed({ reason: `takes longer than ${mostMs / 1000} seconds`, limit: true })
 
 /** Parses the sandbox's answer. Text that no realm produces is a failure like any other. */

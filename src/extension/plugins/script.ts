@@ -11,16 +11,17 @@ type ScriptProblem = { readonly message: string; readonly line: number; readonly
 const HEAD = '(function (exports, require, module, __filename, __dirname) { '
 const TAIL = '\n})'
 
-const wrapped = (body: string): CompiledScript => ({ text: HEAD + body + TAIL })
+const wrapScript = (body: string): CompiledScript => ({ text: HEAD + body + TAIL })
 
 /** Compiles a script. The extension selects the format; for `.js`, the contents do. */
 export function compileScript(path: string, source: string): CompiledScript {
   if (path.endsWith('.json')) return jsonScript(source)
-  const script = path.endsWith('.mjs') ? undefined : parsed(source, 'script')
-  if (script && 'program' in script) return checked(script.program, wrapped(asScript(source, script.program)))
-  const module = path.endsWith('.cjs') ? undefined : parsed(source, 'module')
+  const script = path.endsWith('.mjs') ? undefined : parseSource(source, 'script')
+  if (script && 'program' in script)
+    return rejectDynamicLoading(script.program, wrapScript(asScript(source, script.program)))
+  const module = path.endsWith('.cjs') ? undefined : parseSource(source, 'module')
   if (module && 'program' in module)
-    return checked(module.program, wrapped(asCommonJs(source, module.program)))
+    return rejectDynamicLoading(module.program, wrapScript(asCommonJs(source, module.program)))
   const isModule = script && 'problem' in script && /'import' and 'export'/.test(script.problem.message)
   return failing((isModule || !script ? module : script) as { problem: ScriptProblem })
 }
@@ -28,9 +29,9 @@ export function compileScript(path: string, source: string): CompiledScript {
 /** The syntax tree for checks, parsed as `compileScript` parses it; undefined if the script does not parse, or is JSON. */
 export function parseScript(path: string, source: string): ScriptNode | undefined {
   if (path.endsWith('.json')) return undefined
-  const script = path.endsWith('.mjs') ? undefined : parsed(source, 'script')
+  const script = path.endsWith('.mjs') ? undefined : parseSource(source, 'script')
   if (script && 'program' in script) return script.program as unknown as ScriptNode
-  const module = path.endsWith('.cjs') ? undefined : parsed(source, 'module')
+  const module = path.endsWith('.cjs') ? undefined : parseSource(source, 'module')
   return module && 'program' in module ? (module.program as unknown as ScriptNode) : undefined
 }
 
@@ -41,7 +42,7 @@ const failing = ({ problem }: { problem: ScriptProblem }): CompiledScript => ({
 
 function jsonScript(source: string): CompiledScript {
   try {
-    return wrapped(`module.exports = ${JSON.stringify(JSON.parse(source))}`)
+    return wrapScript(`module.exports = ${JSON.stringify(JSON.parse(source))}`)
   } catch (problem) {
     return failing({ problem: { message: (problem as Error).message, line: 1, column: 1 } })
   }
@@ -59,7 +60,7 @@ type Declared = Node & { id?: Named | null; declarations?: Declarator[] }
 type Declarator = { id: Node & { name?: string }; init?: Call | null }
 type Call = Node & { callee?: Node & { name?: string }; arguments?: (Node & { value?: unknown })[] }
 
-function parsed(
+function parseSource(
   source: string,
   sourceType: 'script' | 'module',
 ): { program: Program } | { problem: ScriptProblem } {
@@ -126,8 +127,8 @@ function packagesOf({ declarations = [] }: Declared): { name: string; request: s
 }
 
 /** Turns a script that loads code in ways that plugins cannot into a failing one. */
-function checked(program: Program, script: CompiledScript): CompiledScript {
-  const loading = firstLoading(program)
+function rejectDynamicLoading(program: Program, script: CompiledScript): CompiledScript {
+  const loading = findDynamicImport(program)
   if (!loading) return script
   const { line, column } = loading.loc!.start
   return failing({
@@ -135,7 +136,7 @@ function checked(program: Program, script: CompiledScript): CompiledScript {
   })
 }
 
-function firstLoading(node: unknown): Node | undefined {
+function findDynamicImport(node: unknown): Node | undefined {
   const waiting: unknown[] = [node]
   while (waiting.length > 0) {
     const next = waiting.pop()

@@ -19,7 +19,7 @@ export type SentProgram = {
 export const sentProgram = (program: PluginProgram): SentProgram => ({
   settings: realmSettings(program),
   scripts: [...program.scripts].map(([path, { text }]) => [path, text] as const),
-  tables: [...travellingTables(program)],
+  tables: [...sentTables(program)],
   tableNames: tableNames(program),
 })
 
@@ -73,7 +73,7 @@ export function tableNames({ configuration: { configuration } }: PluginProgram):
  * Tables by path, each as the JSON of its keys and values. The rows are reversed, so that the first of several rows with the same
  * key wins.
  */
-export function travellingTables({ configuration: { configuration } }: PluginProgram): Map<string, string> {
+export function sentTables({ configuration: { configuration } }: PluginProgram): Map<string, string> {
   const texts = new Map<string, string>()
   let characters = 0
   for (const { tables } of [...Object.values(configuration.products), configuration])

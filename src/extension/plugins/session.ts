@@ -31,7 +31,7 @@ import {
   type PluginCall,
   type PluginProgram,
   type PluginRunner,
-  tooLong,
+  timeoutOutcome,
 } from './runner.ts'
 
 /** Fetches all missing values together. */
@@ -197,7 +197,7 @@ export class PluginSession {
       const isAtLimit = outcome.failure?.limit === true
       const isRepeated = isAsking || (gathers && isAtLimit)
       // The runner only knows the time limit of this round.
-      if (leftMs <= 0 && (isAsking || isAtLimit)) return tooLong(longestCallMs)
+      if (leftMs <= 0 && (isAsking || isAtLimit)) return timeoutOutcome(longestCallMs)
       if (isAsking) {
         const { missing } = outcome
         await this.#fetch(

@@ -96,7 +96,7 @@ const READERS: Readonly<Record<string, Reader>> = {
  * Fetches missing values. `locators` are those in the call's input: a plugin that requests a key of one will request it of the
  * next, so the key is fetched for all of them.
  */
-const fetchingFor =
+const fetcherFor =
   (context: RequestContext): Fetching =>
   async (missing, locators, plugin) => {
     const aux = missing.filter(one => one.kind === 'aux')
@@ -182,7 +182,7 @@ export class PluginSessions {
   begin(): PluginSession {
     const { context } = this.#place
     const open = () => openSandbox(context.env)
-    this.#last = new PluginSession(open, context, fetchingFor(context), write => this.#problemOf(write))
+    this.#last = new PluginSession(open, context, fetcherFor(context), write => this.#problemOf(write))
     return this.#last
   }
 

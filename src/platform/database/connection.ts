@@ -5,9 +5,9 @@ import {
   type Fence,
   type FencedTenant,
   type FenceRow,
-  holdFence,
-  isAsBelieved,
+  guardFence,
   isFenceTripped,
+  matchesFence,
   readFence,
 } from '../tenancy/fence.ts'
 
@@ -78,12 +78,12 @@ type Attempt = (
 const readFenced: Attempt = async (send, tenant, statements, { token }) => {
   const [read, ...results] = await send([readFence(token), ...statements])
   const [row] = read!.results as FenceRow[]
-  return isAsBelieved(row, tenant) ? { results } : { row }
+  return matchesFence(row, tenant) ? { results } : { row }
 }
 
 const writeFenced: Attempt = async (send, tenant, statements, { token }) => {
   try {
-    const [, ...results] = await send([holdFence(tenant, token), ...statements])
+    const [, ...results] = await send([guardFence(tenant, token), ...statements])
     return { results }
   } catch (problem) {
     if (!isFenceTripped(problem)) throw problem

@@ -119,11 +119,11 @@ type Stage = 'made' | 'copying' | 'copied' | 'swapped' | 'emptied'
 const place = (table: string): string => `migration_move where table_name = '${table}'`
 
 /** Fails the batch at any other stage: every column of the progress table is NOT NULL. */
-const hold = (table: string, ...stages: Stage[]): string =>
+const requireStage = (table: string, ...stages: Stage[]): string =>
   `insert into migration_move select null, null, null, null
    where not exists (select 1 from ${place(table)} and stage in (${stages.map(stage => `'${stage}'`).join()}))`
 
-const goOn = (table: string, stage: Stage | 'done', where = 'true'): string =>
+const setStage = (table: string, stage: Stage | 'done', where = 'true'): string =>
   `update migration_move set stage = '${stage}' where table_name = '${table}' and ${where}`
 
 type Batch = (table: string, target: MigrationTarget) => string[] | Promise<string[]>
@@ -131,7 +131,7 @@ type Batch = (table: string, target: MigrationTarget) => string[] | Promise<stri
 /** The batch of each stage of a table. A run may repeat it, and it does no harm when nothing is left to do. */
 const STEPS: Readonly<Record<Stage, Batch>> = {
   made: async (table, target) => [
-    hold(table, 'made'),
+    requireStage(table, 'made'),
     ...mirrors(table, await shapeOf(target, table)),
     `update migration_move set (stage, reached, until) =
        (select 'copying', coalesce(min(rowid), 1) - 1, coalesce(max(rowid), 0) from "${table}") where table_name = '${table}'`,
@@ -142,27 +142,27 @@ const STEPS: Readonly<Record<Stage, Batch>> = {
       `select ${what} from "${table}" where rowid > (select reached from ${place(table)})
          and rowid <= (select until from ${place(table)}) order by rowid limit ${ROWS_A_STEP}`
     return [
-      hold(table, 'copying', 'copied'),
-      `insert into "${table}_moved" (${listed(columns)}) select ${listed(columns)} from (${next(listed(columns))}) as here
-       where not exists (select 1 from "${table}_moved" as there where ${same(key, 'there', 'here')})`,
+      requireStage(table, 'copying', 'copied'),
+      `insert into "${table}_moved" (${columnList(columns)}) select ${columnList(columns)} from (${next(columnList(columns))}) as here
+       where not exists (select 1 from "${table}_moved" as there where ${keysAreEqual(key, 'there', 'here')})`,
       `update migration_move set (reached, stage) =
          (select coalesce(max(id), reached), iif(count(*) < ${ROWS_A_STEP}, 'copied', 'copying')
           from (${next('rowid as id')})) where table_name = '${table}'`,
     ]
   },
   copied: table => [
-    hold(table, 'copied'),
+    requireStage(table, 'copied'),
     ...WRITES.map(write => `drop trigger "${table}_moving_${write}"`),
     `alter table "${table}" rename to "${table}_left"`,
     `alter table "${table}_moved" rename to "${table}"`,
-    goOn(table, 'swapped'),
+    setStage(table, 'swapped'),
   ],
   swapped: table => [
-    hold(table, 'swapped', 'emptied'),
+    requireStage(table, 'swapped', 'emptied'),
     `delete from "${table}_left" where rowid in (select rowid from "${table}_left" limit ${ROWS_A_STEP})`,
-    goOn(table, 'emptied', `not exists (select 1 from "${table}_left")`),
+    setStage(table, 'emptied', `not exists (select 1 from "${table}_left")`),
   ],
-  emptied: table => [hold(table, 'emptied'), `drop table "${table}_left"`, goOn(table, 'done')],
+  emptied: table => [requireStage(table, 'emptied'), `drop table "${table}_left"`, setStage(table, 'done')],
 }
 
 /** The shape of T_moved. The columns include `rowid` unless a column is the row id or the table has none. */
@@ -186,10 +186,10 @@ async function shapeOf(target: MigrationTarget, table: string): Promise<Shape> {
   }
 }
 
-const listed = (columns: readonly string[], of = ''): string =>
+const columnList = (columns: readonly string[], of = ''): string =>
   columns.map(column => `${of}"${column}"`).join(', ')
 
-const same = (key: readonly string[], a: string, b: string): string =>
+const keysAreEqual = (key: readonly string[], a: string, b: string): string =>
   key.map(column => `${a}."${column}" = ${b}."${column}"`).join(' and ')
 
 const WRITES = ['insert', 'update', 'delete'] as const
@@ -200,9 +200,9 @@ const WRITES = ['insert', 'update', 'delete'] as const
  * and inserts it again, because in SQLite a trigger cannot replace rows by itself.
  */
 function mirrors(table: string, { columns, key }: Shape): string[] {
-  const insert = `insert into "${table}_moved" (${listed(columns)})`
-  const put = `${insert} values (${listed(columns, 'new.')});`
-  const remove = `delete from "${table}_moved" where ${same(key, `"${table}_moved"`, 'old')};`
+  const insert = `insert into "${table}_moved" (${columnList(columns)})`
+  const put = `${insert} values (${columnList(columns, 'new.')});`
+  const remove = `delete from "${table}_moved" where ${keysAreEqual(key, `"${table}_moved"`, 'old')};`
   const actions = { insert: put, update: `${remove} ${put}`, delete: remove }
   return [
     // The highest number may belong to a row that was deleted. Inserting and deleting a row makes T_moved continue after it.

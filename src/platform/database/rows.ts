@@ -31,7 +31,7 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
   const values = names.map((_, at) => `cells ->> ${at}`).join(', ')
   // A table whose key was extended may still have its former key (docs/design.md, section 5), so the conflict target is left out.
   const target = keys.length > 1 && !indexes.some(({ config }) => config.unique) ? '' : `(${quoted(keys)}) `
-  const taking = (changing: string[]): string => {
+  const onConflict = (changing: string[]): string => {
     if (keys.length === 0) return ''
     const set = changing.map(column => `"${column}" = excluded."${column}"`).join(', ')
     return ` on conflict ${target}do ${set === '' ? 'nothing' : `update set ${set}`}`
@@ -47,9 +47,9 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
   const insert = `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1)`
   return {
     columns: columns.map(column => ({ name: column.name, column: isUnmapped(column) ? undefined : column })),
-    put: `${insert} where true${taking(rest)}`,
+    put: `${insert} where true${onConflict(rest)}`,
     insert,
-    change: `${insert} where true${taking(rest.filter(column => !indexed.includes(column)))}`,
+    change: `${insert} where true${onConflict(rest.filter(column => !indexed.includes(column)))}`,
     remove: `delete from "${name}" where locator in (select value from json_each(?))`,
   }
 })
@@ -82,7 +82,7 @@ const writeRows =
     writeTexts(database, textsOf(table)[kind], rowTexts(table, rows))
 
 const writeTexts = (database: Database, statement: string, texts: readonly string[]): Query[] =>
-  jsonLists(texts).map(list => database.effect(statement, list))
+  jsonLists(texts).map(list => database.rawQuery(statement, list))
 
 /**
  * Builds queries that insert rows or replace rows with the same key. Rows are JSON in one parameter per chunk, because D1 binds at
@@ -109,7 +109,7 @@ export const deleteRows = (
   table: SQLiteTable,
   locators: readonly (string | number)[],
 ): Query[] =>
-  locators.length === 0 ? [] : [database.effect(textsOf(table).remove, JSON.stringify(locators))]
+  locators.length === 0 ? [] : [database.rawQuery(textsOf(table).remove, JSON.stringify(locators))]
 
 /** Deletes rows of a table of a policy's records. */
 export const deleteOfPolicy = (
@@ -120,4 +120,4 @@ export const deleteOfPolicy = (
 ): Query[] =>
   locators.length === 0
     ? []
-    : [database.effect(`${textsOf(table).remove} and policy_locator = ?`, JSON.stringify(locators), policy)]
+    : [database.rawQuery(`${textsOf(table).remove} and policy_locator = ?`, JSON.stringify(locators), policy)]

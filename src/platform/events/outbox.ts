@@ -9,7 +9,7 @@ import { type Database, type Query, statement } from '../database.ts'
 import { armDispatcherAt } from '../objects.ts'
 import { type ShardName, shardName, tenantNow } from '../tenancy.ts'
 import type { ChosenNewerType, EventType } from './catalogue.ts'
-import { cellsOf, eachEvent, sharingRows } from './rows.ts'
+import { cellsOf, eachEvent, groupIntoRows } from './rows.ts'
 import { deliveries, events, webhooks } from './tables.ts'
 import type { CustomEventType } from './types.ts'
 
@@ -35,11 +35,11 @@ export function eventRows(
   shard: number,
 ): Query[] {
   if (happened.length === 0) return []
-  const rows = tenant.sharesEventRows ? sharingRows(happened) : happened.map(event => [event])
+  const rows = tenant.sharesEventRows ? groupIntoRows(happened) : happened.map(event => [event])
   const locators = eventLocators(requestId, rows.length, shard)
   const at = later(context.now, tenantNow(tenant))
   return jsonLists(rows.map((row, place) => JSON.stringify(cellsOf(row, locators[place]!)))).map(list =>
-    database.effect(INSERT, requestId, at, caller.accountLocator, caller.username, list),
+    database.rawQuery(INSERT, requestId, at, caller.accountLocator, caller.username, list),
   )
 }
 

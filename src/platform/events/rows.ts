@@ -24,7 +24,7 @@ const mayShare = (a: NewEvent, b: NewEvent): boolean =>
   a.policyholderLocator === b.policyholderLocator
 
 /** Groups events into rows, keeping their order. */
-export function sharingRows(happened: readonly NewEvent[]): NewEvent[][] {
+export function groupIntoRows(happened: readonly NewEvent[]): NewEvent[][] {
   const rows: NewEvent[][] = []
   for (const event of happened) {
     const last = rows.at(-1)

@@ -99,7 +99,7 @@ export async function fireClaim(place: ShardPlace): Promise<FiredClaim> {
   const { done, failed, later } = outcomes
   const ending = [
     ...(done.length > 0 ? [removal(database, done, leaseUntil)] : []),
-    ...(givenBack.length > 0 ? [returning(database, givenBack, leaseUntil)] : []),
+    ...(givenBack.length > 0 ? [returnQuery(database, givenBack, leaseUntil)] : []),
   ]
   if (ending.length > 0) await database.batch(ending as [Query, ...Query[]])
   return { claimed: due.length, givenBack: givenBack.length, leaseUntil, failed, later }
@@ -145,7 +145,7 @@ const removal = (database: Database, done: readonly string[], leaseUntil: Instan
   database.build.run(sql`delete from ${timers} where due_at = ${leaseUntil} and ${among(done)}`)
 
 /** Makes timers due at their time before the claim. */
-const returning = (database: Database, given: readonly Timer[], leaseUntil: Instant): Query =>
+const returnQuery = (database: Database, given: readonly Timer[], leaseUntil: Instant): Query =>
   database.build.run(
     // This join order looks each timer up by its key.
     sql`update ${timers} as t set due_at = given.value ->> 2
@@ -216,7 +216,7 @@ export async function expectRecord(context: RequestContext, kind: TimerKind, loc
 }
 
 /** Returns a timer owner that calls `remove` for a file that no row names, once no request can still be recording it. */
-export const unlessRecorded =
+export const removeUnlessRecorded =
   (
     table: SQLiteTable & { locator: SQLiteColumn },
     remove: (locator: Uuid, place: ShardPlace) => Promise<unknown>,

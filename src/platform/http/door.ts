@@ -32,13 +32,13 @@ type Hall = {
 }
 
 /** Requests that a door makes, with their own figures. Only this module adds requests, so no caller can pose as a door. */
-const within = new WeakMap<Request, Calls>()
+const callsOfRequests = new WeakMap<Request, Calls>()
 
 /** Returns the figures of a request that came through a door, or undefined for any other request. */
-export const callsWithin = (request: Request): Calls | undefined => within.get(request)
+export const callsWithin = (request: Request): Calls | undefined => callsOfRequests.get(request)
 
 /** Authenticates the caller and lets the door respond. Throws problems that `problemResponse` turns into responses. */
-export async function enter(
+export async function serveDoor(
   door: Door,
   exchange: Exchange,
   { env, later, callers, fetch }: Hall,
@@ -71,7 +71,7 @@ export async function enter(
   }
   const dispatch = async (inner: Request): Promise<Response> => {
     const figures = noCalls()
-    within.set(inner, figures)
+    callsOfRequests.set(inner, figures)
     try {
       return await fetch(inner)
     } finally {

@@ -4,10 +4,10 @@ import type { Params, Result, Router } from 'hono/router'
 import type { H, RouterRoute } from 'hono/types'
 import { Refusal } from '../../kernel/errors.ts'
 import { discardRest } from './body/bytes.ts'
-import { callsWithin, challenge, type Door, enter, metadataResponse } from './door.ts'
+import { callsWithin, challenge, type Door, metadataResponse, serveDoor } from './door.ts'
 import { beginExchange, checkTarget, type Exchange } from './exchange.ts'
 import type { Callers } from './permissions.ts'
-import { share, sharePreflight } from './protection.ts'
+import { setCorsHeaders, setPreflightHeaders } from './protection.ts'
 import { filledPath, SUCCESSORS } from './records.ts'
 import { conclude, optionsResponse, problemResponse } from './respond.ts'
 import type { Route } from './route.ts'
@@ -108,13 +108,13 @@ export function mount(
       })
       if (route?.deprecated) deprecate(route, context.req.param(), response.headers)
       if (route && route.access.kind !== 'public') response.headers.append('vary', 'authorization')
-      if (isOfPage(exchange)) await share(exchange, context.env, response)
+      if (isOfPage(exchange)) await setCorsHeaders(exchange, context.env, response)
       return response
     })
   }
   app.notFound(async context => {
     await discardRest(context.req.raw)
-    return unrouted(context.get('exchange'), context.env, path => methodsOf(router, path))
+    return respondWithoutRoute(context.get('exchange'), context.env, path => methodsOf(router, path))
   })
   app.onError((problem, context) => problemResponse(context.get('exchange'), problem))
   return app
@@ -133,13 +133,13 @@ function openDoor(app: Hono<Bindings>, door: Door, callers: Callers): void {
     exchange.operation = `POST ${door.path}`
     const later = (work: Promise<unknown>): void => executionCtx.waitUntil(work)
     const fetch = async (request: Request): Promise<Response> => await app.fetch(request, env, executionCtx)
-    const response = await enter(door, exchange, { env, later, callers, fetch }).catch(async problem => {
+    const response = await serveDoor(door, exchange, { env, later, callers, fetch }).catch(async problem => {
       await discardRest(exchange.request)
       return problemResponse(exchange, problem)
     })
     if (response.status === 401) response.headers.set('www-authenticate', challenge(door, env, exchange))
     response.headers.append('vary', 'authorization')
-    if (isOfPage(exchange)) await share(exchange, env, response)
+    if (isOfPage(exchange)) await setCorsHeaders(exchange, env, response)
     return response
   })
 }
@@ -156,7 +156,7 @@ function methodsOf(router: SegmentRouter<unknown>, path: string): string[] {
 /** Whether a browser page made the request. The response must then say whether the page may read it. */
 const isOfPage = ({ request }: Exchange): boolean => request.headers.has('origin')
 
-async function unrouted(
+async function respondWithoutRoute(
   exchange: Exchange,
   env: Env,
   methodsAt: (path: string) => string[],
@@ -176,7 +176,7 @@ async function unrouted(
   const allow = [...methods, 'OPTIONS'].join(', ')
   if (request.method === 'OPTIONS') {
     const response = optionsResponse(allow)
-    if (isOfPage(exchange)) await sharePreflight(exchange, env, methods, response)
+    if (isOfPage(exchange)) await setPreflightHeaders(exchange, env, methods, response)
     return response
   }
   return problemResponse(

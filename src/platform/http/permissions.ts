@@ -138,7 +138,7 @@ const PERMISSIONS_BY_TYPE = new Map<string, ReadonlySet<string>>(
 )
 
 /** Whether the account type has the permission. An unknown type has none. */
-export const holds = (accountType: string, permission: Permission): boolean =>
+export const typeHasPermission = (accountType: string, permission: Permission): boolean =>
   PERMISSIONS_BY_TYPE.get(accountType)?.has(permission) ?? false
 
 /** Whether a list of `group.action` and `group.*` includes the permission. */
@@ -146,18 +146,18 @@ export const grants = (listed: readonly string[], permission: Permission): boole
   listed.includes(permission) || listed.includes(`${groupOf(permission)}.*`)
 
 /** Whether the caller has the permission: by its own list if it has one, otherwise by its account type. */
-export const may = (
+export const hasPermission = (
   { accountType, permissions }: Pick<Caller, 'accountType' | 'permissions'>,
   permission: Permission,
-): boolean => (permissions ? grants(permissions, permission) : holds(accountType, permission))
+): boolean => (permissions ? grants(permissions, permission) : typeHasPermission(accountType, permission))
 
 /** Returns the caller's permissions by their full names. */
 export const permissionsHeld = (caller: Pick<Caller, 'accountType' | 'permissions'>): Permission[] =>
-  ALL_PERMISSIONS.filter(permission => may(caller, permission))
+  ALL_PERMISSIONS.filter(permission => hasPermission(caller, permission))
 
 /** Throws 403 for a caller who has none of the permissions, and names them. */
 export function requirePermission(caller: Caller, anyOf: readonly Permission[]): void {
-  if (anyOf.some(permission => may(caller, permission))) return
+  if (anyOf.some(permission => hasPermission(caller, permission))) return
   throw forbidden(
     `The account '${caller.username}' (${caller.accountType}) lacks the permission ${anyOf.join(' or ')}.`,
   )

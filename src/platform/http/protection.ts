@@ -71,7 +71,7 @@ async function isAllowed(
   return listing.allowedOrigins?.includes(origin) ?? false
 }
 
-export async function share(exchange: Exchange, env: Env, { headers }: Response): Promise<void> {
+export async function setCorsHeaders(exchange: Exchange, env: Env, { headers }: Response): Promise<void> {
   headers.append('vary', 'origin')
   const origin = await allowedOrigin(exchange, env)
   if (origin === undefined) return
@@ -79,7 +79,7 @@ export async function share(exchange: Exchange, env: Env, { headers }: Response)
   headers.set('access-control-expose-headers', EXPOSED)
 }
 
-export async function sharePreflight(
+export async function setPreflightHeaders(
   exchange: Exchange,
   env: Env,
   methods: readonly string[],

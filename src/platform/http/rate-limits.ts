@@ -84,7 +84,7 @@ const keyOf = ({ TRUSTED_PROXIES }: Limits, { headers }: Request): string =>
  * For a request whose token is not known yet and must be looked up: throws 429 when its address was rejected recently. The look-up
  * would cost the same even if the request were rejected afterwards.
  */
-export function requireUnrefused(limits: Limits, request: Request): void {
+export function requireNotLimited(limits: Limits, request: Request): void {
   const at = isUnlimited(limits) ? undefined : refusals.get(keyOf(limits, request))
   if (at !== undefined && now() - at < PERIOD_SECONDS * 1_000) throw tooMany('your address')
 }

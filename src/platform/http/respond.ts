@@ -71,7 +71,7 @@ export function answerResponse(handled: Handled, addressed: (json: string) => st
   // Encoded once, for the response and its tag.
   const bytes = encoder.encode(sent)
   const isAsMade = sent === json
-  return described(handled, jsonResponse(status, bytes, media), {
+  return withRecordHeaders(handled, jsonResponse(status, bytes, media), {
     isAsMade,
     digest: () => entityTag(isAsMade ? bytes : json),
     record: () => JSON.parse(json),
@@ -109,7 +109,7 @@ function longResponse(handled: Handled, answer: LongAnswer, addressed: (json: st
     for (const json of answer.texts()) yield encoder.encode(addressed(json))
   }
   const body = held ? Buffer.concat(held) : streamOf(again())
-  return described(handled, jsonResponse(statusOf(handled.route), body, answer.media), {
+  return withRecordHeaders(handled, jsonResponse(statusOf(handled.route), body, answer.media), {
     isAsMade,
     digest: () => digest,
     record: () => answer.value as Readonly<Record<string, unknown>>,
@@ -221,7 +221,7 @@ type AnswerText = {
 }
 
 /** Adds the headers of a 200 response. Responds with 304 if the client already has it. */
-function described(handled: Handled, response: Response, answer: AnswerText): Response {
+function withRecordHeaders(handled: Handled, response: Response, answer: AnswerText): Response {
   const { headers } = response
   if (response.status !== 200 || !describeRecord(handled, answer, headers)) return response
   headers.delete('content-type')

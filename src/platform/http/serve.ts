@@ -78,7 +78,7 @@ export async function serve(
     const tenant = who?.tenant
     if (tenant && who.isStale && !calls.sizes) {
       const home = homeDatabase({ env, tenant, calls })
-      await home.batch([home.effect('select 1')])
+      await home.batch([home.rawQuery('select 1')])
     }
     const signing = { env, origin: publicOrigin(env, exchange, tenant), now }
     return answerResponse({ route, exchange, params, query, value }, json =>

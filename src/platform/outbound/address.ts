@@ -77,7 +77,7 @@ export const hasControlCharacters = (address: string): boolean =>
   /[\x00-\x20\x7f-\x9f]|%(25)*(0[\da-f]|1[\da-f]|7f)/i.test(address)
 
 /** Whether calls to the local host are allowed, also by http: only where ENVIRONMENT is `local` (developers, tests). */
-export const mayCallThisMachine = (env: { readonly ENVIRONMENT: string }): boolean =>
+export const mayCallLocalHost = (env: { readonly ENVIRONMENT: string }): boolean =>
   env.ENVIRONMENT === 'local'
 
 /**

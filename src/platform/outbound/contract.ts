@@ -1,6 +1,6 @@
 // Addresses that a client configures for the service to call, and their headers (resources brief 7.3).
 import { z } from '@hono/zod-openapi'
-import { breaks, rule } from '../wire-problem.ts'
+import { reportProblem, rule } from '../wire-problem.ts'
 import { hasControlCharacters } from './address.ts'
 import { hasBrokenReference, meansReference } from './masking.ts'
 
@@ -45,13 +45,14 @@ export function checkHeaders(
 ): void {
   const names = new Set<string>()
   for (const name of Object.keys(headers)) {
-    if (!HEADER_NAME.test(name)) breaks(ctx, 'is not a valid header name', [name])
-    else if (OWN_HEADERS.test(name)) breaks(ctx, 'is set by the service; leave it out', [name])
-    else if (names.has(name.toLowerCase())) breaks(ctx, 'is given twice, with different letter case', [name])
+    if (!HEADER_NAME.test(name)) reportProblem(ctx, 'is not a valid header name', [name])
+    else if (OWN_HEADERS.test(name)) reportProblem(ctx, 'is set by the service; leave it out', [name])
+    else if (names.has(name.toLowerCase()))
+      reportProblem(ctx, 'is given twice, with different letter case', [name])
     names.add(name.toLowerCase())
   }
   const problem = headersProblem(headers)
-  if (problem !== undefined) breaks(ctx, problem)
+  if (problem !== undefined) reportProblem(ctx, problem)
 }
 
 /** Returns the end of a sentence about the headers, or undefined when they are valid. */

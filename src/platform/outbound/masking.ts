@@ -23,7 +23,7 @@ export const withoutAuthTokens = (text: string): string =>
  */
 export function withoutSecrets(text: string, secrets: readonly string[], isCut = false): string {
   const forms = new Set(secrets.filter(secret => secret.length >= SHORTEST_SECRET).flatMap(formsOf))
-  return forms.size === 0 ? text : masked(text, new Automaton(forms), isCut)
+  return forms.size === 0 ? text : maskFound(text, new Automaton(forms), isCut)
 }
 
 /** Returns all encodings in which a secret may occur. */
@@ -106,7 +106,7 @@ class Automaton {
 type Span = { from: number; to: number }
 
 /** Replaces overlapping secrets by one mask, so that no end of one remains. */
-function masked(text: string, automaton: Automaton, isCut: boolean): string {
+function maskFound(text: string, automaton: Automaton, isCut: boolean): string {
   const spans: Span[] = []
   let state = 0
   for (let at = 0; at < text.length; at += 1) {
@@ -146,7 +146,7 @@ export const looksSecret = (name: string, value: string): boolean =>
 
 /** Whether the value is only a reference to a secret, perhaps after a scheme. Everyone may read such a value. */
 const isReferenceAlone = (value: string): boolean => {
-  const rest = besideReferences(value)
+  const rest = withoutReferences(value)
   return rest !== value && /^[\w-]*\s*$/.test(rest) && rest.length <= LONGEST_SCHEME
 }
 
@@ -260,4 +260,4 @@ export const withReferences = (
   text.replace(REFERENCE, (_, staticName: string, item: string) => valueOfReference({ staticName, item }))
 
 /** Returns the text without its references. */
-const besideReferences = (text: string): string => text.replace(REFERENCE, '')
+const withoutReferences = (text: string): string => text.replace(REFERENCE, '')

@@ -49,7 +49,7 @@ export const readFence = (token?: AccessToken): FenceStatement => ({
 })
 
 /** Fails the batch unless the row is as the caller expects: the name of a guard must not be null. */
-export const holdFence = (
+export const guardFence = (
   { locator, generation, tokenEpoch, restores = [] }: FencedTenant,
   token?: AccessToken,
 ): FenceStatement => ({
@@ -64,8 +64,8 @@ export function isFenceTripped(problem: unknown): boolean {
   return /NOT NULL constraint failed: guard\.name/.test(`${message} ${String(cause)}`)
 }
 
-/** Like `holdFence`, for a row that was read. The caller's token epoch may be ahead, because the fence is written later. */
-export const isAsBelieved = (
+/** Like `guardFence`, for a row that was read. The caller's token epoch may be ahead, because the fence is written later. */
+export const matchesFence = (
   row: FenceRow | undefined,
   { locator, generation, tokenEpoch, restores = [] }: FencedTenant,
 ): boolean =>

@@ -5,7 +5,7 @@ import { digitLocator, FIRST_SEQUENCE } from '../../kernel/locators.ts'
 import { Memo } from '../../kernel/maps.ts'
 import type { RequestContext } from '../context.ts'
 import type { Database } from '../database.ts'
-import { ask, dispatcherObject } from '../objects.ts'
+import { callForReply, dispatcherObject } from '../objects.ts'
 import type { Tenant } from '../tenancy.ts'
 
 /** Includes `next`, excludes `end`. */
@@ -26,9 +26,13 @@ export async function takeLocators(context: RequestContext, shard: number, count
   if (!block || block.end - block.next < count) {
     const size = Math.max(count, BLOCK_SIZE)
     // A repeated lease leaves a gap.
-    block = await ask(calls, () => dispatcherObject(env, tenant, shard).leaseBlock(tenant, shard, size), {
-      mayRepeat: true,
-    })
+    block = await callForReply(
+      calls,
+      () => dispatcherObject(env, tenant, shard).leaseBlock(tenant, shard, size),
+      {
+        mayRepeat: true,
+      },
+    )
     const current = blocksByShard.get(key)
     if (!current || current.end - current.next < block.end - block.next - count) blocksByShard.set(key, block)
   }
@@ -55,7 +59,7 @@ export async function leaseNumbers(
 ): Promise<Block> {
   const storedNext = (await storage.get<number>(STORAGE_KEY)) ?? FIRST_SEQUENCE
   const [result] = await database.batch([
-    database.effect(
+    database.rawQuery(
       `insert into number_sequence (id, next) values (1, ?1 + ?2)
        on conflict (id) do update set next = max(next, ?1) + ?2 returning next`,
       storedNext,

@@ -7,7 +7,7 @@ import type { Instant } from '../../kernel/time.ts'
 import { isStanding } from '../fold/line.ts'
 import { type Modification, type PolicyAggregate, recordsWhere } from '../records/aggregate.ts'
 import type { InstallmentFee, Invoice, PlannedInstallment } from '../records/invoice.ts'
-import { applied, invoiceStatus, isSilent, standingPayments } from '../records/invoice.ts'
+import { appliedAmount, invoiceStatus, isSilent, standingPayments } from '../records/invoice.ts'
 import {
   type Charge,
   feeCharges,
@@ -80,7 +80,7 @@ export function amountsDue(
   // In plan order, because an installment may bill what an earlier one carried forward.
   known.set(modification.locator, totals)
   for (const [at, installment] of plan.entries()) {
-    const { added, leftOut } = alsoBilled(aggregate, installment)
+    const { added, leftOut } = linkedInstallments(aggregate, installment)
     if (added.length + leftOut.length === 0) continue
     const droppedAmounts = leftOut.flatMap(one => droppedFees(aggregate, one)).map(fee => fee.amount)
     totals[at] = minus(
@@ -92,7 +92,7 @@ export function amountsDue(
 }
 
 /** Returns the other installments that this one also bills (`added`), and those that it leaves out (`leftOut`). */
-export function alsoBilled(
+export function linkedInstallments(
   { installments }: PolicyAggregate,
   { takesOver = [], leavesOut = [] }: PlannedInstallment,
 ): { added: PlannedInstallment[]; leftOut: PlannedInstallment[] } {
@@ -108,7 +108,7 @@ export function droppedFees(
 ): readonly InstallmentFee[] {
   const { fees = [], takesOver = [] } = installment
   if (fees.length + takesOver.length === 0) return fees
-  const { added } = alsoBilled(aggregate, installment)
+  const { added } = linkedInstallments(aggregate, installment)
   return [
     ...(isOnInvoice(installment) ? [] : fees),
     ...added.flatMap(one =>
@@ -284,7 +284,7 @@ function* restsIn(
     const remaining = billed.filter(charge => charge.type !== 'fee' || !dropped.has(charge.feeLocator))
     for (const rest of restsOn(planOf(aggregate, from), remaining, numbers)) yield { rest }
     for (const by of open) {
-      const { added, leftOut } = alsoBilled(aggregate, by)
+      const { added, leftOut } = linkedInstallments(aggregate, by)
       const others = added.filter(one => !installments.includes(one))
       for (const rest of restsOf(aggregate, others, known, isOnInvoiceWith(aggregate, by, isOnInvoice)))
         yield { rest, by }
@@ -314,7 +314,7 @@ export function restDue(
   invoice: Invoice,
   total: Money = totalDueOf(aggregate, invoice),
 ): Money {
-  return minus(total, sum(standingPayments(aggregate, invoice).map(applied), total.currency))
+  return minus(total, sum(standingPayments(aggregate, invoice).map(appliedAmount), total.currency))
 }
 
 /**
@@ -336,13 +336,13 @@ export const installmentsToInvoice = (
   aggregate: PolicyAggregate,
   modification: Modification,
   now: Instant,
-): PlannedInstallment[] => notInvoiced(aggregate, modification).filter(one => one.issueAt <= now)
+): PlannedInstallment[] => uninvoicedInstallments(aggregate, modification).filter(one => one.issueAt <= now)
 
 /**
  * Returns the installments that no invoice bills. For a lapse's reinstatement, only the first until the reinstatement is issued:
  * paying that invoice issues it, and the others wait.
  */
-export function notInvoiced(
+export function uninvoicedInstallments(
   aggregate: PolicyAggregate,
   modification: Modification,
   isOpen = openIn(aggregate),
@@ -380,7 +380,7 @@ export const isBilled = (aggregate: PolicyAggregate, modification: Modification)
 export function futureInstallments(aggregate: PolicyAggregate): PlannedInstallment[] {
   const isOpen = openIn(aggregate)
   return recordsWhere(aggregate.modifications, modification => isBilled(aggregate, modification))
-    .flatMap(modification => notInvoiced(aggregate, modification, isOpen))
+    .flatMap(modification => uninvoicedInstallments(aggregate, modification, isOpen))
     .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start)
 }
 
@@ -391,7 +391,7 @@ export function plannedTotals(aggregate: PolicyAggregate): Money[] {
 }
 
 /** Returns the open installments that start at that time or later. */
-export const openAfter = (aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] =>
+export const openInstallmentsFrom = (aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] =>
   openInstallments(aggregate).filter(one => one.start >= at)
 
 /** Returns the open installments of issued modifications. Plans of other quotes are previews. */

@@ -4,8 +4,8 @@ import { type Money, minus, negated, plus, zero } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
 import { type FeeInForce, feeInForce, holdbacksInForce, type Line, lineUpTo } from '../fold/line.ts'
 import { type Piece, piecesOf } from '../fold/pieces.ts'
-import { reaches } from '../fold/premium.ts'
-import { each, plusAmounts } from '../fold/shares.ts'
+import { mayChangeRun } from '../fold/premium.ts'
+import { mapAmounts, plusAmounts } from '../fold/shares.ts'
 import {
   type Amounts,
   acceptedQuote,
@@ -54,7 +54,7 @@ function allRunCharges(change: Change): Charge[] {
   const step = line.find(one => one.modification.locator === modification.locator)
   if (!step) return []
   return [...aggregate.perilRuns.values()].flatMap(run =>
-    run.price && reaches(step, run) ? changesOfRun(change, run) : [],
+    run.price && mayChangeRun(step, run) ? changesOfRun(change, run) : [],
   )
 }
 
@@ -70,7 +70,7 @@ function changesOfRun(change: Change, run: PerilRun): Charge[] {
   const chargesMade = made ? runCharges(run, made, by, own) : []
   if (!replaced) return chargesMade
 
-  const reversed = { ...replaced, amounts: each(replaced.amounts, negated) }
+  const reversed = { ...replaced, amounts: mapAmounts(replaced.amounts, negated) }
   const net = made ? plusAmounts(made.amounts, reversed.amounts) : reversed.amounts
   if (isNothing(net)) return []
   if (reversesApart) return [...reversalsOf(run, replacedPieces, by, perilName), ...chargesMade]
@@ -78,7 +78,7 @@ function changesOfRun(change: Change, run: PerilRun): Charge[] {
   const rest = changedSpan(made, replaced)
   const keptUntil = made?.end ?? NOTHING_KEPT
   if (made && modification.kind === 'endorsement') {
-    const reverses = chargedAs(run, replacedPieces)
+    const reverses = chargeIdPrefix(run, replacedPieces)
     return [
       ...runCharges(run, reversed, by, { ...own, id: `${own.id}/${REVERSAL}`, rest, keptUntil, reverses }),
       ...runCharges(run, made, by, { ...own, rest, keptUntil }),
@@ -130,10 +130,10 @@ const reversalsOf = (run: PerilRun, pieces: readonly Piece[], by: Uuid, perilNam
   pieces.flatMap((piece, at) => {
     const { start, end, segment, amounts } = piece
     if (!amounts) return []
-    return runCharges(run, { start, end, amounts: each(amounts, negated) }, by, {
+    return runCharges(run, { start, end, amounts: mapAmounts(amounts, negated) }, by, {
       id: `${run.locator}/${by}/${REVERSAL}/${at}`,
       perilName,
-      reverses: chargedAs(run, [piece]),
+      reverses: chargeIdPrefix(run, [piece]),
       reversedSegment: segment.locator,
     })
   })
@@ -165,7 +165,7 @@ export const isReversedApart = ({ installments }: PolicyAggregate, modification:
   )
 
 /** Returns the prefix of the ids of the charges by which the last of the pieces was charged. */
-function chargedAs(run: PerilRun, pieces: readonly Piece[]): string {
+function chargeIdPrefix(run: PerilRun, pieces: readonly Piece[]): string {
   const { madeBy } = pieces.at(-1)!
   return madeBy === run.madeBy ? run.locator : `${run.locator}/${madeBy}`
 }

@@ -17,7 +17,7 @@ import {
   requestInteger,
   Text,
 } from '../../platform/wire.ts'
-import { breaks } from '../../platform/wire-problem.ts'
+import { reportProblem } from '../../platform/wire-problem.ts'
 
 export const PolicyQuery = z.object({
   summarizeQuotes: booleanOr(false).describe('Whether to return quoteSummary.'),
@@ -160,11 +160,13 @@ export const PolicyUpdateRequest = component('PolicyUpdateRequest', {
 }).transform(({ effectiveContractStartTimestamp, effectiveContractEndTimestamp, ...update }, ctx) => {
   const { policyStartTimestamp: start, policyEndTimestamp: end } = update
   if ((effectiveContractStartTimestamp ?? start) !== (start ?? effectiveContractStartTimestamp))
-    breaks(ctx, 'must equal policyStartTimestamp; send only one of the two', [
+    reportProblem(ctx, 'must equal policyStartTimestamp; send only one of the two', [
       'effectiveContractStartTimestamp',
     ])
   if ((effectiveContractEndTimestamp ?? end) !== (end ?? effectiveContractEndTimestamp))
-    breaks(ctx, 'must equal policyEndTimestamp; send only one of the two', ['effectiveContractEndTimestamp'])
+    reportProblem(ctx, 'must equal policyEndTimestamp; send only one of the two', [
+      'effectiveContractEndTimestamp',
+    ])
   return {
     ...update,
     policyStartTimestamp: start ?? effectiveContractStartTimestamp,

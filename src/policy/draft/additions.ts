@@ -15,7 +15,7 @@ import type {
   PerilAmountsUpdate,
   PerilCreate,
 } from '../records/transactions.ts'
-import { type ChangeContext, changedData, report } from './changes.ts'
+import { applyFieldChanges, type ChangeContext, report } from './changes.ts'
 
 export type AddedPeril = {
   readonly peril: Peril
@@ -118,7 +118,7 @@ const createdData = (
   { fieldValues, fieldGroups }: Pick<PerilCreate, 'fieldValues' | 'fieldGroups'>,
   context: ChangeContext,
 ): FieldData =>
-  changedData(owner, fields, NO_FIELD_DATA, { fieldValues, addFieldGroups: fieldGroups }, context) ??
+  applyFieldChanges(owner, fields, NO_FIELD_DATA, { fieldValues, addFieldGroups: fieldGroups }, context) ??
   NO_FIELD_DATA
 
 type AmountName = keyof PerilAmounts

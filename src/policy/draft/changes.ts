@@ -72,7 +72,7 @@ class Draft {
   changePolicyData(changes: FieldChanges): void {
     const { product } = this.#context
     const { locator, data: current } = this.#segment
-    const data = changedData(locator, product.fields, current, changes, this.#context)
+    const data = applyFieldChanges(locator, product.fields, current, changes, this.#context)
     if (data) this.#segment = { ...this.#segment, data, updatedAt: this.#context.now }
   }
 
@@ -94,7 +94,7 @@ class Draft {
       this.#strayExposure(update.exposureLocator, index)
       return
     }
-    const data = changedData(exposure.locator, definition.fields, run.data, update, this.#context)
+    const data = applyFieldChanges(exposure.locator, definition.fields, run.data, update, this.#context)
     if (data) this.#exposureRuns.set(run.locator, { ...run, data, updatedAt: this.#context.now })
     const removed = new Set(update.removePerils ?? [])
     for (const locator of removed) this.#removePeril(exposure, locator, index)
@@ -153,7 +153,7 @@ class Draft {
       this.#strayPeril(exposure, update.perilLocator, index)
       return
     }
-    const data = changedData(run.perilLocator, peril.fields, run.data, update, this.#context)
+    const data = applyFieldChanges(run.perilLocator, peril.fields, run.data, update, this.#context)
     const { amounts, problems } = updatePerilAmounts(run.amounts, update)
     report(this.reported, run.perilLocator, fieldErrors(problems))
     this.#perilRuns.set(run.locator, {
@@ -225,7 +225,7 @@ export type ChangeContext = {
  * Returns the data after the changes, as stored; undefined if the request does not change it. Reports problems under `owner`.
  * `nextGroup` supplies the locators of added groups.
  */
-export function changedData(
+export function applyFieldChanges(
   owner: string,
   fields: ProductDefinition['fields'],
   data: FieldData,

@@ -151,7 +151,7 @@ export type FeeInForce = {
 export function feeInForce(fee: Fee, line: Line): FeeInForce {
   const last = fee.changes.findLast(({ by }) => line.some(step => step.modification.locator === by))
   const { start, end, amount } = fee
-  const parts = last ? joined(last.parts) : [{ start, end, amount }]
+  const parts = last ? mergeAdjoining(last.parts) : [{ start, end, amount }]
   return {
     fee,
     amount: sumOf(parts, part => part.amount, amount.currency),
@@ -164,7 +164,7 @@ export function feeInForce(fee: Fee, line: Line): FeeInForce {
  * Merges adjoining parts. A reinstatement without a gap therefore leaves no trace in later shares: the next cancellation prorates
  * the whole fee.
  */
-function joined(parts: readonly FeePart[]): FeePart[] {
+function mergeAdjoining(parts: readonly FeePart[]): FeePart[] {
   const whole: FeePart[] = []
   for (const part of parts) {
     const last = whole.at(-1)

@@ -9,7 +9,7 @@ import type { Line, Step } from './line.ts'
 import type { Measure } from './shares.ts'
 import {
   amountsOf,
-  each,
+  mapAmounts,
   measureOf,
   minusAmounts,
   portion,
@@ -69,7 +69,7 @@ function shapeOf(run: PerilRun, line: Line, timeZone: TimeZone): Shape {
   const key = `${run.madeBy} ${run.start} ${run.end} ${timeZone} ${run.cuts.map(({ by, from }) => `${by} ${from}`).join()}`
   let shape = index.shapes.get(key)
   if (!shape) {
-    shape = followed(run, line, index, timeZone)
+    shape = foldShape(run, line, index, timeZone)
     index.shapes.set(key, shape)
   }
   return shape
@@ -97,7 +97,7 @@ type Fold = {
   places: number
 }
 
-function followed(run: RunSpan, line: Line, index: LineIndex, timeZone: TimeZone): Shape {
+function foldShape(run: RunSpan, line: Line, index: LineIndex, timeZone: TimeZone): Shape {
   const fold: Fold = { run, pieces: [], current: [], removals: [], divisions: [], places: 1 }
   // The run does not exist before its own modification.
   const first = index.made.get(run.madeBy)
@@ -168,7 +168,7 @@ function addTo({ pieces, current }: Fold, made: readonly PieceShape[]): void {
 }
 
 /** Makes a piece of each part and gives each its own place. */
-const placed = (fold: Fold, parts: readonly Part[], madeBy: Uuid): PieceShape[] =>
+const placePieces = (fold: Fold, parts: readonly Part[], madeBy: Uuid): PieceShape[] =>
   parts.map(({ segment, span: { start, end } }) => {
     const place = fold.places
     fold.places += 1
@@ -182,12 +182,12 @@ export const inForce = (pieces: readonly Piece[]): Piece[] =>
 /** Applies the run's own modification: shares the run's amounts among the segments that the modification made. */
 function begin(fold: Fold, step: Step, timeZone: TimeZone): void {
   const { run } = fold
-  const pieces = placed(
+  const pieces = placePieces(
     fold,
     step.made.flatMap(segment => within(segment, run)),
     run.madeBy,
   )
-  fold.divisions.push(sharing(OF_RUN, run, pieces, measureOf(prorationOf(step), timeZone)))
+  fold.divisions.push(makeDivision(OF_RUN, run, pieces, measureOf(prorationOf(step), timeZone)))
   addTo(fold, pieces)
 }
 
@@ -197,7 +197,7 @@ function begin(fold: Fold, step: Step, timeZone: TimeZone): void {
  */
 function advance(fold: Fold, step: Step, timeZone: TimeZone): void {
   const { run, pieces, current, removals } = fold
-  const replaced = replacedIn(step)
+  const replaced = replacedLocatorsOf(step)
   const isReplaced = (at: number): boolean => replaced.has(pieces[at]!.segment.locator)
   if (removals.length === 0 && !current.some(isReplaced)) return
   const by = step.modification.locator
@@ -207,20 +207,22 @@ function advance(fold: Fold, step: Step, timeZone: TimeZone): void {
   for (const at of current.filter(isReplaced)) {
     const piece = pieces[at]!
     pieces[at] = { ...piece, replacedBy: by }
-    const parts = placed(
+    const parts = placePieces(
       fold,
       step.made
         .filter(segment => segment.predecessor === piece.segment.locator)
         .flatMap(segment => within(segment, { start: piece.start, end: earlier(piece.end, cut) })),
       by,
     )
-    fold.divisions.push(sharing(piece.place, piece, parts, measure, { by, segment: piece.segment.locator }))
+    fold.divisions.push(
+      makeDivision(piece.place, piece, parts, measure, { by, segment: piece.segment.locator }),
+    )
     added.push(...parts)
     if (cut === run.end) remove(fold, piece, parts)
   }
   for (const segment of step.made)
     if (segment.predecessor !== undefined && !replaced.has(segment.predecessor))
-      added.push(...restored(fold, segment, by, measure))
+      added.push(...restorePieces(fold, segment, by, measure))
   fold.current = current.filter(at => !isReplaced(at))
   addTo(
     fold,
@@ -229,7 +231,7 @@ function advance(fold: Fold, step: Step, timeZone: TimeZone): void {
 }
 
 /** Returns the locators of the segments that a step replaced. They are the same for every run. */
-const replacedIn = memoByObject(
+const replacedLocatorsOf = memoByObject(
   (step: Step): ReadonlySet<Uuid> => new Set(step.replaced.map(segment => segment.locator)),
 )
 
@@ -246,7 +248,7 @@ function within(segment: PolicySegment, span: Span): Part[] {
 type Divided = { readonly by: Uuid; readonly segment: Uuid }
 
 /** Shares the amounts at the place `from`, which are for the span `whole`, among the parts. */
-const sharing = (
+const makeDivision = (
   from: number,
   whole: Span,
   parts: readonly PieceShape[],
@@ -281,17 +283,17 @@ function remove(fold: Fold, piece: PieceShape, parts: readonly PieceShape[]): vo
  * removed span, the whole amount returns. If it begins later, the earlier part is left out: by the amount that a plugin stated, or
  * in proportion (brief 1.6). Nothing is rated again.
  */
-function restored(fold: Fold, segment: PolicySegment, by: Uuid, measure: Measure): PieceShape[] {
+function restorePieces(fold: Fold, segment: PolicySegment, by: Uuid, measure: Measure): PieceShape[] {
   const taken = fold.removals.filter(removal => removal.segment === segment.predecessor)
   return taken.flatMap(removal => {
     fold.removals.splice(fold.removals.indexOf(removal), 1)
     const { span } = removal
-    const parts = placed(fold, within(segment, span), by)
+    const parts = placePieces(fold, within(segment, span), by)
     for (const { start, place } of parts)
       fold.divisions.push({
         divide(run, amounts) {
           const split = splitsIn(run, by, removal.segment)
-          amounts[place] = each(amounts[removal.place]!, (amount, amountOf) => {
+          amounts[place] = mapAmounts(amounts[removal.place]!, (amount, amountOf) => {
             if (start === span.start) return amount
             const before = split?.(start, amountOf)
             return before

@@ -7,7 +7,7 @@ import { lineOf, type Step, withIssued } from './line.ts'
 import { piecesOf } from './pieces.ts'
 
 /** Whether the step can make or replace pieces of the run. */
-export function reaches({ modification, made, replaced }: Step, run: PerilRun): boolean {
+export function mayChangeRun({ modification, made, replaced }: Step, run: PerilRun): boolean {
   const meets = ({ start, end }: Span): boolean => start < run.end && run.start < end
   return modification.locator === run.madeBy || made.some(meets) || replaced.some(meets)
 }
@@ -26,7 +26,7 @@ export function premiumChangeOf(
   const last = line.at(-1)!
   let change = zero(currency)
   for (const run of aggregate.perilRuns.values())
-    if (reaches(last, run))
+    if (mayChangeRun(last, run))
       for (const { madeBy, replacedBy, amounts } of piecesOf(run, line, timeZone)) {
         if (madeBy === by && amounts) change = plus(change, amounts.premium)
         if (replacedBy === by && amounts) change = minus(change, amounts.premium)

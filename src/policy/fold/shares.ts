@@ -109,7 +109,10 @@ const premiumOf: AmountOf = of => of.premium
 const technicalOf: AmountOf = of => of.technicalPremium!
 
 /** Applies `change` to premium, technical premium, taxes and commissions, in this order. */
-export const each = (amounts: Amounts, change: (amount: Money, amountOf: AmountOf) => Money): Amounts => ({
+export const mapAmounts = (
+  amounts: Amounts,
+  change: (amount: Money, amountOf: AmountOf) => Money,
+): Amounts => ({
   premium: change(amounts.premium, premiumOf),
   technicalPremium: amounts.technicalPremium && change(amounts.technicalPremium, technicalOf),
   taxes: amounts.taxes.map((tax, at) => change(tax, of => of.taxes[at]!)),

@@ -15,7 +15,7 @@ import type {
 } from '../records/aggregate.ts'
 import { feeInForce, type Line, lineOf, withIssued } from './line.ts'
 import { type Piece, piecesOf } from './pieces.ts'
-import { each, minusAmounts, type Prorated, splitsIn } from './shares.ts'
+import { mapAmounts, minusAmounts, type Prorated, splitsIn } from './shares.ts'
 
 /** The amounts of a run over a span in a segment, and the time at which they are split. */
 export type SplitOfRun = Span & {
@@ -141,7 +141,7 @@ function firstOpen(
     if (!stated?.(at, of => of.premium)) return { run, segment, start: from, end, at, amounts: remaining }
     remaining = minusAmounts(
       remaining,
-      each(remaining, (_, amountOf) => stated(at, amountOf)!),
+      mapAmounts(remaining, (_, amountOf) => stated(at, amountOf)!),
     )
     from = at
   }

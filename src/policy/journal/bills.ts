@@ -2,10 +2,10 @@
 // change posts the difference of each amount, so every change balances.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { alsoBilled, installmentOf, planOf, totalsDueOf } from '../bills/amounts-due.ts'
+import { installmentOf, linkedInstallments, planOf, totalsDueOf } from '../bills/amounts-due.ts'
 import type { PolicyAggregate } from '../records/aggregate.ts'
 import {
-  applied,
+  appliedAmount,
   type InstallmentFee,
   type Invoice,
   type InvoiceStatus,
@@ -43,7 +43,7 @@ type Total = {
 }
 
 const settledBy = ({ payments }: InvoiceState): number =>
-  payments.reduce((sum, payment) => sum + applied(payment).minor, 0)
+  payments.reduce((sum, payment) => sum + appliedAmount(payment).minor, 0)
 
 /** Whether the invoice asks for its total. Between two such states only payments differ, so no charges have to be computed. */
 const asksForAll = ({ status }: InvoiceState): boolean =>
@@ -132,7 +132,7 @@ export class BillEntries {
 
   /** Returns what a reinstatement's bill recovers: the lapse's bill, written off, and payments that were reversed since. */
   #recoveredBy(installment: PlannedInstallment): number {
-    const { added } = alsoBilled(this.#aggregate, installment)
+    const { added } = linkedInstallments(this.#aggregate, installment)
     const { invoices, modifications } = this.#aggregate
     const isBack = modifications.get(installment.modificationLocator)?.kind === 'reinstatement'
     const bounced = Object.values((isBack && installment.paidBefore) || {})
@@ -163,7 +163,7 @@ const installmentFees = (
   installment: PlannedInstallment,
 ): readonly InstallmentFee[] => [
   ...(installment.fees ?? []),
-  ...alsoBilled(aggregate, installment).added.flatMap(one =>
+  ...linkedInstallments(aggregate, installment).added.flatMap(one =>
     wasBilledBefore(aggregate, one, invoice) ? [] : installmentFees(aggregate, invoice, one),
   ),
 ]

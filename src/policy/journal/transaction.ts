@@ -5,7 +5,7 @@ import { chargesOf } from '../bills/amounts-due.ts'
 import { type Charge, isPayable } from '../bills/charge.ts'
 import { type Line, lineUpTo, segmentsInForce } from '../fold/line.ts'
 import { type Piece, piecesOf } from '../fold/pieces.ts'
-import { reaches } from '../fold/premium.ts'
+import { mayChangeRun } from '../fold/premium.ts'
 import {
   acceptedQuote,
   type Modification,
@@ -77,7 +77,7 @@ function premiumSpans(aggregate: PolicyAggregate, modification: Modification): P
   const line = lineUpTo(aggregate, acceptedQuote(aggregate)!, modification)
   const step = line.find(one => one.modification.locator === by)
   if (!step) return []
-  const changed = [...perilRuns.values()].filter(run => run.price && reaches(step, run))
+  const changed = [...perilRuns.values()].filter(run => run.price && mayChangeRun(step, run))
   return changed.flatMap(run => {
     const pieces = piecesOf(run, line, policy.timeZone)
     const before = pieces.filter(

@@ -47,7 +47,7 @@ export async function listPolicies(
     assertSearchable(search.field, version ? await searchableFieldsOf(context, version.hash) : [])
   }
   const found = shards.map(({ rows, horizon }) =>
-    upTo(rows, rows.length > query.pageSize ? undefined : horizon),
+    withHorizon(rows, rows.length > query.pageSize ? undefined : horizon),
   )
   const { rows, next } = mergedPage<PolicySummary | Horizon>(found, positions, query.pageSize)
   return {
@@ -63,7 +63,7 @@ type Horizon = Position<PolicyLocator>
  * Returns the rows of a shard that may be on the page. If the shard has policies that were not examined, the last one that was
  * examined (the horizon) is added in its place in the order, and the next page continues from there.
  */
-const upTo = (
+const withHorizon = (
   rows: readonly PolicySummary[],
   horizon: Horizon | undefined,
 ): ShardRows<PolicySummary | Horizon> =>

@@ -4,10 +4,10 @@ import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { negated, plus, toNumber } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import {
-  alsoBilled,
   type BilledCharges,
   billedChargesOnce,
   droppedFees,
+  linkedInstallments,
   planOf,
 } from '../bills/amounts-due.ts'
 import type { Charge } from '../bills/charge.ts'
@@ -33,11 +33,11 @@ export function billedItemsOf(
       known.get(locator) ??
       installmentItems(planOf(aggregate, modification), billedChargesOnce(aggregate, modification, charges))
     known.set(locator, ofPlan)
-    const { added, leftOut } = alsoBilled(aggregate, installment)
+    const { added, leftOut } = linkedInstallments(aggregate, installment)
     return [
       ...ofPlan[number - 1]!,
       ...added.flatMap(billed),
-      ...leftOut.flatMap(one => withoutFees(billed(one), droppedFees(aggregate, one))).map(takenOff),
+      ...leftOut.flatMap(one => withoutFees(billed(one), droppedFees(aggregate, one))).map(negateItem),
     ]
   }
   return billed
@@ -49,7 +49,7 @@ function withoutFees(items: InstallmentItem[], fees: readonly InstallmentFee[]):
   return items.filter(({ charge }) => charge.type !== 'fee' || !locators.has(charge.feeLocator))
 }
 
-const takenOff = (item: InstallmentItem): InstallmentItem => ({ ...item, amount: negated(item.amount) })
+const negateItem = (item: InstallmentItem): InstallmentItem => ({ ...item, amount: negated(item.amount) })
 
 /** Returns the items as posted at `postedAt`. If they are too many for one response, sums them by type and name. */
 export const shownItems = (

@@ -100,7 +100,7 @@ function policySegment(
   const isSelected = view.quote.selected
   return {
     ...view.record,
-    ...known(view, segment.locator, segment, segment.madeBy, segment.replacedBy),
+    ...stampsOf(view, segment.locator, segment, segment.madeBy, segment.replacedBy),
     ...fieldsOf(view, segment.data),
     ...spanOf(segment),
     policyStartTimestamp: String(isSelected ? originalStart : view.quote.contractStart),
@@ -124,7 +124,7 @@ export function* exposureAnswers(
     const characteristics = runs.map(
       (piece): ExposureCharacteristicsResponse => ({
         ...view.record,
-        ...known(view, piece.locator, piece.run, piece.madeBy, piece.replacedBy),
+        ...stampsOf(view, piece.locator, piece.run, piece.madeBy, piece.replacedBy),
         ...fieldsOf(view, piece.run.data),
         exposureLocator: exposure.locator,
         ...spanOf(piece),
@@ -177,7 +177,7 @@ function perilSegment(
   const { currency } = view.aggregate.policy
   const { price, amounts } = run
   const { policyholderLocator, policyLocator, productLocator } = view.record
-  const { createdTimestamp, updatedTimestamp, issuedTimestamp, replacedTimestamp } = known(
+  const { createdTimestamp, updatedTimestamp, issuedTimestamp, replacedTimestamp } = stampsOf(
     view,
     locator,
     run,
@@ -232,7 +232,7 @@ function exposurePieceOf(
 }
 
 /** Returns a segment's locator and times. It is issued and replaced when the modifications that made and replaced it are issued. */
-function known(
+function stampsOf(
   { aggregate }: PolicyView,
   locator: Uuid,
   record: { createdAt: number; updatedAt: number },

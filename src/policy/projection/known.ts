@@ -44,7 +44,7 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
       ...policy,
       configVersion: configVersionAt(policy, asOf),
       upgrades: policy.upgrades?.filter(one => one.at <= asOf),
-      ...trimmed(policy, asOf, ['finalizedAt', 'issuedAt', 'discardedAt']),
+      ...stampsUntil(policy, asOf, ['finalizedAt', 'issuedAt', 'discardedAt']),
     },
     quotes: quotesAt(aggregate, asOf),
     modifications,
@@ -94,7 +94,7 @@ const knownRecords = <K, R extends Stamped & { readonly issuedAt?: Instant }>(
     if (record.createdAt > asOf) return undefined
     const known = asKnown(record)
     return known && known.updatedAt > asOf
-      ? { ...known, updatedAt: latest(known.createdAt, [by(known.issuedAt, asOf)]) }
+      ? { ...known, updatedAt: latest(known.createdAt, [stampUntil(known.issuedAt, asOf)]) }
       : known
   })
 
@@ -110,15 +110,16 @@ const mapped = <K, R>(
     }),
   )
 
-const by = (stamp: Stamp, asOf: Instant): Stamp => (stamp !== undefined && stamp <= asOf ? stamp : undefined)
+const stampUntil = (stamp: Stamp, asOf: Instant): Stamp =>
+  stamp !== undefined && stamp <= asOf ? stamp : undefined
 
 /** Returns the record's stamps of these names. Stamps later than `asOf` become undefined. */
-const trimmed = <Name extends string>(
+const stampsUntil = <Name extends string>(
   record: { readonly [K in Name]?: Instant },
   asOf: Instant,
   names: readonly Name[],
 ): { [K in Name]: Stamp } =>
-  Object.fromEntries(names.map(name => [name, by(record[name], asOf)])) as { [K in Name]: Stamp }
+  Object.fromEntries(names.map(name => [name, stampUntil(record[name], asOf)])) as { [K in Name]: Stamp }
 
 const latest = (first: Instant, stamps: readonly Stamp[]): Instant =>
   stamps.reduce<Instant>((last, stamp) => (stamp === undefined ? last : later(last, stamp)), first)
@@ -128,7 +129,7 @@ const latest = (first: Instant, stamps: readonly Stamp[]): Instant =>
  * underwriting (migrated quotes). Later modifications are priced from the start.
  */
 function modificationAt(modification: Modification, asOf: Instant): Modification {
-  const stamps = trimmed(modification, asOf, ['acceptedAt', 'issuedAt', 'invalidatedAt'])
+  const stamps = stampsUntil(modification, asOf, ['acceptedAt', 'issuedAt', 'invalidatedAt'])
   const underwriting = underwritingAt(modification, asOf)
   const { quoteLocator, premiumChange, createdAt, updatedAt } = modification
   const isPriced = underwriting || stamps.acceptedAt !== undefined || quoteLocator === undefined
@@ -150,8 +151,8 @@ function invoiceAt(invoice: Invoice, payments: readonly Payment[], asOf: Instant
   const statuses = invoice.statuses.filter(one => one.at <= asOf)
   const moved = invoice.statuses.find(one => one.at > asOf && one.dueBefore !== undefined)
   const updatedAt = latest(statuses.at(-1)!.at, [
-    by(invoice.updatedAt, asOf),
-    ...payments.flatMap(one => [by(one.postedAt, asOf), by(one.reversedAt, asOf)]),
+    stampUntil(invoice.updatedAt, asOf),
+    ...payments.flatMap(one => [stampUntil(one.postedAt, asOf), stampUntil(one.reversedAt, asOf)]),
   ])
   return { ...invoice, statuses, dueAt: moved?.dueBefore ?? invoice.dueAt, updatedAt }
 }
@@ -164,18 +165,18 @@ function paymentAt(payment: Payment, invoice: Invoice, asOf: Instant): Payment |
   if (payment.postedAt > asOf) return undefined
   const isFreed = invoice.statuses.some(one => one.status === 'writtenOff' && one.at > asOf)
   const known = isFreed ? { ...payment, credited: zero(payment.amount.currency) } : payment
-  return by(known.reversedAt, asOf) === known.reversedAt ? known : { ...known, reversedAt: undefined }
+  return stampUntil(known.reversedAt, asOf) === known.reversedAt ? known : { ...known, reversedAt: undefined }
 }
 
 function cancellationAt(cancellation: Cancellation, asOf: Instant): Cancellation {
-  const { issuedAt } = trimmed(cancellation, asOf, ['issuedAt'])
+  const { issuedAt } = stampsUntil(cancellation, asOf, ['issuedAt'])
   if (issuedAt !== undefined || cancellation.updatedAt <= asOf) return cancellation
   return { ...cancellation, state: 'draft', issuedAt, modificationLocator: undefined }
 }
 
 /** Returns the grace period as known then. Its end and other changes made since are those of today. */
 function gracePeriodAt(grace: GracePeriod, asOf: Instant): GracePeriod {
-  const { settledAt } = trimmed(grace, asOf, ['settledAt'])
+  const { settledAt } = stampsUntil(grace, asOf, ['settledAt'])
   if (settledAt !== undefined || grace.updatedAt <= asOf) return grace
   return { ...grace, state: 'open', settledAt, cancellationLocator: undefined }
 }
@@ -203,7 +204,7 @@ function reinstatementAt(
   asOf: Instant,
 ): Reinstatement {
   if (reinstatement.updatedAt <= asOf) return reinstatement
-  const { issuedAt } = trimmed(reinstatement, asOf, ['issuedAt'])
+  const { issuedAt } = stampsUntil(reinstatement, asOf, ['issuedAt'])
   const modification = modificationOf(modifications, reinstatement.locator)
   const notIssued = modification ? 'accepted' : 'draft'
   const state = issuedAt === undefined ? notIssued : 'issued'
@@ -212,7 +213,7 @@ function reinstatementAt(
 
 function endorsementAt(endorsement: Endorsement, modifications: Modifications, asOf: Instant): Endorsement {
   if (endorsement.updatedAt <= asOf) return endorsement
-  const { issuedAt } = trimmed(endorsement, asOf, ['issuedAt'])
+  const { issuedAt } = stampsUntil(endorsement, asOf, ['issuedAt'])
   const modification = modificationOf(modifications, endorsement.locator)
   const pending = modification && (isStanding(modification) ? 'accepted' : 'quoted')
   return {
@@ -228,7 +229,7 @@ function endorsementAt(endorsement: Endorsement, modifications: Modifications, a
 function quotesAt({ quotes, policy }: PolicyAggregate, asOf: Instant): PolicyAggregate['quotes'] {
   const existing = [...quotes.values()].filter(quote => quote.createdAt <= asOf)
   const selected = selectedAt(quotes, existing, policy, asOf)
-  const isAccepted = by(policy.finalizedAt, asOf) !== undefined
+  const isAccepted = stampUntil(policy.finalizedAt, asOf) !== undefined
   return knownRecords(quotes, asOf, (quote): Quote => {
     const isSelected = quote === selected
     if (quote.updatedAt <= asOf) return { ...quote, selected: isSelected }
@@ -237,13 +238,13 @@ function quotesAt({ quotes, policy }: PolicyAggregate, asOf: Instant): PolicyAgg
     const decided = underwriting?.decision === 'accept' ? quoted : 'declined'
     return {
       ...quote,
-      ...trimmed(quote, asOf, ['issuedAt']),
+      ...stampsUntil(quote, asOf, ['issuedAt']),
       selected: isSelected,
       underwriting,
       state: underwriting ? decided : 'draft',
       updatedAt: latest(quote.createdAt, [
         underwriting?.at,
-        isSelected ? by(policy.finalizedAt, asOf) : undefined,
+        isSelected ? stampUntil(policy.finalizedAt, asOf) : undefined,
       ]),
     }
   })

@@ -169,7 +169,7 @@ function countCharacteristics(
 }
 
 /** Like `policyResponse`, but computes expensive parts on first read. */
-export function policyToRead(
+export function lazyPolicyResponse(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
   quote: Quote,

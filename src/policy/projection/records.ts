@@ -181,7 +181,7 @@ export function documentsOfPolicy(aggregate: PolicyAggregate): PolicyDocumentRes
 }
 
 /** Returns the documents that wait to be made. Those made from other documents come last. */
-export const waiting = ({ documents }: Pick<PolicyAggregate, 'documents'>): PolicyDocument[] => {
+export const pendingDocuments = ({ documents }: Pick<PolicyAggregate, 'documents'>): PolicyDocument[] => {
   const drafts = recordsWhere(documents, one => one.state === 'draft')
   const isConsolidated = ({ sources }: PolicyDocument): boolean => sources !== undefined
   return [...drafts.filter(one => !isConsolidated(one)), ...drafts.filter(isConsolidated)]

@@ -2,7 +2,7 @@
 // deliberately keeps them, so that a snapshot can be compared with any stored response. With an effective time, it has only
 // segments of policy, exposures and perils that contain that time and were not replaced by then (brief 2.1.2).
 import { Refusal } from '../../kernel/errors.ts'
-import { changedList } from '../../kernel/long-lists.ts'
+import { flatMapList } from '../../kernel/long-lists.ts'
 import { type CurrencyCode, sum, toNumber } from '../../kernel/money.ts'
 import type { Instant, Span } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
@@ -48,7 +48,7 @@ export function policySnapshot(
     exposures:
       characteristics.length === 0
         ? []
-        : changedList(answer.exposures, one => exposureInEffect(one, effectiveTimestamp)),
+        : flatMapList(answer.exposures, one => exposureInEffect(one, effectiveTimestamp)),
   }
 }
 
@@ -56,7 +56,7 @@ export function policySnapshot(
 function exposureInEffect(exposure: ExposureAnswer, at: Instant): ExposureAnswer[] {
   const characteristics = inEffect(exposure.characteristics, at)
   if (characteristics.length === 0) return []
-  const perils = changedList(exposure.perils, peril => {
+  const perils = flatMapList(exposure.perils, peril => {
     const own = peril.characteristics.filter(one =>
       isInEffect(one, one.coverageStartTimestamp, one.coverageEndTimestamp, at),
     )
@@ -92,7 +92,7 @@ export function coverageSummary(
     const run = runs.find(one => one.replacedBy === undefined && isWithin(one, at))
     const covered = perils.map(({ peril, pieces }) => ({
       peril,
-      pieces: pieces.filter(one => isHit(one, at)),
+      pieces: pieces.filter(one => isOnRiskAt(one, at)),
     }))
     const onRisk = covered.filter(one => one.pieces.length > 0)
     return run && onRisk.length > 0 ? [{ exposure, run, perils: onRisk }] : []
@@ -125,7 +125,7 @@ export function coverageSummary(
 const isWithin = ({ start, end }: Span, at: Instant): boolean => start <= at && at < end
 
 /** A piece is replaced together with its segment, so this also checks the policy level. */
-const isHit = ({ piece }: RunPiece, at: Instant): boolean =>
+const isOnRiskAt = ({ piece }: RunPiece, at: Instant): boolean =>
   piece.replacedBy === undefined && isWithin(piece, at)
 
 /** The piece has amounts, because an issued policy is always priced. */

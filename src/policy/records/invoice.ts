@@ -99,7 +99,7 @@ const settled = (invoice: Invoice, status: SettlementType, at: Instant): Invoice
 })
 
 /** Returns the invoice after a payment, in full or in part. Throws 409 `wrongState` if it is settled. */
-export function paid(invoice: Invoice, inFull: boolean, at: Instant): Invoice {
+export function applyPayment(invoice: Invoice, inFull: boolean, at: Instant): Invoice {
   assertInvoiceAllows(invoice, 'pay')
   return inFull ? settled(invoice, 'paid', at) : { ...invoice, updatedAt: at }
 }
@@ -108,7 +108,7 @@ export function paid(invoice: Invoice, inFull: boolean, at: Instant): Invoice {
  * Returns the invoice after the reversal of a payment. A paid invoice becomes outstanding; if it is overdue, it becomes due by the
  * end of today (brief 4.4). An invoice that was outstanding keeps its due time.
  */
-export function reopened(invoice: Invoice, at: Instant, timeZone: TimeZone): Invoice {
+export function reopenInvoice(invoice: Invoice, at: Instant, timeZone: TimeZone): Invoice {
   // A refund may be written off after part of it was paid out, and that payment may still be reversed.
   if (!(invoice.isRefund && invoiceStatus(invoice) === 'writtenOff')) assertInvoiceAllows(invoice, 'reverse')
   if (isOutstanding(invoice)) return { ...invoice, updatedAt: at }
@@ -132,13 +132,13 @@ const settling =
     return settled(invoice, status, at)
   }
 
-export const invalidated = settling('invalidate', 'invalidated')
+export const invalidateInvoice = settling('invalidate', 'invalidated')
 
 /** Writes off the unpaid part of the invoice. */
-export const writtenOff = settling('writeOff', 'writtenOff')
+export const writeOffInvoice = settling('writeOff', 'writtenOff')
 
 /** Settles the invoice because another invoice bills its amount. */
-export const carriedForward = settling('carryForward', 'carriedForward')
+export const carryInvoiceForward = settling('carryForward', 'carriedForward')
 
 // Money received for an invoice, or paid out for a refund invoice. All amounts of a refund are negative.
 export type Payment = {
@@ -185,7 +185,7 @@ export const standingPayments = (aggregate: WithPayments, invoice: Invoice): Pay
   paymentsOf(aggregate, invoice).filter(payment => paymentState(payment) === 'posted')
 
 /** Returns the part of the payment that pays its invoice. */
-export const applied = ({ amount, credited }: Payment): Money => minus(amount, credited)
+export const appliedAmount = ({ amount, credited }: Payment): Money => minus(amount, credited)
 
 /** Returns the payment of opposite amount on the other invoice of an offset, if it is not reversed. */
 export function counterpartOf({ payments }: WithPayments, offset: Payment): Payment | undefined {

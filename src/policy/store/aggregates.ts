@@ -19,7 +19,7 @@ import { changeRows, deleteOfPolicy, insertRows, putRows } from '../../platform/
 import type { Database, Query, Statement } from '../../platform/database.ts'
 import { statement } from '../../platform/database.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
-import { unlessRecorded } from '../../platform/events/timers.ts'
+import { removeUnlessRecorded } from '../../platform/events/timers.ts'
 import { fileKey, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
 import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
@@ -28,7 +28,7 @@ import type { Candidate } from '../../reference/data-tables/record-store.ts'
 import { tableUses } from '../../reference/tables.ts'
 import { type CollectionName, noRecords, type PolicyAggregate, putRecords } from '../records/aggregate.ts'
 import { dataOfPayment, type Medium, mediumPath, type PolicyDocument } from '../records/transactions.ts'
-import { fieldOwners, type Loaded, NOTHING_UNREAD, type Unread, unshared } from '../surroundings.ts'
+import { changedRecords, fieldOwners, type Loaded, NOTHING_UNREAD, type Unread } from '../surroundings.ts'
 import { invoices, payments } from '../tables/billing.ts'
 import { media } from '../tables/documents.ts'
 import {
@@ -186,7 +186,7 @@ export function readAggregates(results: readonly unknown[]): PolicyAggregate[] {
   for (const [index, name] of COLLECTION_NAMES.entries()) {
     const { fromRow } = COLLECTIONS[name]
     const rows = collectionRows[index] ?? []
-    for (const row of OWNERS[name] ? inOrderOfMaking(rows, name, aggregates) : rows) {
+    for (const row of OWNERS[name] ? sortByCreation(rows, name, aggregates) : rows) {
       const aggregate = aggregates.get(row.policyLocator)
       if (!aggregate) continue
       const record = fromRow(row as never, aggregate.policy.currency)
@@ -212,7 +212,7 @@ const OWNERS: Partial<Record<CollectionName, readonly ['exposures' | 'perils', s
  * those of earlier releases, which are random within a millisecond. Runs that one commit made then were in the order of their
  * exposures or perils.
  */
-function inOrderOfMaking(rows: readonly Row[], name: CollectionName, aggregates: Aggregates): readonly Row[] {
+function sortByCreation(rows: readonly Row[], name: CollectionName, aggregates: Aggregates): readonly Row[] {
   const runs = rows as readonly (Row & { locator: string; createdAt: number; start: number })[]
   const isPresent = ({ locator }: { locator: string }): boolean => namesPolicy(locator)
   if (runs.every(isPresent)) return rows
@@ -341,7 +341,7 @@ export async function withMedia(
 }
 
 /** Deletes the file of a medium that was never recorded. */
-export const deleteUnrecorded: TimerOwner = unlessRecorded(media, (medium, place) =>
+export const deleteUnrecorded: TimerOwner = removeUnlessRecorded(media, (medium, place) =>
   deleteFile(place, medium),
 )
 
@@ -368,7 +368,7 @@ function newMedia(
     for (const locator of locatorsIn(fields.filter(isMediaField), data)) named.add(locator)
   }
   for (const { record, fields } of fieldOwners(after, product, before)) look(fields, record.data)
-  for (const payment of unshared(after.payments, before?.payments))
+  for (const payment of changedRecords(after.payments, before?.payments))
     look(paymentFields, dataOfPayment(payment))
   return [...named].filter(locator => !after.media.has(locator))
 }

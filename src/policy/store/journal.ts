@@ -23,7 +23,7 @@ const INSERT = `insert into journal (policy_locator, policyholder_locator, produ
 export const journalQueries = (database: Database, rows: readonly JournalRow[]): Query[] =>
   rows.length === 0
     ? []
-    : jsonLists(rows.map(row => JSON.stringify(cellsOf(row)))).map(list => database.effect(INSERT, list))
+    : jsonLists(rows.map(row => JSON.stringify(cellsOf(row)))).map(list => database.rawQuery(INSERT, list))
 
 const cellsOf = (row: JournalRow): unknown[] => [
   row.policyLocator ?? null,

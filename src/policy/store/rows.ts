@@ -114,7 +114,7 @@ export type Collection = {
 }
 
 /** Returns the row without nulls, without `policyLocator` and without the columns in `without`. */
-function present<T extends object>(
+function withoutNulls<T extends object>(
   row: T,
   without?: ReadonlySet<string>,
 ): { [K in keyof T]: Exclude<T[K], null> } {
@@ -138,7 +138,7 @@ function collection<T extends SQLiteTable & { $inferSelect: { locator: string | 
   read?: (row: T['$inferSelect'], currency: CurrencyCode) => object,
 ): Collection {
   const fromRow = (row: T['$inferSelect'], currency: CurrencyCode) =>
-    read ? { ...present(row), ...read(row, currency) } : present(row)
+    read ? { ...withoutNulls(row), ...read(row, currency) } : withoutNulls(row)
   return { table, order, toRow, fromRow }
 }
 
@@ -147,7 +147,9 @@ const CONVERTED_COLUMNS: ReadonlySet<string> = new Set(['monthPremium', 'premium
 
 /** Converts without intermediate copies: a large policy has ten thousand runs. */
 function readPerilRun(row: typeof perilRuns.$inferSelect, currency: CurrencyCode): PerilRun {
-  const run = present(row, CONVERTED_COLUMNS) as unknown as { -readonly [K in keyof PerilRun]: PerilRun[K] }
+  const run = withoutNulls(row, CONVERTED_COLUMNS) as unknown as {
+    -readonly [K in keyof PerilRun]: PerilRun[K]
+  }
   const { monthPremium, premium, price, splits } = row
   if (splits) run.splits = readSplits(splits, currency)
   if (monthPremium !== null && premium !== null && price !== null)
@@ -235,7 +237,7 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
       currency: payment.amount.currency,
     }),
     fromRow: ({ currency: _, ...row }: typeof payments.$inferSelect, currency) => ({
-      ...present(row),
+      ...withoutNulls(row),
       amount: fromMinor(row.amount, currency),
       credited: fromMinor(row.credited, currency),
     }),
@@ -255,7 +257,7 @@ export const policyRow = (
 })
 
 export function readPolicy(row: typeof policies.$inferSelect): Policy {
-  const { exposureCount: _exposures, perilCount: _perils, ...policy } = present(row)
+  const { exposureCount: _exposures, perilCount: _perils, ...policy } = withoutNulls(row)
   return policy as unknown as Policy
 }
 

@@ -104,7 +104,7 @@ export function shown(value: unknown): string {
 }
 
 /** Pairs the entries of two lists by name, in the order of the old list followed by the new entries. */
-export function paired<T extends { readonly name: string }>(
+export function pairByName<T extends { readonly name: string }>(
   before: readonly T[],
   after: readonly T[],
 ): { name: string; old: T | undefined; now: T | undefined }[] {
@@ -119,11 +119,11 @@ export function paired<T extends { readonly name: string }>(
 }
 
 /** Pairs of the entries that both lists have, by name. */
-export const bothOf = <T extends { readonly name: string }>(
+export const pairsInBoth = <T extends { readonly name: string }>(
   before: readonly T[],
   after: readonly T[],
-): [T, T][] => paired(before, after).flatMap(({ old, now }): [T, T][] => (old && now ? [[old, now]] : []))
+): [T, T][] => pairByName(before, after).flatMap(({ old, now }): [T, T][] => (old && now ? [[old, now]] : []))
 
 /** Converts a record to a list of its values with their names. */
-export const named = <V extends object>(record: Readonly<Record<string, V>>): (V & { name: string })[] =>
+export const withNames = <V extends object>(record: Readonly<Record<string, V>>): (V & { name: string })[] =>
   Object.entries(record).map(([name, value]) => ({ ...value, name }))

@@ -4,16 +4,16 @@ import {
   AREAS,
   type Area,
   added,
-  bothOf,
   type Change,
   changed,
-  named,
   type Place,
-  paired,
+  pairByName,
+  pairsInBoth,
   removed,
   shown,
   valueChanges,
   withInForce,
+  withNames,
 } from './change.ts'
 import { fieldChanges } from './fields.ts'
 import { fieldsOfProduct, productChanges } from './products.ts'
@@ -25,7 +25,7 @@ import { textChanges } from './templates.ts'
  * comparing them takes long and deployments wait for the result.
  */
 export const bindingChanges = (before: Configuration, after: Configuration): Change[] =>
-  bothOf(Object.values(before.products), Object.values(after.products))
+  pairsInBoth(Object.values(before.products), Object.values(after.products))
     .flatMap(([old, now]) => fieldsOfProduct(old, now))
     .filter(({ inForce }) => inForce?.effect === 'binds')
 
@@ -34,7 +34,7 @@ export const bindingChanges = (before: Configuration, after: Configuration): Cha
  * with the same meaning have no changes.
  */
 export function configurationChanges(before: Configuration, after: Configuration): Change[] {
-  const ofProducts = paired(Object.values(before.products), Object.values(after.products)).flatMap(
+  const ofProducts = pairByName(Object.values(before.products), Object.values(after.products)).flatMap(
     ({ name, old, now }): Change[] => {
       const place: Place = {
         area: 'product',
@@ -100,7 +100,7 @@ const listed = (
 ): Change[] => {
   const list = (record: Readonly<Record<string, unknown>>) =>
     Object.entries(record).map(([name, value]) => ({ name, value }))
-  return paired(list(before), list(after)).flatMap(({ name, old, now }): Change[] => {
+  return pairByName(list(before), list(after)).flatMap(({ name, old, now }): Change[] => {
     if (!old) return [added(placeOf(name), shown(now!.value))]
     if (!now) return [removed(placeOf(name), shown(old.value))]
     return valueChanges(placeOf(name), 'value', old.value, now.value)
@@ -114,7 +114,7 @@ const ownTables = ({ tables }: Configuration): Configuration['tables'] =>
 function scriptChanges(before: Configuration, after: Configuration): Change[] {
   const list = (scripts: Readonly<Record<string, string>>) =>
     Object.entries(scripts).map(([name, source]) => ({ name, source }))
-  return paired(list(before.scripts), list(after.scripts)).flatMap(({ name, old, now }): Change[] => {
+  return pairByName(list(before.scripts), list(after.scripts)).flatMap(({ name, old, now }): Change[] => {
     const place = at('plugins', `scripts/${name}`, `script '${name}'${usedFor(name, now ? after : before)}`)
     if (!old) return [added(place)]
     return now ? textChanges(place, old.source, now.source) : [removed(place)]
@@ -203,13 +203,13 @@ function accessChanges(before: Configuration, after: Configuration): Change[] {
       permissions: rolePermissions?.[name],
     }))
   const users = ({ testUsers }: Configuration) =>
-    named(
+    withNames(
       Object.fromEntries(
         testUsers.map(({ username, name, ...user }) => [username, { ...user, called: name }]),
       ),
     )
   return [
-    ...paired(roles(before), roles(after)).flatMap(({ name, old, now }): Change[] => {
+    ...pairByName(roles(before), roles(after)).flatMap(({ name, old, now }): Change[] => {
       const place = at('access', 'security/roles.json', `role '${name}'`)
       if (!old) {
         const { permissions } = now!
@@ -226,7 +226,7 @@ function accessChanges(before: Configuration, after: Configuration): Change[] {
         ...permissionChanges(place, old.permissions, now.permissions),
       ]
     }),
-    ...paired(users(before), users(after)).flatMap(({ name, old, now }): Change[] => {
+    ...pairByName(users(before), users(after)).flatMap(({ name, old, now }): Change[] => {
       const place = at('access', 'security/test_users.json', `test user '${name}'`)
       if (!old) return [added(place, `with the roles ${shown(now!.roles)}`)]
       if (!now) return [removed(place)]

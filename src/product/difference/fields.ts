@@ -1,6 +1,6 @@
 // Changes of fields, and what they mean for the values that policies have.
 import type { FieldDefinition } from '../configuration.ts'
-import { added, type Change, changed, type Place, paired, removed, shown, withInForce } from './change.ts'
+import { added, type Change, changed, type Place, pairByName, removed, shown, withInForce } from './change.ts'
 import { numberIn, sameText } from './values.ts'
 
 /** Compares fields. `owner` is empty for the policy's own fields, and otherwise for example ` of exposure 'vehicle'`. */
@@ -10,7 +10,7 @@ export function fieldChanges(
   place: Omit<Place, 'subject' | 'area'>,
   owner: string,
 ): Change[] {
-  return paired(before, after).flatMap(({ name, old, now }): Change[] => {
+  return pairByName(before, after).flatMap(({ name, old, now }): Change[] => {
     const at: Place = { ...place, area: 'fields', subject: `field '${name}'${owner}` }
     if (!now) return [withInForce(removed(at, describe(old!)), 'breaks', 'Its values are no longer known.')]
     if (!old) return [addedField(now, at)]

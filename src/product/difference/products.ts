@@ -12,16 +12,16 @@ import type {
 import {
   type Area,
   added,
-  bothOf,
   type Change,
   changed,
-  named,
   type Place,
-  paired,
+  pairByName,
+  pairsInBoth,
   removed,
   shown,
   valueChanges,
   withInForce,
+  withNames,
 } from './change.ts'
 import { fieldChanges } from './fields.ts'
 import { tableChanges } from './tables.ts'
@@ -47,7 +47,7 @@ export function productChanges(old: ProductDefinition, now: ProductDefinition): 
   return [
     ...settings(old, now, at),
     ...policyFields(old, now),
-    ...paired(old.exposures, now.exposures).flatMap(pair => exposureChanges(pair, product, folder)),
+    ...pairByName(old.exposures, now.exposures).flatMap(pair => exposureChanges(pair, product, folder)),
     ...tableChanges(ownTables(old, folder), ownTables(now, folder), product),
     ...template('underwriting', 'underwriting', 'underwriting.guidelines.liquid', 'underwriting guidelines'),
     ...template('calculations', 'fees', 'policy.calculations.liquid', 'calculation of fees'),
@@ -132,7 +132,7 @@ function entries<T extends { readonly name: string }>(
   placeOf: (entry: T) => Place,
   compare: (old: T, now: T, place: Place) => Change[] = (old, now, place) => propertyChanges(old, now, place),
 ): Change[] {
-  return paired(before, after).flatMap(({ old, now }): Change[] => {
+  return pairByName(before, after).flatMap(({ old, now }): Change[] => {
     const place = placeOf((now ?? old)!)
     if (!old) return [added(place)]
     return now ? compare(old, now, place) : [removed(place)]
@@ -154,9 +154,9 @@ const words = (property: string): string => property.replace(/[A-Z]/g, letter =>
 /** Changes of the fields of a product, its exposures and their perils, for those that both products have. */
 export const fieldsOfProduct = (old: ProductDefinition, now: ProductDefinition): Change[] => [
   ...policyFields(old, now),
-  ...bothOf(old.exposures, now.exposures).flatMap(([before, after]) => [
+  ...pairsInBoth(old.exposures, now.exposures).flatMap(([before, after]) => [
     ...exposureFields(before, after, old.name),
-    ...bothOf(before.perils, after.perils).flatMap(([was, is]) =>
+    ...pairsInBoth(before.perils, after.perils).flatMap(([was, is]) =>
       perilFields(was, is, before.name, old.name),
     ),
   ]),
@@ -218,7 +218,9 @@ function exposureChanges(
   return [
     ...valueChanges(place, 'name', old.displayName, now.displayName),
     ...exposureFields(old, now, product),
-    ...paired(old.perils, now.perils).flatMap(pair => perilChanges(pair, name, product, `${path}/perils`)),
+    ...pairByName(old.perils, now.perils).flatMap(pair =>
+      perilChanges(pair, name, product, `${path}/perils`),
+    ),
   ]
 }
 
@@ -350,10 +352,10 @@ function cancellationChanges(
 }
 
 function documentTemplates(old: ProductDefinition, now: ProductDefinition, at: At): Change[] {
-  const files = (sources: Readonly<Record<string, TemplateSource>>) => named(sources)
+  const files = (sources: Readonly<Record<string, TemplateSource>>) => withNames(sources)
   const statics = (names: readonly string[]) => names.map(name => ({ name }))
   return [
-    ...paired(files(old.templates), files(now.templates)).flatMap(({ name, old: before, now: after }) =>
+    ...pairByName(files(old.templates), files(now.templates)).flatMap(({ name, old: before, now: after }) =>
       templateChanges(at('documents', `template '${name}'`, name), before, after),
     ),
     ...entries(statics(old.staticDocuments), statics(now.staticDocuments), ({ name }) =>
@@ -368,8 +370,8 @@ const pluginChanges = (
   at: At,
 ): Change[] =>
   entries(
-    named(before),
-    named(after),
+    withNames(before),
+    withNames(after),
     ({ name }) => at('plugins', `plugin ${name}`),
     (old, now, place) => [
       ...valueChanges(place, 'script', old.path, now.path),

@@ -7,7 +7,7 @@ import {
   type Change,
   changed,
   type Place,
-  paired,
+  pairByName,
   type RowChange,
   removed,
 } from './change.ts'
@@ -18,7 +18,7 @@ type Tables = Readonly<Record<string, LookupTable>>
 /** Changes of the tables of a product or of the tenant, in the order of the old ones. */
 export function tableChanges(before: Tables, after: Tables, product?: string): Change[] {
   const list = (tables: Tables) => Object.entries(tables).map(([name, table]) => ({ name, table }))
-  return paired(list(before), list(after)).flatMap(({ name, old, now }): Change[] => {
+  return pairByName(list(before), list(after)).flatMap(({ name, old, now }): Change[] => {
     const place: Place = {
       area: 'tables',
       path: (now ?? old)!.table.path,

@@ -8,7 +8,7 @@ export type Look = {
   readonly place: number | 'end'
 }
 
-export type Parted = { readonly plain: string; readonly looks: readonly Look[] }
+export type SplitPattern = { readonly plain: string; readonly looks: readonly Look[] }
 
 /** `text` is the source including `repeats`, the quantifier. */
 type Node = { readonly text: string; readonly repeats: string } & (
@@ -127,7 +127,7 @@ function timesOf(repeats: string): number | undefined {
  * Returns the source of the nodes without look-around, and adds that to `looks`. `before` is the number of characters before the
  * nodes.
  */
-function without(
+function withoutLookAround(
   nodes: readonly Node[],
   before: number | undefined,
   reachesEnd: boolean,
@@ -143,7 +143,7 @@ function without(
       const [only] = node.within
       if (node.repeats !== '' || node.within.length > 1 || !/^\((?:\?(?:P?<\w+>|:))?$/.test(node.open))
         throw new Error('look-around is in a part that is repeated, has alternatives or has flags')
-      text += `${node.open}${without(only!, place, isLast, looks)})`
+      text += `${node.open}${withoutLookAround(only!, place, isLast, looks)})`
     } else text += node.text
     const length = lengthOfNode(node)
     place = place === undefined || length === undefined ? undefined : place + length
@@ -168,13 +168,13 @@ function lookOf(
 }
 
 /** Removes look-around from a pattern. Throws an error with the reason if it cannot. */
-export function parted(source: string): Parted {
+export function splitLookAround(source: string): SplitPattern {
   if (!LOOK.test(source)) return { plain: source, looks: [] }
   const flags = FLAGS.exec(source)?.[0] ?? ''
   const all = new Reader(source.slice(flags.length)).alternatives()
   if (!hasSome(all, isLook)) return { plain: source, looks: [] }
   if (all.length > 1) throw new Error('look-around is in an alternative')
   const looks: Look[] = []
-  const plain = flags + without(all[0]!, 0, true, looks)
+  const plain = flags + withoutLookAround(all[0]!, 0, true, looks)
   return { plain, looks: looks.map(look => ({ ...look, pattern: flags + look.pattern })) }
 }

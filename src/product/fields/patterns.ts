@@ -2,7 +2,7 @@
 import type { RE2JS } from 're2js'
 import { loadPatterns } from '../../bundles/load.ts'
 import { Memo } from '../../kernel/maps.ts'
-import { parted } from './look-around.ts'
+import { splitLookAround } from './look-around.ts'
 
 let engine: typeof RE2JS | undefined
 
@@ -11,7 +11,7 @@ export async function loadPatternEngine(): Promise<void> {
   engine ??= (await loadPatterns()).RE2JS
 }
 
-function compiled(source: string): RE2JS {
+function compileWithEngine(source: string): RE2JS {
   if (!engine) throw new Error('Call loadPatternEngine() before matching a pattern.')
   return engine.compile(engine.translateRegExp(source))
 }
@@ -24,15 +24,15 @@ const patterns = new Memo<string, Pattern>(256)
 /** The pattern of the whole text for a look-around at its end. */
 const wholeOf = (pattern: string): string => `(?s:.*)(?:${pattern})`
 
-const compile = (source: string): Pattern => patterns.getOrMake(source, () => made(source))
+const compile = (source: string): Pattern => patterns.getOrMake(source, () => compilePattern(source))
 
-function made(source: string): Pattern {
-  const { plain, looks } = parted(source)
-  const own = compiled(plain)
+function compilePattern(source: string): Pattern {
+  const { plain, looks } = splitLookAround(source)
+  const own = compileWithEngine(plain)
   const others = looks.map(({ pattern, isWanted, place }) => ({
     isWanted,
     place,
-    pattern: compiled(place === 'end' ? wholeOf(pattern) : pattern),
+    pattern: compileWithEngine(place === 'end' ? wholeOf(pattern) : pattern),
   }))
   const size = [own, ...others.map(one => one.pattern)].reduce((sum, one) => sum + one.programSize(), 0)
   return { plain: own, looks: others, size }

@@ -215,7 +215,7 @@ const LONGEST_TERM = 2_700
  * Folds upper case first (`ß` becomes `SS`), and then lower case letter by letter, because the lower case of `Σ` depends on its
  * position.
  */
-export function folded(text: string): string {
+export function foldText(text: string): string {
   if (isAscii(text)) return text.toLowerCase()
   const lower = Array.from(text.normalize('NFKC').toUpperCase(), letter => letter.toLowerCase())
   return lower.join('').normalize('NFC')
@@ -226,18 +226,18 @@ const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
 
 /** The folded text, cut to the length that is indexed. */
 export function termOf(value: string): string {
-  const text = folded(value)
+  const text = foldText(value)
   if (isAscii(text)) return text.slice(0, LONGEST_TERM)
   return Array.from(text).slice(0, LONGEST_TERM).join('')
 }
 
 /** The unique terms of the values. A date is found by its stored milliseconds and as a day. */
 export function termsOf(field: FieldDefinition, values: readonly string[], zone: TimeZone): SearchTerm[] {
-  const terms = values.flatMap(value => readings(field, value, zone)).map(termOf)
+  const terms = values.flatMap(value => searchTexts(field, value, zone)).map(termOf)
   return [...new Set(terms)].map(term => ({ field: field.name, term }))
 }
 
-function readings({ type }: FieldDefinition, value: string, zone: TimeZone): string[] {
+function searchTexts({ type }: FieldDefinition, value: string, zone: TimeZone): string[] {
   const at = type === 'date' && /^-?\d{1,15}$/.test(value) ? instant(Number(value)) : undefined
   return at === undefined ? [value] : [value, isoDay(at, zone)]
 }

@@ -38,7 +38,7 @@ import type {
 } from '../../policy/records/aggregate.ts'
 import { readLookUpKey } from '../../product/templates/effects.ts'
 import { feesAndHoldbacks, perilTotals, sumTotals, type Totals, totalTaxes, wholeTotal } from '../price.ts'
-import { type RecordedRate, scaled } from '../rates.ts'
+import { type RecordedRate, scaleRate } from '../rates.ts'
 import {
   type CallRecord,
   type FeeScriptRecord,
@@ -63,7 +63,7 @@ export function worksheetOf({ view, before, record, isRecorded }: Explained): Wo
   const { aggregate } = view
   const { currency, timeZone } = aggregate.policy
   const all = view.exposures.flatMap(exposure => exposure.perils.map(peril => ({ exposure, peril })))
-  const shown = all.filter(({ peril }) => record.wants(peril.peril))
+  const shown = all.filter(({ peril }) => record.isExplained(peril.peril))
   const { perilLocator, exposureLocator } = record.selection
   if (shown.length === 0 && (perilLocator ?? exposureLocator) !== undefined)
     throw notFound(perilLocator === undefined ? 'exposure' : 'peril', (perilLocator ?? exposureLocator)!)
@@ -339,7 +339,7 @@ function continuedFigures(
 }
 
 const scaledMonth = ({ month }: RatedAmount, length: Decimal, currency: CurrencyCode): Money =>
-  scaled({ monthly: decimal(month) }, length, currency)!.amount
+  scaleRate({ monthly: decimal(month) }, length, currency)!.amount
 
 const shownSteps = (steps: Steps | undefined) => ({
   steps: steps?.list ?? [],
@@ -351,7 +351,7 @@ function shownPart(
   currency: CurrencyCode,
 ): WorksheetPart {
   const figure = (given: RecordedRate): WorksheetFigure => {
-    const amount = scaled(given, length, currency)?.amount ?? zero(currency)
+    const amount = scaleRate(given, length, currency)?.amount ?? zero(currency)
     return figureOf(given, length, amount, amount)
   }
   const { premium, technicalPremium, commissions } = rate

@@ -103,7 +103,7 @@ export class RatingRecord {
   }
 
   /** Whether the peril is explained: it is selected, and among the first ones for which this is called. */
-  wants({ locator, exposureLocator }: Peril): boolean {
+  isExplained({ locator, exposureLocator }: Peril): boolean {
     const { perilLocator, exposureLocator: exposure } = this.selection
     if (perilLocator !== undefined && perilLocator.toLowerCase() !== locator) return false
     if (exposure !== undefined && exposure.toLowerCase() !== exposureLocator) return false

@@ -54,12 +54,12 @@ export function rangeRecord(
     case 'upperAdjacent':
       return upper && typedRow(layout, upper.cells)
     case 'interpolate':
-      return lower && upper && between(layout, lower, upper, bound, columns)
+      return lower && upper && interpolateRows(layout, lower, upper, bound, columns)
     case 'extrapolate':
       if (!upper && lower && belowLower)
-        return between(layout, belowLower, lower, bound, steps(columns, 'stepUp'))
+        return interpolateRows(layout, belowLower, lower, bound, steps(columns, 'stepUp'))
       if (!lower && upper && aboveUpper)
-        return between(layout, upper, aboveUpper, bound, steps(columns, 'stepDown'))
+        return interpolateRows(layout, upper, aboveUpper, bound, steps(columns, 'stepDown'))
       return undefined
   }
 }
@@ -71,7 +71,7 @@ const steps = (
 ): Record<string, Interpolation> =>
   Object.fromEntries(Object.entries(columns).map(([name, how]) => [name, how === 'linear' ? how : nearer]))
 
-function between(
+function interpolateRows(
   layout: TableLayout,
   lower: Neighbour,
   upper: Neighbour,

@@ -24,7 +24,7 @@ export type RangeQuestion = {
 }
 
 /** Checks a query. Rejects with 422 one that does not fit the table. */
-export function rangeQuestion(
+export function parseRangeQuery(
   name: string,
   layout: TableLayout,
   keyTypes: readonly ColumnType[],

@@ -19,7 +19,7 @@ import { selectInForce } from '../resource.ts'
 import { findRevision } from '../store.ts'
 import { type Neighbours, rangeRecord } from './interpolation.ts'
 import { reloadContents } from './loading.ts'
-import { rangeQuestion, type WantedRange } from './range-question.ts'
+import { parseRangeQuery, type WantedRange } from './range-question.ts'
 import * as records from './record-store.ts'
 import { findContents } from './store.ts'
 import { type TableRecord, TYPE_RULES } from './values.ts'
@@ -251,7 +251,7 @@ export class RatingTables {
 
   #range({ name, contents }: records.Candidate, asked: WantedRange) {
     const { number, layout, keyTypes } = contents
-    const { key, exact, bound, operation, operations } = rangeQuestion(name, layout, keyTypes, asked)
+    const { key, exact, bound, operation, operations } = parseRangeQuery(name, layout, keyTypes, asked)
     if (key === undefined) return undefined
     const wanted = { contents: number, key, bound }
     const neighbours =

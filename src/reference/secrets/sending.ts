@@ -50,7 +50,7 @@ export const forgetSecrets = (tenant: Tenant): void => {
  * Returns the headers for a request to the address now. Uses the secrets in force at the tenant's time, for no jurisdiction.
  * Headers without references cause no reads.
  */
-export async function resolvedHeaders<H extends Headers>(
+export async function resolveHeaders<H extends Headers>(
   context: TenantPlace,
   headers: H,
   url: string,

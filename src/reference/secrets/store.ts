@@ -18,7 +18,11 @@ export const sealedContents = (
 ): Promise<string> =>
   seal(env, placeOf(tenant, name), JSON.stringify(allowedHosts ? [items, allowedHosts] : items))
 
-async function opened({ env, tenant }: TenantPlace, name: string, sealed: string): Promise<SecretContents> {
+async function unsealContents(
+  { env, tenant }: TenantPlace,
+  name: string,
+  sealed: string,
+): Promise<SecretContents> {
   const stored = JSON.parse(await unseal(env, placeOf(tenant, name), sealed)) as
     | SecretItems
     | [SecretItems, string[]]
@@ -44,7 +48,10 @@ export async function readNamed(
     database.build.select().from(secrets).where(eq(secrets.resourceName, name)),
   ])
   if (!resource) return undefined
-  return { resource: resource as Resource, ...(row ? await opened(context, name, row.items) : { items: {} }) }
+  return {
+    resource: resource as Resource,
+    ...(row ? await unsealContents(context, name, row.items) : { items: {} }),
+  }
 }
 
 /** Returns functions that open the secrets with the static names, by their own names. */
@@ -60,7 +67,7 @@ export async function readContentsOf(
       .innerJoin(resources, eq(resources.name, secrets.resourceName))
       .where(sql`${resources.staticName} in (select value from json_each(${JSON.stringify(staticNames)}))`),
   ])
-  return new Map(rows.map(({ name, items }) => [name, () => opened(context, name, items)]))
+  return new Map(rows.map(({ name, items }) => [name, () => unsealContents(context, name, items)]))
 }
 
 /** Deletes the secret and its revisions, and removes it from its groups. */

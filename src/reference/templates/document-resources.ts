@@ -65,10 +65,10 @@ export function documentResources(
       allowed: readonly string[] | undefined,
     ): Promise<RenderedTemplate | { readonly failure: string; readonly isLimit: boolean }> {
       // Loaded on demand: the engines are large, and requests that make no document do not need them.
-      const { renderedTemplate } = await import('./rendering.ts')
+      const { renderTemplate } = await import('./rendering.ts')
       const snippets = new Snippets(context, named, whereOf, allowed)
       try {
-        return await renderedTemplate(template, data, environment, snippets)
+        return await renderTemplate(template, data, environment, snippets)
       } catch (problem) {
         if (!isOfTemplate(problem)) throw problem
         return { failure: problem.message, isLimit: problem.code === 'templateLimit' }

@@ -28,7 +28,7 @@ const MOST_ROUNDS = 20
 /**
  * Renders a template. Throws a Refusal (422) with the template's name, line and column for every failure and every exceeded limit.
  */
-export async function renderedTemplate(
+export async function renderTemplate(
   text: TemplateText,
   data: unknown,
   environment: Omit<TemplateEnvironment, 'templates'>,

@@ -5,7 +5,7 @@ import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
-import { expectRecord, unlessRecorded } from '../../platform/events/timers.ts'
+import { expectRecord, removeUnlessRecorded } from '../../platform/events/timers.ts'
 import { contentsHash, type Upload, uploadedBytes, withContents } from '../../platform/http/body/upload.ts'
 import { disposition } from '../../platform/http/disposition.ts'
 import type { JsonText } from '../../platform/http/route.ts'
@@ -239,7 +239,7 @@ function discard({ revision, abandon }: PendingFile, context: RequestContext, da
 const expectRevision = (context: RequestContext, revision: Uuid): Promise<void> =>
   expectRecord(context, 'resource.file.unrecorded', revision)
 
-export const deleteUnrecorded: TimerOwner = unlessRecorded(resourceRevisions, (revision, place) =>
+export const deleteUnrecorded: TimerOwner = removeUnlessRecorded(resourceRevisions, (revision, place) =>
   deleteFile(place, revision),
 )
 

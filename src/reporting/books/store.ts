@@ -27,7 +27,7 @@ export const closingOfQuery = ({ build }: Database, until: number) =>
 
 /** Never moves the time back. */
 export const closeQuery = (database: Database, until: number): Query =>
-  database.effect(
+  database.rawQuery(
     `insert into books (id, closed_until, summarized_to, brought_in_to) values (1, ?1, 0, 0)
       on conflict (id) do update set closed_until = max(closed_until, ?1)`,
     until,
@@ -53,7 +53,7 @@ export type Sum = {
 
 /** Adds the sums, and records the row up to which the journal is summarized. */
 export const addSumsQueries = (database: Database, sums: readonly Sum[], to: number): Query[] => [
-  database.effect(
+  database.rawQuery(
     `insert into book_summary (day, product_name, currency, account, debit, credit)
       select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 from json_each(?1) where true
       on conflict (day, product_name, currency, account)
@@ -69,7 +69,7 @@ export const addSumsQueries = (database: Database, sums: readonly Sum[], to: num
       ]),
     ),
   ),
-  database.effect(
+  database.rawQuery(
     `insert into books (id, closed_until, summarized_to, brought_in_to) values (1, 0, ?1, 0)
       on conflict (id) do update set summarized_to = ?1`,
     to,
@@ -83,8 +83,8 @@ export const summaryGuard = (to: number): Guard => ({
 })
 
 export const forgetSummariesQueries = (database: Database): Query[] => [
-  database.effect('delete from book_summary'),
-  database.effect('update books set summarized_to = 0 where id = 1'),
+  database.rawQuery('delete from book_summary'),
+  database.rawQuery('update books set summarized_to = 0 where id = 1'),
 ]
 
 export type Asked = {

@@ -44,7 +44,7 @@ export async function exportChanges(
     if (!isCompleted) break
     const place = { context, shard, database: shardDatabase(env, tenant, shard, calls) }
     const { found, isAll } = await findChanges(place, from, room)
-    const shown = await showChanges(place, withinRoom(found, room), room, lines.length === 0)
+    const shown = await showChanges(place, changesThatFit(found, room), room, lines.length === 0)
     lines.push(...shown.lines)
     cursor[shard] = shown.at ?? from
     isCompleted = isAll && shown.count === found.length
@@ -95,7 +95,7 @@ async function findChanges(
 }
 
 /** Returns the first changes that name no more policies than there is room for, and at least one if nothing was taken before. */
-function withinRoom(found: readonly Change[], room: Room): readonly Change[] {
+function changesThatFit(found: readonly Change[], room: Room): readonly Change[] {
   const seen = new Set<number>()
   const end = found.findIndex(({ policy, perils }) => {
     if (policy === undefined || seen.has(policy)) return false

@@ -39,7 +39,7 @@ export type SegmentCharges = {
 }
 
 /** An amount that is held back from something that ended, in major units. Includes fees and commissions, which nobody pays. */
-export type KeptAmount = {
+export type HeldBackAmount = {
   readonly type: 'premium' | 'tax' | 'commission' | 'fee'
   readonly amount: number
   readonly policyModificationLocator: string
@@ -69,7 +69,7 @@ export type PolicyRecord = Omit<PolicyResponse, 'invoices'> &
     readonly price?: PolicyPriceResponse
     /** For each segment of a peril that is in force. */
     readonly segmentCharges: readonly SegmentCharges[]
-    readonly holdbacks: readonly KeptAmount[]
+    readonly holdbacks: readonly HeldBackAmount[]
   }
 
 /** A PolicyRecord in which the lists that grow with the perils may be long. */
@@ -101,7 +101,7 @@ export function policyRecord(aggregate: PolicyAggregate, product: ProductDefinit
     ...itemisedBills(aggregate),
     ...(issued && { price: policyPriceResponse(issued) }),
     segmentCharges: charged ? segmentCharges(answer, charged) : [],
-    holdbacks: issued ? keptAmounts(issued) : [],
+    holdbacks: issued ? heldBackAmounts(issued) : [],
   }
 }
 
@@ -119,12 +119,12 @@ function segmentCharges(
   return isLong(answer) ? new LongList(charges) : [...charges()]
 }
 
-function keptAmounts({ aggregate: { perilRuns }, line }: PolicyView): KeptAmount[] {
+function heldBackAmounts({ aggregate: { perilRuns }, line }: PolicyView): HeldBackAmount[] {
   const inForce = new Set(holdbacksInForce(line))
   return line.flatMap(({ modification: { locator, holdbacks = [] } }) =>
     holdbacks
       .filter(one => inForce.has(one))
-      .map((one): KeptAmount => {
+      .map((one): HeldBackAmount => {
         const { type } = one
         const kept = { type, amount: toNumber(one.amount), policyModificationLocator: locator }
         if (type === 'fee') return { ...kept, feeLocator: one.feeLocator }

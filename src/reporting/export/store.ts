@@ -14,7 +14,7 @@ import type { Cursor } from './tokens.ts'
  * table of notes.
  */
 export const endQuery = (database: Database, keepsNotes: boolean) =>
-  database.effect(
+  database.rawQuery(
     `select coalesce((select max(sequence) from event), 0) as event, coalesce((select max(id) from journal), 0) as journal,
       (select count(*) from policyholder) as policyholders, (select count(*) from policy) as policies,
       (select count(*) from disbursement) as disbursements, (select count(*) from journal) as journalRows,
@@ -100,7 +100,7 @@ export type AuxDataRow = {
 }
 
 export const auxDataQuery = (database: Database, [locator, key]: readonly string[], most: number) =>
-  database.effect(
+  database.rawQuery(
     withinSize(
       `select locator, key, value, ui_type as uiType, length(value) as size from aux_data
         where (locator, key) > (?1, ?2) order by locator, key limit ?3`,
@@ -121,7 +121,7 @@ export type QuickQuoteRow = {
 }
 
 export const quickQuotesQuery = (database: Database, after: string, most: number) =>
-  database.effect(
+  database.rawQuery(
     withinSize(
       `select locator, policyholder_locator as policyholderLocator, created_at as createdAt, expires_at as expiresAt,
           request, answer, length(request) + length(answer) as size
@@ -146,7 +146,11 @@ export type StoredEvent = {
 }
 
 export const eventsQuery = (database: Database, after: number, most: number) =>
-  database.effect(`select * from ${EVERY_EVENT} where sequence > ?1 order by sequence limit ?2`, after, most)
+  database.rawQuery(
+    `select * from ${EVERY_EVENT} where sequence > ?1 order by sequence limit ?2`,
+    after,
+    most,
+  )
 
 export const journalQuery = ({ build }: Database, after: number, most: number) =>
   build
@@ -175,7 +179,7 @@ export const eventRowsQuery = (
   [after, , policy = PAST_ALL]: Cursor[number],
   most: number,
 ) =>
-  database.effect(
+  database.rawQuery(
     `select event.sequence, coalesce(event.policy_locator, own.locator) as policy, own.locator as own,
       event.policyholder_locator as holder,
       (select peril_count from policy where policy.locator = coalesce(event.policy_locator, own.locator)) as perils

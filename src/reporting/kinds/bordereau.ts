@@ -6,7 +6,7 @@ import { knownAt } from '../../policy/projection/known.ts'
 import { bordereauColumns } from '../../product/books.ts'
 import type { Configuration } from '../../product/configuration.ts'
 import type { Cell, Column, ReportedPolicy, ReportKind, ReportParameters } from '../kind.ts'
-import { heldAt, sumOfField } from './in-force.ts'
+import { coverAt, sumOfField } from './in-force.ts'
 import { isWithin, TRANSACTION_COLUMNS, transactionCells } from './premiums.ts'
 
 const amount = (name: string, about: string): Column => ({ name, type: 'amount', about, isMeasure: true })
@@ -104,7 +104,7 @@ function chosenCells(chosen: readonly string[], row: StoredJournalRow, policy: R
   const { records, holder, segments } = policy
   // Exposures as they were known once the transaction was recorded.
   const known = chosen.some(name => isOf(name, 'exposures', 'sum')) && records && knownAt(records, row.at)
-  const held = known ? heldAt(known, row.effectiveAt) : undefined
+  const held = known ? coverAt(known, row.effectiveAt) : undefined
   return chosen.map(name => {
     const rest = name.slice(name.indexOf(':') + 1)
     if (isOf(name, 'exposures')) return held ? held.exposures.filter(one => one.name === rest).length : 0

@@ -18,7 +18,7 @@ import type { Column, ReportKind } from '../kind.ts'
 
 const holds = ({ start, end }: Span, at: Instant): boolean => start <= at && at < end
 
-export type Held = {
+export type CoverInForce = {
   readonly segment: PolicySegment
   readonly exposures: readonly {
     readonly name: string
@@ -44,7 +44,7 @@ function termAt(line: Line, at: Instant): Span {
 }
 
 /** Returns the cover of the policy at a time. Undefined if it has none. */
-export function heldAt(records: PolicyAggregate, at: Instant): Held | undefined {
+export function coverAt(records: PolicyAggregate, at: Instant): CoverInForce | undefined {
   if (records.policy.issuedAt === undefined) return undefined
   const line = lineOf(records, boundQuote(records))
   const segment = segmentsInForce(line).find(one => holds(one, at))
@@ -89,7 +89,7 @@ export function requireNumeric(names: readonly string[], configuration: Configur
 }
 
 /** Returns the sum of a numeric field over the exposures. Ignores values that are not numbers. */
-export function sumOfField({ exposures }: Held, name: string): Decimal {
+export function sumOfField({ exposures }: CoverInForce, name: string): Decimal {
   const [exposure, field = ''] = name.split('.')
   return exposures
     .filter(one => one.name === exposure)
@@ -132,7 +132,7 @@ export const inForce: ReportKind = {
     ]
   },
   *lines({ policy, records }, { at, by, sums }) {
-    const held = policy && records && heldAt(records, at)
+    const held = policy && records && coverAt(records, at)
     if (!held) return
     const { segment, exposures, perils } = held
     const line = { currency: policy.currency, data: segment.data, booked: at }

@@ -42,11 +42,11 @@ export function missingRows(
     const opening = before.length > 0 ? openingOf(aggregate, migratedAt, before) : undefined
     return [...(opening ? [opening] : []), ...later]
   }
-  return history.flatMap(row => lackingOf(row, posted))
+  return history.flatMap(row => withoutPosted(row, posted))
 }
 
 /** Returns the row without the amounts that were already posted at its time. */
-function lackingOf(row: JournalRow, posted: readonly StoredJournalRow[]): JournalRow[] {
+function withoutPosted(row: JournalRow, posted: readonly StoredJournalRow[]): JournalRow[] {
   const own = posted.filter(({ at }) => at === row.at)
   if (own.length === 0) return [row]
   const rest = new Entries()
@@ -67,7 +67,7 @@ export async function bringInPortion(
 ): Promise<'done' | 'more'> {
   const [states, applied] = await database.batch([
     database.build.select().from(books),
-    database.effect('select applied_at as appliedAt from migration where name = ?', BOOKS),
+    database.rawQuery('select applied_at as appliedAt from migration where name = ?', BOOKS),
   ])
   const appliedAt = (applied as D1Result<{ appliedAt: number }>).results[0]?.appliedAt ?? 0
   const state = states[0]
@@ -144,7 +144,7 @@ async function record(
     guards: versions.length > 0 ? [isAsRead, isUnchanged] : [isAsRead],
     facts: [
       ...journalQueries(database, rows),
-      database.effect(
+      database.rawQuery(
         `insert into books (id, closed_until, summarized_to, brought_in_to, brought_in_at) values (1, 0, 0, ?1, ?2)
           on conflict (id) do update set brought_in_to = ?1, brought_in_at = ?2`,
         to,

@@ -63,7 +63,7 @@ type Run = {
 }
 
 /** Returns the milliseconds until the next alarm. Undefined if there is nothing to do until it is woken. */
-export async function workOn(
+export async function runReportAlarm(
   env: Env,
   shard: ShardName,
   locator: Uuid,

@@ -15,7 +15,7 @@ import {
   requestInteger,
   Text,
 } from '../../platform/wire.ts'
-import { breaks } from '../../platform/wire-problem.ts'
+import { reportProblem } from '../../platform/wire-problem.ts'
 import { CommissionResponse, TaxGroupResponse } from '../../policy/contract/billing.ts'
 import { PerilCreateRequest } from '../../policy/contract/requests.ts'
 
@@ -32,7 +32,7 @@ const FieldGroups = z
     wire => wire ?? {},
     z.record(z.string().min(1).max(64), RequestFieldValues).check(ctx => {
       if (Object.keys(ctx.value).length > LONGEST_LIST)
-        breaks(ctx, `must have at most ${LONGEST_LIST} entries`)
+        reportProblem(ctx, `must have at most ${LONGEST_LIST} entries`)
     }),
   )
   .describe(

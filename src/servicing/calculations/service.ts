@@ -20,7 +20,7 @@ import { type Attempt, ratingContext } from '../../rating/rate.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import type * as contract from './contract.ts'
 import {
-  calculated,
+  calculatePrice,
   existingSubject,
   type Formula,
   madeUpSubject,
@@ -37,7 +37,7 @@ export async function checkPerilPremium(
   const version = await loadVersion(context, homeDatabase(context), request.configVersion)
   const { timeZone, currency } = version.configuration.configuration
   const product = productOf(version.configuration, request.productName)
-  const policyholder = nobody(context)
+  const policyholder = emptyPolicyholder(context)
   const surroundings = { ...version, product, timeZone, currency, policyholder, credit: zero(currency) }
   return await tryFormula(context, formula, HOME_SHARD, attempt =>
     madeUpSubject(request, surroundings, attempt),
@@ -71,7 +71,7 @@ async function tryFormula(
   return await tables.inRounds(async () => {
     const subject = make(attempt)
     const rating = { ...ratingContext(subject.loaded, attempt), operation: subject.operation }
-    return calculated(formula, subject, rating)
+    return calculatePrice(formula, subject, rating)
   })
 }
 
@@ -85,7 +85,7 @@ function perilNamed(text: string): { shard: number; selection: PolicySelection }
 }
 
 /** The policyholder of a made-up policy, without values. */
-function nobody({ now, caller }: RequestContext): Policyholder {
+function emptyPolicyholder({ now, caller }: RequestContext): Policyholder {
   const locator = newUuid(HOME_SHARD)
   const entity = { locator, values: {}, subEntities: [] }
   const { accountLocator } = caller

@@ -3,7 +3,7 @@
 import { invalidRequest, notFound, Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, plus, toNumber } from '../../kernel/money.ts'
-import { changedData, report } from '../../policy/draft/changes.ts'
+import { applyFieldChanges, report } from '../../policy/draft/changes.ts'
 import { newDraft } from '../../policy/draft/draft.ts'
 import { endOfRun } from '../../policy/fold/line.ts'
 import { inForce } from '../../policy/fold/pieces.ts'
@@ -120,7 +120,7 @@ function dataOf(
   owner: string,
   fields: readonly FieldDefinition[],
   { fieldValues, fieldGroupsByLocator: contents }: Characteristics,
-  context: Parameters<typeof changedData>[4],
+  context: Parameters<typeof applyFieldChanges>[4],
 ): FieldData {
   const { values } = readFieldValues(fieldValues)
   const groups = fields
@@ -149,7 +149,7 @@ function dataOf(
   const locators = groups.map(({ locator }) => locator as Uuid).values()
   const nextGroup = () => locators.next().value!
   const definitions = fields as FieldDefinition[]
-  return changedData(owner, definitions, NO_FIELD_DATA, changes, context, nextGroup) ?? NO_FIELD_DATA
+  return applyFieldChanges(owner, definitions, NO_FIELD_DATA, changes, context, nextGroup) ?? NO_FIELD_DATA
 }
 
 /** Returns the named characteristics, or the last in force, with the operation that created them. Throws 404 if there are none. */
@@ -210,7 +210,7 @@ export function readFormula(source: string, compile: typeof compileTemplate): Fo
 }
 
 /** Prices the peril by the formula. Throws 422, with the line, if the formula or a tax of the product fails or passes a limit. */
-export function calculated(
+export function calculatePrice(
   { template, warnings }: Formula,
   { loaded: { aggregate }, quote, rateable }: Subject,
   context: RatingContext,

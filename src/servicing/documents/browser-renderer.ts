@@ -43,11 +43,12 @@ const PLAIN_META = /^<meta(\s+(?!http-equiv)[a-z-]+(\s*=\s*("[^"<>]*"|'[^'<>]*'|
  * Replaces every other `<meta>` by `<link>`, which is allowed anywhere and does nothing. A Content-Security-Policy does not
  * prevent `<meta http-equiv="refresh">` from showing another address.
  */
-const staying = (html: string): string => html.replace(META, tag => (PLAIN_META.test(tag) ? tag : '<link>'))
+const withoutRefresh = (html: string): string =>
+  html.replace(META, tag => (PLAIN_META.test(tag) ? tag : '<link>'))
 
 /** Puts the policy before anything that could load content. */
-const confined = (html: string): string =>
-  staying(html).replace(
+const withContentPolicy = (html: string): string =>
+  withoutRefresh(html).replace(
     /^\s*(?:<!doctype[^>]*>)?\s*(?:<html(?:\s[^>]*)?>)?\s*(?:<head(?:\s[^>]*)?>)?/i,
     start => start + OWN_CONTENT_ONLY,
   )
@@ -61,7 +62,7 @@ function marginTemplate(html: string, content: string | undefined, { margins }: 
   const numbered = (content ?? '')
     .replaceAll(empty(PAGE_NUMBER_TAG), '<span class="pageNumber"></span>')
     .replaceAll(empty(PAGE_COUNT_TAG), '<span class="totalPages"></span>')
-  return `${sheets}<div style="width:100%;font-size:12pt;padding:0 ${margins.right}pt 0 ${margins.left}pt">${staying(numbered)}</div>`
+  return `${sheets}<div style="width:100%;font-size:12pt;padding:0 ${margins.right}pt 0 ${margins.left}pt">${withoutRefresh(numbered)}</div>`
 }
 
 /** The browser accepts px, in, cm and mm, but no points. */
@@ -75,7 +76,7 @@ export function browserRequest(html: string, page: Page) {
   const paper = paperOf(page)
   const { top, right, bottom, left } = paper.margins
   return {
-    html: confined(body),
+    html: withContentPolicy(body),
     setJavaScriptEnabled: false,
     // The browser must not keep customers' documents.
     cacheTTL: 0,

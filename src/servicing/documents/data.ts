@@ -3,7 +3,7 @@
 
 import { invoiceResponse } from '../../billing/payments.ts'
 import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
-import { need } from '../../kernel/maps.ts'
+import { getOrThrow } from '../../kernel/maps.ts'
 import { add, type TimeZone } from '../../kernel/time.ts'
 import { installmentOf } from '../../policy/bills/amounts-due.ts'
 import { isStanding } from '../../policy/fold/line.ts'
@@ -136,14 +136,14 @@ function subjectData(
       return { reinstatement: () => templateRecord(reinstatementResponse(aggregate, reinstatement, product)) }
     }
     case 'invoice': {
-      const invoice = need(aggregate.invoices, subjectLocator as Uuid, 'invoice')
+      const invoice = getOrThrow(aggregate.invoices, subjectLocator as Uuid, 'invoice')
       return {
         invoice: () => templateRecord(invoiceResponse(aggregate, invoice.locator)),
         invoice_financials: () => invoiceFinancials(aggregate, invoice),
       }
     }
     case 'gracePeriod': {
-      const grace = need(aggregate.gracePeriods, subjectLocator as Uuid, 'grace period')
+      const grace = getOrThrow(aggregate.gracePeriods, subjectLocator as Uuid, 'grace period')
       return {
         grace_period: () => ({
           ...templateRecord(gracePeriodResponse(aggregate, grace, product)),
@@ -152,11 +152,11 @@ function subjectData(
       }
     }
     case 'lapse': {
-      const lapse = need(aggregate.lapses, subjectLocator as Uuid, 'lapse')
+      const lapse = getOrThrow(aggregate.lapses, subjectLocator as Uuid, 'lapse')
       return { lapse: () => templateRecord(lapseResponse(aggregate, lapse)) }
     }
     case 'lapseReinstatement': {
-      const reinstatement = need(aggregate.lapseReinstatements, subjectLocator as Uuid, 'reinstatement')
+      const reinstatement = getOrThrow(aggregate.lapseReinstatements, subjectLocator as Uuid, 'reinstatement')
       // Also under the name that the reinstatement of a cancellation uses, because one template may serve both.
       return {
         reinstatement: () => ({

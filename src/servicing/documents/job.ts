@@ -6,11 +6,11 @@ import { type Instant, now } from '../../kernel/time.ts'
 import type { Calls } from '../../platform/calls.ts'
 import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import { ask, dispatcherObject, type ObjectReply, policyObject } from '../../platform/objects.ts'
+import { callForReply, dispatcherObject, type ObjectReply, policyObject } from '../../platform/objects.ts'
 import { Lane } from '../../platform/seats.ts'
 import { systemContext } from '../../platform/system-context.ts'
 import { fileKey, shardDatabase, shardName, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
-import { waiting } from '../../policy/projection/records.ts'
+import { pendingDocuments } from '../../policy/projection/records.ts'
 import { documentPath, type PolicyDocument } from '../../policy/records/transactions.ts'
 import { loadPolicy, productOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
@@ -20,11 +20,11 @@ import {
   claimJob,
   type DocumentHint,
   endIdleJob,
-  hintOf,
   MEDIA_TYPES,
   postponeJob,
+  sendHints,
 } from '../../transactions/documents/job-store.ts'
-import type { Made } from '../../transactions/documents/kinds.ts'
+import type { DocumentOutcome } from '../../transactions/documents/kinds.ts'
 import { TURN_MS } from '../../transactions/documents/turns.ts'
 import { askPolicy } from '../../transactions/mechanism/kind.ts'
 import type { Recalled } from '../../transactions/object/execution.ts'
@@ -98,10 +98,12 @@ async function beginTurn(
       JSON.stringify({ at: 'beginTurn', ...shardName(tenant, shard), problem: String(problem) }),
     ) as undefined
   const waiting = { policyLocator, ...(version !== undefined && { version }), ...(again && { again }) }
-  const isGiven = await ask(calls, () => dispatcher().beginDocuments(waiting, mayBeMore)).catch(warn)
+  const isGiven = await callForReply(calls, () => dispatcher().beginDocuments(waiting, mayBeMore)).catch(warn)
   if (isGiven === false) return undefined
   const end = async (): Promise<void> =>
-    void (await ask(calls, () => dispatcher().endDocuments(tenant, shard, policyLocator)).catch(warn))
+    void (await callForReply(calls, () => dispatcher().endDocuments(tenant, shard, policyLocator)).catch(
+      warn,
+    ))
   if (isGiven && !again) return { attempts: 0, end }
   const at = now()
   const job = await claimJob(database, policyLocator, at, (at + TURN_MS) as Instant)
@@ -109,7 +111,7 @@ async function beginTurn(
   if (job)
     return {
       attempts: job.attempts,
-      end: isGiven ? end : () => hintOf(env, shardName(tenant, shard), next, calls),
+      end: isGiven ? end : () => sendHints(env, shardName(tenant, shard), next, calls),
     }
   if (isGiven) await end()
   return undefined
@@ -119,14 +121,14 @@ async function beginTurn(
  * Returns what the policy's object remembers of the policy, if that is at least of this version. The object has just written the
  * change that requests the documents.
  */
-async function recalled(
+async function recallPolicy(
   { env, tenant, calls }: RequestContext,
   policy: PolicyLocator,
   version: number,
 ): Promise<Loaded | undefined> {
   const recall = () =>
     policyObject(env, tenant, policy).recall(tenant, version) as Promise<ObjectReply<Recalled | null>>
-  const memory = await ask(calls, recall).catch(() => null)
+  const memory = await callForReply(calls, recall).catch(() => null)
   if (!memory) return undefined
   const { configurationHash, ...loaded } = memory
   const configuration = await loadConfiguration(env, tenant, configurationHash, calls)
@@ -140,15 +142,15 @@ async function makeDocuments(
   attempts: number,
 ): Promise<void> {
   const { policyLocator: policy, version, again = false } = hint
-  const remembered = version === undefined ? undefined : await recalled(context, policy, version)
+  const remembered = version === undefined ? undefined : await recallPolicy(context, policy, version)
   const loaded = remembered ?? (await loadPolicy(context, database, { locator: policy }))
-  const drafts = waiting(loaded.aggregate)
+  const drafts = pendingDocuments(loaded.aggregate)
   // A row with no waiting document is removed when its hint is repeated.
   if (drafts.length === 0) return again ? await endIdleJob(database, policy) : undefined
   // After a failed attempt, documents are made one by one, so that one that fails does not delay the others.
   const next = drafts.slice(0, attempts === 0 ? MOST_DOCUMENTS : 1)
   const isGivenUp = attempts >= MOST_ATTEMPTS
-  const made = isGivenUp ? next.map(givenUp) : []
+  const made = isGivenUp ? next.map(giveUp) : []
   if (!isGivenUp) {
     const making = await makingContext(context, loaded)
     // The policyholder changes outside of the policy's object, so the object may remember an old version of it.
@@ -176,18 +178,18 @@ async function addNewer(
   context: RequestContext,
   making: MakingContext,
   tried: readonly PolicyDocument[],
-  made: Made[],
+  made: DocumentOutcome[],
   database: Database,
 ): Promise<void> {
   const { aggregate, configuration, policyholder } = making.loaded
   const { locator, version } = aggregate.policy
   if (made.length < tried.length || made.length >= MOST_DOCUMENTS) return
-  const newer = await recalled(context, locator, version + 1)
+  const newer = await recallPolicy(context, locator, version + 1)
   const isAlike =
     newer?.configuration === configuration && newer.policyholder.version === policyholder.version
   if (!newer || !isAlike) return
   const known = new Set(made.map(one => one.locator))
-  const more = waiting(newer.aggregate).filter(one => !known.has(one.locator))
+  const more = pendingDocuments(newer.aggregate).filter(one => !known.has(one.locator))
   const next = more.slice(0, MOST_DOCUMENTS - made.length)
   if (next.length > 0) await documentsOf(context, { ...making, loaded: newer }, next, made, database, 0)
 }
@@ -210,7 +212,7 @@ async function isOfCurrentHolder(
 const openFor = ({ tables, resources }: MakingContext, drafts: readonly PolicyDocument[]) =>
   Promise.all([tables.open(), resources.expect(drafts.flatMap(({ templateName }) => templateName ?? []))])
 
-const givenUp = ({ locator }: PolicyDocument): Made => ({
+const giveUp = ({ locator }: PolicyDocument): DocumentOutcome => ({
   locator,
   outcome: 'conversionError',
   failure: `It could not be created in ${MOST_ATTEMPTS} attempts; the log of the service says why.`,
@@ -224,7 +226,7 @@ async function documentsOf(
   context: RequestContext,
   making: MakingContext,
   drafts: readonly PolicyDocument[],
-  made: Made[],
+  made: DocumentOutcome[],
   database: Database,
   attempts: number,
 ): Promise<void> {
@@ -268,7 +270,7 @@ async function storeFile(
   { env, tenant, calls }: RequestContext,
   { locator, fileName, type }: PolicyDocument,
   product: Product,
-): Promise<Made> {
+): Promise<DocumentOutcome> {
   const key = fileKey(tenant, ...documentPath(locator))
   calls.r2 += 1
   if (product.outcome !== 'ready') {

@@ -9,7 +9,7 @@ import { filePlace } from '../../platform/http/body/bytes.ts'
 import { fileKey, tenantFiles } from '../../platform/tenancy.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { documentPath, type PolicyDocument } from '../../policy/records/transactions.ts'
-import type { Made } from '../../transactions/documents/kinds.ts'
+import type { DocumentOutcome } from '../../transactions/documents/kinds.ts'
 import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/upload.ts'
 import type { MakingContext, Product } from './make.ts'
 
@@ -40,7 +40,7 @@ type Source = Pick<PolicyDocument, 'type' | 'pageLayout'> & {
  */
 export async function mergeSources(
   document: PolicyDocument,
-  made: readonly Made[],
+  made: readonly DocumentOutcome[],
   merging: Merging,
 ): Promise<Product | undefined> {
   const sources = document.sources!.flatMap(
@@ -55,7 +55,11 @@ export async function mergeSources(
   return sources.length === 0 ? { outcome: 'none' } : await mergeFiles(document, sources, merging)
 }
 
-function sourceOf(locator: Uuid, { documents }: PolicyAggregate, made: readonly Made[]): Source | undefined {
+function sourceOf(
+  locator: Uuid,
+  { documents }: PolicyAggregate,
+  made: readonly DocumentOutcome[],
+): Source | undefined {
   const document = documents.get(locator)
   const outcome = made.find(one => one.locator === locator)
   if (!document || outcome?.outcome === 'none') return undefined

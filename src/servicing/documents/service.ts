@@ -35,7 +35,7 @@ import { readDocuments } from '../../policy/store/aggregates.ts'
 import { loadPolicy, loadVersion, productOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { staticFiles } from '../../product/cache.ts'
-import { allAt } from '../../product/resources.ts'
+import { basisAt } from '../../product/resources.ts'
 import type { SelectionQuery } from '../../reference/contract.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import type { Resource } from '../../reference/resource.ts'
@@ -46,7 +46,7 @@ import {
   Snippets,
   textOf,
 } from '../../reference/templates/document-resources.ts'
-import { renderedTemplate } from '../../reference/templates/rendering.ts'
+import { renderTemplate } from '../../reference/templates/rendering.ts'
 import {
   expectDocument,
   MEDIA_TYPES,
@@ -290,10 +290,10 @@ export async function renderTemplateResource(
   const tables = new RatingTables(context)
   await tables.open()
   // There is no transaction, so every time is the time that the request selects.
-  const { lookup } = tables.of(configuration, product?.name ?? '', { ...allAt(where.at), jurisdiction })
+  const { lookup } = tables.of(configuration, product?.name ?? '', { ...basisAt(where.at), jurisdiction })
   const now = request.now ?? context.now
   const rendered = await tables.inRounds(() =>
-    renderedTemplate(
+    renderTemplate(
       text,
       request.data ?? {},
       { timeZone, currency, now, lookup, imageUrl: imageName },

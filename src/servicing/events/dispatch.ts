@@ -12,7 +12,7 @@ import type { Announcement } from '../../platform/events/outbox.ts'
 import { deliveries } from '../../platform/events/tables.ts'
 import { earliestTimer, fireDue, type ShardPlace } from '../../platform/events/timers.ts'
 import { callObject, webhookObject } from '../../platform/objects.ts'
-import { about, observed } from '../../platform/observation.ts'
+import { queueWork, runObserved } from '../../platform/observation.ts'
 import { writes } from '../../platform/tables.ts'
 import {
   type ShardName,
@@ -38,7 +38,7 @@ const HINT_MORE_MS = 5_000
  * deliver, and purges old rows. Returns when the next work is due in real time, which may be in the past. Returns undefined if
  * nothing waits or the shard no longer belongs to the tenant. Does nothing while the tenant is suspended.
  */
-export async function workOff(
+export async function dispatchDue(
   env: Env,
   name: ShardName,
   calls: Calls = noCalls(),
@@ -175,7 +175,7 @@ export async function followHint<Hint extends ShardName>(
   work: (tenant: Tenant, calls: Calls) => Promise<void>,
 ): Promise<void> {
   try {
-    await observed(env, about(operation, hint), async calls => {
+    await runObserved(env, queueWork(operation, hint), async calls => {
       const tenant = await servedTenantOfShard(env, hint, calls)
       if (tenant) await work(tenant, calls)
     })

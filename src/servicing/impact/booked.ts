@@ -4,7 +4,7 @@ import { z } from '@hono/zod-openapi'
 import type { Instant, Span } from '../../kernel/time.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import { isIssued, lineOf } from '../../policy/fold/line.ts'
-import { policyToRead } from '../../policy/projection/policy.ts'
+import { lazyPolicyResponse } from '../../policy/projection/policy.ts'
 import { boundQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
@@ -105,7 +105,7 @@ export function bookedPolicy(policy: Answered, { policyholder, terms, timeZone }
     productName: policy.productName,
     currency: policy.grossFeesCurrency,
     ...(timeZone !== undefined && { timeZone }),
-    policyholder: copied(policyholder),
+    policyholder: copyValues(policyholder),
     paymentScheduleName: policy.paymentScheduleName,
     originalStart: Number(policy.originalContractStartTimestamp) as Instant,
     originalEnd: Number(policy.originalContractEndTimestamp) as Instant,
@@ -155,15 +155,15 @@ function dataOf({ fieldValues, fieldGroupsByLocator }: Valued): FieldData {
     Object.entries(fieldValues).flatMap(([name, list]) => list.map(value => [value, name] as const)),
   )
   return {
-    values: copied(fieldValues),
+    values: copyValues(fieldValues),
     groups: Object.entries(fieldGroupsByLocator).flatMap(([locator, inner]) => {
       const fieldName = fieldOf.get(locator)
-      return fieldName === undefined ? [] : [{ locator, fieldName, values: copied(inner) }]
+      return fieldName === undefined ? [] : [{ locator, fieldName, values: copyValues(inner) }]
     }),
   }
 }
 
-const copied = (given: Readonly<Record<string, readonly string[]>>): Record<string, string[]> =>
+const copyValues = (given: Readonly<Record<string, readonly string[]>>): Record<string, string[]> =>
   Object.fromEntries(Object.entries(given).map(([name, list]) => [name, [...list]]))
 
 function bookedPeril({
@@ -234,5 +234,9 @@ export function bookedAggregate(
     .filter(({ modification }) => modification.kind === 'renewal')
     .map(({ modification }) => modification.effectiveAt)
   const terms = termsBetween([originalStart, ...renewals], effectiveEnd)
-  return bookedPolicy(policyToRead(aggregate, product, quote, isIssued), { policyholder, terms, timeZone })
+  return bookedPolicy(lazyPolicyResponse(aggregate, product, quote, isIssued), {
+    policyholder,
+    terms,
+    timeZone,
+  })
 }

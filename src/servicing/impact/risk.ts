@@ -54,11 +54,11 @@ export function pricingOf(
   const at = occasion === 'day' ? day : ((end - 1) as Instant)
   const present = terms.findLast(term => term.start <= at) ?? terms[0]!
   const start = occasion === 'day' ? day : end
-  return { at, present, term: { start, end: asLong(present, start, zone) } }
+  return { at, present, term: { start, end: endOfEqualTerm(present, start, zone) } }
 }
 
 /** Returns the end of a term of equal length: whole months if the term has them, otherwise the same number of milliseconds. */
-function asLong(term: Span, start: Instant, zone: TimeZone): Instant {
+function endOfEqualTerm(term: Span, start: Instant, zone: TimeZone): Instant {
   const count = months(term.start, term.end, zone)
   if (count.gt(0) && count.eq(count.round(0))) return add(start, count.toNumber(), 'month', zone)
   return (start + (term.end - term.start)) as Instant
@@ -111,7 +111,7 @@ export type Fitted = { readonly risk: Risk; readonly leftOut: readonly string[] 
  * Leaves out the fields, exposures and perils that the product no longer has, and lists each once. This is not a reason for
  * rejection, since the new configuration was designed without them.
  */
-export function fitted(risk: Risk, product: ProductDefinition): Fitted {
+export function fitTo(risk: Risk, product: ProductDefinition): Fitted {
   const leftOut = new Set<string>()
   const trimmed = (data: FieldData, fields: readonly FieldDefinition[], owner: string): FieldData => {
     const known = new Map(fields.map(field => [field.name, field]))

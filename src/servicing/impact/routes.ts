@@ -13,7 +13,7 @@ type Service = typeof import('./service.ts')
  * Loads the service on the first call, because it is much code for rare calls. Answers 503 while the database waits for the
  * migration that adds the table of impacts. The rest of the service works without that table.
  */
-async function served<T>(work: (service: Service) => Promise<T>): Promise<T> {
+async function withImpactService<T>(work: (service: Service) => Promise<T>): Promise<T> {
   try {
     return await work(await import('./service.ts'))
   } catch (problem) {
@@ -37,49 +37,56 @@ export const impactRoutes: readonly Route[] = [
       schema: ImpactCreateResponse,
       description: 'The running impact, or `success` false with the errors.',
     },
-    handle: ({ body, file }, context) => served(service => service.createImpact(context, body, file)),
+    handle: ({ body, file }, context) =>
+      withImpactService(service => service.createImpact(context, body, file)),
   }),
   routes.get('/impacts', {
     summary: 'List impacts, the newest first',
     permission: 'impacts.read',
     answer: { schema: z.array(ImpactSummaryResponse), description: 'At most 20.' },
-    handle: (_, context) => served(service => service.listImpacts(context)),
+    handle: (_, context) => withImpactService(service => service.listImpacts(context)),
   }),
   routes.get(IMPACT, {
     summary: 'Read the progress of an impact, and its totals so far',
     permission: 'impacts.read',
     answer: impact,
-    handle: ({ params }, context) => served(service => service.readImpact(context, params.impactLocator)),
+    handle: ({ params }, context) =>
+      withImpactService(service => service.readImpact(context, params.impactLocator)),
   }),
   routes.patch(`${IMPACT}/pause`, {
     summary: 'Pause an impact',
     description: 'The response comes when the current policy has been processed.',
     permission: 'impacts.write',
     answer: { description: 'The impact is paused.' },
-    handle: ({ params }, context) => served(service => service.pauseImpact(context, params.impactLocator)),
+    handle: ({ params }, context) =>
+      withImpactService(service => service.pauseImpact(context, params.impactLocator)),
   }),
   routes.patch(`${IMPACT}/resume`, {
     summary: 'Resume an impact that is paused or was stopped by an error',
     permission: 'impacts.write',
     answer: { description: 'The impact is resumed.' },
-    handle: ({ params }, context) => served(service => service.resumeImpact(context, params.impactLocator)),
+    handle: ({ params }, context) =>
+      withImpactService(service => service.resumeImpact(context, params.impactLocator)),
   }),
   routes.delete(IMPACT, {
     summary: 'Remove an impact and its files',
     permission: 'impacts.write',
     answer: { description: 'The impact is removed.' },
-    handle: ({ params }, context) => served(service => service.removeImpact(context, params.impactLocator)),
+    handle: ({ params }, context) =>
+      withImpactService(service => service.removeImpact(context, params.impactLocator)),
   }),
   routes.get(`${IMPACT}/rows`, {
     summary: 'Get a row for each policy so far',
     permission: 'impacts.read',
     answer: { description: 'CSV with both prices of each policy.', media: 'text/csv' },
-    handle: ({ params }, context) => served(service => service.impactRows(context, params.impactLocator)),
+    handle: ({ params }, context) =>
+      withImpactService(service => service.impactRows(context, params.impactLocator)),
   }),
   routes.get(`${IMPACT}/page`, {
     summary: 'Get the report as a page with charts',
     permission: 'impacts.read',
     answer: { description: 'HTML that loads nothing from other addresses.', media: 'text/html' },
-    handle: ({ params }, context) => served(service => service.impactPageOf(context, params.impactLocator)),
+    handle: ({ params }, context) =>
+      withImpactService(service => service.impactPageOf(context, params.impactLocator)),
   }),
 ]

@@ -56,7 +56,7 @@ type Run = {
 }
 
 /** Works on an impact. Returns the milliseconds until the next alarm, or undefined if there is nothing to do until it is woken. */
-export async function workOn(
+export async function runImpactAlarm(
   env: Env,
   shard: ShardName,
   locator: Uuid,

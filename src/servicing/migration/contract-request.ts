@@ -14,7 +14,7 @@ import {
   RequestDecimal,
   requestInteger,
 } from '../../platform/wire.ts'
-import { breaks, rule } from '../../platform/wire-problem.ts'
+import { reportProblem, rule } from '../../platform/wire-problem.ts'
 
 /** Limit for an account: itself, its policies, invoices, payments and disbursements. More return 413. */
 export const MOST_ITEMS = 5_000
@@ -35,7 +35,7 @@ const Time = z
       .replace(/^(\d{4}-\d\d-\d\d) (?=\d\d:)/, '$1T')
     const at = readDateTime(text)
     if (at !== undefined) return at
-    breaks(ctx, TIME)
+    reportProblem(ctx, TIME)
     return z.NEVER
   })
   .openapi({ type: 'string', format: 'date-time' })
@@ -49,7 +49,7 @@ const Rate = z
     const text = String(wire).trim()
     if (/^[+-]?\d{1,15}(\.\d{1,40})?(e[+-]?\d{1,2})?$/i.test(text))
       return decimal(text.replace(/^\+/, '')).round(RATE_PLACES, 1).toFixed()
-    breaks(ctx, RATE)
+    reportProblem(ctx, RATE)
     return z.NEVER
   })
   .openapi({ type: 'number' })

@@ -130,7 +130,7 @@ class Doubts {
   }
 
   /** Returns the sentences that no stand-in can have caused. */
-  sure({ elementType, locator, errors }: StoredProblem): string[] {
+  certainSentences({ elementType, locator, errors }: StoredProblem): string[] {
     const place = `${elementType} ${locator}`
     if (this.#empty.has(place)) return []
     const names = this.#names.get(place)
@@ -187,6 +187,6 @@ export function readFailing(
   const data = accountData ?? own
   return {
     request: { ...rest, ...Object.fromEntries(items), ...(data ? { accountData: data } : {}) },
-    sure: (kind, id, problem) => doubts.get(`${kind} ${id}`)?.sure(problem) ?? [],
+    sure: (kind, id, problem) => doubts.get(`${kind} ${id}`)?.certainSentences(problem) ?? [],
   }
 }

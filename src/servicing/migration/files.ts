@@ -5,7 +5,7 @@ import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
-import { unlessRecorded } from '../../platform/events/timers.ts'
+import { removeUnlessRecorded } from '../../platform/events/timers.ts'
 import { fileKey, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
 import { ElementSplitter } from './split.ts'
 import * as store from './store.ts'
@@ -103,7 +103,7 @@ export async function deleteSources({ env, tenant, calls }: FileContext, migrati
 }
 
 // Deletes the files of a submission that was never committed.
-export const deleteUnrecorded: TimerOwner = unlessRecorded(migrations, (migration, place) =>
+export const deleteUnrecorded: TimerOwner = removeUnlessRecorded(migrations, (migration, place) =>
   deleteSources(place, migration),
 )
 
@@ -127,14 +127,14 @@ export async function eraseStaged(
     if (!(await tenantFiles(context.env, context.tenant).head(body))) continue
     const value = await new Sources(context, migrationLocator).read(row)
     const source = newUuid(shardOfUuid(migrationLocator))
-    const place = await storeSource(context, migrationLocator, source, scrubbed(value, scrub))
+    const place = await storeSource(context, migrationLocator, source, scrubTexts(value, scrub))
     const [failures] = await database.batch([store.failuresOfQuery(database, migrationLocator, account)])
     await database.batch([
       store.changeSourceQuery(database, row, place),
       ...store.replacedFailures(
         database,
         row,
-        failures.map(one => ({ ...one, problems: scrubbed(one.problems, scrub) as typeof one.problems })),
+        failures.map(one => ({ ...one, problems: scrubTexts(one.problems, scrub) as typeof one.problems })),
       ),
     ])
     if (row.source !== BODY) await deleteSource(context, migrationLocator, row.source)
@@ -143,11 +143,11 @@ export async function eraseStaged(
 }
 
 /** Scrubs texts. Names of properties stay. */
-function scrubbed(value: unknown, scrub: Scrub): unknown {
+function scrubTexts(value: unknown, scrub: Scrub): unknown {
   if (typeof value === 'string') return scrub(value)
-  if (Array.isArray(value)) return value.map(one => scrubbed(one, scrub))
+  if (Array.isArray(value)) return value.map(one => scrubTexts(one, scrub))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, scrubbed(one, scrub)]))
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, scrubTexts(one, scrub)]))
 }
 
 /** The number of attempts to write the body while it changes concurrently. */
@@ -163,7 +163,7 @@ async function blankInBody({ env, tenant, calls }: RequestContext, key: string, 
     if (!object || !place) return
     const { start, length } = place
     const stream = object.body
-      .pipeThrough(blanking(start + 1, start + length - 1))
+      .pipeThrough(blankBytes(start + 1, start + length - 1))
       .pipeThrough(new FixedLengthStream(object.size))
     const written = await bucket.put(key, stream, { onlyIf: { etagMatches: object.etag } })
     if (written) return
@@ -172,7 +172,7 @@ async function blankInBody({ env, tenant, calls }: RequestContext, key: string, 
 }
 
 /** Writes spaces from byte `from` to before byte `to`. These are inside the braces, so that the JSON stays an object. */
-function blanking(from: number, to: number): TransformStream<Uint8Array, Uint8Array> {
+function blankBytes(from: number, to: number): TransformStream<Uint8Array, Uint8Array> {
   let at = 0
   return new TransformStream({
     transform(piece, controller) {

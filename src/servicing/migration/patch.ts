@@ -22,7 +22,7 @@ import {
   migratedItems,
   namedItems,
   ownId,
-  parsed,
+  parseWith,
   type SentAccount,
   shapeFailures,
 } from './request.ts'
@@ -183,7 +183,7 @@ function accountShapeFailures(
 ): ItemFailure[] {
   if (accountData === undefined) return []
   const problems: string[] = []
-  parsed(AccountMigrationData, accountData, problems, 'accountData')
+  parseWith(AccountMigrationData, accountData, problems, 'accountData')
   return problems.length > 0 ? [itemFailure('account', originalId, problems)] : []
 }
 

@@ -280,11 +280,11 @@ const mappingObject = (
   originalId,
   locator,
   migratedAt,
-  childrenMappings: keyed(children, migratedAt, by),
+  childrenMappings: mappingsByKey(children, migratedAt, by),
 })
 
 /** Children with the same id (an item and an element may share one) get their index: `1`, `1[1]`. */
-function keyed(
+function mappingsByKey(
   children: readonly MappingNode[],
   migratedAt: string,
   by: MappingKey,

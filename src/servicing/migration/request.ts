@@ -79,11 +79,13 @@ export function readAccount(
   const failures: ItemFailure[] = []
   const { policies: _1, invoices: _2, payments: _3, disbursements: _4, accountData, ...rest } = value
   const own: string[] = []
-  const frame = parsed(contract.MigrationRequest, rest, own)
+  const frame = parseWith(contract.MigrationRequest, rest, own)
   const isData = accountData === undefined || accountData === null || typeof accountData === 'object'
   if (isNew && !isData) own.push(`'accountData' must be an object.`)
   const data =
-    isNew && isData ? parsed(contract.AccountMigrationData, accountData ?? {}, own, 'accountData') : undefined
+    isNew && isData
+      ? parseWith(contract.AccountMigrationData, accountData ?? {}, own, 'accountData')
+      : undefined
   for (const kind of LISTED_KINDS)
     if (value[kind] !== undefined && value[kind] !== null && !Array.isArray(value[kind]))
       own.push(`'${kind}' must be a list.`)
@@ -168,7 +170,7 @@ function invoiceIdsIn(part: unknown): string[] {
 const EMPTY = { policies: [], invoices: [], payments: [], disbursements: [] }
 
 /** Returns the parsed value. Adds problems as sentences with their path. */
-export function parsed<S extends z.ZodType>(
+export function parseWith<S extends z.ZodType>(
   schema: S,
   value: unknown,
   problems: string[],

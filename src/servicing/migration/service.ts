@@ -71,7 +71,7 @@ async function submit(context: RequestContext, upload: Upload, submitted: Submis
   const database = shardDatabase(env, tenant, shard, calls)
   const locator = newUuid(shard)
   const sent: SubmittedAccount[] = []
-  const stream = splitting(upload.stream, sent, account?.originalId)
+  const stream = collectAccounts(upload.stream, sent, account?.originalId)
   const key = sourceKey(tenant, locator, BODY)
   await expectRecord(context, 'migration.file.unrecorded', locator)
   const { hash } = await storeStream(context, key, { stream, mediaType: 'application/json' })
@@ -104,17 +104,17 @@ async function submit(context: RequestContext, upload: Upload, submitted: Submis
   } finally {
     // If this fails, the timer of `expectRecord` does it.
     if (!isOurs)
-      context.later(discardUnlessRecorded(context, database, locator).catch(logged('warn', locator)))
+      context.later(discardUnlessRecorded(context, database, locator).catch(logProblem('warn', locator)))
   }
 }
 
-const logged =
+const logProblem =
   (level: 'warn' | 'error', locator: Uuid) =>
   (problem: unknown): void =>
     console[level](JSON.stringify({ at: 'migration', locator, problem: String(problem) }))
 
 /** Passes the bytes on and collects their accounts. Rejects with 400 a request without accounts. */
-async function* splitting(
+async function* collectAccounts(
   pieces: Upload['stream'],
   accounts: SubmittedAccount[],
   existing: string | undefined,
@@ -292,7 +292,7 @@ export function assertKept({ locator, state, updatedAt }: store.Migration, at: I
 
 /** If this call is lost, the timer of the commit makes it. */
 export const wakeLater = (context: RequestContext, locator: Uuid): void =>
-  context.later(wakeMigration(context, locator).catch(logged('error', locator)))
+  context.later(wakeMigration(context, locator).catch(logProblem('error', locator)))
 
 const runTimer = (migration: Uuid, dueAt: Instant): NewTimer => ({
   kind: 'migration.run',

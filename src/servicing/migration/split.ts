@@ -2,7 +2,7 @@
 
 import { Refusal, tooLarge } from '../../kernel/errors.ts'
 import { exactJson } from '../../kernel/json.ts'
-import { joined, utf8Text } from '../../platform/http/body/bytes.ts'
+import { concatBytes, utf8Text } from '../../platform/http/body/bytes.ts'
 import { DEEPEST_JSON } from '../../platform/http/body/json.ts'
 import { MOST_ACCOUNTS, MOST_ITEMS } from './contract-request.ts'
 import { LISTED_KINDS } from './item.ts'
@@ -113,7 +113,7 @@ export class ElementSplitter {
   }
 
   #takeElement(): Element {
-    const text = utf8Text(joined(this.#parts))
+    const text = utf8Text(concatBytes(this.#parts))
     if (text === undefined) throw malformed(`The account at byte ${this.#start} of the body is not UTF-8.`)
     this.#parts = []
     this.#bytes = 0
@@ -148,7 +148,7 @@ export function submittedAccount(
     throw tooLarge(
       `A request can have at most ${MOST_ACCOUNTS} accounts. Send the others in another request.`,
     )
-  const value = parsed(text, number)
+  const value = parseAccount(text, number)
   const items = LISTED_KINDS.reduce((sum, kind) => sum + itemsOf(value, kind).length, 0)
   const totalItems = items + (existing === undefined ? 1 : 0)
   if (totalItems > MOST_ITEMS)
@@ -159,7 +159,7 @@ export function submittedAccount(
   return { originalId, start, length: Buffer.byteLength(text), totalItems }
 }
 
-function parsed(text: string, number: number): SentAccount {
+function parseAccount(text: string, number: number): SentAccount {
   try {
     return exactJson(text) as SentAccount
   } catch (problem) {

@@ -78,17 +78,17 @@ const ownPoliciesQuery = ({ build }: Database, locator: Uuid) =>
     .orderBy(policies.locator)
 
 /** What an erasure changes outside the policyholder. `texts` are in the order of `TEXT_STORES`. */
-type Reached = {
+type AffectedData = {
   readonly remade: readonly PolicyLocator[]
   readonly texts: readonly (readonly TextRow[])[]
 }
 
 /** Reads what the erasure changes, in one batch. A policyholder with policies needs more batches, in proportion to these. */
-export async function readReached(
+export async function readAffectedData(
   database: Database,
   locator: Uuid,
   stored: readonly StoredValue[],
-): Promise<Reached> {
+): Promise<AffectedData> {
   const [own, remade, ...texts] = await database.batch([
     ownPoliciesQuery(database, locator),
     remadeQuery(database, locator),
@@ -152,7 +152,7 @@ export function erasureQueries(
   { build }: Database,
   locator: Uuid,
   stored: readonly StoredValue[],
-  { remade, texts }: Reached,
+  { remade, texts }: AffectedData,
   scrub: Scrub,
 ): Query[] {
   const at = now()
@@ -313,7 +313,7 @@ const cleanEvent = cleanJson<Record<string, string>>((data, scrub) =>
 )
 
 /** A store of texts that templates printed. Contents without the marker contain no printed text. */
-const printed = (
+const printedTextStore = (
   table: SQLiteTable,
   column: string,
   marker: string,
@@ -339,12 +339,16 @@ const AUX_DATA: TextStore = {
 }
 
 const TEXT_STORES: readonly TextStore[] = [
-  printed(quotes, 'underwriting', '"notes":["', cleanNotes),
-  printed(modifications, 'underwriting', '"notes":["', cleanNotes),
-  printed(endorsements, 'underwriting', '"notes":["', cleanNotes),
-  printed(installments, 'fees', '"description":"', cleanFees),
-  printed(fees, 'description', '', cleanText),
-  printed(perilRuns, 'price', '"description":"', cleanPrice, ['policy_locator', 'peril_locator', 'locator']),
+  printedTextStore(quotes, 'underwriting', '"notes":["', cleanNotes),
+  printedTextStore(modifications, 'underwriting', '"notes":["', cleanNotes),
+  printedTextStore(endorsements, 'underwriting', '"notes":["', cleanNotes),
+  printedTextStore(installments, 'fees', '"description":"', cleanFees),
+  printedTextStore(fees, 'description', '', cleanText),
+  printedTextStore(perilRuns, 'price', '"description":"', cleanPrice, [
+    'policy_locator',
+    'peril_locator',
+    'locator',
+  ]),
   {
     table: events,
     keys: ['sequence'],

@@ -9,7 +9,7 @@ import type { Database, Query } from '../../platform/database.ts'
 import type { SearchTerm } from '../../platform/search.ts'
 import { writes } from '../../platform/tables.ts'
 import { policies } from '../../policy/tables/policies.ts'
-import { invalid } from '../../policyholders/change.ts'
+import { validationRefusal } from '../../policyholders/change.ts'
 import { keepVersionQuery } from '../../policyholders/store.ts'
 import { policyholders, policyholderTerms, policyholderVersions } from '../../policyholders/tables.ts'
 import {
@@ -32,7 +32,7 @@ const LARGEST_OVERWRITTEN = 1_000_000
 /** Reads the replacements. They need not fit the type of their field, because erasing must always work. Throws 400 or 413. */
 export function replacementsOf(overwrites: Readonly<Record<string, string>>): Replacements {
   const { values, problems } = readFieldValues(overwrites)
-  if (problems.length > 0) throw invalid(problems.map(validationFieldError))
+  if (problems.length > 0) throw validationRefusal(problems.map(validationFieldError))
   if (Object.keys(values).length === 0)
     throw invalidRequest("'overwrites' contains no field. Name at least one.")
   assertSize(new TextEncoder().encode(JSON.stringify(values)).length)
@@ -49,7 +49,7 @@ export function assertKnown(
   const unknown = Object.keys(replacements).filter(name => !known.has(name))
   if (unknown.length === 0) return
   const rule = 'is unknown, and no version has it; check the spelling'
-  throw invalid(unknown.map(name => validationFieldError(fieldError(name, 'INVALID_FIELD', rule))))
+  throw validationRefusal(unknown.map(name => validationFieldError(fieldError(name, 'INVALID_FIELD', rule))))
 }
 
 /** Rejects with 413 replacements that are too long, or make a version too long. */

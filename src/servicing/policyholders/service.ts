@@ -16,9 +16,9 @@ import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../../
 import { HOME_SHARD, homeDatabase, shardDatabase } from '../../platform/tenancy.ts'
 import {
   constraintErrors,
-  invalid,
   newPolicyholder,
   updatedPolicyholder,
+  validationRefusal,
 } from '../../policyholders/change.ts'
 import type * as contract from '../../policyholders/contract.ts'
 import * as store from '../../policyholders/store.ts'
@@ -54,7 +54,7 @@ export async function createPolicyholder(
   const { env, tenant, calls, caller, now } = context
   const shard = await store.shardForCreate(context)
   const database = shardDatabase(env, tenant, shard, calls)
-  return await once(context, database, async () => {
+  return await answerOnce(context, database, async () => {
     const [versions] = await database.batch([versionQuery(database, undefined)])
     const dictionary = await store.dictionaryOf(context, versions)
     const policyholder = newPolicyholder(
@@ -78,7 +78,7 @@ export async function updatePolicyholder(
 ): Promise<JsonAnswer> {
   const place = store.placeOf(context, request.locator)
   const { database, shard } = place
-  return await once(context, database, async () => {
+  return await answerOnce(context, database, async () => {
     const { policyholder, dictionary } = await store.loadPolicyholder(context, place)
     requireMatch(context.ifMatch, () => policyholderResponse(policyholder))
     const updated = updatedPolicyholder(policyholder, request, {
@@ -107,7 +107,7 @@ async function assertAllowed(
   const errors = await constraintErrors(policyholder, change, dictionary, context.now, (...asked) =>
     tablesInForce(context, ...asked),
   )
-  if (errors.length > 0) throw invalid(errors.map(validationFieldError))
+  if (errors.length > 0) throw validationRefusal(errors.map(validationFieldError))
 }
 
 /** The number of characters of stored JSON on one page. A page that would be larger has fewer entries than requested. */
@@ -156,7 +156,7 @@ export async function overwriteData(
   const replacements = overwrite.replacementsOf(overwrites)
   let remade: readonly PolicyLocator[] = []
   let erased: readonly overwrite.StoredValue[] = []
-  const answer = await committed(context, database, async () => {
+  const answer = await commitOrRepeat(context, database, async () => {
     const [rows, versions, stored, sizes, stamps] = await database.batch([
       store.policyholderQuery(database, locator),
       versionQuery(database, undefined),
@@ -170,7 +170,7 @@ export async function overwriteData(
     overwrite.assertKnown(replacements, dictionary, stored)
     overwrite.assertSize(sizes[0]!.largest)
     const response: contract.PolicyholderOverwriteDataResponse = { policyholderLocator: locator }
-    const reached = await erasure.readReached(database, locator, stored)
+    const reached = await erasure.readAffectedData(database, locator, stored)
     const scrub = overwrite.scrubber(stored, replacements)
     erased = stored
     remade = reached.remade
@@ -220,19 +220,19 @@ const writeOf = (
 }
 
 /** Runs the attempt once. A repeated request without a stored response returns the policyholder as it is now. */
-async function once(
+async function answerOnce(
   context: RequestContext,
   database: Database,
   attempt: () => Promise<JsonAnswer | AnswerBySubject>,
 ): Promise<JsonAnswer> {
-  const answer = await committed(context, database, attempt)
+  const answer = await commitOrRepeat(context, database, attempt)
   if (!isBySubject(answer)) return answer
   const policyholder = await getPolicyholder(context, answer.subject)
   return { status: answer.status, text: JSON.stringify(policyholder) }
 }
 
 /** Retries the attempt when what was read has changed. A repeated request gets its response even if it would be rejected now. */
-async function committed(
+async function commitOrRepeat(
   context: RequestContext,
   database: Database,
   attempt: () => Promise<JsonAnswer | AnswerBySubject>,

@@ -2,7 +2,7 @@ import { invalidParameter } from '../../kernel/errors.ts'
 import { type PolicyLocator, readUuid, type Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Query } from '../../platform/database.ts'
-import { may } from '../../platform/http/permissions.ts'
+import { hasPermission } from '../../platform/http/permissions.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
 import { type PolicySummary, policySummaryResponse, readSummary } from '../../policy/list/store.ts'
 import { type Policyholder, policyholderResponse } from '../../policyholders/values.ts'
@@ -64,8 +64,8 @@ async function searchShard(
   count: number,
 ): Promise<ShardFound> {
   const database = shardDatabase(env, tenant, shard, calls)
-  const seesHolders = may(caller, 'policyholders.list')
-  const seesPolicies = may(caller, 'policies.list')
+  const seesHolders = hasPermission(caller, 'policyholders.list')
+  const seesPolicies = hasPermission(caller, 'policies.list')
   // One more of each than is shown, to find out whether there are more.
   const most = count + 1
   const owners = seesPolicies ? ownerQueries(database, text) : []

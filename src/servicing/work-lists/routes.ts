@@ -7,7 +7,7 @@ const { get } = forTenant('Work lists')
 
 type Service = typeof import('./service.ts')
 
-const served = <T>(work: (service: Service) => Promise<T>): Promise<T> =>
+const withService = <T>(work: (service: Service) => Promise<T>): Promise<T> =>
   withWorkIndexes(async () => await work(await import('./service.ts')))
 
 const LISTS = `- \`referred\`: quotes that underwriting referred to a person (decision \`none\`).
@@ -26,7 +26,7 @@ export const workListRoutes: readonly Route[] = [
     permission: 'policies.list',
     query: WorkListCountQuery,
     answer: { schema: z.array(WorkListCountResponse), description: 'The lists with their counts.' },
-    handle: ({ query }, context) => served(service => service.countWork(context, query)),
+    handle: ({ query }, context) => withService(service => service.countWork(context, query)),
   }),
   get('/workLists/{workList}', {
     summary: 'List open work',
@@ -35,6 +35,6 @@ export const workListRoutes: readonly Route[] = [
     query: WorkListQuery,
     answer: { schema: WorkListResponse, description: 'A page of records, the earliest first.' },
     handle: ({ params, query }, context) =>
-      served(service => service.listWork(context, params.workList, query)),
+      withService(service => service.listWork(context, params.workList, query)),
   }),
 ]

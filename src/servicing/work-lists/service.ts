@@ -50,7 +50,7 @@ export async function listWork(
     databasesOf(context).map(async (database, shard) => {
       const of = [database, selection, positions[shard], pageSize + 1] as const
       const [rows, [horizon]] = await database.batch([workQuery(...of), horizonQuery(...of)])
-      return upTo(rows, rows.length > pageSize ? undefined : horizon)
+      return rowsUpToHorizon(rows, rows.length > pageSize ? undefined : horizon)
     }),
   )
   const { rows, next } = mergedPage<Place>(shards, positions, pageSize)
@@ -67,7 +67,7 @@ type Place = WorkRow | Horizon
  * Returns the rows of a shard that may be on the page. If the shard has further candidates, the last one examined takes its place
  * in the order: records of other shards behind it wait for the next page, which continues from there.
  */
-function upTo(rows: readonly WorkRow[], horizon: Horizon | undefined): ShardRows<Place> {
+function rowsUpToHorizon(rows: readonly WorkRow[], horizon: Horizon | undefined): ShardRows<Place> {
   if (!horizon) return { rows, found: rows.length }
   const isWithin = (row: WorkRow): boolean =>
     row.createdAt < horizon.createdAt ||

@@ -4,7 +4,6 @@ import {
   component,
   Flag,
   filePart,
-  filledIn,
   Integer,
   LongName,
   Name,
@@ -17,13 +16,14 @@ import {
   Text,
   Timestamp,
   TimestampIfAny,
+  withDefaults,
 } from '../../platform/wire.ts'
 import { AREAS } from '../../product/difference/change.ts'
 
 const zipFile = filePart('zipFile')
 
 /** A missing `recreate` is false (resources brief 10.2), although the contract lists it as required. */
-export const StudioDeployForm = filledIn(
+export const StudioDeployForm = withDefaults(
   { recreate: false },
   z.object({
     recreate: RequestBoolean.describe('true wipes all data of the test tenant first.'),

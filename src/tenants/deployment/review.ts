@@ -10,7 +10,7 @@ import type { Configuration, Finding } from '../../product/configuration.ts'
 import { type Change, countsOf } from '../../product/difference/change.ts'
 import type { Files } from '../../product/difference/configurations.ts'
 import type * as contract from './contract.ts'
-import { foreseenFindings, unknownVersion } from './release/release.ts'
+import { previewFindings, unknownVersion } from './release/release.ts'
 import { readUpload, templatesOf } from './service.ts'
 import { readDeployed, tenantNamed, tenantToRead } from './versions.ts'
 
@@ -38,7 +38,7 @@ export async function validateConfiguration(
     tenant && templatesOf({ ...context, tenant }),
   )
   if (!upload || !tenant) return validation(findings)
-  return validation(await foreseenFindings({ ...context, tenant }, upload, version))
+  return validation(await previewFindings({ ...context, tenant }, upload, version))
 }
 
 /** Returns the changes that deploying an archive would make to a version of the tenant, by default the latest. */

@@ -30,8 +30,8 @@ import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { inRequestWords, type Known, knownOfNewPolicy, knownOfRequest, shownTo } from './times.ts'
 import {
   type FilledKind,
+  listNames,
   merged,
-  named,
   problemInWords,
   shownWords,
   type Words,
@@ -185,7 +185,7 @@ export class Autofill {
             : after
         const read = contract.safeParse(withWords(kind, filled, fitting))
         if (!read.success) throw unfit(read.error.issues.map(({ message }) => problemInWords(kind, message)))
-        this.#notes.push(`Completed by ${filler.name}: ${named(words)}.`)
+        this.#notes.push(`Completed by ${filler.name}: ${listNames(words)}.`)
         return read.data
       })
     }

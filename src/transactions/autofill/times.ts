@@ -3,7 +3,7 @@ import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import { type PolicyAggregate, selectedQuote } from '../../policy/records/aggregate.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
-import { askedSpan } from '../../policy/surroundings.ts'
+import { requestedSpan } from '../../policy/surroundings.ts'
 import type { FilledKind, Words } from './words.ts'
 
 /** By their names in `updates`. Times are milliseconds as text. */
@@ -19,7 +19,7 @@ export const knownOfNewPolicy = (
   { policyStartTimestamp: start, policyEndTimestamp: end }: PolicyCreateRequest,
   timeZone: TimeZone,
   now: Instant,
-): Known => ofSpan(askedSpan(start, end, timeZone, now))
+): Known => ofSpan(requestedSpan(start, end, timeZone, now))
 
 /** Returns the known times and names. `record` is the one that the request updates. The request's own values take precedence. */
 export function knownOfRequest(

@@ -127,11 +127,11 @@ export const merged = (asked: Words, filled: Words): Words => {
   const given = Object.entries(filled).filter(([name, value]) => !fillsNothing(name, value))
   return {
     ...asked,
-    ...Object.fromEntries(given.map(([name, value]) => [name, both(name, asked[name], value)])),
+    ...Object.fromEntries(given.map(([name, value]) => [name, mergeProperty(name, asked[name], value)])),
   }
 }
 
-function both(name: string, asked: unknown, filled: unknown): unknown {
+function mergeProperty(name: string, asked: unknown, filled: unknown): unknown {
   if (name === 'fieldValues')
     return isJsonObject(asked) && isJsonObject(filled) ? { ...asked, ...filled } : filled
   if (!Array.isArray(asked) || !Array.isArray(filled)) return filled
@@ -187,7 +187,7 @@ const MOST_NAMED = 20
  * Lists the names for messages: `fieldValues.make, addExposures`. The filler chose the names, so long ones are cut off, and
  * beyond the limit they are only counted.
  */
-export function named(filled: Words): string {
+export function listNames(filled: Words): string {
   const names = Object.entries(filled).flatMap(([name, value]) => {
     if (value === null || value === undefined) return []
     return name === 'fieldValues' && isJsonObject(value)

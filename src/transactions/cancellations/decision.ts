@@ -23,9 +23,9 @@ import {
 import type { CancellationType, ProductDefinition } from '../../product/configuration.ts'
 import type { Attempt, EffectContext } from '../../rating/rate.ts'
 import { withoutConflicts } from '../mechanism/kind.ts'
-import { prorated } from '../mechanism/prorating.ts'
+import { planWithProration } from '../mechanism/prorating.ts'
 import type { CancellationCreateRequest, CancellationUpdateRequest } from './contract.ts'
-import { type CancellationOrder, cancelled } from './effect.ts'
+import { applyCancellation, type CancellationOrder } from './effect.ts'
 
 export type CancellationAction = 'update' | 'rescind' | 'issue' | 'reinstate'
 
@@ -65,10 +65,10 @@ export async function decideCancellation(
   const { now } = attempt
   switch (operation.action) {
     case 'create':
-      return await created(loaded, operation.request, termsOf(operation.request), attempt)
+      return await createCancellation(loaded, operation.request, termsOf(operation.request), attempt)
     case 'legacy': {
       const billing = { ...billedByProduct(loaded, attempt), digits: 3 }
-      const planned = await prorated(loaded, attempt, billing, context =>
+      const planned = await planWithProration(loaded, attempt, billing, context =>
         planLegacyCancellation(aggregate, operation.coverageEndAt, context),
       )
       return { planned }
@@ -89,10 +89,16 @@ export async function decideCancellation(
     case 'rescind': {
       assertCancellationAllows(cancellation, 'rescind')
       const rescinded: Cancellation = { ...cancellation, state: 'rescinded', updatedAt: now }
-      return { planned: recorded(aggregate, rescinded, 'cancellation.rescind'), cancellation: locator }
+      return {
+        planned: withCancellationEvent(aggregate, rescinded, 'cancellation.rescind'),
+        cancellation: locator,
+      }
     }
     case 'issue':
-      return { planned: await issued(loaded, aggregate, cancellation, attempt), cancellation: locator }
+      return {
+        planned: await issueCancellation(loaded, aggregate, cancellation, attempt),
+        cancellation: locator,
+      }
   }
 }
 
@@ -112,10 +118,10 @@ export function previewCancellation(
       request.cancellationCategory ??
       cancellationType(loaded.product, request.name)?.cancellationCategories[0],
   }
-  return created(loaded, { issue: true }, terms, attempt)
+  return createCancellation(loaded, { issue: true }, terms, attempt)
 }
 
-async function created(
+async function createCancellation(
   loaded: Loaded,
   { issue }: Pick<CancellationCreateRequest, 'issue'>,
   terms: CancellationTerms,
@@ -123,17 +129,17 @@ async function created(
 ): Promise<Required<CancellationDecision>> {
   const context = { product: loaded.product, now: attempt.now, supply: await attempt.digits(1) }
   const { cancellation, ...draft } = planCancellationCreation(loaded.aggregate, terms, context)
-  const issuing = issue ? await issued(loaded, draft.aggregate, cancellation, attempt) : undefined
+  const issuing = issue ? await issueCancellation(loaded, draft.aggregate, cancellation, attempt) : undefined
   return { planned: chain(draft, issuing), cancellation: cancellation.locator }
 }
 
-const issued = (
+const issueCancellation = (
   loaded: Loaded,
   before: PolicyAggregate,
   cancellation: Cancellation,
   attempt: Attempt,
 ): Promise<Planned> =>
-  prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
+  planWithProration(loaded, attempt, billedByProduct(loaded, attempt), context =>
     planCancellationIssue(before, cancellation, context),
   )
 
@@ -161,7 +167,7 @@ export function planCancellationCreation(
   assertTerms(before, terms, product)
   const locator = supply.digits() as CancellationLocator
   const cancellation: Cancellation = { ...terms, locator, state: 'draft', createdAt: now, updatedAt: now }
-  return { ...recorded(before, cancellation, 'cancellation.create'), cancellation }
+  return { ...withCancellationEvent(before, cancellation, 'cancellation.create'), cancellation }
 }
 
 /** Changes the terms that the request gives. The others do not change. */
@@ -181,7 +187,7 @@ function planCancellationUpdate(
     updatedAt: now,
   }
   assertTerms(before, changed, product)
-  return recorded(before, changed, 'cancellation.update')
+  return withCancellationEvent(before, changed, 'cancellation.update')
 }
 
 export const orderOf = ({ name, effectiveAt, locator }: Cancellation): CancellationOrder => ({
@@ -263,7 +269,7 @@ export async function planCancelled(
   const { now } = context
   const handling = cancellation?.conflictHandling ?? 'invalidate'
   const cleared = withoutConflicts(before, '', handling, now, CANCELLATION_REMEDY)
-  const { aggregate, modification } = cancelled(cleared.aggregate, order, context)
+  const { aggregate, modification } = applyCancellation(cleared.aggregate, order, context)
   const made = { modificationLocator: modification.locator }
   const issued = cancellation && {
     ...cancellation,
@@ -302,7 +308,7 @@ const cancellationEvent = (
     ...more,
   })
 
-const recorded = (
+const withCancellationEvent = (
   before: PolicyAggregate,
   cancellation: Cancellation,
   event: Parameters<typeof cancellationEvent>[1],

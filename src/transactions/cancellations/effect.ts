@@ -39,7 +39,7 @@ export type CancellationOrder = {
 }
 
 /** Applies the cancellation. Takes one digit locator. Rejects with 409 when no coverage is left from that time on. */
-export function cancelled(
+export function applyCancellation(
   before: PolicyAggregate,
   order: CancellationOrder,
   { product, now, supply, prorated }: EffectContext,

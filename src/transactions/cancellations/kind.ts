@@ -17,7 +17,7 @@ import { cancellationOf, reinstatementOf } from '../../policy/records/transactio
 import { assertPolicyAllows, type Planned, policyEvent } from '../../policy/transitions.ts'
 import { defineKind, pluginRecord, showNothing, showRecord } from '../mechanism/kind.ts'
 import { priceChangeOf } from '../mechanism/price-change.ts'
-import { prorated } from '../mechanism/prorating.ts'
+import { planWithProration } from '../mechanism/prorating.ts'
 import type { ReinstatementPreviewRequest } from '../reinstatements/contract.ts'
 import {
   decideReinstatement,
@@ -26,7 +26,7 @@ import {
   type ReinstatementOperation,
   orderOf as reinstatementOrder,
 } from '../reinstatements/decision.ts'
-import { reinstated } from '../reinstatements/effect.ts'
+import { applyReinstatement } from '../reinstatements/effect.ts'
 import { REINSTATEMENTS } from '../reinstatements/projection.ts'
 import type { CancellationCreateRequest } from './contract.ts'
 import {
@@ -37,7 +37,7 @@ import {
   planCancelled,
   previewCancellation,
 } from './decision.ts'
-import { cancelled } from './effect.ts'
+import { applyCancellation } from './effect.ts'
 import { CANCELLATIONS, cancellationValue } from './projection.ts'
 
 declare module '../mechanism/kind.ts' {
@@ -74,8 +74,8 @@ export const cancellationKind = defineKind<'cancellation'>({
       async decide(loaded, { cancellation: locator }, attempt) {
         const cancellation = cancellationOf(loaded.aggregate, locator)
         const carryOut = () =>
-          prorated(loaded, attempt, { digits: 1 }, context =>
-            cancelled(loaded.aggregate, orderOf(cancellation), context),
+          planWithProration(loaded, attempt, { digits: 1 }, context =>
+            applyCancellation(loaded.aggregate, orderOf(cancellation), context),
           )
         return await priceChangeOf(loaded, cancellation, carryOut, attempt)
       },
@@ -92,7 +92,7 @@ export const cancellationKind = defineKind<'cancellation'>({
           mayBeEmpty: true,
         }
         const needs = { ...billedByProduct(loaded, attempt), holdsNothingBack: true }
-        const billed = await prorated(loaded, attempt, needs, context =>
+        const billed = await planWithProration(loaded, attempt, needs, context =>
           planCancelled(aggregate, context, order),
         )
         return cancellationValue(aggregate, billed, product)
@@ -136,8 +136,8 @@ export function coverEnds(
     one.issuedAt !== undefined && before?.modifications.get(one.locator)?.issuedAt === undefined
   const all = [...after.modifications.values()]
   const issued = all.filter(one => endsCover(one) && isNew(one))
-  const again = endedBy(after)
-  const isTold = again && lateReturns(after, again).some(isNew)
+  const again = coverEndingCancellation(after)
+  const isTold = again && lateReinstatements(after, again).some(isNew)
   const ended = issued.filter(one => one.effectiveAt <= now)
   return {
     events: [...ended, ...(isTold ? [again] : [])].map(one => effectiveEvent(after, one)),
@@ -146,7 +146,7 @@ export function coverEnds(
 }
 
 /** Returns the cancellation or withdrawal at whose time the policy's cover ends. Undefined if it ends for another reason. */
-function endedBy(aggregate: PolicyAggregate): Modification | undefined {
+function coverEndingCancellation(aggregate: PolicyAggregate): Modification | undefined {
   const last = standingCancellations(aggregate).filter(endsCover).at(-1)
   return last?.policyEnd === aggregate.policy.effectiveEnd ? last : undefined
 }
@@ -155,7 +155,7 @@ function endedBy(aggregate: PolicyAggregate): Modification | undefined {
  * Returns the reinstatements that revive the cancellation after its time. Another cancellation had ended cover earlier when that
  * time came, so no event was sent then. Once the other one is reinstated, this cancellation ends the policy again, in the past.
  */
-const lateReturns = (
+const lateReinstatements = (
   { modifications }: PolicyAggregate,
   { number, effectiveAt }: Modification,
 ): Modification[] =>
@@ -178,8 +178,8 @@ const coverEndTimer = ({ policy }: PolicyAggregate, { locator, effectiveAt }: Mo
  * was cancelled for an earlier time. Also returns undefined when the policy ends by it again and the event was already sent.
  */
 function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
-  const last = endedBy(aggregate)
-  if (last?.locator !== modification || lateReturns(aggregate, last).length > 0) return undefined
+  const last = coverEndingCancellation(aggregate)
+  if (last?.locator !== modification || lateReinstatements(aggregate, last).length > 0) return undefined
   return { aggregate, events: [effectiveEvent(aggregate, last)] }
 }
 
@@ -230,8 +230,8 @@ export const reinstatementKind = defineKind<'reinstatement'>({
         const { aggregate } = loaded
         const reinstatement = reinstatementOf(aggregate, locator)
         const carryOut = () =>
-          prorated(loaded, attempt, { digits: 1 }, context =>
-            reinstated(aggregate, reinstatementOrder(aggregate, reinstatement), context),
+          planWithProration(loaded, attempt, { digits: 1 }, context =>
+            applyReinstatement(aggregate, reinstatementOrder(aggregate, reinstatement), context),
           )
         return await priceChangeOf(loaded, reinstatement, carryOut, attempt)
       },

@@ -18,7 +18,7 @@ import type { Carried } from '../../policy/transitions.ts'
 import { onlyRow, placeOf, policyholderQuery } from '../../policyholders/store.ts'
 import { loadConfiguration, versionQuery } from '../../product/cache.ts'
 import type { Configuration } from '../../product/configuration.ts'
-import { allAt, type SelectionBasis } from '../../product/resources.ts'
+import { basisAt, type SelectionBasis } from '../../product/resources.ts'
 import { dependencies, evaluation } from '../../reference/constraints/answers.ts'
 import type {
   AccountEvaluationRequest,
@@ -28,10 +28,10 @@ import type {
 } from '../../reference/constraints/contract.ts'
 import type { Element } from '../../reference/constraints/evaluation.ts'
 import { tablesInForce } from '../../reference/constraints/force.ts'
-import { endorsed } from '../endorsements/effect.ts'
+import { applyEndorsementChanges } from '../endorsements/effect.ts'
 import { recordService } from '../policies/service.ts'
 import { QUOTES } from '../quotes/projection.ts'
-import { renewed } from '../renewals/effect.ts'
+import { applyRenewal } from '../renewals/effect.ts'
 import { elementsAt, policyholderElement, surroundingsOf } from './validation.ts'
 
 /** Elements, and the configuration, time and jurisdiction that select the tables in force. */
@@ -77,7 +77,7 @@ export async function accountContent(context: RequestContext, text: string): Pro
   if (!versions[0]) throw new Refusal('noConfiguration', 'The tenant has no configuration. Deploy one first.')
   const { configuration } = await loadConfiguration(env, tenant, versions[0].hash, calls)
   const element = policyholderElement(policyholder, configuration.policyholderFields)
-  return { elements: [element], configuration, basis: allAt(now) }
+  return { elements: [element], configuration, basis: basisAt(now) }
 }
 
 /** Takes one round trip. */
@@ -133,7 +133,7 @@ function contentOfEndorsement(
   if (state !== 'application')
     throw wrongState(`The ${kind} ${locator} is ${state} and no longer has content.`)
   const supply = transientLocators(shardOfPolicy(context.tenant, aggregate.policy.locator))
-  const carryOut = kind === 'renewal' ? renewed : endorsed
+  const carryOut = kind === 'renewal' ? applyRenewal : applyEndorsementChanges
   return contentOf(loaded, carryOut(aggregate, endorsement, { product, now: context.now, supply }), context)
 }
 

@@ -99,7 +99,7 @@ export async function withBreaches(
   const tables = await readTables(configuration, names, basis)
   const problems = new Map<ConstrainedField, readonly FieldError[]>()
   const lacking = checked.filter(({ table }) => !tables.has(table))
-  if (requireMissing) for (const one of lacking) problems.set(one, [notThere(one)])
+  if (requireMissing) for (const one of lacking) problems.set(one, [missingTableError(one)])
   for (const [one, errors] of await breachesOf(checked, tables)) problems.set(one, errors)
   return problems.size === 0 ? reported : withProblems(reported, problems, owner)
 }
@@ -136,7 +136,7 @@ function checkedAt(
   )
 }
 
-const notThere = ({ field, table }: ConstrainedField): FieldError =>
+const missingTableError = ({ field, table }: ConstrainedField): FieldError =>
   fieldError(
     field.name,
     'INVALID_VALUE',

@@ -18,7 +18,7 @@ import type { Calls } from '../../platform/calls.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
-import { expectRecord, type TimerOwner, unlessRecorded } from '../../platform/events/timers.ts'
+import { expectRecord, removeUnlessRecorded, type TimerOwner } from '../../platform/events/timers.ts'
 import type { FilePart } from '../../platform/http/body/form.ts'
 import { LINK_LIFE_MS } from '../../platform/http/file-links.ts'
 import { type ReadyAnswer, textsOf } from '../../platform/http/route.ts'
@@ -31,7 +31,7 @@ import {
   tenantFiles,
 } from '../../platform/tenancy.ts'
 import type { AddDocumentForm, AddDocumentQuery, DocumentType } from '../../policy/contract/documents.ts'
-import { waiting } from '../../policy/projection/records.ts'
+import { pendingDocuments } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { documentPath, type UnplacedDocument } from '../../policy/records/transactions.ts'
 import { documentJobs, documents } from '../../policy/tables/documents.ts'
@@ -47,7 +47,7 @@ export type JobChange = 'none' | 'more' | 'progress' | 'done'
 
 export function jobChange(before: PolicyAggregate | undefined, after: PolicyAggregate): JobChange {
   if (before?.documents === after.documents) return 'none'
-  const [was, is] = [before ? waiting(before) : [], waiting(after)]
+  const [was, is] = [before ? pendingDocuments(before) : [], pendingDocuments(after)]
   if (is.some(one => before?.documents.get(one.locator)?.state !== 'draft')) return 'more'
   if (was.length === is.length) return 'none'
   return is.length === 0 ? 'done' : 'progress'
@@ -171,7 +171,7 @@ const MINUTE_MS = 60_000
 const hinted = new Memo<string, { readonly since: Instant; hints: number }>(1_000)
 
 /** Counts a hint, and returns how many the isolate may still send for the shard, including this one. */
-function shareLeft({ tenantLocator, shard }: ShardName): number {
+function takeHint({ tenantLocator, shard }: ShardName): number {
   const key = `${tenantLocator}/${shard}`
   const known = hinted.get(key)
   const minute = known && now() - known.since < MINUTE_MS ? known : { since: now(), hints: 0 }
@@ -188,7 +188,7 @@ export function hintDocuments(
   version?: number,
 ): void {
   const name = shardName(context.tenant, shard)
-  const left = shareLeft(name)
+  const left = takeHint(name)
   if (left <= 0) return
   context.calls.queue += 1
   const message: DocumentHint = {
@@ -228,11 +228,11 @@ export async function hintDueDocuments(
     .map(row => row.policyLocator as PolicyLocator)
     .filter(policy => !turns.isUnderWay(policy, at))
     .map(policyLocator => ({ policyLocator, again: true }))
-  await hintOf(env, shardName(tenant, shard), waiting, calls)
+  await sendHints(env, shardName(tenant, shard), waiting, calls)
 }
 
 /** Sends hints. A lost hint costs a minute. */
-export async function hintOf(
+export async function sendHints(
   env: Env,
   name: ShardName,
   waiting: readonly WaitingPolicy[],
@@ -288,7 +288,7 @@ export async function withStoredFile(
       updatedAt: context.now,
     })
     // The response lists documents, so it names this one if it was recorded.
-    if (!says(answer, locator)) deleteUnnamedFile(context, locator)
+    if (!containsText(answer, locator)) deleteUnnamedFile(context, locator)
     return answer
   } catch (problem) {
     if (isRefused(problem)) deleteUnnamedFile(context, locator)
@@ -296,7 +296,7 @@ export async function withStoredFile(
   }
 }
 
-function says(answer: ReadyAnswer, text: string): boolean {
+function containsText(answer: ReadyAnswer, text: string): boolean {
   for (const json of textsOf(answer)) if (json.includes(text)) return true
   return false
 }
@@ -375,7 +375,7 @@ const deleteFile = (
 }
 
 /** Keeps a file that a record names. Idempotent. */
-export const deleteGoneFile: TimerOwner = unlessRecorded(documents, deleteFile, locator =>
+export const deleteGoneFile: TimerOwner = removeUnlessRecorded(documents, deleteFile, locator =>
   hasUuid(documents, locator, policyOfUuid(locator)),
 )
 

@@ -28,7 +28,7 @@ declare module '../mechanism/kind.ts' {
     addDocument: { document: PolicyDocument }
     removeDocument: { document: Uuid }
     makeDocumentsAgain: { documents?: readonly Uuid[] | undefined }
-    documentsMade: { made: readonly Made[]; policyholderVersion?: number }
+    documentsMade: { made: readonly DocumentOutcome[]; policyholderVersion?: number }
   }
 }
 
@@ -59,12 +59,12 @@ const making = defineKind<'documentsMade'>({
   // Memory is not enough here: another instance may have written the rows, and the policyholder is changed elsewhere.
   isOutdated: (remembered, { made, policyholderVersion }, now) =>
     !remembered ||
-    !planMade(remembered.aggregate, made, now) ||
+    !planDocumentOutcomes(remembered.aggregate, made, now) ||
     remembered.policyholder.version !== (policyholderVersion ?? remembered.policyholder.version),
   decide({ aggregate, policyholder }, { made, policyholderVersion }, { attempt }) {
     // The document shows values that were overwritten, so it is dropped. It still waits and is created again.
     if (policyholderVersion !== undefined && policyholderVersion !== policyholder.version) return undefined
-    const planned = planMade(aggregate, made, attempt.now)
+    const planned = planDocumentOutcomes(aggregate, made, attempt.now)
     const restsOnPolicyholder = policyholderVersion !== undefined
     return planned && { planned, response: showNothing, isRepeatable: true, restsOnPolicyholder }
   },
@@ -137,7 +137,7 @@ function documentToRemake(before: PolicyAggregate, locator: Uuid): PolicyDocumen
   return document
 }
 
-export type Made = { locator: Uuid } & (
+export type DocumentOutcome = { locator: Uuid } & (
   | { outcome: 'ready'; type: DocumentType; fileName: string; warning?: string }
   /** The template declined to create a document, or there was nothing to create it from. */
   | { outcome: 'none' }
@@ -148,7 +148,11 @@ export type Made = { locator: Uuid } & (
  * Records outcomes. Returns undefined when none of the documents waits any more, because it was removed or recorded meanwhile.
  * Events: document.ready, document.failed (resources brief 8.2).
  */
-function planMade(before: PolicyAggregate, made: readonly Made[], now: Instant): Planned | undefined {
+function planDocumentOutcomes(
+  before: PolicyAggregate,
+  made: readonly DocumentOutcome[],
+  now: Instant,
+): Planned | undefined {
   const waiting = made.filter(one => before.documents.get(one.locator)?.state === 'draft')
   if (waiting.length === 0) return undefined
   const unwanted = waiting.filter(one => one.outcome === 'none').map(one => one.locator)

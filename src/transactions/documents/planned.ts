@@ -61,13 +61,13 @@ export function withDocuments(
 ): PolicyAggregate {
   const change = { before, after, product }
   const finders = [
-    ofQuotes,
-    ofPolicy,
-    ofEndorsements,
-    ofCancellations,
-    ofReinstatements,
-    ofInvoices,
-    ofLapses,
+    quoteDocuments,
+    policyDocuments,
+    endorsementDocuments,
+    cancellationDocuments,
+    reinstatementDocuments,
+    invoiceDocuments,
+    lapseDocuments,
   ]
   const drafts = finders
     .flatMap(find => [...find(change)])
@@ -94,7 +94,7 @@ export function withDocuments(
 }
 
 /** Yields records that are new or changed, with their former value. */
-function* changed<K, R>(
+function* changedRecords<K, R>(
   before: ReadonlyMap<K, R> | undefined,
   after: ReadonlyMap<K, R>,
 ): Generator<{ was: R | undefined; is: R }> {
@@ -111,23 +111,23 @@ const ofStep = (definitions: readonly DocumentDefinition[], steps: readonly Gene
 export const creationOf = ({ modifications }: PolicyAggregate, quote: number): Modification | undefined =>
   recordsWhere(modifications, one => one.quoteLocator === quote)[0]
 
-function* ofQuotes({ before, after, product }: Change): Generator<Wanted> {
-  for (const { was, is } of changed(before?.quotes, after.quotes)) {
+function* quoteDocuments({ before, after, product }: Change): Generator<Wanted> {
+  for (const { was, is } of changedRecords(before?.quotes, after.quotes)) {
     const definitions = ofStep(product.documents, eventsBetween(was?.state, is.state))
     if (definitions.length > 0)
       yield { owner: owned('quote', is.locator, creationOf(after, is.locator)), definitions }
   }
 }
 
-function* ofPolicy({ before, after, product }: Change): Generator<Wanted> {
+function* policyDocuments({ before, after, product }: Change): Generator<Wanted> {
   const { issuedAt, locator } = after.policy
   if (issuedAt === undefined || before?.policy.issuedAt !== undefined) return
   const creation = creationOf(after, selectedQuote(after).locator)
   yield { owner: owned('policy', locator, creation), definitions: ofStep(product.documents, ['issue']) }
 }
 
-function* ofEndorsements({ before, after, product }: Change): Generator<Wanted> {
-  for (const { was, is } of changed(before?.endorsements, after.endorsements)) {
+function* endorsementDocuments({ before, after, product }: Change): Generator<Wanted> {
+  for (const { was, is } of changedRecords(before?.endorsements, after.endorsements)) {
     const type =
       is.kind === 'renewal' ? product.renewals : product.endorsements.find(one => one.name === is.name)
     const definitions = ofStep(type?.documents ?? [], eventsBetween(was?.state, is.state))
@@ -140,8 +140,8 @@ function* ofEndorsements({ before, after, product }: Change): Generator<Wanted> 
  * has the document of the template with the fixed name; a lapse prefers the template `lapse`. A withdrawal has the fixed document
  * too, owned by the policy since a withdrawal has no record (brief 1.7).
  */
-function* ofCancellations({ before, after, product }: Change): Generator<Wanted> {
-  for (const { was, is } of changed(before?.cancellations, after.cancellations)) {
+function* cancellationDocuments({ before, after, product }: Change): Generator<Wanted> {
+  for (const { was, is } of changedRecords(before?.cancellations, after.cancellations)) {
     if (is.state !== 'issued' || was?.state === 'issued') continue
     const type = product.cancellationTypes?.find(one => one.name === is.name)
     const ofLapse = is.name === LAPSE ? fixedDocuments(product, 'lapse', is.locator) : []
@@ -149,7 +149,7 @@ function* ofCancellations({ before, after, product }: Change): Generator<Wanted>
     const definitions = type ? type.documents : fixed
     yield { owner: ownedBy('cancellation', is), definitions }
   }
-  for (const { was, is } of changed(before?.modifications, after.modifications)) {
+  for (const { was, is } of changedRecords(before?.modifications, after.modifications)) {
     if (is.kind !== 'withdrawal' || is.issuedAt === undefined || was?.issuedAt !== undefined) continue
     const definitions = fixedDocuments(product, 'cancellation', is.displayId)
     yield { owner: owned('policy', after.policy.locator, is), definitions }
@@ -157,8 +157,8 @@ function* ofCancellations({ before, after, product }: Change): Generator<Wanted>
 }
 
 /** On acceptance, unless the document specifies `issue` (brief 1.6). */
-function* ofReinstatements({ before, after, product }: Change): Generator<Wanted> {
-  for (const { was, is } of changed(before?.reinstatements, after.reinstatements)) {
+function* reinstatementDocuments({ before, after, product }: Change): Generator<Wanted> {
+  for (const { was, is } of changedRecords(before?.reinstatements, after.reinstatements)) {
     const steps = eventsBetween(was?.state, is.state)
     if (steps.length === 0) continue
     const { name } = after.cancellations.get(is.cancellationLocator)!
@@ -169,8 +169,8 @@ function* ofReinstatements({ before, after, product }: Change): Generator<Wanted
 }
 
 /** Includes invoices with nothing due. */
-function* ofInvoices({ before, after, product }: Change): Generator<Wanted> {
-  for (const { was, is } of changed(before?.invoices, after.invoices)) {
+function* invoiceDocuments({ before, after, product }: Change): Generator<Wanted> {
+  for (const { was, is } of changedRecords(before?.invoices, after.invoices)) {
     if (was) continue
     const { locator, policyModificationLocator: modificationLocator, displayId } = is
     const own = product.documents.filter(one => one.isOfInvoices)
@@ -180,19 +180,19 @@ function* ofInvoices({ before, after, product }: Change): Generator<Wanted> {
 }
 
 /** A legacy reinstatement has its document only once it is issued: until then it is an offer, not cover. */
-function* ofLapses({ before, after, product }: Change): Generator<Wanted> {
-  for (const { was, is } of changed(before?.gracePeriods, after.gracePeriods)) {
+function* lapseDocuments({ before, after, product }: Change): Generator<Wanted> {
+  for (const { was, is } of changedRecords(before?.gracePeriods, after.gracePeriods)) {
     if (was) continue
     const { displayId } = after.invoices.get(is.invoiceLocator)!
     const definitions = fixedDocuments(product, 'gracePeriod', displayId)
     yield { owner: ownedBy('gracePeriod', { locator: is.locator }), definitions }
   }
-  for (const { was, is } of changed(before?.lapses, after.lapses)) {
+  for (const { was, is } of changedRecords(before?.lapses, after.lapses)) {
     if (was) continue
     const { displayId } = after.modifications.get(is.modificationLocator)!
     yield { owner: ownedBy('lapse', is), definitions: fixedDocuments(product, 'lapse', displayId) }
   }
-  for (const { was, is } of changed(before?.lapseReinstatements, after.lapseReinstatements)) {
+  for (const { was, is } of changedRecords(before?.lapseReinstatements, after.lapseReinstatements)) {
     if (reinstatementStatus(is) !== 'issued' || (was && reinstatementStatus(was) === 'issued')) continue
     const { displayId } = after.modifications.get(is.modificationLocator!)!
     const definitions = fixedDocuments(product, 'reinstatement', displayId)
@@ -241,9 +241,9 @@ function fixedDocuments(
 /** Returns documents of acceptances that were taken back, since their content is no longer true. */
 function revokedDocuments(before: PolicyAggregate, after: PolicyAggregate): Uuid[] {
   const owners = new Set<string>()
-  for (const { was, is } of changed(before.quotes, after.quotes))
+  for (const { was, is } of changedRecords(before.quotes, after.quotes))
     if (was?.state === 'accepted' && is.state === 'quoted') owners.add(`quote ${is.locator}`)
-  for (const { was, is } of changed(before.reinstatements, after.reinstatements))
+  for (const { was, is } of changedRecords(before.reinstatements, after.reinstatements))
     if (was?.state === 'accepted' && is.state === 'draft') owners.add(`reinstatement ${is.locator}`)
   if (owners.size === 0) return []
   return recordsWhere(

@@ -3,7 +3,7 @@
 import { Refusal } from '../../kernel/errors.ts'
 import type { EndorsementLocator } from '../../kernel/locators.ts'
 import { isIssued, lineUpTo, type ModificationFilter } from '../../policy/fold/line.ts'
-import { type PolicyView, policyToRead } from '../../policy/projection/policy.ts'
+import { lazyPolicyResponse, type PolicyView } from '../../policy/projection/policy.ts'
 import {
   configVersionAt,
   type Modification,
@@ -15,7 +15,7 @@ import type { Endorsement } from '../../policy/records/transactions.ts'
 import { productOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { givenRates } from '../../rating/given-rates.ts'
+import { requestRates } from '../../rating/given-rates.ts'
 import { type Attempt, ratingContext, standardFees } from '../../rating/rate.ts'
 import { PerilRating, type RatingContext } from '../../rating/rater.ts'
 import type { Explaining, RatingRecord } from '../../rating/worksheet/record.ts'
@@ -30,13 +30,13 @@ type Rating = { readonly view: PolicyView; readonly loaded: Loaded; readonly att
 
 /** Rates the latest transactions of the view that rate anything. A refusal is recorded as the problem of its transaction. */
 export async function rateAgain(rating: Rating, explaining: Explaining): Promise<void> {
-  const rated = rating.view.line.map(step => step.modification).filter(isRating)
-  const left = rated.length - MOST_RATED_AGAIN
+  const rerate = rating.view.line.map(step => step.modification).filter(isRating)
+  const left = rerate.length - MOST_RATED_AGAIN
   if (left > 0)
     explaining.record.notes.push(
-      `The ${left} earliest of ${rated.length} transactions are shown as recorded, because at most ${MOST_RATED_AGAIN} are rated again.`,
+      `The ${left} earliest of ${rerate.length} transactions are shown as recorded, because at most ${MOST_RATED_AGAIN} are rated again.`,
     )
-  for (const modification of rated.slice(-MOST_RATED_AGAIN))
+  for (const modification of rerate.slice(-MOST_RATED_AGAIN))
     await rateTransactionAgain(rating, modification, explaining)
 }
 
@@ -73,7 +73,11 @@ async function rated(
     run => run.madeBy === modification.locator && run.price !== undefined,
   )
   if (runs.length === 0) return
-  const { configuration, product, past } = await asItWas({ view, loaded, attempt }, modification, explaining)
+  const { configuration, product, past } = await loadRatingState(
+    { view, loaded, attempt },
+    modification,
+    explaining,
+  )
   const ratedRuns = runs.filter(run => !isCarried(run, aggregate.perilRuns.values(), endorsement, product))
   // Templates of premiums must see the runs that they rate without a price, as they did originally.
   const bare = ratedRuns.map((run): PerilRun => ({ ...run, price: undefined }))
@@ -91,15 +95,15 @@ async function rated(
       transaction: transactionOf(endorsement),
       changing: changingOf(endorsement, modification, product),
     }),
-    project: (current, of) => policyToRead(current, product, of, counts),
+    project: (current, of) => lazyPolicyResponse(current, product, of, counts),
   }
-  const rates = await givenRates(unpriced, quote, bare, context)
+  const rates = await requestRates(unpriced, quote, bare, context)
   const perils = new PerilRating(unpriced, quote, context, rates)
   const segments = recordsWhere(unpriced.segments, one => one.madeBy === modification.locator)
   const counted = new Set(lineUpTo(unpriced, quote, modification).map(step => step.modification.locator))
   for (const run of bare) {
     const peril = unpriced.perils.get(run.perilLocator)!
-    if (!record.wants(peril)) continue
+    if (!record.isExplained(peril)) continue
     const exposure = unpriced.exposures.get(peril.exposureLocator)!
     const segment = segments.find(one => one.start <= run.start && run.start < one.end)!
     const exposureRun = exposureRunAt(unpriced, exposure, run.start, counted)
@@ -111,7 +115,7 @@ async function rated(
 }
 
 /** Returns the configuration that rated the transaction, and the policy's own row as it was then, as far as rating reads it. */
-async function asItWas(
+async function loadRatingState(
   { view: { aggregate }, loaded }: Rating,
   modification: Modification,
   { configurationOf, record }: Explaining,

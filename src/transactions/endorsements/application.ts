@@ -11,7 +11,7 @@ import { assertPolicyAllows, type Planned } from '../../policy/transitions.ts'
 import type { Attempt, Referral } from '../../rating/rate.ts'
 import type { RenewalCreateRequest } from '../renewals/contract.ts'
 import type { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
-import { joinedChanges, withAdditionLocators } from './joined-changes.ts'
+import { mergeChanges, withAdditionLocators } from './joined-changes.ts'
 import {
   assertEndorsementAllows,
   type EndorsementOperation,
@@ -92,9 +92,9 @@ export function planEndorsementUpdate(
       ? { startAt: before.policy.effectiveEnd, endAt: validEnd(before, endAt ?? endorsement.endAt!) }
       : validTimes(before, startAt ?? endorsement.startAt, endAt ?? endorsement.endAt)
   const changed: Endorsement = {
-    ...undecided(endorsement),
+    ...withoutDecision(endorsement),
     ...times,
-    changes: joinedChanges(endorsement.changes, changes, supply),
+    changes: mergeChanges(endorsement.changes, changes, supply),
     updatedAt: now,
   }
   return recorded(before, { ...changed, touches: touchesOf(changed, product) }, 'update')
@@ -157,7 +157,7 @@ export const personsDecision = (
   state === 'application' && basedOn === issuedCount(aggregate) ? underwriting : undefined
 
 /** Returns the application without a person's decision, so that underwriting decides again. */
-export const undecided = (application: Endorsement): Endorsement => ({
+export const withoutDecision = (application: Endorsement): Endorsement => ({
   ...application,
   underwriting: undefined,
   basedOn: undefined,

@@ -10,7 +10,7 @@ import {
   addedPeril,
   updatePerilAmounts,
 } from '../../policy/draft/additions.ts'
-import { changedData, report } from '../../policy/draft/changes.ts'
+import { applyFieldChanges, report } from '../../policy/draft/changes.ts'
 import type { ReportedProblems } from '../../policy/draft/draft.ts'
 import { endOfRun, type Line } from '../../policy/fold/line.ts'
 import { inForce, type Piece, piecesOf } from '../../policy/fold/pieces.ts'
@@ -42,8 +42,8 @@ import {
   groupsOverTime,
 } from '../../product/fields/groups.ts'
 import { fieldErrors } from '../../product/fields/values.ts'
-import { joinedUpdates } from './joined-changes.ts'
-import { extended, prorated, type Repricing } from './repricing.ts'
+import { mergeUpdates } from './joined-changes.ts'
+import { extendPrice, proratePrice, type Repricing } from './repricing.ts'
 
 export type EndorsementContext = {
   product: ProductDefinition
@@ -123,7 +123,7 @@ export class EndorsedContent {
     for (const locator of ended)
       if (!this.#exposure(locator))
         this.#reportUnknownExposure(locator, changes.endExposures!.indexOf(locator))
-    for (const { update, index } of joinedUpdates(changes.updateExposures ?? []))
+    for (const { update, index } of mergeUpdates(changes.updateExposures ?? []))
       if (!ended.has(update.exposureLocator)) this.#updateExposure(update, index, perilChanges, segments)
     for (const locator of ended) this.#endExposure(locator)
     this.#moveExposureEnds()
@@ -294,12 +294,12 @@ export class EndorsedContent {
       this.#perilRuns.push(this.#cut(run))
       for (const piece of pieces) {
         const span = { start: piece.start, end: piece.end }
-        this.#perilRuns.push({ ...run, ...this.#newRun(span), ...own, price: prorated(run.price, piece) })
+        this.#perilRuns.push({ ...run, ...this.#newRun(span), ...own, price: proratePrice(run.price, piece) })
       }
     } else if (end > this.#ends.new) this.#perilRuns.push(this.#cut(run, this.#ends.new))
     const more = this.#extension({ start: run.start, end })
     if (!more) return
-    const price = repricing === 'never' ? extended(run, more, this.#before.policy.timeZone) : undefined
+    const price = repricing === 'never' ? extendPrice(run, more, this.#before.policy.timeZone) : undefined
     this.#perilRuns.push({ ...run, ...this.#newRun(more), ...own, price })
   }
 
@@ -437,7 +437,7 @@ export class EndorsedContent {
     }
     const { byOwner } = this.reported
     const known = byOwner.get(reportedAs)
-    const after = changedData(reportedAs, fields, data, changes, this.#additionContext(), next)
+    const after = applyFieldChanges(reportedAs, fields, data, changes, this.#additionContext(), next)
     const hasProblems = byOwner.get(reportedAs) !== known
     return after && (hasProblems || !isSameData(after, data)) ? after : data
   }

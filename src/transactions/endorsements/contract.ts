@@ -21,7 +21,7 @@ import {
   Timestamp,
   TimestampIfAny,
 } from '../../platform/wire.ts'
-import { breaks } from '../../platform/wire-problem.ts'
+import { reportProblem } from '../../platform/wire-problem.ts'
 import {
   AutomatedUnderwritingResultResponse,
   FutureInvoiceResponse,
@@ -146,9 +146,12 @@ export function readAction<Update>(
 ): ActionRequest<Update> {
   if (update !== undefined && (action ?? 'update') === 'update') return { ...rest, action: 'update', update }
   if (update === undefined && action !== undefined && action !== 'update') return { ...rest, action }
-  if (action === undefined) breaks(ctx, `must have an action, or changes in ${name}`)
-  else if (action === 'update') breaks(ctx, 'must contain the changes if the action is update', [name])
-  else breaks(ctx, `is permitted only with the action update; send ${action} in a separate request`, [name])
+  if (action === undefined) reportProblem(ctx, `must have an action, or changes in ${name}`)
+  else if (action === 'update') reportProblem(ctx, 'must contain the changes if the action is update', [name])
+  else
+    reportProblem(ctx, `is permitted only with the action update; send ${action} in a separate request`, [
+      name,
+    ])
   return z.NEVER
 }
 

@@ -29,7 +29,7 @@ import { repricingOf } from './repricing.ts'
 export type EndorsementResult = Carried & { readonly quote: Quote; readonly reported: ReportedProblems }
 
 /** Rejects with 409 a time without coverage. Takes as many digit locators as `digitsForEndorsement` counts. */
-export function endorsed(
+export function applyEndorsementChanges(
   aggregate: PolicyAggregate,
   endorsement: Endorsement,
   context: EndorsementContext,

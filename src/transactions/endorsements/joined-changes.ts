@@ -52,7 +52,7 @@ export const withAdditionLocators = (changes: EndorsementChanges, names: Names):
  * Merges the earlier changes and `more`. Of two values the later wins, and an addition that `more` ends or removes is dropped.
  * Rejects with 400 other changes of an addition's parts: the addition does not exist yet, so its parts have no locators.
  */
-export function joinedChanges(
+export function mergeChanges(
   before: EndorsementChanges,
   more: EndorsementChanges,
   names: Names,
@@ -64,11 +64,11 @@ export function joinedChanges(
   const ended = new Set(second.endExposures)
   const additions = first
     .addExposures!.filter(exposure => !ended.has(exposure.locator!))
-    .map(exposure => (updates.get(exposure.locator!) ?? []).reduce(changedAddition, exposure))
+    .map(exposure => (updates.get(exposure.locator!) ?? []).reduce(updateAddition, exposure))
   return {
     ...fieldsOfBoth(first, second),
     addExposures: [...additions, ...second.addExposures!],
-    updateExposures: joinedUpdates([
+    updateExposures: mergeUpdates([
       ...first.updateExposures!,
       ...second.updateExposures!.filter(update => !isAdded(update.exposureLocator)),
     ]).map(({ update }) => update),
@@ -79,7 +79,7 @@ export function joinedChanges(
 }
 
 /** Applies an update to an exposure that is not added yet. */
-function changedAddition(exposure: ExposureCreate, update: EndorsedExposure): ExposureCreate {
+function updateAddition(exposure: ExposureCreate, update: EndorsedExposure): ExposureCreate {
   if (update.updatePerils?.length || update.updateFieldGroups?.length)
     throw invalidRequest(
       `Exposure '${exposure.locator}' is not added yet, so its perils and field groups cannot be updated. Remove them with endPerils and removeFieldGroups, and add them again with the new values.`,
@@ -127,7 +127,7 @@ function withoutNamed<T extends { locator?: string }>(
 }
 
 /** Returns one update for each exposure, in request order. Of two values for a field the later wins. */
-export function joinedUpdates(
+export function mergeUpdates(
   updates: readonly EndorsedExposure[],
 ): { update: EndorsedExposure; index: number }[] {
   const joined = new Map<string, { update: EndorsedExposure; index: number }>()

@@ -1,7 +1,7 @@
 // Endorsements and renewals: one kind of record with the same actions. Each action validates, prices, underwrites and then bills.
 
 import { planBills } from '../../billing/billing.ts'
-import { invoicedAtOnce } from '../../billing/schedule.ts'
+import { countInvoicedNow } from '../../billing/schedule.ts'
 import { hasUnbilledTime } from '../../billing/unbilled-time.ts'
 import { wrongState } from '../../kernel/errors.ts'
 import type { EndorsementLocator } from '../../kernel/locators.ts'
@@ -326,7 +326,7 @@ async function advanceTo(
         (await ownBillsOf(from, endorsement, loaded, attempt)) ??
         planBills(from, modification, { product, now, newPaymentScheduleName })
       // One digit locator for each invoice that is created immediately.
-      const supply = await attempt.digits(invoicedAtOnce(bills.plan, now))
+      const supply = await attempt.digits(countInvoicedNow(bills.plan, now))
       return chain(cleared, planEndorsementAcceptance(from, endorsement, bills, { now, supply }))
     }
     case 'issued':

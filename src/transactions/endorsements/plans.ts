@@ -157,11 +157,11 @@ export function planEndorsementAcceptance(
   const accepted: Endorsement = { ...endorsement, state: 'accepted', updatedAt: now }
   // Acceptance replaces the plan that the quote showed.
   const unplanned = withoutPlan(before, modification)
-  const recorded = withEndorsement(
+  const withEndorsementEvent = withEndorsement(
     { ...unplanned, modifications: putRecords(before.modifications, [modification]) },
     accepted,
   )
-  const billed = makeBills(recorded, modification, bills, { now, supply })
+  const billed = makeBills(withEndorsementEvent, modification, bills, { now, supply })
   return { ...billed, events: [endorsementEvent(billed.aggregate, 'accept', accepted), ...billed.events] }
 }
 

@@ -18,7 +18,7 @@ import { summary, validateContent } from '../../policy/draft/validation.ts'
 import { endOfRun, lineOf, withIssued } from '../../policy/fold/line.ts'
 import { premiumChangeOf } from '../../policy/fold/premium.ts'
 import type { Prorated } from '../../policy/fold/shares.ts'
-import { policyToRead } from '../../policy/projection/policy.ts'
+import { lazyPolicyResponse } from '../../policy/projection/policy.ts'
 import {
   type Exposure,
   type ExposureRun,
@@ -42,14 +42,14 @@ import {
 } from '../../policy/surroundings.ts'
 import type { Carried, Planned } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { givenRates } from '../../rating/given-rates.ts'
+import { requestRates } from '../../rating/given-rates.ts'
 import { type Attempt, ratingContext, standardFees, underwriteQuote } from '../../rating/rate.ts'
 import { PerilRating, type RatingContext } from '../../rating/rater.ts'
 import { withConstraints } from '../constraints/validation.ts'
 import { prorationOf } from '../mechanism/prorating.ts'
-import { digitsForRenewal, renewed } from '../renewals/effect.ts'
+import { applyRenewal, digitsForRenewal } from '../renewals/effect.ts'
 import { personsDecision } from './application.ts'
-import { type EndorsementResult, endorsed } from './effect.ts'
+import { applyEndorsementChanges, type EndorsementResult } from './effect.ts'
 import { policyOnIssue } from './plans.ts'
 import { touchesOf } from './repricing.ts'
 import { transactionData } from './template-data.ts'
@@ -88,7 +88,7 @@ async function applyProrated(
   const { product } = loaded
   const supply = transientLocators(shardOfDigits(before.policy.locator))
   const answer = await prorationOf(loaded, attempt, prorated =>
-    endorsed(before, endorsement, { product, now: attempt.now, supply, prorated }),
+    applyEndorsementChanges(before, endorsement, { product, now: attempt.now, supply, prorated }),
   )
   return answer ? await applyEndorsement(before, endorsement, loaded, attempt, answer) : result
 }
@@ -106,7 +106,12 @@ async function applyEndorsement(
   const isRenewal = kind === 'renewal'
   const renewalDigits = isRenewal ? digitsForRenewal(before, endorsement) : 0
   const supply = await digits(digitsForEndorsement(changes) + renewalDigits)
-  const result = (isRenewal ? renewed : endorsed)(before, endorsement, { product, now, supply, prorated })
+  const result = (isRenewal ? applyRenewal : applyEndorsementChanges)(before, endorsement, {
+    product,
+    now,
+    supply,
+    prorated,
+  })
   assertWithinLimits(result.aggregate, unread)
   if (changes.newPaymentScheduleName !== undefined) paymentSchedule(product, changes.newPaymentScheduleName)
   return result
@@ -160,7 +165,7 @@ async function pricedEndorsement(
   const unpriced = [...aggregate.perilRuns.values()].filter(
     run => run.madeBy === modification.locator && run.price === undefined,
   )
-  const rates = await givenRates(aggregate, quote, unpriced, context)
+  const rates = await requestRates(aggregate, quote, unpriced, context)
   const rating = new PerilRating(aggregate, quote, context, rates)
   const segments = [...aggregate.segments.values()].filter(one => one.madeBy === modification.locator)
   // Leaves out runs and cuts of transactions that were invalidated.
@@ -230,7 +235,7 @@ const contextOf = (
   transaction: transactionOf(endorsement),
   changing: changingOf(endorsement, modification, loaded.product),
   project: (current, quote) =>
-    policyToRead(
+    lazyPolicyResponse(
       { ...current, policy: policyOnIssue(current, endorsement) },
       loaded.product,
       quote,

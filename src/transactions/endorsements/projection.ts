@@ -1,5 +1,5 @@
 import { planBills } from '../../billing/billing.ts'
-import { plannedBy } from '../../billing/payments.ts'
+import { plannedInvoicesOf } from '../../billing/payments.ts'
 import type { BillPlan } from '../../billing/schedule.ts'
 import type { EndorsementLocator } from '../../kernel/locators.ts'
 import { chargesOf, invoiceOfTransaction, planOf } from '../../policy/bills/amounts-due.ts'
@@ -121,7 +121,7 @@ function plannedInvoices(
   if (state === 'quoted') return planned(aggregate, transaction, modification, product)
   const isMoved = kind === 'endorsement' && changes.newPaymentScheduleName !== undefined
   return isMoved && (state === 'accepted' || state === 'issued')
-    ? plannedBy(aggregate, modification)
+    ? plannedInvoicesOf(aggregate, modification)
     : undefined
 }
 

@@ -64,7 +64,10 @@ const changesPolicy = (changes: EndorsementChanges): boolean =>
   [changes.addFieldGroups, changes.updateFieldGroups, changes.removeFieldGroups].some(list => list?.length)
 
 /** Returns the old price with the amounts of one piece of it. The rates do not change. */
-export const prorated = (price: PerilPrice | undefined, piece: Piece | undefined): PerilPrice | undefined =>
+export const proratePrice = (
+  price: PerilPrice | undefined,
+  piece: Piece | undefined,
+): PerilPrice | undefined =>
   price &&
   piece?.amounts && {
     premium: { ...price.premium, amount: piece.amounts.premium },
@@ -80,7 +83,7 @@ export const prorated = (price: PerilPrice | undefined, piece: Piece | undefined
  * Returns the run's price for a stretch after it: month rates times months (brief 3.1). A tax has no rate of its own, so it grows
  * in proportion to the months (brief 3.2).
  */
-export function extended(run: PerilRun, more: Span, timeZone: TimeZone): PerilPrice | undefined {
+export function extendPrice(run: PerilRun, more: Span, timeZone: TimeZone): PerilPrice | undefined {
   if (!run.price) return undefined
   const { premium, technicalPremium, taxes, commissions } = run.price
   const added = months(more.start, more.end, timeZone)

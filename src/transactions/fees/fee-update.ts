@@ -24,7 +24,7 @@ import {
   newModification,
   type Planned,
   policyEvent,
-  versioned,
+  versionProperties,
 } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { defineKind, json, type Response } from '../mechanism/kind.ts'
@@ -49,7 +49,7 @@ export function planFeeUpdate(
   const locator = supply.uuid()
   const added = newFees.map(
     (request, index): Fee => ({
-      ...declared(request, index, before, product),
+      ...readNewFee(request, index, before, product),
       locator: supply.uuid(),
       quoteLocator: quote.locator,
       madeBy: locator,
@@ -83,13 +83,13 @@ export function planFeeUpdate(
   const billed = makeBills(updated, modification, bills, { now, supply })
   const { aggregate } = billed
   const update = policyEvent(aggregate, 'policy.update', {
-    ...versioned(aggregate),
+    ...versionProperties(aggregate),
     modificationLocator: locator,
   })
   return { ...billed, events: [update, ...billed.events] }
 }
 
-function declared(
+function readNewFee(
   request: FeeCreateRequest,
   index: number,
   { policy }: PolicyAggregate,

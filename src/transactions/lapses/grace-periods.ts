@@ -222,7 +222,7 @@ export async function planGraceEnd(
   const { policy } = before
   const effectiveAt = later(grace.cancelEffectiveAt ?? grace.endAt, policy.originalStart)
   const isOnRisk = policyState(before) === 'issued' && policy.effectiveEnd > later(grace.endAt, effectiveAt)
-  if (!isOnRisk || pastDueInvoices(before, now).length === 0) return settled(before, grace, now)
+  if (!isOnRisk || pastDueInvoices(before, now).length === 0) return settleGracePeriod(before, grace, now)
   const lapsed: GracePeriod = { ...grace, state: 'lapsed', settledAt: now, updatedAt: now }
   if (!product.cancellationTypes)
     return planLapse(withGracePeriod(before, lapsed), lapsed, effectiveAt, context)
@@ -245,10 +245,12 @@ export async function planGraceEnd(
 /** Settles the open grace period. Returns undefined while an invoice is past due. */
 export function planSettlement(before: PolicyAggregate, now: Instant): Planned | undefined {
   const grace = openGracePeriod(before)
-  return grace && pastDueInvoices(before, now).length === 0 ? settled(before, grace, now) : undefined
+  return grace && pastDueInvoices(before, now).length === 0
+    ? settleGracePeriod(before, grace, now)
+    : undefined
 }
 
-function settled(before: PolicyAggregate, grace: GracePeriod, now: Instant): Planned {
+function settleGracePeriod(before: PolicyAggregate, grace: GracePeriod, now: Instant): Planned {
   assertGracePeriodAllows(grace, 'settle')
   const settledGrace: GracePeriod = { ...grace, state: 'settled', settledAt: now, updatedAt: now }
   return { aggregate: withGracePeriod(before, settledGrace), events: [] }

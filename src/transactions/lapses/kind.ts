@@ -25,7 +25,7 @@ import { type Attempt, askPlugin, policyInfo } from '../../rating/rate.ts'
 import { planRemoval, planUpload } from '../documents/kinds.ts'
 import type { UploadOwner } from '../documents/upload.ts'
 import { defineKind, json, type Response, showNothing } from '../mechanism/kind.ts'
-import { prorated } from '../mechanism/prorating.ts'
+import { planWithProration } from '../mechanism/prorating.ts'
 import type { ReinstatementAmountDueResponse } from './contract.ts'
 import {
   cancelEffectiveProblem,
@@ -144,14 +144,14 @@ export async function decideLapse(
       const start = graceStart(aggregate, invoice, { product, now, isUpgraded: isGraceOnly })
       if (!start) return { planned: notice }
       const before = notice ?? { aggregate, events: [] }
-      const answer = await preGrace(loaded, start, { tries, isUpgraded: isGraceOnly }, attempt)
+      const answer = await askGraceTerms(loaded, start, { tries, isUpgraded: isGraceOnly }, attempt)
       if ('retryTimer' in answer) return { planned: { ...before, timers: [answer.retryTimer] } }
       return { planned: chain(before, planGraceStart(aggregate, start, await context(), answer.terms)) }
     }
     case 'graceEnd': {
       const grace = aggregate.gracePeriods.get(operation.gracePeriod)
       if (grace?.state !== 'open' || grace.endAt > now) return { planned: undefined }
-      const planned = await prorated(loaded, attempt, billed(DIGITS_FOR_LAPSE), context =>
+      const planned = await planWithProration(loaded, attempt, billed(DIGITS_FOR_LAPSE), context =>
         planGraceEnd(aggregate, grace, context),
       )
       return { planned }
@@ -160,8 +160,11 @@ export async function decideLapse(
       const { gracePeriod, terms } = operation
       const grace = gracePeriodOf(aggregate, gracePeriod)
       const isOver = (terms.endAt ?? grace.endAt) <= now
-      const planned = await prorated(loaded, attempt, billed(isOver ? DIGITS_FOR_LAPSE : 0), context =>
-        planGraceUpdate(aggregate, grace, terms, context),
+      const planned = await planWithProration(
+        loaded,
+        attempt,
+        billed(isOver ? DIGITS_FOR_LAPSE : 0),
+        context => planGraceUpdate(aggregate, grace, terms, context),
       )
       return { planned, shown: { gracePeriod } }
     }
@@ -200,7 +203,7 @@ async function decideReinstatement(
     case 'removeDocument':
       return { planned: planRemoval(aggregate, asOwner(reinstatement), operation.document), shown }
     case 'invoice': {
-      const invoiced = await prorated(loaded, attempt, { digits: 2 }, context =>
+      const invoiced = await planWithProration(loaded, attempt, { digits: 2 }, context =>
         planInvoicing(aggregate, reinstatement, operation.effectiveAt, context),
       )
       const after = invoiced.aggregate
@@ -222,7 +225,7 @@ export async function decideAmountDue(
   const { aggregate } = loaded
   const reinstatement = lapseReinstatementOf(aggregate, locator)
   assertLapseReinstatementAllows(reinstatement, 'invoice')
-  const prepared = await prorated(loaded, attempt, { digits: 1 }, context =>
+  const prepared = await planWithProration(loaded, attempt, { digits: 1 }, context =>
     prepareReinstatement(aggregate, reinstatement, effectiveAt, context),
   )
   const first = planOf(prepared.aggregate, prepared.modification)[0]!
@@ -273,7 +276,7 @@ type PreGrace = { readonly terms: GraceStartTerms } | { readonly retryTimer: New
  * Calls the plugin for the terms. Returns empty terms when the product has no such plugin, or when the invoice already sets the
  * end. `tries`: how often the plugin has failed so far.
  */
-async function preGrace(
+async function askGraceTerms(
   loaded: Loaded,
   start: GraceStart,
   { tries, isUpgraded }: { tries: number; isUpgraded: boolean },

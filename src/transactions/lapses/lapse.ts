@@ -23,11 +23,11 @@ import { add, type Instant } from '../../kernel/time.ts'
 import { installmentOf, openInstallments } from '../../policy/bills/amounts-due.ts'
 import { isIssued } from '../../policy/fold/line.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
-import { applied, isOutstanding, standingPayments } from '../../policy/records/invoice.ts'
+import { appliedAmount, isOutstanding, standingPayments } from '../../policy/records/invoice.ts'
 import type { GracePeriod, Lapse, ModificationKind } from '../../policy/records/transactions.ts'
 import { chain, type Planned } from '../../policy/transitions.ts'
 import type { EffectContext } from '../../rating/rate.ts'
-import { cancelled } from '../cancellations/effect.ts'
+import { applyCancellation } from '../cancellations/effect.ts'
 import { withoutConflicts } from '../mechanism/kind.ts'
 import { isOwed } from './grace-periods.ts'
 import { lapseEvent } from './transitions.ts'
@@ -46,7 +46,7 @@ export function planLapse(
   const cleared = withoutConflicts(before, '', 'invalidate', now)
   const { legacyCancellationProration: proration } = product
   const order = { kind: 'lapse', name: 'modification.policy.lapse', effectiveAt, proration } as const
-  const { aggregate, modification } = cancelled(cleared.aggregate, order, context)
+  const { aggregate, modification } = applyCancellation(cleared.aggregate, order, context)
   const days = product.lapse.reinstatementPeriodDays ?? 0
   const lapse: Lapse = {
     locator: supply.uuid(),
@@ -77,7 +77,7 @@ function billLapse(
     ...openInstallments(writeOff.aggregate),
   ]
   const paid = owed.map(invoice => {
-    const { minor } = sumOf(standingPayments(before, invoice), applied, before.policy.currency)
+    const { minor } = sumOf(standingPayments(before, invoice), appliedAmount, before.policy.currency)
     return [installmentOf(before, invoice).locator, minor] as const
   })
   const paidBefore = Object.fromEntries(paid.filter(([, minor]) => minor !== 0))

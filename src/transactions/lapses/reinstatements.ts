@@ -2,9 +2,9 @@
 //
 // The contract does not say when an offer ends. Bindery uses the end of the reinstatement period: until then the invoice is
 // payable, and a reinstatement that is still pending then is closed.
-import { invoiceTimers, invoiceWhatIsDue } from '../../billing/billing.ts'
+import { invoiceDueInstallments, invoiceTimers } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
-import { comingBack, onlyInstallment, recorded } from '../../billing/schedule.ts'
+import { onlyInstallment, planRecords, returningInstallments } from '../../billing/schedule.ts'
 import { invalidRequest, wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { sumOf } from '../../kernel/money.ts'
@@ -18,8 +18,8 @@ import {
 } from '../../policy/bills/amounts-due.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import {
-  applied,
-  carriedForward,
+  appliedAmount,
+  carryInvoiceForward,
   isOutstanding,
   type PlannedInstallment,
   standingPayments,
@@ -33,7 +33,7 @@ import {
 import type { Planned } from '../../policy/transitions.ts'
 import type { EffectContext } from '../../rating/rate.ts'
 import { assertNoConflicts } from '../mechanism/kind.ts'
-import { policyOnReturn, reinstated } from '../reinstatements/effect.ts'
+import { applyReinstatement, policyOnReturn } from '../reinstatements/effect.ts'
 import { newEndTimers } from '../term-end.ts'
 import { reinstatementPeriodTimer } from './grace-periods.ts'
 import { lapseInForce } from './lapse.ts'
@@ -88,7 +88,7 @@ export function planInvoicing(
     effectiveAt,
     context,
   )
-  const billed = invoiceWhatIsDue(prepared, modification, context)
+  const billed = invoiceDueInstallments(prepared, modification, context)
   const invoiced: LapseReinstatement = {
     ...withStatus(reinstatement, 'invoiced', now),
     effectiveAt: modification.effectiveAt,
@@ -128,7 +128,7 @@ export function prepareReinstatement(
     )
   const cancellation = before.modifications.get(lapse.modificationLocator)!
   const order = { cancellation, effectiveAt, transactionLocator: reinstatement.locator }
-  const { aggregate, modification } = reinstated(before, order, context)
+  const { aggregate, modification } = applyReinstatement(before, order, context)
   const installments = putRecords(
     aggregate.installments,
     reinstatementPlan(before, modification, cancellation, reinstatementPeriodEndAt, context),
@@ -157,7 +157,7 @@ export function planIssue(
   const takenOver = new Set(first?.takesOver)
   const settled = [...before.invoices.values()]
     .filter(invoice => isOutstanding(invoice) && takenOver.has(installmentOf(before, invoice).locator))
-    .map(invoice => carriedForward(invoice, now))
+    .map(invoice => carryInvoiceForward(invoice, now))
   const reinstatedPolicy = withLapseReinstatement(
     {
       ...before,
@@ -168,7 +168,7 @@ export function planIssue(
     issued,
   )
   const billing = withInvoicesFromNow(reinstatedPolicy, modification, now)
-  const invoiced = invoiceWhatIsDue(billing, modification, { now, supply })
+  const invoiced = invoiceDueInstallments(billing, modification, { now, supply })
   return {
     aggregate: invoiced.aggregate,
     events: [lapseReinstatementEvent(billing, 'policy.reinstatement.issue', issued), ...invoiced.events],
@@ -275,7 +275,7 @@ function reinstatementPlan(
   const endOfThatDay = endOfDay(modification.effectiveAt, before.policy.timeZone)
   const returning = installmentsEndedBy(before, lapse).filter(one => one.dueAt > endOfThatDay)
   const isUnpaid = standingPayments(before, invoicesOf(before, lapse)[0]!).length === 0
-  const paidBefore = bouncedSince(before, ofLapse!)
+  const paidBefore = reversedSince(before, ofLapse!)
   const own = {
     ...onlyInstallment(before, modification, now),
     dueAt,
@@ -283,17 +283,17 @@ function reinstatementPlan(
     ...(isUnpaid && { takesOver: [ofLapse!.locator] }),
     leavesOut: returning.map(one => one.locator),
   }
-  return recorded([own, ...comingBack(returning)], modification, supply)
+  return planRecords([own, ...returningInstallments(returning)], modification, supply)
 }
 
 /** Returns, by installment, the minor units that the lapse counted as paid and that were reversed since. No bill asks for them. */
-function bouncedSince(
+function reversedSince(
   before: PolicyAggregate,
   { paidBefore = {} }: PlannedInstallment,
 ): Record<Uuid, number> {
   const bounced = standingInvoices(before).flatMap(invoice => {
     const { locator } = installmentOf(before, invoice)
-    const paid = sumOf(standingPayments(before, invoice), applied, before.policy.currency)
+    const paid = sumOf(standingPayments(before, invoice), appliedAmount, before.policy.currency)
     const minor = (paidBefore[locator] ?? paid.minor) - paid.minor
     return minor === 0 ? [] : [[locator, minor] as const]
   })

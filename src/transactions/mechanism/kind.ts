@@ -13,7 +13,7 @@ import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
 import type { Caller, IdempotencyKey, RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import type { IfMatch } from '../../platform/http/entity-tags.ts'
-import { ask, type ObjectReply, policyObject } from '../../platform/objects.ts'
+import { callForReply, type ObjectReply, policyObject } from '../../platform/objects.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
 import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import type { AutomatedUnderwritingResultResponse } from '../../policy/contract/billing.ts'
@@ -338,7 +338,7 @@ export const askPolicy = (
   { env, calls }: Pick<RequestContext, 'env' | 'calls'>,
   message: PolicyMessage,
 ): Promise<JsonAnswer | AnswerBySubject> =>
-  ask(
+  callForReply(
     calls,
     () =>
       policyObject(env, message.tenant, message.locator).execute({

@@ -57,7 +57,7 @@ export async function signPreview(
   return { token, expiresAt: expiresAt * 1000 }
 }
 
-const foreign = () =>
+const invalidToken = () =>
   invalidParameter(
     'If-Previewed must be an unchanged previewToken from a response of POST /policies/{policyLocator}/preview for this tenant.',
   )
@@ -72,7 +72,7 @@ export async function readPreview(
     token,
     ({ kid = '' }) => {
       const key = verifying.get(kid)
-      if (!key) throw foreign()
+      if (!key) throw invalidToken()
       return key
     },
     {
@@ -84,9 +84,9 @@ export async function readPreview(
       requiredClaims: ['exp', 'sub', 'jti'],
     },
   ).catch(() => {
-    throw foreign()
+    throw invalidToken()
   })
-  if (payload.generation !== tenant.generation) throw foreign()
+  if (payload.generation !== tenant.generation) throw invalidToken()
   const { policy, operation, body, version, state, price, at } = payload as unknown as PreviewedFacts
   return {
     policy,

@@ -24,7 +24,7 @@ type Needs = { readonly digits: number; readonly ownBills?: OwnBills; readonly h
  * Returns the plan with the amounts that the plugin gives. The first plan does not call a plugin for bills, since it is dropped.
  * Throws what the plan rejects before the plugin is called, and 422 for an invalid answer.
  */
-export async function prorated<P extends Plan>(
+export async function planWithProration<P extends Plan>(
   loaded: Loaded,
   attempt: Attempt,
   { digits, ownBills = BUILT_IN_BILLS, holdsNothingBack }: Needs,

@@ -1,6 +1,6 @@
 // Decides each operation on a new policy: pure plans over the loaded records, in the order validate, price, underwrite, bill.
 
-import { bill, billOnAcceptance, showBills } from '../../billing/billing.ts'
+import { billAcceptedQuote, billOnAcceptance, planUnbilledQuote } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
 import { Refusal, wrongState } from '../../kernel/errors.ts'
 import {
@@ -43,7 +43,7 @@ import {
   policyEvent,
   policyState,
   quoteEvent,
-  versioned,
+  versionProperties,
 } from '../../policy/transitions.ts'
 import { getPolicyPriceResponse, policyPriceResponse } from '../../rating/price.ts'
 import {
@@ -78,7 +78,7 @@ export async function decideCreation(
 ): Promise<Planned> {
   const { aggregate, reported } = requestedDraft(request, ground, attempt)
   const created = planCreation(aggregate)
-  return await completed(created, reported, request.finalize, { ...ground, aggregate }, attempt)
+  return await validateAndFinalize(created, reported, request.finalize, { ...ground, aggregate }, attempt)
 }
 
 export async function decideUpdate(
@@ -89,15 +89,21 @@ export async function decideUpdate(
   const { product, aggregate } = loaded
   const { timeZone } = aggregate.policy
   const { reported, ...updated } = planUpdate(aggregate, request, { product, timeZone, ...attempt })
-  return await completed(updated, reported, request.finalize, loaded, attempt)
+  return await validateAndFinalize(updated, reported, request.finalize, loaded, attempt)
 }
 
 export async function decideFinalization(loaded: Loaded, attempt: Attempt): Promise<Planned> {
   assertPolicyAllows(loaded.aggregate, 'finalize')
-  return await completed({ aggregate: loaded.aggregate, events: [] }, NOTHING_REPORTED, true, loaded, attempt)
+  return await validateAndFinalize(
+    { aggregate: loaded.aggregate, events: [] },
+    NOTHING_REPORTED,
+    true,
+    loaded,
+    attempt,
+  )
 }
 
-async function completed(
+async function validateAndFinalize(
   draft: Planned,
   reported: ReportedProblems,
   finalize: boolean,
@@ -115,14 +121,14 @@ async function completed(
   return chain(
     draft,
     finalized,
-    billed ?? (await showBills(after, selectedQuote(after).locator, loaded, attempt)),
+    billed ?? (await planUnbilledQuote(after, selectedQuote(after).locator, loaded, attempt)),
   )
 }
 
 export async function decideIssue(loaded: Loaded, attempt: Attempt): Promise<Planned> {
   const issued = planIssue(loaded.aggregate, attempt.now)
   const timers = newEndTimers(issued.aggregate.policy, undefined, loaded.product, attempt.now)
-  return chain({ ...issued, timers }, await bill(issued.aggregate, loaded, attempt))
+  return chain({ ...issued, timers }, await billAcceptedQuote(issued.aggregate, loaded, attempt))
 }
 
 export const decideDiscard = (loaded: Loaded, attempt: Attempt): Planned =>
@@ -131,7 +137,7 @@ export const decideDiscard = (loaded: Loaded, attempt: Attempt): Planned =>
 /** Returns the stored price, or the present price of a valid draft. Stores nothing. */
 export async function decidePrice(loaded: Loaded, attempt: Attempt): Promise<PolicyPriceResponse> {
   const quote = selectedQuote(loaded.aggregate)
-  const priced = await pricedNow(loaded, quote, attempt)
+  const priced = await ensurePriced(loaded, quote, attempt)
   return policyPriceResponse(policyView(priced, quote, loaded.product, isIssued))
 }
 
@@ -143,11 +149,11 @@ async function decideUnderwriting(
   const quote = selectedQuote(loaded.aggregate)
   const result =
     quote.underwriting ??
-    (await underwriteQuote(await pricedNow(loaded, quote, attempt), quote, ratingContext(loaded, attempt)))
+    (await underwriteQuote(await ensurePriced(loaded, quote, attempt), quote, ratingContext(loaded, attempt)))
   return underwritingResponse(result)
 }
 
-async function pricedNow(loaded: Loaded, quote: Quote, attempt: Attempt): Promise<PolicyAggregate> {
+async function ensurePriced(loaded: Loaded, quote: Quote, attempt: Attempt): Promise<PolicyAggregate> {
   const { aggregate } = loaded
   if (isPriced(aggregate, quote)) return aggregate
   if (quote.state !== 'draft')
@@ -182,7 +188,7 @@ function planCreation(draft: PolicyAggregate): Planned {
   return {
     aggregate: draft,
     events: [
-      policyEvent(draft, 'policy.create', versioned(draft)),
+      policyEvent(draft, 'policy.create', versionProperties(draft)),
       quoteEvent(draft, selectedQuote(draft), 'policy.quote.create'),
     ],
   }
@@ -200,7 +206,7 @@ function planUpdate(
     aggregate,
     reported,
     events: [
-      policyEvent(aggregate, 'policy.update', versioned(aggregate)),
+      policyEvent(aggregate, 'policy.update', versionProperties(aggregate)),
       quoteEvent(aggregate, selectedQuote(aggregate), 'policy.quote.update'),
     ],
   }
@@ -222,7 +228,7 @@ async function planFinalization(before: PolicyAggregate, context: RatingContext)
     quoted.state === 'quoted' ? planAcceptance(quoting?.aggregate ?? before, quoted, now) : undefined
   const { aggregate, events } = chain({ aggregate: before, events: [] }, quoting, accepting)
   const quote = selectedQuote(aggregate)
-  const data = { ...versioned(aggregate), decision: quote.underwriting!.decision }
+  const data = { ...versionProperties(aggregate), decision: quote.underwriting!.decision }
   return { aggregate, events: [...events, policyEvent(aggregate, 'policy.finalize', data)] }
 }
 
@@ -237,7 +243,7 @@ function planIssue(before: PolicyAggregate, now: Instant): Planned {
     quotes: putRecords(before.quotes, [quote]),
     modifications: putRecords(before.modifications, [{ ...modification, issuedAt: now, updatedAt: now }]),
   }
-  const data = { ...versioned(after), issuedTimestamp: String(now) }
+  const data = { ...versionProperties(after), issuedTimestamp: String(now) }
   return { aggregate: after, events: [policyEvent(after, 'policy.issue', data)] }
 }
 
@@ -260,7 +266,7 @@ function planDiscard(before: PolicyAggregate, now: Instant): Planned {
     events: [
       ...voided.events,
       ...discarded.map(quote => quoteEvent(after, quote, 'policy.quote.discard')),
-      policyEvent(after, 'policy.discard', versioned(after)),
+      policyEvent(after, 'policy.discard', versionProperties(after)),
     ],
   }
 }
@@ -280,7 +286,7 @@ async function explainedPrice(
   const policy = loaded.aggregate.policy.locator
   const explaining = await explainingOf(context, explain, { attempt, database, policy })
   const asked = { ...attempt, explaining }
-  const aggregate = await pricedNow(loaded, quote, asked)
+  const aggregate = await ensurePriced(loaded, quote, asked)
   const counts = locator === undefined ? isIssued : () => false
   const view = policyView(aggregate, quote, loaded.product, counts)
   if (isRecorded) await rateAgain({ view, loaded, attempt }, explaining)

@@ -47,7 +47,7 @@ import {
 import { RefusedPayOut } from '../payments/kind.ts'
 import { withConsequences } from './consequences.ts'
 import { configurationGuard, policyGuard, policyholderGuard } from './guards.ts'
-import { asPreviewed, assertPreviewed, assertPreviewedPrice, rowOfUse } from './previewed.ts'
+import { assertPreviewed, assertPreviewedPrice, rowOfUse, withPreviewedTimes } from './previewed.ts'
 
 type Session = {
   readonly context: RequestContext
@@ -185,11 +185,11 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
 
   if (kind.isOutdated?.(memory.loaded, operation, context.now)) forget(memory)
   const trust = isReadOnly(operation) ? 'unguarded' : 'guarded'
-  const loaded = await tables.openWith(remembered(session, trust, part))
+  const loaded = await tables.openWith(recallOrLoad(session, trust, part))
   assertMatch(message, loaded)
   await assertPreviewed(message, loaded, database)
   const completed = (await kind.fill?.(operation, loaded, autofill)) ?? operation
-  const filled = asPreviewed(message, completed, loaded)
+  const filled = withPreviewedTimes(message, completed, loaded)
   const attempt = attemptWith(await digits(kind.locators?.(filled) ?? 0))
   const recorded = (planned: Planned, more: Partial<Recording>, from = context) =>
     record(
@@ -260,7 +260,7 @@ export type Recalled = Pick<Loaded, 'aggregate' | 'policyholder' | 'credit'> & {
  * Returns the remembered policy if it has at least the given version. The policyholder may have changed since, so anything that
  * depends on it needs a guard.
  */
-export function recalled(
+export function recallPolicy(
   { loaded, era }: PolicyMemory,
   tenant: Tenant,
   version: number,
@@ -280,7 +280,7 @@ const MOST_REMEMBERED_RECORDS = 250
  * Returns the policy from memory, or reads it. Writes are safe because guards fail on stale memory. Reads have no guard, so they
  * use memory for at most 2 s.
  */
-async function remembered(
+async function recallOrLoad(
   { context, database, memory, message: { locator } }: Session,
   use: 'guarded' | 'unguarded',
   part: Part | undefined,

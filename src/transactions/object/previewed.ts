@@ -42,7 +42,7 @@ const hasChanged = ({ version, state }: IfPreviewed, aggregate: PolicyAggregate)
   version !== aggregate.policy.version && state !== digestOfPolicy(aggregate)
 
 /** Returns the completed operation, with the times of the preview where the request leaves times out. */
-export const asPreviewed = (
+export const withPreviewedTimes = (
   { ifPreviewed }: PolicyMessage,
   operation: PolicyOperation,
   loaded: Loaded,

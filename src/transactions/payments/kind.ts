@@ -92,7 +92,7 @@ export async function decidePayment(
   const { aggregate, configuration } = loaded
   const { timeZone, currency } = aggregate.policy
   if (operation.action === 'reverse')
-    return { planned: reversed(loaded, operation.payment, attempt), payment: operation.payment }
+    return { planned: planPaymentReversal(loaded, operation.payment, attempt), payment: operation.payment }
   const { request } = operation
   const invoice = invoiceNamed(aggregate, operation.invoice)
   assertInvoiceAllows(invoice, 'pay')
@@ -133,7 +133,7 @@ async function payOut(
 }
 
 /** Plans the reversal of a payment. A new grace period starts only once the invoice is past due again. */
-function reversed({ aggregate }: Loaded, locator: Uuid, { now }: Attempt): Planned {
+function planPaymentReversal({ aggregate }: Loaded, locator: Uuid, { now }: Attempt): Planned {
   const payment = paymentOf(aggregate, locator)
   if (payment.source === 'offset')
     throw wrongState(

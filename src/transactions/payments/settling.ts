@@ -6,7 +6,7 @@ import { invalidAnswer } from '../../extension/plugins/translation.ts'
 import { wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import {
-  assertKept,
+  assertStorable,
   fromMinor,
   LARGEST_MINOR,
   type Money,
@@ -97,7 +97,7 @@ export async function withCredit(
     planned = chain(planned, (await pay({ ...loaded, aggregate }, invoice.locator, attempt, terms)).planned)
   }
   const credit = left(planned)
-  if (credit.minor > loaded.credit.minor) assertKept(credit)
+  if (credit.minor > loaded.credit.minor) assertStorable(credit)
   return { planned, credit, neededCredit: neededCredit(loaded.credit, credit, newInvoices.length > 0) }
 }
 
@@ -167,7 +167,7 @@ function nextPair(
   { totalDueOf }: Totals,
   { unread }: Pick<Loaded, 'unread'>,
 ): Pair | undefined {
-  const open = [...aggregate.invoices.values()].filter(one => takesPart(aggregate, one))
+  const open = [...aggregate.invoices.values()].filter(one => isOffsettable(aggregate, one))
   if (open.length < 2) return undefined
   // Totals of invoices need all charges of their transactions.
   if (unread) {
@@ -188,13 +188,13 @@ function nextPair(
  * Whether an invoice can be offset: it must be outstanding and of an issued transaction. A legacy reinstatement is issued by
  * payment, so its invoice can be offset before that. An invoice that such a reinstatement takes over cannot.
  */
-function takesPart(aggregate: PolicyAggregate, invoice: Invoice): boolean {
+function isOffsettable(aggregate: PolicyAggregate, invoice: Invoice): boolean {
   if (!isOutstanding(invoice)) return false
   const { issuedAt, invalidatedAt, undoes } = aggregate.modifications.get(invoice.policyModificationLocator)!
   if (invalidatedAt !== undefined) return false
-  const isWayBack = undoes !== undefined && aggregate.modifications.get(undoes)?.kind === 'lapse'
-  if (issuedAt === undefined && !isWayBack) return false
-  return reinstatementRestingOn(aggregate, invoice) === undefined
+  const isLegacyReinstatement = undoes !== undefined && aggregate.modifications.get(undoes)?.kind === 'lapse'
+  if (issuedAt === undefined && !isLegacyReinstatement) return false
+  return reinstatementTakingOver(aggregate, invoice) === undefined
 }
 
 async function offset(
@@ -246,7 +246,7 @@ export async function withSettlement(
   const invoice = invoiceNamed(aggregate, locator)
   const waiting = reinstatementPaidBy(aggregate, invoice)
   const supply = await digits(waiting ? digitsForIssue(aggregate, waiting, now) : 0)
-  return chain(planned, planWhatPaymentSettles(aggregate, invoice, { product, now, supply }))
+  return chain(planned, planPaymentConsequences(aggregate, invoice, { product, now, supply }))
 }
 
 /**
@@ -260,13 +260,13 @@ export async function withSettlement(
  * A reversal needs no such step. The invoice is due again by the end of that day (brief 4.4), and the same write sets its timer.
  * If it is still unpaid then, a new grace period starts, even if the payment had issued a reinstatement.
  */
-export function planWhatPaymentSettles(
+export function planPaymentConsequences(
   before: PolicyAggregate,
   invoice: Invoice,
   context: EffectContext,
 ): Planned | undefined {
   const waiting = reinstatementPaidBy(before, invoice)
-  const resting = waiting ? undefined : reinstatementRestingOn(before, invoice)
+  const resting = waiting ? undefined : reinstatementTakingOver(before, invoice)
   const step = waiting
     ? planIssue(before, waiting, context)
     : resting && planClosing(before, resting, context.now)
@@ -283,7 +283,7 @@ const reinstatementPaidBy = (before: PolicyAggregate, invoice: Invoice): LapseRe
     : invoiced(before).find(one => one.modificationLocator === invoice.policyModificationLocator)
 
 /** Returns the reinstatement whose invoice takes this one over. */
-const reinstatementRestingOn = (before: PolicyAggregate, invoice: Invoice): LapseReinstatement | undefined =>
+const reinstatementTakingOver = (before: PolicyAggregate, invoice: Invoice): LapseReinstatement | undefined =>
   invoiced(before).find(one =>
     planOf(before, before.modifications.get(one.modificationLocator!)!)[0]?.takesOver?.includes(
       installmentOf(before, invoice).locator,
@@ -311,7 +311,7 @@ export async function withGraceEnds(
   if (!hasPlugin(product, 'getPostPaymentReversal') || product.lapse.gracePeriodDays === undefined)
     return plan
   let planned = plan
-  for (const payment of takenBack(before, plan.aggregate)) {
+  for (const payment of reversedPayments(before, plan.aggregate)) {
     const isVoid = invoiceStatus(plan.aggregate.invoices.get(payment.invoiceLocator)!) === 'invalidated'
     const operationType = isVoid ? 'payment_invalidation' : 'payment_reversal'
     const asked = { ...loaded, aggregate: planned.aggregate }
@@ -335,7 +335,7 @@ export async function withGraceEnds(
   return planned
 }
 
-const takenBack = (before: PolicyAggregate, after: PolicyAggregate): Payment[] =>
+const reversedPayments = (before: PolicyAggregate, after: PolicyAggregate): Payment[] =>
   [...after.payments.values()].filter(payment => {
     const was = before.payments.get(payment.locator)
     const isReversed =

@@ -1,7 +1,7 @@
 // Previews a transaction: price, underwriting, bills and the resulting policy (brief 10.8).
 import { z } from '@hono/zod-openapi'
 import { Amount, Currency, component, optionalRecord, Text, Timestamp } from '../../platform/wire.ts'
-import { breaks } from '../../platform/wire-problem.ts'
+import { reportProblem } from '../../platform/wire-problem.ts'
 import {
   AutomatedUnderwritingResultResponse,
   FutureInvoiceResponse,
@@ -42,7 +42,7 @@ export const PolicyPreviewRequest = z
   .transform((body, ctx): PolicyPreview => {
     const [kind, ...others] = KINDS.filter(one => body[one] !== undefined)
     if (kind !== undefined && others.length === 0) return { kind, request: body[kind] } as PolicyPreview
-    breaks(ctx, `must have exactly one of ${KINDS.join(', ')}`)
+    reportProblem(ctx, `must have exactly one of ${KINDS.join(', ')}`)
     return z.NEVER
   })
   .openapi('PolicyPreviewRequest')

@@ -28,7 +28,11 @@ export async function decidePreview(
   detail: PerilDetail = {},
 ): Promise<PreviewedTransaction> {
   const { product } = loaded
-  const { planned, modificationLocator } = await previewed(preview).carryOut(loaded, preview.request, attempt)
+  const { planned, modificationLocator } = await findPreview(preview).carryOut(
+    loaded,
+    preview.request,
+    attempt,
+  )
   const { aggregate } = (await withCredit(loaded.aggregate, loaded, planned, attempt)).planned
   const modification = aggregate.modifications.get(modificationLocator)!
   const { underwriting } = modification
@@ -41,7 +45,7 @@ export async function decidePreview(
   }
 }
 
-export function previewed({ kind }: PolicyPreview): PreviewOf<PolicyPreview['request']> {
+export function findPreview({ kind }: PolicyPreview): PreviewOf<PolicyPreview['request']> {
   const found = allKinds().find(one => one.previews?.[kind])
   if (!found) throw new Error(`No kind of operation has a preview of '${kind}'.`)
   return found.previews![kind] as unknown as PreviewOf<PolicyPreview['request']>

@@ -15,7 +15,7 @@ import { Autofill } from '../autofill/fill.ts'
 import { digestOfPolicy, digestOfPrice, digestOfRequest, signPreview } from '../mechanism/preview-token.ts'
 import { explainingOf } from '../mechanism/price-change.ts'
 import type { PolicyPreview } from './contract.ts'
-import { decidePreview, previewed } from './decision.ts'
+import { decidePreview, findPreview } from './decision.ts'
 
 export async function previewOf(
   context: RequestContext,
@@ -37,7 +37,7 @@ export async function previewOf(
     const shown = await tables.inRounds(async () => {
       const plugins = sessions.begin()
       const autofill = new Autofill(context, locator, plugins, tables)
-      const request = await previewed(preview).fill?.(preview.request, loaded, autofill)
+      const request = await findPreview(preview).fill?.(preview.request, loaded, autofill)
       const filled = request ? ({ ...preview, request } as PolicyPreview) : preview
       const attempt: Attempt = {
         now,

@@ -16,7 +16,7 @@ import {
   Timestamp,
   TimestampIfAny,
 } from '../../platform/wire.ts'
-import { breaks } from '../../platform/wire-problem.ts'
+import { reportProblem } from '../../platform/wire-problem.ts'
 import {
   AutomatedUnderwritingResultResponse,
   FeeResponse,
@@ -90,5 +90,5 @@ export const PolicyQuotePatch = PolicyQuoteUpdateRequest.check(ctx => {
   const set = Object.values(ctx.value).some(value =>
     typeof value === 'object' ? Object.keys(value).length > 0 : value !== undefined,
   )
-  if (!set) breaks(ctx, 'must set at least one property, such as name or fieldValues')
+  if (!set) reportProblem(ctx, 'must set at least one property, such as name or fieldValues')
 })

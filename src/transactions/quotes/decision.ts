@@ -1,5 +1,5 @@
 // Decides each action on a quote: pure plans over the loaded policy.
-import { billOnAcceptance, showBills } from '../../billing/billing.ts'
+import { billOnAcceptance, planUnbilledQuote } from '../../billing/billing.ts'
 import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { QuoteLocator } from '../../kernel/locators.ts'
 import { type PolicyAggregate, quoteParts } from '../../policy/records/aggregate.ts'
@@ -53,7 +53,7 @@ export async function decideQuote(
   }
   const rating = () => ratingContext(loaded, attempt, quoteParts(aggregate, quote).modification)
   const withBills = async (planned: Planned): Promise<Planned> =>
-    chain(planned, await showBills(planned.aggregate, locator, loaded, attempt))
+    chain(planned, await planUnbilledQuote(planned.aggregate, locator, loaded, attempt))
   const planned = async (): Promise<Planned> => {
     switch (operation.action) {
       case 'update': {

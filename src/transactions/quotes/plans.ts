@@ -133,7 +133,7 @@ export async function planQuoting(
 ): Promise<Planned> {
   assertQuoteAllows(draft, 'quote')
   const priced = await priceQuote(before, draft, context)
-  return decided(priced, draft, await underwriteQuote(priced, draft, context), context)
+  return planDecision(priced, draft, await underwriteQuote(priced, draft, context), context)
 }
 
 /** Records a person's decision in place of underwriting's. Adds the person's note and keeps underwriting's notes. */
@@ -145,7 +145,7 @@ export function planReferral(
 ): Planned {
   assertQuoteAllows(quote, 'refer')
   const earlier = quote.underwriting?.notes ?? []
-  const planned = decided(
+  const planned = planDecision(
     before,
     quote,
     { decision, notes: [...earlier, ...notes], at: context.now },
@@ -157,7 +157,7 @@ export function planReferral(
   }
 }
 
-function decided(
+function planDecision(
   priced: PolicyAggregate,
   quote: Quote,
   underwriting: UnderwritingResult,

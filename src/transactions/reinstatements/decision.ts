@@ -29,10 +29,10 @@ import {
 } from '../../rating/rate.ts'
 import { assertCancellationAllows } from '../cancellations/decision.ts'
 import { assertNoConflicts, withoutConflicts, withoutModification } from '../mechanism/kind.ts'
-import { prorated } from '../mechanism/prorating.ts'
+import { planWithProration } from '../mechanism/prorating.ts'
 import { newEndTimers } from '../term-end.ts'
 import type { ReinstatementCreateRequest, ReinstatementUpdateRequest } from './contract.ts'
-import { policyOnReturn, reinstated } from './effect.ts'
+import { applyReinstatement, policyOnReturn } from './effect.ts'
 
 /** `expire` comes from a timer. */
 export type ReinstatementAction = 'update' | 'accept' | 'issue' | 'invalidate' | 'expire'
@@ -75,7 +75,7 @@ export async function decideReinstatement(
     const { reinstatement, ...created } = planReinstatementCreation(aggregate, cancellation, request, context)
     const { locator } = reinstatement
     if (!request.issue) return { planned: created, reinstatement: locator }
-    const accepted = await acceptance(created.aggregate, reinstatement, loaded, attempt)
+    const accepted = await underwriteAndAccept(created.aggregate, reinstatement, loaded, attempt)
     const issued = planReinstatementIssue(accepted.aggregate, locator, context)
     return { planned: chain(created, accepted, issued), reinstatement: locator }
   }
@@ -86,7 +86,7 @@ export async function decideReinstatement(
       case 'update':
         return planReinstatementUpdate(aggregate, reinstatement, operation.request, now)
       case 'accept':
-        return await acceptance(aggregate, reinstatement, loaded, attempt)
+        return await underwriteAndAccept(aggregate, reinstatement, loaded, attempt)
       case 'issue':
         return planReinstatementIssue(aggregate, locator, context)
       case 'invalidate':
@@ -119,13 +119,13 @@ export async function previewReinstatement(
   )
   const { locator } = reinstatement
   const cleared = withoutConflicts(created.aggregate, locator, 'invalidate', now)
-  const accepted = await acceptance(cleared.aggregate, reinstatement, loaded, attempt, () => {})
+  const accepted = await underwriteAndAccept(cleared.aggregate, reinstatement, loaded, attempt, () => {})
   const issued = planReinstatementIssue(accepted.aggregate, locator, context)
   return { planned: chain(created, cleared, accepted, issued), reinstatement: locator }
 }
 
 /** Plans the acceptance. Rejects with 409 a reinstatement that underwriting does not accept. */
-async function acceptance(
+async function underwriteAndAccept(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
   loaded: Loaded,
@@ -140,7 +140,7 @@ async function acceptance(
     digits: digitsForAcceptance(before, reinstatement, attempt.now),
     ownBills: ownBills('reinstatement', loaded, attempt),
   }
-  const accepted = await prorated(loaded, attempt, billing, context =>
+  const accepted = await planWithProration(loaded, attempt, billing, context =>
     planReinstatementAcceptance(before, reinstatement, underwriting, context),
   )
   assertDecision('reinstatement', underwriting)
@@ -220,7 +220,7 @@ async function planReinstatementAcceptance(
   const { now } = context
   assertReinstatementAllows(reinstatement, 'accept')
   assertCanReturn(before, reinstatement, now)
-  const restored = reinstated(before, orderOf(before, reinstatement), context)
+  const restored = applyReinstatement(before, orderOf(before, reinstatement), context)
   const modification = { ...restored.modification, underwriting }
   const modifications = putRecords(restored.aggregate.modifications, [modification])
   const { locator: modificationLocator } = modification
@@ -234,7 +234,7 @@ async function planReinstatementAcceptance(
 export function orderOf(
   { cancellations, modifications }: PolicyAggregate,
   { cancellationLocator, effectiveAt, locator }: Reinstatement,
-): Parameters<typeof reinstated>[1] {
+): Parameters<typeof applyReinstatement>[1] {
   const { modificationLocator } = cancellations.get(cancellationLocator)!
   return { cancellation: modifications.get(modificationLocator!)!, effectiveAt, transactionLocator: locator }
 }

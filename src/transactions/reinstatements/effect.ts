@@ -34,7 +34,7 @@ export const policyOnReturn = ({ policy }: PolicyAggregate, { policyEnd }: Modif
 })
 
 /** Returns the policy with its coverage back, not issued yet. Takes one digit locator. Rejects with 409 if nothing comes back. */
-export function reinstated(
+export function applyReinstatement(
   before: PolicyAggregate,
   { cancellation, effectiveAt, transactionLocator }: ReinstatementOrder,
   { product, now, supply, prorated }: EffectContext,

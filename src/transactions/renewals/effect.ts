@@ -22,7 +22,7 @@ import type { Endorsement } from '../../policy/records/transactions.ts'
 import { assertPolicyAllows, newModification } from '../../policy/transitions.ts'
 import type { EndorsementContext } from '../endorsements/content.ts'
 import type { EndorsementResult } from '../endorsements/effect.ts'
-import { joinedUpdates } from '../endorsements/joined-changes.ts'
+import { mergeUpdates } from '../endorsements/joined-changes.ts'
 
 /** Counts the digit locators of a renewal: one for each continuing peril. Its changes need more. */
 export const digitsForRenewal = (before: PolicyAggregate, renewal: Endorsement): number =>
@@ -32,7 +32,7 @@ export const digitsForRenewal = (before: PolicyAggregate, renewal: Endorsement):
  * Returns the policy with the renewal applied, neither issued nor priced. Content problems are in `reported`. Rejects with 409 a
  * withdrawn policy, and a cancelled one, since the term would start where a reinstatement may still restore cover.
  */
-export function renewed(
+export function applyRenewal(
   before: PolicyAggregate,
   renewal: Endorsement,
   context: EndorsementContext,
@@ -156,7 +156,7 @@ function newTerm(
 /** Returns the renewal's changes as changes of a draft. Exposures and perils that it ends are removed from the new term. */
 const changesOfDraft = ({ changes }: Endorsement): Parameters<typeof changeDraft>[2] => ({
   ...changes,
-  updateExposures: joinedUpdates(changes.updateExposures ?? []).map(
+  updateExposures: mergeUpdates(changes.updateExposures ?? []).map(
     ({ update: { endPerils, ...update } }) => ({ ...update, removePerils: endPerils }),
   ),
   removeExposures: changes.endExposures,

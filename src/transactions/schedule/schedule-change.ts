@@ -4,7 +4,7 @@
 import { makeBills } from '../../billing/billing.ts'
 import { ownReschedule } from '../../billing/plugin-bills.ts'
 import { replan } from '../../billing/replanning.ts'
-import { type BillPlan, invoicedAtOnce } from '../../billing/schedule.ts'
+import { type BillPlan, countInvoicedNow } from '../../billing/schedule.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'
 import { type Instant, later, startOfDay } from '../../kernel/time.ts'
@@ -15,7 +15,7 @@ import {
   newModification,
   type Planned,
   policyEvent,
-  versioned,
+  versionProperties,
 } from '../../policy/transitions.ts'
 import type { Attempt } from '../../rating/rate.ts'
 import { assertNoConflicts, defineKind, showNothing } from '../mechanism/kind.ts'
@@ -38,7 +38,7 @@ export async function decideScheduleChange(
   const rescheduled = { ...aggregate.policy, paymentScheduleName: scheduleName }
   const own = await ownReschedule(aggregate, rescheduled, { start: from, end: policyEnd }, loaded, attempt)
   const bills = own ?? replan(aggregate, { charges: [], scheduleName, from, policyEnd }, product, now)
-  const supply = await attempt.digits(1 + invoicedAtOnce(bills.plan, now))
+  const supply = await attempt.digits(1 + countInvoicedNow(bills.plan, now))
   return planScheduleChange(aggregate, { scheduleName, from }, bills, { now, supply })
 }
 
@@ -70,7 +70,7 @@ function planScheduleChange(
   assertWithinLimits(changed)
   const billed = makeBills(changed, modification, bills, { now, supply })
   const update = policyEvent(billed.aggregate, 'policy.update', {
-    ...versioned(billed.aggregate),
+    ...versionProperties(billed.aggregate),
     modificationLocator: modification.locator,
     paymentScheduleName: scheduleName,
   })

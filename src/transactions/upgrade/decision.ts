@@ -10,7 +10,7 @@ import type { Endorsement } from '../../policy/records/transactions.ts'
 import { loadVersion } from '../../policy/store/loading.ts'
 import type { Loaded, Version } from '../../policy/surroundings.ts'
 import { assertPolicyAllows, chain, type Planned, policyEvent } from '../../policy/transitions.ts'
-import { undecided } from '../endorsements/application.ts'
+import { withoutDecision } from '../endorsements/application.ts'
 import { lapseInForce } from '../lapses/lapse.ts'
 import { conflictsOf, defineKind, json, withoutConflicts } from '../mechanism/kind.ts'
 import { endsNaturally, termEndTimers } from '../term-end.ts'
@@ -104,7 +104,7 @@ function planUpgrade(
     ...before,
     policy,
     // A person decided on applications by the former version's price and rules, so these decisions are dropped.
-    endorsements: putRecords(before.endorsements, decided.map(undecided)),
+    endorsements: putRecords(before.endorsements, decided.map(withoutDecision)),
   }
   const data = { fromConfigVersion: String(from), toConfigVersion: String(configVersion) }
   return {

@@ -68,7 +68,7 @@ export function upgradeProblems(
     )
   const content = withoutKnown(
     found({ product, configuration }, checked =>
-      joined(retyped(aggregate, checked, before, product, configVersion), constraints.found),
+      joined(typeChangeProblems(aggregate, checked, before, product, configVersion), constraints.found),
     ),
     found({ product: before, configuration: former.configuration }, () => constraints.known),
   )
@@ -128,7 +128,7 @@ function merged(all: readonly PolicyValidationErrors[]): PolicyValidationErrors 
 }
 
 /** Reports values whose stored text hides a changed type: days are stored as milliseconds, groups as locators. */
-function retyped(
+function typeChangeProblems(
   { exposures, perils }: PolicyAggregate,
   { owner, policy, exposureRuns, perilRuns }: ContentToCheck,
   before: ProductDefinition,
@@ -161,7 +161,7 @@ function retyped(
   return { ...NOTHING_REPORTED, byOwner }
 }
 
-const KEPT_IN_A_FORM_OF_THEIR_OWN: ReadonlySet<FieldDefinition['type']> = new Set(['date', 'group'])
+const SPECIALLY_STORED_TYPES: ReadonlySet<FieldDefinition['type']> = new Set(['date', 'group'])
 
 function retypedFields(
   { values, groups }: FieldData,
@@ -177,7 +177,7 @@ function retypedFields(
     was.flatMap(({ name, type }): FieldError[] => {
       const now = is.find(one => one.name === name)
       if (!now || now.type === type || valuesOf(of, name).length === 0) return []
-      if (!KEPT_IN_A_FORM_OF_THEIR_OWN.has(type) && !KEPT_IN_A_FORM_OF_THEIR_OWN.has(now.type)) return []
+      if (!SPECIALLY_STORED_TYPES.has(type) && !SPECIALLY_STORED_TYPES.has(now.type)) return []
       const rule = `has type ${type} but would have type ${now.type} in version ${configVersion}; its value cannot be converted`
       return [fieldError(name, 'INVALID_TYPE', rule)]
     })

@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { newUuid } from '../../../src/kernel/locators.ts'
 import { endOfDay, type Instant } from '../../../src/kernel/time.ts'
 import { POLICY_LIMITS, putRecords } from '../../../src/policy/records/aggregate.ts'
-import { invoiceStatus, type Payment, reopened, writtenOff } from '../../../src/policy/records/invoice.ts'
+import {
+  invoiceStatus,
+  type Payment,
+  reopenInvoice,
+  writeOffInvoice,
+} from '../../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
 import { decidePayment } from '../../../src/transactions/payments/kind.ts'
 import { STORY_BEGINS } from '../../support/policy-story.ts'
@@ -28,7 +33,7 @@ describe('A payment of an invoice that was written off', () => {
     const loaded = await finalized(INSURABLE)
     const { planned, payment } = await pay(loaded, '11.19')
     const { aggregate } = planned
-    const gone = writtenOff(aggregate.invoices.get(firstOf(loaded).locator)!, STORY_BEGINS)
+    const gone = writeOffInvoice(aggregate.invoices.get(firstOf(loaded).locator)!, STORY_BEGINS)
     const invoices = putRecords(aggregate.invoices, [gone])
     const lapsed = { ...loaded, aggregate: { ...aggregate, invoices } }
     const reversed = await decidePayment(lapsed, { action: 'reverse', payment }, attempt())
@@ -45,9 +50,9 @@ describe('An invoice whose payment is reversed', () => {
     const { timeZone } = loaded.aggregate.policy
     const invoice = { ...firstOf(loaded), statuses: [{ at: STORY_BEGINS, status: 'paid' as const }] }
     const { dueAt } = invoice
-    expect(reopened(invoice, dueAt, timeZone).dueAt).toBe(dueAt)
+    expect(reopenInvoice(invoice, dueAt, timeZone).dueAt).toBe(dueAt)
     const nextDay = (dueAt + 1) as Instant
-    const late = reopened(invoice, nextDay, timeZone)
+    const late = reopenInvoice(invoice, nextDay, timeZone)
     expect(late.dueAt).toBe(endOfDay(nextDay, timeZone))
     expect(late.statuses.at(-1)).toEqual({ at: nextDay, status: 'unfulfilled', dueBefore: dueAt })
   })

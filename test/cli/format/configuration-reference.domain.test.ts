@@ -8,14 +8,14 @@ import { documentList } from '../../../src/product/check/product/document-file.t
 import {
   CONFIGURATION_BEGIN,
   CONFIGURATION_PAGE,
-  type Described,
+  type DescribedProperty,
   propertiesOfFile,
   sharedStructure,
   withConfigurationReference,
 } from '../../../tools/configuration-reference.ts'
 
 /** Every property, with its place on the page. */
-const PROPERTIES: (readonly [string, Described])[] = [
+const PROPERTIES: (readonly [string, DescribedProperty])[] = [
   ...FILE_KINDS.flatMap(kind => propertiesOfFile(kind).map(one => [kind.kind, one] as const)),
   ...(['field', 'document'] as const).flatMap(name => sharedStructure(name).map(one => [name, one] as const)),
 ]

@@ -182,8 +182,8 @@ async function carryOut(
   { token, policy, zone, pairs, named }: Place,
 ): Promise<void> {
   const definition: StepDefinition = STEPS[step.does as keyof typeof STEPS]
-  const isOther = definition.otherwise && Object.hasOwn(step.body, definition.otherwise.property)
-  const { body: schema, route } = isOther ? definition.otherwise! : definition
+  const isOther = definition.alternative && Object.hasOwn(step.body, definition.alternative.property)
+  const { body: schema, route } = isOther ? definition.alternative! : definition
   const record = definition.target && targetOf(life.aggregate, definition.target, step.of, named)
   const asked = isOther ? step.body : { ...definition.unlessSaid, ...step.body }
   const timed = withTimes(asked, time => readTime(time, zone) ?? time)

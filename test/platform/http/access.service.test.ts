@@ -5,7 +5,7 @@ import { issueToken } from '../../../src/access/access-tokens.ts'
 import { newUuid } from '../../../src/kernel/locators.ts'
 import { now } from '../../../src/kernel/time.ts'
 import type { AccountType } from '../../../src/platform/http/account-types.ts'
-import { holds } from '../../../src/platform/http/permissions.ts'
+import { typeHasPermission } from '../../../src/platform/http/permissions.ts'
 import { forAdministration, forSignedIn, forTenant } from '../../../src/platform/http/route.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { mounted } from './mounted.ts'
@@ -78,7 +78,7 @@ describe('A tenant route', () => {
   })
 
   it('rejects a caller without its permissions with 403 and names them', async () => {
-    expect(holds('account.tenant.read.only.user', 'policies.write')).toBe(false)
+    expect(typeHasPermission('account.tenant.read.only.user', 'policies.write')).toBe(false)
     expect((await as('account.tenant.read.only.user', '/write')).json()).toMatchObject({
       httpStatus: 403,
       code: 'forbidden',

@@ -8,7 +8,7 @@ import { newUuid } from '../../../src/kernel/locators.ts'
 import { serviceRoutes } from '../../../src/platform/http/health.ts'
 import { mount } from '../../../src/platform/http/mount.ts'
 import { forEverybody } from '../../../src/platform/http/route.ts'
-import { alarm, observed } from '../../../src/platform/observation.ts'
+import { alarmWork, runObserved } from '../../../src/platform/observation.ts'
 import { consumeDocumentHints } from '../../../src/servicing/documents/job.ts'
 import { consumeAnnouncements } from '../../../src/servicing/events/dispatch.ts'
 import { CALLERS } from '../../../src/wiring.ts'
@@ -140,7 +140,7 @@ describe('Background work', () => {
   })
 
   it('that fails logs one line with 500, and still throws its error', async () => {
-    const failing = observed(watched, alarm('dispatcher', shard), async calls => {
+    const failing = runObserved(watched, alarmWork('dispatcher', shard), async calls => {
       calls.object += 1
       throw new Error('as it was')
     })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assertSearchable, folded, searchOf, termsOf } from '../../../src/product/fields/values.ts'
+import { assertSearchable, foldText, searchOf, termsOf } from '../../../src/product/fields/values.ts'
 import { BERLIN, field } from '../../product/fields/definitions.ts'
 
 describe('folded', () => {
@@ -11,14 +11,14 @@ describe('folded', () => {
       ['Ｓｍｉｔｈ', 'smith'],
       ['ΐ', 'Ϊ\u0301'],
     ] as const)
-      expect(folded(one)).toBe(folded(other))
-    expect(folded('Müller')).not.toBe(folded('Muller'))
+      expect(foldText(one)).toBe(foldText(other))
+    expect(foldText('Müller')).not.toBe(foldText('Muller'))
   })
 
   it('preserves prefixes: the folded prefix begins the folded text', () => {
     for (const text of ['ΟΔΟΣΑ', 'Straßenbau', 'İstanbul'])
       for (let length = 1; length <= text.length; length += 1)
-        expect(folded(text).startsWith(folded(text.slice(0, length)).normalize('NFC'))).toBe(true)
+        expect(foldText(text).startsWith(foldText(text.slice(0, length)).normalize('NFC'))).toBe(true)
   })
 })
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { checkFolder } from '../../../cli/offline/check.ts'
 import { PolicyLife } from '../../../cli/offline/life.ts'
 import { worldOf } from '../../../cli/offline/world.ts'
-import { policyBeside, readScenarioFiles } from '../../../cli/scenario/files.ts'
+import { policyReaderFor, readScenarioFiles } from '../../../cli/scenario/files.ts'
 import { runScenario } from '../../../cli/scenario/run.ts'
 import { fromMinor, toText } from '../../../src/kernel/money.ts'
 import { dayStart, type Instant, isoDay } from '../../../src/kernel/time.ts'
@@ -39,7 +39,7 @@ beforeAll(async () => {
   const [file] = readScenarioFiles('cli/starter', [SCENARIO])
   const { configuration, root } = await checkFolder('cli/starter')
   const created = vi.spyOn(PolicyLife.prototype, 'create')
-  const world = { ...worldOf(configuration!, root), policyIn: policyBeside(file!.file) }
+  const world = { ...worldOf(configuration!, root), policyIn: policyReaderFor(file!.file) }
   const { passed } = await runScenario(file!.scenarios[0]!, world)
   expect(passed).toBe(true)
   life = created.mock.contexts[0] as PolicyLife

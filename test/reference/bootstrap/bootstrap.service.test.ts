@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest'
 import type { Uuid } from '../../../src/kernel/locators.ts'
 import { noCalls } from '../../../src/platform/calls.ts'
 import { readTenant, shardName } from '../../../src/platform/tenancy.ts'
-import { workOff } from '../../../src/servicing/events/dispatch.ts'
+import { dispatchDue } from '../../../src/servicing/events/dispatch.ts'
 import type { BootstrapListResponse } from '../../../src/tenants/bootstrap/routes.ts'
 import { callOk } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
@@ -60,7 +60,7 @@ const get = async <Body>(path: string): Promise<Body> =>
 
 async function work(): Promise<void> {
   const found = await readTenant(env, { locator: tenant.tenantLocator as Uuid }, noCalls())
-  await workOff(env, shardName(found!, 0))
+  await dispatchDue(env, shardName(found!, 0))
 }
 
 it('bootstrap resources are created item by item, and one that fails states why and does not block others', async () => {

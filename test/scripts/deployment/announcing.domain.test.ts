@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabaseFile } from '../../../scripts/local-databases.ts'
 import { prepareControl } from '../../../scripts/prepare-databases.ts'
-import { announceable, noteReadyMoves } from '../../../scripts/upgrades.ts'
+import { announceableMigrations, noteReadyMoves } from '../../../scripts/upgrades.ts'
 import { AFTER_MOVE, BEFORE_MOVE, WITH_MOVE } from '../../support/made-up-move.ts'
 
 let control: ReturnType<typeof openDatabaseFile>
@@ -25,7 +25,7 @@ const LATER = '0002_later'
 const serving = async (): Promise<string | undefined> => version
 
 const announced = async (migrations: typeof AFTER_MOVE, required: string): Promise<string[]> =>
-  (await announceable(control, migrations, serving, required)).map(({ name }) => name)
+  (await announceableMigrations(control, migrations, serving, required)).map(({ name }) => name)
 
 /** Deploys a release with these migrations, which then responds. */
 async function deploy(name: string, migrations: typeof AFTER_MOVE): Promise<void> {

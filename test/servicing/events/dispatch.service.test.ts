@@ -4,9 +4,9 @@ import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { noCalls } from '../../../src/platform/calls.ts'
 import { KEEP_WRITES_MS } from '../../../src/platform/commit.ts'
 import { armDispatcher, WATCH_MS } from '../../../src/platform/events/outbox.ts'
-import { ask, dispatcherObject } from '../../../src/platform/objects.ts'
+import { callForReply, dispatcherObject } from '../../../src/platform/objects.ts'
 import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
-import { workOff } from '../../../src/servicing/events/dispatch.ts'
+import { dispatchDue } from '../../../src/servicing/events/dispatch.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { openReceiver } from '../../support/receiver.ts'
 import { deliver, deliveriesIn, happen, makeTenant, makeWebhook, requestOf } from './tenant.ts'
@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 
 const DAY_MS = 24 * 60 * 60 * 1000
-const work = () => workOff(env, shardName(tenant, 0))
+const work = () => dispatchDue(env, shardName(tenant, 0))
 const count = async (table: string) =>
   (await client.prepare(`select count(*) as n from ${table}`).first<{ n: number }>())!.n
 
@@ -50,7 +50,7 @@ describe('the dispatcher', () => {
     expect(await work()).toBeUndefined()
     await happen(tenant, [{}])
     expect(await work()).toBeTypeOf('number')
-    expect(await workOff(env, { ...shardName(tenant, 0), generation: 2 })).toBeUndefined()
+    expect(await dispatchDue(env, { ...shardName(tenant, 0), generation: 2 })).toBeUndefined()
   })
 
   it('keeps a timer of an unknown kind, and tries it again at most once a minute', async () => {
@@ -159,7 +159,7 @@ describe('the alarm of the dispatcher', () => {
   it('needs one round trip to the database when nothing is due', async () => {
     await happen(tenant, [])
     const calls = noCalls()
-    await workOff(env, shardName(tenant, 0), calls)
+    await dispatchDue(env, shardName(tenant, 0), calls)
     expect(calls.d1 - calls.control).toBe(1)
     expect(calls.rowsWritten).toBe(0)
   })
@@ -190,7 +190,8 @@ describe('the alarm of the dispatcher', () => {
   })
 
   it('does not block leasing numbers, each of which is leased once', async () => {
-    const leased = async (count: number) => await ask(noCalls(), () => object().leaseBlock(tenant, 0, count))
+    const leased = async (count: number) =>
+      await callForReply(noCalls(), () => object().leaseBlock(tenant, 0, count))
     const blocks = await Promise.all(Array.from({ length: 20 }, () => leased(10)))
     const starts = blocks.map(({ next }) => next).sort((a, b) => a - b)
     expect(starts).toEqual(Array.from({ length: 20 }, (_, n) => starts[0]! + n * 10))

@@ -12,7 +12,7 @@ import type {
   ImpactResponse,
   ImpactSummaryResponse,
 } from '../../../src/servicing/impact/contract.ts'
-import { workOn } from '../../../src/servicing/impact/run.ts'
+import { runImpactAlarm } from '../../../src/servicing/impact/run.ts'
 import { noTotals } from '../../../src/servicing/impact/totals.ts'
 import type { QuickQuoteResponse } from '../../../src/servicing/quick-quotes/contract.ts'
 import { callApi, callOk } from '../../support/api.ts'
@@ -269,10 +269,10 @@ describe('an impact', () => {
     const { policies: before } = await read(locator)
     await runAgain(locator)
     let asked = 0
-    await workOn(env, homeShard(), locator as Uuid, () => ++asked > 3)
+    await runImpactAlarm(env, homeShard(), locator as Uuid, () => ++asked > 3)
     expect(asked).toBeGreaterThan(3)
     expect((await read(locator)).policies).toBe(before)
-    while ((await workOn(env, homeShard(), locator as Uuid, () => false)) !== undefined);
+    while ((await runImpactAlarm(env, homeShard(), locator as Uuid, () => false)) !== undefined);
     expect(await rowsOf(locator)).toHaveLength(POLICIES + 1)
   })
 
@@ -295,10 +295,10 @@ describe('an impact', () => {
       let asked = 0
       // Every third attempt is interrupted after some policies, as by a pause.
       const isHalted = () => at % 3 === 2 && ++asked > 3
-      await workOn(faulty, shard, locator as Uuid, isHalted).catch(() => undefined)
+      await runImpactAlarm(faulty, shard, locator as Uuid, isHalted).catch(() => undefined)
       if ((await read(locator)).state === 'error') await patch(`${locator}/resume`)
     }
-    await workOn(env, shard, locator as Uuid, () => false)
+    await runImpactAlarm(env, shard, locator as Uuid, () => false)
     const { totals } = await until(locator, 'finished')
     expect(totals).toEqual(whole)
     const rows = await rowsOf(locator)
@@ -323,7 +323,7 @@ describe('an impact', () => {
     for (let alarm = 0; alarm < 20 && (await read(locator)).state === 'running'; alarm += 1) {
       const calls = noCalls()
       let asked = 0
-      await workOn(env, homeShard(), locator as Uuid, () => ++asked > 1_000, calls)
+      await runImpactAlarm(env, homeShard(), locator as Uuid, () => ++asked > 1_000, calls)
       // Reading the tenant again depends on the clock and is not counted.
       counts.push({ d1: calls.d1 - calls.renewed, r2: calls.r2, object: calls.object })
     }

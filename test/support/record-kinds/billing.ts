@@ -5,20 +5,20 @@ import { fromMinor, minus, toText } from '../../../src/kernel/money.ts'
 import { restDue } from '../../../src/policy/bills/amounts-due.ts'
 import { putRecords, selectedQuote } from '../../../src/policy/records/aggregate.ts'
 import {
-  carriedForward,
+  carryInvoiceForward,
   INVOICE_TRANSITIONS,
   type Invoice,
   type InvoiceAction,
   type InvoiceStatus,
-  invalidated,
+  invalidateInvoice,
   invoiceStatus,
   PAYMENT_TRANSITIONS,
   type PaymentAction,
   type PaymentState,
   paymentState,
-  reopened,
+  reopenInvoice,
   standingPayments,
-  writtenOff,
+  writeOffInvoice,
 } from '../../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
 import { decidePayment } from '../../../src/transactions/payments/kind.ts'
@@ -88,7 +88,7 @@ export const invoiceKind = kind<InvoiceAction, InvoiceStatus, Uuid>('invoice', I
     paid: async () => [await invoiceAfter(rest => rest)],
     writtenOff: async () => [
       await invoiceThat(
-        invoice => writtenOff(invoice, STORY_BEGINS),
+        invoice => writeOffInvoice(invoice, STORY_BEGINS),
         () => TEN,
       ),
     ],
@@ -96,7 +96,7 @@ export const invoiceKind = kind<InvoiceAction, InvoiceStatus, Uuid>('invoice', I
     zeroDue: async () => [await invoiceThat(withStatus('zeroDue'))],
     invalidated: async () => [
       await invoiceThat(
-        invoice => invalidated(invoice, STORY_BEGINS),
+        invoice => invalidateInvoice(invoice, STORY_BEGINS),
         () => TEN,
       ),
     ],
@@ -107,12 +107,12 @@ export const invoiceKind = kind<InvoiceAction, InvoiceStatus, Uuid>('invoice', I
     /** Checks the invoice's own guard first: payments of a written-off invoice can be reversed, which does not reopen it. */
     reverse: async (loaded, locator) => {
       const { aggregate } = loaded
-      reopened(named(loaded, locator), STORY_BEGINS, aggregate.policy.timeZone)
+      reopenInvoice(named(loaded, locator), STORY_BEGINS, aggregate.policy.timeZone)
       return await reverse(loaded, standingPayments(aggregate, named(loaded, locator)).at(-1)!.locator)
     },
     /** Checks the invoice's own guard first, then runs the decision that voids it with the other invoices of its quote. */
     invalidate: async (loaded, locator) => {
-      invalidated(named(loaded, locator), STORY_BEGINS)
+      invalidateInvoice(named(loaded, locator), STORY_BEGINS)
       return await quoteAction({ action: 'invalidate' })(loaded, selectedQuote(loaded.aggregate).locator)
     },
     writeOff: async (loaded, locator) => {
@@ -120,7 +120,7 @@ export const invoiceKind = kind<InvoiceAction, InvoiceStatus, Uuid>('invoice', I
     },
     carryForward: async (loaded, locator) => {
       const { aggregate } = loaded
-      const settled = carriedForward(named(loaded, locator), STORY_BEGINS)
+      const settled = carryInvoiceForward(named(loaded, locator), STORY_BEGINS)
       return { aggregate: { ...aggregate, invoices: putRecords(aggregate.invoices, [settled]) }, events: [] }
     },
   },

@@ -76,7 +76,7 @@ async function recorded(folder: string, say: Say): Promise<MigrationRecording> {
   })
   const target = await targetOf(service.origin, administrator)
   say(`recording the platform calls of ${RECORDED} accounts`)
-  await settled(target, await sent(target, files[0]!))
+  await waitUntilFinished(target, await sent(target, files[0]!))
   const recording = (await (await fetch(`${service.origin}/recording`)).json()) as MigrationRecording
   await service.stop()
   return recording
@@ -192,7 +192,7 @@ async function targetOf(
  * from a minute after their migration.
  */
 async function warmedUp(target: Target, file: string): Promise<void> {
-  await settled(target, await sent(target, file))
+  await waitUntilFinished(target, await sent(target, file))
   await target.client.call('POST', '/test/clock', { advance: { amount: 1, unit: 'second' } })
 }
 
@@ -242,7 +242,7 @@ async function leftOf(
   return least
 }
 
-async function settled(target: Target, locator: string): Promise<void> {
+async function waitUntilFinished(target: Target, locator: string): Promise<void> {
   for (;;) {
     const { migrationState } = await stateOf(target, locator)
     if (migrationState === 'finished') return

@@ -16,7 +16,7 @@ const LOST = 'D1_ERROR: Network connection lost.'
 
 const wrapped = new Map<string, D1Database>()
 
-function mortal(name: string, client: D1Database): D1Database {
+function breakableDatabase(name: string, client: D1Database): D1Database {
   const asked = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (dead.has(name)) throw new Error(LOST)
     return await work()
@@ -42,7 +42,8 @@ function troubled(env: Env): Env {
     ...env,
     ...Object.fromEntries(
       databases.map(name => {
-        const known = wrapped.get(name) ?? mortal(name, (env as unknown as Record<string, D1Database>)[name]!)
+        const known =
+          wrapped.get(name) ?? breakableDatabase(name, (env as unknown as Record<string, D1Database>)[name]!)
         wrapped.set(name, known)
         return [name, known]
       }),

@@ -1,6 +1,6 @@
 // Tools that read quotes and bills.
 import { z } from 'zod'
-import { firstOf, ok, Refused } from '../answers.ts'
+import { bodyOf, firstOf, Refused } from '../answers.ts'
 import { type Json, pathOf } from '../host.ts'
 import { defineTool } from '../tool.ts'
 import {
@@ -37,7 +37,9 @@ const readQuotes = defineTool({
   input: z.strictObject({ policy: policyIn }),
   output: z.strictObject({ quotes: z.array(Quote), earlierQuotes: MoreCount }),
   async run({ policy }, host) {
-    const quotes: Json[] = await ok(host.call({ method: 'GET', path: pathOf`/policies/${policy}/quotes` }))
+    const quotes: Json[] = await bodyOf(
+      host.call({ method: 'GET', path: pathOf`/policies/${policy}/quotes` }),
+    )
     const { some, more } = firstOf(quotes.toReversed(), 10)
     return {
       quotes: some.toReversed().map(one => ({
@@ -141,11 +143,11 @@ const readBills = defineTool({
       })
     if (policyholder !== undefined)
       return shownBills(
-        await ok(host.call({ method: 'GET', path: pathOf`/policyholder/${policyholder}/invoices` })),
+        await bodyOf(host.call({ method: 'GET', path: pathOf`/policyholder/${policyholder}/invoices` })),
         [],
       )
     const path = pathOf`/policy/${policy!}/checkInvoices`
-    const { invoices, futureInvoices } = await ok(host.call({ method: 'GET', path }))
+    const { invoices, futureInvoices } = await bodyOf(host.call({ method: 'GET', path }))
     return shownBills(invoices, futureInvoices)
   },
 })

@@ -1,6 +1,6 @@
 // The one tool that changes records of customers. It accepts only a preview, so it can do only what was previewed.
 import { z } from 'zod'
-import { ok } from '../answers.ts'
+import { bodyOf } from '../answers.ts'
 import type { Json, Previewed } from '../host.ts'
 import { defineTool } from '../tool.ts'
 import { isoOf, Money, money, Time, Underwriting, underwriting } from '../values.ts'
@@ -24,7 +24,7 @@ const Done = z.strictObject({
 const READ = 'Done. read_policy and read_bills show the policy as it is now.'
 
 /** Returns the outcome of a new quote: it is priced and underwritten, or declined. */
-function quoted(policy: Json) {
+function quoteOutcome(policy: Json) {
   const [made] = policy.modifications
   const result = underwriting(made?.automatedUnderwritingResult)
   const isAccepted = result?.decision === 'accept'
@@ -46,7 +46,7 @@ function doneOf({ operation, subject }: Previewed, body: Json) {
       state: 'created',
       next: 'The policyholder is created. Pass its locator to price_risk and preview_quote.',
     }
-  if (operation === 'quote') return quoted(body)
+  if (operation === 'quote') return quoteOutcome(body)
   if (operation === 'issue')
     return { policy: subject, state: 'issued', issued: isoOf(body.issuedTimestamp), next: READ }
   return {
@@ -72,10 +72,10 @@ export const carryOut = defineTool({
   }),
   output: Done,
   async run({ preview }, host) {
-    const previewed: Previewed = await ok(host.take(preview))
-    await ok(host.begin(preview, previewed))
+    const previewed: Previewed = await bodyOf(host.take(preview))
+    await bodyOf(host.begin(preview, previewed))
     const asking = host.call(previewed.asked)
-    const body = await ok(asking)
+    const body = await bodyOf(asking)
     const { requestId } = await asking
     return { operation: previewed.operation, requestId, ...doneOf(previewed, body) }
   },

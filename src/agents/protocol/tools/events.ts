@@ -1,6 +1,6 @@
 // Tools that read events, and start and read reports.
 import { z } from 'zod'
-import { firstOf, ok } from '../answers.ts'
+import { bodyOf, firstOf } from '../answers.ts'
 import { type Json, pathOf } from '../host.ts'
 import { defineTool } from '../tool.ts'
 import { isoOf, Locator, More, MoreCount, NameIn, Time, TimeIn } from '../values.ts'
@@ -37,7 +37,7 @@ const readEvents = defineTool({
     const first = { startTimestamp: since, type, pageSize }
     const query = cursor === undefined ? first : { pagingToken: cursor }
     const path = pathOf`/event/${host.tenant.locator}/events/list`
-    const { events, pagingToken } = await ok(host.call({ method: 'GET', path, query }))
+    const { events, pagingToken } = await bodyOf(host.call({ method: 'GET', path, query }))
     return {
       events: events.map((one: Json) => ({
         event: one.locator,
@@ -90,8 +90,8 @@ const listReports = defineTool({
   }),
   async run(_, host) {
     const [kinds, { items }] = await Promise.all([
-      ok(host.call({ method: 'GET', path: '/reports/kinds' })),
-      ok(host.call({ method: 'GET', path: '/reports', query: { pageSize: 10 } })),
+      bodyOf(host.call({ method: 'GET', path: '/reports/kinds' })),
+      bodyOf(host.call({ method: 'GET', path: '/reports', query: { pageSize: 10 } })),
     ])
     return {
       kinds: kinds.map(({ name, about, parameters, dimensions }: Json) => ({
@@ -167,7 +167,7 @@ const startReport = defineTool({
   output: ReportStatus,
   run: async ({ name, ...body }, host) =>
     shownStatus(
-      await ok(host.call({ method: 'POST', path: pathOf`/report/${name}`, query: { wait: 5 }, body })),
+      await bodyOf(host.call({ method: 'POST', path: pathOf`/report/${name}`, query: { wait: 5 }, body })),
     ),
 })
 
@@ -179,7 +179,7 @@ const readReport = defineTool({
   input: z.strictObject({ report: Locator }),
   output: ReportStatus,
   run: async ({ report }, host) =>
-    shownStatus(await ok(host.call({ method: 'GET', path: pathOf`/report/${report}/status` }))),
+    shownStatus(await bodyOf(host.call({ method: 'GET', path: pathOf`/report/${report}/status` }))),
 })
 
 export const eventTools = [readEvents, listReports, startReport, readReport]

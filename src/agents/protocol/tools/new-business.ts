@@ -1,7 +1,7 @@
 // The steps to a quote: the price of a risk, a new policyholder, and a new quote. A price is returned directly; the other two are
 // previewed, and carry_out creates them.
 import { z } from 'zod'
-import { ok } from '../answers.ts'
+import { bodyOf } from '../answers.ts'
 import { type Host, type Json, pathOf } from '../host.ts'
 import { defineTool } from '../tool.ts'
 import {
@@ -18,7 +18,7 @@ import {
   TimeIn,
   withAmounts,
 } from '../values.ts'
-import { keep, kept } from './previews.ts'
+import { keep, keptShape } from './previews.ts'
 
 const risk = {
   policyholder: policyholderIn,
@@ -65,7 +65,7 @@ const MOST_PERILS = 40
 /** Prices a risk as a quick quote, which is neither checked nor underwritten and is not a policy. */
 async function priceOf(risk: Risk, host: Host) {
   const path = pathOf`/policy/${host.tenant.locator}/quickquotes`
-  const quick = await ok(host.call({ method: 'POST', path, body: requestOf(risk) }))
+  const quick = await bodyOf(host.call({ method: 'POST', path, body: requestOf(risk) }))
   const { price } = quick
   const perils = (price?.exposurePrices ?? []).flatMap((exposure: Json) =>
     exposure.perilPrices.map((peril: Json) => ({
@@ -108,7 +108,7 @@ const previewPolicyholder = defineTool({
   input: z.strictObject({
     values: FieldValuesIn.describe('Values of the policyholderFields of read_product.'),
   }),
-  output: z.strictObject({ ...kept, values: z.number().int(), next: z.string() }),
+  output: z.strictObject({ ...keptShape, values: z.number().int(), next: z.string() }),
   async run({ values }, host) {
     const asked = { method: 'POST', path: '/policyholder/create', body: { completed: true, values } } as const
     return {
@@ -126,7 +126,7 @@ const previewQuote = defineTool({
     'Prepares a quote for a new policy. carry_out then checks its values, prices and underwrites it. This does not issue the policy: call preview_issue next. The price shown here is that of price_risk.',
   effect: 'makes',
   input: z.strictObject(risk),
-  output: z.strictObject({ ...kept, ...priced, next: z.string() }),
+  output: z.strictObject({ ...keptShape, ...priced, next: z.string() }),
   async run(asked, host) {
     const price = await priceOf(asked, host)
     const body = { ...requestOf(asked), finalize: true }

@@ -1,6 +1,6 @@
 // Tools that preview. They write only the preview itself, which is kept for 15 minutes.
 import { z } from 'zod'
-import { firstOf, ok } from '../answers.ts'
+import { bodyOf, firstOf } from '../answers.ts'
 import { type Asked, type Host, type Json, pathOf } from '../host.ts'
 import { defineTool } from '../tool.ts'
 import {
@@ -21,7 +21,7 @@ import {
   withAmounts,
 } from '../values.ts'
 
-export const kept = {
+export const keptShape = {
   preview: z.string().describe('Pass this to carry_out.'),
   expires: Time.optional(),
   operation: z.string(),
@@ -29,7 +29,7 @@ export const kept = {
 
 /** Keeps the call that was previewed. */
 export async function keep(host: Host, operation: string, subject: string, asked: Asked) {
-  const { preview, expiresTimestamp } = await ok(host.keep({ operation, subject, asked }))
+  const { preview, expiresTimestamp } = await bodyOf(host.keep({ operation, subject, asked }))
   return { preview: String(preview), expires: isoOf(expiresTimestamp), operation }
 }
 
@@ -43,7 +43,7 @@ const Bill = z.strictObject({
 const Change = z.strictObject({ now: Money.optional(), change: Money.optional() })
 
 const Preview = z.strictObject({
-  ...kept,
+  ...keptShape,
   policy: z.string(),
   price: z
     .strictObject({ premium: Change, taxes: Change, fees: Change, total: Change })
@@ -73,7 +73,7 @@ type Kind = 'issue' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatemen
 /** Returns the preview of the interface, and keeps the call that issues exactly that. */
 async function preview(host: Host, policy: string, kind: Kind, request: object, asked: Asked) {
   const path = pathOf`/policies/${policy}/preview`
-  const shown = await ok(host.call({ method: 'POST', path, body: { [kind]: request } }))
+  const shown = await bodyOf(host.call({ method: 'POST', path, body: { [kind]: request } }))
   const { price, policyWhenIssued, previewToken } = shown
   const bills = firstOf<Json>(shown.invoices, 12)
   return {

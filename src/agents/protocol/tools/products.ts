@@ -1,7 +1,7 @@
 // Products and their fields, as tools and as resources.
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { clean, marked, ok, Refused } from '../answers.ts'
+import { bodyOf, clean, markAsData, Refused } from '../answers.ts'
 import type { Host, Json } from '../host.ts'
 import { defineTool } from '../tool.ts'
 import { NameIn } from '../values.ts'
@@ -25,7 +25,7 @@ const listProducts = defineTool({
     products: z.array(ProductSummary),
   }),
   async run(_, host) {
-    const { timeZone, currency, products } = await ok(host.products())
+    const { timeZone, currency, products } = await bodyOf(host.products())
     return { timeZone, currency, products: products.map(summaryOf) }
   },
 })
@@ -75,7 +75,7 @@ const Product = z.strictObject({
 })
 
 async function productNamed(host: Host, name: string) {
-  const { products, ...shared } = await ok(host.products())
+  const { products, ...shared } = await bodyOf(host.products())
   const found = products.find((one: Json) => one.name === name)
   if (found) return { ...shared, ...found }
   const message = `There is no product '${name}'.`
@@ -100,7 +100,7 @@ const LIST = 'bindery://products'
 const json = { mimeType: 'text/plain' } as const
 
 const contentsOf = (uri: URL, data: unknown) => ({
-  contents: [{ uri: uri.href, ...json, text: marked(clean(data)) }],
+  contents: [{ uri: uri.href, ...json, text: markAsData(clean(data)) }],
 })
 
 export function registerProductResources(server: McpServer, host: Host): void {
@@ -111,14 +111,14 @@ export function registerProductResources(server: McpServer, host: Host): void {
     async uri =>
       contentsOf(
         uri,
-        await ok(host.products()).then(({ products, ...shared }) => ({
+        await bodyOf(host.products()).then(({ products, ...shared }) => ({
           ...shared,
           products: products.map(summaryOf),
         })),
       ),
   )
   const list = async () => ({
-    resources: (await ok(host.products())).products.map(({ name, title }: Json) => ({
+    resources: (await bodyOf(host.products())).products.map(({ name, title }: Json) => ({
       name: String(name),
       title: String(title),
       uri: `${LIST}/${encodeURIComponent(name)}`,

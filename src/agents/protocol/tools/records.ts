@@ -1,6 +1,6 @@
 // Tools that find and read policyholders and policies.
 import { z } from 'zod'
-import { firstOf, ok } from '../answers.ts'
+import { bodyOf, firstOf } from '../answers.ts'
 import { type Host, type Json, pathOf } from '../host.ts'
 import { defineTool } from '../tool.ts'
 import {
@@ -93,7 +93,7 @@ const findPolicies = defineTool({
   output: z.strictObject({ policies: z.array(PolicySummary), more: NextPage }),
   async run({ policyholder, product, state, ...terms }, host) {
     const query = { ...searchQuery(terms), policyholderLocator: policyholder, productName: product, state }
-    const page = await ok(host.call({ method: 'GET', path: '/policies', query }))
+    const page = await bodyOf(host.call({ method: 'GET', path: '/policies', query }))
     return {
       policies: page.policies.map((one: Json) => ({
         policy: one.locator,
@@ -131,7 +131,7 @@ const findPolicyholders = defineTool({
   input: z.strictObject(search),
   output: z.strictObject({ policyholders: z.array(Policyholder), more: NextPage }),
   async run(terms, host) {
-    const page = await ok(host.call({ method: 'GET', path: '/policyholders', query: searchQuery(terms) }))
+    const page = await bodyOf(host.call({ method: 'GET', path: '/policyholders', query: searchQuery(terms) }))
     return { policyholders: page.policyholders.map(shownHolder), more: page.pagingToken }
   },
 })
@@ -144,7 +144,7 @@ const readPolicyholder = defineTool({
   input: z.strictObject({ policyholder: policyholderIn }),
   output: Policyholder,
   run: async ({ policyholder }, host) =>
-    shownHolder(await ok(host.call({ method: 'GET', path: pathOf`/policyholder/${policyholder}` }))),
+    shownHolder(await bodyOf(host.call({ method: 'GET', path: pathOf`/policyholder/${policyholder}` }))),
 })
 
 const Peril = z.strictObject({
@@ -255,7 +255,7 @@ const readPolicy = defineTool({
   async run({ policy, effectiveAt, knownAt, skipExposures }, host) {
     const body = { effectiveTimestamp: msIfAny(effectiveAt), asOfTimestamp: msIfAny(knownAt) }
     const path = pathOf`/policies/${policy}/snapshot`
-    return shownPolicy(await ok(host.call({ method: 'POST', path, body })), skipExposures)
+    return shownPolicy(await bodyOf(host.call({ method: 'POST', path, body })), skipExposures)
   },
 })
 
@@ -328,7 +328,7 @@ const explainPolicy = defineTool({
   output: Explanation,
   async run({ policy: locator }, host) {
     const [policy, price] = await Promise.all([
-      ok(host.call({ method: 'GET', path: pathOf`/policy/${locator}` })),
+      bodyOf(host.call({ method: 'GET', path: pathOf`/policy/${locator}` })),
       priceOf(locator, host),
     ])
     const last = policy.modifications.slice(-TRANSACTIONS_SHOWN)

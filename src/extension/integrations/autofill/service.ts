@@ -106,7 +106,7 @@ export async function removeOperation(context: RequestContext, locator: string):
 }
 
 /** Throws 409 while an operation is filled in by the integration of that name. */
-export async function assertFillsNothing(context: RequestContext, integration: string): Promise<void> {
+export async function assertNotInAutofill(context: RequestContext, integration: string): Promise<void> {
   const operations = await readRegistered(context)
   const name = Object.keys(operations).find(one => operations[one]!.callSequence.includes(integration))
   if (name === undefined) return

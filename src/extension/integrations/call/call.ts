@@ -9,7 +9,7 @@ import type { RequestContext } from '../../../platform/context.ts'
 import { utf8Text } from '../../../platform/http/body/bytes.ts'
 import { DEEPEST_JSON, jsonDepth } from '../../../platform/http/body/json.ts'
 import { maskedUrl, secretsOf, withoutSecrets } from '../../../platform/outbound/masking.ts'
-import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
+import { resolveHeaders } from '../../../reference/secrets/sending.ts'
 import type { Integration } from '../integration.ts'
 import { CALL_TIMEOUT_MS, type Exchanged, exchange, isDown, LARGEST_BODY, notSent } from './exchange.ts'
 import { type CallBodies, keepCall, type LoggedCall } from './log.ts'
@@ -96,7 +96,7 @@ export async function makeCall<T>(
     integration.locator,
     requestHash,
   )
-  const resolved = await resolvedHeaders(context, integration.headers, integration.url)
+  const resolved = await resolveHeaders(context, integration.headers, integration.url)
   let exchanged: Exchanged
   let secrets = secretsOf(integration)
   if ('problem' in resolved) exchanged = notSent(resolved.problem)

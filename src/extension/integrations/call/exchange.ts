@@ -3,7 +3,7 @@
 import { Refusal } from '../../../kernel/errors.ts'
 import { now, retryAfterMs } from '../../../kernel/time.ts'
 import { pieces } from '../../../platform/http/body/bytes.ts'
-import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/address.ts'
+import { addressProblem, mayCallLocalHost } from '../../../platform/outbound/address.ts'
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import type { Connection } from '../integration.ts'
 
@@ -88,7 +88,7 @@ async function post(
   timeoutMs: number,
 ): Promise<Ending> {
   // Checked when the integration was stored, and again here: the service's environment decides which addresses are allowed.
-  if (addressProblem(connection.url, mayCallThisMachine(env))) return { kind: 'addressRefused' }
+  if (addressProblem(connection.url, mayCallLocalHost(env))) return { kind: 'addressRefused' }
   const signal = AbortSignal.timeout(Math.max(1, timeoutMs))
   const broken = (problem: unknown, otherwise: 'unreachable' | 'cutOff'): Ending => ({
     kind: problem instanceof Error && problem.name === 'TimeoutError' ? 'timeout' : otherwise,

@@ -82,7 +82,7 @@ export async function discardRest({ body }: Request): Promise<void> {
   }
 }
 
-export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   for (const part of parts) {
@@ -96,7 +96,7 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 export async function readBytes(request: Request, largestBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   if (request.body) for await (const piece of pieces(request.body, largestBytes)) parts.push(piece)
-  return parts.length === 1 ? parts[0]! : joined(parts)
+  return parts.length === 1 ? parts[0]! : concatBytes(parts)
 }
 
 /** Decodes UTF-8 without its byte-order mark. Returns undefined when the bytes are not UTF-8. */

@@ -14,7 +14,7 @@ import { z } from 'zod'
 import { Refusal, tooLarge } from '../../../kernel/errors.ts'
 import { shortened } from '../../../kernel/text.ts'
 import type { FilePlace } from './bytes.ts'
-import { bodyTooLarge, joined, pieces, utf8Text } from './bytes.ts'
+import { bodyTooLarge, concatBytes, pieces, utf8Text } from './bytes.ts'
 import { refuseCompression } from './json.ts'
 
 const MOST_PARTS = 20
@@ -58,7 +58,7 @@ export async function readForm(
     if (!partNames.has(name)) return
     if (texts.has(name) || (name === fileName && file))
       throw malformed(`The form contains the part '${shown(name)}' twice; send it once.`)
-    if (name === fileName) file = { fileName: givenName, mediaType, bytes: joined(part.content) }
+    if (name === fileName) file = { fileName: givenName, mediaType, bytes: concatBytes(part.content) }
     else texts.set(name, textOf(part, name))
   }
   try {
@@ -114,7 +114,7 @@ async function* withoutPreamble(
       yield piece
       continue
     }
-    read = joined([read, piece])
+    read = concatBytes([read, piece])
     const at = Buffer.from(read.buffer, read.byteOffset, read.byteLength).indexOf(delimiter)
     if (at < 0) read = read.subarray(Math.max(0, read.length - delimiter.length + 1))
     else {
@@ -151,7 +151,7 @@ function isEnded(parser: MultipartParser): boolean {
 function textOf(part: MultipartPart, name: string): string {
   if (part.size > LARGEST_TEXT_BYTES)
     throw tooLarge(`The part '${shown(name)}' of the form is larger than ${LARGEST_TEXT_BYTES / 1024} KiB.`)
-  const text = utf8Text(joined(part.content))
+  const text = utf8Text(concatBytes(part.content))
   if (text === undefined) throw malformed(`The part '${shown(name)}' of the form is not UTF-8 text.`)
   return text
 }

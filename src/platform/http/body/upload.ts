@@ -5,7 +5,7 @@ import type { z } from '@hono/zod-openapi'
 import { invalidRequest, Refusal, tooLarge } from '../../../kernel/errors.ts'
 import type { IdempotencyKey } from '../../context.ts'
 import type { FilePlace } from './bytes.ts'
-import { bodyTooLarge, joined, pieces } from './bytes.ts'
+import { bodyTooLarge, concatBytes, pieces } from './bytes.ts'
 import { boundaryOf } from './form.ts'
 import { refuseCompression } from './json.ts'
 
@@ -107,7 +107,7 @@ class FormCursor {
     if (this.#ended) return false
     const { done, value } = await this.#body.next()
     this.#ended = done === true
-    if (value) this.#rest = Buffer.from(joined([this.#rest, value]).buffer)
+    if (value) this.#rest = Buffer.from(concatBytes([this.#rest, value]).buffer)
     return !this.#ended
   }
 
@@ -150,7 +150,7 @@ class FormCursor {
         throw tooLarge(`A part's header is larger than ${LARGEST_HEADER_BYTES / 1024} KiB.`)
       lines.push(piece)
     }
-    return Buffer.from(joined(lines)).toString('utf8')
+    return Buffer.from(concatBytes(lines)).toString('utf8')
   }
 }
 
@@ -219,7 +219,7 @@ function parameter(disposition: string, name: string): string | undefined {
 export async function uploadedBytes({ stream }: Upload): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   for await (const piece of stream) parts.push(piece)
-  return joined(parts)
+  return concatBytes(parts)
 }
 
 export const contentsHash = (): Hash => createHash('sha256')

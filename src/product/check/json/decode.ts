@@ -47,12 +47,12 @@ function dropNulls(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   const container = value as Record<PropertyKey, unknown>
   for (const key of Object.keys(container))
-    if (container[key] === null) takeOut(container, key)
+    if (container[key] === null) removeValue(container, key)
     else dropNulls(container[key])
 }
 
 /** Leaves a hole in a list, so that indexes still refer to places in the file. */
-function takeOut(container: Record<PropertyKey, unknown>, key: PropertyKey): void {
+function removeValue(container: Record<PropertyKey, unknown>, key: PropertyKey): void {
   if (Array.isArray(container)) container[key as number] = undefined
   else delete container[key]
 }
@@ -176,7 +176,7 @@ function removalOf(root: unknown, issue: Issue): (() => void) | undefined {
       | Record<PropertyKey, unknown>
       | undefined
     const key = issue.path[length - 1]!
-    if (container?.[key] !== undefined) return () => takeOut(container, key)
+    if (container?.[key] !== undefined) return () => removeValue(container, key)
   }
   return undefined
 }

@@ -14,7 +14,7 @@ export const about = <Schema extends z.ZodType>(
 ): Schema => schema.meta({ description, examples }) as Schema
 
 /** Adds JSON Schema keywords that describe the accepted input, which is wider than the schema's own type. */
-const takes = <Schema extends z.ZodType>(schema: Schema, keywords: object): Schema =>
+const withKeywords = <Schema extends z.ZodType>(schema: Schema, keywords: object): Schema =>
   schema.meta({ keywords }) as Schema
 
 const SCALAR = { type: ['string', 'number', 'boolean'] }
@@ -36,19 +36,22 @@ const asFlag = (value: unknown): unknown => {
 }
 
 /** Text. Numbers and booleans are also accepted and become text. */
-export const text = takes(z.preprocess(asText, z.string()), SCALAR)
+export const text = withKeywords(z.preprocess(asText, z.string()), SCALAR)
 
 /** Text that is not blank, trimmed. */
-export const name = takes(z.preprocess(asText, z.string().trim().min(1)), { ...SCALAR, pattern: '\\S' })
+export const name = withKeywords(z.preprocess(asText, z.string().trim().min(1)), {
+  ...SCALAR,
+  pattern: '\\S',
+})
 
 /** Text that is not empty, not trimmed. */
-export const filledText = takes(z.preprocess(asText, z.string().min(1)), { ...SCALAR, minLength: 1 })
+export const filledText = withKeywords(z.preprocess(asText, z.string().min(1)), { ...SCALAR, minLength: 1 })
 
-export const flag = takes(z.preprocess(asFlag, z.boolean()), { enum: [true, false, 'true', 'false'] })
+export const flag = withKeywords(z.preprocess(asFlag, z.boolean()), { enum: [true, false, 'true', 'false'] })
 
-export const wholeNumber = takes(z.preprocess(asNumber, z.int()), WHOLE)
+export const wholeNumber = withKeywords(z.preprocess(asNumber, z.int()), WHOLE)
 
-export const count = takes(z.preprocess(asNumber, z.int().min(0)), {
+export const count = withKeywords(z.preprocess(asNumber, z.int().min(0)), {
   ...WHOLE,
   minimum: 0,
   pattern: '^\\s*[+]?\\d{1,15}\\s*$',
@@ -57,7 +60,7 @@ export const count = takes(z.preprocess(asNumber, z.int().min(0)), {
 /** A larger number of days would exceed the calendar. */
 const MOST_DAYS = 999_999
 
-export const days = takes(z.preprocess(asNumber, z.int().min(0).max(MOST_DAYS)), {
+export const days = withKeywords(z.preprocess(asNumber, z.int().min(0).max(MOST_DAYS)), {
   ...WHOLE,
   minimum: 0,
   maximum: MOST_DAYS,
@@ -90,13 +93,13 @@ const textAs = (expected: string, read: (value: string) => string | undefined) =
   })
 
 /** A decimal number as text in its shortest plain form, without an exponent. */
-export const amount = takes(z.preprocess(asText, textAs('a plain decimal number', plainDecimal)), {
+export const amount = withKeywords(z.preprocess(asText, textAs('a plain decimal number', plainDecimal)), {
   type: ['number', 'string'],
   pattern: DECIMAL_IN_TEXT,
 })
 
 /** A decimal number in its shortest plain form, or the word `unlimited`. */
-export const indemnity = takes(
+export const indemnity = withKeywords(
   z.preprocess(
     asText,
     textAs("a plain decimal number or 'unlimited'", value =>
@@ -111,7 +114,7 @@ const length = textAs("a length like '20mm', in mm, cm, in, pt, pc or px", value
 )
 
 /** A length with a unit. Blank text means absent. */
-export const margin = takes(
+export const margin = withKeywords(
   z.preprocess(value => (asText(value) === '' ? undefined : asText(value)), length.optional()),
   { type: ['string', 'number'] },
 )
@@ -137,7 +140,7 @@ export const choice = <const Words extends readonly [string, ...string[]]>(words
 export const orSingle = <List extends z.ZodType>(schema: List) =>
   z.preprocess(value => (value === undefined || Array.isArray(value) ? value : [value]), schema)
 
-export const textList = takes(
+export const textList = withKeywords(
   orSingle(z.array(text.optional()).transform(values => values.filter(value => value !== undefined))),
   { anyOf: [SCALAR, { type: 'array', items: SCALAR }] },
 )

@@ -14,13 +14,13 @@ import { checkSnippetNames } from './templates.ts'
 
 /**
  * The templates of a product. `used` collects those that documents use; `statics` are the names of the files under
- * static_documents. `isBrought` returns whether the archive contains a resource of the type and static name.
+ * static_documents. `isInBootstrap` returns whether the archive contains a resource of the type and static name.
  */
 export type TemplateNames = {
   all: Readonly<Record<string, TemplateSource>>
   used: Set<string>
   statics: readonly string[]
-  isBrought: (type: ResourceType, staticName: string) => boolean
+  isInBootstrap: (type: ResourceType, staticName: string) => boolean
   archive: ArchiveReport
 }
 
@@ -97,14 +97,14 @@ const OTHER_KIND = /\.(?:docx?|xlsx?|pptx?|odt|rtf|txt|csv|png|jpe?g|svg|zip)$/i
  */
 function checkStaticDocument(
   { fileName, templateName: name }: DocumentFile,
-  { statics, isBrought }: TemplateNames,
+  { statics, isInBootstrap }: TemplateNames,
   report: ValueReport,
 ): void {
   const own = name.normalize('NFC')
   const staticName = staticNameOfFile(name)
   const wrongKind = `The document '${fileName}' is the static document '${name}', but only PDF and HTML files can be documents. Save it in one of these formats.`
   if (statics.includes(own) && OTHER_KIND.test(own)) report.warning('badDocument', wrongKind)
-  if (statics.includes(own) || statics.includes(`${own}.pdf`) || isBrought('staticDocument', staticName))
+  if (statics.includes(own) || statics.includes(`${own}.pdf`) || isInBootstrap('staticDocument', staticName))
     return
   const mayBeResource = RESOURCE_NAME.test(staticName)
   const remedy = `Add the file${mayBeResource ? ', correct the name, or make sure that a resource of that static name is in force' : ' or correct the name'}.`
@@ -119,13 +119,13 @@ function checkStaticDocument(
  */
 function templateOf(
   { fileName, templateName, templateSnippets }: DocumentFile,
-  { all, used, isBrought, archive }: TemplateNames,
+  { all, used, isInBootstrap, archive }: TemplateNames,
   report: ValueReport,
 ): string {
   const found = SUFFIXES.map(suffix => templateName + suffix).find(name => Object.hasOwn(all, name))
   if (found === undefined) {
     const resource = staticNameOf(templateName)
-    if (isBrought('documentTemplate', resource)) return templateName
+    if (isInBootstrap('documentTemplate', resource)) return templateName
     const uses = `The document '${fileName}' uses the template '${templateName}', which is not next to policy.json`
     const suggestion = report.suggestion(templateName, Object.keys(all))
     const own = report.at('templateName')

@@ -43,7 +43,7 @@ type ProductContext = {
   isResourceTable: (name: string) => boolean
   isRangeTable: (name: string) => boolean
   /** Whether the archive contains a resource of the type and static name for the tenant to start with. */
-  isBrought: (type: ResourceType, staticName: string) => boolean
+  isInBootstrap: (type: ResourceType, staticName: string) => boolean
   /** Those that config.json declares; undefined permits any. */
   jurisdictions: readonly string[] | undefined
 }
@@ -53,7 +53,7 @@ const GUIDELINES = 'underwriting.guidelines.liquid'
 
 /** Compiles one folder under `products/` and checks every reference in it. */
 export function compileProduct(name: string, context: ProductContext): ProductDefinition {
-  const { archive, ownTables, tenantTables, tableNames, isBrought } = context
+  const { archive, ownTables, tenantTables, tableNames, isInBootstrap } = context
   const folder = `products/${name}/policy`
   checkProductName(name, archive.report)
   const { isWhole, policy } = readPolicyFile(folder, archive)
@@ -67,7 +67,7 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     all: templates,
     used: new Set(),
     statics: staticDocuments,
-    isBrought,
+    isInBootstrap,
     archive: archive.report,
   }
   const exposures = exposuresOf(name, folder, { archive, scripts, tables, policy, isWhole })
@@ -141,7 +141,7 @@ class Scripts {
   }
 
   checkReferences(folder: string, { fees, templates, staticDocuments }: ProductDefinition): void {
-    const { archive, ownTables, tenantTables, tableNames, isResourceTable, isRangeTable, isBrought } =
+    const { archive, ownTables, tenantTables, tableNames, isResourceTable, isRangeTable, isInBootstrap } =
       this.#context
     const feeNames = fees.map(fee => fee.name)
     const declaredFees = new Set(feeNames)
@@ -155,7 +155,7 @@ class Scripts {
       hasFee: (fee: string) => isBroken || declaredFees.has(fee),
       feeNames,
       staticDocuments,
-      isBroughtDocument: (name: string) => isBrought('staticDocument', name),
+      isBootstrapDocument: (name: string) => isInBootstrap('staticDocument', name),
     }
     const ofDocuments = new Set(Object.values(templates))
     for (const source of this.#sources)

@@ -43,7 +43,7 @@ type ReferenceTargets = {
   feeNames: readonly string[]
   staticDocuments: readonly string[]
   /** Whether the archive contains a static document of that static name as a resource. */
-  isBroughtDocument: (staticName: string) => boolean
+  isBootstrapDocument: (staticName: string) => boolean
   /** Whether the source may include snippets. Only templates of documents may. */
   takesSnippets: boolean
 }
@@ -117,7 +117,7 @@ function checkStaticDocuments({ text, targets, report, at }: Code): void {
   for (const { 2: name = '', 3: filter, index } of text.matchAll(STATIC_DOCUMENT)) {
     const isImage = filter === 'image_url'
     const staticName = staticNameOfFile(name)
-    if (targets.staticDocuments.includes(name.normalize('NFC')) || targets.isBroughtDocument(staticName))
+    if (targets.staticDocuments.includes(name.normalize('NFC')) || targets.isBootstrapDocument(staticName))
       continue
     if (isImage && ADDRESS.test(name)) continue
     const uses = `The template uses the ${isImage ? 'image' : 'static document'} '${name}', which is not in static_documents.`

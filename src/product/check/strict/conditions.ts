@@ -3,7 +3,6 @@ import type { Expression, FilteredValue } from '../../../../packages/liquid/outl
 import {
   areEqual,
   type Comparison,
-  compared,
   type Domain,
   type Interval,
   intersection,
@@ -12,10 +11,17 @@ import {
   type Literal,
   onlyAbsent,
   onlyPresent,
+  splitByComparison,
   union,
 } from './domains.ts'
 import type { Evaluation } from './evaluation.ts'
-import { neverEqual, neverFlag, neverOrdered, tellAlways, tellNever } from './foregone.ts'
+import {
+  reportAlwaysHolds,
+  reportFieldAsFlag,
+  reportNeverEqual,
+  reportNeverHolds,
+  reportNeverOrdered,
+} from './foregone.ts'
 import { joinPaths, type Path, type Value } from './values.ts'
 
 /** The paths on which a condition holds, and those on which it fails. */
@@ -46,14 +52,14 @@ export function splitBy(condition: FilteredValue, path: Path, evaluation: Evalua
   const { initial, filters } = condition
   if (filters.length === 0) return split(initial, path, evaluation)
   evaluation.valueOf(condition, path, true)
-  return either(path, askedText(condition, evaluation))
+  return splitUnknown(path, conditionText(condition, evaluation))
 }
 
 /**
  * Splits by a condition of which nothing is known: it may hold or fail. If the path has already decided the same condition, the
  * result is the same.
  */
-function either(
+function splitUnknown(
   path: Path,
   asked: string,
   subject?: { readonly text: string; readonly literal: Literal },
@@ -61,7 +67,7 @@ function either(
   const key = ASKED + asked
   const known = path.facts.get(key)
   const same = subject && path.facts.get(EQUALS + subject.text)
-  const before = only(known) ?? (same && equality(same, subject.literal))
+  const before = singleWord(known) ?? (same && equality(same, subject.literal))
   if (before === 'holds') return { holds: [path], fails: [] }
   if (before === 'fails') return { holds: [], fails: [path] }
   const holding = path.fork()
@@ -76,11 +82,11 @@ const HOLDS = wordDomain('holds')
 const FAILS = wordDomain('fails')
 
 /** The single word of a domain; undefined if there are several, as after joining paths. */
-const only = (domain: Domain | undefined): string | undefined =>
+const singleWord = (domain: Domain | undefined): string | undefined =>
   domain?.kind === 'words' && domain.words.size === 1 ? [...domain.words][0] : undefined
 
 function equality(same: Domain, literal: Literal): 'holds' | 'fails' | undefined {
-  const word = only(same)
+  const word = singleWord(same)
   if (word === undefined) return undefined
   return areEqual(word, literal) ? 'holds' : 'fails'
 }
@@ -90,7 +96,7 @@ const ASKED = '?'
 const EQUALS = '='
 
 /** Forgets what conditions decided about a variable, because it has a new value. */
-export function forgetAsked(path: Path, variable: string): void {
+export function forgetConditionsOn(path: Path, variable: string): void {
   for (const key of path.facts.keys())
     if ((key.startsWith(ASKED) || key.startsWith(EQUALS)) && mentions(key, variable)) path.facts.delete(key)
 }
@@ -102,7 +108,7 @@ function mentions(text: string, name: string): boolean {
 }
 
 /** The condition as written in the source, with insignificant differences removed. */
-const askedText = ({ begin, end }: { begin: number; end: number }, { source }: Evaluation): string =>
+const conditionText = ({ begin, end }: { begin: number; end: number }, { source }: Evaluation): string =>
   source.text.slice(begin, end).replaceAll("'", '"').replace(/\s+/g, ' ').trim()
 
 function split(expression: Expression, path: Path, evaluation: Evaluation): Split {
@@ -123,19 +129,19 @@ function split(expression: Expression, path: Path, evaluation: Evaluation): Spli
     const comparison = COMPARISONS[operator]
     if (comparison) return comparisonSplit(comparison, left, right, path, evaluation)
     checkContains(operator, left, right, path, evaluation)
-    return either(path, askedText(expression, evaluation))
+    return splitUnknown(path, conditionText(expression, evaluation))
   }
   if (expression.kind === 'group' && expression.value.filters.length === 0)
     return split(expression.value.initial, path, evaluation)
   if (expression.kind === 'text' || expression.kind === 'number') {
-    tellAlways(expression, evaluation)
+    reportAlwaysHolds(expression, evaluation)
     return { holds: [path], fails: [] }
   }
   const value = evaluation.expression(expression, path, true)
   if (value.is === 'nothing') return { holds: [], fails: [path] }
   if (value.is === 'flag') return value.value ? { holds: [path], fails: [] } : { holds: [], fails: [path] }
   const domain = presenceOf(value, path, evaluation)
-  if (!domain) return either(path, askedText(expression, evaluation))
+  if (!domain) return splitUnknown(path, conditionText(expression, evaluation))
   return narrowedTo(path, value, onlyPresent(domain), onlyAbsent(domain))
 }
 
@@ -188,7 +194,7 @@ function literalOf(expression: Expression, value: Value): Literal | undefined {
 }
 
 /** Spends work in proportion to the words of the domain. Once the budget is used up, the analysis stops at the next statement. */
-function charge(domain: Domain, { source }: Evaluation): void {
+function spendForDomain(domain: Domain, { source }: Evaluation): void {
   if (domain.kind === 'words') source.afford(Math.ceil(domain.words.size / WORDS_OF_A_UNIT))
 }
 
@@ -204,7 +210,7 @@ function comparisonSplit(
   path: Path,
   evaluation: Evaluation,
 ): Split {
-  const asked = askedText({ begin: left.begin, end: right.end }, evaluation)
+  const asked = conditionText({ begin: left.begin, end: right.end }, evaluation)
   const asksForNothing = isNothing(left) || isNothing(right)
   const a = evaluation.expression(left, path, asksForNothing)
   const b = evaluation.expression(right, path, asksForNothing)
@@ -212,7 +218,7 @@ function comparisonSplit(
     keyOf(a) === undefined ? [b, right, left, a, SWAPPED[operator]] : [a, left, right, b, operator]
   if (isNothing(other)) {
     const domain = presenceOf(value, path, evaluation)
-    if (!domain || (operator !== '==' && operator !== '!=')) return either(path, asked)
+    if (!domain || (operator !== '==' && operator !== '!=')) return splitUnknown(path, asked)
     const [present, absent] = [onlyPresent(domain), onlyAbsent(domain)]
     return operator === '=='
       ? narrowedTo(path, value, absent, present)
@@ -220,7 +226,7 @@ function comparisonSplit(
   }
   const literal = literalOf(other, otherValue)
   const domain = evaluation.domainOf(value, path)
-  if (otherValue.is === 'flag') neverFlag(value, other, evaluation)
+  if (otherValue.is === 'flag') reportFieldAsFlag(value, other, evaluation)
   const constant = literalOf(subject, value)
   if (!domain && literal !== undefined && constant !== undefined)
     return holdsFor(constant, comparison, literal)
@@ -228,10 +234,10 @@ function comparisonSplit(
       : { holds: [], fails: [path] }
   if (!domain || literal === undefined)
     return unknownSplit(operator, asked, subject, literal, path, evaluation)
-  charge(domain, evaluation)
-  neverEqual(comparison, value, subject, other, literal, evaluation)
-  neverOrdered(comparison, value, subject, other, literal, evaluation)
-  const { holds, fails } = compared(domain, comparison, literal)
+  spendForDomain(domain, evaluation)
+  reportNeverEqual(comparison, value, subject, other, literal, evaluation)
+  reportNeverOrdered(comparison, value, subject, other, literal, evaluation)
+  const { holds, fails } = splitByComparison(domain, comparison, literal)
   return narrowedTo(path, value, holds, fails)
 }
 
@@ -253,9 +259,9 @@ function unknownSplit(
   path: Path,
   evaluation: Evaluation,
 ): Split {
-  if (literal === undefined || (operator !== '==' && operator !== '!=')) return either(path, asked)
-  const text = askedText(subject, evaluation)
-  const { holds, fails } = either(path, `${text} == ${literal}`, { text, literal })
+  if (literal === undefined || (operator !== '==' && operator !== '!=')) return splitUnknown(path, asked)
+  const text = conditionText(subject, evaluation)
+  const { holds, fails } = splitUnknown(path, `${text} == ${literal}`, { text, literal })
   return operator === '==' ? { holds, fails } : { holds: fails, fails: holds }
 }
 
@@ -272,7 +278,7 @@ function checkContains(
   const items = operator === 'contains' && list.is === 'data' ? list.node.items : undefined
   const literal = literalOf(right, value)
   if (!items || literal === undefined || list.is !== 'data') return
-  tellNever({ is: 'data', node: items, key: `${list.key}[]` }, left, right, literal, evaluation)
+  reportNeverHolds({ is: 'data', node: items, key: `${list.key}[]` }, left, right, literal, evaluation)
 }
 
 /** Splits by the values of a `when` in a `case`. */
@@ -288,16 +294,16 @@ export function splitByValues(
   for (const one of values) {
     const value = evaluation.expression(one, path)
     const literal = literalOf(one, value)
-    if (literal !== undefined) neverEqual('==', subject, shown, one, literal, evaluation)
+    if (literal !== undefined) reportNeverEqual('==', subject, shown, one, literal, evaluation)
     const splits = rest.map((from): Split => {
       const domain = evaluation.domainOf(subject, from)
       const constant = literalOf(shown, subject)
       if (!domain && literal !== undefined && constant !== undefined)
         return areEqual(constant, literal) ? { holds: [from], fails: [] } : { holds: [], fails: [from] }
       if (!domain || literal === undefined)
-        return unknownSplit('==', askedText(one, evaluation), shown, literal, from, evaluation)
-      charge(domain, evaluation)
-      const { holds: same, fails } = compared(domain, '==', literal)
+        return unknownSplit('==', conditionText(one, evaluation), shown, literal, from, evaluation)
+      spendForDomain(domain, evaluation)
+      const { holds: same, fails } = splitByComparison(domain, '==', literal)
       return narrowedTo(from, subject, same, fails)
     })
     holds.push(...splits.flatMap(split => split.holds))
@@ -308,7 +314,7 @@ export function splitByValues(
 
 // The ranges that the branches of a ladder test.
 
-export type Asked = {
+export type TestedRange = {
   readonly value: Value
   readonly key: string
   readonly parts: readonly Interval[]
@@ -317,11 +323,15 @@ export type Asked = {
 }
 
 /** The range of one number that a condition tests; undefined for any other condition. */
-export function askedRange(condition: FilteredValue, path: Path, evaluation: Evaluation): Asked | undefined {
+export function testedRange(
+  condition: FilteredValue,
+  path: Path,
+  evaluation: Evaluation,
+): TestedRange | undefined {
   return condition.filters.length > 0 ? undefined : rangeOf(condition.initial, path, evaluation)
 }
 
-function rangeOf(expression: Expression, path: Path, evaluation: Evaluation): Asked | undefined {
+function rangeOf(expression: Expression, path: Path, evaluation: Evaluation): TestedRange | undefined {
   if (expression.kind !== 'operation') return undefined
   const { operator, left, right } = expression
   if (operator === 'and') {

@@ -83,10 +83,10 @@ const keysOf = ({ columns, rows }: LookupTable, name: string): string[] => {
   return rows.map(row => row[column]!)
 }
 
-export const isEmpty = (domain: Domain): boolean => !domain.canBeAbsent && !isPresentable(domain)
+export const isEmpty = (domain: Domain): boolean => !domain.canBeAbsent && !canHaveValue(domain)
 
 /** Whether the domain contains any value. */
-export function isPresentable(domain: Domain): boolean {
+export function canHaveValue(domain: Domain): boolean {
   if (domain.kind === 'words') return domain.words.size > 0
   return domain.kind === 'numbers' ? domain.parts.length > 0 : domain.canBePresent
 }
@@ -102,12 +102,17 @@ export const onlyPresent = (domain: Domain): Domain => ({ ...domain, canBeAbsent
 /** The union of both domains; the order of words is kept. */
 export function union(a: Domain, b: Domain): Domain {
   const canBeAbsent = a.canBeAbsent || b.canBeAbsent
-  if (!isPresentable(a)) return { ...b, canBeAbsent }
-  if (!isPresentable(b)) return { ...a, canBeAbsent }
+  if (!canHaveValue(a)) return { ...b, canBeAbsent }
+  if (!canHaveValue(b)) return { ...a, canBeAbsent }
   if (a.kind === 'words' && b.kind === 'words')
     return { kind: 'words', words: new Set([...a.words, ...b.words]), canBeAbsent }
   if (a.kind === 'numbers' && b.kind === 'numbers')
-    return { kind: 'numbers', parts: joined([...a.parts, ...b.parts], a.step), step: a.step, canBeAbsent }
+    return {
+      kind: 'numbers',
+      parts: joinIntervals([...a.parts, ...b.parts], a.step),
+      step: a.step,
+      canBeAbsent,
+    }
   return { kind: 'anything', canBePresent: true, canBeAbsent }
 }
 
@@ -136,13 +141,13 @@ export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>='
  * Returns the parts of the domain for which the comparison with the literal holds and fails. With an absent value, every comparison
  * but `!=` fails.
  */
-export function compared(
+export function splitByComparison(
   domain: Domain,
   operator: Comparison,
   literal: Literal,
 ): { readonly holds: Domain; readonly fails: Domain } {
   if (operator === '!=') {
-    const { holds, fails } = compared(domain, '==', literal)
+    const { holds, fails } = splitByComparison(domain, '==', literal)
     return { holds: fails, fails: holds }
   }
   const { canBeAbsent } = domain
@@ -172,13 +177,13 @@ export function intervalOf(operator: Exclude<Comparison, '!='>, number: number):
   return { ...EVERYTHING, low: number, isLowOpen: operator === '>' }
 }
 
-const isVoid = ({ low, high, isLowOpen, isHighOpen }: Interval): boolean =>
+const isEmptyInterval = ({ low, high, isLowOpen, isHighOpen }: Interval): boolean =>
   low > high || (low === high && (isLowOpen || isHighOpen))
 
 const rounded = (value: number): number => Number(value.toPrecision(12))
 
 /** Closes the open ends of an interval on a grid by moving them to the neighbouring value. */
-function onGrid(interval: Interval, step: number | undefined): Interval {
+function snapToGrid(interval: Interval, step: number | undefined): Interval {
   if (step === undefined) return interval
   const { low, high, isLowOpen, isHighOpen } = interval
   const up = Number.isFinite(low) ? rounded(Math.ceil(rounded(low / step)) * step) : low
@@ -202,8 +207,8 @@ export function intersection(
       const high = Math.min(one.high, other.high)
       const isLowOpen = (one.low === low && one.isLowOpen) || (other.low === low && other.isLowOpen)
       const isHighOpen = (one.high === high && one.isHighOpen) || (other.high === high && other.isHighOpen)
-      const both = onGrid({ low, high, isLowOpen, isHighOpen }, step)
-      return isVoid(both) ? [] : [both]
+      const both = snapToGrid({ low, high, isLowOpen, isHighOpen }, step)
+      return isEmptyInterval(both) ? [] : [both]
     }),
   )
 }
@@ -224,7 +229,7 @@ export function difference(
 }
 
 /** Sorts the intervals and joins those that overlap or touch. */
-export function joined(parts: readonly Interval[], step: number | undefined): Interval[] {
+export function joinIntervals(parts: readonly Interval[], step: number | undefined): Interval[] {
   const sorted = [...parts].sort((a, b) => a.low - b.low || Number(a.isLowOpen) - Number(b.isLowOpen))
   const result: Interval[] = []
   for (const one of sorted) {

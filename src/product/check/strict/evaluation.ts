@@ -1,7 +1,7 @@
 // Evaluates the expressions of a template with what is known about its data, and reports what cannot be intended.
 import type { AppliedFilter, Expression, FilteredValue, Step } from '../../../../packages/liquid/outline.ts'
 import type { DataNode } from '../../templates/data-tree.ts'
-import { type Domain, isNumeric, isPresentable } from './domains.ts'
+import { canHaveValue, type Domain, isNumeric } from './domains.ts'
 import { applyFilter } from './filters.ts'
 import type { AnalysedSource } from './source.ts'
 import { ANYTHING, NOTHING, NUMBER, type Path, type Value } from './values.ts'
@@ -104,7 +104,7 @@ export class Evaluation {
     const group = by.is === 'data' && node.type === 'map' ? by.node.group : undefined
     if (group) return { is: 'data', node: group, key: `${key}[${(by as { key: string }).key}]` }
     if (node.items) return { is: 'data', node: node.items, key: `${key}[]` }
-    this.source.useAll(node)
+    this.source.markAllUsed(node)
     return ANYTHING
   }
 
@@ -226,7 +226,7 @@ export class Evaluation {
   isAbsent(value: Value, path: Path): boolean {
     if (value.is === 'nothing') return true
     const domain = this.domainOf(value, path)
-    return domain?.canBeAbsent === true && !isPresentable(domain)
+    return domain?.canBeAbsent === true && !canHaveValue(domain)
   }
 
   /** The only texts that the value can be; undefined if they are unknown or too many. */
@@ -241,7 +241,7 @@ export class Evaluation {
   }
 
   /** Why arithmetic does not accept the value as a number, as part of a sentence; undefined if it does, or if that is unknown. */
-  noNumber(value: Value, path: Path): string | undefined {
+  whyNotNumber(value: Value, path: Path): string | undefined {
     if (value.is === 'text') {
       const wrong = value.words?.find(word => !isNumeric(word))
       return wrong === undefined ? undefined : `'${wrong}' is not a number`

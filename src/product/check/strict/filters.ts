@@ -3,7 +3,7 @@ import type { AppliedFilter } from '../../../../packages/liquid/outline.ts'
 import { SETTERS } from '../product/templates.ts'
 import type { Domain } from './domains.ts'
 import { checkEffect } from './effects.ts'
-import { checkSlip } from './number-slips.ts'
+import { slipAdvice } from './number-slips.ts'
 import type { AnalysedSource } from './source.ts'
 import { ANYTHING, NUMBER, type Path, TEXT, type Value } from './values.ts'
 
@@ -14,7 +14,7 @@ export type Knowledge = {
   canBeAbsent(value: Value, path: Path): boolean
   isAbsent(value: Value, path: Path): boolean
   wordsOf(value: Value, path: Path): readonly string[] | undefined
-  noNumber(value: Value, path: Path): string | undefined
+  whyNotNumber(value: Value, path: Path): string | undefined
 }
 
 type Filtering = (input: Value, args: readonly Value[], call: Call) => Value
@@ -32,7 +32,7 @@ export function applyFilter(
   checkEffect(filter, known.source)
   // A record that is printed, joined or sorted is used as a whole.
   for (const one of [input, ...args])
-    if (one.is === 'data' && (one.node.members || one.node.type === 'map')) known.source.useAll(one.node)
+    if (one.is === 'data' && (one.node.members || one.node.type === 'map')) known.source.markAllUsed(one.node)
   return apply ? apply(input, args, { filter, path, known }) : ANYTHING
 }
 
@@ -40,11 +40,11 @@ export function applyFilter(
 function checkOperand(value: Value, { filter, path, known }: Call): void {
   const { source } = known
   if (value.is === 'row') source.sums(value.table, filter.begin)
-  const problem = known.noNumber(value, path)
+  const problem = known.whyNotNumber(value, path)
   if (problem === undefined) return
-  const slip = value.is === 'text' ? value.words?.find(word => checkSlip(word) !== undefined) : undefined
+  const slip = value.is === 'text' ? value.words?.find(word => slipAdvice(word) !== undefined) : undefined
   if (slip !== undefined) {
-    const message = `'${slip}' is not a number, and '${filter.name}' counts it as 0. ${checkSlip(slip)}`
+    const message = `'${slip}' is not a number, and '${filter.name}' counts it as 0. ${slipAdvice(slip)}`
     source.alarm('badNumber', filter.begin, message)
   } else {
     const message = `'${filter.name}' counts its value as 0 here: ${problem}. Use a number, or look one up.`
@@ -183,7 +183,7 @@ function lookUp(input: Value, args: readonly Value[], call: Call): Value {
   const names = input.is === 'text' ? input.words : undefined
   if (names?.length !== 1) {
     source.uses.isOpen ||= names === undefined
-    for (const name of names ?? []) source.looksUp(name, filter.begin, undefined)
+    for (const name of names ?? []) source.recordLookUp(name, filter.begin, undefined)
     return ANYTHING
   }
   const [name] = names as readonly [string]
@@ -197,7 +197,7 @@ function lookUp(input: Value, args: readonly Value[], call: Call): Value {
     if (!isDirect(source.text, filter, name)) source.alarm('missingTable', filter.begin, message)
     return ANYTHING
   }
-  source.looksUp(name, filter.begin, keys)
+  source.recordLookUp(name, filter.begin, keys)
   return { is: 'row', table: name }
 }
 

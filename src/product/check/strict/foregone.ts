@@ -5,14 +5,14 @@ import type { Evaluation } from './evaluation.ts'
 import type { Value } from './values.ts'
 
 /** Reports conditions such as `state == "CA" or "FL"`: a text or number alone is always present, so it always holds. */
-export function tellAlways({ begin, end }: Expression, { source }: Evaluation): void {
+export function reportAlwaysHolds({ begin, end }: Expression, { source }: Evaluation): void {
   const alone = source.text.slice(begin, end)
   const message = `${alone} alone always holds. Write a comparison, such as 'x == ${alone}', or remove it.`
   source.remark('alwaysHolds', begin, message)
 }
 
 /** Reports a select field that is compared with a value it never has. The branch is dead, or always taken. */
-export function neverEqual(
+export function reportNeverEqual(
   operator: Comparison,
   value: Value,
   subject: Expression,
@@ -21,11 +21,11 @@ export function neverEqual(
   evaluation: Evaluation,
 ): void {
   if ((operator !== '==' && operator !== '!=') || value.is !== 'data' || literal === '') return
-  tellNever(value, subject, other, literal, evaluation)
+  reportNeverHolds(value, subject, other, literal, evaluation)
 }
 
 /** Reports a select field without numeric values that is compared with a number: nothing is more or less than `up to 10%`. */
-export function neverOrdered(
+export function reportNeverOrdered(
   operator: Comparison,
   value: Value,
   subject: Expression,
@@ -42,7 +42,7 @@ export function neverOrdered(
   source.remark('textNotOrdered', other.begin, message)
 }
 
-export function tellNever(
+export function reportNeverHolds(
   value: Extract<Value, { is: 'data' }>,
   subject: Expression,
   other: Expression,
@@ -62,7 +62,7 @@ const MOST_LISTED = 12
 const listed = (words: readonly string[]): string =>
   words.slice(0, MOST_LISTED).join(', ') + (words.length > MOST_LISTED ? ', …' : '')
 
-export function neverFlag(value: Value, other: Expression, { source }: Evaluation): void {
+export function reportFieldAsFlag(value: Value, other: Expression, { source }: Evaluation): void {
   if (value.is !== 'data') return
   const { node } = value
   if (!node.fields || node.type === 'anything' || node.type === 'flag') return

@@ -1,8 +1,8 @@
 // Ladders: branches that each test a range of the same number. Reports ranges that no branch covers, ranges that two branches
 // cover, and branches that are never taken.
 import type { Statement } from '../../../../packages/liquid/outline.ts'
-import { askedRange } from './conditions.ts'
-import { difference, type Interval, intersection, joined, shownInterval } from './domains.ts'
+import { testedRange } from './conditions.ts'
+import { difference, type Interval, intersection, joinIntervals, shownInterval } from './domains.ts'
 import type { Evaluation } from './evaluation.ts'
 import { PREMIUM_SETTERS } from './filters.ts'
 import type { Path } from './values.ts'
@@ -33,7 +33,7 @@ export function checkLadder(choice: Choice, path: Path, evaluation: Evaluation):
   if (!ladder) return
   for (const [at, { begin }] of choice.branches.entries())
     for (const message of branchProblems(ladder, at)) evaluation.source.alarm('rangeOverlap', begin, message)
-  const isReplaced = choice.otherwise !== undefined || !setsWhatIsUnset(choice, path)
+  const isReplaced = choice.otherwise !== undefined || !setsUnsetVariable(choice, path)
   const advice = `Let each range end where the next one begins${choice.otherwise ? '' : ", or add an 'else'"}.`
   for (const gap of gapsOf(ladder, isReplaced)) {
     const message = `No branch covers '${ladder.name}' ${shownInterval(gap)}, which is between two ranges that branches cover. ${advice}`
@@ -46,7 +46,7 @@ function ladderOf(choice: Choice, path: Path, evaluation: Evaluation): Ladder | 
   const { branches } = choice
   if (branches.length < 2 || branches.length > MOST_BRANCHES) return undefined
   if (branches.some(one => one.isNegated)) return undefined
-  const all = branches.map(one => askedRange(one.condition, path, evaluation))
+  const all = branches.map(one => testedRange(one.condition, path, evaluation))
   const [first] = all
   if (!first || all.some(one => one?.key !== first.key)) return undefined
   const domain = evaluation.domainOf(first.value, path)
@@ -65,7 +65,7 @@ function branchProblems({ asked, ranges, step, name }: Ladder, at: number): stri
     if (asked[at]!.length === 0) return []
     return [`This branch is never taken: '${name}' is never ${shownRanges(asked[at]!)}. Correct the bounds.`]
   }
-  if (difference(range, joined(before.flat(), step), step).length === 0)
+  if (difference(range, joinIntervals(before.flat(), step), step).length === 0)
     return [
       `This branch is never taken: an earlier branch covers all of ${shownRanges(range)}. Correct the bounds, or their order.`,
     ]
@@ -79,8 +79,8 @@ function branchProblems({ asked, ranges, step, name }: Ladder, at: number): stri
 
 /** Gaps between two branches. If something covers the gaps, only those that are slips. */
 function gapsOf({ ranges, whole, step }: Ladder, isReplaced: boolean): Interval[] {
-  const covered = joined(ranges.flat(), step)
-  const rest = joined(difference(whole, covered, step), step)
+  const covered = joinIntervals(ranges.flat(), step)
+  const rest = joinIntervals(difference(whole, covered, step), step)
   return rest.filter(gap => {
     const isSlip = gap.high - gap.low <= SLIP && rest.length >= 2
     return isBetween(gap, covered) && (isSlip || !isReplaced)
@@ -106,7 +106,7 @@ function shownSubject({ branches }: Choice, { source }: Evaluation): string {
 }
 
 /** Whether a gap leaves a variable, or the premium, unset. */
-function setsWhatIsUnset({ branches }: Choice, path: Path): boolean {
+function setsUnsetVariable({ branches }: Choice, path: Path): boolean {
   return branches.some(({ body }) =>
     body.some(one => {
       if (one.kind === 'assign') return !path.variables.has(one.name)

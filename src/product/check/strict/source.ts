@@ -124,13 +124,13 @@ export class AnalysedSource {
   }
 
   /** Marks everything in the record or list as used. */
-  useAll(node: DataNode): void {
+  markAllUsed(node: DataNode): void {
     this.use(node)
     for (const member of Object.values(node.members ?? {})) this.use(member)
-    if (node.items) this.useAll(node.items)
+    if (node.items) this.markAllUsed(node.items)
   }
 
-  looksUp(table: string, offset: number, keys: readonly string[] | undefined): void {
+  recordLookUp(table: string, offset: number, keys: readonly string[] | undefined): void {
     const all = this.uses.lookUps.get(table) ?? []
     this.uses.lookUps.set(table, all)
     all.push({ path: this.path, line: this.lineOf(offset), keys })

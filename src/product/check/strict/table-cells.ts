@@ -2,7 +2,7 @@
 import { isLookupTable, type LookupTable, lineOfRow } from '../../configuration.ts'
 import type { FindingCode } from '../report.ts'
 import { isNumeric } from './domains.ts'
-import { checkSlip } from './number-slips.ts'
+import { slipAdvice } from './number-slips.ts'
 import type { LookUp } from './source.ts'
 
 /** Reports a problem of a row. `row` counts from 0 and is undefined for the header. */
@@ -25,7 +25,7 @@ function checkColumn(
   alarm: TableAlarm,
 ): void {
   const cellOf = (row: number): string => rows[row]![column]!
-  const slipIn = (row: number): string | undefined => checkSlip(cellOf(row))
+  const slipIn = (row: number): string | undefined => slipAdvice(cellOf(row))
   const wrong = [...rows.keys()].filter(row => !isNumeric(cellOf(row)))
   if (wrong.length === 0) return
   const where = summed ? `, and ${summed.path}:${summed.line} adds it up` : ''

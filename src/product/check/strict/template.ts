@@ -1,6 +1,6 @@
 // Follows a template branch by branch and reports values that cannot be intended.
 import type { Statement } from '../../../../packages/liquid/outline.ts'
-import { forgetAsked, splitBy, splitByValues } from './conditions.ts'
+import { forgetConditionsOn, splitBy, splitByValues } from './conditions.ts'
 import { anyNumber, union } from './domains.ts'
 import { Evaluation } from './evaluation.ts'
 import { PREMIUM_SETTERS } from './filters.ts'
@@ -17,7 +17,7 @@ class TooMuch extends Error {}
 export function analyseTemplate(statements: readonly Statement[], source: AnalysedSource): boolean {
   const names = new Set<string>()
   let hasIncludes = false
-  for (const one of all(statements)) {
+  for (const one of allStatements(statements)) {
     if (one.kind === 'assign' || one.kind === 'capture' || one.kind === 'counter') names.add(one.name)
     if (one.kind === 'loop') names.add(one.variable)
     if (one.kind === 'opaque') {
@@ -37,17 +37,17 @@ export function analyseTemplate(statements: readonly Statement[], source: Analys
 }
 
 /** All statements, including nested ones. */
-function* all(statements: readonly Statement[]): Generator<Statement> {
+function* allStatements(statements: readonly Statement[]): Generator<Statement> {
   for (const one of statements) {
     yield one
-    if ('body' in one) yield* all(one.body)
-    if ('branches' in one) for (const branch of one.branches) yield* all(branch.body)
-    if ('otherwise' in one && one.otherwise) yield* all(one.otherwise)
+    if ('body' in one) yield* allStatements(one.body)
+    if ('branches' in one) for (const branch of one.branches) yield* allStatements(branch.body)
+    if ('otherwise' in one && one.otherwise) yield* allStatements(one.otherwise)
   }
 }
 
 function* settersOf(statements: readonly Statement[]): Generator<number> {
-  for (const one of all(statements)) {
+  for (const one of allStatements(statements)) {
     if (one.kind !== 'output' && one.kind !== 'assign') continue
     for (const filter of one.value.filters) if (PREMIUM_SETTERS.has(filter.name)) yield filter.begin
   }
@@ -101,7 +101,7 @@ class Template {
       case 'capture': {
         const after = this.run(statement.body, paths)
         for (const path of after) {
-          forgetAsked(path, statement.name)
+          forgetConditionsOn(path, statement.name)
           path.variables.set(statement.name, TEXT)
         }
         return after
@@ -116,7 +116,7 @@ class Template {
       case 'loop':
         return this.#loop(statement, paths)
       case 'opaque':
-        this.#source.useAll(this.#source.data)
+        this.#source.markAllUsed(this.#source.data)
         return paths
       case 'block':
         return this.run(statement.body, paths)
@@ -127,12 +127,12 @@ class Template {
 
   /** A record that is printed uses all its members. */
   #shown(value: Value): void {
-    if (value.is === 'data' && (value.node.members || value.node.items)) this.#source.useAll(value.node)
+    if (value.is === 'data' && (value.node.members || value.node.items)) this.#source.markAllUsed(value.node)
   }
 
   #assign({ name, value, begin }: Of<'assign'>, path: Path): void {
     const given = this.#evaluation.valueOf(value, path)
-    forgetAsked(path, name)
+    forgetConditionsOn(path, name)
     if (given.is === 'number' && given.value === undefined && given.key === undefined) {
       const key = `${name}@${begin}`
       path.facts.set(key, anyNumber)
@@ -206,12 +206,12 @@ class Template {
     for (const one of modifiers) this.#evaluation.expression(one, path)
     // Loops over the pairs of a record or map are not followed.
     if (given.is === 'data' && (given.node.members || given.node.type === 'map'))
-      this.#source.useAll(given.node)
+      this.#source.markAllUsed(given.node)
     const ends = this.#turns(variable, itemOf(given), body, path)
     const empty = this.#isNeverEmpty(given, path) ? [] : [this.#fork(path)]
     for (const one of empty) one.passedBy = begin
     const after = [...ends, ...this.run(otherwise, empty)]
-    return isKnownList(given) ? after : unsure(after)
+    return isKnownList(given) ? after : markUncertain(after)
   }
 
   /** Runs the body once, and then treats what it changes as unknown, because later turns may change it again. */
@@ -220,14 +220,14 @@ class Template {
     if (item.is === 'data') inside.facts.delete(item.key)
     const known = inside.variables.get(variable)
     inside.variables.set(variable, item)
-    forgetAsked(inside, variable)
+    forgetConditionsOn(inside, variable)
     const ends = this.run(body, [inside])
     for (const end of ends) {
       // Another turn changes again what the loop changed.
       for (const [name, value] of end.variables)
         if (path.variables.get(name) !== value) {
           end.variables.set(name, ANYTHING)
-          forgetAsked(end, name)
+          forgetConditionsOn(end, name)
         }
       if (known) end.variables.set(variable, known)
       else end.variables.delete(variable)
@@ -245,7 +245,7 @@ class Template {
 const isKnownList = (list: Value): boolean => list.is === 'data' && list.node.fields !== undefined
 
 /** Marks everything that the loop sets as uncertain, because the loop may have no turn. */
-function unsure(paths: Path[]): Path[] {
+function markUncertain(paths: Path[]): Path[] {
   const premiums = new Set(paths.map(one => one.premium))
   const names = new Set(paths.flatMap(one => [...one.variables.keys()]))
   for (const path of paths) {

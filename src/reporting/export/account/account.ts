@@ -2,11 +2,11 @@
 // request can express it exactly, and otherwise its current state.
 import type { PolicyholderResponse } from '../../../policyholders/contract.ts'
 import type { PolicyRecord } from '../policy-record.ts'
-import { termsAsNow } from './as-now.ts'
-import { paidOf, standing } from './bills.ts'
-import { type ToldBill, toldBills, toldTerms } from './history.ts'
-import { type DisbursementRecord, toldMoney } from './money.ts'
-import { amountText, minorOf, Untellable } from './words.ts'
+import { currentTerms } from './as-now.ts'
+import { activePayments, paidOf } from './bills.ts'
+import { type HistoricBill, historicBills, termsWithHistory } from './history.ts'
+import { type DisbursementRecord, moneyRequests } from './money.ts'
+import { amountText, minorOf, NotExpressible } from './words.ts'
 
 export type AuxDataRecord = {
   readonly locator: string
@@ -24,7 +24,7 @@ export type ExportedAccount = {
 }
 
 /** `history`: with its exact history. `asNow`: in its current state, with the reason. `left`: not carried over, with the reason. */
-export type ToldPolicy = {
+export type PolicyOutcome = {
   readonly locator: string
   readonly as: 'history' | 'asNow' | 'left'
   readonly reason?: string
@@ -32,10 +32,10 @@ export type ToldPolicy = {
   readonly notes: readonly string[]
 }
 
-export type ToldAccount = {
+export type AccountMigration = {
   /** A migration request for one account. */
   readonly request: object
-  readonly policies: readonly ToldPolicy[]
+  readonly policies: readonly PolicyOutcome[]
   /** Parts of the policyholder itself that are not carried over. */
   readonly left: readonly string[]
 }
@@ -45,12 +45,17 @@ const NO_MONEY = { invoiced: '0', paid: '0', credit: '0', disbursed: '0' }
 /** The key of the policy's own origin. A migration writes it again. */
 const ORIGIN_KEY = 'migration.origin'
 
-export function toldAccount({ holder, policies, disbursements, auxData }: ExportedAccount): ToldAccount {
-  const told = policies.map(one => ({ record: one, ...toldPolicy(one) }))
+export function migrationOfAccount({
+  holder,
+  policies,
+  disbursements,
+  auxData,
+}: ExportedAccount): AccountMigration {
+  const told = policies.map(one => ({ record: one, ...migrationOfPolicy(one) }))
   const carried = told.filter(one => one.terms !== undefined)
   const currency = policies[0]?.currency ?? disbursements[0]?.currency ?? 'XXX'
   const left = told.filter(one => one.terms === undefined).map(one => one.record)
-  const { totals, ...money } = toldMoney(
+  const { totals, ...money } = moneyRequests(
     carried.map(one => one.record),
     left,
     disbursements,
@@ -105,7 +110,7 @@ export function toldAccount({ holder, policies, disbursements, auxData }: Export
 /** Credit that was used by policies that are not carried over becomes available again. */
 function creditUsedBy(left: readonly PolicyRecord[], currency: string): string[] {
   const used = left
-    .flatMap(one => one.invoices.flatMap(standing))
+    .flatMap(one => one.invoices.flatMap(activePayments))
     .filter(one => one.source === 'credit')
     .reduce((sum, { amount }) => sum + minorOf(amount, currency), 0)
   const text = amountText(Math.abs(used), currency)
@@ -117,9 +122,9 @@ function creditUsedBy(left: readonly PolicyRecord[], currency: string): string[]
   ]
 }
 
-type Told = Omit<ToldPolicy, 'locator'> & { readonly terms?: object[] }
+type Told = Omit<PolicyOutcome, 'locator'> & { readonly terms?: object[] }
 
-function toldPolicy(record: PolicyRecord): Told {
+function migrationOfPolicy(record: PolicyRecord): Told {
   const notes = notesOn(record)
   if (record.issuedTimestamp === undefined) return { as: 'left', reason: 'it is not issued', notes: [] }
   if (record.isOutline)
@@ -131,12 +136,12 @@ function toldPolicy(record: PolicyRecord): Told {
   try {
     return { as: 'history', terms: exactTerms(record), notes }
   } catch (problem) {
-    if (!(problem instanceof Untellable)) throw problem
+    if (!(problem instanceof NotExpressible)) throw problem
     const reason = problem.message
     try {
-      return { as: 'asNow', reason, terms: termsAsNow(record), notes }
+      return { as: 'asNow', reason, terms: currentTerms(record), notes }
     } catch (second) {
-      if (!(second instanceof Untellable)) throw second
+      if (!(second instanceof NotExpressible)) throw second
       const accepted = record.modifications.find(one => one.issuedTimestamp === undefined)
       return {
         as: 'left',
@@ -149,7 +154,7 @@ function toldPolicy(record: PolicyRecord): Told {
   }
 }
 
-/** Throws `Untellable`. */
+/** Throws `NotExpressible`. */
 export function exactTerms(record: PolicyRecord): object[] {
   const taxes = new Map(
     (record.price?.exposurePrices ?? [])
@@ -157,12 +162,14 @@ export function exactTerms(record: PolicyRecord): object[] {
       .map(({ locator, taxGroups }) => [locator, taxGroups.map(tax => tax.name)] as const),
   )
   if (record.invoices.some(one => !one.transactionIssued))
-    throw new Untellable('an invoice of a transaction that is not issued')
+    throw new NotExpressible('an invoice of a transaction that is not issued')
   if (!isInOrder(record))
-    throw new Untellable('a transaction that takes effect no later than an earlier one, or a reinstatement')
-  const bills = toldBills({ ...record, policyLocator: record.locator })
-  if (!isBilledWhole(record, bills)) throw new Untellable('a charge that is not on bills')
-  return toldTerms(record as never, bills, taxes)
+    throw new NotExpressible(
+      'a transaction that takes effect no later than an earlier one, or a reinstatement',
+    )
+  const bills = historicBills({ ...record, policyLocator: record.locator })
+  if (!isBilledWhole(record, bills)) throw new NotExpressible('a charge that is not on bills')
+  return termsWithHistory(record as never, bills, taxes)
 }
 
 /**
@@ -171,7 +178,7 @@ export function exactTerms(record: PolicyRecord): object[] {
  */
 export function isBilledWhole(
   { exposures, segmentCharges, holdbacks, currency }: PolicyRecord,
-  bills: readonly ToldBill[],
+  bills: readonly HistoricBill[],
 ): boolean {
   const groups = new Map<string, string>()
   for (const { locator, renewalGroup, characteristics } of exposures.flatMap(one => one.perils)) {
@@ -235,7 +242,7 @@ function notesOn(record: PolicyRecord): string[] {
     ...open(record.cancellations, 'cancellation'),
     ...open(record.reinstatements, 'reinstatement'),
     ...waiting.map(one => {
-      const paid = standing(one).reduce((sum, { amount }) => sum + minorOf(amount, record.currency), 0)
+      const paid = activePayments(one).reduce((sum, { amount }) => sum + minorOf(amount, record.currency), 0)
       const due = `${amountText(minorOf(one.totalDue, record.currency), record.currency)} ${record.currency}`
       return `invoice ${one.locator} of a transaction that is not issued, of ${due}${paid === 0 ? '' : '; what was paid on it is credit'}`
     }),

@@ -5,7 +5,7 @@ import type { PerilResponse } from '../../../policy/contract/response.ts'
 import type { PolicyRecord } from '../policy-record.ts'
 import { type Bill, billsOf } from './bills.ts'
 import { Charging, type Wanted } from './charging.ts'
-import { dataOf, isInForce, isTerm, minorOf, nested, type Segment, termsOf, Untellable } from './words.ts'
+import { dataOf, isInForce, isTerm, minorOf, NotExpressible, nested, type Segment, termsOf } from './words.ts'
 
 type Modification = PolicyRecord['modifications'][number]
 
@@ -27,7 +27,7 @@ type Step = {
   readonly isFree: boolean
 }
 
-export function termsAsNow(record: PolicyRecord): object[] {
+export function currentTerms(record: PolicyRecord): object[] {
   const terms = termsIn(record)
   for (const term of terms) term.steps.push(...stepsOf(record, term))
   const bills = billsOf(record)
@@ -85,7 +85,7 @@ function termsIn({ modifications }: PolicyRecord): Term[] {
       }),
     )
   for (const [at, term] of terms.entries())
-    if (at > 0 && term.start < terms[at - 1]!.end) throw new Untellable('a term within another')
+    if (at > 0 && term.start < terms[at - 1]!.end) throw new NotExpressible('a term within another')
   return terms
 }
 
@@ -97,7 +97,7 @@ function stepsOf(record: PolicyRecord, term: Term): Step[] {
     .sort((a, b) => Number(a.startTimestamp) - Number(b.startTimestamp))
   const steps: Step[] = []
   const gap = (from: number): Step => {
-    const { modification, type } = endingAt(record, from)
+    const { modification, type } = transactionEndingAt(record, from)
     return { from, modification, type, isFree: false }
   }
   const opening = record.modifications.indexOf(term.opening) === 0 ? 'issuance' : 'renewal'
@@ -120,7 +120,7 @@ function stepsOf(record: PolicyRecord, term: Term): Step[] {
     }
     end = Number(segment.endTimestamp)
   }
-  if (end > term.end) throw new Untellable('a segment of several terms')
+  if (end > term.end) throw new NotExpressible('a segment of several terms')
   if (segments.length > 0 && end < term.end) steps.push(gap(end))
   return steps
 }
@@ -141,7 +141,7 @@ const ENDING: ReadonlySet<string> = new Set(
 )
 
 /** Returns the last transaction that ended cover at that time. */
-function endingAt(
+function transactionEndingAt(
   { modifications }: PolicyRecord,
   from: number,
 ): { modification: Modification | undefined; type: string } {
@@ -159,7 +159,7 @@ function knownFirst(record: PolicyRecord, { start, opening }: Term): Segment {
   const found = record.characteristics.find(
     one => own.has(one.locator) && Number(one.startTimestamp) === start,
   )
-  if (!found) throw new Untellable('a term whose first segment is unknown')
+  if (!found) throw new NotExpressible('a term whose first segment is unknown')
   return found
 }
 
@@ -236,7 +236,7 @@ class Elements {
       const perils = inForce.get(exposure.locator) ?? []
       const own = segment && exposureIn(exposure, segment)
       const ids = new Set(perils.map(({ peril }) => peril.renewalGroup))
-      if (ids.size !== perils.length) throw new Untellable('a coverage twice in one segment')
+      if (ids.size !== perils.length) throw new NotExpressible('a coverage twice in one segment')
       const covered = nested<{ readonly id: string; elements?: unknown[] }>(
         perils.map(({ peril, part }) => ({
           peril,
@@ -256,7 +256,7 @@ class Elements {
         const charges = ids.has(id) ? [] : chargesOf(id)
         return charges.length > 0 ? [{ id, elementType, charges, ...(segment && { ended: true }) }] : []
       })
-      if (!own && covered.length > 0) throw new Untellable('a coverage without its exposure')
+      if (!own && covered.length > 0) throw new NotExpressible('a coverage without its exposure')
       if (!own && ended.length === 0) return []
       return [
         {
@@ -291,7 +291,7 @@ const wantedOf = (elements: Elements, { segment, isFree }: Step): Wanted[] => {
 
 const termAt = (terms: readonly Term[], at: number): number => {
   const found = terms.findIndex(term => isIn(term, at))
-  if (found < 0) throw new Untellable('something outside of all terms')
+  if (found < 0) throw new NotExpressible('something outside of all terms')
   return found
 }
 
@@ -323,12 +323,12 @@ function addHoldbacks(
     const fee = fees.find(one => one.locator === of.feeLocator)
     const peril = of.perilLocator === undefined ? undefined : elements.peril(of.perilLocator)
     const start = fee ? Number(fee.startTimestamp) : starts.get(of.perilLocator!)
-    if (start === undefined) throw new Untellable('an amount held back from neither a fee nor a peril')
+    if (start === undefined) throw new NotExpressible('an amount held back from neither a fee nor a peril')
     const term = termAt(terms, start)
     const { steps } = terms[term]!
     const gaps = [...steps.keys()].filter(at => !steps[at]!.segment)
     const at = gaps.find(one => steps[one]!.from >= from) ?? gaps.at(-1)
-    if (at === undefined) throw new Untellable('an amount held back from cover that has not ended')
+    if (at === undefined) throw new NotExpressible('an amount held back from cover that has not ended')
     const place = { termAt: term, at }
     if (type === 'fee') charging.want(place, { id: 'root', kind: 'fee', name: fee!.name, minor })
     else {

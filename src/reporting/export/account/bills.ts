@@ -17,12 +17,14 @@ export type Bill = {
 type RecordedInvoice = PolicyRecord['invoices'][number]
 
 /** Returns payments that were not reversed. */
-export const standing = ({ payments }: Pick<RecordedInvoice, 'payments'>): RecordedInvoice['payments'] =>
+export const activePayments = ({
+  payments,
+}: Pick<RecordedInvoice, 'payments'>): RecordedInvoice['payments'] =>
   payments.filter(one => one.reversedTimestamp === undefined)
 
 /** Returns how much payments paid of the invoice, in minor units, without the part that became credit. */
 export const paidOf = (invoice: Pick<RecordedInvoice, 'payments' | 'totalDueCurrency'>): number =>
-  standing(invoice).reduce(
+  activePayments(invoice).reduce(
     (sum, { amount, creditedAmount = 0 }) =>
       sum + minorOf(amount, invoice.totalDueCurrency) - minorOf(creditedAmount, invoice.totalDueCurrency),
     0,
@@ -47,7 +49,7 @@ export function carriedInvoices(
       const isTakenOver = one.settlementType === 'carriedForward'
       return { ...one, due: isTakenOver ? paidOf(one) : minorDue(one) }
     })
-  return withoutGivenUp(carried, excessOf(record, carried)).filter(
+  return withoutWrittenOff(carried, excessOf(record, carried)).filter(
     one => one.settlementType !== 'carriedForward' || one.due !== 0,
   )
 }
@@ -69,7 +71,7 @@ function excessOf(
  * A bill after a lapse charges again what was written off before it, because that is not given back (brief 4.5). The bills then
  * exceed the cost of the policy by that amount. So the written-off amount counts as taken over by that bill.
  */
-function withoutGivenUp(invoices: readonly CarriedInvoice[], excess: number): CarriedInvoice[] {
+function withoutWrittenOff(invoices: readonly CarriedInvoice[], excess: number): CarriedInvoice[] {
   const rests = invoices.map(one => (one.settlementType === 'writtenOff' ? one.due - paidOf(one) : 0))
   if (excess <= 0 || rests.reduce((sum, rest) => sum + rest, 0) < excess) return [...invoices]
   let left = excess

@@ -1,7 +1,7 @@
 // Distributes charges over transactions and bills, so that each transaction charges the cost of its elements and each bill has
 // its original total.
 import type { Bill } from './bills.ts'
-import { amountText, Untellable } from './words.ts'
+import { amountText, NotExpressible } from './words.ts'
 
 export type Wanted = {
   /** The element: `root`, or a peril's renewal group. */
@@ -68,7 +68,7 @@ export class Charging {
     return this.#steps.find(one => one.termAt === termAt && one.at === at)!
   }
 
-  /** Throws `Untellable` if the bills do not total the charges. */
+  /** Throws `NotExpressible` if the bills do not total the charges. */
   allocate(items: readonly BilledItem[]): void {
     const billed = Map.groupBy(items, one => `${one.termAt} ${keyOf(one)}`)
     const left = this.#bills.map(({ minor }) => minor)
@@ -96,7 +96,7 @@ export class Charging {
     const bill =
       [...byBill].find(([, minor]) => minor !== 0)?.[0] ??
       (total === 0 && others.every(one => one.wanted.get(key)!.minor === 0) ? undefined : 0)
-    if (bill !== undefined && !this.#bills[bill]) throw new Untellable('a charge without any bill')
+    if (bill !== undefined && !this.#bills[bill]) throw new NotExpressible('a charge without any bill')
     for (const step of others) {
       const { minor } = step.wanted.get(key)!
       if (bill === undefined || minor === 0) continue
@@ -126,7 +126,7 @@ export class Charging {
   #allocateRest(left: readonly number[]): void {
     const rest = left.reduce((sum, minor) => sum + minor, 0)
     if (rest !== 0)
-      throw new Untellable(
+      throw new NotExpressible(
         `bills that total ${amountText(rest, this.#currency)} ${this.#currency} more than the charges`,
       )
     const [first] = this.#steps

@@ -1,11 +1,11 @@
 // Compares a policy before and after it was carried over, in its current state.
 import type { PolicyRecord } from '../policy-record.ts'
-import { carriedInvoices, paidOf, standing } from './bills.ts'
+import { activePayments, carriedInvoices, paidOf } from './bills.ts'
 import { amountText, dataOf, isInForce, minorOf, termsOf } from './words.ts'
 
 /** Returns the differences in the current state, each with both values, at most ten. Empty if the two are the same. */
-export const differencesNow = (before: PolicyRecord, after: PolicyRecord): string[] =>
-  [...differences('', asNow(before), asNow(after))].slice(0, 10)
+export const currentDifferences = (before: PolicyRecord, after: PolicyRecord): string[] =>
+  [...differences('', currentState(before), currentState(after))].slice(0, 10)
 
 function* differences(path: string, a: unknown, b: unknown): Generator<string> {
   if (sorted(a) === sorted(b)) return
@@ -31,7 +31,7 @@ const sorted = (value: unknown): string =>
 const byText = <T>(list: readonly T[]): T[] => list.toSorted((a, b) => (sorted(a) < sorted(b) ? -1 : 1))
 
 /** Returns the terms of the policy, its cover with data and amounts, and its cost, bills, payments and planned bills. */
-export function asNow(record: PolicyRecord): Record<string, unknown> {
+export function currentState(record: PolicyRecord): Record<string, unknown> {
   const { currency } = record
   const amount = (value: number): string => amountText(minorOf(value, currency), currency)
   const sums = (list: readonly (readonly [name: string, minor: number])[]): Record<string, string> => {
@@ -53,7 +53,7 @@ export function asNow(record: PolicyRecord): Record<string, unknown> {
     original: [record.originalContractStartTimestamp, record.originalContractEndTimestamp],
     // Without any cover, the effective end is the time of one of the transactions that ended the policy.
     ...(record.characteristics.some(isInForce) && { effectiveEnd: record.effectiveContractEndTimestamp }),
-    segments: segmentsNow(record, amount),
+    segments: currentSegments(record, amount),
     premium: record.price && amount(record.price.grossPremium),
     taxes: sums(record.price?.taxGroups.map(one => [one.name, minorOf(one.amount, currency)] as const) ?? []),
     // A holdback of a fee is a fee in the other system.
@@ -65,7 +65,7 @@ export function asNow(record: PolicyRecord): Record<string, unknown> {
     invoices: byText(
       carriedInvoices(record)
         // Invoices of zero settle nothing.
-        .filter(one => one.due !== 0 || standing(one).length > 0)
+        .filter(one => one.due !== 0 || activePayments(one).length > 0)
         .map(one => ({
           start: one.startTimestamp,
           end: one.endTimestamp,
@@ -75,7 +75,7 @@ export function asNow(record: PolicyRecord): Record<string, unknown> {
             one.settlementType === 'carriedForward' ? 'paid' : (one.settlementType ?? one.settlementStatus),
           outstanding: one.outstandingAmount === undefined ? undefined : amount(one.outstandingAmount),
           payments: sums(
-            standing(one).map(({ source, amount: paid, creditedAmount = 0 }) => [
+            activePayments(one).map(({ source, amount: paid, creditedAmount = 0 }) => [
               source === 'received' ? source : 'credit',
               minorOf(paid, currency) - minorOf(creditedAmount, currency),
             ]),
@@ -94,13 +94,13 @@ export function asNow(record: PolicyRecord): Record<string, unknown> {
 }
 
 /** In minor units. */
-export type SumsNow = Readonly<Record<'price' | 'invoiced' | 'paid' | 'outstanding' | 'planned', number>>
+export type CurrentSums = Readonly<Record<'price' | 'invoiced' | 'paid' | 'outstanding' | 'planned', number>>
 
 /**
  * Returns the amounts of a policy to add up over a book: its price, the total of the invoices that are carried over, payments of
  * these, what is outstanding, and planned bills.
  */
-export function sumsNow(record: PolicyRecord): SumsNow {
+export function currentSums(record: PolicyRecord): CurrentSums {
   const { currency, price, futureInvoices } = record
   const invoices = carriedInvoices(record)
   const sumOf = <T>(list: readonly T[], minor: (one: T) => number): number =>
@@ -118,7 +118,7 @@ export function sumsNow(record: PolicyRecord): SumsNow {
 }
 
 /** Returns the segments, each with its exposures and perils, identified by content because their locators differ. */
-function segmentsNow(record: PolicyRecord, amount: (value: number) => string): unknown[] {
+function currentSegments(record: PolicyRecord, amount: (value: number) => string): unknown[] {
   const charges = new Map(record.segmentCharges.map(one => [one.perilCharacteristicsLocator, one]))
   const holds = (at: number, start: string, end: string): boolean => Number(start) <= at && at < Number(end)
   return record.characteristics

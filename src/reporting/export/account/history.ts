@@ -6,10 +6,10 @@ import type {
   PolicyModificationResponse,
   PolicyResponse,
 } from '../../../policy/contract/response.ts'
-import { amountText, dataOf, isTerm, minorOf, type Segment, termsOf, Untellable } from './words.ts'
+import { amountText, dataOf, isTerm, minorOf, NotExpressible, type Segment, termsOf } from './words.ts'
 
 /** A bill of the policy: an invoice, or a planned bill. */
-export type ToldBill = {
+export type HistoricBill = {
   readonly invoiceId: string | undefined
   readonly owner: string
   readonly times: object
@@ -29,18 +29,18 @@ const knownAt =
     (one.replacedTimestamp === undefined || Number(one.replacedTimestamp) > at)
 
 /** `taxes` has the names of the taxes of each peril, by its locator. */
-export function toldTerms(
+export function termsWithHistory(
   policy: PolicyResponse,
-  bills: readonly ToldBill[],
+  bills: readonly HistoricBill[],
   taxes: ReadonlyMap<string, readonly string[]>,
 ): object[] {
   const modifications = policy.modifications.map((one): Modification => {
-    if (one.issuedTimestamp === undefined) throw new Untellable('an accepted transaction')
+    if (one.issuedTimestamp === undefined) throw new NotExpressible('an accepted transaction')
     if (one.name === 'modification.policy.withdraw' || one.name === 'modification.policy.lapse')
-      throw new Untellable(one.name)
+      throw new NotExpressible(one.name)
     return { ...one, issuedTimestamp: one.issuedTimestamp }
   })
-  assertTellable(policy, modifications, bills)
+  assertExpressible(policy, modifications, bills)
   const terms: Term[] = []
   for (const one of modifications)
     if (isTerm(one))
@@ -51,7 +51,7 @@ export function toldTerms(
       })
     else termOf(terms, Number(one.effectiveTimestamp)).modifications.push(one)
   for (const [at, term] of terms.entries())
-    if (at > 0 && term.start < terms[at - 1]!.end) throw new Untellable('a term within another')
+    if (at > 0 && term.start < terms[at - 1]!.end) throw new NotExpressible('a term within another')
   const history = new History(policy, bills, terms, taxes)
   return terms.map(term => ({
     startTime: term.start,
@@ -60,35 +60,35 @@ export function toldTerms(
   }))
 }
 
-function assertTellable(
+function assertExpressible(
   { exposures, grossFeesCurrency: currency }: PolicyResponse,
   modifications: readonly Modification[],
-  bills: readonly ToldBill[],
+  bills: readonly HistoricBill[],
 ): void {
   if (new Set(modifications.map(one => one.issuedTimestamp)).size < modifications.length)
-    throw new Untellable('transactions that were issued at the same moment')
+    throw new NotExpressible('transactions that were issued at the same moment')
   const listed = new Set(modifications.map(one => one.locator))
   for (const { policyModificationLocator: by } of bills.flatMap(one => one.items))
-    if (by !== undefined && !listed.has(by)) throw new Untellable('a change of only fees or bills')
+    if (by !== undefined && !listed.has(by)) throw new NotExpressible('a change of only fees or bills')
   const premiums = new Map<string, number>()
   for (const { type, amount, policyModificationLocator: by = '' } of bills.flatMap(one => one.items))
     if (type === 'premium') premiums.set(by, (premiums.get(by) ?? 0) + minorOf(amount, currency))
   for (const { locator, premiumChange = 0 } of modifications)
     if ((premiums.get(locator) ?? 0) !== minorOf(premiumChange, currency))
-      throw new Untellable('a transaction whose charges are not on bills')
+      throw new NotExpressible('a transaction whose charges are not on bills')
   if (exposures.some(one => one.perils.some(peril => peril.parentLocator !== undefined)))
-    throw new Untellable('a coverage within a coverage')
+    throw new NotExpressible('a coverage within a coverage')
 }
 
 function termOf(terms: readonly Term[], at: number): Term {
   const found = terms.find(term => term.start <= at && at < term.end)
-  if (!found) throw new Untellable('a transaction outside of all terms')
+  if (!found) throw new NotExpressible('a transaction outside of all terms')
   return found
 }
 
 class History {
   readonly #policy: PolicyResponse
-  readonly #bills: readonly ToldBill[]
+  readonly #bills: readonly HistoricBill[]
   readonly #terms: readonly Term[]
   readonly #perils = new Map<string, PerilResponse>()
 
@@ -96,7 +96,7 @@ class History {
 
   constructor(
     policy: PolicyResponse,
-    bills: readonly ToldBill[],
+    bills: readonly HistoricBill[],
     terms: readonly Term[],
     taxes: ReadonlyMap<string, readonly string[]>,
   ) {
@@ -142,7 +142,7 @@ class History {
     const isTouched = (one: Segment): boolean => before(one) !== after(one)
     for (const one of this.#policy.characteristics)
       if (isTouched(one) && termOf(this.#terms, Number(one.startTimestamp)) !== term)
-        throw new Untellable('a transaction of several terms')
+        throw new NotExpressible('a transaction of several terms')
     if (name === 'modification.policy.cancel') return
     const from = Number(effectiveTimestamp)
     const going = this.#policy.characteristics.filter(
@@ -161,7 +161,7 @@ class History {
       0,
     )
     if (trees.size !== 1 || covered !== term.end - from)
-      throw new Untellable('a transaction with several outcomes')
+      throw new NotExpressible('a transaction with several outcomes')
   }
 
   /** Returns the elements in force at `time`, as known at `knownTime`. */
@@ -197,7 +197,7 @@ class History {
     return { data: own ? dataOf(own) : {}, taxGroups: own?.taxGroups ?? [], exposures }
   }
 
-  #root(modification: Modification, from: number, bills: readonly ToldBill[], isGap: boolean): object {
+  #root(modification: Modification, from: number, bills: readonly HistoricBill[], isGap: boolean): object {
     const charges = this.#charges(modification.locator, bills)
     if (!isGap && modification.name !== 'modification.policy.reinstate')
       this.#assertOneStretch(modification, charges, from)
@@ -238,7 +238,7 @@ class History {
     const merged = isGap
       ? gone
       : covered.map(one =>
-          joined(
+          withEndedElements(
             one,
             gone.find(other => other.id === one.id),
           ),
@@ -260,12 +260,12 @@ class History {
       const made = characteristics.filter(
         one => one.policyModificationLocator === locator && Number(one.coverageStartTimestamp) >= from,
       )
-      if (made.length > 1) throw new Untellable('an element rated again in several segments')
+      if (made.length > 1) throw new NotExpressible('an element rated again in several segments')
     }
   }
 
   /** Returns the charges of the transaction by element, each with its amounts by installment. */
-  #charges(locator: string, bills: readonly ToldBill[]): Map<string, Charge[]> {
+  #charges(locator: string, bills: readonly HistoricBill[]): Map<string, Charge[]> {
     const byElement = new Map<string, Charge[]>()
     for (const [at, { items }] of bills.entries())
       for (const item of items) {
@@ -292,7 +292,7 @@ class History {
   #source(item: FinancialTransactionResponse): { id: string; chargeType: string; tag?: string } {
     if (item.feeName !== undefined) return { id: 'root', chargeType: 'fee', tag: item.feeName }
     const peril = this.#perils.get(item.perilCharacteristicsLocator!)
-    if (!peril) throw new Untellable('an item of no peril')
+    if (!peril) throw new NotExpressible('an item of no peril')
     const id = peril.renewalGroup
     if (item.type === 'holdback')
       return { id, chargeType: 'holdback', ...(item.taxName !== undefined && { tag: item.taxName }) }
@@ -342,18 +342,20 @@ function technicalPremium(
   return [{ chargeType: 'technicalPremium', tag: undefined, rate, installmentItems }]
 }
 
-const joined = <T extends { elements: object[] }>(one: T, gone: { elements: object[] } | undefined): T =>
-  gone ? { ...one, elements: [...one.elements, ...gone.elements] } : one
+const withEndedElements = <T extends { elements: object[] }>(
+  one: T,
+  gone: { elements: object[] } | undefined,
+): T => (gone ? { ...one, elements: [...one.elements, ...gone.elements] } : one)
 
 /** Returns the bills of a policy. Void invoices are left out, because in the end they billed nothing. */
-export function toldBills({ invoices, futureInvoices }: CheckInvoicesResponse): ToldBill[] {
+export function historicBills({ invoices, futureInvoices }: CheckInvoicesResponse): HistoricBill[] {
   const latest = (items: readonly FinancialTransactionResponse[]): string =>
     items.at(-1)?.policyModificationLocator ?? ''
   return [
     ...invoices
       .filter(one => one.settlementType !== 'invalidated')
       .map(one => {
-        if (one.settlementType === 'carriedForward') throw new Untellable('an invoice carried forward')
+        if (one.settlementType === 'carriedForward') throw new NotExpressible('an invoice carried forward')
         return {
           invoiceId: one.locator,
           owner: one.policyModificationLocator!,

@@ -1,6 +1,6 @@
 // Invoices and payments of an account for a migration request, with the control totals that they must match.
 import type { PolicyRecord } from '../policy-record.ts'
-import { type CarriedInvoice, carriedInvoices, standing } from './bills.ts'
+import { activePayments, type CarriedInvoice, carriedInvoices } from './bills.ts'
 import { amountText, minorOf } from './words.ts'
 
 type RecordedInvoice = PolicyRecord['invoices'][number]
@@ -15,7 +15,7 @@ export type DisbursementRecord = {
   readonly disbursedAt: number
 }
 
-export type ToldMoney = {
+export type MoneyRequests = {
   readonly invoices: object[]
   readonly payments: object[]
   readonly disbursements: object[]
@@ -27,26 +27,28 @@ export type ToldMoney = {
  * `others` are policies that are not carried over. Of the payments for them, only the part that became credit of the account
  * counts.
  */
-export function toldMoney(
+export function moneyRequests(
   policies: readonly PolicyRecord[],
   others: readonly PolicyRecord[],
   disbursements: readonly DisbursementRecord[],
   currency: string,
-): ToldMoney {
+): MoneyRequests {
   const told = policies.flatMap(one => carriedInvoices(one))
   const carried = new Set(told.map(one => one.locator))
   const payments = [
     ...policies
       .flatMap(one => one.invoices)
       .flatMap(invoice =>
-        standing(invoice).flatMap(payment => toldPayment(payment, carried.has(invoice.locator), currency)),
+        activePayments(invoice).flatMap(payment =>
+          paymentRequests(payment, carried.has(invoice.locator), currency),
+        ),
       ),
     ...others
       .flatMap(one => one.invoices)
       .flatMap(invoice =>
-        standing(invoice)
+        activePayments(invoice)
           .filter(({ creditedAmount = 0 }) => creditedAmount > 0)
-          .flatMap(one => toldPayment({ ...one, amount: one.creditedAmount! }, false, currency)),
+          .flatMap(one => paymentRequests({ ...one, amount: one.creditedAmount! }, false, currency)),
       ),
   ]
   const sums = { invoiced: 0, paid: 0, credit: 0, disbursed: 0 }
@@ -83,7 +85,7 @@ type State = 'open' | 'settled' | 'discarded'
 function stateOf(invoice: CarriedInvoice): State {
   if (invoice.settlementStatus !== 'settled') return 'open'
   if (invoice.settlementType !== 'writtenOff') return 'settled'
-  return standing(invoice).length === 0 ? 'discarded' : 'open'
+  return activePayments(invoice).length === 0 ? 'discarded' : 'open'
 }
 
 function invoiceRequest(invoice: CarriedInvoice): object {
@@ -99,17 +101,17 @@ function invoiceRequest(invoice: CarriedInvoice): object {
   }
 }
 
-type ToldPayment = { readonly request: object; readonly received: number; readonly credit: number }
+type PaymentRequest = { readonly request: object; readonly received: number; readonly credit: number }
 
 /**
  * Payments from credit, and offsets of refunds against invoices, move credit of the account: one adds what the other uses.
  * Without its invoice, a payment received becomes credit, a payment out is omitted, and credit that was used remains credit.
  */
-function toldPayment(
+function paymentRequests(
   { amount, creditedAmount = 0, source, ...payment }: RecordedPayment,
   isCarried: boolean,
   currency: string,
-): ToldPayment[] {
+): PaymentRequest[] {
   const minor = minorOf(amount, currency)
   const credited = minorOf(creditedAmount, currency)
   const request = { id: payment.locator, paymentTime: Number(payment.postedTimestamp) }

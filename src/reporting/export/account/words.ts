@@ -3,7 +3,7 @@ import { type CurrencyCode, decimal, fromMinor, money, toText } from '../../../k
 import type { PerilResponse, PolicyResponse } from '../../../policy/contract/response.ts'
 
 /** Something that records contain and a migration request cannot express. */
-export class Untellable extends Error {}
+export class NotExpressible extends Error {}
 
 export type Segment = PolicyResponse['characteristics'][number]
 
@@ -71,7 +71,7 @@ export function nested<E extends { elements?: unknown[] }>(
   return perils.flatMap(({ peril: { parentLocator }, element }) => {
     if (parentLocator === undefined) return [element]
     const parent = byLocator.get(parentLocator)
-    if (!parent) throw new Untellable('a coverage within one that is not in force')
+    if (!parent) throw new NotExpressible('a coverage within one that is not in force')
     parent.elements = [...(parent.elements ?? []), element]
     return []
   })

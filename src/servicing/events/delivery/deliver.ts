@@ -4,7 +4,7 @@ import { type Instant, now } from '../../../kernel/time.ts'
 import type { Database, Query } from '../../../platform/database.ts'
 import type { ShardPlace } from '../../../platform/events/timers.ts'
 import { shardDatabase } from '../../../platform/tenancy.ts'
-import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
+import { resolveHeaders } from '../../../reference/secrets/sending.ts'
 import { type ClaimStorage, Claims } from './claims.ts'
 import { ATTEMPT_TIMEOUT_MS, type Sender, sendAlert, serveLine } from './serve.ts'
 import {
@@ -92,7 +92,7 @@ export async function deliverTo(
 const earlier = (one: Instant | undefined, other: Instant | undefined): Instant | undefined =>
   one === undefined || (other !== undefined && other < one) ? other : one
 
-const failed = (webhook: string, problem: unknown): void =>
+const logFailure = (webhook: string, problem: unknown): void =>
   console.error(JSON.stringify({ at: 'deliver', webhook, problem: String(problem) }))
 
 /**
@@ -118,7 +118,7 @@ async function work(run: Run): Promise<NothingDue | undefined> {
     for (const queued of found) {
       if (lanes.size === LANES) await Promise.race(lanes)
       const lane: Promise<void> = serve(run, queued)
-        .catch(problem => failed(run.webhookLocator, problem))
+        .catch(problem => logFailure(run.webhookLocator, problem))
         .finally(() => lanes.delete(lane))
       lanes.add(lane)
     }
@@ -137,7 +137,7 @@ async function claimLines(run: Run): Promise<QueuedLine[] | NothingDue> {
   const heads = found.lines.map(([head]) => head.event.sequence)
   await claims.take(heads, (at + CLAIM_MS) as Instant)
   const webhook = await webhookOf(place, found.webhook)
-  const headers = await resolvedHeaders(place, webhook.endpoint.headers, webhook.endpoint.url)
+  const headers = await resolveHeaders(place, webhook.endpoint.headers, webhook.endpoint.url)
   if ('problem' in headers)
     console.warn(JSON.stringify({ at: 'delivery', webhook: webhook.locator, problem: headers.problem }))
   const sender = { place, webhook, headers, sendBefore: (at + SEND_WITHIN_MS) as Instant }
@@ -155,8 +155,8 @@ async function serve(run: Run, { sender, line }: QueuedLine): Promise<void> {
     await recorder.flush()
     hasSuspended = await suspendWebhook(place, sender.webhook.locator, suspendAt)
   }
-  const told = alerts.filter(({ suspended }) => hasSuspended || !suspended)
-  run.alerts.push(...told.map(alert => sendAlert(place, sender.webhook, alert)))
+  const alertsToSend = alerts.filter(({ suspended }) => hasSuspended || !suspended)
+  run.alerts.push(...alertsToSend.map(alert => sendAlert(place, sender.webhook, alert)))
 }
 
 /** How long a result may wait for other results, or for the next claim, which records it. */
@@ -219,7 +219,7 @@ class Recorder {
         if (queries.length > 0) await this.#database.batch(queries as [Query, ...Query[]])
         this.#claims.settle(taken.map(({ head }) => head))
       } catch (problem) {
-        failed(this.#webhook, problem)
+        logFailure(this.#webhook, problem)
       }
     })
     return this.#writing

@@ -10,10 +10,10 @@ import type {
   WebhookFailureHandling,
 } from '../../../platform/events/tables.ts'
 import type { ShardPlace } from '../../../platform/events/timers.ts'
-import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/address.ts'
+import { addressProblem, mayCallLocalHost } from '../../../platform/outbound/address.ts'
 import { secretsOf, withoutSecrets } from '../../../platform/outbound/masking.ts'
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
-import { type Resolved, resolvedHeaders } from '../../../reference/secrets/sending.ts'
+import { type Resolved, resolveHeaders } from '../../../reference/secrets/sending.ts'
 import { webhookEvent } from '../stream/response.ts'
 import { type ClaimedLine, type DeliveryResult, handlingOf, headOf, type Webhook } from './store.ts'
 
@@ -118,7 +118,7 @@ export async function sendAlert(
   const failed = (why: object): void =>
     console.warn(JSON.stringify({ at: 'alert', webhook: locator, ...why }))
   try {
-    const headers = await resolvedHeaders(place, endpoint.headers, endpoint.url)
+    const headers = await resolveHeaders(place, endpoint.headers, endpoint.url)
     const post = { id: newUuid(place.shard), body }
     const sent = await attempt(place.env, endpoint, headers, post, ALERT_TIMEOUT_MS)
     if (sent.outcome.kind !== 'answered') failed({ outcome: sent.made.outcome })
@@ -226,14 +226,14 @@ export async function attempt(
   timeoutMs = ATTEMPT_TIMEOUT_MS,
 ): Promise<{ readonly outcome: Outcome; readonly made: AttemptMade }> {
   const at = now()
-  const { outcome, excerpt } = await posted(env, endpoint, headers, post, timeoutMs)
+  const { outcome, excerpt } = await postOnce(env, endpoint, headers, post, timeoutMs)
   const made = { at, outcome: outcomeText(outcome), durationMs: now() - at }
   if (excerpt === undefined || 'problem' in headers) return { outcome, made }
   const shown = withoutSecrets(storable(excerpt.text), secretsIn(endpoint, headers), excerpt.isCut)
   return { outcome, made: { ...made, excerpt: shown } }
 }
 
-async function posted(
+async function postOnce(
   env: Env,
   endpoint: WebhookEndpoint,
   headers: SentHeaders,
@@ -241,7 +241,7 @@ async function posted(
   timeoutMs: number,
 ): Promise<{ readonly outcome: Outcome; readonly excerpt?: Excerpt | undefined }> {
   // Checked again, because the allowed addresses depend on where Bindery runs now.
-  if (addressProblem(endpoint.url, mayCallThisMachine(env))) return { outcome: { kind: 'addressRefused' } }
+  if (addressProblem(endpoint.url, mayCallLocalHost(env))) return { outcome: { kind: 'addressRefused' } }
   if ('problem' in headers) return { outcome: { kind: 'secretMissing' } }
   try {
     const response = await fetch(endpoint.url, {

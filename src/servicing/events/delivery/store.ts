@@ -198,15 +198,15 @@ const state = sql.raw('"delivery".state')
 const finishedAt = sql.raw('"delivery".finished_at')
 
 /** Redelivery was requested since the claim, so the delivery waits for another attempt however this one ended. */
-const askedSince = sql`${sql.raw('"delivery".asked')} <> r.asked`
+const isRedeliveryRequested = sql`${sql.raw('"delivery".asked')} <> r.asked`
 
 // Each row names its webhook. With a separate condition SQLite scans everything that the webhook was ever sent.
 const RECORD = statement(build =>
   build.run(sql`
-    update ${deliveries} set attempts = iif(${askedSince} and r.finished_at is not null, 0, r.attempts),
-      due_at = iif(${askedSince}, ${sql.raw('"delivery".due_at')}, r.due_at),
-      finished_at = iif(${askedSince}, null, r.finished_at),
-      state = case when ${askedSince} then ${state}
+    update ${deliveries} set attempts = iif(${isRedeliveryRequested} and r.finished_at is not null, 0, r.attempts),
+      due_at = iif(${isRedeliveryRequested}, ${sql.raw('"delivery".due_at')}, r.due_at),
+      finished_at = iif(${isRedeliveryRequested}, null, r.finished_at),
+      state = case when ${isRedeliveryRequested} then ${state}
         when r.state = 'failed' and ${divertedAt} is not null then 'diverted' else r.state end,
       diverted_at = case r.state when 'sent' then null when 'diverted' then r.finished_at else ${divertedAt} end,
       outcome = coalesce(r.outcome, ${sql.raw('"delivery".outcome')}),
@@ -222,7 +222,7 @@ const RECORD = statement(build =>
       from json_each(${sql.placeholder('results')})
     ) r
     where webhook_locator = r.webhook and event_sequence = r.sequence
-      and ((r.state = 'sent' and ${state} <> 'sent' and (${finishedAt} is null or not ${askedSince}))
+      and ((r.state = 'sent' and ${state} <> 'sent' and (${finishedAt} is null or not ${isRedeliveryRequested}))
         or (r.ours and ${finishedAt} is null))`),
 )
 
@@ -256,7 +256,7 @@ export function recordResults(
     ...parts(rows.toReversed(), MOST_RECORDED).map(some =>
       database.bind(RECORD, { results: JSON.stringify(some) }),
     ),
-    nextUp(database, webhook, [...lines]),
+    makeFirstsPending(database, webhook, [...lines]),
   ]
 }
 
@@ -274,7 +274,7 @@ const NEXT_UP = statement(build =>
 )
 
 /** Makes the first unfinished delivery of each line pending. */
-const nextUp = (database: Database, webhook: string, lines: readonly string[]): Query =>
+const makeFirstsPending = (database: Database, webhook: string, lines: readonly string[]): Query =>
   database.bind(NEXT_UP, { webhook, lines: JSON.stringify(lines) })
 
 export type WebhookPlace = { readonly env: Env; readonly tenant: Tenant }

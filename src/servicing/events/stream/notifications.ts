@@ -67,7 +67,7 @@ function interfaceNotification(newer: string, types: readonly EventType[]): Noti
 }
 
 /** Merges the notifications of a name that is both older and newer, for different events (`policy.reinstatement.issue`). */
-const either = (older: Notification, newer: Notification): Notification => ({
+const mergeNotifications = (older: Notification, newer: Notification): Notification => ({
   name: older.name,
   summary: `${older.summary} Or: ${newer.summary}`,
   description: `${older.description}\n\nOr: ${newer.description}`,
@@ -81,7 +81,7 @@ export function eventNotifications(): Notification[] {
   for (const [name, types] of emittedNewerTypes()) {
     const newer = interfaceNotification(name, types)
     const older = notifications.get(name)
-    notifications.set(name, older ? either(older, newer) : newer)
+    notifications.set(name, older ? mergeNotifications(older, newer) : newer)
   }
   return [
     ...notifications.values(),

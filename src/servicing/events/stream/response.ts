@@ -82,14 +82,14 @@ type Names = Pick<EventRow, 'type' | 'newerType'>
  * Whether the delivery has the form of the events interface: the stream does not have the event, or the webhook's types match only
  * the newer name. The older name is used if they match both names, or neither, as may happen after a change of the webhook.
  */
-function comesAsInInterface({ type, newerType }: Names, eventTypes: readonly string[]): boolean {
+function hasInterfaceForm({ type, newerType }: Names, eventTypes: readonly string[]): boolean {
   if (!isStreamed(type)) return true
   const matches = (name: string): boolean => eventTypes.some(pattern => matchesEventType(pattern, name))
   return newerType !== null && matches(newerType) && !matches(type)
 }
 
 export const deliveredType = (names: Names, eventTypes: readonly string[]): string =>
-  comesAsInInterface(names, eventTypes) ? (names.newerType ?? names.type) : names.type
+  hasInterfaceForm(names, eventTypes) ? (names.newerType ?? names.type) : names.type
 
 /** The body of a delivery. */
 export function webhookEvent(
@@ -98,7 +98,7 @@ export function webhookEvent(
 ): WebhookEvent | WebhookEventResponse {
   const { locator, requestId, sequence, username } = event
   const common = { id: locator, sequence, transactionId: requestId, username }
-  if (comesAsInInterface(event, eventTypes)) return { ...eventResponse(event), ...common }
+  if (hasInterfaceForm(event, eventTypes)) return { ...eventResponse(event), ...common }
   return {
     ...common,
     locator,

@@ -1,6 +1,6 @@
 // Applies a change request to a webhook (contract 2, Webhooks): removals first, then additions, so that a value in both is present
 // afterwards. Missing properties keep their values.
-import { keptUrl, nothingToKeep } from '../../../extension/integrations/service.ts'
+import { maskWithoutValue, urlWithStoredValues } from '../../../extension/integrations/service.ts'
 import { invalidRequest } from '../../../kernel/errors.ts'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
@@ -56,12 +56,12 @@ function newEndpoint(
   makeSecret: () => string,
 ): WebhookEndpoint {
   const { secret = request.hmacEnabled ? makeSecret() : undefined, tag, ...endpoint } = request
-  if (secret === MASK) throw nothingToKeep(`${path}.secret`)
+  if (secret === MASK) throw maskWithoutValue(`${path}.secret`)
   for (const [name, values] of Object.entries(endpoint.headers))
-    if (values.includes(MASK)) throw nothingToKeep(`${path}.headers.${name}`)
+    if (values.includes(MASK)) throw maskWithoutValue(`${path}.headers.${name}`)
   return {
     ...endpoint,
-    url: keptUrl(endpoint.url, undefined),
+    url: urlWithStoredValues(endpoint.url, undefined),
     ...(secret !== undefined && { secret }),
     ...(tag !== undefined && { tag }),
   }
@@ -125,13 +125,13 @@ function changedEndpoint(
   const headers = changedHeaders(path, before?.headers ?? {}, request)
   const hmacEnabled = request.hmacEnabled ?? before?.hmacEnabled ?? true
   const given = request.secret === MASK ? before?.secret : request.secret
-  if (request.secret === MASK && given === undefined) throw nothingToKeep(`${path}.secret`)
+  if (request.secret === MASK && given === undefined) throw maskWithoutValue(`${path}.secret`)
   const present = given ?? before?.secret
   const isMade = present === undefined && hmacEnabled
   const secret = isMade ? makeSecret() : present
   const earlierSecrets = earlierSecretsBeside(secret, before, at)
   return {
-    url: url === undefined ? before!.url : keptUrl(url, before?.url),
+    url: url === undefined ? before!.url : urlWithStoredValues(url, before?.url),
     headers,
     secureSsl: request.secureSsl ?? before?.secureSsl ?? true,
     hmacEnabled,
@@ -169,7 +169,7 @@ function changedHeaders(
       name,
       values.map((value, at) => {
         const shown = value === MASK ? kept.get(name.toLowerCase())?.[at] : value
-        if (shown === undefined) throw nothingToKeep(`${path}.addHeaders.${name}`)
+        if (shown === undefined) throw maskWithoutValue(`${path}.addHeaders.${name}`)
         return shown
       }),
     ]),

@@ -30,7 +30,7 @@ import {
   Text,
   Texts,
 } from '../../../platform/wire.ts'
-import { breaks, rule } from '../../../platform/wire-problem.ts'
+import { reportProblem, rule } from '../../../platform/wire-problem.ts'
 
 const headerValues = z.preprocess(wire => (typeof wire === 'string' ? [wire] : wire), z.array(HeaderValue))
 
@@ -82,7 +82,7 @@ export const RetryStrategyRequest = z
     const { type, interval, attempts } = ctx.value
     const isOwn = type === OWN_RETRIES!.type && interval === OWN_RETRIES!.interval
     if (attempts > MOST_ATTEMPTS && !(isOwn && attempts === OWN_RETRIES!.attempts))
-      breaks(ctx, `must be at most ${MOST_ATTEMPTS}`, ['attempts'])
+      reportProblem(ctx, `must be at most ${MOST_ATTEMPTS}`, ['attempts'])
   })
   .openapi('RetryStrategyRequest')
 
@@ -352,9 +352,9 @@ export const RedeliverRequest = z
   .check(ctx => {
     const { eventLocators, from, to } = ctx.value
     if (eventLocators === undefined && from === undefined && to === undefined)
-      breaks(ctx, "needs 'eventLocators', 'from' or 'to'")
+      reportProblem(ctx, "needs 'eventLocators', 'from' or 'to'")
     if (eventLocators !== undefined && (from !== undefined || to !== undefined))
-      breaks(ctx, "has both events and a time; send either 'eventLocators', or 'from' and 'to'")
+      reportProblem(ctx, "has both events and a time; send either 'eventLocators', or 'from' and 'to'")
   })
   .openapi('RedeliverRequest')
 export type RedeliverRequest = z.infer<typeof RedeliverRequest>
@@ -366,7 +366,7 @@ export const DivertedResendRequest = z
     const { eventLocators, all, from, to } = ctx.value
     const byTime = all || from !== undefined || to !== undefined
     if (byTime === (eventLocators !== undefined))
-      breaks(ctx, "needs either 'eventLocators', or 'all', 'from' or 'to'")
+      reportProblem(ctx, "needs either 'eventLocators', or 'all', 'from' or 'to'")
   })
   .openapi('DivertedResendRequest')
 export type DivertedResendRequest = z.infer<typeof DivertedResendRequest>

@@ -4,14 +4,14 @@ import { auditRows } from '../../../access/audit/store.ts'
 import { invalidParameter, invalidRequest, notFound, tooLarge } from '../../../kernel/errors.ts'
 import { newUuid, readUuid, SHARDS, shardOfUuid } from '../../../kernel/locators.ts'
 import { now } from '../../../kernel/time.ts'
-import { commit, isBySubject, sentAgain, unlessRepeated } from '../../../platform/commit.ts'
+import { answerForRepeat, commit, isBySubject, unlessRepeated } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import type { Database, Query } from '../../../platform/database.ts'
 import { announce } from '../../../platform/events/outbox.ts'
 import type { AttemptMade } from '../../../platform/events/tables.ts'
 import { type JsonText, jsonText } from '../../../platform/http/route.ts'
 import { HOME_SHARD, homeDatabase, shardDatabases } from '../../../platform/tenancy.ts'
-import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
+import { resolveHeaders } from '../../../reference/secrets/sending.ts'
 import { attempt, failureMessage, isSuccess, triggerOf } from '../delivery/serve.ts'
 import type { Webhook } from '../delivery/store.ts'
 import { deliveredType, webhookEvent } from '../stream/response.ts'
@@ -97,7 +97,7 @@ export async function redeliver(
   request: contract.RedeliverRequest,
   context: RequestContext,
 ): Promise<JsonText> {
-  return await once(context, async () => {
+  return await answerOnce(context, async () => {
     const webhook = await webhookAt(webhookLocator, context)
     assertActive(webhook)
     const { choice, count } = await chosenOf(
@@ -138,7 +138,7 @@ export async function testWebhook(
     accountLocator,
     username,
   }
-  const headers = await resolvedHeaders(context, endpoint.headers, endpoint.url)
+  const headers = await resolveHeaders(context, endpoint.headers, endpoint.url)
   const body = JSON.stringify(webhookEvent(event, eventTypes))
   const { outcome, made } = await attempt(context.env, endpoint, headers, { id: event.locator, body })
   return { eventLocator: event.locator, delivered: isSuccess(outcome), ...attemptResponse(made) }
@@ -176,7 +176,7 @@ export async function resendDivertedEvent(
   eventLocator: string,
   context: RequestContext,
 ): Promise<JsonText> {
-  return await once(context, async () => {
+  return await answerOnce(context, async () => {
     const webhook = await webhookAt(webhookLocator, context)
     const { shard, diverted } = await divertedAt(webhook.locator, eventLocator, context)
     assertActive(webhook)
@@ -196,7 +196,7 @@ export async function resendDivertedEvents(
   request: contract.DivertedResendRequest,
   context: RequestContext,
 ): Promise<JsonText> {
-  return await once(context, async () => {
+  return await answerOnce(context, async () => {
     const webhook = await webhookAt(webhookLocator, context)
     assertActive(webhook)
     const { choice, count } = await chosenOf(
@@ -220,7 +220,7 @@ export async function discardDivertedEvent(
   eventLocator: string,
   context: RequestContext,
 ): Promise<JsonText> {
-  return await once(context, async () => {
+  return await answerOnce(context, async () => {
     const webhook = await webhookAt(webhookLocator, context)
     const { shard, diverted } = await divertedAt(webhook.locator, eventLocator, context)
     const choice = { eventLocators: [diverted.locator] }
@@ -244,8 +244,8 @@ async function divertedAt(
 }
 
 /** Does the work, unless a request with the same key already did it. Then it returns the original response. */
-const once = (context: RequestContext, work: () => Promise<JsonText>): Promise<JsonText> =>
-  unlessRepeated(context, homeDatabase(context), work, earlier => jsonText(sentAgain(earlier)))
+const answerOnce = (context: RequestContext, work: () => Promise<JsonText>): Promise<JsonText> =>
+  unlessRepeated(context, homeDatabase(context), work, earlier => jsonText(answerForRepeat(earlier)))
 
 type Work = {
   readonly change: store.ChangeOfDeliveries

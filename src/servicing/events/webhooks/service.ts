@@ -13,12 +13,12 @@ import { newUuid, readUuid, type Uuid } from '../../../kernel/locators.ts'
 import { now } from '../../../kernel/time.ts'
 import {
   type AnswerBySubject,
-  asStored,
   commit,
   type Guard,
   isBySubject,
   type JsonAnswer,
   retryOnConflict,
+  returnStored,
   unlessRepeated,
 } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
@@ -27,7 +27,7 @@ import { announce } from '../../../platform/events/outbox.ts'
 import { type WebhookEndpoint, webhooks } from '../../../platform/events/tables.ts'
 import { requireMatch } from '../../../platform/http/entity-tags.ts'
 import { type JsonText, jsonText } from '../../../platform/http/route.ts'
-import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/address.ts'
+import { addressProblem, mayCallLocalHost } from '../../../platform/outbound/address.ts'
 import { MASK, maskedHeaders, maskedUrl } from '../../../platform/outbound/masking.ts'
 import { newSecret } from '../../../platform/outbound/signature.ts'
 import { offsetPage } from '../../../platform/paging.ts'
@@ -61,7 +61,7 @@ export async function createWebhook(
     await requireMaySend(context, senderChanges(undefined, webhook))
     return await record(context, undefined, webhook)
   }
-  return await answerOf(await unlessRepeated(context, database, made, asStored), context)
+  return await answerOf(await unlessRepeated(context, database, made, returnStored), context)
 }
 
 export async function readWebhook(text: string, context: RequestContext): Promise<contract.WebhookResponse> {
@@ -120,10 +120,10 @@ export async function deleteWebhook(text: string, context: RequestContext): Prom
     const { locator, name } = webhook
     await commit(context, database, {
       shard: HOME_SHARD,
-      guards: [unchanged(webhook)],
+      guards: [webhookVersionGuard(webhook)],
       facts: [
         ...removeWebhook(database, locator, now()),
-        ...audited(context, 'webhooks.delete', locator, { name }),
+        ...auditQueries(context, 'webhooks.delete', locator, { name }),
       ],
       timers: copyTimers(context.tenant, locator, context.now),
       subject: locator,
@@ -178,12 +178,12 @@ const changesOf = (before: Webhook, after: Webhook): string[] =>
     key => key !== 'version' && JSON.stringify(before[key]) !== JSON.stringify(after[key]),
   )
 
-const unchanged = ({ locator, version }: Webhook): Guard => ({
+const webhookVersionGuard = ({ locator, version }: Webhook): Guard => ({
   name: 'guard_webhook_version',
   holds: sql`(select version from ${webhooks} where locator = ${locator}) = ${version}`,
 })
 
-const audited = (
+const auditQueries = (
   context: RequestContext,
   action: AuditAction,
   subject: Uuid,
@@ -202,10 +202,10 @@ async function record(
   const details = { name, ...(changes.length > 0 && { changes }) }
   const answer = await commit(context, database, {
     shard: HOME_SHARD,
-    guards: before ? [unchanged(before)] : [],
+    guards: before ? [webhookVersionGuard(before)] : [],
     facts: [
       ...putWebhook(database, await rowOf(context, webhook), now()),
-      ...audited(context, 'webhooks.write', locator, details),
+      ...auditQueries(context, 'webhooks.write', locator, details),
     ],
     timers: copyTimers(context.tenant, locator, context.now),
     answer: answerWith(webhook),
@@ -218,7 +218,7 @@ async function record(
 }
 
 function assertAddresses({ endpoint, failureHandling }: Webhook, { env }: RequestContext): void {
-  const local = mayCallThisMachine(env)
+  const local = mayCallLocalHost(env)
   const problems = [
     { path: 'endpoint', url: endpoint.url },
     { path: 'failureHandling.alertEndpoint', url: failureHandling?.alertEndpoint?.url },

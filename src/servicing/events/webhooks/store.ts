@@ -21,7 +21,7 @@ import { firstFrom } from '../stream/store.ts'
 import type { DeliveryListQuery, WebhookListQuery } from './contract.ts'
 
 /** Returns the condition, or undefined where the filter leaves the property out. */
-const given = <T>(value: T | undefined, condition: (value: T) => SQL): SQL | undefined =>
+const conditionIfGiven = <T>(value: T | undefined, condition: (value: T) => SQL): SQL | undefined =>
   value === undefined ? undefined : condition(value)
 
 export async function presentWebhooks(
@@ -47,11 +47,11 @@ export async function listWebhooks(
   most: number,
 ): Promise<Webhook[]> {
   const conditions = [
-    given(name, wanted => eq(webhooks.name, wanted)),
-    given(enabled, wanted => eq(webhooks.enabled, wanted)),
-    given(suspended, wanted => sql`${isSuspended} = ${wanted ? 1 : 0}`),
-    given(active, wanted => sql`(${webhooks.enabled} and not ${isSuspended}) = ${wanted ? 1 : 0}`),
-    given(
+    conditionIfGiven(name, wanted => eq(webhooks.name, wanted)),
+    conditionIfGiven(enabled, wanted => eq(webhooks.enabled, wanted)),
+    conditionIfGiven(suspended, wanted => sql`${isSuspended} = ${wanted ? 1 : 0}`),
+    conditionIfGiven(active, wanted => sql`(${webhooks.enabled} and not ${isSuspended}) = ${wanted ? 1 : 0}`),
+    conditionIfGiven(
       eventTypes[0],
       () => sql`exists (select 1 from json_each(${webhooks.eventTypes}) t
         where t.value in (select value from json_each(${JSON.stringify(eventTypes)})))`,
@@ -111,10 +111,10 @@ export async function deliveriesAfter(
           rowOfNumber(sql`${deliveries.eventSequence}`),
           eq(deliveries.webhookLocator, webhookLocator),
           isBeyond(position, isNewestFirst),
-          given(state, wanted => eq(deliveries.state, wanted)),
-          given(eventLocator, wanted => isOfChosen({ eventLocators: [wanted] })),
-          given(from, time => sql`${at} >= ${time}`),
-          given(to, time => sql`${at} < ${time}`),
+          conditionIfGiven(state, wanted => eq(deliveries.state, wanted)),
+          conditionIfGiven(eventLocator, wanted => isOfChosen({ eventLocators: [wanted] })),
+          conditionIfGiven(from, time => sql`${at} >= ${time}`),
+          conditionIfGiven(to, time => sql`${at} < ${time}`),
         ),
       )
       .orderBy(isNewestFirst ? desc(deliveries.eventSequence) : asc(deliveries.eventSequence))

@@ -1,6 +1,6 @@
 // Charts of the report as self-contained SVG: no script, and no font or style from elsewhere.
 import { shortened } from '../../../kernel/text.ts'
-import { escaped } from './words.ts'
+import { escapeHtml } from './words.ts'
 
 const FONT = 'font-family="Helvetica, Arial, sans-serif"'
 const INK = '#1f2933'
@@ -64,10 +64,10 @@ function bulkOf(changed: readonly { percent: number; policies: number }[]): [num
 }
 
 const svg = (id: string, title: string, width: number, height: number, content: string): string =>
-  `<svg xmlns="http://www.w3.org/2000/svg" id="${id}" role="img" aria-label="${escaped(title)}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" ${FONT} font-size="12" fill="${INK}"><title>${escaped(title)}</title>${content}</svg>`
+  `<svg xmlns="http://www.w3.org/2000/svg" id="${id}" role="img" aria-label="${escapeHtml(title)}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" ${FONT} font-size="12" fill="${INK}"><title>${escapeHtml(title)}</title>${content}</svg>`
 
 const text = (x: number, y: number, content: string, more = ''): string =>
-  `<text x="${place(x)}" y="${place(y)}"${more}>${escaped(content)}</text>`
+  `<text x="${place(x)}" y="${place(y)}"${more}>${escapeHtml(content)}</text>`
 
 const rect = (x: number, y: number, width: number, height: number, fill: string): string =>
   `<rect x="${place(x)}" y="${place(y)}" width="${place(width)}" height="${place(Math.max(height, 0))}" fill="${fill}"/>`
@@ -127,7 +127,7 @@ export function histogram(id: string, bins: readonly Bin[]): string {
           ` text-anchor="middle" fill="${MUTED}"`,
         )
       : ''
-    return `<g><title>${escaped(isSame ? 'unchanged' : `${from} % to below ${to} %`)}: ${policies}</title>${bar}</g>${label}`
+    return `<g><title>${escapeHtml(isSame ? 'unchanged' : `${from} % to below ${to} %`)}: ${policies}</title>${bar}</g>${label}`
   })
   const axis = text(
     left + innerWidth / 2,

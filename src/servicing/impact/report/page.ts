@@ -7,7 +7,7 @@ import {
   amountText,
   changeText,
   countText,
-  escaped,
+  escapeHtml,
   type Head,
   occasionText,
   percentText,
@@ -50,7 +50,7 @@ export function impactPage(totals: Totals, head: Head, titles: ReadonlyMap<strin
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
@@ -61,8 +61,8 @@ ${sections.filter(section => section !== '').join('\n')}
 }
 
 const header = (title: string, { oldName, newName, currency, madeOn, ...when }: Head): string =>
-  `<h1>${escaped(title)}</h1>
-<p class="muted">${escaped(occasionText(when))}. Old: ${escaped(oldName)}. New: ${escaped(newName)}. Amounts in ${escaped(currency)}, for one term. Created on ${escaped(madeOn)}.</p>`
+  `<h1>${escapeHtml(title)}</h1>
+<p class="muted">${escapeHtml(occasionText(when))}. Old: ${escapeHtml(oldName)}. New: ${escapeHtml(newName)}. Amounts in ${escapeHtml(currency)}, for one term. Created on ${escapeHtml(madeOn)}.</p>`
 
 type Cell = string | { readonly n: string }
 
@@ -71,8 +71,8 @@ const table = (head: readonly Cell[], rows: readonly (readonly Cell[])[]): strin
     row
       .map(cell =>
         typeof cell === 'string'
-          ? `<${tag}>${escaped(cell)}</${tag}>`
-          : `<${tag} class="n">${escaped(cell.n)}</${tag}>`,
+          ? `<${tag}>${escapeHtml(cell)}</${tag}>`
+          : `<${tag} class="n">${escapeHtml(cell.n)}</${tag}>`,
       )
       .join('')
   return `<table><thead><tr>${cells('th', head)}</tr></thead><tbody>${rows.map(row => `<tr>${cells('td', row)}</tr>`).join('')}</tbody></table>`
@@ -91,7 +91,9 @@ function figures({ policies, compared, skipped, unpriced }: Totals, { currency }
     ['pay the same', countText(same)],
     ['without a price', countText(unpriced)],
   ]
-  const items = list.map(([name, value]) => `<li><b>${escaped(value)}</b>${escaped(name)}</li>`).join('')
+  const items = list
+    .map(([name, value]) => `<li><b>${escapeHtml(value)}</b>${escapeHtml(name)}</li>`)
+    .join('')
   return `<ul class="figures">${items}</ul>
 <p class="muted">Of ${countText(policies)} policies in the book, ${countText(skipped.notInForce)} are not in force on the day and ${countText(skipped.cancelled)} end by a cancellation.</p>`
 }
@@ -204,7 +206,7 @@ function groups(
       }),
     )
     const title = titles.get(id) ?? id
-    return `<h3>${escaped(title)} <span class="muted">${escaped(title === id ? '' : id)}</span></h3>
+    return `<h3>${escapeHtml(title)} <span class="muted">${escapeHtml(title === id ? '' : id)}</span></h3>
 ${changeBars(`group-${id.replaceAll(/[^a-zA-Z0-9_-]/g, '-')}`, `Change by ${title}`, bars)}
 ${table(
   GROUP_HEAD,

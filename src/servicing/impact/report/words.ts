@@ -46,5 +46,5 @@ export const occasionText = ({ occasion, day }: Pick<Head, 'occasion' | 'day'>):
     ? `Policies in force on ${day}, each for the term after its current one`
     : `Policies in force on ${day}, each for a term that begins on that day`
 
-export const escaped = (text: string): string =>
+export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

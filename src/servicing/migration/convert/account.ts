@@ -7,7 +7,7 @@
 
 import { derivedUuid, newUuid, readUuid, type Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
-import { atOnce, type Steps } from '../../../kernel/turns.ts'
+import { runAllSteps, type Steps } from '../../../kernel/turns.ts'
 import { type PolicyAggregate, putRecords } from '../../../policy/records/aggregate.ts'
 import { isOutstanding } from '../../../policy/records/invoice.ts'
 import { changePolicyholderValues, type Policyholder } from '../../../policyholders/values.ts'
@@ -15,7 +15,7 @@ import type { Configuration } from '../../../product/configuration.ts'
 import { graceFromNow, pastDueFrom } from '../../../transactions/lapses/grace-periods.ts'
 import type { AccountMigrationData, ElementMigrationRequest } from '../contract-request.ts'
 import { type ItemFailure, type ItemKind, type ItemMapping, LISTED_KINDS, type MappingNode } from '../item.ts'
-import { amountOf, balance, checkControlTotals, payDisbursements, totalsOf } from './balance.ts'
+import { amountOf, balanceCredit, checkControlTotals, payDisbursements, totalsOf } from './balance.ts'
 import {
   type AccountRequest,
   accountIdOf,
@@ -73,7 +73,7 @@ export function* conversionOf(request: AccountRequest, context: ConvertContext):
   readPayments(work)
   findings.block()
   makeInvoices(work, policies)
-  const moves = balance(work)
+  const moves = balanceCredit(work)
   const paid = recordPayments(work)
   const paidOut = payDisbursements(work, moves)
   const totals = totalsOf(work, paidOut)
@@ -121,7 +121,7 @@ export function* conversionOf(request: AccountRequest, context: ConvertContext):
 
 /** Runs the whole conversion without pauses. */
 export const convertAccount = (request: AccountRequest, context: ConvertContext): Converted =>
-  atOnce(conversionOf(request, context))
+  runAllSteps(conversionOf(request, context))
 
 /** Checks failing items without converting them, so that one attempt reports every problem. Takes no locators from the supply. */
 export function ownProblems(request: AccountRequest, context: ConvertContext): ItemFailure[] {

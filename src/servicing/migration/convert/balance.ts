@@ -19,7 +19,7 @@ import { balanceOf, partsOf } from './invoices.ts'
 import { failedCreditPayment } from './payments.ts'
 
 /** Repeats the checks until nothing more fails, because failures block other items. Returns the movements of the credit. */
-export function balance(work: Work): CreditMove[] {
+export function balanceCredit(work: Work): CreditMove[] {
   for (;;) {
     const amounts = livePayments(work).flatMap(({ byInvoice }) => [...byInvoice])
     const byInvoice = Map.groupBy(amounts, ([invoice]) => invoice)

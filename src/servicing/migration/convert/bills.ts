@@ -206,7 +206,7 @@ function distributeAmounts(billed: Billed, plans: readonly Plan[], places: Place
     const givenBack = own.find(one => one.amount.minor < 0)
     if (!givenBack || line === lineOfCharge(main)) continue
     const total = own.reduce((sum, one) => sum + one.amount.minor, 0)
-    for (const { bill, taken } of takenOff(places.bills(line), -total)) {
+    for (const { bill, taken } of takeOff(places.bills(line), -total)) {
       put(first, givenBack, taken)
       put(places.planOn(bill), givenBack, -taken)
     }
@@ -222,7 +222,7 @@ function billAsFees({ stated, name }: Billed, plans: readonly Plan[], { feeOf }:
 }
 
 /** Takes the amount off the bills, in their order. Returns how much each gives. */
-function takenOff(bills: ReturnType<Places['bills']>, amount: number): { bill: Bill; taken: number }[] {
+function takeOff(bills: ReturnType<Places['bills']>, amount: number): { bill: Bill; taken: number }[] {
   const all: { bill: Bill; taken: number }[] = []
   let left = amount
   for (const { bill, minor } of bills) {

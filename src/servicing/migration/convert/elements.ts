@@ -100,7 +100,7 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
     const own = `${path}/${id}`
     if (elements.has(id))
       problems.add('element', own, `id '${id}' must be the id of only one element of the transaction.`)
-    const fingerprint = canonical([type, data, coverageTerms])
+    const fingerprint = canonicalText([type, data, coverageTerms])
     const found: ReadElement = {
       id,
       level,
@@ -153,17 +153,17 @@ const names = (list: readonly { name: string }[]): string =>
   list.map(one => one.name).join(', ') || 'it has none'
 
 /** Returns text that is the same for equal values, regardless of the order of their properties. */
-export function canonical(value: unknown): string {
+export function canonicalText(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   let text = ''
   if (Array.isArray(value)) {
-    for (const one of value) text += `${text === '' ? '' : ','}${canonical(one)}`
+    for (const one of value) text += `${text === '' ? '' : ','}${canonicalText(one)}`
     return `[${text}]`
   }
   const part = value as Readonly<Record<string, unknown>>
   for (const name of Object.keys(part).sort()) {
     const own = part[name]
-    if (own !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonical(own)}`
+    if (own !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonicalText(own)}`
   }
   return `{${text}}`
 }
@@ -205,7 +205,7 @@ function withKnownGroups({ values, groups }: FieldData, before: FieldData | unde
   const left = [...(before?.groups ?? [])]
   const locators = new Map<string, string>()
   for (const { locator, ...own } of groups) {
-    const at = left.findIndex(({ locator: _, ...other }) => canonical(other) === canonical(own))
+    const at = left.findIndex(({ locator: _, ...other }) => canonicalText(other) === canonicalText(own))
     if (at >= 0) locators.set(locator, left.splice(at, 1)[0]!.locator)
   }
   if (locators.size === 0) return { values, groups }

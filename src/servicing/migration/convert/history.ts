@@ -62,7 +62,7 @@ export function readHistory(policy: PolicyMigrationRequest, reading: PolicyReadi
         termAt,
         at,
         isFirstOfTerm: at === 0,
-        from: within(segment?.startTime ?? issuedTime, term),
+        from: clampToTerm(segment?.startTime ?? issuedTime, term),
         isGap: segment?.segmentType === 'gap',
       }
       const category = categoryOf(transactionType, product)
@@ -89,7 +89,7 @@ function treeOf(
   return readTree(segment.rootElement, path, { ...reading, ...own })
 }
 
-const within = (at: Instant, { startTime, endTime }: TermMigrationRequest): Instant =>
+const clampToTerm = (at: Instant, { startTime, endTime }: TermMigrationRequest): Instant =>
   Math.max(startTime, Math.min(at, endTime - 1)) as Instant
 
 /** Whether the name is a cancellation type of the product, or `lapse` for nonpayment (brief 3.4). */

@@ -5,14 +5,14 @@ import { earlier, timeZone as zoneNamed } from '../../../kernel/time.ts'
 import { totalsDueOf } from '../../../policy/bills/amounts-due.ts'
 import { type PolicyAggregate, putRecords } from '../../../policy/records/aggregate.ts'
 import {
-  applied,
+  appliedAmount,
   type Invoice,
   invoiceStatus,
   isOutstanding,
   paymentState,
 } from '../../../policy/records/invoice.ts'
 import { chain, type Planned } from '../../../policy/transitions.ts'
-import { planWhatPaymentSettles } from '../../../transactions/payments/settling.ts'
+import { planPaymentConsequences } from '../../../transactions/payments/settling.ts'
 import { invoiceInstallmentsOf, keepOpposites } from './bills.ts'
 import {
   type AccountRequest,
@@ -44,7 +44,7 @@ export function restOf({ making, invoice, due }: Part): Money {
   const posted = [...making.payments.values()].filter(
     one => one.invoiceLocator === invoice && paymentState(one) === 'posted',
   )
-  return minus(due, sumOf(posted, applied, due.currency))
+  return minus(due, sumOf(posted, appliedAmount, due.currency))
 }
 
 export function readInvoices(work: Work): void {
@@ -180,7 +180,7 @@ function changeOf(
 ): PolicyChange | undefined {
   const made = [...payments.values()].filter(one => !before.payments.has(one.locator))
   if (made.length === 0) return undefined
-  const paid = new Set(made.filter(one => applied(one).minor !== 0).map(one => one.invoiceLocator))
+  const paid = new Set(made.filter(one => appliedAmount(one).minor !== 0).map(one => one.invoiceLocator))
   const changed = [...paid].map((locator): Invoice => ({ ...invoices.get(locator)!, updatedAt: now }))
   const aggregate: PolicyAggregate = {
     ...before,
@@ -192,7 +192,7 @@ function changeOf(
   const settled = changed.reduce<Planned>(
     (planned, { locator }) => {
       const invoice = planned.aggregate.invoices.get(locator)!
-      return chain(planned, planWhatPaymentSettles(planned.aggregate, invoice, { product, now, supply }))
+      return chain(planned, planPaymentConsequences(planned.aggregate, invoice, { product, now, supply }))
     },
     { aggregate, events: [] },
   )

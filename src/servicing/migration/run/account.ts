@@ -3,7 +3,7 @@
 import { isRefused } from '../../../kernel/errors.ts'
 import { locatorSupply, type Uuid } from '../../../kernel/locators.ts'
 import { readDateTime } from '../../../kernel/time.ts'
-import { inTurns, letOthersRun } from '../../../kernel/turns.ts'
+import { letOthersRun, runInTurns } from '../../../kernel/turns.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { takeLocators } from '../../../platform/tenancy/sequence.ts'
 import { constraintErrors } from '../../../policyholders/change.ts'
@@ -77,7 +77,7 @@ async function outcomeOf(
       disallowed,
     }
     const steps = conversionOf(checked, conversion)
-    const converted = await inTurns(steps, MOST_WORK_IN_A_TURN, letOthersRun)
+    const converted = await runInTurns(steps, MOST_WORK_IN_A_TURN, letOthersRun)
     const warnings = [...doubtfulTimes(sent, originalId), ...converted.warnings]
     const outcome = failWholeAccount(sent, known?.done, account, checked, {
       converted: { ...converted, warnings },

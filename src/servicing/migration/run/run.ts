@@ -41,7 +41,7 @@ const RETRY_MS = [500, 2_000]
 const TURN_MS = 2_000
 
 /** Returns the milliseconds until the next alarm, or undefined if there is nothing to do until the migration is woken. */
-export async function workOn(
+export async function runMigrationAlarm(
   env: Env,
   shard: ShardName,
   locator: Uuid,
@@ -58,7 +58,7 @@ export async function workOn(
   if (!migration) return undefined
   const place = { locator, shard: shard.shard, database }
   const run: RunContext = { ...place, env, tenant, calls, home, migration, isHalted }
-  if (migration.state !== 'submitted' && migration.state !== 'processing') return await rest(run)
+  if (migration.state !== 'submitted' && migration.state !== 'processing') return await releaseResources(run)
   const [, slots] = await home.batch([store.takeSlotQuery(home, locator), store.slotQuery(home, locator)])
   if (!slots[0]) return TURN_MS
   if (migration.state === 'submitted') return (await start(run)) ? 0 : TURN_MS
@@ -66,7 +66,7 @@ export async function workOn(
 }
 
 /** Frees the slot of the migration, and deletes its files if it is finished or has been idle for too long. */
-async function rest(run: RunContext): Promise<undefined> {
+async function releaseResources(run: RunContext): Promise<undefined> {
   const { home, migration, locator, tenant } = run
   await home.batch([store.leaveSlotQuery(home, locator)])
   if (migration.state === 'finished' || tenantNow(tenant) >= deletedAt(migration.updatedAt))

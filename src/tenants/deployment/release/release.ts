@@ -37,7 +37,13 @@ import { revokeTokens } from '../../service.ts'
 import { stepsOf } from '../log/steps.ts'
 import { logQueries } from '../log/store.ts'
 import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
-import { deployFindings, repairFindings, repairProblems, type Upload, unconnected } from './findings.ts'
+import {
+  deployFindings,
+  repairFindings,
+  repairProblems,
+  type Upload,
+  withoutConnectedRaters,
+} from './findings.ts'
 import * as store from './store.ts'
 
 /** This many simultaneous deploys to one tenant all succeed. */
@@ -120,7 +126,7 @@ export function repairVersion(
  * Returns the findings that `deployVersion`, or with a version `repairVersion`, would report for the archive. They include errors
  * if it would reject the archive. Nothing is written. Throws 400 when there is no such version.
  */
-export async function foreseenFindings(
+export async function previewFindings(
   context: RequestContext,
   upload: Upload,
   version?: number,
@@ -136,7 +142,7 @@ export async function foreseenFindings(
       ? accountsOf(context, upload, present, before)
       : NO_ACCOUNT_CHANGES
   return [
-    ...unconnected(upload, present.connected),
+    ...withoutConnectedRaters(upload, present.connected),
     ...(isRepair
       ? repairFindings(upload, binding)
       : deployFindings(upload, nextVersion(present), inUse, context.tenant)),
@@ -330,7 +336,7 @@ function releaseWriter(
     const externalRaters = externalRatersOf(configuration)
     const roles = tenantRoles(configuration, tenant.type === 'test')
     const row = { version, hash, timeZone, currency, externalRaters, roles }
-    const found = [...unconnected(upload, connected), ...findings, ...accounts.findings]
+    const found = [...withoutConnectedRaters(upload, connected), ...findings, ...accounts.findings]
     const result = deployedResult(tenant, version, found)
     const answer = await commitAudited(context, database, {
       guards,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { newUuid, type PolicyLocator } from '../../../../src/kernel/locators.ts'
 import type { NewEvent } from '../../../../src/platform/events/outbox.ts'
-import { cellsOf, MOST_IN_ROW, sharingRows } from '../../../../src/platform/events/rows.ts'
+import { cellsOf, groupIntoRows, MOST_IN_ROW } from '../../../../src/platform/events/rows.ts'
 import { isStreamed } from '../../../../src/platform/events/types.ts'
 import { size } from '../../../support/sizes.ts'
 
@@ -33,7 +33,7 @@ const hasText = (type: string): boolean => type.startsWith('custom.') || type ==
 test('rows keep the order of events, and separate policies and events that an erasure may change', () => {
   fc.assert(
     fc.property(fc.array(anEvent, { maxLength: 200 }), happened => {
-      const rows = sharingRows(happened)
+      const rows = groupIntoRows(happened)
       expect(rows.flat()).toEqual(happened)
       for (const row of rows) {
         expect(row.length).toBeLessThanOrEqual(MOST_IN_ROW)

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { auditRoutes } from '../../../../src/access/audit/routes.ts'
 import { newUuid } from '../../../../src/kernel/locators.ts'
 import { shardName, type Tenant } from '../../../../src/platform/tenancy.ts'
-import { workOff } from '../../../../src/servicing/events/dispatch.ts'
+import { dispatchDue } from '../../../../src/servicing/events/dispatch.ts'
 import { prepareDatabases } from '../../../support/databases.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import type { Received } from '../../../support/receiver-server.ts'
@@ -386,7 +386,7 @@ describe('webhooks in a tenant of several shards', () => {
     await happen(wide, [{}], 1)
     expect(await deliveriesIn(wide, 1)).toMatchObject([{ state: 'sent' }, { state: 'skipped' }])
     await letPass(wide, 60_000)
-    await workOff(env, shardName(wide, 0))
+    await dispatchDue(env, shardName(wide, 0))
     await deliver(wide, 1)
     expect(await deliveriesIn(wide, 1)).toMatchObject([{ state: 'sent' }, { state: 'sent' }])
   })

@@ -12,7 +12,7 @@ import {
   readDue,
   recordResults,
 } from '../../../../src/servicing/events/delivery/store.ts'
-import { KEEP_DELIVERIES_MS, workOff } from '../../../../src/servicing/events/dispatch.ts'
+import { dispatchDue, KEEP_DELIVERIES_MS } from '../../../../src/servicing/events/dispatch.ts'
 import { redeliver } from '../../../../src/servicing/events/webhooks/store.ts'
 import { prepareDatabases } from '../../../support/databases.ts'
 import { openReceiver } from '../../../support/receiver.ts'
@@ -292,10 +292,10 @@ describe('the deliveries of a webhook', () => {
     const age = async (ms: number) =>
       await clientIn(tenant).prepare('update delivery set finished_at = finished_at - ?').bind(ms).run()
     await age(KEEP_DELIVERIES_MS - 60_000)
-    await workOff(env, shardName(tenant, 0))
+    await dispatchDue(env, shardName(tenant, 0))
     expect(await deliveriesIn(tenant)).toHaveLength(2)
     await age(120_000)
-    await workOff(env, shardName(tenant, 0))
+    await dispatchDue(env, shardName(tenant, 0))
     expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'diverted' }])
   })
 })

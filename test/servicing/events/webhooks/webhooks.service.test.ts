@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newUuid } from '../../../../src/kernel/locators.ts'
 import { commit } from '../../../../src/platform/commit.ts'
 import { shardName, type Tenant } from '../../../../src/platform/tenancy.ts'
-import { workOff } from '../../../../src/servicing/events/dispatch.ts'
+import { dispatchDue } from '../../../../src/servicing/events/dispatch.ts'
 import { prepareDatabases } from '../../../support/databases.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import { type Client, clientOf } from '../http.ts'
@@ -155,7 +155,7 @@ describe('a webhook', () => {
     await happen(tenant, [{}])
     expect(await call('DELETE', `${path}/${body.locator}`)).toMatchObject({ status: 200, body: undefined })
     await happen(tenant, [{}])
-    await workOff(env, shardName(tenant, 0))
+    await dispatchDue(env, shardName(tenant, 0))
     expect(await receiver.received()).toEqual([])
     expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'failed', outcome: 'deleted' }])
     expect((await call('GET', `${path}/${body.locator}`)).status).toBe(404)
@@ -194,7 +194,7 @@ describe('webhooks in a tenant of several shards', () => {
       wish({ endpoint: { url: receiver.url } }),
     )
     for (const shard of [0, 1, 2]) await happen(wide, [{}], shard)
-    for (const shard of [0, 1, 2]) await workOff(env, shardName(wide, shard))
+    for (const shard of [0, 1, 2]) await dispatchDue(env, shardName(wide, shard))
     await receiver.wait(3)
     await client('DELETE', `/event/${wide.locator}/webhooks/${body.locator}`)
     for (const shard of [0, 1, 2]) expect(await rowsIn(wide, shard)).toEqual([])
@@ -205,10 +205,10 @@ describe('webhooks in a tenant of several shards', () => {
     const client = await clientOf(wide)
     const { body } = await client('POST', `/event/${wide.locator}/webhooks`, wish())
     await (env as unknown as Record<string, D1Database>)[wide.shards[1]!]!.exec('delete from webhook')
-    await workOff(env, shardName(wide, 0))
+    await dispatchDue(env, shardName(wide, 0))
     expect(await rowsIn(wide, 1)).toEqual([])
     await letPass(wide, 60_000)
-    await workOff(env, shardName(wide, 0))
+    await dispatchDue(env, shardName(wide, 0))
     expect(await rowsIn(wide, 1)).toMatchObject([{ locator: body.locator }])
   })
 })
@@ -227,6 +227,6 @@ it('an event that is committed twice with one key is delivered once', async () =
       subject: 'test',
     })
   await receiver.wait(1)
-  await workOff(env, shardName(tenant, 0))
+  await dispatchDue(env, shardName(tenant, 0))
   expect(await receiver.received()).toHaveLength(1)
 })

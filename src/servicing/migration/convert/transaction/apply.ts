@@ -14,7 +14,7 @@ import type { Modification, PolicySegment } from '../../../../policy/records/agg
 import type { ModificationKind } from '../../../../policy/records/transactions.ts'
 import type { ReadElement } from '../elements.ts'
 import { type Category, isCancellationName } from '../history.ts'
-import { type Billed, billedThings, charge } from './charging.ts'
+import { applyStatedCharges, type Billed, billedCharges } from './charging.ts'
 import {
   type Context,
   changeModification,
@@ -28,7 +28,7 @@ import {
   policyInReach,
   recordReach,
 } from './context.ts'
-import { cover, isUndone, restore } from './cover.ts'
+import { coverElements, isUndone, restore } from './cover.ts'
 
 export type Applied = {
   readonly modification: Modification
@@ -55,14 +55,14 @@ export function applyTransaction(input: Input): Applied {
   } else if (tree && !(undone && restore(context, undone))) {
     cutSegments(context, replaced, tree.root)
     findReach(context)
-    cover(context, covered)
+    coverElements(context, covered)
   }
-  charge(context)
+  applyStatedCharges(context)
   setEndAndChange(context)
   recordReach(context)
   return {
     modification: modificationOf(context),
-    billed: billedThings(context),
+    billed: billedCharges(context),
     work: (tree?.elements.size ?? 0) + [...context.reached.values()].flat().length,
   }
 }

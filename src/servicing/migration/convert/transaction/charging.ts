@@ -23,7 +23,7 @@ import {
   chargesNow,
   idsOfPerils,
   keptOf,
-  keyOfThing,
+  keyOfCharged,
   lastRunOf,
   lineNow,
   modificationOf,
@@ -31,7 +31,7 @@ import {
 } from './context.ts'
 import { chargeFees } from './fees.ts'
 
-export function charge(context: Context): void {
+export function applyStatedCharges(context: Context): void {
   chargeFees(context)
   keepWholeCost(context)
   recordHoldbacks(context)
@@ -40,7 +40,7 @@ export function charge(context: Context): void {
   for (const [id, amounts] of missingAmounts(context)) {
     const locator = context.newRuns.get(id)
     const run = locator && perilRuns.get(locator)
-    if (run) perilRuns.set(locator, { ...run, price: amounts.reduce(changedPrice, run.price!) })
+    if (run) perilRuns.set(locator, { ...run, price: amounts.reduce(addToPrice, run.price!) })
     else keepCost(context, id, amounts)
   }
   for (const [id, run] of context.newRuns) setRates(context, run, context.transaction.tree!.elements.get(id)!)
@@ -91,7 +91,7 @@ function keepCost(context: Context, id: string, amounts: readonly AmountChange[]
   const split = splitOf(context, id)
   if (split) {
     const { run, gone, kept } = split
-    const before = amounts.reduce((all, more) => changedAmounts(all, price, more), kept)
+    const before = amounts.reduce((all, more) => addToAmounts(all, price, more), kept)
     const stated = { by, segment: gone.segment.locator, at: transaction.from, before }
     perilRuns.set(run.locator, { ...run, splits: [...(run.splits ?? []), stated] })
     return
@@ -122,7 +122,7 @@ function splitOf(context: Context, id: string): { run: PerilRun; gone: Piece; ke
 }
 
 /** Returns a zero price with an entry for each charge of the element. `was` is the run before. */
-export function unpriced({ making }: Context, { charges }: ReadElement, was: Uuid | undefined): PerilPrice {
+export function zeroPrice({ making }: Context, { charges }: ReadElement, was: Uuid | undefined): PerilPrice {
   const none = zero(making.policy.currency)
   const old = was && making.perilRuns.get(was)!.price
   const namesOf = (kind: StatedCharge['kind'], known: readonly string[]): string[] => [
@@ -222,7 +222,7 @@ function withPlace(price: PerilPrice, place: Place): PerilPrice {
     : { ...price, commissions: [...price.commissions, { recipient: place.name, month: '0', amount }] }
 }
 
-function changedPrice(price: PerilPrice, more: AmountChange): PerilPrice {
+function addToPrice(price: PerilPrice, more: AmountChange): PerilPrice {
   const add = <R extends { amount: Money }>(one: R): R => ({ ...one, amount: plus(one.amount, more.by) })
   if (more.kind === 'premium') return { ...price, premium: add(price.premium) }
   const position = positionOf(price, more)
@@ -231,7 +231,7 @@ function changedPrice(price: PerilPrice, more: AmountChange): PerilPrice {
     : { ...price, commissions: price.commissions.map((one, at) => (at === position ? add(one) : one)) }
 }
 
-export function changedAmounts(amounts: Amounts, price: PerilPrice, more: AmountChange): Amounts {
+export function addToAmounts(amounts: Amounts, price: PerilPrice, more: AmountChange): Amounts {
   if (more.kind === 'premium') return { ...amounts, premium: plus(amounts.premium, more.by) }
   const position = positionOf(price, more)
   const add = (one: Money, at: number): Money => (at === position ? plus(one, more.by) : one)
@@ -247,11 +247,11 @@ function kindInFold({ kind, name }: StatedCharge): StatedCharge['kind'] {
 }
 
 function keyOfCharge(charge: Charge, ids: ReadonlyMap<Uuid, string>): string {
-  if ('feeLocator' in charge) return keyOfThing('fee', charge.feeLocator)
+  if ('feeLocator' in charge) return keyOfCharged('fee', charge.feeLocator)
   const id = ids.get(charge.perilLocator)!
-  if ('commissionRecipient' in charge) return keyOfThing('commission', charge.commissionRecipient, id)
-  if ('taxName' in charge && charge.taxName !== undefined) return keyOfThing('tax', charge.taxName, id)
-  return keyOfThing('premium', '', id)
+  if ('commissionRecipient' in charge) return keyOfCharged('commission', charge.commissionRecipient, id)
+  if ('taxName' in charge && charge.taxName !== undefined) return keyOfCharged('tax', charge.taxName, id)
+  return keyOfCharged('premium', '', id)
 }
 
 /** Returns the stated charges and the fold's charges, by the same keys. */
@@ -261,7 +261,7 @@ function chargesByThing(context: Context) {
   for (const { id, charges } of context.transaction.tree?.elements.values() ?? [])
     for (const charge of charges) {
       if (charge.kind === 'technicalPremium') continue
-      const key = keyOfThing(kindInFold(charge), charge.name, id)
+      const key = keyOfCharged(kindInFold(charge), charge.name, id)
       addTo(stated, context.feesFor.get(key) ?? key, charge)
     }
   return { stated, charged: Map.groupBy(chargesNow(context), charge => keyOfCharge(charge, ids)) }
@@ -292,7 +292,7 @@ export type Billed = {
 }
 
 /** Call it after applying the transaction. Throws if the fold's amount differs from the stated one, which is an internal fault. */
-export function billedThings(context: Context): Billed[] {
+export function billedCharges(context: Context): Billed[] {
   const { currency } = context.making.policy
   const { stated, charged } = chargesByThing(context)
   return [...new Set([...charged.keys(), ...stated.keys()])].map(key => {

@@ -80,7 +80,7 @@ export const keyOfElement = ({ transaction }: Context, id: string): string =>
  * Returns the key of a charge, which is the same for stated charges and for the fold's. It is JSON, since ids may be any text.
  * `name` is the locator of a fee, otherwise the name of the place.
  */
-export const keyOfThing = (kind: StatedCharge['kind'], name: string, id = ''): string =>
+export const keyOfCharged = (kind: StatedCharge['kind'], name: string, id = ''): string =>
   JSON.stringify([kind, name, id])
 
 export const idsOfPerils = ({ known }: Context): Map<Uuid, string> =>

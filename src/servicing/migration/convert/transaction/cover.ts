@@ -16,9 +16,9 @@ import type {
   PerilRun,
   PolicySegment,
 } from '../../../../policy/records/aggregate.ts'
-import { canonical, type ReadElement } from '../elements.ts'
+import { canonicalText, type ReadElement } from '../elements.ts'
 import { idOf } from '../history.ts'
-import { changedAmounts, hasOtherRate, hasPlace, missingAmounts, unpriced } from './charging.ts'
+import { addToAmounts, hasOtherRate, hasPlace, missingAmounts, zeroPrice } from './charging.ts'
 import {
   addNewRun,
   type Context,
@@ -34,7 +34,7 @@ import {
 } from './context.ts'
 
 /** Updates the cover. `covered` is the number of milliseconds of the rest of its term that are covered without the transaction. */
-export function cover(context: Context, covered: number): void {
+export function coverElements(context: Context, covered: number): void {
   const { transaction, known } = context
   const { tree, termAt, from } = transaction
   // No peril run continues across a gap.
@@ -73,7 +73,7 @@ function beginRun(context: Context, element: ReadElement, was: Uuid | undefined)
     ...run,
     perilLocator: perilOf(context, element),
     amounts: element.amounts,
-    price: unpriced(context, element, was),
+    price: zeroPrice(context, element, was),
   } satisfies PerilRun)
   newRuns.set(element.id, locator)
   return locator
@@ -125,11 +125,11 @@ export function isUnchanged(
 function isSameThroughout(context: Context, { id, level, data, amounts }: ReadElement): boolean {
   const { from, term } = context.transaction
   const isExposure = level === 'exposure'
-  const content = canonical(isExposure ? [data] : [data, amounts])
+  const content = canonicalText(isExposure ? [data] : [data, amounts])
   let covered = 0
   for (const [{ start, end }, own] of isExposure ? exposureInForce(context, id) : perilInForce(context, id)) {
     if (end <= from) continue
-    if (canonical(own) !== content) return false
+    if (canonicalText(own) !== content) return false
     covered += end - later(start, from)
   }
   return covered === term.endTime - from
@@ -241,8 +241,8 @@ function isSameCover(context: Context, cancellation: Modification): boolean {
   for (const run of exposureRuns.values()) {
     const span = { start: run.start, end: endOfRun(run, counted) }
     if (run.end !== term.endTime || span.end <= later(from, span.start)) continue
-    const data = canonical(run.data)
-    if (!isSame(exposureIds.get(run.exposureLocator)!, span, one => canonical(one.data) === data))
+    const data = canonicalText(run.data)
+    if (!isSame(exposureIds.get(run.exposureLocator)!, span, one => canonicalText(one.data) === data))
       return false
   }
   const ids = idsOfPerils(context)
@@ -251,9 +251,9 @@ function isSameCover(context: Context, cancellation: Modification): boolean {
   for (const run of runsIn(known, making, segments))
     for (const piece of piecesOf(run, before, policy.timeZone)) {
       if (piece.replacedBy !== cancellation.locator || piece.end <= from) continue
-      const content = canonical([run.data, run.amounts])
+      const content = canonicalText([run.data, run.amounts])
       const isLike = (element: ReadElement): boolean =>
-        canonical([element.data, element.amounts]) === content && !hasOtherRate(run.price!, element)
+        canonicalText([element.data, element.amounts]) === content && !hasOtherRate(run.price!, element)
       if (!isSame(ids.get(run.perilLocator)!, piece, isLike)) return false
     }
   const stated = [...tree!.elements.values()].filter(one => one.level !== 'policy' && !one.isEnded)
@@ -266,7 +266,7 @@ function restoredSegments(
   cancellation: Modification,
 ): PolicySegment[] | undefined {
   const segments = [...making.segments.values()]
-  const data = canonical(tree!.root.data)
+  const data = canonicalText(tree!.root.data)
   const ended = segments
     .filter(one => one.replacedBy === cancellation.locator && one.end > from)
     .sort((a, b) => a.start - b.start)
@@ -288,7 +288,7 @@ function restoredSegments(
     if (start !== end) return undefined
     end = next
   }
-  return end === term.endTime && ended.every(one => canonical(one.data) === data) ? back : undefined
+  return end === term.endTime && ended.every(one => canonicalText(one.data) === data) ? back : undefined
 }
 
 /** Records a split for each run whose stated amount differs from the fold's part. Returns false if that is impossible. */
@@ -309,7 +309,7 @@ function recordRestoredSplits(context: Context, back: readonly PolicySegment[]):
     if (!own?.amounts || !source?.amounts || own.start === (kept?.end ?? source.start)) return false
     const taken = kept?.amounts ? minusAmounts(source.amounts, kept.amounts) : source.amounts
     const before = amounts.reduce(
-      (all, more) => changedAmounts(all, run.price!, { ...more, by: negated(more.by) }),
+      (all, more) => addToAmounts(all, run.price!, { ...more, by: negated(more.by) }),
       minusAmounts(taken, own.amounts),
     )
     const stated = { by, segment: source.segment.locator, at: own.start, before }

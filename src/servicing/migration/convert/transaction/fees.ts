@@ -5,7 +5,7 @@ import { type Money, minus, negated, sumOf, zero } from '../../../../kernel/mone
 import { type Instant, later } from '../../../../kernel/time.ts'
 import { type FeeInForce, feeInForce } from '../../../../policy/fold/line.ts'
 import type { Fee, FeePart } from '../../../../policy/records/aggregate.ts'
-import { type Context, isInTerm, keyOfThing, lineNow, modificationOf } from './context.ts'
+import { type Context, isInTerm, keyOfCharged, lineNow, modificationOf } from './context.ts'
 
 export function chargeFees(context: Context): void {
   const { transaction, making, feesFor } = context
@@ -17,7 +17,7 @@ export function chargeFees(context: Context): void {
         name,
         sumOf(stated, one => one.amount, making.policy.currency),
       )
-      if (fee) feesFor.set(keyOfThing('fee', name, id), keyOfThing('fee', fee))
+      if (fee) feesFor.set(keyOfCharged('fee', name, id), keyOfCharged('fee', fee))
     }
   }
   if (transaction.isGap) endFees(context)
@@ -36,7 +36,7 @@ function feeFor(context: Context, name: string, amount: Money): Uuid | undefined
   const known = amount.minor < 0 || isGap ? feeOfAtLeast(context, name, negated(amount)) : undefined
   if (known) {
     const { fee, parts } = known
-    const change = { by, ...shrunk(parts, negated(amount), from, isGap) }
+    const change = { by, ...shrinkFee(parts, negated(amount), from, isGap) }
     making.fees.set(fee.locator, { ...fee, changes: [...fee.changes, change] })
     return fee.locator
   }
@@ -103,14 +103,14 @@ function endFees(context: Context): void {
     if (!isInTerm(context, fee.start) || fee.changes.some(change => change.by === by)) continue
     if (isFlat && fee.start < from) continue
     const { parts } = feeInForce(fee, line)
-    const change = shrunk(parts, zero(fee.amount.currency), from, true)
+    const change = shrinkFee(parts, zero(fee.amount.currency), from, true)
     if (change.removed.length > 0)
       making.fees.set(fee.locator, { ...fee, changes: [...fee.changes, { by, ...change }] })
   }
 }
 
 /** Gives back an amount of a fee or credit, last part first. In a gap, the rest is before `from`. */
-export function shrunk(
+export function shrinkFee(
   parts: readonly FeePart[],
   by: Money,
   from: Instant,
