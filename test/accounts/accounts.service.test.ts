@@ -82,7 +82,7 @@ describe('an account', () => {
 
   it('is rejected with a taken user name, an invalid type or e-mail address, or a weak password', async () => {
     for (const [changes, status, said] of [
-      [{}, 409, /There is an account 'carla' already/],
+      [{}, 409, /An account 'carla' already exists/],
       [{ username: 'dora', type: 'account.internal' }, 400, /'type' must be one of/],
       [{ username: 'dora', type: 'agent' }, 400, /'type' must be one of/],
       [{ username: 'dora', email: 'dora' }, 400, /'email' must be an e-mail address/],

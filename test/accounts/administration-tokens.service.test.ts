@@ -122,7 +122,7 @@ describe('a long-lived token of an administration account', () => {
     expect((await callApi('POST', '/auth/users/tokens', { token: root, body: taken })).status).toBe(200)
     for (const [changes, status, said] of [
       [{ name: taken.name }, 409, /has a token 'pipeline/],
-      [{ permissions: ['users.write'] }, 422, /are for configurations, and have no users.write/],
+      [{ permissions: ['users.write'] }, 422, /are only for configurations and cannot have users\.write/],
       [{ permissions: ['deployments.fly'] }, 400, /'deployments.fly'/],
       [{ tenants: [] }, 400, /'tenants' must list/],
       [{ tenants: ['type:all'] }, 400, /A tenant's name has/],

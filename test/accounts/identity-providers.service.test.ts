@@ -131,21 +131,21 @@ describe('an identity provider', () => {
     [
       'a private address',
       { issuer: 'https://10.1.2.3' },
-      /'issuer' must be an address of the public internet/,
+      /'issuer' must be an address on the public internet/,
     ],
     [
       'an internal name',
       { issuer: 'https://login.internal' },
-      /'issuer' must be an address of the public internet/,
+      /'issuer' must be an address on the public internet/,
     ],
-    ['a query', { issuer: `${ISSUER}?tenant=1` }, /'issuer' must have no query/],
+    ['a query', { issuer: `${ISSUER}?tenant=1` }, /'issuer' must not have a query/],
     ['a user name', { issuer: 'https://me:secret@login.acme.example' }, /'issuer'/],
     ['no client', { clientId: '' }, /'clientId'/],
     ['no mapping', { mappings: [] }, /'mappings'/],
     [
       'an unknown role',
       { mappings: [{ claim: 'a', value: 'b', roles: ['wizard'] }] },
-      /'wizard', which is no account type/,
+      /'wizard', which is neither an account type/,
     ],
     [
       "an operator's type",
@@ -191,7 +191,9 @@ describe('a mapping', () => {
     expect([beyond.status, beyond.body.code, beyond.body.message]).toEqual([
       422,
       'beyondOwner',
-      expect.stringMatching(/account\.tenant\.employee, which may what you may not: .*policies\.write/),
+      expect.stringMatching(
+        /account\.tenant\.employee, which has permissions that you lack: .*policies\.write/,
+      ),
     ])
     const admins = [{ claim: 'groups', value: 'all', roles: ['admin'] }]
     expect((await put('heads', provider({ issuer: 'https://h.example', mappings: admins }))).status).toBe(200)

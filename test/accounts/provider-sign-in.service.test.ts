@@ -119,7 +119,10 @@ describe('an ID token', () => {
     const answers = await Promise.all(Array.from({ length: 4 }, () => exchange(idToken)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401])
     const again = await exchange(idToken)
-    expect([again.status, again.body.message]).toEqual([401, expect.stringMatching(/used before/)])
+    expect([again.status, again.body.message]).toEqual([
+      401,
+      expect.stringMatching(/it has already been used/),
+    ])
     // Nor with another spelling of the same signature, whose last character has spare bits.
     const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
     const spelled = await exchange(idToken.slice(0, -1) + digits[digits.indexOf(idToken.at(-1)!) ^ 1])
@@ -161,8 +164,8 @@ describe('an ID token', () => {
     ['without an end', { claims: { exp: null } }, /'exp'/],
     ['without a subject', { claims: { sub: '' } }, /'sub'/],
     ['with a nonce that nobody sent', { claims: { nonce: 'of a browser' } }, /'nonce'/],
-    ['for access', { header: { typ: 'at+jwt' } }, /another type/],
-    ['for signing out', { claims: { events: {} } }, /another type/],
+    ['for access', { header: { typ: 'at+jwt' } }, /it is not an ID token/],
+    ['for signing out', { claims: { events: {} } }, /it is not an ID token/],
     ['of a key that the provider does not have', { foreignKey: true }, /signature/],
   ] as const)('%s is rejected with 401', async (_, token, message) => {
     const { status, body } = await exchange(await acme.make(token as never))
@@ -516,7 +519,10 @@ describe('keys of the provider', () => {
     expect((await acme.calls())['/jwks']).toBe(before + 1)
     for (let time = 0; time < 3; time += 1) {
       const { status, body } = await exchange(await acme.make({ header: { kid: `unknown-${time}` } }))
-      expect([status, body.message]).toEqual([401, expect.stringMatching(/no such key/)])
+      expect([status, body.message]).toEqual([
+        401,
+        expect.stringMatching(/the provider does not have its key/),
+      ])
     }
     expect((await acme.calls())['/jwks']).toBe(before + 1)
   })
@@ -528,7 +534,7 @@ describe('keys of the provider', () => {
     await acme.changeKeys()
     later(11 * 60_000)
     const { status, body } = await exchange(withdrawn)
-    expect([status, body.message]).toEqual([401, expect.stringMatching(/no such key/)])
+    expect([status, body.message]).toEqual([401, expect.stringMatching(/the provider does not have its key/)])
   })
 })
 
@@ -626,17 +632,17 @@ describe('an identity provider of a tenant', () => {
     [
       'a huge document',
       { [DISCOVERY]: { body: `{"issuer":"${'x'.repeat(300_000)}"}` } },
-      /more than 262144 bytes/,
+      /larger than 262144 bytes/,
     ],
     [
       'a redirect',
       { [DISCOVERY]: { status: 302, headers: { location: 'http://127.0.0.1:1/' } } },
-      /answered 302 .* redirects are not followed/,
+      /responded with 302 .* redirects are not followed/,
     ],
     ['a list', { [DISCOVERY]: { body: '[]' } }, /not a JSON object/],
     ['bytes that are no text', { [DISCOVERY]: { body: '{"a":' } }, /not a JSON object/],
-    ['a fault', { [DISCOVERY]: { status: 500 } }, /answered 500/],
-    ['no key set', { '/jwks': { body: '{"keys":{}}' } }, /no key set/],
+    ['a fault', { [DISCOVERY]: { status: 500 } }, /responded with 500/],
+    ['no key set', { '/jwks': { body: '{"keys":{}}' } }, /not a key set/],
     ['keys of no kind', { '/jwks': { body: '{"keys":[{"kty":"none"},{}]}' } }, undefined],
   ])(
     'that sends %s causes the sign-in to fail, but not with an internal error',

@@ -144,7 +144,7 @@ describe('a new policy', () => {
       await created(['region'], { finalize: true }, { document_delivery: 'post' }),
     ]) {
       expect(refused.status).toBe(400)
-      expect(message(refused)).toContain("'contact_email' may have a value only while 'document_delivery'")
+      expect(message(refused)).toContain("'contact_email' can have a value only while 'document_delivery'")
     }
   })
 
@@ -251,19 +251,15 @@ describe('a new policy', () => {
     [
       'text',
       422,
-      /^Plugin getDataAutofill \(main\/\w+\.js\) returned something that is not allowed: must be an object: a part of the update request\.$/,
+      /^Plugin getDataAutofill \(main\/\w+\.js\) returned an invalid answer: must be an object: a part of the update request\.$/,
     ],
     ['list', 422, /must be an object: a part of the update request/],
     [
       'no_list',
       422,
-      /^Plugin getDataAutofill \(main\/\w+\.js\) returned something that is not allowed: 'addExposures' must be a list, not text\.$/,
+      /^Plugin getDataAutofill \(main\/\w+\.js\) returned an invalid answer: 'addExposures' must be a list, not text\.$/,
     ],
-    [
-      'no_exposure',
-      422,
-      /returned something that is not allowed: 'addExposures\[0\]\.exposureName' is missing/,
-    ],
+    ['no_exposure', 422, /returned an invalid answer: 'addExposures\[0\]\.exposureName' is missing/],
     ['no_value', 422, /'fieldValues\.region_class' must be a value or a list of values, not an object/],
     ['no_time', 422, /'policyEndTimestamp' must be a time in milliseconds/],
     ['throws', 422, /^Plugin getDataAutofill failed: main\/dataAutofill\.js:\d+: Error: no data today$/],
@@ -271,9 +267,9 @@ describe('a new policy', () => {
     [
       'unknown_field',
       400,
-      /colour_of_roof.* Filled in by plugin getDataAutofill: fieldValues\.colour_of_roof\.$/,
+      /colour_of_roof.* Completed by plugin getDataAutofill: fieldValues\.colour_of_roof\.$/,
     ],
-    ['unknown_schedule', 400, /sometimes.* Filled in by plugin getDataAutofill: paymentScheduleName\.$/],
+    ['unknown_schedule', 400, /sometimes.* Completed by plugin getDataAutofill: paymentScheduleName\.$/],
   ]
   it.each(wrong)(
     'is rejected when the plugin returns %s, and nothing is stored',
@@ -301,7 +297,7 @@ describe('autofill in a request', () => {
     const unknown = await created(['add'], { autofill: ['internal', 'vin-service'] })
     expect(unknown.status).toBe(400)
     expect(message(unknown)).toMatch(
-      /'vin-service' is to fill the request in, and there is no integration of type data_autofill/,
+      /'vin-service' should complete the request, but no integration of type data_autofill has that name/,
     )
     expect((await created(['none'], { autofill: Array(11).fill('internal') })).status).toBe(413)
   })
@@ -422,7 +418,7 @@ describe('an endorsement', () => {
     expect((await apply('refuses')).status).toBe(409)
     const unknown = await apply('unknown_field')
     expect(unknown.status).toBe(400)
-    expect(message(unknown)).toMatch(/Filled in by plugin getDataAutofill: fieldValues\.colour_of_roof\.$/)
+    expect(message(unknown)).toMatch(/Completed by plugin getDataAutofill: fieldValues\.colour_of_roof\.$/)
     expect((await motor.get<unknown[]>(`/policies/${locator}/endorsements`)).body).toEqual([])
   })
 
@@ -564,7 +560,7 @@ describe('a product without the plugin', () => {
     const without = await motorTenant('autofill-none', motorWithoutPapers())
     const refused = await without.createPolicy({ autofill: ['internal'] })
     expect(refused.status).toBe(400)
-    expect(message(refused)).toMatch(/getDataAutofill, which product 'private_motor' does not switch on/)
+    expect(message(refused)).toMatch(/getDataAutofill, but product 'private_motor' does not enable it/)
     expect((await without.createPolicy({ autofill: [] })).status).toBe(200)
   })
 })

@@ -186,7 +186,7 @@ describe('a service', () => {
       { addExposures: [{}] },
       200,
       502,
-      /something that is not allowed: 'addExposures\[0\]\.exposureName' is missing/,
+      /its answer is invalid: 'addExposures\[0\]\.exposureName' is missing/,
     ],
     ['refuses', { exceptionMessage: 'This driver is unknown.' }, 200, 409, /^This driver is unknown\.$/],
     [
@@ -194,14 +194,14 @@ describe('a service', () => {
       { fieldValues: { horns: 2 } },
       200,
       400,
-      /horns.* Filled in by service 'drivers': fieldValues\.horns\.$/,
+      /horns.* Completed by service 'drivers': fieldValues\.horns\.$/,
     ],
     [
       'names fields by megabytes',
       { fieldValues: { ['n'.repeat(3_000_000)]: 2 } },
       200,
       400,
-      /^.{0,200} Filled in by service 'drivers': fieldValues\.n{80}…\.$/,
+      /^.{0,200} Completed by service 'drivers': fieldValues\.n{80}…\.$/,
     ],
     [
       'names very many fields',
@@ -385,7 +385,7 @@ describe('the register of operations', () => {
     await registered(bare, 'private_motor.renewal.*', ['drivers'])
     const refused = await admin(bare, 'DELETE', '/integrations/drivers')
     expect(refused.status).toBe(409)
-    expect(refused.body.message).toMatch(/'drivers' fills in the operation 'private_motor\.renewal\.\*'/)
+    expect(refused.body.message).toMatch(/'drivers' completes the operation 'private_motor\.renewal\.\*'/)
     await clear(bare)
     await register(bare, 'short-lived', register1, service)
     expect((await admin(bare, 'DELETE', '/integrations/short-lived')).status).toBe(200)

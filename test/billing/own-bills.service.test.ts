@@ -584,8 +584,7 @@ describe('An invalid answer of the plugin', () => {
       expect([status, invoices, issuedTimestamp]).toEqual([422, [], undefined])
       return body.message.replace(/[0-9a-f-]{36}/g, '…')
     }
-    const answered =
-      'Plugin createInstallments (main/installments.js) returned something that is not allowed: '
+    const answered = 'Plugin createInstallments (main/installments.js) returned an invalid answer: '
     expect(await refused('1')).toBe(
       `${answered}the items of charge '…/premium' (premium of sinking) total 0.99 EUR, but its amount is 1.00.`,
     )

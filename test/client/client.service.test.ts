@@ -75,7 +75,7 @@ describe('the client', () => {
     expect(error).toMatchObject({
       status: 404,
       code: 'notFound',
-      message: "GET /policy/999999999 answered 404: There is no policy '999999999'.",
+      message: "GET /policy/999999999 responded with 404: There is no policy '999999999'.",
     })
     expect((error as BinderyError).requestId).toBe((error as BinderyError).problem!.referenceId)
   })
@@ -255,7 +255,7 @@ describe('a list of the client', () => {
   })
 
   test('cannot be read from a response that is not a page', () => {
-    expect(() => itemsOf({ locator: '1' })).toThrow('no page of a list')
+    expect(() => itemsOf({ locator: '1' })).toThrow('not a page of a list')
   })
 })
 

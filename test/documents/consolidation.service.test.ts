@@ -315,12 +315,12 @@ describe('The plugin getPostIssuanceResult', () => {
     [
       'that names a document of another transaction',
       JSON.stringify({ documentConsolidations: [packet(['schedule.pdf', 'nobody'])] }),
-      /^Plugin getPostIssuanceResult \(main\/\w+\.js\) returned something that is not allowed: 'documentConsolidations\.0\.documentLocators' contains nobody, which is not among documents\.$/,
+      /^Plugin getPostIssuanceResult \(main\/\w+\.js\) returned an invalid answer: 'documentConsolidations\.0\.documentLocators' contains nobody, which is not among documents\.$/,
     ],
     [
       'that names one twice',
       JSON.stringify({ documentConsolidations: [packet(['terms.pdf', 'terms.pdf'])] }),
-      /names [0-9a-f-]{36} twice/,
+      /contains [0-9a-f-]{36} twice/,
     ],
     [
       'that names no file',

@@ -123,7 +123,7 @@ describe('Templates that fail', () => {
     expect(of('letters')!.failureMessage).toContain('no font has 日 (U+65E5), 本 (U+672C), 語 (U+8A9E)')
     expect(of('font')!.failureMessage).toBeUndefined()
     expect(of('fontless')!.failureMessage).toContain("no font 'none.ttf'")
-    expect(of('bomb')!.failureMessage).toContain('A PNG holds more or less than its size says')
+    expect(of('bomb')!.failureMessage).toContain('The pixel data of a PNG does not match its size')
     expect(of('wide')!.failureMessage).toContain('more than 12000 cells')
     expect(of('pages')!.failureMessage).toContain('more than 1000 pages')
     expect(of('picture')!.failureMessage).toContain("no image 'none.png'")
@@ -282,7 +282,7 @@ describe('Interrupted generation of documents', () => {
     await consumeDocumentHints(batchOf(again), broken)
     const [first, second] = (await read(motor, policy)).documents
     expect([first!.state, second!.state]).toEqual(['conversionError', 'draft'])
-    expect(first!.failureMessage).toContain('5 tries')
+    expect(first!.failureMessage).toContain('5 attempts')
     await run('update document_job set retry_at = 0')
     await consumeDocumentHints(batchOf(again), env)
     expect((await read(motor, policy)).documents[1]!.state).toBe('ready')

@@ -236,7 +236,7 @@ describe('Documents of a configuration', () => {
       'plain_pdf.pdf pdf renderError',
     ])
     expect(await textOf(policy, 'plain_undefined')).toBe('<p>wording of R3</p>')
-    expect(await textOf(policy, 'plain_pdf')).toContain("'wording' is html, and the document pdf.")
+    expect(await textOf(policy, 'plain_pdf')).toContain("'wording' is html, but the document must be pdf.")
   })
 
   it('select a snippet by its selectionTimeBasis in config.json, and others by the document’s', async () => {

@@ -101,8 +101,18 @@ describe('POST /policy/{locator}/addDocument', () => {
     ['a comment that does not end', `<!-- ${HTML}`, {}, 'neither a PDF nor HTML'],
     ['nothing', '', {}, 'missing or empty'],
     ['HTML that is said to be a PDF', HTML, { query: '?displayName=x&documentType=pdf' }, 'the file is html'],
-    ['a file without a name for people', PDF, { query: '?documentType=x' }, 'Say the displayName'],
-    ['a file without its kind', PDF, { query: '?displayName=x' }, 'Say the documentType'],
+    [
+      'a file without a name for people',
+      PDF,
+      { query: '?documentType=x' },
+      'The displayName of the document is missing',
+    ],
+    [
+      'a file without its kind',
+      PDF,
+      { query: '?displayName=x' },
+      'The documentType of the document is missing',
+    ],
   ])('rejects %s with 400', async (_, content, options, message) => {
     const { status, body } = await upload<Problem>(await draft(), content, options)
     expect([status, body.message]).toEqual([400, expect.stringContaining(message)])

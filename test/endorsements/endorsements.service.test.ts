@@ -415,7 +415,7 @@ describe('An invalid endorsement', () => {
       [{ endorsementName: 'whim' }, /has no endorsement 'whim'/],
       [
         { endorsementName: 'never', startTimestamp: startOf(policy) - 1 },
-        /must lie from the contract's start/,
+        /must be at or after the contract's start/,
       ],
       [{ endorsementName: 'never', endExposures: ['nowhere'] }, /no exposure 'nowhere'/],
       [{ endorsementName: 'never', fieldValues: { nonsense: '1' } }, /nonsense/],
@@ -531,7 +531,7 @@ it('changing or ending a peril that has already ended returns 400', async () => 
     })
     expect(refused.status).toBe(400)
     expect(refused.body.message).toContain(
-      `has no peril '${locator}' that is covered then; send one of its perils`,
+      `has no peril '${locator}' that is covered at that time; send one of its perils`,
     )
   }
   const earlier = await apply(policy, 'never', {

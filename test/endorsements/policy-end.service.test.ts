@@ -688,7 +688,7 @@ describe('A new end that is not possible', () => {
       const refused = await apply<{ message: string }>(policy, 'never', body)
       expect([refused.status, refused.body.message]).toEqual([
         409,
-        expect.stringMatching(/reinstate it first/),
+        expect.stringMatching(/reinstate the policy first/),
       ])
     }
     const back = await patch(`/cancellations/${cancellation.locator}/reinstate`, { issue: true })

@@ -245,7 +245,7 @@ describe('an invalid integration', () => {
     ['a masked secret', { securitySpec: { secret: MASK } }, /'securitySpec.secret' is \*{8}/],
     ['a tag without a secret', { securitySpec: { tag: 'k' } }, /'securitySpec.tag' needs a secret/],
     ['signing without one', { securitySpec: { hmacEnabled: true } }, /hmacEnabled' needs a secret/],
-    ['a secret that cannot sign', { securitySpec: { secret: 'whsec_?' } }, /must go on in base64/],
+    ['a secret that cannot sign', { securitySpec: { secret: 'whsec_?' } }, /after whsec_ it must be base64/],
   ]
   it.each(wrong)('is rejected with 400: %s', async (_what, change, message) => {
     const answer = await add({ name: 'wrong', url: URL_OF, ...change })

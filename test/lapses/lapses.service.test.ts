@@ -408,7 +408,10 @@ describe('A legacy lapse', () => {
     expect((await tenant.patch(`/gracePeriod/${nothing}`, {})).status).toBe(404)
     expect((await tenant.post(`/reinstatement/${nothing}/close`)).status).toBe(404)
     const early = await tenant.post<{ message: string }>(`/policy/${policy.locator}/createReinstatement`)
-    expect([early.status, early.body.message]).toMatchObject([409, expect.stringContaining('is not lapsed')])
+    expect([early.status, early.body.message]).toMatchObject([
+      409,
+      expect.stringContaining('has no lapse that this operation can reinstate'),
+    ])
     await moveTo(tenant, Number(policy.invoices[0]!.dueTimestamp) + 20 * 86_400_000)
     const opened = await tenant.post<LapseReinstatementResponse>(
       `/policy/${policy.locator}/createReinstatement`,

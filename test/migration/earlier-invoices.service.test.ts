@@ -474,7 +474,7 @@ describe('an invoice of an earlier migration that is in use', () => {
     expect((await read<MigrationResponse>(further.locator)).accounts).toMatchObject({ processing: 1 })
     await further.work()
     expect(await told(await read<MigrationResponse>(further.locator))).toEqual({
-      'payments M1': [expect.stringContaining('what it asked for is settled (paid)')],
+      'payments M1': [expect.stringContaining('it is settled already (paid)')],
     })
     await ended(further)
     expect((await policyAt(policies.P1!.locator)).invoices[0]!.payments).toMatchObject([

@@ -392,7 +392,7 @@ describe('an account with failing items', () => {
     ])
     expect((await read<MigrationResponse>(locator)).migrationState).toBe('failed')
     const renamed = await to({ payments: { M1: migratedPayment('M2', [{ amount: 1 }]) } })
-    expect(JSON.stringify(renamed.body.payments.M1)).toContain("must be the 'M1' that it is named by")
+    expect(JSON.stringify(renamed.body.payments.M1)).toContain("must be the 'M1' by which the patch names it")
     const fixed = await to({
       invoices: { 'invoices[0]': migratedInvoice('I7') },
       payments: { M1: migratedPayment('M1', [{ amount: 1 }]) },
@@ -484,7 +484,7 @@ describe('an account with failing items', () => {
     )
     expect(told).toContainEqual(
       expect.stringMatching(
-        /^I1: startTime '2026-02-01' says no time zone and is read as UTC, and so are 1 more/,
+        /^I1: startTime '2026-02-01' has no time zone and is read as UTC, and so are 1 more/,
       ),
     )
     expect(told.some(one => one.startsWith('S-5'))).toBe(false)

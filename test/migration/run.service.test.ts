@@ -201,7 +201,7 @@ describe('a migration', () => {
     await runMigrationAlarm(env, shard, locator, () => false)
     expect((await until(locator, 'error')).accounts).toMatchObject({ completed: 1, error: 1 })
     const [failure] = (await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)).items
-    expect(failure!.accountError!.errors.validationItems[0]!.errors[0]).toContain('was cut off 6 times')
+    expect(failure!.accountError!.errors.validationItems[0]!.errors[0]).toContain('was interrupted 6 times')
     expect((await patch(`${locator}/recover`)).status).toBe(200)
     expect((await until(locator, 'finished')).processedAccounts).toBe(2)
   })
@@ -305,7 +305,7 @@ describe('a migration', () => {
     const late = await correct(tooMuch)
     expect([late.status, JSON.stringify(late.body)]).toEqual([
       409,
-      expect.stringContaining('was deleted 90 days after it last changed'),
+      expect.stringContaining('was deleted 90 days after its last change'),
     ])
   })
 })

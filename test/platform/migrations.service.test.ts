@@ -62,11 +62,11 @@ describe('Migrating one database', () => {
     const target = fresh()
     await migrate(target, await readMigrations(FILES))
     await expect(migrate(target, await readMigrations({ ...FILES, ...BROKEN }))).rejects.toThrow(
-      'has another 0001_second than the code',
+      'has a different 0001_second than the code',
     )
     await expect(
       migrate(target, await readMigrations({ ...FILES, '0000_zero.sql': 'SELECT 1;' })),
-    ).rejects.toThrow('lacks 0000_zero but has later ones')
+    ).rejects.toThrow('lacks 0000_zero but has later migrations')
   })
 })
 

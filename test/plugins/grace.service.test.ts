@@ -150,7 +150,7 @@ describe('getPreGraceResult', () => {
     await moveTo(dueAt + 5 * MINUTE_MS)
     expect(await gracesOf(policy)).toEqual([])
     const failures = (await logsOf('getPreGraceResult')).map(one => one.failure!)
-    const pattern = / It is called again at (\d+); after 6 failures the product's days hold\.$/
+    const pattern = / It is called again at (\d+); after 6 failures the product's days apply\.$/
     expect(failures.map(one => one.replace(pattern, ''))).toEqual(Array(2).fill(STATELESS))
     for (const [at, minutes] of [1, 11].entries()) {
       const again = Number(pattern.exec(failures[at]!)![1]) - dueAt - minutes * MINUTE_MS
@@ -178,7 +178,7 @@ describe('getPreGraceResult', () => {
     ])
     const failures = (await logsOf('getPreGraceResult')).map(one => one.failure)
     expect(failures).toHaveLength(6)
-    expect(failures.at(-1)).toMatch(/It has failed 6 times: the product's 30 days hold\.$/)
+    expect(failures.at(-1)).toMatch(/It has failed 6 times: the product's 30 days apply\.$/)
     expect(await auxOf(policy, 'getPreGraceResult')).toBe('')
   })
 
@@ -196,7 +196,7 @@ describe('getPreGraceResult', () => {
   it.each([
     [
       '"thirty days"',
-      /returned something that is not allowed: the answer must be an object, not text\. It is called again/,
+      /returned an invalid answer: the answer must be an object, not text\. It is called again/,
     ],
     [
       '{"gracePeriodEndTimestamp":"2027-01-01"}',
@@ -206,7 +206,10 @@ describe('getPreGraceResult', () => {
       '{"gracePeriodEndTimestamp":1000}',
       /gracePeriodEndTimestamp 1000 is before the grace period's start \d+/,
     ],
-    ['{"cancelEffectiveTimestamp":1000}', /cancelEffectiveTimestamp 1000 must lie from the contract's start/],
+    [
+      '{"cancelEffectiveTimestamp":1000}',
+      /cancelEffectiveTimestamp 1000 must be at or after the contract's start/,
+    ],
   ])('fails when it answers %s, and what it wrote is dropped', async (answer, failure) => {
     const policy = await issued('upfront')
     await say('getPreGraceResult', answer)
@@ -318,7 +321,7 @@ describe('getPostPaymentReversal', () => {
     ],
     [
       '[]',
-      /^Plugin getPostPaymentReversal \(main\/\w+\.js\) returned something that is not allowed: the answer must be an object, not a list\.$/,
+      /^Plugin getPostPaymentReversal \(main\/\w+\.js\) returned an invalid answer: the answer must be an object, not a list\.$/,
     ],
     ['{"gracePeriodEndTimestamp":"soon"}', /'gracePeriodEndTimestamp' must be a time in milliseconds/],
     ['{"gracePeriodEndTimestamp":1000}', /gracePeriodEndTimestamp 1000 is before the reversal at \d+\.$/],

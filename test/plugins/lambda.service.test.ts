@@ -158,7 +158,7 @@ describe('a lambda', () => {
     expect(deep.status).toBeLessThan(500)
     const odd = await lambda('odd')
     expect(odd.status).toBe(422)
-    expect(odd.body).toMatchObject({ message: expect.stringContaining('cannot be kept') })
+    expect(odd.body).toMatchObject({ message: expect.stringContaining('cannot be stored') })
   })
 
   it('reads the data of 300 locators that the request does not name in two queries', async () => {
@@ -180,7 +180,7 @@ describe('a lambda', () => {
     await lambda('link')
     const { status, body } = await lambda('chain')
     expect(status).toBe(422)
-    expect(body).toMatchObject({ message: expect.stringContaining('more in over 20 rounds') })
+    expect(body).toMatchObject({ message: expect.stringContaining('more values in over 20 rounds') })
   })
 
   it('returns 404 if the configuration has no function, and 401 without a token', async () => {

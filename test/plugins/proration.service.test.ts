@@ -298,7 +298,7 @@ describe('a cancellation at short rates', () => {
       cancelling('2026-01-01'),
     )
     expect(refused.status).toBe(422)
-    expect(refused.body.message).toMatch(/must be 0: nothing lies before the split/)
+    expect(refused.body.message).toMatch(/must be 0: there is no time before the split/)
   })
 })
 
@@ -508,11 +508,11 @@ describe('an answer of the plugin', () => {
       'throws',
       /^Plugin getProrationResult failed: main\/prorater\.js:\d+: Error: no proration today$/,
     ],
-    ['answers nothing', 'nothing', /\(main\/prorater\.js\) returned something that is not allowed: 'items'/],
+    ['answers nothing', 'nothing', /\(main\/prorater\.js\) returned an invalid answer: 'items'/],
     [
       'leaves an item out',
       'leavesOut',
-      /\(main\/prorater\.js\) returned something that is not allowed: item '4' \(fee of 'service', 24\.00\): is not answered\.$/,
+      /\(main\/prorater\.js\) returned an invalid answer: item '4' \(fee of 'service', 24\.00\): is not answered\.$/,
     ],
     ['answers one that it was not asked of', 'stranger', /there is no item 'nobody'\.$/],
     ['answers twice', 'twice', /item '0' is answered twice\.$/],
@@ -524,7 +524,7 @@ describe('an answer of the plugin', () => {
     [
       'takes less than nothing',
       'negative',
-      /item '2' \(tax vat of 'cover', 190\.00\): proratedAmount -0\.01 must lie/,
+      /item '2' \(tax vat of 'cover', 190\.00\): proratedAmount -0\.01 must be between 0 and the item's amount/,
     ],
     ['answers NaN', 'notANumber', /'items\.0\.proratedAmount' must be an amount/],
     [
@@ -535,7 +535,7 @@ describe('an answer of the plugin', () => {
     [
       'holds back of a technical premium',
       'keepsTechnical',
-      /item '1' \(technicalPremium of 'cover', 800\.00\): holdbackAmount must be 0: nothing is given back/,
+      /item '1' \(technicalPremium of 'cover', 800\.00\): holdbackAmount must be 0: a technical premium is never refunded/,
     ],
   ]
   it.each(wrong)('that %s is rejected with 422, and nothing is written', async (_what, mode, message) => {
@@ -553,7 +553,7 @@ describe('an answer of the plugin', () => {
 
   it('may hold back only in a cancellation with a name, not in a legacy one or an endorsement', async () => {
     const policy = await issued('keepsOne')
-    const message = /holdbackAmount must be 0: only cancellations with a name hold anything back/
+    const message = /holdbackAmount must be 0: only named cancellations can hold back an amount/
     const legacy = await asked.call<{ message: string }>('POST', `/policy/${policy.locator}/cancel`, {
       coverageEndTimestamp: day('2026-05-20'),
     })

@@ -527,7 +527,7 @@ module.exports = { RatingError, Refusal, Plain }`,
 
   it('fails if it returns cyclic data, nothing, a promise that never settles or 5 MiB of text', async () => {
     expect((await outcomeOf(runner, 'const a = {}; a.a = a; return a')).failure?.reason).toContain(
-      'returned what is no JSON',
+      'returned a value that is not JSON',
     )
     expect((await outcomeOf(runner, '')).failure?.reason).toBe('returned nothing')
     expect((await outcomeOf(runner, 'return new Promise(() => {})')).failure?.reason).toBe(

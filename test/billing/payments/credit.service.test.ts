@@ -195,7 +195,9 @@ describe('A policyholder’s credit', () => {
     await paid(other, 1_000)
     const tooMuch = await pay(open, 200, { source: 'credit' })
     expect(tooMuch.status).toBe(409)
-    expect(tooMuch.body.message).toContain('has a credit of 188.81 EUR, which does not pay for this.')
+    expect(tooMuch.body.message).toContain(
+      'has a credit of 188.81 EUR, which is not enough for this payment.',
+    )
     const { status, body } = await motor.post<PaymentResponse>(`/invoice/${open.locator}/pay`, {
       source: 'credit',
     })
