@@ -32,7 +32,7 @@ export async function copyDatabase(from: D1Database, to: D1Database): Promise<nu
   const unlike = tables.find(({ name, key }) => keys.get(name) !== key.join())
   if (unlike)
     throw new Error(
-      `${unlike.name} differs between the two databases. Run this again when both have the same migrations.`,
+      `The table ${unlike.name} is not the same in both databases. Run this again when both have the same migrations.`,
     )
   if ((await hasSharedRows(from)) && !(await hasMigration(to, SHARED_EVENT_ROWS)))
     throw new Error(

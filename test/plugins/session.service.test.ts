@@ -175,7 +175,7 @@ it('a secret that a call read is masked in the texts of its answer, except in th
   // Problems with an answer, or with what was written, would show it.
   expect(calls.shown("a rate for k-123456, and 'k-123456'")).toBe("a rate for ********, and '********'")
   await expect(calls.call(subject, 'getPreGraceResult', [])).rejects.toThrow(
-    /data '\*{8}' has characters that cannot be kept/,
+    /data '\*{8}' has characters that cannot be stored/,
   )
   calls.disregard(subject, 'getPreGraceResult', 'no end k-123456')
   expect(JSON.stringify(calls.logs)).not.toContain('k-123456')

@@ -173,7 +173,7 @@ describe('a transaction rated by a plugin', () => {
       'leaves a peril out',
       2,
       422,
-      /getPerilRates \(main\/rater\.js\) returned something that is not allowed: no rate for [0-9a-f-]{36}\.$/,
+      /getPerilRates \(main\/rater\.js\) returned an invalid answer: no rate for [0-9a-f-]{36}\.$/,
     ],
     [
       'prices one that nobody asked for',

@@ -82,7 +82,9 @@ describe(`${CLIENTS} concurrent clients`, () => {
     const refused = answers.filter(one => one !== won)
     for (const { status, body } of refused) {
       expect(status).toBe(409)
-      expect(body.message).toContain(`stand in the way: ${won!.body.locator}. Invalidate them, or send`)
+      expect(body.message).toContain(
+        `conflict with this request: ${won!.body.locator}. Invalidate them, or send`,
+      )
     }
     const all = await plain.ok<unknown[]>('GET', `/policies/${policy.locator}/endorsements`)
     expect(all).toHaveLength(1)
@@ -145,7 +147,7 @@ describe(`${CLIENTS} concurrent clients`, () => {
     )
     for (const { status, body } of answers) {
       expect([200, 400, 409]).toContain(status)
-      if (status !== 200) expect(body.message).toMatch(/must lie|no coverage|cannot be renewed/)
+      if (status !== 200) expect(body.message).toMatch(/must be (at or )?after|no coverage|cannot be renewed/)
     }
     const now = await addsUp(policy)
     expect(now.modifications).toHaveLength(1 + answers.filter(one => one.status === 200).length)

@@ -193,7 +193,7 @@ describe('Fees that are reversed', () => {
     expect([twice.status, twice.body.message]).toEqual([400, expect.stringContaining('twice')])
     await changed(policy, { reverseFees: [fee!.locator] })
     const again = await change(policy, { reverseFees: [fee!.locator] })
-    expect([again.status, again.body.message]).toEqual([409, expect.stringContaining('reversed already')])
+    expect([again.status, again.body.message]).toEqual([409, expect.stringContaining('is already reversed')])
     expect((await change(policy, { reverseFees: [elsewhere!.locator] })).status).toBe(404)
     expect((await change(policy, { reverseFees: ['nothing'] })).status).toBe(404)
     expect(await amounts(policy)).toHaveLength(3)
@@ -291,8 +291,8 @@ describe('PATCH /policy/{locator}/fees', () => {
       [{ ...reminder, amount: 0 }, 'must be above 0'],
       [{ ...reminder, amount: '-5' }, 'must be above 0'],
       [{ ...reminder, amount: '0.125' }, '2 decimal places of EUR'],
-      [{ ...reminder, endTimestamp: month(0) }, 'must lie after startTimestamp'],
-      [{ ...reminder, startTimestamp: month(-1) }, "must not lie before the contract's start"],
+      [{ ...reminder, endTimestamp: month(0) }, 'must be after startTimestamp'],
+      [{ ...reminder, startTimestamp: month(-1) }, "must not be before the contract's start"],
       [{ ...reminder, amount: 'much' }, 'plain decimal number'],
     ]
     for (const [fee, message] of wrong) {

@@ -204,7 +204,7 @@ it('a policy with too many characteristics for one response is read without thos
   const { status, body } = await plain.call<{ code: string; message: string }>('GET', `/policy/${locator}`)
   expect([status, body.code]).toEqual([413, 'tooLarge'])
   expect(body.message).toContain(
-    `its perils have ${151 * perils} characteristics, and an answer has at most ${size(15_000, 150_000)}.`,
+    `its perils have ${151 * perils} characteristics, and the limit is ${size(15_000, 150_000)}.`,
   )
   expect(body.message).toContain(`perilCharacteristics={exposureLocator}\` (GET /policy/${locator})`)
 
@@ -257,7 +257,7 @@ it('a policy with too many characteristics for one response is read without thos
   expect(record.price!.grossPremium).toBe(price.grossPremium)
   const holder = { locator: 'h', entity: { values: {} } } as unknown as PolicyholderResponse
   const told = migrationOfAccount({ holder, policies: [record], disbursements: [], auxData: [] })
-  expect(told.policies).toMatchObject([{ as: 'left', reason: expect.stringContaining('left out') }])
+  expect(told.policies).toMatchObject([{ as: 'left', reason: expect.stringContaining('missing from it') }])
 }, 120_000)
 
 it('a policyholder’s policies can be read with the perils of one exposure, and 404 if it is unknown', async () => {

@@ -391,7 +391,7 @@ describe('A pending transaction', () => {
     expect((await call('PATCH', path, { action: 'quote' })).status).toBe(409)
     const refused = await call<Problem>('PATCH', `/endorsements/${odd.locator}`, { action: 'quote' })
     expect(refused.status).toBe(400)
-    expect(refused.body.message).toContain("no endorsement 'odd' any more; discard this one")
+    expect(refused.body.message).toContain("no longer has an endorsement 'odd'; discard this one")
     expect((await call('PATCH', `/endorsements/${odd.locator}`, { action: 'discard' })).status).toBe(200)
   })
 

@@ -344,7 +344,7 @@ describe('POST /configuration/deployTest', () => {
     expect(refused.body).toMatchObject({
       success: false,
       logfile: expect.stringMatching(
-        /ERROR products\/boat\/policy\/policy\.json fieldRemoved The field 'harbour' is missing\. Policies need it, and the tenant keeps one version only/,
+        /ERROR products\/boat\/policy\/policy\.json fieldRemoved The field 'harbour' is missing\. Policies need it, and the tenant keeps only one version/,
       ),
     })
     expect(await deploymentsOf('administrator-replaced')).toEqual(['deploy 1', 'repair 1'])

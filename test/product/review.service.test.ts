@@ -104,7 +104,7 @@ describe('POST /configuration/validate', () => {
     const ofField = ({ body }: typeof deploying) =>
       body.findings.find(({ code }) => code === 'fieldRemoved')!.message
     expect(ofField(deploying)).toBe(
-      "The field 'length' is missing. POST /configuration/deployTest replaces the only version and therefore rejects this. POST /configuration/studio/deploy keeps each policy's own version.",
+      "The field 'length' is missing. POST /configuration/deployTest replaces the only version and therefore rejects this. POST /configuration/studio/deploy keeps the version of each policy.",
     )
     const settings = {
       timezone: 'Europe/Berlin',

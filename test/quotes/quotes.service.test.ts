@@ -28,14 +28,15 @@ const WITHOUT_QUOTE: Record<string, RegExp> = {
   'GET /policies/{policyLocator}/cancellations': /^200/,
   'GET /policy/{policyLocator}/gracePeriods': /^200/,
   'GET /policy/{policyLocator}/graceLapseReinstatements': /^200/,
-  'POST /policy/{policyLocator}/createReinstatement': /^409 .* is not lapsed the legacy way/,
+  'POST /policy/{policyLocator}/createReinstatement':
+    /^409 .* has no lapse that this operation can reinstate/,
   'GET /policy/{policyLocator}/checkInvoices': /^200/,
   'POST /policy/{policyLocator}/issueNextInvoice': /^409 .* has no planned invoice/,
   'GET /policy/{policyLocator}/tableRevisions': /^200/,
   'POST /policy/{policyLocator}/discard': /^200/,
 }
 
-const SELECT_FIRST = /^409 .*Select one of its quotes with PATCH \/quotes\/\{quoteLocator\}\/select first\.$/
+const SELECT_FIRST = /^409 .*First select one of its quotes with PATCH \/quotes\/\{quoteLocator\}\/select\.$/
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 2 })
@@ -370,7 +371,7 @@ describe('An invalid action on a quote', () => {
       /is draft and cannot be accepted; it allows update, quote/,
     )
     await refused(patch(`/quotes/${quote}/invalidate`), /cannot be invalidated/)
-    await refused(motor.get(`/quotes/${quote}/price`), /no price yet; PATCH/)
+    await refused(motor.get(`/quotes/${quote}/price`), /no price yet; price it with PATCH/)
     await patch(`/quotes/${other.locator}/discard`)
     await refused(patch(`/quotes/${other.locator}/quote`), /is discarded/)
     await refused(motor.get(`/quotes/${other.locator}/price`), /is discarded and was never priced\.$/)

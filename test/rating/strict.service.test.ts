@@ -229,5 +229,5 @@ test('deploying a strict product with mistakes fails and logs them as errors, an
   const lenient = { ...slip, [policy]: '{}' }
   const deployed = await deploy('/configuration/deployTest', { tenantNameSuffix: 'slip' }, lenient)
   expect(deployed.body.success).toBe(true)
-  expect(deployed.body.logfile).toContain(`WARNING ${rates}:3 badNumber '2.O' is no number`)
+  expect(deployed.body.logfile).toContain(`WARNING ${rates}:3 badNumber '2.O' is not a number`)
 })

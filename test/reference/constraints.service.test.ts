@@ -313,7 +313,7 @@ describe('constraints of a quote', () => {
       [{ nobody: {} }, "There is no element 'nobody' here"],
       [{ [car]: { wheels: {} } }, "There is no field 'wheels'"],
       [{ [car]: { make: {} } }, "The field 'make' of"],
-      [{ [car]: { model: { colour: 'red' } } }, "The field 'model' is not held against 'colour'"],
+      [{ [car]: { model: { colour: 'red' } } }, "The constraint of the field 'model' does not use 'colour'"],
     ]
     for (const [body, message] of asked) {
       const { status, body: problem } = await call<{ message: string }>(
@@ -401,7 +401,7 @@ describe('a stored value that the table in force does not allow', () => {
         fieldName: 'year',
         code: 'INVALID_VALUE',
         message:
-          "Field 'year' has no value that the table 'vehicles' permits with what 'make' and 'model' have; change those values, or remove this one.",
+          "Field 'year' has no value that the table 'vehicles' permits with the values of 'make' and 'model'; change those values, or remove this one.",
       },
     ])
     const policy = await draft({ make: 'VW', model: 'Golf', year: '2024.0' })

@@ -91,7 +91,7 @@ describe('static documents', () => {
       call('POST', path, { body: form('file', '', 'x.txt') }),
     ])
     expect(refusal(fake)).toMatchObject({ status: 400, code: 'invalidRequest' })
-    expect(refusal(fake).message).toContain('said to be pdf')
+    expect(refusal(fake).message).toContain('declared as pdf')
     expect(refusal(png)).toMatchObject({ status: 415, code: 'unsupportedMediaType' })
     expect(refusal(empty)).toMatchObject({
       status: 400,

@@ -351,10 +351,10 @@ describe('a table with several keys and columns', () => {
       "The table 'classes' has no key 'CA, 9 (rate)'.",
     )
     expect(await formula('{{ "classes" | lookup: "CA" | set_year_premium }}')).toContain(
-      "A look-up in the table 'classes_now' needs 2 keys (state, class), and 1 came.",
+      "A look-up in the table 'classes_now' needs 2 keys (state, class), but got 1.",
     )
     expect(await formula('{{ "classes" | lookup: "CA", "1" | set_year_premium }}')).toContain(
-      "has to say which column: there is none named 'value'",
+      "must name a column: none is named 'value'",
     )
     expect(await formula('{{ "classes" | lookup: "CA", "1", column: "no" | set_year_premium }}')).toContain(
       "names the column 'no', but it has 'state', 'class', 'rate', 'name'.",

@@ -338,7 +338,7 @@ it('every policy with a text that contained an overwritten value is listed as ch
 })
 
 it.each<[path: string, status: number, message: RegExp]>([
-  ['/export/policy/records', 404, /There are: policyholders, policies/],
+  ['/export/policy/records', 404, /Use one of: policyholders, policies/],
   ['/export/policies/records?pagingToken=x', 400, /pagingToken/],
   ['/export/policies/records?pagingToken=9-1', 400, /pagingToken/],
   ['/export/auxData/records?pagingToken=0-eA', 400, /pagingToken/],

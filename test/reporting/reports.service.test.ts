@@ -275,7 +275,7 @@ describe('an invalid request', () => {
     ['writtenPremum', {}, 404, /Did you mean 'writtenPremium'/],
     ['writtenPremium', { by: ['perils'] }, 400, /Did you mean 'peril'/],
     ['writtenPremium', { by: ['field:region'] }, 400, /cannot be grouped by 'field:region'/],
-    ['writtenPremium', { at: 1 }, 400, /takes no 'at'/],
+    ['writtenPremium', { at: 1 }, 400, /does not accept 'at'/],
     ['writtenPremium', { from: 'yesterday' }, 400, /Send a day such as 2026-11-01/],
     ['writtenPremium', { from: '2026-02-30' }, 400, /'from' is '2026-02-30'/],
     ['writtenPremium', { from: '2027-01-02', to: '2027-01-01' }, 400, /is after 'to'/],
@@ -346,7 +346,10 @@ describe('a report run', () => {
     const names = made.map(({ locator }) => `'${locator}'`).join(', ')
     await database.prepare(`update report set state = 'running' where locator in (${names})`).run()
     const refused = await callApi<{ message: string }>('POST', '/report/conversion', { token, body: {} })
-    expect([refused.status, refused.body.message]).toEqual([409, expect.stringMatching(/4 reports run/)])
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      expect.stringMatching(/4 reports are running/),
+    ])
     await database.prepare(`update report set state = 'finished' where locator in (${names})`).run()
   })
 

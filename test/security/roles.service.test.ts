@@ -97,7 +97,7 @@ describe('a deploy', () => {
     expect(answer.logfile.match(/unknownPermission/g)).toHaveLength(3)
     expect(answer.logfile).toMatch(/ERROR security\/roles\.json:\d+:\d+ unknownPermission .*'policies\.fly'/)
     expect(answer.logfile).toContain("'flights.*'")
-    expect(answer.logfile).toMatch(/'deployments\.deploy', which only administration accounts hold/)
+    expect(answer.logfile).toMatch(/'deployments\.deploy', which only administration accounts can have/)
     expect(await permissionsOf(motor.token)).toEqual(before)
   })
 

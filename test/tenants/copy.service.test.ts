@@ -136,7 +136,7 @@ describe('copying a database', () => {
     const [from, to] = [5, 6].map(number => boundDatabase(poolBinding(number))) as [D1Database, D1Database]
     await from.prepare('create table unlike (a text primary key not null) without rowid').run()
     await to.prepare('create table unlike (a text primary key not null)').run()
-    await expect(copyDatabase(from, to)).rejects.toThrow('unlike is not the same table in both databases')
+    await expect(copyDatabase(from, to)).rejects.toThrow('The table unlike is not the same in both databases')
     for (const database of [from, to]) await database.prepare('drop table unlike').run()
   })
 

@@ -105,7 +105,9 @@ describe('moving a tenant to another environment', () => {
 
   test('rejects the copy while its tables have moved here but not there', async () => {
     expect(await moveOn(from, 100)).toBe(true)
-    await expect(copyDatabase(from, to)).rejects.toThrow('made_up is not the same table in both databases')
+    await expect(copyDatabase(from, to)).rejects.toThrow(
+      'The table made_up is not the same in both databases',
+    )
     await to.prepare(`insert into made_up values (1, 'y')`).run()
     expect(await moveOn(to, 100)).toBe(true)
     await to.prepare('delete from made_up').run()

@@ -143,7 +143,7 @@ describe('shards', () => {
       const refused = await refusal(addShards(env, 'growing', shards))
       expect([refused.code, refused.message]).toEqual([
         'invalidRequest',
-        expect.stringContaining('has 3 shards and may have up to 64'),
+        expect.stringContaining('has 3 shards and can have up to 64'),
       ])
     }
     expect((await refusal(addShards(env, 'nobody', 2))).code).toBe('notFound')

@@ -309,7 +309,7 @@ describe('a data table', () => {
         line: 4,
         column: 'since',
         text: '2026-02-30',
-        message: "The cell 'since' is not a date as 2026-11-21.",
+        message: "The cell 'since' is not a date such as 2026-11-21.",
       },
       { line: 4, column: 'fleet', text: 'maybe', message: "The cell 'fleet' is not true or false." },
       { line: 6, message: 'The row has the same key as line 5; remove one of them.' },
@@ -338,10 +338,10 @@ describe('a data table', () => {
     expect(many.body.message).toMatch(/Only the first problems are listed\.$/)
     for (const [zip, told] of [
       [{}, /is empty/],
-      [{ 'a.csv': 'a', 'b.csv': 'b' }, /holds 'a\.csv', 'b\.csv'/],
-      [{ 'a.zip': 'PK' }, /holds 'a\.zip'/],
+      [{ 'a.csv': 'a', 'b.csv': 'b' }, /contains 'a\.csv', 'b\.csv'/],
+      [{ 'a.zip': 'PK' }, /contains 'a\.zip'/],
       [{ '[Content_Types].xml': 'x', 'xl/workbook.xml': 'x' }, /is a workbook; save the sheet as CSV/],
-      [{ 'a.csv': 'PK\x03\x04' }, /holds a zip/],
+      [{ 'a.csv': 'PK\x03\x04' }, /contains another zip/],
     ] as const) {
       const packed = zipSync(
         Object.fromEntries(Object.entries(zip).map(([name, text]) => [name, Buffer.from(text)])),

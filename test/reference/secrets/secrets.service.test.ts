@@ -125,8 +125,12 @@ describe('a secret', () => {
   it('has exactly the items that the configuration declares, with their types', async () => {
     const of = (secret: object) => create({ name: 'typed', staticName: 'raterAccess', secret })
     expect((await of({ apiKey: 'k-4711' })).body.message).toContain("'secret.attempts' is missing")
-    expect((await of({ apiKey: 'k-4711', attempts: 'many' })).body.message).toContain("'attempts' is no int")
-    expect((await of({ apiKey: 'k-4711', attempts: 3, more: 1 })).body.message).toContain("'more' is no item")
+    expect((await of({ apiKey: 'k-4711', attempts: 'many' })).body.message).toContain(
+      "'attempts' is not of type int",
+    )
+    expect((await of({ apiKey: 'k-4711', attempts: 3, more: 1 })).body.message).toContain(
+      "'more' is not an item",
+    )
     const made = await of({ apiKey: 'k-4711', attempts: 3 })
     expect([made.status, made.body.secret]).toEqual([200, { apiKey: MASK, attempts: MASK }])
     expect((await call('PATCH', at('/typed'), { attempts: 2.5 })).status).toBe(400)

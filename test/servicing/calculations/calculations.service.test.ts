@@ -326,7 +326,7 @@ describe('a calculation request', () => {
       'an end before its start',
       () => ({ policyCharacteristics: { policyStartTimestamp: 2, policyEndTimestamp: 1 } }),
       400,
-      /must lie after/,
+      /must be after/,
     ],
     ['a negative deductible', () => ({ perilCharacteristics: { deductible: -1 } }), 400, /deductible/],
   ]

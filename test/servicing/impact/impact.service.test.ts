@@ -364,7 +364,7 @@ describe('an impact', () => {
   it('is rejected for invalid fields and forms, and returns 404 for unknown locators', async () => {
     for (const [fields, says] of [
       [{ by: 'region_clas' }, "Did you mean 'region_class'?"],
-      [{ by: 'broker_code' }, "'broker_code' may have values of one person alone"],
+      [{ by: 'broker_code' }, "'broker_code' may have values that identify one person"],
       [{ occasion: 'noon' }, 'occasion'],
       [{ against: 'nothing' }, 'against'],
       [{ day: 'tomorrow' }, 'day'],

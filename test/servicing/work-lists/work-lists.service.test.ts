@@ -293,13 +293,17 @@ describe('an invalid work list request', () => {
   it('is rejected with what to send', async () => {
     for (const [path, status, advice] of [
       ['lost', 404, /no work list 'lost'/],
-      ['quoted?days=3', 400, /'days' is of the lists expiring and reinstatable/],
+      ['quoted?days=3', 400, /'days' is only for the lists expiring and reinstatable/],
       ['expiring?days=367', 400, /days/],
       ['expiring?days=x', 400, /days/],
-      ['quoted?recordType=invoice', 400, /'recordType' of the list 'quoted' is one of: quote, endorsement/],
+      [
+        'quoted?recordType=invoice',
+        400,
+        /'recordType' of the list 'quoted' must be one of: quote, endorsement/,
+      ],
       ['quoted?recordType=car', 400, /recordType/],
       ['quoted?pageSize=0', 400, /pageSize/],
-      ['quoted?pagingToken=AAAA', 400, /pagingToken.*page before/],
+      ['quoted?pagingToken=AAAA', 400, /pagingToken.*previous page/],
     ] as const) {
       const { status: answered, body } = await ask(path)
       expect([path, answered, body.message]).toEqual([path, status, expect.stringMatching(advice)])
