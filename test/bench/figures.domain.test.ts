@@ -11,7 +11,7 @@ describe('median', () => {
   })
 
   test('throws for no values', () => {
-    expect(() => median([])).toThrow('No values')
+    expect(() => median([])).toThrow('at least one value')
   })
 })
 

@@ -15,9 +15,9 @@ describe('The command line of the benchmark', () => {
   test('accepts one part to measure alone, but not two', () => {
     expect(readOptions([]).part).toBeUndefined()
     for (const part of PARTS) expect(readOptions([`--${part}`]).part).toBe(part)
-    expect(() => readOptions(['--tables', '--plugin'])).toThrow('Only one')
+    expect(() => readOptions(['--tables', '--plugin'])).toThrow('Give only one')
     expect(() => readOptions(['--record', '--tables'])).toThrow(
-      '--record is for the reference, --heap and --reports',
+      '--record can only be combined with --heap or --reports',
     )
   })
 
@@ -40,16 +40,16 @@ describe('The command line of the benchmark', () => {
   test('accepts --against to compare with another commit or --record to store the figures, but not both', () => {
     expect(readOptions(['--against', 'main'])).toMatchObject({ against: 'main', recorded: false })
     expect(readOptions(['--record'])).toMatchObject({ against: undefined, recorded: true })
-    expect(() => readOptions(['--record', '--against=main'])).toThrow('--record is for')
-    expect(() => readOptions(['--tables', '--against=main'])).toThrow('Only one')
+    expect(() => readOptions(['--record', '--against=main'])).toThrow('--record can only be combined')
+    expect(() => readOptions(['--tables', '--against=main'])).toThrow('Give only one')
   })
 
   test('accepts --record-floor with the commit whose plans the floor is to use', () => {
     expect(readOptions(['--record-floor', '039ad00']).floorOf).toBe('039ad00')
     expect(readOptions([]).floorOf).toBeUndefined()
     expect(() => readOptions(['--record-floor='])).toThrow('--record-floor needs a commit')
-    expect(() => readOptions(['--record-floor', 'a', '--against', 'b'])).toThrow('Only one')
-    expect(() => readOptions(['--record-floor', 'a', '--record'])).toThrow('--record is for')
+    expect(() => readOptions(['--record-floor', 'a', '--against', 'b'])).toThrow('Give only one')
+    expect(() => readOptions(['--record-floor', 'a', '--record'])).toThrow('--record can only be combined')
     expect(() => readOptions(['--record-floor', 'a', '--only', 'quote'])).toThrow('--only chooses')
   })
 

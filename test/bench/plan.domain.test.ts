@@ -40,7 +40,7 @@ describe('The plan of an operation', () => {
   })
 
   test('needs at least one observed request', () => {
-    expect(() => planOf([], false)).toThrow('Nothing was observed')
+    expect(() => planOf([], false)).toThrow('No calls were recorded')
   })
 
   test('is described by the batches, statements and rows of the Worker and the object', () => {

@@ -323,7 +323,7 @@ it('in currencies of 0, 2 and 3 digits every charge is billed in full, and any d
           }),
         )
         if (off !== 0) {
-          expect(refusal(answer, { charges, currency })).toContain('and its amount is')
+          expect(refusal(answer, { charges, currency })).toContain('but its amount is')
           return
         }
         const plan = answered(answer, { charges, currency })

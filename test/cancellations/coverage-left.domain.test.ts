@@ -18,7 +18,7 @@ const cancelledAt = ({ aggregate, loaded, attempt }: BoatInUtc, date: string) =>
 
 it('a cancellation at the end of coverage is rejected, and one on the day before takes back that day', async () => {
   const boat = await BoatInUtc.issued({ yearly: '3100' })
-  expect(() => cancelledAt(boat, '2031-03-01')).toThrow(/has no coverage from/)
+  expect(() => cancelledAt(boat, '2031-03-01')).toThrow(/has no coverage at or after/)
   // The last day of February is 1/28 of a month.
   expect(cancelledAt(boat, '2031-02-28').premiumChange!.minor).toBe(-923)
 })

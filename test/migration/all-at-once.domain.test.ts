@@ -251,6 +251,6 @@ it('times that are probably seconds or days cause warnings, and malformed times 
     expect.stringMatching(
       /^M1: paymentTime '20260131' is read as milliseconds since 1970, which is 1970-01-01T05:37:40.131Z/,
     ),
-    expect.stringMatching(/^M3: paymentTime '2026-01-31t10:00' says no time zone/),
+    expect.stringMatching(/^M3: paymentTime '2026-01-31t10:00' has no time zone/),
   ])
 })

@@ -99,7 +99,7 @@ describe('a migration request', () => {
   ])('rejects the time %s, which does not exist or is malformed', paymentTime => {
     const { error } = PaymentMigrationRequest.safeParse({ id: 'M1', paymentTime, paymentItems: [] })
     expect(error?.issues.map(one => one.message)).toEqual([
-      expect.stringMatching(/^'paymentTime' must be a time, as 2026-11-21T12:00:00Z or milliseconds/),
+      expect.stringMatching(/^'paymentTime' must be a time, such as 2026-11-21T12:00:00Z or milliseconds/),
     ])
   })
 

@@ -125,7 +125,7 @@ describe('a holdback', () => {
 
   it('of a coverage that continues is rejected', () => {
     expect(problems(account([{ at: 73, cover: { charges: [holdback(10)] } }]))).toContain(
-      "chargeType 'holdback' must stand on a coverage that ends",
+      "chargeType 'holdback' must be on a coverage that ends",
     )
   })
 })

@@ -93,7 +93,7 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     wire => wire.policies.push(wire.policies[0]),
     'policy',
     'P1',
-    /^id 'P1' must be that of one policy/,
+    /^id 'P1' must be the id of only one policy/,
   ],
   [
     'an unknown product',
@@ -226,14 +226,14 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     wire => (first(wire).segment.rootElement.elements[0].elements[0].charges[0] = charge(9_000_000_000_001)),
     'charge',
     `${T}[0]/cov/charges[0]`,
-    /amount 9000000000001 must not be beyond 9000000000000.00 EUR/,
+    /amount 9000000000001 must not exceed 9000000000000.00 EUR/,
   ],
   [
     'a payment that is larger than any that is kept',
     wire => (wire.payments[0].paymentItems[0].amount = '999999999999999'),
     'payment',
     'Y1',
-    /^paymentItems\[0\].amount 999999999999999 must not be beyond 9000000000000.00 EUR/,
+    /^paymentItems\[0\].amount 999999999999999 must not exceed 9000000000000.00 EUR/,
   ],
   [
     'static data under the key that the migration takes itself',
@@ -268,7 +268,7 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     wire => wire.payments.shift(),
     'invoice',
     'I1',
-    /^invoiceState settled must have payments and credit of its total 120.00; it has payments of 0.00/,
+    /^invoiceState settled must have payments and credit of its total 120.00, but it has payments of 0.00/,
   ],
   [
     'an open invoice that is paid',
@@ -289,7 +289,7 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     wire => (wire.payments[0].paymentItems[0].amount = 121),
     'invoice',
     'I1',
-    /^payments of 121.00 must not be more than .*, 120.00; what is beyond it is an item without invoiceId/,
+    /^payments of 121.00 must not exceed the amount due, 120\.00\. Send the excess as an item without invoiceId/,
   ],
   [
     'an invoice of which more was taken back than paid',
@@ -326,7 +326,7 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
       }),
     'disbursement',
     'D1',
-    /^sources of 1.00 must not be more than the credit/,
+    /^sources of 1.00 must not exceed the credit/,
   ],
   [
     'another zone',
@@ -347,7 +347,7 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     wire => (wire.accounting = { originalAccountBalances: { invoiced: 200, paid: 199.99 } }),
     'account',
     'A1',
-    /^accounting.originalAccountBalances.paid is 199.99, but what was sent comes to 200.00 EUR/,
+    /^accounting.originalAccountBalances.paid is 199.99, but the total of the request is 200.00 EUR/,
   ],
 ]
 

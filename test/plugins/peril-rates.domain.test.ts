@@ -163,10 +163,7 @@ describe('rates that a plugin returned', () => {
   it('are rejected with the place stated once, and NaN is named', async () => {
     const refusal = async (answer: unknown): Promise<string> => {
       const problem = await readPerilRates(answer, 'main/rater.js').then(String, (one: Error) => one.message)
-      return problem.replace(
-        'Plugin getPerilRates (main/rater.js) returned something that is not allowed: ',
-        '',
-      )
+      return problem.replace('Plugin getPerilRates (main/rater.js) returned an invalid answer: ', '')
     }
     const of = (rate: unknown) => refusal({ pricedPerilCharacteristics: { 'a-1': rate } })
     expect([

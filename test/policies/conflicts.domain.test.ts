@@ -22,7 +22,7 @@ describe('When a quoted endorsement conflicts,', () => {
     await expect(
       decideEndorsement(boat.loaded, { action: 'renew', request: request('quoted') }, boat.attempt),
     ).rejects.toThrow(
-      /Invalidate them, or create the renewal as an application and quote, accept or issue it by PATCH \/renewals\/\{renewalLocator\} with conflictHandling=invalidate\.$/,
+      /Invalidate them, or create the renewal as an application, then quote, accept or issue it with PATCH \/renewals\/\{renewalLocator\} and conflictHandling=invalidate\.$/,
     )
     const { planned, endorsement } = await decideEndorsement(
       boat.loaded,

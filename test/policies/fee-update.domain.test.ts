@@ -24,8 +24,8 @@ it('rejects a fee without a length, or from before the start of the policy', asy
   const boat = await BoatInUtc.issued()
   const refused = async (from: string, to: string, problem: RegExp) =>
     await expect(boat.changeFees({ newFees: [feeOf('1', from, to)] })).rejects.toThrow(problem)
-  await refused('2030-06-01', '2030-06-01', /must lie after startTimestamp/)
-  await refused('2030-02-28', '2030-06-01', /must not lie before the contract's start/)
+  await refused('2030-06-01', '2030-06-01', /must be after startTimestamp/)
+  await refused('2030-02-28', '2030-06-01', /must not be before the contract's start/)
 })
 
 it('a fee update takes effect at the start of its earliest fee, and its fees do not count before it', async () => {

@@ -42,7 +42,7 @@ describe('An overwriting value', () => {
       assertKnown({ [name]: ['x'] }, dictionary, [{ field: 'fax', value: '1' }])
     known('last_name')()
     known('fax')()
-    expect(known('shoe_size')).toThrow(/'shoe_size' is not known/)
+    expect(known('shoe_size')).toThrow(/'shoe_size' is unknown/)
   })
 
   it('replaces the search terms of fields that had a value', () => {

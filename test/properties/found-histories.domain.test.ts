@@ -201,7 +201,7 @@ describe('A renewal', () => {
   it('of a cancelled policy is rejected until the policy is reinstated', async () => {
     const { refused, story } = await told([cancel(500), renew()])
     expect(refused?.message).toMatch(
-      /is cancelled from 1816984800000 on and cannot be renewed; reinstate it first/,
+      /is cancelled from 1816984800000 and cannot be renewed; reinstate it first/,
     )
     expect(figuresOf(story).grossPremium).toBe(337.39)
   })

@@ -97,7 +97,7 @@ describe('The lines of a worksheet', () => {
     ]
     expect(textOf(shareLines(shares))).toEqual([
       'premium: 120.00 × 4 ÷ 12 | 40.00',
-      'tax vat: the rest of it, 120.00 | 40.00',
+      'tax vat: the rest, 120.00 | 40.00',
       'premium: part of 120.00, as the plugin states | 40.00',
     ])
   })

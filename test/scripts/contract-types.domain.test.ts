@@ -117,5 +117,5 @@ test('descriptions and defaults become a comment, which they cannot end', () => 
 
 test('a schema keyword that the types would ignore is rejected', () => {
   const schema = { type: 'object', patternProperties: {} } as Schemas[string]
-  expect(() => typesOf({ Tested: schema })).toThrow('makes no type of patternProperties')
+  expect(() => typesOf({ Tested: schema })).toThrow('cannot convert patternProperties')
 })

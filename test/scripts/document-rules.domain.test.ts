@@ -100,7 +100,7 @@ test.each<[string, (document: Tested) => void]>([
     ({ components }) => Object.assign(components.schemas, { Quote: { type: 'string' } }),
   ],
   [
-    `${BODY}/schema: #/components/schemas/Quote leads nowhere`,
+    `${BODY}/schema: #/components/schemas/Quote does not exist`,
     document => {
       body(document).schema = { anyOf: [], $ref: '#/components/schemas/Quote' }
       document.components.schemas.Policy!.properties = { self: { $ref: '#/components/schemas/Policy' } }

@@ -144,7 +144,7 @@ describe('A tenant of an earlier release', () => {
     await target('unreadable-0').execute(['drop table policy'])
     await prepareControl(control)
     await expect(checkFormerUnits(control, open)).rejects.toThrow(
-      'unreadable-0 could not be asked for its currencies',
+      'unreadable-0 could not be checked for its currencies',
     )
     expect(await marked()).toEqual(['unreadable'])
   })

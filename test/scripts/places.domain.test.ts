@@ -12,9 +12,9 @@ describe('A place on the command line', () => {
   })
 
   test.each([
-    [{ jurisdiction: 'weur' }, "'weur' is no jurisdiction; there are eu, us, fedramp."],
-    [{ location: 'eu' }, "'eu' is no location; there are wnam, enam, weur, eeur, apac, oc."],
-    [{ jurisdiction: 'eu', location: 'weur' }, 'leave --location out'],
+    [{ jurisdiction: 'weur' }, "'weur' is not a known jurisdiction. Known ones are eu, us, fedramp."],
+    [{ location: 'eu' }, "'eu' is not a known location. Known ones are wnam, enam, weur, eeur, apac, oc."],
+    [{ jurisdiction: 'eu', location: 'weur' }, 'Omit --location.'],
   ])('is rejected with the options %j', (options, told) => {
     expect(() => placeOfOptions(options)).toThrow(told)
   })

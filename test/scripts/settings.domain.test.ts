@@ -23,7 +23,7 @@ describe('Settings', () => {
   })
 
   test.each(['0', '65536', 'http', '80.5', '-1', ' 80'])('with PORT %j are rejected', PORT => {
-    expect(() => readSettings({ PORT }, {})).toThrow('PORT is a number from 1 to 65535')
+    expect(() => readSettings({ PORT }, {})).toThrow('PORT must be a number from 1 to 65535')
   })
 })
 

@@ -66,7 +66,7 @@ describe('A policy', () => {
     const full = { ...loaded, aggregate: { ...loaded.aggregate, payments: putRecords(new Map(), many) } }
     await expect(pay(full, '0.01')).rejects.toMatchObject({
       code: 'policyLimit',
-      message: expect.stringContaining('has 5000 payments, the most that a policy can have.'),
+      message: expect.stringContaining('already has 5000 payments, which is the maximum for a policy.'),
     })
   })
 })

@@ -79,7 +79,7 @@ describe('processRunner', () => {
     const { failure } = await long.runner.run(programOf('tenant', ''), call)
     expect(failure).toMatchObject({
       limit: true,
-      reason: expect.stringMatching(/^is given \d+ bytes of JSON/),
+      reason: expect.stringMatching(/^receives \d+ bytes of JSON/),
     })
     expect(long.asked).toEqual([])
     const { runner } = runnerOf([new Response('{"value":1,"missing":[{"kind":"none"}]}')])
@@ -90,7 +90,7 @@ describe('processRunner', () => {
 
   it('says what to do if no runner was started', async () => {
     await expect(localRunner({} as Env)).rejects.toThrow(
-      'No plugin runner is started. `npm start` starts one',
+      'No plugin runner is running. `npm start` starts one',
     )
   })
 })

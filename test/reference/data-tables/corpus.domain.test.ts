@@ -69,7 +69,7 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
     'key,value\n"a\r\nb",1\nc\n',
     {
       rows: [['a\r\nb', 'a\r\nb', '1']],
-      problems: [`4: The row has 1 cells, the header 2; ${RAGGED}`],
+      problems: [`4: The row has 1 cells, but the header has 2; ${RAGGED}`],
     },
   ],
   [
@@ -118,8 +118,8 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
     {
       rows: [['c', 'c', '3']],
       problems: [
-        `2: The row has 1 cells, the header 2; ${RAGGED}`,
-        `3: The row has 3 cells, the header 2; ${RAGGED}`,
+        `2: The row has 1 cells, but the header has 2; ${RAGGED}`,
+        `3: The row has 3 cells, but the header has 2; ${RAGGED}`,
       ],
     },
   ],
@@ -314,7 +314,7 @@ describe('an untidy CSV', () => {
       "5: The cell 'territory' is not a whole number of at most 32 bits.",
       "6: The cell 'rate' is not a plain decimal number.",
       "6: The cell 'limit' is not a whole number of at most 64 bits.",
-      "6: The cell 'ends' is not a time as 2026-11-21T12:00:00Z.",
+      "6: The cell 'ends' is not a time such as 2026-11-21T12:00:00Z.",
     ])
   })
 
@@ -384,12 +384,12 @@ describe('a file with a table', () => {
   })
 
   it('is rejected with the reason if it is any other zip', async () => {
-    expect(await refusalOf(zipped({}))).toBe('400: The zip must hold exactly one CSV, and is empty.')
+    expect(await refusalOf(zipped({}))).toBe('400: The zip must contain exactly one CSV, but is empty.')
     expect(await refusalOf(zipped({ 'a.csv': '1', 'b/c.csv': '2' }))).toBe(
-      "400: The zip must hold exactly one CSV, and holds 'a.csv', 'b/c.csv'.",
+      "400: The zip must contain exactly one CSV, but contains 'a.csv', 'b/c.csv'.",
     )
     expect(await refusalOf(zipped({ 'in.zip': 'PK\x03\x04' }))).toBe(
-      "400: The zip must hold exactly one CSV, and holds 'in.zip'.",
+      "400: The zip must contain exactly one CSV, but contains 'in.zip'.",
     )
     expect(await refusalOf(zipped({ 'a.csv': 'PK\x03\x04' }))).toBe(
       '400: The zip contains another zip; put the CSV itself into the zip.',

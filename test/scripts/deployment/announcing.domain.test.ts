@@ -53,16 +53,14 @@ test('announces a move only in the deployment after the one that brought it', as
 test('rejects a deployment that skips the release which brought a move it requires', async () => {
   await deploy('one', BEFORE_MOVE)
   await expect(announced(AFTER_MOVE, LATER)).rejects.toThrow(
-    'Deploy the release that brought 0001_keys first, and then this one.',
+    'First deploy the release that introduced 0001_keys, and then this one.',
   )
   expect(await announced(AFTER_MOVE, FIRST)).toEqual(['0000_first'])
 })
 
 test('rejects a required move while a release from before moves is serving', async () => {
   await control.execute([`insert into deployment_resource (name, noted_at) values ('Worker bindery-eu1', 1)`])
-  await expect(announced(WITH_MOVE, '0001_keys')).rejects.toThrow(
-    'not known to be ready for the move 0001_keys',
-  )
+  await expect(announced(WITH_MOVE, '0001_keys')).rejects.toThrow('not known to support the move 0001_keys')
 })
 
 test('does not announce a move after another version has replaced the ready one', async () => {

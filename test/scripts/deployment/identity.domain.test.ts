@@ -40,7 +40,7 @@ describe('The control database', () => {
 
   test('is left unchanged when it has tables of another application', async () => {
     await control.execute(['create table invoices (id integer)'])
-    await expect(claimControl(control, EU1)).rejects.toThrow('tables of something else')
+    await expect(claimControl(control, EU1)).rejects.toThrow('tables of another program')
     expect(await control.query(`select name from sqlite_master where type = 'table'`)).toEqual([
       { name: 'invoices' },
     ])
@@ -50,7 +50,7 @@ describe('The control database', () => {
     await claimControl(control, EU1)
     await noteResource(control, 'bucket bindery-eu1-files', false)
     await expect(noteResource(control, 'queue bindery-eu1-documents', true)).rejects.toThrow(
-      'queue bindery-eu1-documents is there already and was not made by this deployment',
+      'queue bindery-eu1-documents already exists and was not created by this deployment',
     )
     expect([...(await notedResources(control))]).toEqual(['bucket bindery-eu1-files'])
   })

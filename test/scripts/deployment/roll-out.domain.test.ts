@@ -42,14 +42,14 @@ describe('A gradual deployment', () => {
   test('does not start when nothing is deployed, or when another one stopped halfway', async () => {
     const none = workerWith([])
     await expect(rollOut(none.tool, { ...options, isReady: async () => true })).rejects.toThrow(
-      'deploy without --gradual first',
+      'Deploy without --gradual first',
     )
     const half = workerWith([
       { version_id: FORMER, percentage: 90 },
       { version_id: FRESH, percentage: 10 },
     ])
     await expect(rollOut(half.tool, { ...options, isReady: async () => true })).rejects.toThrow(
-      `requests are shared by ${FORMER} (90 %) and ${FRESH} (10 %)`,
+      `requests are split between ${FORMER} (90 %) and ${FRESH} (10 %)`,
     )
     expect([...none.splits, ...half.splits]).toEqual([])
   })

@@ -122,7 +122,7 @@ describe('The steps of a deployment', () => {
     await carryOut(steps, line => said.push(line))
     await carryOut(steps, line => said.push(line))
     expect(done).toEqual(['bucket', 'queue', 'Worker', 'Worker'])
-    expect(said.slice(3)).toEqual(['bucket: is there', 'queue: is there', 'Worker: done'])
+    expect(said.slice(3)).toEqual(['bucket: exists', 'queue: exists', 'Worker: done'])
   })
 
   test('stop at the first step that fails, and name it', async () => {
@@ -136,7 +136,7 @@ describe('The steps of a deployment', () => {
     there.add('bucket')
     const said: string[] = []
     await listSteps(steps, line => said.push(line))
-    expect(said).toEqual(['bucket: is there', 'queue: would be made', 'Worker: would be done'])
+    expect(said).toEqual(['bucket: exists', 'queue: would be created', 'Worker: would be done'])
     expect(done).toEqual([])
   })
 })

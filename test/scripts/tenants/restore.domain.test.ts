@@ -12,7 +12,7 @@ test('the time of a restore is a date and time or milliseconds, within the last 
 })
 
 test('any other time is rejected with the reason', () => {
-  expect(() => timeToRestore('an hour ago', AT)).toThrow('is no time; write it like')
-  expect(() => timeToRestore(String(AT), AT)).toThrow('has not come yet')
+  expect(() => timeToRestore('an hour ago', AT)).toThrow('is not a time. Write it as')
+  expect(() => timeToRestore(String(AT), AT)).toThrow('is in the future')
   expect(() => timeToRestore(String(AT - 30 * DAY_MS - 1), AT)).toThrow('more than 30 days ago')
 })

@@ -236,7 +236,7 @@ describe('the impact on a generated book', { timeout: size(60_000, 600_000) }, (
         [fails, "adds the fee 'no_such_fee'"],
         [without, "has no product 'private_motor'"],
         [francs, 'The policy is in EUR, but the configuration is in CHF.'],
-        [external, "The external rater 'elsewhere' prices the product, and is not called"],
+        [external, "The external rater 'elsewhere' prices the product, and comparisons do not call it"],
       ] as const) {
         const { totals } = await goneWith(now)
         expect(totals.compared.policies).toBe(0)

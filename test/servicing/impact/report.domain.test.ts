@@ -74,7 +74,7 @@ describe('the HTML page of an impact', () => {
       'Premium by cover',
       'Who pays more, who pays less',
       'Single policies',
-      'Refusals',
+      'Underwriting and missing prices',
     ])
       expect(page).toContain(`<h2>${title}</h2>`)
     expect(page).toContain('id="histogram"')

@@ -39,5 +39,5 @@ test('the page states which templates can read a name that not all can read', ()
   const premium = lines.find(line => line.startsWith('- `data.peril_characteristics.premium`'))
   expect(premium).toContain('Only in tax scripts')
   const invoice = lines[lines.indexOf('### data.invoice_financials') + 2]
-  expect(invoice).toContain('Seen by documents of invoices.')
+  expect(invoice).toContain('Available in documents of invoices.')
 })

@@ -205,7 +205,7 @@ describe('a change of a webhook is rejected', () => {
       "'failureHandling.alertEndpoint.url' is missing: there is no endpoint to change yet.",
     )
     expect(refusal(webhook(), { endpoint: { addHeaders: { 'X-Other': '********' } } })).toContain(
-      "'endpoint.addHeaders.X-Other' is ********, which stands for a value that is kept",
+      "'endpoint.addHeaders.X-Other' is ********, which stands for a stored value, but there is none",
     )
     expect(
       changed(webhook(), { endpoint: { addHeaders: { Authorization: '********' } } }).endpoint.headers,
