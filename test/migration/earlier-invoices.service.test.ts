@@ -171,7 +171,7 @@ describe('a payment of an invoice that an earlier attempt migrated', () => {
     const again = await more(accountLocator!, { payments: [pay('M3', 84.4)] })
     expect(await told(again)).toEqual({
       'payments M3': [
-        "invoiceId 'I1' was migrated before: it is settled already (paid). Send further payments as items without invoiceId.",
+        "invoiceId 'I1' was migrated before: it is already settled (paid). Send further payments as items without invoiceId.",
       ],
     })
     expect(await creditOf(accountLocator!)).toBe(84.4)
@@ -474,7 +474,7 @@ describe('an invoice of an earlier migration that is in use', () => {
     expect((await read<MigrationResponse>(further.locator)).accounts).toMatchObject({ processing: 1 })
     await further.work()
     expect(await told(await read<MigrationResponse>(further.locator))).toEqual({
-      'payments M1': [expect.stringContaining('it is settled already (paid)')],
+      'payments M1': [expect.stringContaining('it is already settled (paid)')],
     })
     await ended(further)
     expect((await policyAt(policies.P1!.locator)).invoices[0]!.payments).toMatchObject([

@@ -13,7 +13,7 @@ export function assertFits(value: unknown): void {
   const bytes = Buffer.byteLength(value)
   if (bytes > MOST_PARAMETER_BYTES)
     throw tooLarge(
-      `A record needs ${bytes} bytes of storage, but at most ${MOST_PARAMETER_BYTES} are possible. Send shorter values, or divide the change.`,
+      `A record needs ${bytes} bytes of storage, but at most ${MOST_PARAMETER_BYTES} bytes fit. Send shorter values, or divide the change.`,
     )
 }
 

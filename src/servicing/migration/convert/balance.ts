@@ -116,7 +116,7 @@ function brokenRule(item: InvoiceItem, none: Money): string | undefined {
   if (state === 'discarded' && received.some(one => one.minor !== 0))
     return `invoiceState discarded must have no payments; it has ${got}.`
   if (earlier && parts.length === 0 && received.some(one => one.minor !== 0))
-    return `it is settled already (${earlier.statuses.join(', ')}). Send further payments as items without invoiceId.`
+    return `it is already settled (${earlier.statuses.join(', ')}). Send further payments as items without invoiceId.`
   if (rest.minor !== 0 && Math.sign(rest.minor) !== sign)
     return `payments of ${got} must not exceed the amount due, ${asked}. Send the excess as an item without invoiceId.`
   if (paid.minor !== 0 && Math.sign(paid.minor) !== sign)
