@@ -4,7 +4,7 @@ import { appendFileSync, existsSync, renameSync, statSync, truncateSync, writeFi
 import { dirname, join } from 'node:path'
 import { type BinderyClient, BinderyError } from '../../client/index.ts'
 import { EXIT, type ExitCode, Failure } from '../exit.ts'
-import { ChangedRecords, describeFile, type FileFigures } from '../export/changed.ts'
+import { ChangedRecords, describeFile, type FileFigures } from '../export/changed-records.ts'
 import { type Downloaded, downloadFiles, pageWithFiles } from '../export/files.ts'
 import { EXPORT_FORMAT, KINDS, type Kind, type Progress, readProgress } from '../export/progress.ts'
 import { makeFolder } from '../make-folder.ts'

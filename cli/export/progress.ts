@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { isJsonObject, tryParseJson } from '../../src/kernel/json.ts'
 import { EXPORT_KINDS, type ExportKind } from '../../src/reporting/export/contract.ts'
 import { usage } from '../exit.ts'
-import type { FileFigures } from './changed.ts'
+import type { FileFigures } from './changed-records.ts'
 
 /** The command follows changes instead of events. */
 export type Kind = Exclude<ExportKind, 'events'>

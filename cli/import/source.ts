@@ -7,7 +7,7 @@ import type { AuxDataRecord, ExportedAccount } from '../../src/reporting/export/
 import type { DisbursementRecord } from '../../src/reporting/export/account/money.ts'
 import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
 import { usage } from '../exit.ts'
-import { describeFile } from '../export/changed.ts'
+import { describeFile } from '../export/changed-records.ts'
 import { readProgress } from '../export/progress.ts'
 import { linesOf } from '../lines.ts'
 

@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks'
 import { h, part, type View } from '../element.ts'
 import type { Policy, PolicyDocument } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { announceDone, confirmation, useSubmission } from './deed.ts'
 import { Dialog } from './dialog.ts'
 import { textInput } from './inputs.ts'
 import { fileProblem } from './media.ts'
 import { SimpleDeed } from './simple.ts'
+import { announceDone, confirmation, useSubmission } from './submission.ts'
 import { FORMS } from './words.ts'
 
 const path = ({ locator }: Policy, what: string): string => `/policy/${encodeURIComponent(locator)}/${what}`

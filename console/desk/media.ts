@@ -7,7 +7,7 @@ import { problemNote } from '../parts.ts'
 import { usePromise } from '../use-promise.ts'
 import type { Field } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { lostNote, useSubmission } from './deed.ts'
+import { lostNote, useSubmission } from './submission.ts'
 import { FORMS } from './words.ts'
 
 /** The service's limit for one file. */

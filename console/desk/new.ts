@@ -8,11 +8,11 @@ import type { Field, Policy, Policyholder, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { within, withSurroundings } from './allowed.ts'
 import type { Scope } from './constraints.ts'
-import { confirmation, useSubmission } from './deed.ts'
 import { type Added, AddedExposures, addedRequest } from './exposures.ts'
 import { Fields } from './fields.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
 import { useUploads } from './media.ts'
+import { confirmation, useSubmission } from './submission.ts'
 import { type Filled, NOTHING, newRecordFields } from './values.ts'
 
 /** Opens the new record and shows a message there. */

@@ -6,8 +6,8 @@ import { moment, words } from '../format.ts'
 import { empty, problemNote } from '../parts.ts'
 import type { Note, NoteList } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { confirmation, useSubmission } from './deed.ts'
 import { textInput } from './inputs.ts'
+import { confirmation, useSubmission } from './submission.ts'
 import { FORMS } from './words.ts'
 
 /** Notes on a page. Few policies have more. */

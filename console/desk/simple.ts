@@ -1,7 +1,7 @@
 // A write without a form: an explanation and one confirmation.
 import { type Child, part, type View } from '../element.ts'
-import { announceDone, confirmation, type Request, useSubmission } from './deed.ts'
 import { Dialog } from './dialog.ts'
+import { announceDone, confirmation, type Request, useSubmission } from './submission.ts'
 
 type Simple = {
   readonly title: string

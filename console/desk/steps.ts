@@ -6,10 +6,10 @@ import { money, signedMoney } from '../format.ts'
 import { facts, loadedSection } from '../parts.ts'
 import type { Price, Quote } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { announceDone, confirmation, type Request, useSubmission } from './deed.ts'
 import { Dialog } from './dialog.ts'
 import { type Option, selectInput, textInput } from './inputs.ts'
 import { SimpleDeed } from './simple.ts'
+import { announceDone, confirmation, type Request, useSubmission } from './submission.ts'
 import { FORMS } from './words.ts'
 
 /** A quote, endorsement, renewal or cancellation, as its steps need it. */

@@ -6,10 +6,10 @@ import { words } from '../format.ts'
 import { usualStart } from '../knowledge.ts'
 import type { Cancellation, Policy, Preview, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { announceDone, confirmation, type Request, type Submission, useSubmission } from './deed.ts'
 import { Dialog } from './dialog.ts'
 import { beginOf, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
 import { type Previewing, previewPlace, usePreview } from './preview.ts'
+import { announceDone, confirmation, type Request, type Submission, useSubmission } from './submission.ts'
 
 export type TransactionProps = {
   readonly policy: Policy

@@ -1,12 +1,13 @@
 // Access other than by password or token: identity providers for people, and access of software agents.
+
+import { type ActionButton, actionButtons } from '../action-buttons.ts'
 import { get, getAsRead } from '../api.ts'
-import { type ActionButton, actionButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
 import { empty, facts, loadedSection, section, table } from '../parts.ts'
 import { session } from '../session.ts'
 import type { IdentityProvider, Role } from '../wire.ts'
-import { backLine, confirmButton, mayAny, type Opened, type Shown } from './opened.ts'
+import { backLine, confirmButton, mayAny, type Opened, type Shown } from './page.ts'
 import { ProviderForm } from './provider-form.ts'
 import { PAGES, PROVIDERS, TENANT, ACCESS as WORDS } from './words.ts'
 

@@ -8,7 +8,7 @@ import { type Column, facts, table } from '../parts.ts'
 import type { AuditEntry, AuditPage } from '../wire.ts'
 import { msOfDay } from './address.ts'
 import { history } from './history.ts'
-import { backLine, type Opened, type Shown } from './opened.ts'
+import { backLine, type Opened, type Shown } from './page.ts'
 import { PAGES, TENANT, AUDIT as WORDS } from './words.ts'
 
 export const auditPage = ({ query, signal }: Opened): Shown => ({

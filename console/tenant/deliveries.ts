@@ -1,6 +1,7 @@
 // The deliveries of a webhook: each with its attempts, the responses, and a button that sends it again.
+
+import { actionButtons } from '../action-buttons.ts'
 import { get, ownTenant, queryOf } from '../api.ts'
-import { actionButtons } from '../deed-buttons.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
 import { input, type Option, select } from '../lists/filters.ts'
@@ -8,7 +9,7 @@ import { badge, type Column, empty, facts, table } from '../parts.ts'
 import type { Delivery, DeliveryList, Webhook } from '../wire.ts'
 import { isoOfDay } from './address.ts'
 import { history } from './history.ts'
-import { confirmButton } from './opened.ts'
+import { confirmButton } from './page.ts'
 import { TENANT, WEBHOOKS as WORDS } from './words.ts'
 
 const STATES: readonly Delivery['state'][] = ['waiting', 'pending', 'sent', 'failed', 'diverted', 'skipped']

@@ -8,7 +8,7 @@ import { badge, type Column, empty, facts, loadedSection, section, table } from 
 import type { DeploymentEntry, DeploymentLog, DeploymentLogPage, VersionChanges } from '../wire.ts'
 import { addressOf, PAGE_SIZE, pagesOf } from './address.ts'
 import { changeSections } from './changes.ts'
-import { backLine, type Opened, type Shown } from './opened.ts'
+import { backLine, type Opened, type Shown } from './page.ts'
 import { TENANT, LOG as WORDS, DEPLOYMENTS as WORDS_OF_VERSIONS } from './words.ts'
 
 const LOG = '/deployments/log'

@@ -10,7 +10,7 @@ import { addressOf } from './address.ts'
 import { changeSections } from './changes.ts'
 import { logEntryPage, logOfVersion, logSection } from './deployment-log.ts'
 import { downloadButton, saveFrom } from './download.ts'
-import { backLine, type Opened, type Shown } from './opened.ts'
+import { backLine, type Opened, type Shown } from './page.ts'
 import { LOG, PAGES, TENANT, DEPLOYMENTS as WORDS } from './words.ts'
 
 export const versionsDeployed = (signal: AbortSignal): Promise<DeployedVersion[]> =>

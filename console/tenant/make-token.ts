@@ -1,8 +1,8 @@
 // Creates a long-lived token. The dialog shows it once and forgets it when it closes. It is not stored anywhere else.
 import { useRef, useState } from 'preact/hooks'
-import { announceDone, confirmation, useSubmission } from '../desk/deed.ts'
 import { Dialog } from '../desk/dialog.ts'
 import { beginOf, dayInput, dayOf, textInput } from '../desk/inputs.ts'
+import { announceDone, confirmation, useSubmission } from '../desk/submission.ts'
 import { h, part, type View } from '../element.ts'
 import { permissionChoice } from './permission-choice.ts'
 import { TOKENS as WORDS } from './words.ts'

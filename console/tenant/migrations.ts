@@ -1,6 +1,7 @@
 // The list of migrations, and a page for each that updates until the migration has ended, with its failures and their reasons.
+
+import { actionButtons } from '../action-buttons.ts'
 import { get, ownTenant, queryOf } from '../api.ts'
-import { actionButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
 import { choiceForm, select } from '../lists/filters.ts'
@@ -10,8 +11,8 @@ import { addressOf, chosenOf, PAGE_SIZE, pagesOf } from './address.ts'
 import { downloadButton, save } from './download.ts'
 import { csvOf, type FailureLine, failureLines } from './failure-lines.ts'
 import { accountsOf } from './migrated-accounts.ts'
-import { backLine, confirmButton, type Opened, type Shown } from './opened.ts'
-import { usePolling } from './watched.ts'
+import { backLine, confirmButton, type Opened, type Shown } from './page.ts'
+import { usePolling } from './polling.ts'
 import { PAGES, TENANT, MIGRATIONS as WORDS } from './words.ts'
 
 export const migrationsPage = (opened: Opened): Shown | Promise<Shown> => {

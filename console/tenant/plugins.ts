@@ -9,7 +9,7 @@ import { policyLink } from '../policy-table.ts'
 import type { PluginCall, PluginLogPage } from '../wire.ts'
 import { msOfDay } from './address.ts'
 import { history } from './history.ts'
-import { backLine, type Opened, type Shown } from './opened.ts'
+import { backLine, type Opened, type Shown } from './page.ts'
 import { PAGES, TENANT, PLUGINS as WORDS } from './words.ts'
 
 export const pluginsPage = ({ query, signal }: Opened): Shown => ({

@@ -1,9 +1,9 @@
 // The form that adds or changes an identity provider: how people sign in with it, and which claims give which roles.
 import { useState } from 'preact/hooks'
 import type { AsRead } from '../api.ts'
-import { announceDone, confirmation, useSubmission } from '../desk/deed.ts'
 import { Dialog } from '../desk/dialog.ts'
 import { checkInput, textInput } from '../desk/inputs.ts'
+import { announceDone, confirmation, useSubmission } from '../desk/submission.ts'
 import { h, part, type View } from '../element.ts'
 import type { IdentityProvider, Role } from '../wire.ts'
 import { DESK } from '../words.ts'

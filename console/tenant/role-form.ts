@@ -1,9 +1,9 @@
 // Forms that create or change a role, and that give roles to an account.
 import { useState } from 'preact/hooks'
 import type { AsRead } from '../api.ts'
-import { announceDone, confirmation, useSubmission } from '../desk/deed.ts'
 import { Dialog } from '../desk/dialog.ts'
 import { checkInput, textInput } from '../desk/inputs.ts'
+import { announceDone, confirmation, useSubmission } from '../desk/submission.ts'
 import { h, part, type View } from '../element.ts'
 import type { Role } from '../wire.ts'
 import { permissionChoice } from './permission-choice.ts'

@@ -1,10 +1,11 @@
 // Roles with their permissions. Roles of the interface are created, changed and deleted here.
+
+import { type ActionButton, actionButtons } from '../action-buttons.ts'
 import { get, getAsRead } from '../api.ts'
-import { type ActionButton, actionButtons } from '../deed-buttons.ts'
 import { h, part, type View } from '../element.ts'
 import { type Column, loadedSection, section, table } from '../parts.ts'
 import type { Role, User } from '../wire.ts'
-import { backLine, confirmButton, type Opened, type Shown } from './opened.ts'
+import { backLine, confirmButton, type Opened, type Shown } from './page.ts'
 import { permissionList, roleName, typeName } from './permission-list.ts'
 import { GiveRoles, RoleForm } from './role-form.ts'
 import { PAGES, TENANT, ROLES as WORDS } from './words.ts'

@@ -10,7 +10,7 @@ import { addressOf, chosenOf } from './address.ts'
 import { type ArchiveEntry, entriesOf, isTable, productOf, rowsOf, tableName } from './archive.ts'
 import { changeTable } from './changes.ts'
 import { versionsDeployed, versionsOf } from './deployments.ts'
-import { backLine, mayAny, type Opened, type Shown } from './opened.ts'
+import { backLine, mayAny, type Opened, type Shown } from './page.ts'
 import { differencePage, uploadsSection } from './uploaded-tables.ts'
 import { DEPLOYMENTS, PAGES, TABLES as WORDS } from './words.ts'
 

@@ -1,8 +1,8 @@
 // A dialog that sends a test event to a webhook and shows the result of the attempt.
 import { useState } from 'preact/hooks'
-import type { ActionButton } from '../deed-buttons.ts'
-import { confirmation, useSubmission } from '../desk/deed.ts'
+import type { ActionButton } from '../action-buttons.ts'
 import { Dialog } from '../desk/dialog.ts'
+import { confirmation, useSubmission } from '../desk/submission.ts'
 import { h, part, type View } from '../element.ts'
 import type { TestDelivery } from '../wire.ts'
 import { WEBHOOKS as WORDS } from './words.ts'

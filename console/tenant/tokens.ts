@@ -1,12 +1,13 @@
 // Long-lived tokens: their permissions, creating one, and revoking one.
+
+import { type ActionButton, actionButtons } from '../action-buttons.ts'
 import { get } from '../api.ts'
-import { type ActionButton, actionButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment } from '../format.ts'
 import { type Column, empty, loadedSection, table } from '../parts.ts'
 import type { LongLivedToken } from '../wire.ts'
 import { MakeToken } from './make-token.ts'
-import { backLine, confirmButton, type Opened, type Shown } from './opened.ts'
+import { backLine, confirmButton, type Opened, type Shown } from './page.ts'
 import { permissionList } from './permission-list.ts'
 import { PAGES, USERS, TOKENS as WORDS } from './words.ts'
 

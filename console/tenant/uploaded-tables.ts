@@ -8,7 +8,7 @@ import { badge, type Column, empty, facts, loadedSection, table } from '../parts
 import type { Resource, ResourceList, TableDifference } from '../wire.ts'
 import { addressOf, chosenOf, PAGE_SIZE, pagesOf } from './address.ts'
 import { downloadButton, save } from './download.ts'
-import { backLine, type Opened, type Shown } from './opened.ts'
+import { backLine, type Opened, type Shown } from './page.ts'
 import { DEPLOYMENTS, TABLES as WORDS } from './words.ts'
 
 /** For each kind of table, the path segment of its files and the permission to read them. */

@@ -1,6 +1,7 @@
 // Users with their permissions, and the actions on each.
+
+import { type ActionButton, actionButtons } from '../action-buttons.ts'
 import { get, queryOf } from '../api.ts'
-import { type ActionButton, actionButtons } from '../deed-buttons.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment } from '../format.ts'
 import { choiceForm, input, type Option, select } from '../lists/filters.ts'
@@ -8,7 +9,7 @@ import { badge, type Column, empty, facts, loadedSection, table } from '../parts
 import { session } from '../session.ts'
 import type { User, UserList } from '../wire.ts'
 import { addressOf, chosenOf, PAGE_SIZE, pagesOf } from './address.ts'
-import { backLine, confirmButton, mayAny, type Opened, type Shown } from './opened.ts'
+import { backLine, confirmButton, mayAny, type Opened, type Shown } from './page.ts'
 import { permissionList, typeName } from './permission-list.ts'
 import { giveButton } from './roles.ts'
 import { makeButton, tokensOf } from './tokens.ts'

@@ -1,13 +1,14 @@
 // Webhooks: their addresses, their states, and the delivery of each event.
+
+import { actionButtons } from '../action-buttons.ts'
 import { get, ownTenant } from '../api.ts'
-import { actionButtons } from '../deed-buttons.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment } from '../format.ts'
 import { badge, empty, facts, loadedSection, section, table } from '../parts.ts'
 import type { Webhook, WebhookList } from '../wire.ts'
 import { addressOf } from './address.ts'
 import { deliveriesSection } from './deliveries.ts'
-import { backLine, confirmButton, type Opened, type Shown } from './opened.ts'
+import { backLine, confirmButton, type Opened, type Shown } from './page.ts'
 import { testButton } from './test-event.ts'
 import { PAGES, TENANT, WEBHOOKS as WORDS } from './words.ts'
 

@@ -1,6 +1,7 @@
 // The actions on a policy, by its state and the permissions of the signed-in user.
+
+import { type ActionButton, actionButtons } from '../action-buttons.ts'
 import { get } from '../api.ts'
-import { type ActionButton, actionButtons } from '../deed-buttons.ts'
 import { type Child, part } from '../element.ts'
 import { desk, productOf } from '../open-desk.ts'
 import type { Cancellation, Policy } from '../wire.ts'

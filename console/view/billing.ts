@@ -1,7 +1,8 @@
 // Invoices, planned invoices, payments, credits and grace periods.
+
+import { type ActionButton, actionButtons } from '../action-buttons.ts'
 import { get } from '../api.ts'
 import { isNegative, sum } from '../decimal.ts'
-import { type ActionButton, actionButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { permissions } from '../find.ts'
 import { day, dayOrMoment, moment, money, signedMoney, span, words } from '../format.ts'
@@ -11,7 +12,7 @@ import { badge, empty, facts, loadedSection, section, table } from '../parts.ts'
 import type { Billing, Credits, GracePeriod, Invoice, Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { documentTable } from './documents.ts'
-import type { Known } from './known.ts'
+import type { Known } from './view-input.ts'
 import { VIEW } from './words.ts'
 
 export function billingView(policy: Policy, known: Known, signal: AbortSignal): View {

@@ -8,7 +8,7 @@ import { current, isKnown, latestOf, perilSegments, type SpannedPeril } from '..
 import { exposureInFull, isOutlined } from '../large-policies.ts'
 import { badge, collapsible, empty, facts, fieldValues, loadedSection, section, table } from '../parts.ts'
 import type { Exposure, Peril, Policy } from '../wire.ts'
-import type { Known } from './known.ts'
+import type { Known } from './view-input.ts'
 import { VIEW } from './words.ts'
 
 /** With more exposures than this, each is collapsed at first. */

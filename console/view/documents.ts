@@ -1,12 +1,12 @@
 // Documents, with links to their files.
-import { type ActionButton, actionButtons } from '../deed-buttons.ts'
+import { type ActionButton, actionButtons } from '../action-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, transaction } from '../format.ts'
 import { desk } from '../open-desk.ts'
 import { badge, empty, section, table } from '../parts.ts'
 import type { Policy, PolicyDocument } from '../wire.ts'
 import { DESK } from '../words.ts'
-import type { Known } from './known.ts'
+import type { Known } from './view-input.ts'
 import { VIEW } from './words.ts'
 
 /** Whether an address is a web address. The service sends its own signed addresses; links to any other scheme are not shown. */

@@ -4,7 +4,7 @@ import { desk } from '../open-desk.ts'
 import { empty, loadedSection, section } from '../parts.ts'
 import type { Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
-import type { Known } from './known.ts'
+import type { Known } from './view-input.ts'
 import { VIEW } from './words.ts'
 
 export const notesView = (policy: Policy, { held }: Known, signal: AbortSignal): View =>

@@ -8,7 +8,7 @@ import { desk } from '../open-desk.ts'
 import { badge, empty, facts, loadedSection, section, table } from '../parts.ts'
 import type { Policy, Price, Quote } from '../wire.ts'
 import { DESK } from '../words.ts'
-import type { Known } from './known.ts'
+import type { Known } from './view-input.ts'
 import { VIEW } from './words.ts'
 
 export const quotesView = (policy: Policy, known: Known, signal: AbortSignal): View =>

@@ -7,7 +7,7 @@ import { dayOrMoment, moment, money, signedMoney, transaction, words } from '../
 import { desk } from '../open-desk.ts'
 import { badge, empty, facts, loadedSection, section, table } from '../parts.ts'
 import type { Cancellation, Endorsement, Modification, Policy, Renewal } from '../wire.ts'
-import type { Known } from './known.ts'
+import type { Known } from './view-input.ts'
 import { VIEW } from './words.ts'
 
 type PriceChange = {

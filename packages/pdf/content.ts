@@ -16,7 +16,7 @@ import {
   rowOf,
   widthOf,
   widthOfColumns,
-} from './beside.ts'
+} from './columns.ts'
 import type { Block } from './engine.ts'
 import { blockElement, collapsed, imageBlock, isBox } from './flow.ts'
 import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'

@@ -1,6 +1,6 @@
 // Converts blocks to content of the layout engine. Blocks follow one another with collapsed margins, and boxes become tables of
 // one cell.
-import { pointsOf, rowOf, widthFor } from './beside.ts'
+import { pointsOf, rowOf, widthFor } from './columns.ts'
 import { blocksIn } from './content.ts'
 import type { Block, Cell, LineStyle, Margin } from './engine.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'

@@ -1,5 +1,5 @@
 // Tables: the grid with its spans, column widths, collapsed borders, and heads that repeat on every page.
-import { widthFor } from './beside.ts'
+import { widthFor } from './columns.ts'
 import type { Block, Cell, TableLayout } from './engine.ts'
 import { bordered, dashes, flowOf, mostHeight, placed } from './flow.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'

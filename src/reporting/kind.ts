@@ -55,7 +55,7 @@ export type ParameterName = (typeof PARAMETERS)[number]
 export type ReportNeeds = {
   /** Rows of the journal, as known at the report's time. */
   readonly journal?: true
-  /** All records, as known at the report's time (policy/projection/known.ts). */
+  /** All records, as known at the report's time (policy/projection/as-known.ts). */
   readonly records?: true
   /** The policyholder in its current state. */
   readonly holder?: true

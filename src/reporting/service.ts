@@ -19,7 +19,7 @@ import {
 } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Query } from '../platform/database.ts'
-import { KEPT_MS, keptTimers } from '../platform/events/kept.ts'
+import { KEPT_MS, keptTimers } from '../platform/events/kept-records.ts'
 import type { TimerOwner } from '../platform/events/timers.ts'
 import { callObject, reportObject } from '../platform/objects.ts'
 import { readPagingToken, UUID_FORM, writePagingToken } from '../platform/paging.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BOOK, BOOK_END } from '../../cli/offline/book.ts'
-import type { BookedPolicy } from '../../src/servicing/impact/booked.ts'
+import type { BookedPolicy } from '../../src/servicing/impact/book-policy.ts'
 import { exampleConfiguration, madeUpBook, policiesOf } from '../servicing/impact/book.ts'
 import { bindery, binderyWith } from './terminal.ts'
 

@@ -9,7 +9,7 @@ import { coloursOf, hasPoppler, render, textLines } from '../../packages/pdf/tes
 import type { Instant } from '../../src/kernel/time.ts'
 import { browserRenderer, browserRequest } from '../../src/servicing/documents/browser-renderer.ts'
 import { type BrowserRunServer, startBrowserRun } from '../support/browser-run-server.ts'
-import { processorClock } from '../support/times-as-long.ts'
+import { processorClock } from '../support/scaling.ts'
 
 const HTML =
   '<!DOCTYPE html><html lang="en"><head><style>p { color: #ff0000; font-size: 20pt }</style></head><body><bindery-header><p>above</p></bindery-header><p>text</p><p style="page-break-before:always">more</p><bindery-footer>page <bindery-page-number></bindery-page-number> of <bindery-page-count></bindery-page-count></bindery-footer></body></html>'

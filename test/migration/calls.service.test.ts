@@ -12,8 +12,8 @@ import { runMigrationAlarm } from '../../src/servicing/migration/run/run.ts'
 import { countsQuery, newMigrationQueries, readCounts } from '../../src/servicing/migration/store.ts'
 import { generateAccount } from '../../tools/book/account.ts'
 import { callOk } from '../support/api.ts'
-import { exportedAccounts } from '../support/carried-over.ts'
 import { boundDatabase, nextNumber, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { exportedAccounts } from '../support/export-to-migration.ts'
 import { motorTenant } from '../support/motor.ts'
 
 let shard: { tenantLocator: Uuid; generation: number; shard: number }

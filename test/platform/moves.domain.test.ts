@@ -23,7 +23,7 @@ import {
   namesOf,
   stories,
   WITH_MOVE,
-} from '../support/made-up-move.ts'
+} from '../support/sample-move.ts'
 import { size } from '../support/sizes.ts'
 
 const newDatabase = () => openDatabaseFile('made up', ':memory:')

@@ -13,7 +13,7 @@ import {
   namesOf,
   stories,
   WITH_MOVE,
-} from '../support/made-up-move.ts'
+} from '../support/sample-move.ts'
 
 let used = 0
 /** A database that no test has used yet. */

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PerilRatesResult } from '../../src/extension/plugins/contract.ts'
 import { plainRates, readPerilRates } from '../../src/extension/plugins/translation.ts'
-import { processorClock } from '../support/times-as-long.ts'
+import { processorClock } from '../support/scaling.ts'
 
 const plainAmount = fc.oneof(
   fc.constantFrom<unknown>(undefined, null, 0, 12.5, '0', '007.10', '999999999999.99', 1e-7),

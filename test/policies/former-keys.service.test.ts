@@ -10,7 +10,7 @@ import type { Answer } from '../support/api.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { comparable } from '../support/comparable.ts'
 import { boundDatabase, prepareDatabases, tenantMigrations } from '../support/databases.ts'
-import { leaveOutJournal } from '../support/journal/left-out.ts'
+import { leaveOutJournal } from '../support/journal/exclusions.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 
 const KEYS = '0007_keys_of_policies'

@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest'
 import type { PolicyListResponse } from '../../src/policy/list/contract.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
-import { leaveOutPolicy } from '../support/journal/left-out.ts'
+import { leaveOutPolicy } from '../support/journal/exclusions.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 
 const POLICIES = 9_000

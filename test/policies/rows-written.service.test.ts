@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/platform/database.ts'
 import { type PolicySelection, policyLocatorQuery } from '../../src/policy/store/aggregates.ts'
 import { callApi } from '../support/api.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
-import { leaveOutPolicy } from '../support/journal/left-out.ts'
+import { leaveOutPolicy } from '../support/journal/exclusions.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -21,8 +21,8 @@ import { createTenant } from '../../src/tenants/service.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type DeployedTenant, deployExample } from '../support/examples.ts'
-import { madeToken } from '../support/made-tokens.ts'
 import { roundTrips } from '../support/motor.ts'
+import { madeToken } from '../support/test-tokens.ts'
 import { administratorToken, boat, callsOf, deploy, rowsOf, tenantNamed, users } from './deploying.ts'
 
 const files = (premium: number) => boat(premium, users('ann'))

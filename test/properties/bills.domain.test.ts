@@ -43,7 +43,7 @@ import { decideCreation, decideIssue } from '../../src/transactions/new-business
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { decideScheduleChange } from '../../src/transactions/schedule/schedule-change.ts'
-import { boatContext } from '../support/boat-ground.ts'
+import { boatContext } from '../support/boat-context.ts'
 import { month, SCHEDULES } from '../support/boat-product.ts'
 import { expectJournalConsistent } from '../support/journal-checks.ts'
 import { ownBillsFiles } from '../support/own-bills.ts'

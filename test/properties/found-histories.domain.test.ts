@@ -4,8 +4,8 @@ import { localParts } from '../../src/kernel/time.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
 import { expectModelAgrees, expectSegmentsMatchModel, priceOf, viewOf } from '../support/story-checks.ts'
 import { keyedExposures, keyedPerils } from '../support/story-keys.ts'
+import { carryOutStep, type StepOutcome } from '../support/story-runner.ts'
 import type { NewBusiness, Step } from '../support/story-steps.ts'
-import { carryOutStep, type StepOutcome } from '../support/story-telling.ts'
 
 /** 2027-01-30 to 2028-01-30, with the data of the example's first worked policy and its first payment schedule. */
 const YEAR: NewBusiness = { which: 0, schedule: 0, startDays: 0, days: 365 }

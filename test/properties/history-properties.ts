@@ -20,8 +20,8 @@ import {
   invoiceTotalsByLocator,
   priceOf,
 } from '../support/story-checks.ts'
+import { carryOutStep, endStory } from '../support/story-runner.ts'
 import { newBusiness, type Step, step, steps } from '../support/story-steps.ts'
-import { carryOutStep, endStory } from '../support/story-telling.ts'
 
 const SEED = 20261121
 

@@ -1,15 +1,15 @@
 // What plugins see of policies with random histories: the same as responses show, with numbers as text, packed or not.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { pack, unpack } from '../../src/extension/plugins/packed.ts'
+import { pack, unpack } from '../../src/extension/plugins/packing.ts'
 import { asPluginInput } from '../../src/extension/plugins/translation.ts'
 import { type CurrencyCode, minorDigits } from '../../src/kernel/money.ts'
 import type { Example } from '../support/configurations.ts'
 import { beginStory } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
 import { answerNow } from '../support/story-checks.ts'
+import { carryOutStep } from '../support/story-runner.ts'
 import { newBusiness, steps } from '../support/story-steps.ts'
-import { carryOutStep } from '../support/story-telling.ts'
 
 /** The response as JSON with its numbers as text, amounts with all of their digits (brief 5.5). */
 const textual = (answer: object): string =>

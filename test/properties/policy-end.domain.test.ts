@@ -9,7 +9,7 @@ import { amountsDue, isAbsorbed, planOf, standingInvoices } from '../../src/poli
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { lineOf, segmentsInForce, standingCancellations } from '../../src/policy/fold/line.ts'
 import { inForce } from '../../src/policy/fold/pieces.ts'
-import { knownAt } from '../../src/policy/projection/known.ts'
+import { knownAt } from '../../src/policy/projection/as-known.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { boundQuote, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
@@ -26,8 +26,8 @@ import { type ProraterName, withProrater } from '../support/prorater.ts'
 import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import { invoiceTotalsByLocator, modificationsAddUp, priceOf, same, viewOf } from '../support/story-checks.ts'
+import { carryOutStep, endStory } from '../support/story-runner.ts'
 import { type NewBusiness, newBusiness } from '../support/story-steps.ts'
-import { carryOutStep, endStory } from '../support/story-telling.ts'
 
 const SEED = 20261121
 const EXAMPLES: Example[] = ['motor', 'home']

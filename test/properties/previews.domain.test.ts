@@ -24,8 +24,8 @@ import type { Example } from '../support/configurations.ts'
 import { attemptAt, beginStory, inState, type Story } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
 import { same } from '../support/story-checks.ts'
+import { carryOutStep } from '../support/story-runner.ts'
 import { newBusiness, steps } from '../support/story-steps.ts'
-import { carryOutStep } from '../support/story-telling.ts'
 import '../../src/transactions/kinds.ts'
 
 const SEED = 20261121

@@ -22,8 +22,8 @@ import {
   same,
   viewOf,
 } from '../support/story-checks.ts'
+import { carryOutStep, endStory } from '../support/story-runner.ts'
 import { type NewBusiness, newBusiness, type Step, step, steps } from '../support/story-steps.ts'
-import { carryOutStep, endStory } from '../support/story-telling.ts'
 
 const SEED = 20261121
 

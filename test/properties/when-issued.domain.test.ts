@@ -15,8 +15,8 @@ import type { Example } from '../support/configurations.ts'
 import { attemptAt, beginStory, inState, type Story } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
 import { same } from '../support/story-checks.ts'
+import { carryOutStep, resultOrRefusal } from '../support/story-runner.ts'
 import { newBusiness, type Step, step } from '../support/story-steps.ts'
-import { carryOutStep, resultOrRefusal } from '../support/story-telling.ts'
 
 const SEED = 20261122
 const AN_HOUR = 3_600_000

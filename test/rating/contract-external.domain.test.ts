@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RaterReply, SegmentRateReply } from '../../src/rating/contract-external.ts'
-import { processorClock } from '../support/times-as-long.ts'
+import { processorClock } from '../support/scaling.ts'
 
 const yearly = (wire: unknown): string | undefined => {
   const read = SegmentRateReply.safeParse({ yearlyPremium: wire })

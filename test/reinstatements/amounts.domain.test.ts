@@ -13,7 +13,7 @@ import { decideCancellation } from '../../src/transactions/cancellations/decisio
 import { planFeeUpdate } from '../../src/transactions/fees/fee-update.ts'
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
-import { boatContext } from '../support/boat-ground.ts'
+import { boatContext } from '../support/boat-context.ts'
 import { attemptAt } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
 import '../../src/transactions/kinds.ts'

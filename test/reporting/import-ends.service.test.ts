@@ -9,8 +9,8 @@ import type {
 } from '../../src/transactions/lapses/contract.ts'
 import { type Boats, boatTenant } from '../support/boat.ts'
 import { boatFiles, month } from '../support/boat-product.ts'
-import { expectSameNow, exportedAccounts, migrate } from '../support/carried-over.ts'
 import { prepareDatabases } from '../support/databases.ts'
+import { expectSameNow, exportedAccounts, migrate } from '../support/export-to-migration.ts'
 
 const json = (content: unknown): string => JSON.stringify(content)
 

@@ -5,8 +5,14 @@ import type { AccountMigration, AuxDataRecord } from '../../src/reporting/export
 import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
 import { generateAccount } from '../../tools/book/account.ts'
 import { callOk } from '../support/api.ts'
-import { expectSameNow, exported, exportedAccounts, migrate, originalsOf } from '../support/carried-over.ts'
 import { prepareDatabases } from '../support/databases.ts'
+import {
+  expectSameNow,
+  exported,
+  exportedAccounts,
+  migrate,
+  originalsOf,
+} from '../support/export-to-migration.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 import { settledMigration } from '../support/settled-migration.ts'
 

@@ -8,9 +8,9 @@ import { ACCOUNT_TYPES, type AccountType } from '../../src/platform/http/account
 import { ALL_PERMISSIONS, typeHasPermission } from '../../src/platform/http/permissions.ts'
 import { callApi } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
-import { madeToken as token, unsigned, withBrokenSignature, withClaims } from '../support/made-tokens.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 import { filledPath, type Operation, readApi } from '../support/openapi.ts'
+import { madeToken as token, unsigned, withBrokenSignature, withClaims } from '../support/test-tokens.ts'
 
 const OTHER_TENANT = newUuid(0)
 const UNKNOWN = '00000000-0000-4000-8000-00000000aa00'

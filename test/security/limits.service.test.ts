@@ -12,7 +12,7 @@ import { readQuotas } from '../../src/platform/tenancy/quotas.ts'
 
 import { CALLERS } from '../../src/wiring.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { madeToken } from '../support/made-tokens.ts'
+import { madeToken } from '../support/test-tokens.ts'
 
 const plain = { summary: '', answer: { description: '', schema: z.unknown() } } as const
 const ROUTES = [

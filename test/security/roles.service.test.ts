@@ -12,9 +12,9 @@ import {
   deployForm,
   motorWithoutPapers,
 } from '../support/examples.ts'
-import { madeToken } from '../support/made-tokens.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 import { administrator } from '../support/sign-in.ts'
+import { madeToken } from '../support/test-tokens.ts'
 
 const files = (roles: unknown, users?: unknown): ArchiveFiles => ({
   ...motorWithoutPapers(),

@@ -44,7 +44,7 @@ const LONGEST = [
   'payments.domain',
   'proration.domain',
   'policy-end.domain',
-  'book-told-again.domain',
+  'book-from-responses.domain',
 ].map(name => `${name}.test.ts`)
 
 function placeOf({ moduleId, project }: TestSpecification): number {

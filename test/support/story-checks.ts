@@ -24,7 +24,7 @@ import { COVER, type NaivePiece, type NaivePolicy, naivePolicy, naiveSum } from 
 import type { NaiveAmounts } from './naive-rates.ts'
 import { bigOf, naiveOf, naiveWithAccepted, type Story } from './policy-story.ts'
 import { keyedExposures, keyedPerils, locatorsOf } from './story-keys.ts'
-import type { StepOutcome } from './story-telling.ts'
+import type { StepOutcome } from './story-runner.ts'
 
 /** Like `toEqual`, which takes longer to find no difference than the whole story takes. */
 export function same(actual: unknown, expected: unknown): void {

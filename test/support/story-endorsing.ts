@@ -11,7 +11,6 @@ import { attemptAt, inState, naiveOf, type Story } from './policy-story.ts'
 import { resolvedChanges, wireChanges } from './story-changes.ts'
 import { viewOf } from './story-checks.ts'
 import { locatorsOf } from './story-keys.ts'
-import type { Step } from './story-steps.ts'
 import {
   blockingTransactions,
   changeOf,
@@ -19,7 +18,8 @@ import {
   resultOrRefusal,
   type StepOutcome,
   withAggregate,
-} from './story-telling.ts'
+} from './story-runner.ts'
+import type { Step } from './story-steps.ts'
 
 const STATES = ['application', 'quoted', 'accepted', 'issued'] as const
 const ACTIONS = ['quote', 'accept', 'issue'] as const

@@ -21,7 +21,7 @@ import { decidePayment } from '../../src/transactions/payments/kind.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
-import { boatContext } from './boat-ground.ts'
+import { boatContext } from './boat-context.ts'
 import { month } from './boat-product.ts'
 import { attemptAt, inState } from './policy-story.ts'
 

@@ -33,7 +33,11 @@ export function plansOf(
 
 const RECORDER: Wrapper = {
   script: 'tools/bench/recorder/worker.ts',
-  imports: ['tools/bench/recorder/calls.ts', 'tools/bench/recorder/watched.ts', 'tools/bench/plan.ts'],
+  imports: [
+    'tools/bench/recorder/calls.ts',
+    'tools/bench/recorder/observed-databases.ts',
+    'tools/bench/plan.ts',
+  ],
 }
 
 /** Records the plans of all operations of the commit's service, and writes them to the file. */

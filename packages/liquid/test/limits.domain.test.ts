@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { timesAsLong } from '../../../test/support/scaling.ts'
 import { size } from '../../../test/support/sizes.ts'
-import { timesAsLong } from '../../../test/support/times-as-long.ts'
 import { compiled, compileTemplate, environment, failure, NOW, output } from './rendering.ts'
 
 describe('Limits of a rendering, which do not depend on the clock', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { timesAsLong } from '../../../test/support/times-as-long.ts'
+import { timesAsLong } from '../../../test/support/scaling.ts'
 import { firstPlace, lastPlace, splitBy } from '../search.ts'
 import { compiled, environment } from './rendering.ts'
 

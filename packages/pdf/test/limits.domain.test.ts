@@ -1,7 +1,7 @@
 // What the renderer rejects, with its limits and messages, and what it accepts.
 import { expect, test } from 'vitest'
+import { processorClock } from '../../../test/support/scaling.ts'
 import { size } from '../../../test/support/sizes.ts'
-import { processorClock } from '../../../test/support/times-as-long.ts'
 import { CONVERSION_LIMITS } from '../limits.ts'
 import { packedZeros, pngAddress } from './png-files.ts'
 import { render } from './tools.ts'

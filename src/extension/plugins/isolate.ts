@@ -3,7 +3,7 @@
 import { Refusal } from '../../kernel/errors.ts'
 import { now } from '../../kernel/time.ts'
 import { ISOLATE_LIMITS, LONGEST_CALL_MS } from './limits.ts'
-import { type Packed, pack } from './packed.ts'
+import { type Packed, pack } from './packing.ts'
 import {
   type CallOutcome,
   failed,

@@ -13,7 +13,7 @@ import type {
 } from '../contract/response.ts'
 import { feesOf, feeTotal, isIssued, segmentsInForce } from '../fold/line.ts'
 import { type Peril, type PolicyAggregate, selectedQuoteIfAny } from '../records/aggregate.ts'
-import { knownAt } from './known.ts'
+import { knownAt } from './as-known.ts'
 import {
   allPieces,
   type ExposureAnswer,

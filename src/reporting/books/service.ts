@@ -11,7 +11,7 @@ import { HOME_SHARD, homeDatabase, shardDatabase, tenantNow } from '../../platfo
 import { ACCOUNT_NAMES, type AccountName } from '../../product/books.ts'
 import { requireConfiguration } from '../configuration.ts'
 import { readTime } from '../parameters.ts'
-import { bringInPortion } from '../run/bring-in.ts'
+import { bringInPortion } from '../run/backfill.ts'
 import type * as contract from './contract.ts'
 import * as store from './store.ts'
 import { summarizePortion } from './summaries.ts'

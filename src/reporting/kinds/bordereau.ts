@@ -2,7 +2,7 @@
 import { invalidRequest } from '../../kernel/errors.ts'
 import { didYouMean } from '../../kernel/text.ts'
 import { bookedAt, isBillingEntry, type StoredJournalRow } from '../../policy/journal/rows.ts'
-import { knownAt } from '../../policy/projection/known.ts'
+import { knownAt } from '../../policy/projection/as-known.ts'
 import { bordereauColumns } from '../../product/books.ts'
 import type { Configuration } from '../../product/configuration.ts'
 import type { Cell, Column, ReportedPolicy, ReportKind, ReportParameters } from '../kind.ts'

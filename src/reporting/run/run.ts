@@ -7,7 +7,7 @@ import { letOthersRun } from '../../kernel/turns.ts'
 import { type Calls, noCalls } from '../../platform/calls.ts'
 import { commit, GuardTripped } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { removalTimer } from '../../platform/events/kept.ts'
+import { removalTimer } from '../../platform/events/kept-records.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import { systemContext } from '../../platform/system-context.ts'
 import {
@@ -29,7 +29,7 @@ import type { Cell, ReportedPolicy, ReportKind, ReportSurroundings } from '../ki
 import { REPORT_KINDS } from '../kinds.ts'
 import * as store from '../store.ts'
 import { addToTotals } from '../totals.ts'
-import { bringInPortion } from './bring-in.ts'
+import { bringInPortion } from './backfill.ts'
 import { type Needs, nextPortion, readDisbursements, readPortion } from './reading.ts'
 
 const PORTIONS_OF_ALARM = 12

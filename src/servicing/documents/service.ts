@@ -47,6 +47,7 @@ import {
   textOf,
 } from '../../reference/templates/document-resources.ts'
 import { renderTemplate } from '../../reference/templates/rendering.ts'
+import { creationOf, TEMPLATE_ENDINGS } from '../../transactions/documents/document-plan.ts'
 import {
   expectDocument,
   MEDIA_TYPES,
@@ -54,7 +55,6 @@ import {
   withoutStoredFile,
   withStoredFile,
 } from '../../transactions/documents/job-store.ts'
-import { creationOf, TEMPLATE_ENDINGS } from '../../transactions/documents/planned.ts'
 import { noDocument, uploadedName } from '../../transactions/documents/upload.ts'
 import { operate, policyLocator } from '../../transactions/policies/service.ts'
 import type { RenderTemplateRequest, RenderTemplateResponse } from './contract.ts'

@@ -2,11 +2,11 @@
 import type { CurrencyCode } from '../../kernel/money.ts'
 import type { TimeZone } from '../../kernel/time.ts'
 import type { Attempt } from '../../rating/rate.ts'
-import type { BookedPolicy } from './booked.ts'
+import type { BookedPolicy } from './book-policy.ts'
 import { type GroupingField, groupOf } from './groups.ts'
 import { type Price, type Rated, ratedRisk, type Side } from './price.ts'
 import { orReasons } from './reasons.ts'
-import { recordedPrice } from './recorded.ts'
+import { recordedPrice } from './recorded-price.ts'
 import { pricingOf, type Question, riskAt, type Skipped } from './risk.ts'
 
 /** The comparison of one policy. Amounts are in minor units of the currency. */

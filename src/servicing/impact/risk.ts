@@ -3,7 +3,7 @@ import { add, type Instant, months, type Span, type TimeZone } from '../../kerne
 import type { PerilAmounts } from '../../policy/records/transactions.ts'
 import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
-import type { BookedPolicy } from './booked.ts'
+import type { BookedPolicy } from './book-policy.ts'
 
 export type PricedPeril = {
   readonly locator: string

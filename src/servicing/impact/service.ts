@@ -13,7 +13,7 @@ import {
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Query } from '../../platform/database.ts'
-import { KEPT_MS, keptTimers } from '../../platform/events/kept.ts'
+import { KEPT_MS, keptTimers } from '../../platform/events/kept-records.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import type { FilePart } from '../../platform/http/body/form.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'

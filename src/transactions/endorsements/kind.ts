@@ -24,7 +24,6 @@ import {
 } from '../mechanism/kind.ts'
 import { explainedPriceChange, priceChangeOf } from '../mechanism/price-change.ts'
 import type { RenewalCreateRequest } from '../renewals/contract.ts'
-import { rateTransactionAgain } from './again.ts'
 import {
   type CreateOperation,
   planApplication,
@@ -32,8 +31,8 @@ import {
   planReferral,
   startingNow,
 } from './application.ts'
+import { fillNewEndorsement, fillNewRenewal, fillOperation } from './autofill.ts'
 import type { EndorsementCreateRequest } from './contract.ts'
-import { fillNewEndorsement, fillNewRenewal, fillOperation } from './filling.ts'
 import {
   assertEndorsementAllows,
   type EndorsementOperation,
@@ -46,6 +45,7 @@ import {
 } from './plans.ts'
 import { assertApplicationValid, carryOutEndorsement, ownBillsOf, withOwnBills } from './pricing.ts'
 import { ENDORSEMENTS, RENEWALS, transactionResponse } from './projection.ts'
+import { rateTransactionAgain } from './rerating.ts'
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {

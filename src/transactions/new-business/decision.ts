@@ -56,7 +56,7 @@ import {
 import type { RatingContext } from '../../rating/rater.ts'
 import type { Selection } from '../../rating/worksheet/record.ts'
 import { assertQuoteValid } from '../constraints/validation.ts'
-import { rateAgain } from '../endorsements/again.ts'
+import { rateAgain } from '../endorsements/rerating.ts'
 import {
   defineKind,
   type FirstKind,

@@ -47,7 +47,7 @@ import {
 import { RefusedPayOut } from '../payments/kind.ts'
 import { withConsequences } from './consequences.ts'
 import { configurationGuard, policyGuard, policyholderGuard } from './guards.ts'
-import { assertPreviewed, assertPreviewedPrice, rowOfUse, withPreviewedTimes } from './previewed.ts'
+import { assertPreviewed, assertPreviewedPrice, rowOfUse, withPreviewedTimes } from './if-previewed.ts'
 
 type Session = {
   readonly context: RequestContext

@@ -14,7 +14,7 @@ import type { PaymentResponse, PolicyInvoiceResponse } from '../../../src/policy
 import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
 import { callApi } from '../../support/api.ts'
 import { boundDatabase, prepareDatabases } from '../../support/databases.ts'
-import { leaveOutPolicy } from '../../support/journal/left-out.ts'
+import { leaveOutPolicy } from '../../support/journal/exclusions.ts'
 import { type Motor, motorTenant, roundTrips } from '../../support/motor.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone

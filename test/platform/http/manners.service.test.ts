@@ -7,7 +7,7 @@ import { staticFirst } from '../../../src/platform/http/mount.ts'
 import { filledPath, isTagged, SUCCESSORS, WRITES } from '../../../src/platform/http/records.ts'
 import { type Answer, callApi, callOk } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
-import { type Change, expectIfMatchChecked } from '../../support/held-record.ts'
+import { type Change, expectIfMatchChecked } from '../../support/if-match-check.ts'
 import { type Motor, motorTenant, plainYear, roundTrips } from '../../support/motor.ts'
 
 let motor: Motor

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { compileTemplate } from '../../../src/product/templates/liquid.ts'
+import { timesAsLong } from '../../support/scaling.ts'
 import { size } from '../../support/sizes.ts'
-import { timesAsLong } from '../../support/times-as-long.ts'
 import { environment } from './rendering.ts'
 
 const TEMPLATES = ['motor', 'home'].flatMap(example => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabaseFile } from '../../../scripts/local-databases.ts'
 import { prepareControl } from '../../../scripts/prepare-databases.ts'
 import { announceableMigrations, noteReadyMoves } from '../../../scripts/upgrades.ts'
-import { AFTER_MOVE, BEFORE_MOVE, WITH_MOVE } from '../../support/made-up-move.ts'
+import { AFTER_MOVE, BEFORE_MOVE, WITH_MOVE } from '../../support/sample-move.ts'
 
 let control: ReturnType<typeof openDatabaseFile>
 let version: string | undefined

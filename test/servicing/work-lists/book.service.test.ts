@@ -8,7 +8,7 @@ import {
 } from '../../../src/servicing/work-lists/contract.ts'
 import { callApi, callOk } from '../../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
-import { leaveOutPolicy } from '../../support/journal/left-out.ts'
+import { leaveOutPolicy } from '../../support/journal/exclusions.ts'
 import { type Motor, motorTenant, roundTrips } from '../../support/motor.ts'
 
 const DAY = 86_400_000

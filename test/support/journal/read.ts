@@ -9,7 +9,7 @@ import { isBillingEntry, type JournalRow, type StoredJournalRow } from '../../..
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../../src/policy/store/aggregates.ts'
 import { readJournalRow, rowsOfPoliciesQuery } from '../../../src/policy/store/journal.ts'
 import { boundDatabase } from '../databases.ts'
-import { isChecked } from './left-out.ts'
+import { isChecked } from './exclusions.ts'
 
 /** Limits on the policies checked in each database: the newest ones, with at most so many perils in total. */
 const MOST_POLICIES = 60

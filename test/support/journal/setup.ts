@@ -1,7 +1,7 @@
 // After each file of service tests, checks the journal of every policy in its databases against the policy's records. This covers
 // every operation that any test performs.
 import { afterAll, expect } from 'vitest'
-import { forgetLeftOut } from './left-out.ts'
+import { forgetLeftOut } from './exclusions.ts'
 import { journalProblems } from './read.ts'
 
 afterAll(async () => {

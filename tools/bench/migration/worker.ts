@@ -1,6 +1,6 @@
 // The service, with the platform calls of its migration objects recorded, which /recording returns. Never used for measurements.
 import service, { MigrationObject as ServiceMigrationObject } from '../../../src/worker.ts'
-import { watched } from '../recorder/watched.ts'
+import { watched } from '../recorder/observed-databases.ts'
 import type { MigrationRecording } from './recording.ts'
 
 export {

@@ -3,7 +3,7 @@
 import service, { PolicyObject as ServicePolicyObject } from '../../../src/worker.ts'
 import type { Batch, Recording } from '../plan.ts'
 import { watchedFiles, watchedQueue } from './calls.ts'
-import { watched } from './watched.ts'
+import { watched } from './observed-databases.ts'
 
 // All other objects of the service, which may be fewer in an earlier commit.
 export * from '../../../src/worker.ts'

@@ -1,6 +1,13 @@
 // Splits paths by a condition: narrows the data to the values for which it holds, and to those for which it fails.
 import type { Expression, FilteredValue } from '../../../../packages/liquid/outline.ts'
 import {
+  reportAlwaysHolds,
+  reportFieldAsFlag,
+  reportNeverEqual,
+  reportNeverHolds,
+  reportNeverOrdered,
+} from './constant-conditions.ts'
+import {
   areEqual,
   type Comparison,
   type Domain,
@@ -15,13 +22,6 @@ import {
   union,
 } from './domains.ts'
 import type { Evaluation } from './evaluation.ts'
-import {
-  reportAlwaysHolds,
-  reportFieldAsFlag,
-  reportNeverEqual,
-  reportNeverHolds,
-  reportNeverOrdered,
-} from './foregone.ts'
 import { joinPaths, type Path, type Value } from './values.ts'
 
 /** The paths on which a condition holds, and those on which it fails. */

@@ -2,8 +2,8 @@
 // request can express it exactly, and otherwise its current state.
 import type { PolicyholderResponse } from '../../../policyholders/contract.ts'
 import type { PolicyRecord } from '../policy-record.ts'
-import { currentTerms } from './as-now.ts'
 import { activePayments, paidOf } from './bills.ts'
+import { currentTerms } from './current-state.ts'
 import { type HistoricBill, historicBills, termsWithHistory } from './history.ts'
 import { type DisbursementRecord, moneyRequests } from './money.ts'
 import { amountText, minorOf, NotExpressible } from './words.ts'

@@ -15,7 +15,7 @@ import { BODY } from '../files.ts'
 import { type ItemFailure, LISTED_KINDS, type StoredProblem } from '../item.ts'
 import { itemFailure, namedItems, type ReadAccount, readAccount, type SentAccount } from '../request.ts'
 import type { MigrationAccount } from '../store.ts'
-import { type ConfiguredRunContext, earlierOf, knownOf } from './earlier.ts'
+import { type ConfiguredRunContext, earlierOf, knownOf } from './earlier-results.ts'
 import { type Outcome, type PreparedAccount, prepareOutcome } from './prepared.ts'
 
 /** The number of elements and runs in a turn (convert/account.ts): some hundredths of a second. */

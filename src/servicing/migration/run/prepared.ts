@@ -36,7 +36,7 @@ import {
   type Earlier,
   earlierGuards,
   type RunContext,
-} from './earlier.ts'
+} from './earlier-results.ts'
 
 // Accounts are prepared one by one, and recorded together in one batch.
 

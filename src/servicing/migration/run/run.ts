@@ -21,7 +21,7 @@ import { commitChange, runningQuery } from '../service.ts'
 import * as store from '../store.ts'
 import { MIGRATION_TRANSITIONS, outcomeOf } from '../tables.ts'
 import { prepareAccount } from './account.ts'
-import { type ConfiguredRunContext, contextOf, type RunContext } from './earlier.ts'
+import { type ConfiguredRunContext, contextOf, type RunContext } from './earlier-results.ts'
 import { type PreparedAccount, record } from './prepared.ts'
 
 /** The number of accounts and of items in one alarm. They share what the alarm reads first. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { processorClock } from '../../../support/times-as-long.ts'
+import { processorClock } from '../../../support/scaling.ts'
 import type { ArchiveContent } from '../../archive-maker.ts'
 import { compileWith, foundIn, minimal } from '../../minimal-archive.ts'
 

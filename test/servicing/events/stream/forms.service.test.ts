@@ -9,7 +9,7 @@ import { readTenant, TENANT_TRUST_MS } from '../../../../src/platform/tenancy.ts
 import { callOk } from '../../../support/api.ts'
 import { comparable } from '../../../support/comparable.ts'
 import { boundDatabase, prepareDatabases, tenantMigrations } from '../../../support/databases.ts'
-import { leaveOutJournal } from '../../../support/journal/left-out.ts'
+import { leaveOutJournal } from '../../../support/journal/exclusions.ts'
 import { type Motor, motorTenant } from '../../../support/motor.ts'
 import { openReceiver, type Receiver } from '../../../support/receiver.ts'
 

@@ -1,7 +1,7 @@
 // What a policy pays for the term that is compared, by the price that was recorded.
 import { type CurrencyCode, decimal, money } from '../../kernel/money.ts'
 import { type Instant, months, type Span, type TimeZone } from '../../kernel/time.ts'
-import type { BookedPolicy } from './booked.ts'
+import type { BookedPolicy } from './book-policy.ts'
 import type { Price } from './price.ts'
 import { type Pricing, partAt } from './risk.ts'
 

@@ -9,14 +9,14 @@ import { invoiceStatus } from '../../src/policy/records/invoice.ts'
 import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
 import { policyholderResponse } from '../../src/policyholders/values.ts'
 import { type AccountMigration, migrationOfAccount } from '../../src/reporting/export/account/account.ts'
-import { currentTerms } from '../../src/reporting/export/account/as-now.ts'
 import { activePayments, carriedInvoices } from '../../src/reporting/export/account/bills.ts'
 import { currentDifferences } from '../../src/reporting/export/account/compare.ts'
+import { currentTerms } from '../../src/reporting/export/account/current-state.ts'
 import { minorOf } from '../../src/reporting/export/account/words.ts'
 import { type PolicyRecord, policyRecord } from '../../src/reporting/export/policy-record.ts'
 import { creditOf } from '../../src/transactions/payments/settling.ts'
-import { type ConversionContext, convertForTest } from '../support/carried-again.ts'
 import type { Example } from '../support/configurations.ts'
+import { type ConversionContext, convertForTest } from '../support/convert-for-test.ts'
 import {
   afterStep,
   type Book,
@@ -27,8 +27,8 @@ import {
 } from '../support/payment-story.ts'
 import { beginStory } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
+import { carryOutStep } from '../support/story-runner.ts'
 import { newBusiness, steps } from '../support/story-steps.ts'
-import { carryOutStep } from '../support/story-telling.ts'
 
 const SEED = 20261126
 

@@ -6,8 +6,15 @@ import { isBilledWhole } from '../../src/reporting/export/account/account.ts'
 import { historicBills } from '../../src/reporting/export/account/history.ts'
 import { NotExpressible } from '../../src/reporting/export/account/words.ts'
 import { type PolicyRecord, policyRecord } from '../../src/reporting/export/policy-record.ts'
-import { convertForTest } from '../support/carried-again.ts'
+import { accountFromResponses } from '../support/account-from-responses.ts'
+import {
+  answersOf,
+  comparableBilling,
+  comparablePolicy,
+  comparablePrice,
+} from '../support/comparable-responses.ts'
 import type { Example } from '../support/configurations.ts'
+import { convertForTest } from '../support/convert-for-test.ts'
 import type { NaiveRequest } from '../support/naive-policy.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
@@ -17,10 +24,8 @@ import {
   expectSegmentsMatchModel,
   expectSumsMatch,
 } from '../support/story-checks.ts'
+import { carryOutStep } from '../support/story-runner.ts'
 import { type NewBusiness, newBusiness, type Step, steps } from '../support/story-steps.ts'
-import { carryOutStep } from '../support/story-telling.ts'
-import { accountFromResponses } from '../support/told-again.ts'
-import { answersOf, comparableBilling, comparablePolicy, comparablePrice } from '../support/told-answers.ts'
 
 const SEED = 20261122
 

@@ -14,11 +14,11 @@ import type {
   MigrationResponse,
 } from '../../src/servicing/migration/contract.ts'
 import type { PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'
+import { accountFromResponses, type LiveBook } from '../support/account-from-responses.ts'
 import { callOk } from '../support/api.ts'
 import { comparable } from '../support/comparable.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear, workedOf, yearFromSoon } from '../support/motor.ts'
-import { accountFromResponses, type LiveBook } from '../support/told-again.ts'
 import { withPlugins } from '../support/with-plugins.ts'
 
 const DAY = 86_400_000

@@ -5,13 +5,13 @@ import type { Uuid } from '../../../src/kernel/locators.ts'
 import type { Instant } from '../../../src/kernel/time.ts'
 import { journalOf } from '../../../src/policy/journal/history.ts'
 import type { JournalEntry } from '../../../src/policy/journal/rows.ts'
-import { entriesText, readEntries } from '../../../src/policy/journal/stored.ts'
+import { entriesText, readEntries } from '../../../src/policy/journal/stored-entries.ts'
 import type { Peril, PerilRun, PolicyAggregate } from '../../../src/policy/records/aggregate.ts'
 import { ACCOUNT_NAMES } from '../../../src/product/books.ts'
 import { expectRowsBalance } from '../../support/journal-checks.ts'
 import { beginStory } from '../../support/policy-story.ts'
+import { carryOutStep } from '../../support/story-runner.ts'
 import type { Step } from '../../support/story-steps.ts'
-import { carryOutStep } from '../../support/story-telling.ts'
 
 const SEED = 20261126
 const PERILS = 10_000

@@ -1,5 +1,5 @@
 // The input of a page of the tenant, and what the page shows.
-import type { ActionButton } from '../deed-buttons.ts'
+import type { ActionButton } from '../action-buttons.ts'
 import { SimpleDeed } from '../desk/simple.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { TENANT } from './words.ts'

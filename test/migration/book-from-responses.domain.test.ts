@@ -13,12 +13,17 @@ import { NotExpressible } from '../../src/reporting/export/account/words.ts'
 import type { Converted } from '../../src/servicing/migration/convert/converted.ts'
 import { creditChange, creditOf } from '../../src/transactions/payments/settling.ts'
 import { accountsOf } from '../../tools/book/requests.ts'
-import { convertForTest } from '../support/carried-again.ts'
+import { accountFromResponses, type LiveBook } from '../support/account-from-responses.ts'
+import {
+  answersOf,
+  comparableBilling,
+  comparablePolicy,
+  comparablePrice,
+} from '../support/comparable-responses.ts'
 import { type Example, newPolicyContextOf } from '../support/configurations.ts'
+import { convertForTest } from '../support/convert-for-test.ts'
 import { afterStep, type Book, type BookStep, bookSteps, emptyBook } from '../support/payment-story.ts'
 import { size } from '../support/sizes.ts'
-import { accountFromResponses, type LiveBook } from '../support/told-again.ts'
-import { answersOf, comparableBilling, comparablePolicy, comparablePrice } from '../support/told-answers.ts'
 
 const SEED = 20261122
 
