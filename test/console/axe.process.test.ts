@@ -186,13 +186,13 @@ describe.skipIf(!BROWSER)('Accessibility checks with axe, light and dark', () =>
     expect(await found()).toEqual([])
     await page.keyboard.press('Escape')
     await moveTo('/tenant/tokens')
-    await page.getByRole('button', { name: 'Make a token' }).click()
+    await page.getByRole('button', { name: 'Create a token' }).click()
     await page.getByRole('dialog').waitFor()
     await page.getByText('Policies', { exact: true }).click()
     expect(await found()).toEqual([])
     await page.keyboard.press('Escape')
     await moveTo('/tenant/access')
-    await page.getByRole('button', { name: 'Keep agents out' }).click()
+    await page.getByRole('button', { name: 'Block agents' }).click()
     await page.getByRole('dialog').waitFor()
     expect(await found()).toEqual([])
   })
@@ -221,7 +221,7 @@ describe.skipIf(!BROWSER)('Accessibility checks with axe, light and dark', () =>
     await page.getByLabel('Amount').fill('a lot')
     expect(await found()).toEqual([])
     await close()
-    for (const name of ['Change payment', 'Withdraw policy']) {
+    for (const name of ['Change payment schedule', 'Withdraw policy']) {
       await dialog(name)
       await close()
     }

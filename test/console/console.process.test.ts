@@ -211,7 +211,7 @@ describe.skipIf(!BROWSER)('The console', () => {
   test('shows cover, transactions with prices, invoices, documents and quotes', async () => {
     await go(page, policyAt('/cover'))
     expect(await page.locator('.node-name').allTextContents()).toEqual(['Vehicle', 'Vehicle'])
-    await page.getByText('unlimited in all').first().waitFor()
+    await page.getByText('unlimited in aggregate').first().waitFor()
     // Shown to the month, the precision of its field.
     await page.getByText('April 2021', { exact: true }).first().waitFor()
     await go(page, policyAt('/transactions'))
@@ -256,7 +256,7 @@ describe.skipIf(!BROWSER)('The console', () => {
     await page.getByText('The ledger is closed.').waitFor()
     const before = received
     await page.getByRole('button', { name: 'Send again' }).click()
-    await page.getByText('It is on its way again.').waitFor()
+    await page.getByText('It is being sent again.').waitFor()
     await expect.poll(() => received, { timeout: 60_000 }).toBeGreaterThan(before)
   })
 
@@ -282,7 +282,7 @@ describe.skipIf(!BROWSER)('The console', () => {
     await signIn(own, 'anna.admin')
     await settled(own)
     const found = () => own.getByRole('button', { name: 'Details of policy.create' }).count()
-    const further = own.getByRole('button', { name: 'Look further' })
+    const further = own.getByRole('button', { name: 'Search further' })
     await further.waitFor()
     expect([asked, await found()]).toEqual([['first'], 1])
     await further.click()
@@ -348,7 +348,7 @@ describe.skipIf(!BROWSER)('The console', () => {
 
   test('links the premium of the term to its worksheet, peril by peril', async () => {
     await go(page, policyAt())
-    await page.getByTitle('How it came to be').click()
+    await page.getByTitle('How it was calculated').click()
     await settled(page)
     const peril = page.locator('details.node').first()
     await peril.locator('summary').click()

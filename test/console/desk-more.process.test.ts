@@ -276,7 +276,7 @@ describe.skipIf(!BROWSER)('The desk under difficult conditions', () => {
     await page.getByLabel('Kind of change').selectOption('change_of_risk')
     await page.getByLabel('Kilometres a year').fill('21000')
     await desk.press('Preview')
-    await page.getByText('Working it out …').waitFor()
+    await page.getByText('Calculating …').waitFor()
     await expect.poll(() => desk.dialog.getByRole('button', { name: 'Preview' }).isDisabled()).toBe(true)
     // Input made meanwhile outdates the response that is on its way.
     await page.getByLabel('Kilometres a year').fill('22000')

@@ -87,7 +87,7 @@ export function stepsOn(page: Page, origin: string, hostName: string) {
         .allTextContents(),
     async previewed(): Promise<void> {
       await steps.press('Preview')
-      await page.getByRole('heading', { name: 'What it comes to' }).waitFor()
+      await page.getByRole('heading', { name: 'Result' }).waitFor()
     },
     /** Lets the service respond to a write but loses the response, this many times. Returns a function that counts the losses. */
     async losing(path: string, times: number): Promise<() => number> {

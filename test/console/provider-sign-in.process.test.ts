@@ -153,7 +153,7 @@ describe.skipIf(!BROWSER)('Signing in to the console with an identity provider',
     provider.answer({ '/token': { status: 500 } })
     await page.fill('input[name=login]', 'greta')
     await page.click('text=Continue')
-    await page.waitForSelector('text=The identity provider does not answer as it should.')
+    await page.waitForSelector('text=The identity provider gave an unexpected response.')
     provider.answer({})
   })
 
@@ -187,7 +187,7 @@ describe.skipIf(!BROWSER)('Signing in to the console with an identity provider',
       await settled(page)
     }
     await dialog.getByLabel('Name', { exact: true }).fill('acme')
-    await dialog.getByText('There is a provider of that name.').waitFor()
+    await dialog.getByText('There is already a provider of that name.').waitFor()
     await dialog.getByLabel('Name', { exact: true }).fill('partner')
     await dialog.getByLabel('Label').fill('Partner')
     await dialog.getByLabel('Issuer').fill('https://id.partner.example/?x=1')

@@ -85,7 +85,7 @@ describe.skipIf(!BROWSER)('Running a tenant in the console', () => {
       await go(`/tenant${path}`, other)
       expect([path, await other.locator('main .notice').count()]).toEqual([path, 0])
     }
-    expect(await other.getByRole('button', { name: 'Make a token' }).count()).toBe(0)
+    expect(await other.getByRole('button', { name: 'Create a token' }).count()).toBe(0)
     await go('/tenant/deployments', other)
     expect(await other.locator('tbody a').count()).toBe(0)
     expect(otherFaults).toEqual([])

@@ -85,7 +85,7 @@ export function configurationTests(running: () => Running): void {
     await page.getByRole('link', { name: 'Compare two times' }).click()
     await settled(page)
     await page.getByLabel('At', { exact: true }).fill('2026-06-01T00:00:00Z')
-    await page.getByLabel('And at').fill('2027-06-01T00:00:00Z')
+    await page.getByLabel('Compared with').fill('2027-06-01T00:00:00Z')
     await page.keyboard.press('Enter')
     await until(page, `location.hash.includes('to=')`)
     await settled(page)

@@ -52,7 +52,7 @@ export function deploymentLogTests(running: () => Running): void {
     await page.locator('main table').last().locator('a').click()
     await until(page, `location.hash === '#/tenant/deployments/log/${entries[0]!.locator}'`)
     await settled(page)
-    expect(await heading()).toBe('Deploy refused')
+    expect(await heading()).toBe('Deploy rejected')
     expect(await firstCells('Steps')).toEqual(['Archive received', 'Files checked'])
     await page.getByText('POST /configuration/studio/deploy').waitFor()
     const [finding] = (

@@ -78,7 +78,7 @@ export function migrationTests(running: () => Running): void {
     )
     expect(reasons.length).toBeGreaterThan(0)
     for (const reason of reasons) await page.getByText(reason, { exact: true }).first().waitFor()
-    expect((await firstCells('What failed'))[0]).toBe('BAD')
+    expect((await firstCells('Failures'))[0]).toBe('BAD')
     if (process.env.BINDERY_SCREENSHOTS)
       await page.screenshot({ path: join(pictures, 'console-migration.png') })
     const [download] = await Promise.all([

@@ -23,8 +23,8 @@ export function roleTests(running: () => Running): void {
     const dialog = page.getByRole('dialog')
 
     await go('/tenant/roles')
-    await page.getByRole('button', { name: 'Make a role' }).click()
-    await expect.poll(() => dialog.getByRole('button', { name: 'Make a role' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Create a role' }).click()
+    await expect.poll(() => dialog.getByRole('button', { name: 'Create a role' }).isDisabled()).toBe(true)
     await dialog.getByLabel('Name', { exact: true }).fill('Claims Desk')
     await dialog.getByLabel('Title', { exact: true }).fill('Claims desk')
     await dialog.getByText('Policies', { exact: true }).click()
@@ -32,11 +32,11 @@ export function roleTests(running: () => Running): void {
     await dialog.getByText('Notes', { exact: true }).click()
     await dialog.getByLabel('All of notes, including later additions').check()
     await expect.poll(() => dialog.getByLabel('notes.read').isChecked()).toBe(true)
-    await dialog.getByRole('button', { name: 'Make a role' }).click()
+    await dialog.getByRole('button', { name: 'Create a role' }).click()
     // An error is shown at its field.
     await dialog.locator('.fault', { hasText: 'lower-case letters' }).waitFor()
     await dialog.getByLabel('Name', { exact: true }).fill('claims-desk')
-    await confirm('Make a role', 'The role claims-desk is made.')
+    await confirm('Create a role', 'The role claims-desk is created.')
     expect(await role()).toEqual({
       name: 'claims-desk',
       title: 'Claims desk',
