@@ -94,7 +94,7 @@ async function progressOf(path: string, tenantLocator: string, run: Run): Promis
     throw new Failure(EXIT.refused, `'${path}' belongs to an export of another tenant. Name another folder.`)
   for (const kind of KINDS) {
     if (await isUnchangedSinceLastRun(progress, kind, fileOf(dirname(path), kind))) continue
-    say(run, `${kind}.ndjson has changed since the last run: all ${kind} are exported again\n`)
+    say(run, `${kind}.ndjson is missing or has changed since the last run: it is exported again in full\n`)
     delete progress.kinds[kind]
   }
   return progress
@@ -176,7 +176,7 @@ async function exportKind(
     save()
     if (last.kind === 'end') break
   }
-  say(run, `${kind} are exported\n`)
+  say(run, `${kind}: exported\n`)
   return true
 }
 

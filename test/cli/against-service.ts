@@ -167,7 +167,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       const exported = () => as('book')('book', 'export', '--out', file, '--day', '2027-02-01')
       expect(await exported()).toMatchObject({ exit: 0, out: `3 policies in ${file}\n` })
       const whole = readFileSync(file, 'utf8')
-      expect((await exported()).err).toContain('is a whole book already')
+      expect((await exported()).err).toContain('is already a complete book')
       // As if the connection had broken in the middle of the second policy.
       writeFileSync(file, whole.split('\n').slice(0, 2).join('\n') + whole.split('\n')[2]!.slice(0, 40))
       expect(await exported()).toMatchObject({ exit: 0, out: `3 policies in ${file}\n` })
@@ -267,7 +267,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       writeFileSync(join(to, 'policies.ndjson'), whole.slice(0, whole.indexOf('\n') + 1))
       const mended = await exported()
       for (const kind of ['journal', 'policies'])
-        expect(mended.err).toContain(`${kind}.ndjson is not as the last run left it`)
+        expect(mended.err).toContain(`${kind}.ndjson is missing or has changed since the last run`)
       expect([mended.exit, locators(), journal()]).toEqual([0, known, journalled])
       // Files that a run without --files left out.
       const bare = join(folder, 'bare')
@@ -303,7 +303,9 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       const secret = [{ key: 'crm.id', value: 'K-1', uiType: 'hidden' }]
       await source.call('PUT', `/auxData/${someone}`, { auxData: secret })
       expect((await as('importer')('export', '--out', from)).exit).toBe(0)
-      expect((await as('importer')('import', from)).err).toContain('the tenant that you are signed in to')
+      expect((await as('importer')('import', from)).err).toContain(
+        'You are signed in to the tenant that was exported.',
+      )
       expect((await administrator('deploy', 'examples/motor', '--tenant', 'moved')).exit).toBe(0)
       await signedInto('moved.co.local.bindery.test')
       const records = (kind: string) =>
@@ -378,7 +380,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(await moved.call('GET', path)).toMatchObject(secret[0]!)
       // An export that was changed, and a folder that is not an export.
       writeFileSync(join(from, 'policies.ndjson'), records('policies').slice(1).join('\n'))
-      expect((await as('importer')('import', from)).err).toContain('is not what export.json says')
+      expect((await as('importer')('import', from)).err).toContain('differs from export.json')
       expect((await as('importer')('import', folder)).err).toContain('has no export.json')
     })
 
@@ -538,14 +540,14 @@ export function describeCommandLine(service: () => ServiceProcess): void {
         version: '7',
       })
       const mistyped = await as('nobody', { input: `${token}x` })('login', service().origin, '--token')
-      expect(mistyped.err).toContain('it was cut off or mistyped')
+      expect(mistyped.err).toContain('It was truncated or mistyped')
       expect(mistyped.exit).toBe(2)
     })
 
     test('a service that does not answer is reported with its address, with exit code 3', async () => {
       const address = `http://localhost:${await freePort()}`
       const { exit, err } = await as('nowhere', { input: 'x' })('login', address)
-      expect(err).toContain(`${address} does not answer (ECONNREFUSED)`)
+      expect(err).toContain(`${address} does not respond (ECONNREFUSED)`)
       expect(exit).toBe(3)
     })
 

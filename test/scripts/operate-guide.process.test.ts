@@ -101,10 +101,10 @@ const AFTER: Readonly<Record<string, (output: string) => void>> = {
   'npm run deploy -- --environment production --gradual': () =>
     expect(readAccount(account).workers['bindery-production']!.shares).toMatchObject([{ percentage: 100 }]),
   'npm run tenant -- create': output => expect(output).toContain('https://api.production.example.com'),
-  'npm run tenant -- shards': output => expect(output).toContain('filled'),
+  'npm run tenant -- shards': output => expect(output).toContain('the new databases are ready'),
   'npm run migrate': () => expect(tenants('production')).toMatchObject([{ former_units: null }]),
   'npm run tenant -- units': output => {
-    expect(output).toContain('acme is served as it is')
+    expect(output).toContain('acme is served unchanged')
     expect(tenants('production')).toMatchObject([{ former_units: null }])
   },
   'npm run tenant -- suspend': () =>

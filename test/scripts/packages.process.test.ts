@@ -93,7 +93,7 @@ describe('The client package', () => {
         .replace(/: PolicyholderCreateRequest/, '')
       writeFileSync(join(project, 'program.mjs'), program)
       const { stdout } = await inProject(process.execPath, 'program.mjs')
-      expect(stdout).toBe('made Keller\nnotFound: GET /policy/999999999 answered 404: There is none.\n')
+      expect(stdout).toBe('made Keller\nnotFound: GET /policy/999999999 responded with 404: There is none.\n')
       expect(asked).toEqual([
         'POST /account/authenticate',
         'POST /policyholder/create',

@@ -55,7 +55,7 @@ beforeAll(async () => {
     stream.on('data', (chunk: Buffer) => {
       printed += chunk.toString()
     })
-  while (!printed.includes('Ctrl+C stops the service')) {
+  while (!printed.includes('Press Ctrl+C to stop the service')) {
     if (started.exitCode !== null) throw new Error(printed)
     await sleep(100)
   }

@@ -77,7 +77,7 @@ describe('npm start', () => {
     const { stdout } = await run(process.execPath, ['scripts/demo.ts'], {
       env: { ...process.env, BASE_URL: service.origin, BINDERY_DATA: service.dataFolder },
     })
-    expect(stdout).toMatch(/All \d+ figures are right\./)
+    expect(stdout).toMatch(/All \d+ figures are correct\./)
   })
 
   test('is suggested by npm run demo, with the address that it tried, when no service responds', async () => {
@@ -237,7 +237,7 @@ describe('npm start', () => {
     const failure = await run(process.execPath, ['scripts/start.ts'], {
       env: { ...process.env, PORT: String(await freePort()), BINDERY_DATA: service.dataFolder },
     }).catch((error: { stderr: string }) => error)
-    expect(failure.stderr).toContain('runs on')
+    expect(failure.stderr).toContain('is already running on')
     expect(await health()).toBe(200)
   })
 })

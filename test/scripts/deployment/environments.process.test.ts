@@ -140,7 +140,7 @@ describe('Two environments in one account', { timeout: 240_000 }, () => {
     const { code, output } = await checkout.run('deploy', '--environment', 'eu1')
     expect(code, output).toBe(0)
     expect(output).toContain('TENANT_001 could not be migrated')
-    expect(output).toContain('tenants whose database is behind answer 503')
+    expect(output).toContain('requests for tenants whose database is not migrated yet get 503')
     const commands = readAccount(account).commands
     expect(commands.filter(command => command.includes('TENANT_'))).toEqual([])
     const control = openStored(account, databases['bindery-eu1-control']!.id)
@@ -171,7 +171,7 @@ describe('Two environments in one account', { timeout: 240_000 }, () => {
     const { code, output } = await checkout.run('pool', 'grow', '4499', '--environment', 'eu1')
     expect([code, output]).toEqual([
       1,
-      expect.stringContaining('one Worker can have 4500: make another cell'),
+      expect.stringContaining('one Worker can have only 4500. Create another cell'),
     ])
     expect(
       readAccount(account)
@@ -183,7 +183,7 @@ describe('Two environments in one account', { timeout: 240_000 }, () => {
   test('must be named in a command, because there are two', async () => {
     const { code, output } = await checkout.run('deploy')
     expect(code).toBe(1)
-    expect(output).toContain('Which environment? This checkout knows eu1, staging.')
+    expect(output).toContain('Choose an environment with --environment. This checkout has eu1, staging.')
   })
 
   test('reject a missing secret and a wrong one with different messages, and upload neither', async () => {
@@ -199,7 +199,7 @@ describe('Two environments in one account', { timeout: 240_000 }, () => {
     })
     expect(wrong.code).toBe(1)
     expect(wrong.output).toContain(
-      'PASSWORD_PEPPER in .secrets.eu1 is not the one that the data of this environment was written with',
+      'PASSWORD_PEPPER in .secrets.eu1 is not the one with which the data of this environment was written',
     )
     expect(versions()).toBe(before)
   })
@@ -262,7 +262,7 @@ describe('Two environments in one account', { timeout: 240_000 }, () => {
       expect(code).toBe(1)
       return output
     }
-    const mine = 'is there already and was not made by this deployment'
+    const mine = 'already exists and was not created by this deployment'
     expect(await refused('eu2')).toContain(`bucket bindery-eu2-files ${mine}`)
     expect(await refused('eu3')).toContain(`queue bindery-eu3-announcements ${mine}`)
     expect(await refused('eu4')).toContain(`Worker bindery-eu4 ${mine}`)
@@ -282,12 +282,18 @@ describe('A new environment', { timeout: 60_000 }, () => {
   })
 
   test.each([
-    [['--environment', 'eu1', '--domain', 'example.com'], 'Where is the data of eu1 to lie?'],
+    [['--environment', 'eu1', '--domain', 'example.com'], 'Where should the data of eu1 be stored?'],
     [['--environment', 'eu1', '--location', 'weur'], 'A new environment needs --domain'],
-    [['--environment', 'local', '--domain', 'example.com'], "'local' cannot name an environment"],
-    [['--environment', 'Eu_1', '--domain', 'example.com'], "'Eu_1' cannot name an environment"],
-    [['--domain', 'example.com', '--location', 'weur'], 'Which environment? This checkout knows none.'],
-    [['--environment', 'eu1', '--domain', 'example.com', '--location', 'mars'], "'mars' is no location"],
+    [['--environment', 'local', '--domain', 'example.com'], "'local' is not a valid name for an environment"],
+    [['--environment', 'Eu_1', '--domain', 'example.com'], "'Eu_1' is not a valid name for an environment"],
+    [
+      ['--domain', 'example.com', '--location', 'weur'],
+      'Choose an environment with --environment. This checkout has none.',
+    ],
+    [
+      ['--environment', 'eu1', '--domain', 'example.com', '--location', 'mars'],
+      "'mars' is not a known location",
+    ],
   ])('is rejected with the options %j before anything is created', async (options, message) => {
     const { code, output } = await checkout.run('deploy', ...options)
     expect(code).toBe(1)
@@ -299,8 +305,8 @@ describe('A new environment', { timeout: 60_000 }, () => {
     appendFileSync(join(checkout.folder, 'wrangler.toml'), '\n# edited\n')
     const { code, output } = await checkout.run('deploy', ...STAGING, '--dry-run')
     expect({ code, output }).toMatchObject({ code: 0 })
-    expect(output).toContain('database bindery-staging-control: would be made')
-    expect(output).toContain('queue bindery-staging-documents: would be made')
+    expect(output).toContain('database bindery-staging-control: would be created')
+    expect(output).toContain('queue bindery-staging-documents: would be created')
     expect(made(account)).toEqual({ databases: {}, buckets: [], queues: [], workers: {} })
   })
 })
@@ -350,7 +356,7 @@ CREATE INDEX \`medium_by_time\` ON \`medium_moved\` (\`created_at\`);
     needLater()
     const early = await deploy()
     expect(early.code).toBe(1)
-    expect(early.output).toContain('Deploy the release that brought 9998_keys first, and then this one.')
+    expect(early.output).toContain('First deploy the release that introduced 9998_keys, and then this one.')
 
     rmSync(later)
     writeFileSync(journal, kept)
