@@ -346,7 +346,7 @@ describe('A tenant that is moved to another environment and restored to an earli
     const agent = await agentOf('eu2')
     const { policy } = await live('eu2')
     expect(await refused('restore', TENANT, ...eu2, '--to', to)).toContain(
-      'Its databases are again as they were',
+      'The databases are back in their state before',
     )
     expect(await tenant('resume', TENANT, ...eu2)).toContain('is served again')
     await served('eu2', agent)

@@ -43,7 +43,7 @@ it('a policy with values too long to store is rejected with 413, and the message
   const { status, body } = await motor.createPolicy(withRemarks(40))
   expect([status, (body as unknown as { code: string }).code]).toEqual([413, 'tooLarge'])
   expect((body as unknown as { message: string }).message).toMatch(
-    /^A record needs 24\d{5} bytes of storage, but at most 2000000 are possible\./,
+    /^A record needs 24\d{5} bytes of storage, but at most 2000000 bytes fit\./,
   )
 })
 
