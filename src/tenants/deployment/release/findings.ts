@@ -58,7 +58,7 @@ export const repairFindings = (upload: Upload, binding: readonly Change[]): Find
 ]
 
 /** Returns the warnings of the archive, except those about raters that the tenant has connected. */
-export const withoutConnectedRaters = ({ findings }: Upload, connected: readonly string[]): Finding[] =>
+export const archiveWarnings = ({ findings }: Upload, connected: readonly string[]): Finding[] =>
   findings.filter(({ integration }) => integration === undefined || !connected.includes(integration))
 
 /** Warns about bootstrap resources, which are created only with a new tenant's first configuration. */

@@ -37,13 +37,7 @@ import { revokeTokens } from '../../service.ts'
 import { stepsOf } from '../log/steps.ts'
 import { logQueries } from '../log/store.ts'
 import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
-import {
-  deployFindings,
-  repairFindings,
-  repairProblems,
-  type Upload,
-  withoutConnectedRaters,
-} from './findings.ts'
+import { archiveWarnings, deployFindings, repairFindings, repairProblems, type Upload } from './findings.ts'
 import * as store from './store.ts'
 
 /** This many simultaneous deploys to one tenant all succeed. */
@@ -142,7 +136,7 @@ export async function previewFindings(
       ? accountsOf(context, upload, present, before)
       : NO_ACCOUNT_CHANGES
   return [
-    ...withoutConnectedRaters(upload, present.connected),
+    ...archiveWarnings(upload, present.connected),
     ...(isRepair
       ? repairFindings(upload, binding)
       : deployFindings(upload, nextVersion(present), inUse, context.tenant)),
@@ -336,7 +330,7 @@ function releaseWriter(
     const externalRaters = externalRatersOf(configuration)
     const roles = tenantRoles(configuration, tenant.type === 'test')
     const row = { version, hash, timeZone, currency, externalRaters, roles }
-    const found = [...withoutConnectedRaters(upload, connected), ...findings, ...accounts.findings]
+    const found = [...archiveWarnings(upload, connected), ...findings, ...accounts.findings]
     const result = deployedResult(tenant, version, found)
     const answer = await commitAudited(context, database, {
       guards,
