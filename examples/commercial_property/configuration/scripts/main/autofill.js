@@ -1,4 +1,4 @@
-// Fills the wind zone of each building in by its county.
+// Fills in the wind zone of each building from its county.
 
 /** @type {Bindery.GetDataAutofill} */
 function getDataAutofill(data) {
@@ -9,7 +9,7 @@ function getDataAutofill(data) {
   }
 }
 
-// Values of fields are lists of text. Only what names a county has one.
+// Values of fields are lists of text. Exposures without a county stay unchanged.
 function withWindZone(exposure) {
   const county = exposure.fieldValues?.county?.[0]
   if (county === undefined) return exposure

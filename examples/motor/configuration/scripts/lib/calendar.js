@@ -1,8 +1,8 @@
-// Days and months as the calendar of a time zone has them.
+// Days and months by the calendar of a time zone.
 
 const clocks = {}
 
-// Year, month, day, hour, minute and second at a time.
+// Returns the year, month, day, hour, minute and second of a time.
 /** @returns {[number, number, number, number, number, number]} */
 function partsAt(timestamp, timeZone) {
   clocks[timeZone] =
@@ -25,18 +25,18 @@ function partsAt(timestamp, timeZone) {
 const asUtc = ([year, month, day, hour, minute, second]) =>
   Date.UTC(year, month - 1, day, hour, minute, second)
 
-// The time at which clocks of the zone show these parts.
+// Returns the time at which clocks in the zone show these parts.
 function timeOf(parts, timeZone) {
   const shown = asUtc(parts)
   let at = shown
-  // Once for the zone's offset, and once more where it changes in between.
+  // The first round applies the zone's offset, the second corrects for a change of the offset in between.
   for (let round = 0; round < 2; round++) at += shown - asUtc(partsAt(at, timeZone))
   return at
 }
 
 const daysIn = (year, month) => new Date(Date.UTC(year, month, 0)).getUTCDate()
 
-// So many months later on the same day of the month, or on its last where it has no such day.
+// Returns the same day of the month `count` months later, or the last day of a month without that day.
 function addMonths(timestamp, count, timeZone) {
   const [year, month, day, ...time] = partsAt(timestamp, timeZone)
   const months = year * 12 + (month - 1) + count
@@ -49,7 +49,7 @@ function addDays(timestamp, count, timeZone) {
   return timeOf([year, month, day + count, ...time], timeZone)
 }
 
-// The last millisecond of the day.
+// Returns the last millisecond of the day.
 function endOfDay(timestamp, timeZone) {
   const [year, month, day] = partsAt(timestamp, timeZone)
   return timeOf([year, month, day + 1, 0, 0, 0], timeZone) - 1

@@ -1,4 +1,4 @@
-// Exact decimals: JavaScript's own numbers are binary, and lose a cent now and then.
+// Exact decimals. JavaScript's numbers are binary and sometimes lose a cent.
 class Decimal {
   constructor(units, places) {
     this.units = units
@@ -24,7 +24,7 @@ class Decimal {
     return new Decimal(scaled(this.units, this.places) - scaled(units, places), most)
   }
 
-  // Half up, as the platform rounds.
+  // Rounds half up, as Bindery does.
   round(places) {
     if (this.places <= places) return this
     const unit = 10n ** BigInt(this.places - places)

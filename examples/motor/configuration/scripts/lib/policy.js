@@ -1,14 +1,14 @@
-// What rating and underwriting read of a policy.
+// Reads values of a policy for rating and underwriting.
 const { partsAt } = require('./calendar.js')
 
-// The one value of a field, or undefined.
+// Returns the first value of a field, or undefined.
 const valueOf = (characteristics, field) => (characteristics.fieldValues[field] || [])[0]
 
-// The groups of a repeatable field, in their order.
+// Returns the groups of a repeatable field, in order.
 const groupsOf = (characteristics, field) =>
   (characteristics.fieldValues[field] || []).map(locator => characteristics.fieldGroupsByLocator[locator])
 
-// Whether someone born then is younger than so many years at that time, by the calendar of the zone.
+// Whether a person with that birth date is younger than `years` at `timestamp`, by the calendar of the zone.
 const isYounger = (birthDate, years, timestamp, timeZone) => {
   const birthday = partsAt(Number(birthDate), timeZone)
   birthday[0] += years

@@ -1,5 +1,5 @@
-// Payment by installments that costs something: as the built-in schedules plan it, with a fee on every installment but
-// the first. What is paid at once, a small amount and a refund are one installment, without a fee.
+// Payment by installments for a fee: the plan of the built-in schedules, with a fee on every installment except the
+// first. A policy that is paid in full, a small amount and a refund have one installment, without a fee.
 const { addDays, addMonths, endOfDay } = require('../lib/calendar.js')
 
 const FEE = 2
@@ -44,7 +44,7 @@ function wholeOf(charges) {
   return { start, end, parts: [{ start, end, whole: end - start }] }
 }
 
-// The months, quarters … of the contract that the charges are of; none where all is paid at once.
+// Returns the months, quarters or years of the contract that the charges cover, or none if everything is paid in full.
 function periodsOf({ policy, paymentScheduleName, tenantTimeZone }, charges) {
   const months = MONTHS[paymentScheduleName]
   if (!months) return []
@@ -60,7 +60,7 @@ function periodsOf({ policy, paymentScheduleName, tenantTimeZone }, charges) {
   }
 }
 
-// Periods that begin by the end of today are paid together.
+// Combines the periods that begin by the end of today into one.
 function paidTogether(periods, endOfToday) {
   const past = periods.filter(one => one.start <= endOfToday)
   const coming = periods.slice(past.length)
@@ -74,8 +74,8 @@ const together = several => ({
   items: several.flatMap(one => one.items || []),
 })
 
-// Puts the charge on the installments: equal parts for whole periods, of others the share that the charge has of them.
-// The last has what rounding leaves.
+// Divides the charge among the installments: equal parts for whole periods, and the covered share of partial ones. The
+// last installment gets the rounding difference.
 function spread(charge, installments) {
   const shareOf = ({ start, end, whole }) =>
     Math.max(0, Math.min(end, charge.end) - Math.max(start, charge.start)) / whole
@@ -92,7 +92,7 @@ function spread(charge, installments) {
   })
 }
 
-// Nobody waits for money that is given back: all up to the last installment that would do so is one.
+// Combines all installments up to the last one with a negative total, so that nobody waits for a refund.
 function withoutRefunds(installments) {
   const dues = installments.map(({ items }) => sum(items.filter(one => one.charge.isPayable).map(one => one.cents)))
   const last = dues.length - 1 - [...dues].reverse().findIndex(due => due < 0)
@@ -100,7 +100,7 @@ function withoutRefunds(installments) {
   return [together(installments.slice(0, last + 1)), ...installments.slice(last + 1)]
 }
 
-// The first is asked for at once; others are due on the day on which they begin, and asked for the payment terms before.
+// The first is invoiced immediately. Others are due on the day on which they begin, and invoiced payment terms earlier.
 function timesOf({ start }, isFirst, { tenantTimeZone, defaultPaymentTerms }, now) {
   const today = endOfDay(now, tenantTimeZone)
   const due = Math.max(endOfDay(start, tenantTimeZone), today)

@@ -1,5 +1,5 @@
-// The rates of the premium templates, as a plugin: every peril costs the same to the cent. All perils of a policy come
-// in one call.
+// The rates of the premium templates as a plugin, equal to the cent for every peril. One call rates all perils of a
+// policy.
 const { Decimal } = require('../lib/decimal.js')
 const { valueOf, groupsOf, isYounger } = require('../lib/policy.js')
 

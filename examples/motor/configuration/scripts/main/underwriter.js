@@ -1,4 +1,4 @@
-// The guidelines, as a plugin: the same decisions for the same reasons.
+// The guidelines as a plugin, with the same decisions for the same reasons.
 const { valueOf, groupsOf, isYounger } = require('../lib/policy.js')
 
 /** @type {Bindery.GetUnderwritingResult} */
