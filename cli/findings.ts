@@ -1,7 +1,7 @@
 // Findings of checks, for people and programs.
 import { join } from 'node:path'
 import type { Finding } from '../src/product/configuration.ts'
-import { counted, type Terminal } from './terminal.ts'
+import { countText, type Terminal } from './terminal.ts'
 
 /** A finding in the form of `--json`. `file` is its path from where the command was started. */
 export type ShownFinding = Finding & { file: string }
@@ -33,7 +33,7 @@ export const countsOf = (findings: readonly Finding[]): { errors: number; warnin
 
 export const countsText = (findings: readonly Finding[]): string => {
   const { errors, warnings } = countsOf(findings)
-  return `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`
+  return `${countText(errors, 'error')}, ${countText(warnings, 'warning')}`
 }
 
 const LOGGED = /^(ERROR|WARNING) (.+?)(?::(\d+)(?::(\d+))?)? ([a-z][A-Za-z]+) (.*)$/

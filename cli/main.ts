@@ -21,7 +21,7 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
   const program = programOf(silent, async work => {
     code = await work({ terminal, json: isJson })
   })
-  const failed = (error: string, exit: ExitCode): ExitCode => {
+  const reportFailure = (error: string, exit: ExitCode): ExitCode => {
     if (isJson) terminal.out(`${JSON.stringify({ ok: false, error, exit })}\n`)
     return exit
   }
@@ -32,12 +32,12 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
   } catch (problem) {
     if (problem instanceof CommanderError) {
       if (problem.exitCode === 0) return EXIT.ok
-      return failed(problem.message.replace(/^error: /, '').replaceAll('\n', ' '), EXIT.usage)
+      return reportFailure(problem.message.replace(/^error: /, '').replaceAll('\n', ' '), EXIT.usage)
     }
     const failure = failureOf(problem)
     if (!failure) throw problem
     if (!isJson) terminal.err(`${terminal.colors.red('bindery:')} ${failure.message}\n`)
-    return failed(failure.message, failure.exit)
+    return reportFailure(failure.message, failure.exit)
   }
 }
 

@@ -47,4 +47,4 @@ export const pause = (ms: number, { interrupted }: Terminal): Promise<void> =>
 /** Lets a signal arrive. Work that never waits for anything outside would delay Ctrl-C to its end. */
 export const yieldToSignals = (): Promise<void> => new Promise(done => setImmediate(done))
 
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+export const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

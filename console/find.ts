@@ -100,7 +100,7 @@ export type Found = {
   readonly fields: readonly string[]
 }
 
-const distinct = <Row extends { locator: string }>(rows: readonly Row[]): Row[] => [
+const uniqueRows = <Row extends { locator: string }>(rows: readonly Row[]): Row[] => [
   ...new Map(rows.map(row => [row.locator, row])).values(),
 ]
 
@@ -116,7 +116,7 @@ export async function search(text: string, signal: AbortSignal): Promise<Found> 
     const pages = await Promise.all(
       holderFields.map(field => ask<PolicyholderList>('/policyholders', field, prefix)),
     )
-    return distinct(pages.flatMap(page => page.policyholders))
+    return uniqueRows(pages.flatMap(page => page.policyholders))
   }
   const [whole, policies] = await Promise.all([
     holdersBy(text),
@@ -130,7 +130,7 @@ export async function search(text: string, signal: AbortSignal): Promise<Found> 
     undefined,
   )
   return {
-    policies: distinct(policies.flatMap(page => page.policies)).slice(0, FOUND_AT_MOST),
+    policies: uniqueRows(policies.flatMap(page => page.policies)).slice(0, FOUND_AT_MOST),
     policyholders: [...whole, ...(each ?? [])].slice(0, FOUND_AT_MOST),
     fields: [...holderFields, ...policyFields],
   }

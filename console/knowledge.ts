@@ -41,7 +41,7 @@ export function isKnown({ issuedTimestamp, replacedTimestamp }: Recorded, at: nu
 }
 
 /** Whether the span contains the time. Spans are half-open. */
-export const holds = (
+export const containsTime = (
   { startTimestamp, endTimestamp }: { startTimestamp: string; endTimestamp: string },
   at: number,
 ): boolean => msOf(startTimestamp) <= at && at < msOf(endTimestamp)

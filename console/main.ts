@@ -67,14 +67,14 @@ const heading = (): HTMLElement | null => root.querySelector<HTMLElement>('main 
 /** Parses the address after the #. */
 function route(): { parts: string[]; query: URLSearchParams } {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?')
-  const decoded = (part: string): string => {
+  const decodePart = (part: string): string => {
     try {
       return decodeURIComponent(part)
     } catch {
       return part
     }
   }
-  return { parts: path.split('/').filter(Boolean).map(decoded), query: new URLSearchParams(query) }
+  return { parts: path.split('/').filter(Boolean).map(decodePart), query: new URLSearchParams(query) }
 }
 
 function signOut(): void {

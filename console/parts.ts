@@ -41,7 +41,7 @@ const TONES: Readonly<Record<string, string>> = {
 export const badge = (state: string, text = words(state)): View =>
   h('span', { class: `badge ${TONES[state] ?? 'plain'}` }, text)
 
-export const empty = (text: string): View => h('p', { class: 'empty' }, text)
+export const emptyNote = (text: string): View => h('p', { class: 'empty' }, text)
 
 export const loading = (what: string): View =>
   h(
@@ -81,7 +81,7 @@ function headOf(problem: Problem | undefined): string {
 type Loading = { readonly what: string; readonly load: () => Promise<Child> }
 type Loaded = { readonly content?: Child; readonly failure?: unknown; readonly isBusy: boolean }
 
-function shownOf({ content, failure, isBusy }: Loaded, what: string, again: () => void): Child {
+function loadedContent({ content, failure, isBusy }: Loaded, what: string, again: () => void): Child {
   if (isBusy) return loading(what)
   return failure === undefined ? content : problemNote(failure, again)
 }
@@ -108,7 +108,7 @@ function LoadedPlace({ what, load }: Loading): View {
   return h(
     'div',
     { ref: place, 'aria-busy': state.isBusy ? 'true' : undefined },
-    shownOf(state, what, () => tryAgain(tries + 1)),
+    loadedContent(state, what, () => tryAgain(tries + 1)),
   )
 }
 

@@ -45,12 +45,12 @@ export async function finishSignIn(): Promise<boolean> {
 
 export const hasSignInResult = (): boolean => arrival !== undefined
 
-const named = (tenant: string): Record<string, string> =>
+const tenantParameter = (tenant: string): Record<string, string> =>
   tenant.includes('.') ? { hostName: tenant } : { tenantName: tenant }
 
 /** Returns how people sign in to the tenant. Falls back to passwords if that cannot be read. */
 export async function optionsOf(tenant: string): Promise<Options> {
-  const response = await fetch(`/account/signInOptions?${new URLSearchParams(named(tenant))}`, {
+  const response = await fetch(`/account/signInOptions?${new URLSearchParams(tenantParameter(tenant))}`, {
     headers: { accept: 'application/json' },
   }).catch(() => undefined)
   return response?.ok ? ((await response.json()) as Options) : { providers: [], passwords: true }
@@ -58,7 +58,10 @@ export async function optionsOf(tenant: string): Promise<Options> {
 
 /** Leaves the page for the provider. */
 export async function leaveForProvider(tenant: string, provider: string): Promise<void> {
-  const { location: address } = await post<{ location: string }>('/begin', { ...named(tenant), provider })
+  const { location: address } = await post<{ location: string }>('/begin', {
+    ...tenantParameter(tenant),
+    provider,
+  })
   if (!/^https?:/.test(address)) throw new Problem(0, { message: FAILURES.provider! })
   sessionStorage.setItem(RETURN_KEY, location.hash)
   location.assign(address)

@@ -26,7 +26,7 @@ const OPTIONS = {
 } satisfies BuildOptions
 
 /** Escapes text that would end the element early. */
-const withinPage = (text: string): string => text.trim().replaceAll('</', '<\\/')
+const escapeInlineText = (text: string): string => text.trim().replaceAll('</', '<\\/')
 
 /** Builds a script or style of `console/` into one text that can be inlined in a page. `define` replaces names by values. */
 export async function builtForBrowsers(
@@ -40,7 +40,7 @@ export async function builtForBrowsers(
     // The page loads these from the service.
     external: ['/docs/*'],
   })
-  return withinPage(outputFiles[0]!.text)
+  return escapeInlineText(outputFiles[0]!.text)
 }
 
 /** The path of the console's files. */
@@ -72,7 +72,7 @@ async function consoleScripts(): Promise<Scripts> {
     for (const { path, kind } of outputs.get(name)!.imports)
       if (kind === 'import-statement') first.add(basename(path))
   const { 'main.js': main, ...files } = Object.fromEntries(texts)
-  return { main: withinPage(main!), files, first: [...first].filter(name => name !== 'main.js') }
+  return { main: escapeInlineText(main!), files, first: [...first].filter(name => name !== 'main.js') }
 }
 
 export type ConsolePage = {

@@ -65,13 +65,13 @@ const inside = ({ text, form }: Type): string => (form === 'plain' ? text : `(${
 const isPrimitive = ({ text }: Type): boolean => Object.values(PRIMITIVES).includes(text)
 
 /** Removes repeated primitives. */
-const distinct = (types: readonly Type[]): Type[] =>
+const uniquePrimitives = (types: readonly Type[]): Type[] =>
   types.filter((type, at) => !isPrimitive(type) || types.findIndex(({ text }) => text === type.text) === at)
 
 function join(types: readonly Type[], form: 'union' | 'intersection'): Type {
   if (types.length === 1) return types[0]!
   return {
-    text: distinct(types)
+    text: uniquePrimitives(types)
       .map(inside)
       .join(form === 'union' ? ' | ' : ' & '),
     form,
@@ -289,16 +289,20 @@ function operationType(operation: Operation, shared: Record<string, Parameter>):
 }
 
 /** Collects the names of the schemas that a part of the document refers to, directly or indirectly. */
-function reached(part: unknown, schemas: Record<string, Schema>, found = new Set<string>()): Set<string> {
+function reachableSchemas(
+  part: unknown,
+  schemas: Record<string, Schema>,
+  found = new Set<string>(),
+): Set<string> {
   if (typeof part !== 'object' || part === null) return found
   const { $ref } = part as Schema
   const name = typeof $ref === 'string' && $ref.startsWith(SCHEMAS) ? $ref.slice(SCHEMAS.length) : undefined
   if (name !== undefined && !found.has(name)) {
     found.add(name)
-    reached(schemas[name], schemas, found)
+    reachableSchemas(schemas[name], schemas, found)
   }
   for (const [key, value] of Object.entries(part))
-    if (key !== 'example' && key !== 'examples') reached(value, schemas, found)
+    if (key !== 'example' && key !== 'examples') reachableSchemas(value, schemas, found)
   return found
 }
 
@@ -341,11 +345,11 @@ export function contractTypes({ paths, components = {} }: OpenApiDocument): stri
   const items = Object.entries(paths).map(([path, item]) => member(path, pathType(item)))
   const all = Object.values(paths).flatMap(item => METHODS.flatMap(method => item[method] ?? []))
   const { schemas = {}, parameters = {} } = components
-  const received = reached(
+  const received = reachableSchemas(
     all.map(({ responses }) => responses),
     schemas,
   )
-  const sent = reached(
+  const sent = reachableSchemas(
     all.map(({ requestBody }) => requestBody),
     schemas,
   )

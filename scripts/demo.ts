@@ -13,7 +13,7 @@ const EVENTS = ['policyholder.create', 'policy.create', 'policy.finalize', 'poli
 
 type Underwriting = { decision: string; notes: string[] }
 
-const worked = (name: string): WorkedPolicy => {
+const workedPolicyNamed = (name: string): WorkedPolicy => {
   const found = workedPolicies().find(policy => policy.name === name)
   if (!found) throw new Error(`examples/motor/worked.json has no policy '${name}'.`)
   return found
@@ -132,14 +132,14 @@ async function reject(agent: BinderyClient, story: Story, policy: WorkedPolicy):
 }
 
 async function showEvents(story: Story, receiver: Receiver, locator: string): Promise<void> {
-  const aboutIt = () =>
+  const eventsOfPolicy = () =>
     receiver.events.filter(
       ({ type, data }) => type === 'policyholder.create' || JSON.stringify(data).includes(locator),
     )
-  const missing = () => EVENTS.filter(type => !aboutIt().some(event => event.type === type))
+  const missing = () => EVENTS.filter(type => !eventsOfPolicy().some(event => event.type === type))
   await receiver.waitUntil(() => missing().length === 0, 30_000)
   story.step('Events delivered to the webhook, signed')
-  for (const type of new Set(aboutIt().map(event => event.type))) story.detail(type)
+  for (const type of new Set(eventsOfPolicy().map(event => event.type))) story.detail(type)
   story.text('events that did not arrive', missing().join(', ') || 'none', 'none')
   story.text('wrong signatures', String(receiver.refused), '0')
 }
@@ -155,8 +155,8 @@ async function demonstrate(): Promise<boolean> {
     await subscribe(clientOf('admin', origin, hostName), receiver)
     story.step(`Signed in to ${hostName} on ${origin}`)
     story.step(`A webhook sends events to ${receiver.url}`)
-    const locator = await issue(agent, story, worked(ACCEPTED))
-    await reject(agent, story, worked(REJECTED))
+    const locator = await issue(agent, story, workedPolicyNamed(ACCEPTED))
+    await reject(agent, story, workedPolicyNamed(REJECTED))
     await showEvents(story, receiver, locator)
   } finally {
     receiver.close()

@@ -65,7 +65,7 @@ type Options = {
  * Returns the environment to deploy: a new one as the options describe it, or one that was deployed before, as its file describes
  * it.
  */
-function chosenEnvironment(options: Options): Environment {
+function selectEnvironment(options: Options): Environment {
   const names = environmentNames()
   const name = options.environment ?? (names.length === 1 ? names[0] : undefined)
   if (name === undefined)
@@ -316,7 +316,7 @@ async function main(): Promise<void> {
   })
   if (!/^[1-9]\d{0,3}$/.test(values.databases))
     throw new Misuse(`--databases must be a number from 1 to 9999.\n\n${USAGE}`)
-  const environment = chosenEnvironment(values)
+  const environment = selectEnvironment(values)
   const choices = { databases: Number(values.databases), gradual: values.gradual }
   if (values['dry-run']) return showWhatWouldBeMade(environment, choices)
   writeConfig(environment)

@@ -22,7 +22,7 @@ const MOST_KEPT = 6
  * Returns the folder of the build of the present sources. If there is none, `make` writes it into a new folder. `keyNow` returns
  * the key of the sources. An edit during the build may be missing from the result, so it is then built again.
  */
-export async function keptBuild(
+export async function cachedBuild(
   name: string,
   keyNow: () => string,
   make: (folder: string) => Promise<void>,
@@ -46,7 +46,7 @@ export type GeneratedFiles = Readonly<Record<string, string>>
  * with the same packages.
  */
 export async function writeKept(name: string, make: () => Promise<GeneratedFiles>): Promise<void> {
-  const folder = await keptBuild(name, sourcesAlone, async made => {
+  const folder = await cachedBuild(name, sourcesAlone, async made => {
     for (const [file, text] of Object.entries(await make())) {
       mkdirSync(join(made, dirname(file)), { recursive: true })
       writeFileSync(join(made, file), text)

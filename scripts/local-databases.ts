@@ -160,7 +160,7 @@ export function openLocalDatabases(dataFolder: string): LocalDatabases {
     control,
     target,
     async registered() {
-      const known = new Set((await registered(control)).map(({ binding }) => binding))
+      const known = new Set((await readRegisteredPool(control)).map(({ binding }) => binding))
       return readPool().filter(({ binding }) => known.has(binding))
     },
     async prepare(databases, progress) {
@@ -181,13 +181,13 @@ export function openLocalDatabases(dataFolder: string): LocalDatabases {
 }
 
 /** The control database's list of its pool. */
-async function registered(control: MigrationTarget): Promise<{ binding: string; state: string }[]> {
+async function readRegisteredPool(control: MigrationTarget): Promise<{ binding: string; state: string }[]> {
   const rows = await control.query('select binding, state from pool_database')
   return rows.map(({ binding, state }) => ({ binding: String(binding), state: String(state) }))
 }
 
 /** Returns the first unregistered databases of the pool, as many as are needed to have `free` free ones. */
-function lackingDatabases(
+function databasesToRegister(
   rows: readonly { binding: string; state: string }[],
   pool: readonly PoolDatabase[],
   free: number,
@@ -208,9 +208,12 @@ export async function prepareLocalDatabases(
 ): Promise<string[]> {
   const applied = await prepareControl(databases.control)
   const pool = readPool()
-  const rows = await registered(databases.control)
+  const rows = await readRegisteredPool(databases.control)
   const known = new Set(rows.map(({ binding }) => binding))
-  const wanted = [...pool.filter(({ binding }) => known.has(binding)), ...lackingDatabases(rows, pool, free)]
+  const wanted = [
+    ...pool.filter(({ binding }) => known.has(binding)),
+    ...databasesToRegister(rows, pool, free),
+  ]
   await databases.prepare(wanted, progress)
   return applied
 }

@@ -41,7 +41,11 @@ function licensesOf({ inputs }: Metafile, types: readonly string[]): string {
   return parts.join(`\n${'-'.repeat(80)}\n\n`)
 }
 
-async function bundled(folder: string, options: BuildOptions, types: readonly string[] = []): Promise<void> {
+async function writeBundle(
+  folder: string,
+  options: BuildOptions,
+  types: readonly string[] = [],
+): Promise<void> {
   const { metafile } = await build({
     bundle: true,
     format: 'esm',
@@ -64,14 +68,14 @@ const TYPES_OF_LIBRARIES = {
 
 /** Writes the types of the client, with those of libraries next to them. */
 function writeTypes(folder: string): void {
-  const besides = (text: string): string =>
+  const withLocalImports = (text: string): string =>
     text.replace(/(['"])(openapi-fetch|openapi-typescript-helpers)\1/g, "'./$2.js'")
   for (const name of readdirSync('client/dist').filter(one => one.endsWith('.d.ts')))
-    writeFileSync(join(folder, name), besides(readFileSync(join('client/dist', name), 'utf8')))
+    writeFileSync(join(folder, name), withLocalImports(readFileSync(join('client/dist', name), 'utf8')))
   // Copied unchanged: the compiler would write it with four times the indentation.
   cpSync('client/contract.ts', join(folder, 'contract.d.ts'))
   for (const [name, file] of Object.entries(TYPES_OF_LIBRARIES))
-    writeFileSync(join(folder, `${name}.d.ts`), besides(readFileSync(file, 'utf8')))
+    writeFileSync(join(folder, `${name}.d.ts`), withLocalImports(readFileSync(file, 'utf8')))
 }
 
 /** `bindery`: the client as one module with its types. */
@@ -86,7 +90,7 @@ async function clientPackage(): Promise<string> {
     mainFields: ['module', 'main'],
     target: 'es2022',
   }
-  await bundled(code, options, Object.keys(TYPES_OF_LIBRARIES))
+  await writeBundle(code, options, Object.keys(TYPES_OF_LIBRARIES))
   writeTypes(code)
   cpSync('client/README.md', join(folder, 'README.md'))
   writeFileSync(
@@ -139,7 +143,7 @@ const OLDEST_NODE = 22
 async function cliPackage(): Promise<string> {
   const folder = begin('bindery-cli')
   const code = join(folder, 'dist')
-  await bundled(code, {
+  await writeBundle(code, {
     entryPoints: { bindery: 'cli/main.ts', 'cell.bundle': 'runner/cell.ts' },
     outExtension: { '.js': '.mjs' },
     splitting: true,

@@ -29,7 +29,7 @@ export async function prepareTenantDatabases(
 ): Promise<void> {
   const migrations = await migrationFiles('tenant')
   const newest = newestMigration(migrations)
-  const upToDate = await registeredWith(control, newest)
+  const upToDate = await bindingsAtMigration(control, newest)
   const targets = databases
     .filter(({ binding }) => !upToDate.has(binding))
     .map(({ binding }) => target(binding))
@@ -56,7 +56,7 @@ export async function prepareTenantDatabases(
   }
 }
 
-async function registeredWith(control: MigrationTarget, migration: string): Promise<Set<string>> {
+async function bindingsAtMigration(control: MigrationTarget, migration: string): Promise<Set<string>> {
   const rows = await control.query(`select binding from pool_database where migration = '${migration}'`)
   return new Set(rows.map(({ binding }) => String(binding)))
 }

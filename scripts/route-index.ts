@@ -36,7 +36,7 @@ const platform: Plugin = {
 }
 
 /** Bundles the module, and returns its exports. */
-async function evaluated(contents: string): Promise<Record<string, unknown>> {
+async function bundleAndImport(contents: string): Promise<Record<string, unknown>> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: '.', loader: 'ts' },
     write: false,
@@ -64,7 +64,7 @@ type Indexed = { method: Method; path: string; place: Place }
 /** Returns all routes in their order, each with a list that contains it. The app's own routes are in its list of all routes. */
 async function indexedRoutes(): Promise<Indexed[]> {
   const modules = [...new Set([...importedBy(readFileSync(APP, 'utf8')), './app.ts'])]
-  const exported = await evaluated(
+  const exported = await bundleAndImport(
     modules
       .map((module, at) => `export * as m${at} from ${JSON.stringify(`./src/${module.slice(2)}`)}`)
       .join('\n'),

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import type { Route } from '../src/platform/http/route.ts'
-import { keptBuild } from './kept-builds.ts'
+import { cachedBuild } from './kept-builds.ts'
 import { sourcesAlone } from './source-key.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -29,7 +29,7 @@ let routes: Promise<readonly Route[]> | undefined
 export const loadRoutes = (): Promise<readonly Route[]> => (routes ??= readRoutes())
 
 async function readRoutes(): Promise<readonly Route[]> {
-  const folder = await keptBuild('app', sourcesAlone, async made => {
+  const folder = await cachedBuild('app', sourcesAlone, async made => {
     await build({
       entryPoints: [join(ROOT, 'src/app.ts')],
       outfile: join(made, FILE),

@@ -4,7 +4,7 @@ import { dirname, extname, join, resolve } from 'node:path'
 import { convertV4MiniflareOptions, Miniflare, type V4ModuleDefinition } from 'miniflare'
 import { LIBRARY_FOLDER, readWorkerArgument } from './local-worker.ts'
 import { readSecrets } from './settings.ts'
-import { type BuiltWorker, builtWorker } from './worker-build.ts'
+import { type BuiltWorker, buildWorker } from './worker-build.ts'
 
 const KINDS: Readonly<Record<string, V4ModuleDefinition['type']>> = {
   '.js': 'ESModule',
@@ -29,7 +29,7 @@ const worker = readWorkerArgument()
 const { inspectorPort } = worker
 /** The secrets next to the configuration. */
 const secrets = readSecrets(dirname(worker.config)) as Record<string, string>
-const built = await builtWorker(worker.config, worker.script)
+const built = await buildWorker(worker.config, worker.script)
 const miniflare = new Miniflare(
   convertV4MiniflareOptions({
     host: '127.0.0.1',

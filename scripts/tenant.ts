@@ -153,13 +153,13 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   async restore(env, name, _, { to, environment: environmentName }) {
     const environment = requireProvider('restore', environmentName)
-    const time = timeToRestore(requireTo(to))
+    const time = timeToRestore(requireToOption(to))
     const folder = join(readSettings(process.env, readSecrets()).dataFolder, 'restores', environment.name)
     await restoreTenant({ env, say, tool: toolFor(environment), folder }, name, time)
   },
   async move(env, name, _, { to, environment: environmentName }) {
     const environment = requireProvider('move', environmentName)
-    const target = environmentNamed(requireTo(to))
+    const target = environmentNamed(requireToOption(to))
     const { dataFolder } = readSettings(process.env, readSecrets())
     const stores = await openStores(dataFolder, target)
     try {
@@ -218,7 +218,7 @@ function requireProvider(command: string, name: string | undefined): Environment
   return environment
 }
 
-function requireTo(to: string | undefined): string {
+function requireToOption(to: string | undefined): string {
   if (to === undefined) throw new Misuse(`--to is missing.\n\n${USAGE}`)
   return to
 }

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { keptBuild } from './kept-builds.ts'
+import { cachedBuild } from './kept-builds.ts'
 import { sourceKey } from './source-key.ts'
 
 const run = promisify(execFile)
@@ -32,7 +32,7 @@ export type BuiltWorker = {
  * Returns the Worker of a configuration in the current folder, built if necessary. `script` replaces the entry that the
  * configuration names.
  */
-export async function builtWorker(config: string, script?: string): Promise<BuiltWorker> {
+export async function buildWorker(config: string, script?: string): Promise<BuiltWorker> {
   // Relative paths, as in SCRIPTS. The folder of an absolute path would be the whole checkout, with its packages and everything
   // else.
   const place = relative('', config)
@@ -40,7 +40,7 @@ export async function builtWorker(config: string, script?: string): Promise<Buil
   const beside = [place, ...entryPlace].map(dirname).filter(path => path !== '.')
   const folders = [...new Set([...SOURCES, ...beside])]
   const key = () => sourceKey(folders, [place, ...SCRIPTS], ...entryPlace)
-  const folder = await keptBuild('worker', key, made => build(config, script, made))
+  const folder = await cachedBuild('worker', key, made => build(config, script, made))
   const { entry, options } = JSON.parse(readFileSync(join(folder, OPTIONS), 'utf8'))
   return { folder, entry, options }
 }

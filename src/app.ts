@@ -11,7 +11,7 @@ import { fileRoutes } from './platform/http/files.ts'
 import { serviceRoutes } from './platform/http/health.ts'
 import { openApiDocument } from './platform/http/openapi.ts'
 import type { Examples } from './platform/http/reference/operations.ts'
-import { forEverybody, jsonText, type Route } from './platform/http/route.ts'
+import { jsonText, publicRoutes, type Route } from './platform/http/route.ts'
 import { resourceRoutes } from './reference/routes.ts'
 import { secretRoutes } from './reference/secrets/routes.ts'
 import {
@@ -56,7 +56,7 @@ import { reinstatementRoutes } from './transactions/reinstatements/routes.ts'
 import { renewalRoutes } from './transactions/renewals/routes.ts'
 import { upgradeRoutes } from './transactions/upgrade/routes.ts'
 
-const { get } = forEverybody('Service')
+const { get } = publicRoutes('Service')
 
 const documentRoute = get('/openapi.json', {
   summary: 'Read this document, OpenAPI 3.1',

@@ -125,7 +125,7 @@ function typeWords(schema: JsonSchema): string {
 }
 
 /** Turns file names of the documentation, which editors show unchanged, into links. */
-const linked = (text: string): string =>
+const linkFileNames = (text: string): string =>
   text.replace(/docs\/([\w-]+)\.md/g, (_, page: string) => `[${page}](${page}.md)`)
 
 function propertyLine({ path, schema, isNeeded }: DescribedProperty): string {
@@ -136,7 +136,7 @@ function propertyLine({ path, schema, isNeeded }: DescribedProperty): string {
     ...(standard !== undefined ? [`default ${code(String(standard))}`] : []),
   ]
   const example = examples[0] === undefined ? '' : ` Example: ${code(inline(examples[0]))}.`
-  return `- **${code(path)}** (${facts.join('; ')}): ${linked(description)}${example}`
+  return `- **${code(path)}** (${facts.join('; ')}): ${linkFileNames(description)}${example}`
 }
 
 /** Formats JSON on one line, with the usual spaces. */
@@ -174,7 +174,7 @@ const fence = (value: unknown): string => ['```json', pretty(value), '```'].join
 function fileSection(kind: FileKind): string {
   return [
     `### ${kind.path.split('/').at(-1)!.replace('<peril>', 'peril')}`,
-    `${code(kind.path)}; the name of its schema is ${code(kind.kind)}. ${linked(kind.about)}`,
+    `${code(kind.path)}; the name of its schema is ${code(kind.kind)}. ${linkFileNames(kind.about)}`,
     fence(kind.sample),
     list(propertiesOfFile(kind)),
   ].join('\n\n')
@@ -212,7 +212,9 @@ const DOCUMENT_EXAMPLE = {
 
 /** Writes the reference: all files, the properties of JSON files, and the structures that several of them share. */
 export function configurationReference(): string {
-  const files = [...FILE_KINDS, ...OTHER_FILES].map(({ path, about }) => `- ${code(path)}: ${linked(about)}`)
+  const files = [...FILE_KINDS, ...OTHER_FILES].map(
+    ({ path, about }) => `- ${code(path)}: ${linkFileNames(about)}`,
+  )
   return [
     '## All files',
     files.join('\n'),

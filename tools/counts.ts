@@ -43,7 +43,7 @@ const countOf = (lines: readonly Line[], combine: (values: readonly number[]) =>
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-async function counted(service: Worker): Promise<Counted> {
+async function fetchCounts(service: Worker): Promise<Counted> {
   return (await (await fetch(`${service.origin}/counted`)).json()) as Counted
 }
 
@@ -52,7 +52,7 @@ async function countUntilQuiet(service: Worker): Promise<Counted> {
   const all: Counted = { lines: [], puts: 0, writes: 0 }
   for (let quietMs = 0; quietMs < QUIET_MS; quietMs += 500) {
     await sleep(500)
-    const more = await counted(service)
+    const more = await fetchCounts(service)
     const lines = more.lines.filter(line => line.at !== 'cron')
     if (lines.length > 0) quietMs = 0
     all.lines.push(...lines)
@@ -64,9 +64,9 @@ async function countUntilQuiet(service: Worker): Promise<Counted> {
 
 /** Carries out the operation on a subject. Returns the log line of its request. */
 async function carryOut(service: Worker, side: Side, stock: Stock, operation: Operation, subject: string) {
-  await counted(service)
+  await fetchCounts(service)
   const { text } = await side.connection.send(side.call(operation, subject))
-  const { lines } = await counted(service)
+  const { lines } = await fetchCounts(service)
   side.leave(stock, operation, subject, text)
   return lines.find(({ at }) => at === 'request')!
 }

@@ -94,15 +94,17 @@ function* faultsOfSchemas(ajv: Ajv2020, schemas: readonly Part[]): Generator<str
  * Returns the schema with unnamed properties forbidden. A part of a composed schema stays open, because another part may name
  * them.
  */
-function closed(schema: unknown, isPart = false): unknown {
-  if (Array.isArray(schema)) return schema.map(one => closed(one, isPart))
+function forbidUnnamedProperties(schema: unknown, isPart = false): unknown {
+  if (Array.isArray(schema)) return schema.map(one => forbidUnnamedProperties(one, isPart))
   if (!isObject(schema)) return schema
   const composed = ['allOf', 'anyOf', 'oneOf']
   const result: Json = {}
   for (const [key, value] of Object.entries(schema)) {
     if (key === 'properties' && isObject(value))
-      result[key] = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, closed(inner)]))
-    else result[key] = VALUES.includes(key) ? value : closed(value, composed.includes(key))
+      result[key] = Object.fromEntries(
+        Object.entries(value).map(([name, inner]) => [name, forbidUnnamedProperties(inner)]),
+      )
+    else result[key] = VALUES.includes(key) ? value : forbidUnnamedProperties(value, composed.includes(key))
   }
   const names = ['$ref', 'properties', ...composed].some(key => key in schema)
   return names && !isPart && schema.additionalProperties === undefined
@@ -112,12 +114,16 @@ function closed(schema: unknown, isPart = false): unknown {
 
 function* faultsOfExamples(ajv: Ajv2020, document: Json, parts: readonly Part[]): Generator<string> {
   const components = Object.entries((document.components as Json)?.schemas ?? {})
-  const schemas = Object.fromEntries(components.map(([name, schema]) => [name, closed(schema, true)]))
+  const schemas = Object.fromEntries(
+    components.map(([name, schema]) => [name, forbidUnnamedProperties(schema, true)]),
+  )
   ajv.addSchema({ $id: 'document:', components: { schemas } })
   for (const { at, value } of parts) {
     const stated = isSchema({ at, value }) ? value : value.schema
     if (at.endsWith('/properties') || value.example === undefined || !isObject(stated)) continue
-    const schema = JSON.parse(JSON.stringify(closed(stated)).replaceAll('"$ref":"#', '"$ref":"document:#'))
+    const schema = JSON.parse(
+      JSON.stringify(forbidUnnamedProperties(stated)).replaceAll('"$ref":"#', '"$ref":"document:#'),
+    )
     if (!ajv.validate(schema, value.example))
       yield `${at}/example: ${ajv.errorsText(ajv.errors, { dataVar: 'it' })}`
   }

@@ -48,16 +48,16 @@ async function phase(name: string, script: string, ...options: string[]): Promis
   const seconds = (performance.now() - began) / 1_000
   if (code !== 0) throw new Error(`${name} exited with ${code}:\n${output.slice(-4_000)}`)
   const after = readAccount(account)
-  const spent = (key: keyof Work): number => after.work[key] - before.work[key]
+  const workDelta = (key: keyof Work): number => after.work[key] - before.work[key]
   phases.push({
     name,
     seconds,
     commands: after.commands.length - before.commands.length,
     work: {
-      minutes: spent('minutes'),
-      d1: spent('d1'),
-      queue: spent('queue'),
-      messages: spent('messages'),
+      minutes: workDelta('minutes'),
+      d1: workDelta('d1'),
+      queue: workDelta('queue'),
+      messages: workDelta('messages'),
     },
   })
   console.log(`fleet: ${name}: ${seconds.toFixed(0)} s`)

@@ -18,7 +18,7 @@ import {
   problemsOf,
   type Span,
 } from './bench/load-run/report.ts'
-import { asking } from './bench/load-run/samples.ts'
+import { newAsker } from './bench/load-run/samples.ts'
 import { makeTenants } from './bench/load-run/tenants.ts'
 import { startBurst, startUsers } from './bench/load-run/user.ts'
 import { stopWorkers } from './bench/worker-process.ts'
@@ -86,7 +86,7 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
   say(`creating ${sizes.tenants} tenants`)
   const tenants = await makeTenants(service.origin, administrator, sizes.tenants, receiver.origin)
   const databases = openDatabases(folder)
-  const { ask, samples, close } = asking(service.origin, CONNECTIONS)
+  const { ask, samples, close } = newAsker(service.origin, CONNECTIONS)
   let seed = sizes.seed
   const seeds = (): number => {
     seed += 1

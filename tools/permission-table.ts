@@ -25,7 +25,7 @@ gets 403, with the name of the permission, before the query and the body are rea
 also its identity. The tenant is checked first: a locator of another tenant gets 404, even if the caller has every permission.
 
 \`custom\` covers a caller's own records: a caller with it, and without another permission of the route, may only act on its own account
-and on records that it created (\`requireReach\`).
+and on records that it created (\`requireAccountAccess\`).
 
 Administration accounts (\`internal\`) sign in without a tenant. They cannot use the paths of a tenant, even if they
 have the permissions. To do so, they sign in to the tenant with \`POST /account/authenticateAdmin\`, as its administrator. Their own long-lived

@@ -161,7 +161,7 @@ const transactionsTable = (transactions: readonly CountedTransaction[]): string 
   )
 
 /** A table of policies a second from quote to issue, for the requests alone and with the work afterwards. */
-function carried(ways: readonly Way[]): string {
+function throughputTable(ways: readonly Way[]): string {
   return tableOf(
     ['', 'requests', ...WRITE_TIMES.map(ms => `a write batch takes ${ms} ms`)],
     ways.flatMap(({ requests, journey, alone, atOnce }) =>
@@ -409,7 +409,7 @@ function main(): void {
   const sections: Record<string, string> = {
     counts: countsTable(operations),
     transactions: transactionsTable(transactions),
-    carried: carried([inFour, inTwo]),
+    carried: throughputTable([inFour, inTwo]),
     databases: databases(inFour),
     rooms: rooms(issue, inFour.atOnce),
     published: published(inFour.atOnce),

@@ -16,7 +16,7 @@ import { databaseFile } from '../scripts/local-databases.ts'
 import { CONFIG_FILE } from '../scripts/write-config.ts'
 import { quantile } from './bench/figures.ts'
 import { receiveEvents } from './bench/load-run/receiver.ts'
-import { asking, type Sample } from './bench/load-run/samples.ts'
+import { newAsker, type Sample } from './bench/load-run/samples.ts'
 import { makeTenants } from './bench/load-run/tenants.ts'
 import { startBurst, startUsers, type Traffic } from './bench/load-run/user.ts'
 import { startWorker, stopWorkers } from './bench/worker-process.ts'
@@ -88,7 +88,7 @@ async function run(folder: string): Promise<Phase[]> {
       .prepare('update tenant set quotas = ? where locator = ?')
       .run(JSON.stringify(bytes === undefined ? {} : { databaseBytes: bytes }), locator)
   }
-  const [own, others] = [asking(service.origin, CONNECTIONS), asking(service.origin, CONNECTIONS)]
+  const [own, others] = [newAsker(service.origin, CONNECTIONS), newAsker(service.origin, CONNECTIONS)]
   let seed = 0
   const seeds = (): number => {
     seed += 1
@@ -156,11 +156,11 @@ async function run(folder: string): Promise<Phase[]> {
   return phases
 }
 
-const good = ({ status }: Sample): boolean => status >= 200 && status < 300
+const isSuccess = ({ status }: Sample): boolean => status >= 200 && status < 300
 
 /** Formats the counts of responses: `2xx 12, 503 3`. */
 const answersOf = (samples: readonly Sample[]): string =>
-  [...Map.groupBy(samples, one => (good(one) ? '2xx' : String(one.status)))]
+  [...Map.groupBy(samples, one => (isSuccess(one) ? '2xx' : String(one.status)))]
     .sort(([one], [other]) => one.localeCompare(other))
     .map(([status, all]) => `${status} ${all.length}`)
     .join(', ') || 'none'
@@ -178,7 +178,7 @@ function report(phases: readonly Phase[]): { markdown: string; problems: string[
     return `| ${name} | ${took} | ${answersOf(own)} | ${answersOf(others)} | ${msOf(others, 0.5).toFixed(0)} | ${p99.toFixed(0)} | ${(p99 / usual).toFixed(2)} |`
   })
   const problems = phases.flatMap(({ name, others }) => [
-    ...(others.every(good) ? [] : [`${name}: requests of other tenants failed`]),
+    ...(others.every(isSuccess) ? [] : [`${name}: requests of other tenants failed`]),
     ...(msOf(others, 0.99) > MOST_RATIO * usual
       ? [`${name}: other tenants waited at least ${MOST_RATIO} times as long`]
       : []),

@@ -2,7 +2,7 @@ import type { Configuration } from '../../src/product/configuration.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { countsOf, countsText, findingsText, shownFindings } from '../findings.ts'
 import { checkConfiguration } from '../offline/check.ts'
-import { counted, type Run, show } from '../terminal.ts'
+import { countText, type Run, show } from '../terminal.ts'
 
 /** `bindery check SOURCE`, a folder or a zip file: shows everything that a deploy would find, without a service. */
 export async function check(source: string, run: Run): Promise<ExitCode> {
@@ -23,10 +23,10 @@ const summary = ({ products, scripts }: Configuration): string =>
   Object.values(products)
     .map(
       ({ name, exposures }) =>
-        `${name} with ${counted(exposures.length, 'exposure')}, ${counted(
+        `${name} with ${countText(exposures.length, 'exposure')}, ${countText(
           exposures.reduce((sum, { perils }) => sum + perils.length, 0),
           'peril',
         )}`,
     )
     .join('; ') +
-  (Object.keys(scripts).length > 0 ? `; ${counted(Object.keys(scripts).length, 'script')}` : '')
+  (Object.keys(scripts).length > 0 ? `; ${countText(Object.keys(scripts).length, 'script')}` : '')

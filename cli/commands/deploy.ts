@@ -104,14 +104,14 @@ async function deployAtEveryChange(
       if (folderState(folder) !== state) continue
     }
     deployed = state
-    await attempted(folder, options, api, run)
+    await deployWhileWatching(folder, options, api, run)
     say(run, terminal.colors.dim(`Watching ${folder}. Press Ctrl-C to stop.\n`))
   }
   return EXIT.ok
 }
 
 /** While watching, a failure that the next change may correct does not end the command. */
-async function attempted(
+async function deployWhileWatching(
   folder: string,
   options: DeployOptions,
   api: BinderyClient,

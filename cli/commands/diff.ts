@@ -3,7 +3,7 @@ import { configurationChanges, fileChanges, inOrder } from '../../src/product/di
 import { percentText } from '../../src/product/difference/values.ts'
 import { readConfiguration } from '../configuration-source.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
-import { counted, type Run, show, type Terminal } from '../terminal.ts'
+import { countText, type Run, show, type Terminal } from '../terminal.ts'
 
 export type DiffOptions = { verbose?: boolean }
 
@@ -32,7 +32,7 @@ function summaryText({ count, breaks, binds }: ReturnType<typeof countsOf>, { co
   const breaking = `${breaks} ${breaks === 1 ? 'leaves' : 'leave'} policies in force that the new configuration cannot read`
   const binding = `${binds} ${binds === 1 ? 'requires' : 'require'} different data at the next change of a policy`
   return [
-    colors.bold(counted(count, 'change')),
+    colors.bold(countText(count, 'change')),
     ...(breaks > 0 ? [colors.red(breaking)] : []),
     ...(binds > 0 ? [colors.yellow(binding)] : []),
   ].join('; ')

@@ -4,7 +4,7 @@ import { Refusal } from '../../src/kernel/errors.ts'
 import { dayStart, type Instant, isoDay, now as realTime, type TimeZone } from '../../src/kernel/time.ts'
 import type { Configuration } from '../../src/product/configuration.ts'
 import type { Compared } from '../../src/servicing/impact/comparison.ts'
-import { chosenFields, type GroupingField } from '../../src/servicing/impact/groups.ts'
+import { type GroupingField, requestedFields } from '../../src/servicing/impact/groups.ts'
 import { csvHead, csvRow } from '../../src/servicing/impact/report/csv.ts'
 import { impactPage } from '../../src/servicing/impact/report/page.ts'
 import { impactText } from '../../src/servicing/impact/report/text.ts'
@@ -96,11 +96,11 @@ export function dayOf(asked: string | undefined, zone: TimeZone): { day: Instant
 }
 
 function fieldsOf(
-  configuration: Parameters<typeof chosenFields>[0],
+  configuration: Parameters<typeof requestedFields>[0],
   by: string | undefined,
 ): GroupingField[] {
   try {
-    return chosenFields(
+    return requestedFields(
       configuration,
       by?.split(',').map(name => name.trim()),
     )

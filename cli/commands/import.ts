@@ -8,7 +8,7 @@ import { ProgressFile } from '../import/progress.ts'
 import { type Finding, type Importing, sendAll } from '../import/sending.ts'
 import { readExported, Source } from '../import/source.ts'
 import { signedIn } from '../sign-ins.ts'
-import { counted, type Run, say, show } from '../terminal.ts'
+import { countText, type Run, say, show } from '../terminal.ts'
 
 export type ImportOptions = { readonly validateOnly?: boolean }
 
@@ -91,7 +91,7 @@ function report(
       const lines = [
         ...shown,
         ...(bad.length > MOST_SHOWN ? [`… and ${bad.length - MOST_SHOWN} more\n`] : []),
-        `${counted(counts.accounts, 'account')} ${validateOnly ? 'checked; nothing was written' : 'imported'}`,
+        `${countText(counts.accounts, 'account')} ${validateOnly ? 'checked; nothing was written' : 'imported'}`,
         ...(counts.present > 0 ? [`, ${counts.present} already in the tenant`] : []),
         ...(counts.failed > 0 ? [`, ${counts.failed} failed`] : []),
         `; policies: ${policies.history} with their history, ${policies.asNow} in their current state, ${policies.left} not imported`,

@@ -15,7 +15,7 @@ export async function login(
 ): Promise<ExitCode> {
   const { env } = run.terminal
   const kept = readSignIns(env)
-  const address = checkedAddress(given ?? env.BINDERY_URL ?? kept?.address)
+  const address = requireAddress(given ?? env.BINDERY_URL ?? kept?.address)
   const signIn = token
     ? await withToken(address, tenant, run)
     : await withPassword(address, { tenant, username: user }, run)
@@ -33,7 +33,7 @@ export async function login(
   return EXIT.ok
 }
 
-function checkedAddress(address: string | undefined): string {
+function requireAddress(address: string | undefined): string {
   if (address === undefined)
     throw usage("Give the address of the service, for example 'bindery login http://localhost:8787'.")
   return serviceAddress(address)

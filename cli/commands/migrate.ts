@@ -5,7 +5,7 @@ import { bar } from '../bar.ts'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
 import { fileProblem } from '../file-problem.ts'
 import { signedIn } from '../sign-ins.ts'
-import { counted, pause, type Run, say, show } from '../terminal.ts'
+import { countText, pause, type Run, say, show } from '../terminal.ts'
 
 export type MigrateOptions = { validateOnly?: boolean; follow?: string }
 
@@ -135,12 +135,12 @@ function outcomeText(
   const { locator, migrationState, totalAccounts, validateOnly, accounts } = migration
   const verb = validateOnly ? 'checked' : 'migrated'
   if (migrationState === 'finished')
-    return `${colors.green(`${counted(totalAccounts, 'account')} ${verb}`)}${validateOnly ? '; nothing was written' : ''}\n`
+    return `${colors.green(`${countText(totalAccounts, 'account')} ${verb}`)}${validateOnly ? '; nothing was written' : ''}\n`
   const listed = failures.map(one => failureText(one, colors)).join('')
   if (migrationState === 'paused')
     return `${listed}${colors.yellow('Paused')}. PATCH …/migrations/${locator}/resume continues it.\n`
   const failed = accounts.failed + accounts.error
-  return `${listed}${colors.red(`${failed} of ${counted(totalAccounts, 'account')} failed`)}. ${adviceText(migration)}\n`
+  return `${listed}${colors.red(`${failed} of ${countText(totalAccounts, 'account')} failed`)}. ${adviceText(migration)}\n`
 }
 
 function adviceText({ locator, validateOnly, accounts }: MigrationResponse): string {

@@ -4,7 +4,7 @@ import { EXIT, type ExitCode, usage } from '../exit.ts'
 import type { JsonSchema } from '../format/json-schema.ts'
 import { kindOfFile } from '../format/kinds.ts'
 import { nameSchemas, SCHEMA_FOLDER, SCHEMAS, writeSchemas } from '../format/schema-files.ts'
-import { counted, type Run, show } from '../terminal.ts'
+import { countText, type Run, show } from '../terminal.ts'
 
 type Options = { out?: string; into?: string }
 
@@ -18,7 +18,7 @@ export async function schema(file: string | undefined, { out, into }: Options, r
     show(
       run,
       { ok: true, folder: out, files: written },
-      () => `wrote ${counted(written.length, 'schema')} to ${out}\n`,
+      () => `wrote ${countText(written.length, 'schema')} to ${out}\n`,
     )
     return EXIT.ok
   }
@@ -42,7 +42,7 @@ function install(folder: string, schemas: string, run: Run): ExitCode {
   const written = writeSchemas(schemas)
   show(run, { ok: true, folder, schemas, named, left }, () =>
     [
-      `wrote ${counted(written.length, 'schema')} to ${schemas}; ${counted(named.length, 'file')} of ${folder} ${named.length === 1 ? 'refers to' : 'refer to'} them`,
+      `wrote ${countText(written.length, 'schema')} to ${schemas}; ${countText(named.length, 'file')} of ${folder} ${named.length === 1 ? 'refers to' : 'refer to'} them`,
       ...left.map(
         path =>
           `${run.terminal.colors.yellow('skipped')} ${path}: it is a list or not JSON; turn it into an object`,

@@ -59,7 +59,7 @@ export async function tryPolicies(folder: string, options: TryOptions, run: Run)
     ...(run.terminal.isWatched && !run.json && { progress: done => progress(done, count, run.terminal) }),
   })
   if (run.terminal.isWatched && !run.json) run.terminal.err('\r\u001b[K')
-  const files = options.keep === undefined ? [] : kept(options.keep, report.problems)
+  const files = options.keep === undefined ? [] : writeProblemFiles(options.keep, report.problems)
   const seconds = (performance.now() - began) / 1_000
   const problems = report.problems.map((one, at) => ({
     ...shownProblem(one),
@@ -111,20 +111,20 @@ const progress = (done: number, count: number, { err }: Terminal): void => {
 
 /** Returns the policy in the form that `bindery price --policy` reads. */
 const fileOf = ({ values, policy }: MadeCase): object => ({
-  ...(Object.keys(values).length > 0 && { policyholder: { values: plain(values, 'values') } }),
-  policy: plain(policy),
+  ...(Object.keys(values).length > 0 && { policyholder: { values: simplifyPart(values, 'values') } }),
+  policy: simplifyPart(policy),
 })
 
 /** Removes empty parts, and replaces a list of one value by the value. */
-function plain(part: unknown, name = ''): unknown {
-  if (Array.isArray(part)) return part.map(one => plain(one))
+function simplifyPart(part: unknown, name = ''): unknown {
+  if (Array.isArray(part)) return part.map(one => simplifyPart(one))
   if (typeof part !== 'object' || part === null) return part
   const isOfFields = name === 'fieldValues' || name === 'values'
   return Object.fromEntries(
     Object.entries(part).flatMap(([key, value]) => {
       if (isOfFields && Array.isArray(value) && value.length === 1) return [[key, value[0]]]
       const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
-      return isEmpty && key !== 'exposures' ? [] : [[key, plain(value, key)]]
+      return isEmpty && key !== 'exposures' ? [] : [[key, simplifyPart(value, key)]]
     }),
   )
 }
@@ -135,7 +135,7 @@ const shownProblem = ({ key: _, smallest, ...problem }: Problem) => ({
 })
 
 /** Writes a file for each problem. Returns their names, in the order of the problems. */
-function kept(folder: string, problems: readonly Problem[]): string[] {
+function writeProblemFiles(folder: string, problems: readonly Problem[]): string[] {
   try {
     makeFolder(folder)
     const taken = new Set<string>()
@@ -192,7 +192,7 @@ function reportText(
   const left = rows.filter(one => one.unreached.length > 0)
   const unreached = left.map(
     ({ path, total, unreached: keys }) =>
-      `  ${path}  ${colors.yellow(`${keys.length} of ${total}`)}  ${colors.dim(listed(keys))}\n`,
+      `  ${path}  ${colors.yellow(`${keys.length} of ${total}`)}  ${colors.dim(listNames(keys))}\n`,
   )
   return [
     ...head,
@@ -217,7 +217,7 @@ function problemText(
   ].join('')
 }
 
-const listed = (names: readonly string[]): string =>
+const listNames = (names: readonly string[]): string =>
   names.length > MOST_NAMED
     ? `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
     : names.join(', ')

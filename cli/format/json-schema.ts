@@ -36,9 +36,9 @@ const NOTE: JsonSchema = {
 }
 
 /** Links of the documentation lead nowhere from an editor. */
-const unlinked = (text: string): string => text.replace(/\[[^\]]*\]\(([^)]+\.md)\)/g, 'docs/$1')
+const removeLinks = (text: string): string => text.replace(/\[[^\]]*\]\(([^)]+\.md)\)/g, 'docs/$1')
 
-function completed(schema: z.core.$ZodType, json: JsonSchema & { keywords?: JsonSchema }): void {
+function completeJsonSchema(schema: z.core.$ZodType, json: JsonSchema & { keywords?: JsonSchema }): void {
   const { keywords, description, ...rest } = json
   const meta = z.globalRegistry.get(schema)
   const definition = schema._zod.def as { type: string; defaultValue?: unknown }
@@ -47,7 +47,7 @@ function completed(schema: z.core.$ZodType, json: JsonSchema & { keywords?: Json
     delete json.keywords
     Object.assign(json, keywords)
   }
-  if (description !== undefined) json.description = unlinked(description)
+  if (description !== undefined) json.description = removeLinks(description)
   if (meta?.examples) json.examples = [...(meta.examples as unknown[])]
   // Whole objects and lists contain the defaults of their parts.
   const { defaultValue } = definition
@@ -63,7 +63,7 @@ export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
     target: 'draft-7',
     io: 'input',
     unrepresentable: 'any',
-    override: ({ zodSchema, jsonSchema }) => completed(zodSchema, jsonSchema as JsonSchema),
+    override: ({ zodSchema, jsonSchema }) => completeJsonSchema(zodSchema, jsonSchema as JsonSchema),
   }) as JsonSchema
   for (const one of json.anyOf ?? [json]) {
     if (one.type !== 'object') continue

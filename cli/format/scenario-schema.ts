@@ -16,7 +16,7 @@ const asJson = (schema: z.ZodType): JsonSchema =>
   }) as JsonSchema
 
 /** Returns the names and descriptions of a body, without the types of its values. */
-function named(schema: JsonSchema & { allOf?: JsonSchema[] }): JsonSchema {
+function schemaWithoutTypes(schema: JsonSchema & { allOf?: JsonSchema[] }): JsonSchema {
   const { description, properties, items, anyOf, allOf } = schema
   const about = description === undefined ? {} : { description }
   const object = [schema, ...(anyOf ?? []), ...(allOf ?? [])].find(one => one.properties)
@@ -26,26 +26,26 @@ function named(schema: JsonSchema & { allOf?: JsonSchema[] }): JsonSchema {
       ...about,
       type: 'object',
       properties: Object.fromEntries(
-        Object.entries(object!.properties!).map(([name, one]) => [name, named(one)]),
+        Object.entries(object!.properties!).map(([name, one]) => [name, schemaWithoutTypes(one)]),
       ),
       additionalProperties: false,
     }
-  if (items || list) return { ...about, type: 'array', items: named(list!.items!) }
+  if (items || list) return { ...about, type: 'array', items: schemaWithoutTypes(list!.items!) }
   return about
 }
 
 /** A step may have no body. */
-const orNothing = (schema: JsonSchema): JsonSchema => ({ ...schema, type: ['object', 'null'] })
+const nullable = (schema: JsonSchema): JsonSchema => ({ ...schema, type: ['object', 'null'] })
 
 function bodyOf({ does, body, alternative }: StepDefinition): JsonSchema {
-  const bodies = [body, alternative?.body].flatMap(one => (one ? [named(asJson(one))] : []))
+  const bodies = [body, alternative?.body].flatMap(one => (one ? [schemaWithoutTypes(asJson(one))] : []))
   const properties = Object.assign({}, ...bodies.map(one => one.properties ?? {})) as Record<
     string,
     JsonSchema
   >
   // Steps up to the issue have these in addition to the body.
   const more = { issue: {}, state: {} }
-  return orNothing({ description: does, properties: { ...more, ...properties }, additionalProperties: false })
+  return nullable({ description: does, properties: { ...more, ...properties }, additionalProperties: false })
 }
 
 const expectation: JsonSchema = {
@@ -69,7 +69,7 @@ function step(): JsonSchema {
     name,
     bodyOf(one),
   ])
-  const others = Object.entries(OTHER_STEPS).map(([name, does]) => [name, orNothing({ description: does })])
+  const others = Object.entries(OTHER_STEPS).map(([name, does]) => [name, nullable({ description: does })])
   return {
     type: 'object',
     properties: {
@@ -90,7 +90,7 @@ function step(): JsonSchema {
 /** Returns the schema of a file with one scenario, or a list of them. */
 export function scenarioSchema(): JsonSchema {
   const form = asJson(ScenarioForm)
-  const policy = named(asJson(PolicyCreateRequest))
+  const policy = schemaWithoutTypes(asJson(PolicyCreateRequest))
   const scenario: JsonSchema = {
     ...form,
     properties: {

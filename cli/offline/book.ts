@@ -65,7 +65,7 @@ async function* exportedPolicies(file: string): AsyncGenerator<Entry> {
   for await (const { text } of linesOf(file)) {
     number += 1
     if (text.trim() === '') continue
-    const value = parsed(file, number, text)
+    const value = parseLine(file, number, text)
     if (number === 1 && value.kind !== BOOK)
       throw badLine(
         file,
@@ -88,7 +88,7 @@ async function* exportedPolicies(file: string): AsyncGenerator<Entry> {
     )
 }
 
-function parsed(file: string, number: number, line: string): { kind?: unknown; policy?: unknown } {
+function parseLine(file: string, number: number, line: string): { kind?: unknown; policy?: unknown } {
   try {
     const value = JSON.parse(line) as unknown
     if (typeof value === 'object' && value !== null) return value

@@ -6,7 +6,7 @@ import { loadedConfiguration } from '../../src/product/cache.ts'
 import type { Configuration } from '../../src/product/configuration.ts'
 import { compileTemplate } from '../../src/product/templates/liquid.ts'
 import { RatingTables } from '../../src/reference/data-tables/rating-tables.ts'
-import { type Compared, comparedPolicy, type Sides } from '../../src/servicing/impact/comparison.ts'
+import { type Compared, comparePolicy, type Sides } from '../../src/servicing/impact/comparison.ts'
 import type { GroupingField } from '../../src/servicing/impact/groups.ts'
 import type { Side } from '../../src/servicing/impact/price.ts'
 import type { Question, Skipped } from '../../src/servicing/impact/risk.ts'
@@ -48,7 +48,7 @@ export async function offlineImpact(
   }
   for await (const entry of book) {
     if (isStopped()) break
-    const one = 'policy' in entry ? await comparedPolicy(entry.policy, sides) : unreadable(entry)
+    const one = 'policy' in entry ? await comparePolicy(entry.policy, sides) : unreadable(entry)
     addToTotals(totals, one)
     each(one, totals)
   }

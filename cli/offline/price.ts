@@ -94,7 +94,7 @@ export async function draftOffline(
     ...(explaining && { explaining }),
   }
   const autofill = new Autofill(context, supply.digits() as PolicyLocator, plugins, tables)
-  for (const note of unknownHere(product, configuration, ground)) notes.add(note)
+  for (const note of offlineNotes(product, configuration, ground)) notes.add(note)
 
   const request = await autofill.creation(requestOf(asked, ground), ground)
   const { aggregate: draft, reported } = requestedDraft(request, ground, attempt)
@@ -204,7 +204,7 @@ function requestOf({ policy }: PolicyCase, { policyholder, product }: NewPolicyC
   throw new Refusal('invalidRequest', read.error.issues.map(({ message }) => message).join(' '))
 }
 
-function unknownHere(
+function offlineNotes(
   product: ProductDefinition,
   { resources }: Configuration,
   ground: NewPolicyContext,

@@ -52,7 +52,7 @@ export const openOfflineSandbox = async (): Promise<Sandbox> => ({
 /** Returns a session whose calls find no stored data. Calls `missed` with a description of each request. */
 export function offlineSession(context: SessionContext, missed: (what: string) => void): PluginSession {
   const fetching: Fetching = async missing => {
-    for (const one of missing) missed(wanted(one))
+    for (const one of missing) missed(describeMissing(one))
     return {
       aux: missing.flatMap(one => (one.kind === 'aux' ? [[one.locator, one.key, ''] as const] : [])),
       auxLocators: missing.flatMap(one => (one.kind === 'aux' ? [one.locator] : [])),
@@ -68,7 +68,7 @@ export function offlineSession(context: SessionContext, missed: (what: string) =
   return new PluginSession(openOfflineSandbox, context, fetching)
 }
 
-function wanted(missing: Missing): string {
+function describeMissing(missing: Missing): string {
   switch (missing.kind) {
     case 'aux':
       return `auxiliary data '${missing.key}'`

@@ -43,7 +43,7 @@ export async function waitingTexts(
   const made: MadeText[] = []
   for (const draft of pendingDocuments(loaded.aggregate))
     made.push(
-      draft.sources ? merged(draft, made, earlier) : madeText(draft, await makeDocument(draft, making)),
+      draft.sources ? mergeTexts(draft, made, earlier) : madeText(draft, await makeDocument(draft, making)),
     )
   return made
 }
@@ -65,7 +65,7 @@ function madeText({ locator, fileName, type }: PolicyDocument, product: Product)
 }
 
 /** Returns a document that consists of others, as their texts one after the other. */
-function merged(
+function mergeTexts(
   { locator, fileName, sources = [] }: PolicyDocument,
   made: readonly MadeText[],
   earlier: Making['earlier'],

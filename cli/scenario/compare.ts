@@ -83,14 +83,14 @@ function compareLists(
     for (const [at, one] of expected.entries()) compare(one, got[at], [...path, at], zone, into)
     return
   }
-  const note = `${counted(expected.length)} expected, ${counted(got.length)} got`
-  into.mismatches.push({ path, expected, got: asWritten(expected, got), canUpdate: true, note })
+  const note = `${entryCountText(expected.length)} expected, ${entryCountText(got.length)} got`
+  into.mismatches.push({ path, expected, got: pickExpectedProperties(expected, got), canUpdate: true, note })
 }
 
-const counted = (count: number): string => `${count} ${count === 1 ? 'entry' : 'entries'}`
+const entryCountText = (count: number): string => `${count} ${count === 1 ? 'entry' : 'entries'}`
 
 /** Returns the actual list, each entry with only the properties that the expected entries have. */
-function asWritten(expected: readonly unknown[], got: readonly unknown[]): unknown[] {
+function pickExpectedProperties(expected: readonly unknown[], got: readonly unknown[]): unknown[] {
   const written = new Set(expected.flatMap(one => (isJsonObject(one) ? Object.keys(one) : [])))
   if (written.size === 0) return [...got]
   return got.map(one =>
@@ -168,7 +168,7 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   text(expected, { text = '' }, path, into) {
     into.compared += 1
     const isUnwritten = expected === null
-    if (isUnwritten || plain(String(expected)) !== plain(text))
+    if (isUnwritten || collapseWhitespace(String(expected)) !== collapseWhitespace(text))
       into.mismatches.push({
         path,
         expected,
@@ -189,17 +189,17 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
 /** Checks that the document contains a text, or each of several, or that it does not. */
 function textClaim(isSaid: boolean, note: string): Claim {
   return (expected, { text = '' }, path, into) => {
-    const says = plain(text)
+    const says = collapseWhitespace(text)
     for (const [index, piece] of (Array.isArray(expected) ? expected : [expected]).entries()) {
       into.compared += 1
       const at = Array.isArray(expected) ? [...path, index] : path
-      if (says.includes(plain(String(piece))) !== isSaid)
+      if (says.includes(collapseWhitespace(String(piece))) !== isSaid)
         into.mismatches.push({ path: at, expected: piece, got: text, canUpdate: false, note })
     }
   }
 }
 
-const plain = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
+const collapseWhitespace = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
 /**
  * `*` stands for any letters. Each piece is searched for once, from the left, so that a long name costs no more than its length.

@@ -18,18 +18,18 @@ type Internals = {
 const internals = (schema: z.ZodType): Internals => schema.def as unknown as Internals
 
 /** Returns the object, list or plain value inside of wrappers that only read or default it. */
-export function unwrapped(schema: z.ZodType): z.ZodType {
+export function unwrapSchema(schema: z.ZodType): z.ZodType {
   const { type, innerType, in: read, out, getter } = internals(schema)
-  if (innerType) return unwrapped(innerType)
-  if (type === 'lazy' && getter) return unwrapped(getter())
-  if (type === 'pipe' && read && out) return unwrapped(internals(read).type === 'transform' ? out : read)
+  if (innerType) return unwrapSchema(innerType)
+  if (type === 'lazy' && getter) return unwrapSchema(getter())
+  if (type === 'pipe' && read && out) return unwrapSchema(internals(read).type === 'transform' ? out : read)
   return schema
 }
 
 export const shapeOf = (schema: z.ZodType): Readonly<Record<string, z.ZodType>> | undefined =>
-  internals(unwrapped(schema)).shape
+  internals(unwrapSchema(schema)).shape
 
-export const elementOf = (schema: z.ZodType): z.ZodType | undefined => internals(unwrapped(schema)).element
+export const elementOf = (schema: z.ZodType): z.ZodType | undefined => internals(unwrapSchema(schema)).element
 
 export type BodyProblem = { readonly path: Path; readonly message: string }
 

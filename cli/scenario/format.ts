@@ -132,16 +132,17 @@ export function readScenarios(file: string, text: string, name: string): Scenari
     return { line, column: col }
   }
   if (text.length > MOST_CHARACTERS)
-    return unread(file, text, `is longer than ${MOST_CHARACTERS} characters. Split it.`)
-  const document = parsed(text, lines)
-  if (typeof document === 'string') return unread(file, text, document)
+    return unreadableFile(file, text, `is longer than ${MOST_CHARACTERS} characters. Split it.`)
+  const document = parseYamlDocument(text, lines)
+  if (typeof document === 'string') return unreadableFile(file, text, document)
   for (const error of document.errors)
     problems.push({ ...placeAt(error.pos[0]), message: yamlProblem(error) })
   const placeOf = (path: Path) => placeAt(offsetOf(document, path))
   const scenarios: Scenario[] = []
   if (problems.length === 0) {
     const value = documentValue(document)
-    if (value === undefined) return unread(file, text, 'uses aliases (&, *) too often. Write the values out.')
+    if (value === undefined)
+      return unreadableFile(file, text, 'uses aliases (&, *) too often. Write the values out.')
     const list = Array.isArray(value) ? value.map((one, at) => [one, [at]] as const) : [[value, []] as const]
     if (list.length === 0) problems.push({ line: 1, column: 1, message: 'is a list without scenarios.' })
     for (const [one, path] of list) {
@@ -158,7 +159,7 @@ const yamlProblem = ({ code, message }: YAMLParseError): string =>
     ? 'starts a second document. Write several scenarios as a list.'
     : `is not valid YAML here: ${message.split('\n')[0]}`
 
-const unread = (file: string, text: string, message: string): ScenarioFile => ({
+const unreadableFile = (file: string, text: string, message: string): ScenarioFile => ({
   file,
   text,
   document: parseDocument(''),
@@ -168,7 +169,7 @@ const unread = (file: string, text: string, message: string): ScenarioFile => ({
 })
 
 /** Returns the document, or why there is none. */
-function parsed(text: string, lineCounter: LineCounter): Document | string {
+function parseYamlDocument(text: string, lineCounter: LineCounter): Document | string {
   try {
     return parseDocument(text, { lineCounter, prettyErrors: false, merge: true })
   } catch (problem) {

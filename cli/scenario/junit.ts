@@ -42,8 +42,8 @@ function caseXml(
   const failed =
     failures.length === 0
       ? ''
-      : `      <failure message=${quoted(failures[0]!.split('\n')[0]!)}>${escaped(failures.join('\n\n'))}</failure>\n`
-  const noted = notes.length === 0 ? '' : `      <system-out>${escaped(notes.join('\n'))}</system-out>\n`
+      : `      <failure message=${quoted(failures[0]!.split('\n')[0]!)}>${escapeXml(failures.join('\n\n'))}</failure>\n`
+  const noted = notes.length === 0 ? '' : `      <system-out>${escapeXml(notes.join('\n'))}</system-out>\n`
   return `${head}>\n${failed}${noted}    </testcase>\n`
 }
 
@@ -62,7 +62,7 @@ export function failureLine(file: ScenarioFile, step: StepResult, failure: StepF
 }
 
 /** Omits characters that XML does not permit. */
-const escaped = (text: string): string =>
+const escapeXml = (text: string): string =>
   text
     .toWellFormed()
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML cannot have.
@@ -72,4 +72,4 @@ const escaped = (text: string): string =>
     .replaceAll('>', '&gt;')
 
 const quoted = (text: string): string =>
-  `"${escaped(text).replaceAll('"', '&quot;').replaceAll('\n', '&#10;')}"`
+  `"${escapeXml(text).replaceAll('"', '&quot;').replaceAll('\n', '&#10;')}"`

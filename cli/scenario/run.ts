@@ -122,7 +122,7 @@ export async function runScenario(scenario: Scenario, world: RunWorld): Promise<
     const { body, values, at } = beginning(scenario, world)
     life = new PolicyLife({ ...world, given: scenario.given }, at, values)
     const read = readBody(PolicyCreateRequest, { ...body, policyholderLocator: life.policyholder.locator })
-    if ('problems' in read) throw new Mistakes(below(read.problems, scenario.policyPath))
+    if ('problems' in read) throw new Mistakes(prefixPaths(read.problems, scenario.policyPath))
     return { answer: await life.create(read.value) }
   })
   for (const step of scenario.steps) {
@@ -218,7 +218,7 @@ async function carryOutStep(
           withLocators(timed, () => policyOf(life)),
         )
       : { value: undefined }
-    if ('problems' in read) throw new Mistakes(below(read.problems, bodyPath))
+    if ('problems' in read) throw new Mistakes(prefixPaths(read.problems, bodyPath))
     const answer = await life.carryOut(definition.operation(read.value as never, record as never))
     const locator = (answer as { locator?: unknown } | undefined)?.locator
     if (as !== undefined && typeof locator === 'string') named.set(as, locator)
@@ -230,7 +230,7 @@ async function carryOutStep(
   }
 }
 
-const below = (problems: readonly BodyProblem[], path: Path): BodyProblem[] =>
+const prefixPaths = (problems: readonly BodyProblem[], path: Path): BodyProblem[] =>
   problems.map(one => ({ ...one, path: [...path, ...one.path] }))
 
 function failuresOf(problem: unknown, path: Path): readonly StepFailure[] {

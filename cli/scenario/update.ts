@@ -63,7 +63,7 @@ function editOf(
   const range = found?.node?.range
   if (!found || !range) return undefined
   const [from, to] = range
-  const value = asWritten(expected, got)
+  const value = formatLike(expected, got)
   if (isJson || found.isFlow) {
     const isEmpty = from === to
     return { from, to, text: (isEmpty ? ' ' : '') + flowText(value, text, from, isJson) }
@@ -94,7 +94,7 @@ function editOf(
 }
 
 /** Writes numbers in place of numbers or nothing, and texts in place of texts. */
-function asWritten(expected: unknown, got: unknown): unknown {
+function formatLike(expected: unknown, got: unknown): unknown {
   if (typeof got !== 'string') return got
   if (typeof expected === 'string') return /^\d{4}-\d\d-\d\d$/.test(expected) ? shortTime(got) : got
   return AMOUNT.test(got) ? new Exact(got) : shortTime(got)

@@ -53,8 +53,8 @@ export function randomCase(random: Random, { configuration, product, now, base, 
   const holder = randomFields(policyholderFields, context, { fieldValues: listsOf(base?.values) })
   const own = randomFields(product.fields, context, dataOf(kept))
   const exposures = kept.exposures?.length
-    ? kept.exposures.map(one => keptExposure(one, product, context))
-    : madeExposures(product, context)
+    ? kept.exposures.map(one => completeExposure(one, product, context))
+    : randomExposures(product, context)
   return {
     values: holder.fieldValues,
     policy: {
@@ -97,15 +97,15 @@ function endOf(start: Instant, zone: TimeZone, random: Random): Instant {
   return add(start, count, unit, zone)
 }
 
-function madeExposures(product: ProductDefinition, context: ValueContext): MadeExposure[] {
+function randomExposures(product: ProductDefinition, context: ValueContext): MadeExposure[] {
   const { random } = context
   const rateable = product.exposures.filter(one => one.perils.length > 0)
   if (rateable.length === 0) return []
   const count = random.chance(0.6) ? 1 : random.whole(1, MOST_EXPOSURES)
-  return Array.from({ length: count }, () => madeExposure(random.pick(rateable), context))
+  return Array.from({ length: count }, () => randomExposure(random.pick(rateable), context))
 }
 
-function madeExposure(definition: ExposureDefinition, context: ValueContext): MadeExposure {
+function randomExposure(definition: ExposureDefinition, context: ValueContext): MadeExposure {
   const { random } = context
   const share = random.pick([0.3, 0.6, 1])
   const chosen = definition.perils.filter(() => random.chance(share))
@@ -118,10 +118,14 @@ function madeExposure(definition: ExposureDefinition, context: ValueContext): Ma
 }
 
 /** Keeps the given parts. Generates values that are missing, and perils only if none are named. */
-function keptExposure(kept: MadeExposure, product: ProductDefinition, context: ValueContext): MadeExposure {
+function completeExposure(
+  kept: MadeExposure,
+  product: ProductDefinition,
+  context: ValueContext,
+): MadeExposure {
   const definition = product.exposures.find(one => one.name === kept.exposureName)
   if (!definition) return kept
-  const made = madeExposure(definition, context)
+  const made = randomExposure(definition, context)
   const perils = kept.perils?.length
     ? kept.perils.map(peril => {
         const fields = definition.perils.find(one => one.name === peril.name)?.fields ?? []

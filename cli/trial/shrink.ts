@@ -10,7 +10,7 @@ import {
 } from '../../src/product/configuration.ts'
 import { yieldToSignals } from '../terminal.ts'
 import type { Base, MadeCase, MadeExposure, MadePolicy } from './policies.ts'
-import { type FieldGroup, type FieldValues, simplest } from './values.ts'
+import { type FieldGroup, type FieldValues, simplestValues } from './values.ts'
 
 /** The maximum number of policies to try for one problem. */
 const MOST_TRIED = 600
@@ -168,7 +168,7 @@ function* smallerValues(
       zone: configuration.timeZone,
       table: (table: string) => tableOf(configuration, product, table),
     }
-    for (const value of simplest(definition, context))
+    for (const value of simplestValues(definition, context))
       if (value !== present[0]) yield { ...values, [name]: [value] }
   }
 }

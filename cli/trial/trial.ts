@@ -138,7 +138,7 @@ type Outcome = { readonly priced?: Priced; readonly wrongs: readonly Wrong[] }
 async function outcomeOf(rate: () => Promise<Priced>): Promise<Outcome> {
   try {
     const priced = await rate()
-    return { priced, wrongs: wrongsOf(priced) }
+    return { priced, wrongs: priceProblems(priced) }
   } catch (problem) {
     if (!(problem instanceof Refusal)) throw problem
     return { wrongs: [refusalOf(problem)] }
@@ -160,7 +160,7 @@ function refusalOf({ code, message, details }: Refusal): Wrong {
   return { kind, key: `${kind} ${code} ${alike}`, what: place, message: `${code}: ${text}` }
 }
 
-function wrongsOf({ price }: Priced): Wrong[] {
+function priceProblems({ price }: Priced): Wrong[] {
   const wrongs = price.exposurePrices.flatMap(({ name: exposure, perilPrices }) =>
     perilPrices.flatMap(({ name: peril, premium }): Wrong[] => {
       const what = `${exposure}.${peril}`

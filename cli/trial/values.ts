@@ -90,11 +90,11 @@ const groupCount = ({ maximumCount }: FieldDefinition, most: number, random: Ran
 export function randomValue(definition: FieldDefinition, context: ValueContext): string | undefined {
   const isTaken = checkOf(definition, context)
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const value = proposed(definition, context)
+    const value = randomFieldValue(definition, context)
     if (value === undefined) return undefined
     if (isTaken(value)) return value
   }
-  return simplest(definition, context).find(isTaken)
+  return simplestValues(definition, context).find(isTaken)
 }
 
 export function checkOf(
@@ -127,15 +127,15 @@ const WORDS = [
 const EMAILS = ['a@example.com', 'anna.berg+test@mail.example.org']
 const PHONES = ['110', '+49 30 1234567', '(212) 555-0100']
 
-function proposed(definition: FieldDefinition, context: ValueContext): string | undefined {
+function randomFieldValue(definition: FieldDefinition, context: ValueContext): string | undefined {
   const { random } = context
   switch (definition.type) {
     case 'string':
-      return madeText(definition, random)
+      return randomTextValue(definition, random)
     case 'number':
-      return madeNumber(definition, random)
+      return randomNumber(definition, random)
     case 'date':
-      return madeDate(definition, context)
+      return randomDate(definition, context)
     case 'select':
       return definition.values?.length ? random.pick(definition.values) : undefined
     case 'lookup': {
@@ -163,7 +163,7 @@ function keysOf(
   return found.rows.flatMap(row => row[column] ?? [])
 }
 
-function madeText({ regex, maximumCount }: FieldDefinition, random: Random): string | undefined {
+function randomTextValue({ regex, maximumCount }: FieldDefinition, random: Random): string | undefined {
   if (regex !== undefined) return textOfPattern(regex, random)
   const word = random.pick(WORDS)
   if (maximumCount === undefined) return word
@@ -175,7 +175,7 @@ function madeText({ regex, maximumCount }: FieldDefinition, random: Random): str
 /** The maximum if a field sets none. */
 const MOST_NUMBER = 1_000_000
 
-function madeNumber({ minimum, maximum, decimalPlaces }: FieldDefinition, random: Random): string {
+function randomNumber({ minimum, maximum, decimalPlaces }: FieldDefinition, random: Random): string {
   const places = decimalPlaces ?? random.pick([0, 0, 2])
   const step = decimal(1).div(decimal(10).pow(places))
   const low = decimal(minimum ?? (maximum === undefined ? 0 : Math.min(0, Number(maximum) - 1_000)))
@@ -201,7 +201,7 @@ function numberWithin(low: Decimal, high: Decimal, step: Decimal, random: Random
 const YEARS_BACK = 60
 const YEARS_AHEAD = 2
 
-function madeDate(definition: FieldDefinition, { random, zone, now }: ValueContext): string {
+function randomDate(definition: FieldDefinition, { random, zone, now }: ValueContext): string {
   const { earliest, latest } = dateBounds(definition, now, zone)
   const first = earliest.reduce((at, bound) => later(at, bound.at), add(now, -YEARS_BACK, 'year', zone))
   const last =
@@ -224,7 +224,7 @@ function timeWithin(low: number, first: number, last: number, random: Random): n
 }
 
 /** Returns plain values, the plainest first, with which a policy is made smaller. */
-export function simplest(
+export function simplestValues(
   definition: FieldDefinition,
   context: Pick<ValueContext, 'now' | 'zone' | 'table'>,
 ): string[] {

@@ -161,7 +161,7 @@ export function ChangeSchedule({ policy, product, close }: TransactionProps): Vi
 type OfPolicy = { readonly policy: Policy; readonly close: () => void }
 
 /** Returns the sum of the payments that were not reversed. */
-const paidFor = ({ invoices }: Policy): string =>
+const sumPayments = ({ invoices }: Policy): string =>
   sum(
     invoices.flatMap(({ payments }) =>
       payments.filter(one => one.reversedTimestamp === undefined).map(({ amount }) => amount),
@@ -174,7 +174,7 @@ export const Withdraw = ({ policy, close }: OfPolicy): View =>
     title: DESK.withdraw,
     about: [
       h('p', {}, FORMS.withdrawAbout),
-      facts([[FORMS.paidSoFar, money(paidFor(policy), policy.grossFeesCurrency)]]),
+      facts([[FORMS.paidSoFar, money(sumPayments(policy), policy.grossFeesCurrency)]]),
     ],
     confirm: DESK.withdraw,
     done: FORMS.withdrawn,

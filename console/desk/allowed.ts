@@ -9,10 +9,10 @@ import { type Constraint, rowsOf, type Scope, type Surroundings } from './constr
 const Outer = createContext<Scope | undefined>(undefined)
 const Around = createContext<Surroundings>({ times: {} })
 
-export const useOuter = (): Scope | undefined => useContext(Outer)
+export const useOuterScope = (): Scope | undefined => useContext(Outer)
 
 /** Puts the fields of the children into the scope. */
-export const within = (scope: Scope | undefined, ...children: Child[]): View =>
+export const scopeProvider = (scope: Scope | undefined, ...children: Child[]): View =>
   part(Outer.Provider, { value: scope, children })
 
 export const withSurroundings = (surroundings: Surroundings, ...children: Child[]): View =>
@@ -96,7 +96,7 @@ export function useAllowed(constraint: Constraint, scope: Scope): Allowed {
       return
     }
     let isWanted = true
-    const answered = (all: readonly (Rows | undefined)[]): void => {
+    const showAnswer = (all: readonly (Rows | undefined)[]): void => {
       if (isWanted) show({ question, values: valuesOf(all, constraint.column) })
     }
     const failed = (): void => {
@@ -104,10 +104,10 @@ export function useAllowed(constraint: Constraint, scope: Scope): Allowed {
     }
     const known = paths.map(keptRows)
     const ask = (): void => {
-      Promise.all(paths.map(path => rowsInTurn(path, () => isWanted))).then(answered, failed)
+      Promise.all(paths.map(path => rowsInTurn(path, () => isWanted))).then(showAnswer, failed)
     }
     let timer: ReturnType<typeof setTimeout> | undefined
-    if (known.every(one => one !== undefined)) answered(known.map(one => one.rows))
+    if (known.every(one => one !== undefined)) showAnswer(known.map(one => one.rows))
     else timer = setTimeout(ask, PAUSE_MS)
     return () => {
       isWanted = false

@@ -73,7 +73,7 @@ export function rowsOf(
 }
 
 /** Normalizes a number, so that equal numbers are the same value: `2024` and `2024.0`. */
-const plain = (text: string): string =>
+const normalizeNumber = (text: string): string =>
   /^[+-]?\d+(\.\d*)?$/.test(text.trim())
     ? text
         .trim()
@@ -83,4 +83,6 @@ const plain = (text: string): string =>
     : text
 
 export const isAmong = (value: string, allowed: readonly string[], { type }: Pick<Field, 'type'>): boolean =>
-  type === 'number' ? allowed.some(one => plain(one) === plain(value)) : allowed.includes(value)
+  type === 'number'
+    ? allowed.some(one => normalizeNumber(one) === normalizeNumber(value))
+    : allowed.includes(value)

@@ -21,7 +21,7 @@ type Spanned = {
 }
 
 /** Returns the record in force at the time, among those known now. */
-const heldAt = <Row extends Spanned>(rows: readonly Row[], at: number): Row | undefined =>
+const recordInForceAt = <Row extends Spanned>(rows: readonly Row[], at: number): Row | undefined =>
   rows.find(
     row => isKnown(row, undefined) && Number(row.startTimestamp) <= at && at < Number(row.endTimestamp),
   )
@@ -90,8 +90,8 @@ function perilDifferences(
 ): Difference[] {
   // For a large policy, perils may be left out before or after, so nothing is known about the difference.
   if (before?.characteristics.length === 0 || after?.characteristics.length === 0) return []
-  const old = before && heldAt(perilSegments(before), at)
-  const now = after && heldAt(perilSegments(after), at)
+  const old = before && recordInForceAt(perilSegments(before), at)
+  const now = after && recordInForceAt(perilSegments(after), at)
   if (!old || !now) return presence(what, old !== undefined, now !== undefined)
   const amounts = AMOUNTS.flatMap(([name]) =>
     old[name] === now[name]
@@ -131,15 +131,15 @@ export function differences(
   product: Pick<ProductDetail, 'fields' | 'exposures'>,
   at: number,
 ): Difference[] {
-  const [old, now] = [heldAt(before.characteristics, at), heldAt(after.characteristics, at)]
+  const [old, now] = [recordInForceAt(before.characteristics, at), recordInForceAt(after.characteristics, at)]
   const found = old && now ? fieldDifferences(product.fields as readonly Field[], '', old, now) : []
   const olds = new Map(before.exposures.map(one => [one.locator, one]))
   for (const exposure of after.exposures) {
     const kind = product.exposures.find(one => one.name === exposure.name)
     const earlier = olds.get(exposure.locator)
     const what = `${kind?.displayName ?? words(exposure.name)}${earlier ? ` ${exposure.displayId}` : ''}`
-    const was = earlier && heldAt(earlier.characteristics, at)
-    const is = heldAt(exposure.characteristics, at)
+    const was = earlier && recordInForceAt(earlier.characteristics, at)
+    const is = recordInForceAt(exposure.characteristics, at)
     if (!was || !is) {
       found.push(...presence(what, was !== undefined, is !== undefined))
       continue

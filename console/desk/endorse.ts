@@ -9,9 +9,9 @@ import { collapsible, loadedSection } from '../parts.ts'
 import { usePromise } from '../use-promise.ts'
 import type { Field, Policy, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { within, withSurroundings } from './allowed.ts'
+import { scopeProvider, withSurroundings } from './allowed.ts'
 import type { Scope } from './constraints.ts'
-import { type Added, AddedExposures, addedRequest } from './exposures.ts'
+import { type Added, AddedExposures, exposureRequest } from './exposures.ts'
 import { Fields } from './fields.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
 import {
@@ -147,7 +147,7 @@ export function Endorse({ policy, product, close }: TransactionProps): View {
         'details',
         { class: 'card', open: true, key: 'policy' },
         h('summary', {}, DESK.ofPolicy),
-        within(
+        scopeProvider(
           scope.outer,
           part(Fields, {
             fields: policyFields,
@@ -159,7 +159,7 @@ export function Endorse({ policy, product, close }: TransactionProps): View {
           }),
         ),
       ),
-      within(
+      scopeProvider(
         scope,
         before.exposures.map(exposureNode),
         part(AddedExposures, {
@@ -189,7 +189,7 @@ function exposuresRequest(
   return {
     ...(updates.length > 0 && { updateExposures: updates }),
     ...(changes.added.length > 0 && {
-      addExposures: changes.added.map(one => addedRequest(product, one)),
+      addExposures: changes.added.map(one => exposureRequest(product, one)),
     }),
     ...(changes.ended.length > 0 && { endExposures: changes.ended }),
   }

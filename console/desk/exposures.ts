@@ -2,10 +2,10 @@
 import { type Child, h, part, type View } from '../element.ts'
 import type { Field, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { useOuter, within } from './allowed.ts'
+import { scopeProvider, useOuterScope } from './allowed.ts'
 import type { Scope } from './constraints.ts'
 import { changeForm, Fields } from './fields.ts'
-import { addedPeril, newPeril, type PerilForm } from './peril-form.ts'
+import { newPeril, type PerilForm, perilRequest } from './peril-form.ts'
 import { ChosenPerils } from './perils.ts'
 import type { Faults } from './places.ts'
 import { type Filled, NOTHING, newRecordFields } from './values.ts'
@@ -24,14 +24,14 @@ export const newExposure = (product: ProductDetail, name: string): Added => ({
   perils: Object.fromEntries(kindOf(product, name).perils.map(one => [one.name, newPeril(one)])),
 })
 
-export function addedRequest(product: ProductDetail, { name, filled, perils }: Added) {
+export function exposureRequest(product: ProductDetail, { name, filled, perils }: Added) {
   const kind = kindOf(product, name)
   return {
     exposureName: name,
     ...newRecordFields(kind.fields as readonly Field[], filled),
     perils: kind.perils.flatMap(one => {
       const form = perils[one.name]
-      return form ? [addedPeril(one, form)] : []
+      return form ? [perilRequest(one, form)] : []
     }),
   }
 }
@@ -44,7 +44,7 @@ type AddedShown = {
 }
 
 export function AddedExposures({ product, added, change, faults }: AddedShown): View {
-  const outer = useOuter()
+  const outer = useOuterScope()
   const node = (one: Added, index: number): Child => {
     const kind = kindOf(product, one.name)
     const fields = kind.fields as readonly Field[]
@@ -63,7 +63,7 @@ export function AddedExposures({ product, added, change, faults }: AddedShown): 
         kind: 'exposure',
         change: (filled: Filled) => become({ filled }),
       }),
-      within(
+      scopeProvider(
         scope,
         part(ChosenPerils, {
           kinds: kind.perils,

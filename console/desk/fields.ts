@@ -6,7 +6,7 @@ import { titleOrWords } from '../format.ts'
 import { zone } from '../session.ts'
 import type { Field } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { useAllowed, useOuter, within } from './allowed.ts'
+import { scopeProvider, useAllowed, useOuterScope } from './allowed.ts'
 import { isAmong, type Scope, type ScopeKind } from './constraints.ts'
 import { type InputShown, MediaInput } from './media.ts'
 import type { Faults } from './places.ts'
@@ -25,7 +25,7 @@ type FieldsShown = {
 }
 
 export function Fields({ fields, filled, change, faults, place, kind }: FieldsShown): View {
-  const outer = useOuter()
+  const outer = useOuterScope()
   const scope: Scope = { kind, fields, values: filled.values, outer }
   const at = (name: string): string => (place === '' ? name : `${place}.${name}`)
   return h(
@@ -80,7 +80,7 @@ function Groups({ field, groups, change, faults, place, scope }: GroupsShown): V
         'fieldset',
         { class: 'group', key: group.locator ?? index },
         h('legend', { class: 'small' }, `${field.title} ${index + 1}`),
-        within(
+        scopeProvider(
           scope,
           part(Fields, {
             fields: field.fields ?? [],
@@ -187,7 +187,7 @@ type ChoosingShown = InputShown & {
   readonly more?: readonly string[]
 }
 
-const typedIn = (event: Event): string => (event.currentTarget as HTMLInputElement).value
+const inputValue = (event: Event): string => (event.currentTarget as HTMLInputElement).value
 
 function FieldInput({
   field,
@@ -263,7 +263,7 @@ function control(
   if (choices && !field.isRepeatable)
     return h(
       'select',
-      { ...shared, change: event => one(typedIn(event)) },
+      { ...shared, change: event => one(inputValue(event)) },
       h('option', { value: '', selected: first === '' }, DESK.choose),
       choices.map(({ value, text }) =>
         h('option', { value, key: value, selected: isAmong(first, [value], field) }, text),
@@ -274,7 +274,7 @@ function control(
       ...shared,
       rows: 3,
       value: list.join('\n'),
-      input: event => (field.isRepeatable ? change(typedIn(event).split('\n')) : one(typedIn(event))),
+      input: event => (field.isRepeatable ? change(inputValue(event).split('\n')) : one(inputValue(event))),
     })
   if (field.type === 'date') return dateControl(field, first, one, shared)
   const TYPES: Readonly<Record<string, string>> = { email: 'email', phone: 'tel' }
@@ -284,7 +284,7 @@ function control(
     inputmode: field.type === 'number' ? 'decimal' : undefined,
     value: first,
     autocomplete: 'off',
-    input: event => one(typedIn(event)),
+    input: event => one(inputValue(event)),
   })
 }
 
@@ -311,7 +311,7 @@ function dateControl(
     type,
     value: rest !== '' && shown.endsWith(rest) ? shown.slice(0, -rest.length) : shown,
     input: event => {
-      const typed = typedIn(event)
+      const typed = inputValue(event)
       change(typed === '' ? '' : sentAs(typed))
     },
   })

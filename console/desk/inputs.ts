@@ -28,7 +28,7 @@ function Field({ label, hint, fault, control }: Labelled): View {
   )
 }
 
-const typedIn = (event: Event): string => (event.currentTarget as HTMLInputElement).value
+const inputValue = (event: Event): string => (event.currentTarget as HTMLInputElement).value
 
 type Common = { readonly hint?: string | undefined; readonly fault?: string | undefined }
 
@@ -57,7 +57,7 @@ export const textInput = (
         ...attributes,
         ...kindOfText(isLong, isSecret),
         value,
-        input: event => change(typedIn(event)),
+        input: event => change(inputValue(event)),
       }),
   })
 
@@ -73,7 +73,7 @@ export const dayInput = (
     label,
     ...common,
     control: attributes =>
-      h('input', { ...attributes, type: 'date', value, input: event => change(typedIn(event)) }),
+      h('input', { ...attributes, type: 'date', value, input: event => change(inputValue(event)) }),
   })
 
 export type Option = readonly [value: string, text: string]
@@ -92,7 +92,7 @@ export const selectInput = (
     control: attributes =>
       h(
         'select',
-        { ...attributes, change: event => change(typedIn(event)) },
+        { ...attributes, change: event => change(inputValue(event)) },
         options.map(([one, text]) => h('option', { value: one, key: one, selected: one === value }, text)),
       ),
   })

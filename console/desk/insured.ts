@@ -5,11 +5,11 @@ import { current, perilSegments, type SpannedPeril } from '../knowledge.ts'
 import { collapsible } from '../parts.ts'
 import type { Exposure, Field, Peril, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { useOuter, within } from './allowed.ts'
+import { scopeProvider, useOuterScope } from './allowed.ts'
 import type { Scope } from './constraints.ts'
 import { Fields } from './fields.ts'
 import { checkInput } from './inputs.ts'
-import { addedPeril, type PerilForm, type PerilKind, perilChanges, perilForm } from './peril-form.ts'
+import { type PerilForm, type PerilKind, perilChanges, perilForm, perilRequest } from './peril-form.ts'
 import { ChosenPerils, PerilFields } from './perils.ts'
 import type { Faults } from './places.ts'
 import { changes, type Filled, filledFrom } from './values.ts'
@@ -88,7 +88,7 @@ export function exposureChanges(
   })
   const addPerils = kind.perils.flatMap(one => {
     const form = now.addedPerils[one.name]
-    return form ? [addedPeril(one, form)] : []
+    return form ? [perilRequest(one, form)] : []
   })
   const update = {
     ...changes(kind.fields as readonly Field[], before.filled, now.filled),
@@ -108,7 +108,7 @@ type InsuredShown = {
 
 export function InsuredFields({ insured, form, change, faults }: InsuredShown): View {
   const { exposure, kind, perils } = insured
-  const outer = useOuter()
+  const outer = useOuterScope()
   const fields = (kind?.fields ?? []) as readonly Field[]
   const place = `exposure.${exposure.locator}`
   const scope: Scope = { kind: 'exposure', fields, values: form.filled.values, outer }
@@ -147,7 +147,7 @@ export function InsuredFields({ insured, form, change, faults }: InsuredShown): 
       kind: 'exposure',
       change: (filled: Filled) => change({ ...form, filled }),
     }),
-    within(
+    scopeProvider(
       scope,
       h(
         'fieldset',

@@ -3,12 +3,12 @@ import { useState } from 'preact/hooks'
 import { type Child, h, part, type View } from '../element.ts'
 import { holderOf, productDetail, products } from '../find.ts'
 import { personName } from '../format.ts'
-import { empty } from '../parts.ts'
+import { emptyNote } from '../parts.ts'
 import type { Field, Policy, Policyholder, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { within, withSurroundings } from './allowed.ts'
+import { scopeProvider, withSurroundings } from './allowed.ts'
 import type { Scope } from './constraints.ts'
-import { type Added, AddedExposures, addedRequest } from './exposures.ts'
+import { type Added, AddedExposures, exposureRequest } from './exposures.ts'
 import { Fields } from './fields.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
 import { useUploads } from './media.ts'
@@ -26,7 +26,7 @@ const page = (title: string, ...content: Child[]): View =>
 
 export async function newHolderView(): Promise<View> {
   const [first] = await products()
-  if (!first) return page(DESK.newPolicyholder, empty(DESK.noPermission))
+  if (!first) return page(DESK.newPolicyholder, emptyNote(DESK.noPermission))
   return part(NewHolder, { product: await productDetail(first.name) })
 }
 
@@ -66,7 +66,7 @@ function NewHolder({ product }: { readonly product: ProductDetail }): View {
 export async function newQuoteView(policyholderLocator: string, name: string): Promise<View> {
   const [holder, all] = await Promise.all([holderOf(policyholderLocator), products()])
   const chosen = all.find(product => product.name === name) ?? all[0]
-  if (!chosen) return page(DESK.newQuote, empty(DESK.noPermission))
+  if (!chosen) return page(DESK.newQuote, emptyNote(DESK.noPermission))
   const product = await productDetail(chosen.name)
   const choices = all.map(({ name, displayName }): Option => [name, displayName])
   return part(NewQuote, { key: product.name, holder, product, choices })
@@ -143,12 +143,12 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
         withSurroundings(
           { times, jurisdictionField: product.jurisdictionField },
           uploads.within(
-            within(
+            scopeProvider(
               policyholder,
               part(Fields, { fields, filled, change: fill, faults, place: 'policy', kind: 'policy' }),
             ),
             h('h2', {}, DESK.insured),
-            within(policy, part(AddedExposures, { product, added, change: add, faults })),
+            scopeProvider(policy, part(AddedExposures, { product, added, change: add, faults })),
           ),
         ),
         checkInput(DESK.saveDraft, isDraft, keepDraft),
@@ -167,7 +167,7 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
           policyEndTimestamp: beginOf(end),
           ...(schedule !== '' && { paymentScheduleName: schedule }),
           ...newRecordFields(fields, filled),
-          exposures: added.map(one => addedRequest(product, one)),
+          exposures: added.map(one => exposureRequest(product, one)),
           finalize: !isDraft,
         },
       },

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { get } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
-import { empty, problemNote } from '../parts.ts'
+import { emptyNote, problemNote } from '../parts.ts'
 import type { Note, NoteList } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { textInput } from './inputs.ts'
@@ -53,7 +53,7 @@ function Notes({ policyLocator, mayWrite, first }: NotesShown): View {
     'div',
     {},
     notes.length === 0
-      ? empty(DESK.noNotes)
+      ? emptyNote(DESK.noNotes)
       : h(
           'ul',
           { class: 'notes' },

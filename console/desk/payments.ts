@@ -9,7 +9,7 @@ import { Dialog } from './dialog.ts'
 import { Fields } from './fields.ts'
 import { selectInput, textInput } from './inputs.ts'
 import { useUploads } from './media.ts'
-import { negated } from './preview.ts'
+import { negateAmount } from './preview.ts'
 import { SimpleDeed } from './simple.ts'
 import { announceDone, confirmation, useSubmission } from './submission.ts'
 import { type Filled, NOTHING, newRecordFields } from './values.ts'
@@ -42,7 +42,7 @@ export function Pay({ invoice, product, close }: PayShown): View {
     ...(source === 'received' && { fieldValues: newRecordFields(fields, filled).fieldValues }),
     ...(typed !== '' && { amount: isRefund ? `-${typed}` : typed }),
   }
-  const text = money(isRefund ? negated(open) : open, currency)
+  const text = money(isRefund ? negateAmount(open) : open, currency)
   return part(Dialog, {
     close,
     isBusy: deed.state === 'sending',

@@ -31,7 +31,7 @@ export const perilForm = (kind: PerilKind, segment: PerilSegment): PerilForm => 
   ),
 })
 
-export function addedPeril(kind: PerilKind, { filled, amounts }: PerilForm) {
+export function perilRequest(kind: PerilKind, { filled, amounts }: PerilForm) {
   const { fieldValues, fieldGroups } = newRecordFields(kind.fields as readonly Field[], filled)
   const given = AMOUNTS.flatMap(([name]) => {
     const text = amounts[name]?.trim() ?? ''

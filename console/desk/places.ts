@@ -9,7 +9,10 @@ export type Faults = ReadonlyMap<string, string>
 
 type FieldErrors = NonNullable<ProblemBody['paymentFieldErrors']>
 
-function* within(prefix: string, errors: FieldErrors | undefined): Generator<readonly [string, string]> {
+function* prefixedErrors(
+  prefix: string,
+  errors: FieldErrors | undefined,
+): Generator<readonly [string, string]> {
   for (const { fieldName, message = '' } of errors?.errors ?? []) yield [`${prefix}.${fieldName}`, message]
   for (const group of errors?.fieldGroupErrors ?? [])
     for (const { fieldName, message = '' } of group.errors)
@@ -23,14 +26,14 @@ function* within(prefix: string, errors: FieldErrors | undefined): Generator<rea
 export function faultsOf({ fieldErrors = [], paymentFieldErrors, policyFieldErrors }: ProblemBody): Faults {
   const found = new Map<string, string>(fieldErrors.map(one => [one.ontologyUri, one.message ?? '']))
   for (const [place, message] of [
-    ...within('payment', paymentFieldErrors),
-    ...within('policy', policyFieldErrors?.policyFieldErrors),
+    ...prefixedErrors('payment', paymentFieldErrors),
+    ...prefixedErrors('policy', policyFieldErrors?.policyFieldErrors),
     ...(policyFieldErrors?.exposureValidationErrors ?? []).flatMap(exposure => {
       const place = `exposure.${exposure.exposureLocator ?? exposure.index}`
       return [
-        ...within(place, exposure.exposureFieldErrors),
+        ...prefixedErrors(place, exposure.exposureFieldErrors),
         ...(exposure.perilValidationErrors ?? []).flatMap(({ name, fieldErrors }) => [
-          ...within(`${place}.peril.${name}`, fieldErrors),
+          ...prefixedErrors(`${place}.peril.${name}`, fieldErrors),
         ]),
       ]
     }),

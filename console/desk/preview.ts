@@ -13,7 +13,7 @@ import { type Faults, faultsOf } from './places.ts'
 import { FORMS } from './words.ts'
 
 /** Returns the amount with the opposite sign. */
-export const negated = (amount: string): string =>
+export const negateAmount = (amount: string): string =>
   isNegative(amount) ? amount.replace('-', '') : `-${amount}`
 
 type Asked = { readonly kind: string; readonly body: object }
@@ -107,7 +107,7 @@ function previewView(policy: Policy, preview: Preview): Child {
       ],
     ),
     isNegative(price.totalChange) &&
-      h('p', { class: 'gives-back' }, DESK.givesBack(money(negated(price.totalChange), currency))),
+      h('p', { class: 'gives-back' }, DESK.givesBack(money(negateAmount(price.totalChange), currency))),
     !isZero(heldBack) && h('p', { class: 'soft' }, DESK.keeps(money(heldBack, currency))),
     h('h4', {}, DESK.invoicesMade),
     invoices.length === 0

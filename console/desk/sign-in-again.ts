@@ -9,17 +9,17 @@ import { Dialog } from './dialog.ts'
 const Again = ({ done }: { done: () => void }): View =>
   h('div', {}, h('p', { class: 'notice' }, DESK.typedStays), part(SignIn, { done, isUntitled: true }))
 
-const whoIs = (one: Session | undefined): string => `${one?.tenantLocator} ${one?.username}`
+const accountKey = (one: Session | undefined): string => `${one?.tenantLocator} ${one?.username}`
 
 /** Resolves to whether the user signed in again. Reloads the page if a different user signed in. */
 export function signInAgain(): Promise<boolean> {
   const root = document.body.appendChild(document.createElement('div'))
-  const before = whoIs(lastSession())
+  const before = accountKey(lastSession())
   return new Promise(resolve => {
     const end = (isSignedIn: boolean): void => {
       render(null, root)
       root.remove()
-      if (isSignedIn && whoIs(session()) !== before) location.reload()
+      if (isSignedIn && accountKey(session()) !== before) location.reload()
       else resolve(isSignedIn)
     }
     render(

@@ -104,7 +104,7 @@ export const workCounts = (product: string, signal: AbortSignal): Promise<Readon
       new Map(counts.map(({ workList, count, hasMore }) => [workList, { count: Number(count), hasMore }])),
   )
 
-const counted = ({ items, next }: Page<unknown>): Counted => ({
+const pageCount = ({ items, next }: Page<unknown>): Counted => ({
   count: items.length,
   hasMore: next !== undefined,
 })
@@ -119,7 +119,7 @@ export async function countGroups(
   const may = (...names: string[]): boolean => names.some(name => held.has(name))
   const one = (name: ListName, page: Promise<Page<unknown>>) => ({
     names: [name],
-    counts: page.then(found => new Map([[name as string, counted(found)]])),
+    counts: page.then(found => new Map([[name as string, pageCount(found)]])),
   })
   const first = { state: '', from: '' }
   const ofPolicies = (Object.keys(WORK_LISTS) as ListName[]).filter(name => isOfPolicies(name))

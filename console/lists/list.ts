@@ -3,7 +3,7 @@ import { type Child, h, part, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { dayOrMoment, money, words } from '../format.ts'
 import { lazyHolderName } from '../holder-name.ts'
-import { badge, type Column, empty, loadedSection, table } from '../parts.ts'
+import { badge, type Column, emptyNote, loadedSection, table } from '../parts.ts'
 import { policyColumns } from '../policy-table.ts'
 import { usePromise } from '../use-promise.ts'
 import type { FailedDelivery, MigrationSummary, WorkItem } from '../wire.ts'
@@ -31,7 +31,7 @@ export function workView(name: string, query: URLSearchParams, signal: AbortSign
       'div',
       {},
       h('h1', { tabindex: -1 }, WORDS.work),
-      empty(WORDS.notAList),
+      emptyNote(WORDS.notAList),
       h('p', {}, h('a', { href: '#/' }, WORDS.allWork)),
     )
   const choice = choiceOf(name, query)
@@ -59,21 +59,21 @@ function Count({ asked }: { asked: Promise<Counted | undefined> }): View | null 
 
 async function content(choice: Choice, signal: AbortSignal): Promise<Child> {
   const { list } = choice
-  if (list === 'deliveries') return shown(choice, await deliveryPage(choice, signal), DELIVERIES)
-  if (list === 'migrations') return shown(choice, await migrationPage(choice, signal), MIGRATIONS)
+  if (list === 'deliveries') return listTable(choice, await deliveryPage(choice, signal), DELIVERIES)
+  if (list === 'migrations') return listTable(choice, await migrationPage(choice, signal), MIGRATIONS)
   if (list === 'policies') {
     const [page, names] = await Promise.all([policyPage(choice, signal), displayNames()])
-    return shown(
+    return listTable(
       choice,
       page,
       policyColumns(names, locator => lazyHolderName(locator)),
     )
   }
   const [page, names] = await Promise.all([workPage(choice, signal), displayNames()])
-  return shown(choice, page, workColumns(list, names))
+  return listTable(choice, page, workColumns(list, names))
 }
 
-function shown<Row>(
+function listTable<Row>(
   choice: Choice,
   { items, next }: { items: readonly Row[]; next: string | undefined },
   columns: readonly Column<Row>[],
@@ -81,8 +81,8 @@ function shown<Row>(
   const { title, none } = WORK_LISTS[choice.list]
   if (items.length === 0 && next === undefined && choice.from === '')
     return isChosen(choice)
-      ? [empty(WORDS.noneChosen), h('p', {}, h('a', { href: `#/work/${choice.list}` }, WORDS.showAll))]
-      : empty(none)
+      ? [emptyNote(WORDS.noneChosen), h('p', {}, h('a', { href: `#/work/${choice.list}` }, WORDS.showAll))]
+      : emptyNote(none)
   return [
     items.length > 0 && table(title, columns, items),
     pageLinks(

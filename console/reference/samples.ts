@@ -71,7 +71,7 @@ function bodyOf({ requestBody }: SampledOperation): unknown {
 }
 
 /** A placeholder for a parameter that no test has sent. */
-function standIn({ type, minimum }: Schema = {}): unknown {
+function placeholderFor({ type, minimum }: Schema = {}): unknown {
   if (type === 'integer' || type === 'number') return minimum ?? 0
   return type === 'array' ? ['…'] : '…'
 }
@@ -86,7 +86,9 @@ export function typeScriptSample(
   const pathParameters = (operation.parameters ?? []).filter(one => one.in === 'path')
   const query = (operation.parameters ?? []).filter(one => one.in === 'query' && one.required)
   const valuesOf = (parameters: readonly Parameter[]) =>
-    Object.fromEntries(parameters.map(({ name, example, schema }) => [name!, example ?? standIn(schema)]))
+    Object.fromEntries(
+      parameters.map(({ name, example, schema }) => [name!, example ?? placeholderFor(schema)]),
+    )
   const params = {
     ...(pathParameters.length > 0 && { path: valuesOf(pathParameters) }),
     ...(query.length > 0 && { query: valuesOf(query) }),

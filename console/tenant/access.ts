@@ -4,7 +4,7 @@ import { type ActionButton, actionButtons } from '../action-buttons.ts'
 import { get, getAsRead } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
-import { empty, facts, loadedSection, section, table } from '../parts.ts'
+import { emptyNote, facts, loadedSection, section, table } from '../parts.ts'
 import { session } from '../session.ts'
 import type { IdentityProvider, Role } from '../wire.ts'
 import { backLine, confirmButton, mayAny, type Opened, type Shown } from './page.ts'
@@ -22,7 +22,7 @@ export const accessPage = ({ held, signal }: Opened): Shown => ({
           const providers = await get<IdentityProvider[]>('/auth/providers', signal)
           return [
             actionButtons([formButton(PROVIDERS.make, providers)], held),
-            providers.length === 0 ? empty(WORDS.noProviders) : providerTable(providers, held),
+            providers.length === 0 ? emptyNote(WORDS.noProviders) : providerTable(providers, held),
           ]
         }),
       ),
@@ -89,7 +89,7 @@ const removeButton = ({ name, label }: IdentityProvider): ActionButton =>
 type Mapping = IdentityProvider['mappings'][number]
 
 /** The callback address that a tenant registers at its provider for sign-ins at this host. */
-const comesBackTo = (provider: string): string =>
+const callbackAddress = (provider: string): string =>
   `${location.origin}/account/authenticateByProvider/callback/${session()?.tenantName}/${provider}`
 
 const providerShown = ({
@@ -105,7 +105,7 @@ const providerShown = ({
     [WORDS.secret, hasClientSecret ? WORDS.stored : WORDS.notStored],
     [WORDS.audience, audience],
     [WORDS.scopes, scopes.join(' ')],
-    [WORDS.comesBackTo, h('code', {}, comesBackTo(name))],
+    [WORDS.comesBackTo, h('code', {}, callbackAddress(name))],
   ]),
   h('h3', { class: 'minor' }, WORDS.mappings),
   table<Mapping>(

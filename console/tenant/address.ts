@@ -10,7 +10,7 @@ import { TENANT } from './words.ts'
 /** The filters in an address. An empty text is no filter. */
 export type Chosen = Readonly<Record<string, string>>
 
-export const chosenOf = <Name extends string>(
+export const readFilters = <Name extends string>(
   query: URLSearchParams,
   names: readonly Name[],
 ): Record<Name, string> =>

@@ -5,7 +5,7 @@ import { get, ownTenant, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
 import { input, type Option, select } from '../lists/filters.ts'
-import { badge, type Column, empty, facts, table } from '../parts.ts'
+import { badge, type Column, emptyNote, facts, table } from '../parts.ts'
 import type { Delivery, DeliveryList, Webhook } from '../wire.ts'
 import { isoOfDay } from './address.ts'
 import { history } from './history.ts'
@@ -68,8 +68,8 @@ function deliveryShown(webhook: Webhook, delivery: Delivery, held: ReadonlySet<s
       ...(dueAt === undefined ? [] : [[WORDS.due, moment(dueAt)] as const]),
       ...(finishedAt === undefined ? [] : [[WORDS.finished, moment(finishedAt)] as const]),
     ]),
-    attempts.length === 0 ? empty(WORDS.noAttempt) : attemptTable(delivery),
-    webhook.enabled && !webhook.suspended && actionButtons([again(webhook, delivery)], held),
+    attempts.length === 0 ? emptyNote(WORDS.noAttempt) : attemptTable(delivery),
+    webhook.enabled && !webhook.suspended && actionButtons([resendButton(webhook, delivery)], held),
   )
 }
 
@@ -88,7 +88,7 @@ const attemptTable = ({ eventType, attempts }: Delivery): View =>
   )
 
 /** Resending a diverted event also removes it from the list of diverted events once the webhook has accepted it. */
-function again({ locator, name }: Webhook, { eventLocator, eventType, state }: Delivery) {
+function resendButton({ locator, name }: Webhook, { eventLocator, eventType, state }: Delivery) {
   const path = `/event/${ownTenant()}/webhooks/${locator}`
   const said = {
     text: WORDS.again,

@@ -4,7 +4,7 @@ import { type Child, h, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { moment, words } from '../format.ts'
 import { choiceForm, select } from '../lists/filters.ts'
-import { badge, type Column, empty, facts, loadedSection, section, table } from '../parts.ts'
+import { badge, type Column, emptyNote, facts, loadedSection, section, table } from '../parts.ts'
 import type { DeploymentEntry, DeploymentLog, DeploymentLogPage, VersionChanges } from '../wire.ts'
 import { addressOf, PAGE_SIZE, pagesOf } from './address.ts'
 import { changeSections } from './changes.ts'
@@ -24,7 +24,7 @@ export const logSection = ({ query, signal, held }: Opened): View => {
     loadedSection(WORDS.loads, async () => {
       const asked = queryOf({ refused, pageSize: PAGE_SIZE, pagingToken: from })
       const { entries, pagingToken } = await get<DeploymentLogPage>(`${LOG}/list?${asked}`, signal)
-      if (entries.length === 0 && from === '') return empty(WORDS.none)
+      if (entries.length === 0 && from === '') return emptyNote(WORDS.none)
       return [
         entries.length > 0 && logTable(entries, held),
         pagesOf(['deployments'], { refused }, from, { count: entries.length, next: pagingToken }),
@@ -41,7 +41,7 @@ export async function logOfVersion(
 ): Promise<Child> {
   const asked = queryOf({ version, pageSize: PAGE_SIZE })
   const { entries } = await get<DeploymentLogPage>(`${LOG}/list?${asked}`, signal)
-  return entries.length === 0 ? empty(WORDS.none) : logTable(entries, held)
+  return entries.length === 0 ? emptyNote(WORDS.none) : logTable(entries, held)
 }
 
 const logTable = (entries: readonly DeploymentEntry[], held: ReadonlySet<string>): View =>
@@ -85,7 +85,9 @@ export async function logEntryPage(locator: string, { signal }: Opened): Promise
       section(WORDS.steps, table(WORDS.steps, STEP_COLUMNS, entry.steps)),
       section(
         WORDS.findings,
-        findings.length === 0 ? empty(WORDS.noFindings) : table(WORDS.findings, FINDING_COLUMNS, findings),
+        findings.length === 0
+          ? emptyNote(WORDS.noFindings)
+          : table(WORDS.findings, FINDING_COLUMNS, findings),
         left > 0 && h('p', { class: 'soft' }, WORDS.moreFindings(left)),
       ),
       outcome === 'deployed' &&
@@ -100,7 +102,7 @@ export async function logEntryPage(locator: string, { signal }: Opened): Promise
 async function changed(path: string, signal: AbortSignal): Promise<Child> {
   const [changes, names] = await Promise.all([get<VersionChanges>(`${path}/changes`, signal), displayNames()])
   return Number(changes.count) === 0
-    ? empty(WORDS.noChanges)
+    ? emptyNote(WORDS.noChanges)
     : changeSections(changes, product => names.get(product) ?? words(product))
 }
 

@@ -4,7 +4,7 @@ import { type Child, h, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { moment, words } from '../format.ts'
 import { choiceForm, type Option, select } from '../lists/filters.ts'
-import { badge, empty, loadedSection, section, table } from '../parts.ts'
+import { badge, emptyNote, loadedSection, section, table } from '../parts.ts'
 import type { DeployedVersion, Deployment, VersionChanges } from '../wire.ts'
 import { addressOf } from './address.ts'
 import { changeSections } from './changes.ts'
@@ -32,7 +32,7 @@ const listed = (opened: Opened): Shown => ({
     backLine(undefined),
     loadedSection(WORDS.loads, async () => {
       const deployed = await versionsDeployed(opened.signal)
-      return deployed.length === 0 ? empty(WORDS.none) : deploymentTable(deployed, opened.held)
+      return deployed.length === 0 ? emptyNote(WORDS.none) : deploymentTable(deployed, opened.held)
     }),
     logSection(opened),
   ],
@@ -97,7 +97,7 @@ async function versionPage(version: string, { query, signal, held }: Opened): Pr
       section(
         WORDS.changes,
         earlier.length === 0
-          ? empty(WORDS.first)
+          ? emptyNote(WORDS.first)
           : [
               sinceForm(version, earlier, since),
               loadedSection(WORDS.loadsChanges, () => changesOf(path, since, signal)),
@@ -130,7 +130,7 @@ async function changesOf(path: string, since: string, signal: AbortSignal): Prom
   return [
     fromVersion !== undefined && h('p', { class: 'soft' }, WORDS.comparedWith(fromVersion, toVersion)),
     Number(count) === 0
-      ? empty(WORDS.same)
+      ? emptyNote(WORDS.same)
       : [
           h(
             'p',

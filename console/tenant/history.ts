@@ -2,8 +2,8 @@
 
 import type { Child, View } from '../element.ts'
 import { choiceForm } from '../lists/filters.ts'
-import { empty, loadedSection } from '../parts.ts'
-import { addressOf, chosenOf, PAGE_SIZE, pagesOf, spanInputs, spanOf } from './address.ts'
+import { emptyNote, loadedSection } from '../parts.ts'
+import { addressOf, PAGE_SIZE, pagesOf, readFilters, spanInputs, spanOf } from './address.ts'
 
 type Page = {
   readonly count: number
@@ -41,7 +41,7 @@ export function history<Name extends string>({
   none,
   load,
 }: History<Name>): Child {
-  const chosen = chosenOf(query, names)
+  const chosen = readFilters(query, names)
   const span = spanOf(query)
   const from = query.get('page') ?? ''
   return [
@@ -51,7 +51,7 @@ export function history<Name extends string>({
         { ...chosen, order: 'newestFirst', pageSize: PAGE_SIZE, pagingToken: from },
         span,
       )
-      if (count === 0 && from === '' && next === undefined) return empty(none)
+      if (count === 0 && from === '' && next === undefined) return emptyNote(none)
       return [count > 0 && table(), pagesOf(path, { ...chosen, ...span }, from, { count, next })]
     }),
   ]

@@ -2,7 +2,7 @@
 import { get, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
-import { badge, type Column, collapsible, empty, facts, loadedSection, table } from '../parts.ts'
+import { badge, type Column, collapsible, emptyNote, facts, loadedSection, table } from '../parts.ts'
 import type { MigratedAccount } from '../wire.ts'
 import { PAGE_SIZE, pagesOf } from './address.ts'
 import { TENANT, MIGRATIONS as WORDS } from './words.ts'
@@ -55,6 +55,6 @@ const accountShown = ({ accountLocator, warnings = [] }: MigratedAccount): View 
     {},
     facts([[TENANT.locator, h('code', {}, accountLocator)]]),
     warnings.length === 0
-      ? empty(WORDS.noOddities)
+      ? emptyNote(WORDS.noOddities)
       : facts(warnings.map(({ locator, errors }) => [locator, errors.join(' ')] as const)),
   )

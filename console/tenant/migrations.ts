@@ -5,9 +5,9 @@ import { get, ownTenant, queryOf } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
 import { choiceForm, select } from '../lists/filters.ts'
-import { badge, type Column, empty, facts, loadedSection, problemNote, section, table } from '../parts.ts'
+import { badge, type Column, emptyNote, facts, loadedSection, problemNote, section, table } from '../parts.ts'
 import type { Migration, MigrationFailures, MigrationList, MigrationSummary } from '../wire.ts'
-import { addressOf, chosenOf, PAGE_SIZE, pagesOf } from './address.ts'
+import { addressOf, PAGE_SIZE, pagesOf, readFilters } from './address.ts'
 import { downloadButton, save } from './download.ts'
 import { csvOf, type FailureLine, failureLines } from './failure-lines.ts'
 import { accountsOf } from './migrated-accounts.ts'
@@ -34,7 +34,7 @@ const TONES: Readonly<Record<Migration['migrationState'], string>> = {
 }
 
 function listed({ query, signal, held }: Opened): Shown {
-  const chosen = chosenOf(query, ['open'])
+  const chosen = readFilters(query, ['open'])
   const from = query.get('page') ?? ''
   return {
     title: PAGES.migrations.title,
@@ -47,7 +47,7 @@ function listed({ query, signal, held }: Opened): Shown {
         const asked = queryOf({ ...chosen, pageSize: PAGE_SIZE, pagingToken: from })
         const { items, pagingToken } = await get<MigrationList>(`${runs()}/list?${asked}`, signal)
         if (items.length === 0 && from === '' && pagingToken === undefined)
-          return empty(chosen.open === '' ? WORDS.none : WORDS.noneOpen)
+          return emptyNote(chosen.open === '' ? WORDS.none : WORDS.noneOpen)
         return [
           items.length > 0 && table(PAGES.migrations.title, columns(held.has('migration.read')), items),
           pagesOf(['migrations'], chosen, from, { count: items.length, next: pagingToken }),
@@ -126,7 +126,7 @@ function Progress({ first, path, held, signal }: ProgressShown): View {
     section(
       WORDS.failures,
       failed === 0
-        ? empty(WORDS.noFailures)
+        ? emptyNote(WORDS.noFailures)
         : loadedSection('the failures', () => failuresOf(path, failed, signal), String(failed)),
     ),
   )

@@ -1,7 +1,7 @@
 // Permissions as people read them, by group, and the names of account types and roles.
 import { h, type View } from '../element.ts'
 import { words } from '../format.ts'
-import { empty, facts } from '../parts.ts'
+import { emptyNote, facts } from '../parts.ts'
 import type { Role } from '../wire.ts'
 import { USERS } from './words.ts'
 
@@ -16,7 +16,7 @@ function action(permission: string): string {
 
 export const permissionList = (permissions: readonly string[]): View =>
   permissions.length === 0
-    ? empty(USERS.noPermissions)
+    ? emptyNote(USERS.noPermissions)
     : facts(
         [...byGroup(permissions)].map(([group, some]) => [
           words(group),

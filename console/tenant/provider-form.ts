@@ -114,7 +114,7 @@ export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
         {
           method: 'PUT',
           path: `/auth/providers/${encodeURIComponent(name.trim())}`,
-          body: { ...contentOf(typed, removesSecret), mappings: trimmed(mappings), replacesPasswords },
+          body: { ...contentOf(typed, removesSecret), mappings: trimMappings(mappings), replacesPasswords },
           headers: asRead && { 'if-match': asRead.tag },
         },
         isReady,
@@ -141,7 +141,7 @@ function contentOf({ clientSecret, scopes, ...texts }: Typed, removesSecret: boo
   }
 }
 
-const trimmed = (mappings: readonly Mapping[]): Mapping[] =>
+const trimMappings = (mappings: readonly Mapping[]): Mapping[] =>
   mappings.map(({ claim, value, roles }) => ({ claim: claim.trim(), value: value.trim(), roles }))
 
 type MappingShown = {

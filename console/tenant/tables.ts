@@ -4,9 +4,9 @@ import { type Child, h, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { words } from '../format.ts'
 import { choiceForm, type Option, select } from '../lists/filters.ts'
-import { type Column, empty, loadedSection, section, table } from '../parts.ts'
+import { type Column, emptyNote, loadedSection, section, table } from '../parts.ts'
 import type { Deployment, VersionChanges } from '../wire.ts'
-import { addressOf, chosenOf } from './address.ts'
+import { addressOf, readFilters } from './address.ts'
 import { type ArchiveEntry, entriesOf, isTable, productOf, rowsOf, tableName } from './archive.ts'
 import { changeTable } from './changes.ts'
 import { versionsDeployed, versionsOf } from './deployments.ts'
@@ -49,10 +49,10 @@ const productName = (names: Names, product: string): string =>
   product === '' ? DEPLOYMENTS.ofAll : (names.get(product) ?? words(product))
 
 async function ofConfiguration(query: URLSearchParams, signal: AbortSignal): Promise<Child> {
-  const chosen = chosenOf(query, ['version', 'since'])
+  const chosen = readFilters(query, ['version', 'since'])
   const versions = versionsOf(await versionsDeployed(signal))
   const [newest] = versions
-  if (newest === undefined) return empty(DEPLOYMENTS.none)
+  if (newest === undefined) return emptyNote(DEPLOYMENTS.none)
   const version = versions.includes(chosen.version) ? chosen.version : newest
   const [entries, names] = await Promise.all([archiveOf(version, signal), displayNames()])
   const tables = await Promise.all(
@@ -68,7 +68,7 @@ async function ofConfiguration(query: URLSearchParams, signal: AbortSignal): Pro
       ),
     h('h3', {}, WORDS.list(version)),
     tables.length === 0
-      ? empty(WORDS.noTables)
+      ? emptyNote(WORDS.noTables)
       : table<(typeof tables)[number]>(
           WORDS.list(version),
           [
@@ -105,7 +105,7 @@ const versionForm = (versions: readonly string[], version: string, since: string
 async function differences(one: string, other: string, names: Names, signal: AbortSignal): Promise<Child> {
   const [since, version] = [one, other].sort((a, b) => Number(a) - Number(b)) as [string, string]
   const title = h('h3', {}, WORDS.differences(since, version))
-  if (since === version) return [title, empty(WORDS.same)]
+  if (since === version) return [title, emptyNote(WORDS.same)]
   const path = `/deployments/${encodeURIComponent(version)}/changes?${queryOf({ since })}`
   const { changes, count } = await get<VersionChanges>(path, signal)
   const ofTables = changes.filter(({ area }) => area === 'tables')
@@ -114,7 +114,7 @@ async function differences(one: string, other: string, names: Names, signal: Abo
     changes.length < Number(count) &&
       h('p', { class: 'notice' }, DEPLOYMENTS.leftOut(changes.length, Number(count))),
     ofTables.length === 0
-      ? empty(WORDS.same)
+      ? emptyNote(WORDS.same)
       : [...Map.groupBy(ofTables, ({ product = '' }) => product)].map(([product, some]) => [
           h('h4', {}, productName(names, product)),
           changeTable(`${WORDS.differences(since, version)}: ${productName(names, product)}`, some),
@@ -126,12 +126,12 @@ async function differences(one: string, other: string, names: Names, signal: Abo
 const MOST_ROWS = 500
 
 async function rowsPage({ query, signal, held }: Opened): Promise<Shown> {
-  const { version, path } = chosenOf(query, ['version', 'path'])
+  const { version, path } = readFilters(query, ['version', 'path'])
   const back = backLine(addressOf(['tables'], { version }), WORDS.all)
   const entry = held.has('deployments.download')
     ? (await archiveOf(version || 'latest', signal)).find(one => one.path === path && isTable(one))
     : undefined
-  if (!entry) return { title: PAGES.tables.title, content: [back, empty(WORDS.noSuchTable)] }
+  if (!entry) return { title: PAGES.tables.title, content: [back, emptyNote(WORDS.noSuchTable)] }
   const [head = [], ...rows] = rowsOf(await entry.text())
   const name = tableName(path)
   return {

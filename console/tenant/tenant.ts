@@ -1,7 +1,7 @@
 // The pages that administer a tenant: links between them, and the content of each. Each page needs a permission.
 import { h, type View } from '../element.ts'
 import { permissions } from '../find.ts'
-import { empty } from '../parts.ts'
+import { emptyNote } from '../parts.ts'
 import { DESK } from '../words.ts'
 import { accessPage } from './access.ts'
 import { auditPage } from './audit.ts'
@@ -43,7 +43,7 @@ export async function tenantView(
   if (!isPage(name))
     return framed(undefined, held, {
       title: DESK.tenant,
-      content: [empty(TENANT.noPage), h('p', {}, h('a', { href: '#/tenant' }, TENANT.allPages))],
+      content: [emptyNote(TENANT.noPage), h('p', {}, h('a', { href: '#/tenant' }, TENANT.allPages))],
     })
   if (!mayOpen(held, name))
     return framed(name, held, { title: PAGES[name].title, content: forbidden(TENANT_PAGES[name]) })

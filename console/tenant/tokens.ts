@@ -4,7 +4,7 @@ import { type ActionButton, actionButtons } from '../action-buttons.ts'
 import { get } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment } from '../format.ts'
-import { type Column, empty, loadedSection, table } from '../parts.ts'
+import { type Column, emptyNote, loadedSection, table } from '../parts.ts'
 import type { LongLivedToken } from '../wire.ts'
 import { MakeToken } from './make-token.ts'
 import { backLine, confirmButton, type Opened, type Shown } from './page.ts'
@@ -45,7 +45,7 @@ export async function tokensOf(
 ): Promise<Child> {
   const tokens = await get<LongLivedToken[]>(path, signal)
   return tokens.length === 0
-    ? empty(WORDS.none)
+    ? emptyNote(WORDS.none)
     : table(caption, COLUMNS, tokens, token => tokenShown(path, token, held))
 }
 

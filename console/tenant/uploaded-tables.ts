@@ -4,9 +4,9 @@ import { file, get, ownTenant, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
 import { choiceForm, input } from '../lists/filters.ts'
-import { badge, type Column, empty, facts, loadedSection, table } from '../parts.ts'
+import { badge, type Column, emptyNote, facts, loadedSection, table } from '../parts.ts'
 import type { Resource, ResourceList, TableDifference } from '../wire.ts'
-import { addressOf, chosenOf, PAGE_SIZE, pagesOf } from './address.ts'
+import { addressOf, PAGE_SIZE, pagesOf, readFilters } from './address.ts'
 import { downloadButton, save } from './download.ts'
 import { backLine, type Opened, type Shown } from './page.ts'
 import { DEPLOYMENTS, TABLES as WORDS } from './words.ts'
@@ -35,7 +35,7 @@ export const uploadsSection = (held: ReadonlySet<string>, signal: AbortSignal): 
     const items = lists.flatMap(list => list.items)
     return [
       items.length === 0
-        ? empty(WORDS.noUploads)
+        ? emptyNote(WORDS.noUploads)
         : table(WORDS.uploaded, COLUMNS, items, one => uploadShown(one, held)),
       lists.some(({ listCompleted }) => !listCompleted) &&
         h('p', { class: 'soft' }, WORDS.moreUploads(items.length)),
@@ -80,7 +80,7 @@ function uploadShown(resource: Resource, held: ReadonlySet<string>): Child {
 
 /** `from` and `to` are times or locators of contents. */
 export function differencePage(name: string, { query, signal }: Opened): Shown {
-  const { from, to, page } = chosenOf(query, ['from', 'to', 'page'])
+  const { from, to, page } = readFilters(query, ['from', 'to', 'page'])
   return {
     title: WORDS.compareTitle(name),
     content: [
@@ -116,7 +116,7 @@ async function differences(
   return [
     h('p', { class: 'soft' }, WORDS.sides(found.from.name, found.to.name)),
     found.items.length === 0 && page === '' && found.listCompleted
-      ? empty(WORDS.noDifference)
+      ? emptyNote(WORDS.noDifference)
       : [
           table(WORDS.uploadedDifferences, DIFFERENCE_COLUMNS, found.items),
           pagesOf(['tables', 'uploaded', name], sides, page, {

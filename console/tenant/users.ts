@@ -5,10 +5,10 @@ import { get, queryOf } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment } from '../format.ts'
 import { choiceForm, input, type Option, select } from '../lists/filters.ts'
-import { badge, type Column, empty, facts, loadedSection, table } from '../parts.ts'
+import { badge, type Column, emptyNote, facts, loadedSection, table } from '../parts.ts'
 import { session } from '../session.ts'
 import type { User, UserList } from '../wire.ts'
-import { addressOf, chosenOf, PAGE_SIZE, pagesOf } from './address.ts'
+import { addressOf, PAGE_SIZE, pagesOf, readFilters } from './address.ts'
 import { backLine, confirmButton, mayAny, type Opened, type Shown } from './page.ts'
 import { permissionList, typeName } from './permission-list.ts'
 import { giveButton } from './roles.ts'
@@ -27,7 +27,7 @@ const TYPES: readonly User['accountType'][] = [
 ]
 
 export function usersPage({ query, signal, held }: Opened): Shown {
-  const chosen = chosenOf(query, NAMES)
+  const chosen = readFilters(query, NAMES)
   return {
     title: PAGES.users.title,
     content: [
@@ -80,7 +80,7 @@ async function page(
 ): Promise<Child> {
   const asked = queryOf({ ...chosen, offset: from, count: PAGE_SIZE })
   const { items, listCompleted } = await get<UserList>(`/auth/users?${asked}`, signal)
-  if (items.length === 0 && from === '') return empty(WORDS.none)
+  if (items.length === 0 && from === '') return emptyNote(WORDS.none)
   return [
     items.length > 0 && table(WORDS.users, COLUMNS, items, user => userShown(user, held, signal)),
     pagesOf(['users'], chosen, from, {

@@ -4,7 +4,7 @@ import { actionButtons } from '../action-buttons.ts'
 import { get, ownTenant } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment } from '../format.ts'
-import { badge, empty, facts, loadedSection, section, table } from '../parts.ts'
+import { badge, emptyNote, facts, loadedSection, section, table } from '../parts.ts'
 import type { Webhook, WebhookList } from '../wire.ts'
 import { addressOf } from './address.ts'
 import { deliveriesSection } from './deliveries.ts'
@@ -35,7 +35,7 @@ const listed = ({ signal, held }: Opened): Shown => ({
         `/event/${ownTenant()}/webhooks/list?extended=true&count=1000`,
         signal,
       )
-      return items.length === 0 ? empty(WORDS.none) : webhookTable(items, held.has('webhooks.read'))
+      return items.length === 0 ? emptyNote(WORDS.none) : webhookTable(items, held.has('webhooks.read'))
     }),
   ],
 })

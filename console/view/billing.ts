@@ -8,7 +8,7 @@ import { permissions } from '../find.ts'
 import { day, dayOrMoment, moment, money, signedMoney, span, words } from '../format.ts'
 import { desk, productOf } from '../open-desk.ts'
 import { movementOf, outcomeOf } from '../outcomes.ts'
-import { badge, empty, facts, loadedSection, section, table } from '../parts.ts'
+import { badge, emptyNote, facts, loadedSection, section, table } from '../parts.ts'
 import type { Billing, Credits, GracePeriod, Invoice, Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { documentTable } from './documents.ts'
@@ -70,7 +70,7 @@ const gracePeriods = (periods: readonly GracePeriod[], { modifications }: Policy
   )
 
 function invoices({ invoices: all }: Billing, policy: Policy, known: Known): View {
-  if (all.length === 0) return empty(VIEW.noInvoice)
+  if (all.length === 0) return emptyNote(VIEW.noInvoice)
   const newestFirst = all.toReversed()
   return table(
     VIEW.invoices,
@@ -123,7 +123,7 @@ const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Ch
   one.settlementStatus === 'outstanding' && actionButtons([payButton(one, policy)], held),
   h('h3', { class: 'minor' }, VIEW.payments),
   one.payments.length === 0
-    ? empty(
+    ? emptyNote(
         one.settlementType && one.settlementType !== 'paid'
           ? VIEW.noneBut(words(one.settlementType).toLowerCase())
           : VIEW.noneYet,
@@ -199,7 +199,7 @@ const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Ch
 
 const planned = ({ futureInvoices }: Billing): View =>
   futureInvoices.length === 0
-    ? empty(VIEW.noPlannedInvoice)
+    ? emptyNote(VIEW.noPlannedInvoice)
     : table(
         VIEW.plannedInvoices,
         [
@@ -220,7 +220,7 @@ const planned = ({ futureInvoices }: Billing): View =>
 
 const creditView = ({ balances, movements }: Credits): Child =>
   movements.length === 0
-    ? empty(VIEW.noCredit)
+    ? emptyNote(VIEW.noCredit)
     : [
         facts(
           balances.map(

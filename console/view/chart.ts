@@ -246,9 +246,9 @@ function stepLabel(
     h(
       'text',
       { x: 0, y: row + (isLow ? rowHeight / 2 + 4 : 19), class: 'step-name' },
-      narrow ? clipped(at ? shortDay(at) : VIEW.draft, 10) : clipped(name, 26),
+      narrow ? truncate(at ? shortDay(at) : VIEW.draft, 10) : truncate(name, 26),
     ),
-    !isLow && h('text', { x: 0, y: row + 35, class: 'step-at' }, narrow ? clipped(name, 13) : knownText(at)),
+    !isLow && h('text', { x: 0, y: row + 35, class: 'step-at' }, narrow ? truncate(name, 13) : knownText(at)),
     !narrow &&
       h(
         'text',
@@ -321,5 +321,5 @@ function block({ x, y, rowHeight }: Layout, known: KnownSegment, shown: Block): 
   )
 }
 
-const clipped = (text: string, most: number): string =>
+const truncate = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most - 1)}…` : text

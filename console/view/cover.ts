@@ -6,7 +6,7 @@ import { type Fields, fieldTitle } from '../field-values.ts'
 import { dayOrMoment, money, msOf, span, words } from '../format.ts'
 import { current, isKnown, latestOf, perilSegments, type SpannedPeril } from '../knowledge.ts'
 import { exposureInFull, isOutlined } from '../large-policies.ts'
-import { badge, collapsible, empty, facts, fieldValues, loadedSection, section, table } from '../parts.ts'
+import { badge, collapsible, emptyNote, facts, fieldValues, loadedSection, section, table } from '../parts.ts'
 import type { Exposure, Peril, Policy } from '../wire.ts'
 import type { Known } from './view-input.ts'
 import { VIEW } from './words.ts'
@@ -30,14 +30,14 @@ export function coverView(policy: Policy, { names, fields }: Named): View {
     section(
       VIEW.exposuresAndPerils,
       policy.exposures.length === 0
-        ? empty(VIEW.nothingCovered)
+        ? emptyNote(VIEW.nothingCovered)
         : part(Exposures, { policy, named: { names, fields }, now }),
     ),
     segment &&
       section(
         VIEW.policyValues,
         h('p', { class: 'soft small' }, span(segment.startTimestamp, segment.endTimestamp)),
-        fieldValues(segment.fieldValues, fields.policy, segment.fieldGroupsByLocator) ?? empty(VIEW.none),
+        fieldValues(segment.fieldValues, fields.policy, segment.fieldGroupsByLocator) ?? emptyNote(VIEW.none),
         groups(segment.fieldGroupsByLocator, segment.fieldValues, fields.policy),
       ),
     policy.fees.length > 0 &&

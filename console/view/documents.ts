@@ -3,7 +3,7 @@ import { type ActionButton, actionButtons } from '../action-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, transaction } from '../format.ts'
 import { desk } from '../open-desk.ts'
-import { badge, empty, section, table } from '../parts.ts'
+import { badge, emptyNote, section, table } from '../parts.ts'
 import type { Policy, PolicyDocument } from '../wire.ts'
 import { DESK } from '../words.ts'
 import type { Known } from './view-input.ts'
@@ -103,7 +103,7 @@ export function documentsView(policy: Policy, { held }: Known): View {
     'div',
     {},
     actionButtons([uploadButton(policy)], held),
-    policy.documents.length + ofInvoices.length === 0 && empty(VIEW.noDocuments),
+    policy.documents.length + ofInvoices.length === 0 && emptyNote(VIEW.noDocuments),
     [...groups].map(([name, documents]) =>
       section(name, documentTable(VIEW.documentsOf(name), documents, deedsOf(documents))),
     ),

@@ -4,7 +4,7 @@ import { call, get } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { permissions } from '../find.ts'
 import { moment, msOf, words } from '../format.ts'
-import { badge, empty, facts, loadedSection, problemNote, section, table } from '../parts.ts'
+import { badge, emptyNote, facts, loadedSection, problemNote, section, table } from '../parts.ts'
 import { session } from '../session.ts'
 import type { Delivery, EventPage, Policy, PolicyEvent, Webhook } from '../wire.ts'
 import { VIEW } from './words.ts'
@@ -98,7 +98,7 @@ function EventPages({ reading, first }: { reading: Reading; first: Read }): View
   return h(
     'div',
     {},
-    found.length === 0 ? empty(VIEW.noEvent) : eventTable(found.toReversed(), reading),
+    found.length === 0 ? emptyNote(VIEW.noEvent) : eventTable(found.toReversed(), reading),
     !isLast &&
       h(
         'p',
@@ -153,7 +153,7 @@ async function deliveriesOf(event: PolicyEvent, reading: Reading): Promise<Child
   )
   const all = each.flat()
   return all.length === 0
-    ? empty(webhooks.length === 0 ? VIEW.noWebhooks : VIEW.noDelivery)
+    ? emptyNote(webhooks.length === 0 ? VIEW.noWebhooks : VIEW.noDelivery)
     : all.map(({ webhook, delivery }) => part(DeliveryCard, { webhook, delivery, event, reading }))
 }
 
@@ -167,7 +167,7 @@ type DeliveryShown = {
 function DeliveryCard({ webhook, delivery, event, reading }: DeliveryShown): View {
   const [isSent, send] = useState(false)
   const [said, say] = useState<Child>()
-  const again = async (): Promise<void> => {
+  const resendEvent = async (): Promise<void> => {
     send(true)
     try {
       await call('POST', `${tenantPath()}/webhooks/${encodeURIComponent(webhook.locator)}/redeliver`, {
@@ -197,7 +197,7 @@ function DeliveryCard({ webhook, delivery, event, reading }: DeliveryShown): Vie
       [VIEW.to, h('code', {}, webhook.endpoint.url)],
     ]),
     delivery.attempts.length === 0
-      ? empty(VIEW.notAttemptedYet)
+      ? emptyNote(VIEW.notAttemptedYet)
       : table(
           VIEW.attemptsAt(webhook.name),
           [
@@ -206,10 +206,10 @@ function DeliveryCard({ webhook, delivery, event, reading }: DeliveryShown): Vie
             { head: VIEW.took, amount: true, cell: one => `${one.durationMs} ms` },
           ],
           delivery.attempts,
-          one => (one.excerpt ? h('pre', {}, one.excerpt) : empty(VIEW.noAnswerToShow)),
+          one => (one.excerpt ? h('pre', {}, one.excerpt) : emptyNote(VIEW.noAnswerToShow)),
         ),
     reading.mayRedeliver &&
-      h('p', {}, h('button', { type: 'button', disabled: isSent, click: again }, VIEW.sendAgain)),
+      h('p', {}, h('button', { type: 'button', disabled: isSent, click: resendEvent }, VIEW.sendAgain)),
     h('div', { 'aria-live': 'polite' }, said),
   )
 }

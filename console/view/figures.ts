@@ -6,7 +6,7 @@ import { isZero, sum } from '../decimal.ts'
 import { type Child, h, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { day, money, monthName, words } from '../format.ts'
-import { type Column, empty, loadedSection, section, table } from '../parts.ts'
+import { type Column, emptyNote, loadedSection, section, table } from '../parts.ts'
 import { policyLink } from '../policy-table.ts'
 import { zone } from '../session.ts'
 import type { Report, ReportLines } from '../wire.ts'
@@ -76,7 +76,7 @@ function plot(
   const totals = report.totals.filter(({ sums }) =>
     measures.some(({ name }) => !isZero(String(sums[name] ?? '0'))),
   )
-  if (totals.length === 0) return empty(FIGURES.nothingInThisMonth)
+  if (totals.length === 0) return emptyNote(FIGURES.nothingInThisMonth)
   const value = (total: Total, name: string): string => String(total.sums[name] ?? '0')
   const [first] = measures as [Measure]
   const most = Math.max(...totals.map(total => Math.abs(Number(value(total, first.name)))))
@@ -234,7 +234,7 @@ export async function figureLinesView(
     {},
     h('h1', { tabindex: -1 }, FIGURES.linesOf(words(report.name))),
     h('p', {}, h('a', { href: '#/figures' }, FIGURES.allFigures)),
-    items.length === 0 ? empty(FIGURES.noLines) : table(FIGURES.lines, columns, items),
+    items.length === 0 ? emptyNote(FIGURES.noLines) : table(FIGURES.lines, columns, items),
     !listCompleted &&
       h('p', { class: 'soft' }, `The first ${items.length} are shown. The files of the report contain all.`),
   )

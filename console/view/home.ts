@@ -13,7 +13,7 @@ import {
 } from '../find.ts'
 import { personName, words } from '../format.ts'
 import { workOverview } from '../lists/overview.ts'
-import { empty, fieldValues, loadedSection, section } from '../parts.ts'
+import { emptyNote, fieldValues, loadedSection, section } from '../parts.ts'
 import { policyLink, policyTable } from '../policy-table.ts'
 import { usePromise } from '../use-promise.ts'
 import type { Policyholder } from '../wire.ts'
@@ -46,7 +46,7 @@ export function homeView(signal: AbortSignal): View {
       HOME.newest,
       loadedSection(HOME.loadsNewestPolicies, async () => {
         const policies = await newest(signal)
-        return policies.length === 0 ? empty(HOME.noneYet) : policyTable(HOME.newestPolicies, policies)
+        return policies.length === 0 ? emptyNote(HOME.noneYet) : policyTable(HOME.newestPolicies, policies)
       }),
     ),
   )
@@ -72,7 +72,7 @@ async function foundView({ policies, policyholders, fields }: Found, text: strin
   const where = fields.length === 0 ? '' : HOME.searched(fields.map(words).join(', '))
   if (policies.length + policyholders.length === 0)
     return [
-      empty(`${HOME.nothingFound(text)}${where}`),
+      emptyNote(`${HOME.nothingFound(text)}${where}`),
       /^\d+$/.test(text) && h('p', {}, HOME.openAsLocator, policyLink(text)),
     ]
   return [
@@ -104,7 +104,7 @@ const holderCard = (holder: Policyholder, signal: AbortSignal): View => {
     loadedSection(HOME.loadsPolicies, async () => {
       const { policies } = await policiesOf(locator, signal)
       return policies.length === 0
-        ? empty(HOME.noPolicies)
+        ? emptyNote(HOME.noPolicies)
         : policyTable(HOME.policiesOf(personName(entity.values)), policies)
     }),
   )
@@ -132,9 +132,9 @@ export async function holderView(locator: string, signal: AbortSignal): Promise<
       HOME.policies,
       loadedSection(HOME.loadsPolicies, async () => {
         const { policies } = await policiesOf(locator, signal)
-        return policies.length === 0 ? empty(HOME.noPolicies) : policyTable(HOME.policies, policies)
+        return policies.length === 0 ? emptyNote(HOME.noPolicies) : policyTable(HOME.policies, policies)
       }),
     ),
-    section(HOME.values, fieldValues(values, fields) ?? empty(HOME.none)),
+    section(HOME.values, fieldValues(values, fields) ?? emptyNote(HOME.none)),
   )
 }

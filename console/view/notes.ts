@@ -1,7 +1,7 @@
 // Notes on the policy. Their form is loaded with the desk.
 import type { View } from '../element.ts'
 import { desk } from '../open-desk.ts'
-import { empty, loadedSection, section } from '../parts.ts'
+import { emptyNote, loadedSection, section } from '../parts.ts'
 import type { Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
 import type { Known } from './view-input.ts'
@@ -15,5 +15,5 @@ export const notesView = (policy: Policy, { held }: Known, signal: AbortSignal):
           const { notesOf } = await desk()
           return await notesOf(policy.locator, held.has('notes.write'), signal)
         })
-      : empty(DESK.noPermission),
+      : emptyNote(DESK.noPermission),
   )

@@ -5,7 +5,7 @@ import { type Child, h, part, type View } from '../element.ts'
 import { fieldTitle, valuesText } from '../field-values.ts'
 import { moment, money, span, words } from '../format.ts'
 import { desk } from '../open-desk.ts'
-import { badge, empty, facts, loadedSection, section, table } from '../parts.ts'
+import { badge, emptyNote, facts, loadedSection, section, table } from '../parts.ts'
 import type { Policy, Price, Quote } from '../wire.ts'
 import { DESK } from '../words.ts'
 import type { Known } from './view-input.ts'
@@ -17,7 +17,7 @@ export const quotesView = (policy: Policy, known: Known, signal: AbortSignal): V
     loadedSection(VIEW.loads.quotes, async () => {
       const quotes = await get<Quote[]>(`/policies/${encodeURIComponent(policy.locator)}/quotes`, signal)
       return quotes.length === 0
-        ? empty(VIEW.noQuotes)
+        ? emptyNote(VIEW.noQuotes)
         : [quoteTable(quotes, known, signal), quotes.length > 1 && comparison(quotes, known)]
     }),
   )
@@ -48,7 +48,7 @@ const quoteTable = (quotes: readonly Quote[], { names, held }: Known, signal: Ab
         ]),
       quoteSteps(one, held),
       loadedSection(VIEW.loads.price, async () => {
-        if (one.state === 'draft') return empty(VIEW.draftHasNoPrice)
+        if (one.state === 'draft') return emptyNote(VIEW.draftHasNoPrice)
         const price = await get<Price>(`/quotes/${encodeURIComponent(one.locator)}/price`, signal)
         return [
           facts([

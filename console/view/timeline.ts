@@ -4,9 +4,9 @@ import { sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { day, dayOrMoment, moment, money, signedMoney, span, transaction, words } from '../format.ts'
 import {
+  containsTime,
   type History,
   historyOf,
-  holds,
   isKnown,
   knownAt,
   latestOf,
@@ -15,7 +15,7 @@ import {
   termAt,
 } from '../knowledge.ts'
 import { isOutlined } from '../large-policies.ts'
-import { badge, empty, facts, section, table } from '../parts.ts'
+import { badge, emptyNote, facts, section, table } from '../parts.ts'
 import type { Policy } from '../wire.ts'
 import { Chart, kindOf, type Point } from './chart.ts'
 import { VIEW } from './words.ts'
@@ -41,7 +41,7 @@ function Timeline({ policy, names }: { policy: Policy; names: ReadonlyMap<string
     const now = latestOf(policy)
     return { asOf: now >= start && now < end ? now : start, step: steps.length - 1 }
   })
-  if (segments.length === 0) return empty(VIEW.noSegments)
+  if (segments.length === 0) return emptyNote(VIEW.noSegments)
   const currency = policy.grossFeesCurrency
   const lastDay = Math.max(0, Math.ceil((end - start) / DAY_MS) - 1)
   const dayOf = (at: number): number => Math.min(lastDay, Math.max(0, Math.floor((at - start) / DAY_MS)))
@@ -139,7 +139,7 @@ function stateAt(
   const perils = policy.exposures.flatMap(exposure =>
     exposure.perils.flatMap(peril =>
       perilSegments(peril)
-        .filter(one => isKnown(one, at) && holds(one, asOf))
+        .filter(one => isKnown(one, at) && containsTime(one, asOf))
         .map(one => ({ exposure, peril, one })),
     ),
   )
@@ -161,7 +161,7 @@ function stateAt(
       [VIEW.termPremium, money(total, currency)],
     ]),
     perils.length === 0
-      ? empty(policy.exposures.some(isOutlined) ? VIEW.perilsUnderCover : VIEW.noPerilsWereCovered)
+      ? emptyNote(policy.exposures.some(isOutlined) ? VIEW.perilsUnderCover : VIEW.noPerilsWereCovered)
       : table(
           VIEW.perilsCoveredThen,
           [

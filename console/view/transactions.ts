@@ -5,7 +5,7 @@ import type { Prepared } from '../desk/desk.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { dayOrMoment, moment, money, signedMoney, transaction, words } from '../format.ts'
 import { desk } from '../open-desk.ts'
-import { badge, empty, facts, loadedSection, section, table } from '../parts.ts'
+import { badge, emptyNote, facts, loadedSection, section, table } from '../parts.ts'
 import type { Cancellation, Endorsement, Modification, Policy, Renewal } from '../wire.ts'
 import type { Known } from './view-input.ts'
 import { VIEW } from './words.ts'
@@ -57,7 +57,7 @@ function modificationTable(policy: Policy, names: ReadonlyMap<string, string>): 
   )
   const currency = policy.grossFeesCurrency
   return policy.modifications.length === 0
-    ? empty(VIEW.noneYet)
+    ? emptyNote(VIEW.noneYet)
     : table(
         VIEW.policyTransactions,
         [
@@ -105,7 +105,7 @@ function modificationDetail(policy: Policy, one: Modification, names: ReadonlyMa
         [VIEW.notes, underwriting.notes.join(' ') || VIEW.noUnderwritingNotes],
       ]),
     changes.length === 0
-      ? empty(VIEW.changedNoPeril)
+      ? emptyNote(VIEW.changedNoPeril)
       : table(
           VIEW.perilsChanged(one.number),
           [
@@ -137,7 +137,7 @@ function changeOf({
   return before === undefined ? VIEW.added : VIEW.changed
 }
 
-const askedFor = (
+const transactionRequestOf = (
   { state, createdTimestamp: created }: Pick<Cancellation, 'createdTimestamp'> & { state: string },
   kind: string,
   path: string,
@@ -159,7 +159,7 @@ async function requestsOf(locator: string, signal: AbortSignal): Promise<Transac
   return [
     ...endorsements.map(
       (one): TransactionRequest => ({
-        ...askedFor(one, VIEW.endorsement, `/endorsements/${one.locator}`),
+        ...transactionRequestOf(one, VIEW.endorsement, `/endorsements/${one.locator}`),
         name: one.endorsementName,
         from: one.startTimestamp,
         prepared: preparedOf('endorsement', words(one.endorsementName), one),
@@ -167,14 +167,14 @@ async function requestsOf(locator: string, signal: AbortSignal): Promise<Transac
     ),
     ...renewals.map(
       (one): TransactionRequest => ({
-        ...askedFor(one, VIEW.renewal, `/renewals/${one.locator}`),
+        ...transactionRequestOf(one, VIEW.renewal, `/renewals/${one.locator}`),
         from: one.renewalStartTimestamp,
         prepared: preparedOf('renewal', VIEW.renewal, one),
       }),
     ),
     ...cancellations.map(
       (one): TransactionRequest => ({
-        ...askedFor(one, VIEW.cancellation, `/cancellations/${one.locator}`),
+        ...transactionRequestOf(one, VIEW.cancellation, `/cancellations/${one.locator}`),
         name: one.name,
         from: one.effectiveTimestamp,
         prepared: {
@@ -196,7 +196,7 @@ const requestTable = (
   signal: AbortSignal,
 ): View =>
   asked.length === 0
-    ? empty(VIEW.noRequests)
+    ? emptyNote(VIEW.noRequests)
     : table(
         VIEW.requestsForTransactions,
         [

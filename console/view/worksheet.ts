@@ -15,7 +15,7 @@ import {
 import { get } from '../api.ts'
 import { type Child, h, type View } from '../element.ts'
 import { money, span, words } from '../format.ts'
-import { collapsible, empty, loadedSection, section, table } from '../parts.ts'
+import { collapsible, emptyNote, loadedSection, section, table } from '../parts.ts'
 import type { Peril, Policy, Price } from '../wire.ts'
 import { VIEW } from './words.ts'
 
@@ -34,13 +34,13 @@ export function worksheetView(policy: Policy, names: Names, signal: AbortSignal)
       VIEW.perils,
       h('p', { class: 'soft small' }, VIEW.ratedWhenOpened),
       perils.length === 0
-        ? empty(VIEW.nothingPriced)
+        ? emptyNote(VIEW.nothingPriced)
         : perils
             .slice(0, MOST_LISTED)
             .map(({ exposure, peril }) =>
               perilNode(policy, peril, `${spoken(exposure.name)} / ${spoken(peril.name)}`, signal),
             ),
-      perils.length > MOST_LISTED && empty(VIEW.morePerils(perils.length - MOST_LISTED)),
+      perils.length > MOST_LISTED && emptyNote(VIEW.morePerils(perils.length - MOST_LISTED)),
     ),
   )
 }

@@ -12,7 +12,7 @@ import type { Calendar } from './date-format.ts'
 import type { Filters } from './evaluation.ts'
 import { RenderBudget, type RenderLimits, STEP_WORK, TemplateError } from './limits.ts'
 import { Observation, type RenderingObserver } from './observation.ts'
-import { asInteger, dataNumber, isDataNumber, LiquidNumber, namesOf, printed } from './values.ts'
+import { asInteger, dataNumber, isDataNumber, LiquidNumber, namesOf, printedText } from './values.ts'
 
 /** Everything that the caller adds to the engine: filters, their effects, and knowledge that the engine lacks. */
 export type Dialect<Effects = unknown> = {
@@ -185,7 +185,7 @@ export class RenderingContext extends Context {
     if (problem === undefined) return
     const error = new TemplateError('templateFailed', problem)
     // Not every token knows its file. The node around it does.
-    throw token?.file ? located(error, token) : error
+    throw token?.file ? withPosition(error, token) : error
   }
 
   /** Returns the innermost scope with that name, as the library does. */
@@ -229,7 +229,7 @@ export class RenderingContext extends Context {
    * items.
    */
   print(value: unknown): string {
-    const text = printed(value)
+    const text = printedText(value)
     if (typeof value === 'object') this.budget.countWork(text.length)
     return text
   }
@@ -246,7 +246,7 @@ export class RenderingContext extends Context {
   reject(message: string): undefined {
     if (this.provisional) return undefined
     const error = new TemplateError('templateFailed', message)
-    throw this.filter ? located(error, this.filter) : error
+    throw this.filter ? withPosition(error, this.filter) : error
   }
 }
 
@@ -266,7 +266,7 @@ function asValue(value: unknown): unknown {
 }
 
 /** Adds the position of `token` unless the error has one. Errors of other kinds become `templateFailed`. */
-export function located(error: unknown, token: Token): TemplateError {
+export function withPosition(error: unknown, token: Token): TemplateError {
   if (error instanceof TemplateError && error.path !== undefined) return error
   const [line, column] = token.getPosition() as [number, number]
   const at = { path: token.file ?? '', line, column }
@@ -275,7 +275,7 @@ export function located(error: unknown, token: Token): TemplateError {
   if (error instanceof RangeError)
     return new TemplateError('templateLimit', 'The template nests too deeply or builds too much.', at)
   const cause = error instanceof Error && 'originalError' in error ? error.originalError : error
-  if (cause !== error) return located(cause, token)
+  if (cause !== error) return withPosition(cause, token)
   return new TemplateError('templateFailed', error instanceof Error ? error.message : String(error), at)
 }
 
@@ -289,7 +289,7 @@ export class CountingEmitter implements Emitter {
   }
 
   write(value: unknown): void {
-    const text = printed(value)
+    const text = printedText(value)
     this.#count(text)
     this.buffer += text
   }

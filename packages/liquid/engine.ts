@@ -15,10 +15,10 @@ import {
 import {
   CountingEmitter,
   type Dialect,
-  located,
   newRenderState,
   RenderingContext,
   type RenderingEnvironment,
+  withPosition,
 } from './context.ts'
 import { operators, registerFilters } from './evaluation.ts'
 import { listFilters } from './filters/lists.ts'
@@ -80,7 +80,7 @@ function renderTemplates(templates: Template[], context: Context, emitter?: Emit
       if (result) out.write(result)
       observation?.leave(outer)
     } catch (error) {
-      throw located(error, template.token)
+      throw withPosition(error, template.token)
     }
     if (context.breakCalled || context.continueCalled) break
   }
@@ -144,23 +144,23 @@ export function createLiquid<Environment extends RenderingEnvironment, Effects>(
     try {
       const nodes = new TemplateParser(engine, report).parse(tidySource(text, report), path)
       const render = (data: unknown, environment: Environment) =>
-        rendered(engine, dialect, nodes, data, environment)
+        renderNodes(engine, dialect, nodes, data, environment)
       if (findings.every(finding => finding.severity === 'WARNING'))
-        return { template: { path, nodes, render }, findings: inOrder(findings) }
+        return { template: { path, nodes, render }, findings: sortFindings(findings) }
     } catch (error) {
       if (!(error instanceof TooManyErrors)) {
         const message = `This template cannot be read: ${error instanceof Error ? error.message : error}.`
         findings.push({ severity: 'ERROR', path, line: 1, column: 1, code: 'templateUnreadable', message })
       }
     }
-    return { findings: inOrder(findings) }
+    return { findings: sortFindings(findings) }
   }
 }
 
-const inOrder = (findings: Finding[]): Finding[] =>
+const sortFindings = (findings: Finding[]): Finding[] =>
   findings.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
 
-function rendered<Effects>(
+function renderNodes<Effects>(
   engine: Liquid,
   dialect: Dialect<Effects>,
   nodes: Template[],

@@ -49,19 +49,20 @@ export class RenderBudget {
   /** `units` are characters read, or a multiple of the constants above. */
   countWork(units: number): void {
     this.#work += units
-    if (this.#work > this.#mostWork) throw exceeded(`${this.limits.nodes} rendered nodes and loop iterations`)
+    if (this.#work > this.#mostWork)
+      throw limitError(`${this.limits.nodes} rendered nodes and loop iterations`)
   }
 
   countOutput(text: string): void {
     this.#outputBytes += utf8Bytes(text)
     if (this.#outputBytes > this.limits.outputBytes)
-      throw exceeded(`${this.limits.outputBytes} bytes of output`)
+      throw limitError(`${this.limits.outputBytes} bytes of output`)
   }
 
   /** Counts the first use of each language and currency of numbers in a rendering. */
   countFormat(name: string, most: number): void {
     if (this.#formats.size >= most && !this.#formats.has(name))
-      throw exceeded(`${most} locales and currencies in number formats`)
+      throw limitError(`${most} locales and currencies in number formats`)
     this.#formats.add(name)
   }
 
@@ -69,11 +70,11 @@ export class RenderBudget {
     if (!(units > 0)) return
     this.#memory += units
     if (this.#memory > this.limits.memory)
-      throw exceeded(`${this.limits.memory} characters and items in memory`)
+      throw limitError(`${this.limits.memory} characters and items in memory`)
   }
 }
 
-function exceeded(limit: string): TemplateError {
+function limitError(limit: string): TemplateError {
   const message = `The template needs more than ${limit}. Shorten its loops or the text that they build.`
   return new TemplateError('templateLimit', message)
 }

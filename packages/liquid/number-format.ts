@@ -81,7 +81,7 @@ function patternOf(text: string): Pattern {
 
 const PATTERN = /^((?:'[^']*'|[^#0,.'])*)([#0,.]+)((?:'[^']*'|[^#0,.'])*)$/
 
-const unquoted = (affix: string): string => affix.replace(/'([^']*)'/g, (_, text: string) => text || "'")
+const unquoteAffix = (affix: string): string => affix.replace(/'([^']*)'/g, (_, text: string) => text || "'")
 
 function scaleOf(affixes: string): number {
   if (affixes.includes('%')) return 100
@@ -103,11 +103,11 @@ export function formatPattern(value: Big, pattern: string): string {
   const affixes = unquotedOnly(prefix + suffix)
   const rounded = value.times(scaleOf(affixes)).round(fraction.length, Big.roundHalfUp)
   const [integer = '0', places = ''] = rounded.abs().toFixed(fraction.length).split('.')
-  const printed = grouped(atLeast(integer, whole), whole) + point(places, fraction)
-  if (!rounded.lt(0)) return unquoted(prefix) + printed + unquoted(suffix)
-  if (negative === undefined) return `-${unquoted(prefix)}${printed}${unquoted(suffix)}`
+  const printed = groupDigits(atLeast(integer, whole), whole) + point(places, fraction)
+  if (!rounded.lt(0)) return unquoteAffix(prefix) + printed + unquoteAffix(suffix)
+  if (negative === undefined) return `-${unquoteAffix(prefix)}${printed}${unquoteAffix(suffix)}`
   const form = patternOf(negative)
-  return unquoted(form.prefix) + printed + unquoted(form.suffix)
+  return unquoteAffix(form.prefix) + printed + unquoteAffix(form.suffix)
 }
 
 const unquotedOnly = (affixes: string): string => affixes.replace(/'[^']*'/g, '')
@@ -117,7 +117,7 @@ function atLeast(integer: string, whole: string): string {
   return digits === 0 && integer === '0' ? '' : integer.padStart(digits, '0')
 }
 
-function grouped(integer: string, whole: string): string {
+function groupDigits(integer: string, whole: string): string {
   const size = whole.includes(',') ? whole.length - whole.lastIndexOf(',') - 1 : 0
   if (size === 0) return integer
   const first = integer.length % size

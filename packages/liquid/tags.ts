@@ -27,7 +27,7 @@ import {
 import type { RenderingContext } from './context.ts'
 import { equal, evaluationOf, isTrue, plainEvaluation, RENDERED, tokenEvaluation } from './evaluation.ts'
 import { ITEM_WORK } from './limits.ts'
-import { asInteger, LiquidNumber, namesOf, printed } from './values.ts'
+import { asInteger, LiquidNumber, namesOf, printedText } from './values.ts'
 
 /** The items of a loop. A range is never built, so its length costs nothing. */
 type Turns = { length: number; at(index: number): unknown }
@@ -180,7 +180,9 @@ export class GroupedCycleTag extends Tag {
   }
 
   render(context: Context, emitter: Emitter): void {
-    const group = this.#group ? printed(toValueSync(evalTokenValue(this.#group, context))) : this.#signature
+    const group = this.#group
+      ? printedText(toValueSync(evalTokenValue(this.#group, context)))
+      : this.#signature
     const turns = context.getRegister<Map<string, number>>('cycle', new Map())
     const turn = turns.get(group) ?? 0
     turns.set(group, turn + 1)

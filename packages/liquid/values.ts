@@ -65,7 +65,7 @@ const ZERO = new LiquidNumber(new Exact(0), true)
 /** Reads a literal of the source: `12` is a plain number, `100.0` keeps its decimal point. */
 export function literalNumber(text: string): number | LiquidNumber {
   const parsed = asNumber(text)
-  return parsed ? simplest(parsed.value, parsed.whole) : Number(text)
+  return parsed ? normalizeNumber(parsed.value, parsed.whole) : Number(text)
 }
 
 /** An amount of money in the data. Templates see a decimal, even in whole units. It is converted when it is read. */
@@ -88,14 +88,14 @@ export const isDataNumber = (value: unknown): value is number | Big | DataAmount
 /** Amounts and rates (`Big`) are not whole numbers, even without decimal places. */
 export function dataNumber(value: number | Big | DataAmount): unknown {
   if (typeof value === 'object')
-    return simplest(new Exact(value instanceof DataAmount ? value.toJSON() : value), false)
+    return normalizeNumber(new Exact(value instanceof DataAmount ? value.toJSON() : value), false)
   if (Number.isSafeInteger(value)) return value
   const parsed = asNumber(value)
-  return parsed && simplest(parsed.value, parsed.whole)
+  return parsed && normalizeNumber(parsed.value, parsed.whole)
 }
 
 /** Normalises a result. Throws `templateLimit` if it has more than 400 digits. */
-export function simplest(value: Big, whole: boolean): number | LiquidNumber {
+export function normalizeNumber(value: Big, whole: boolean): number | LiquidNumber {
   if (value.c[0] === 0) return whole ? 0 : new LiquidNumber(new Exact(0), false)
   if (value.e >= LARGEST_DIGITS)
     throw new TemplateError('templateLimit', `A number has more than ${LARGEST_DIGITS} digits.`)
@@ -154,7 +154,7 @@ export const escapeHtml = (input: string): string =>
   input.replace(/[&<>"']/g, character => ENTITIES[character]!)
 
 /** Returns the text that a value prints as: nothing for nil, numbers without an exponent, lists item after item, maps as JSON. */
-export function printed(value: unknown): string {
+export function printedText(value: unknown): string {
   const plain = toValue(value)
   if (typeof plain === 'string') return plain
   if (plain === null || plain === undefined) return ''
@@ -173,7 +173,7 @@ const LONGEST_LIST_TEXT = 10_000_000
 function printedList(items: unknown[]): string {
   let text = ''
   for (const item of items) {
-    text += printed(item)
+    text += printedText(item)
     if (text.length > LONGEST_LIST_TEXT)
       throw new TemplateError(
         'templateLimit',

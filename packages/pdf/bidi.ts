@@ -11,7 +11,10 @@ const bidi = bidiFactory()
 type Direction = 'ltr' | 'rtl' | undefined
 
 /** Splits runs where the direction changes and sets the level of each. Odd levels run from right to left. */
-export function directed(runs: readonly Run[], direction: Direction): { runs: Run[]; fromTheRight: boolean } {
+export function splitByDirection(
+  runs: readonly Run[],
+  direction: Direction,
+): { runs: Run[]; fromTheRight: boolean } {
   const text = runs.map(run => run.text).join('')
   if (direction !== 'rtl' && !FROM_THE_RIGHT.test(text)) return { runs: [...runs], fromTheRight: false }
   const { levels, base } = embeddingLevels(text, direction)

@@ -70,7 +70,7 @@ export const leavesRoomForText = (columns: readonly Column[], room: number): boo
 const LEAST_REST = 0.15
 
 /** Narrows the columns that have a width if all columns together need more than the room. */
-export function narrowed(columns: readonly Column[], room: number): Column[] {
+export function narrowColumns(columns: readonly Column[], room: number): Column[] {
   const share = Math.min(1, room / widthOfColumns(columns, room))
   return columns.map(column => {
     const { width } = column

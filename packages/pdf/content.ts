@@ -10,7 +10,7 @@ import {
   fittingColumn,
   floatRow,
   leavesRoomForText,
-  narrowed,
+  narrowColumns,
   pointsOf,
   restColumn,
   rowOf,
@@ -18,7 +18,7 @@ import {
   widthOfColumns,
 } from './columns.ts'
 import type { Block } from './engine.ts'
-import { blockElement, collapsed, imageBlock, isBox } from './flow.ts'
+import { blockElement, collapseMargins, imageBlock, isBox } from './flow.ts'
 import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import {
   addPageNumber,
@@ -141,7 +141,7 @@ class Content {
     const room = this.#flow.width
     const text = this.#endParagraph()
     if (text && estimatedHeight(text, MOST_OF_LINE * room) > own.fontSize * own.lineHeight) this.#add(text)
-    else if (text) this.#line.push(fittingColumn([besideInline(text, own, this.#line.length > 0)]))
+    else if (text) this.#line.push(fittingColumn([withInlineMargin(text, own, this.#line.length > 0)]))
     const column = columnFor(element, own, this.#flow)
     if (!fits(column, this.#line, room)) this.#endLine()
     this.#line.push(own.display === 'cell' && own.width === undefined ? restColumn(column.stack) : column)
@@ -172,7 +172,7 @@ class Content {
       return
     }
     const isBeside = text !== undefined && leavesRoomForText(line, this.#flow.width)
-    if (isBeside) line.push(restColumn([besideInline(text, this.#style, true)]))
+    if (isBeside) line.push(restColumn([withInlineMargin(text, this.#style, true)]))
     const align = alignmentOf(this.#style, this.#style.direction === 'rtl')
     this.#add(rowOf(inDirection(line, this.#style), JUSTIFY_BY_ALIGNMENT[align] ?? 'start'))
     if (text && !isBeside) this.#add(text)
@@ -189,7 +189,7 @@ class Content {
     if (this.#floats.length === 0) return
     const after = this.#blocks.splice(this.#beside)
     const isBeside = leavesRoomForText(columnsOf(this.#floats), this.#flow.width)
-    this.#blocks.push(floatRow(this.#floats, isBeside ? collapsed(after) : []))
+    this.#blocks.push(floatRow(this.#floats, isBeside ? collapseMargins(after) : []))
     if (!isBeside) this.#blocks.push(...after)
     this.#floats = []
     this.#floatsLeft = 0
@@ -202,7 +202,7 @@ const MOST_OF_LINE = 0.6
 const JUSTIFY_BY_ALIGNMENT: Readonly<Record<string, Justify>> = { center: 'center', right: 'end' }
 
 /** Leaves room as wide as a blank. */
-const besideInline = (text: Block, { fontSize }: Style, isAfter: boolean): Block => ({
+const withInlineMargin = (text: Block, { fontSize }: Style, isAfter: boolean): Block => ({
   ...text,
   margin: [isAfter ? fontSize / 4 : 0, 0, fontSize / 4, 0],
 })
@@ -226,7 +226,7 @@ function columnFor(element: HtmlElement, own: Style, flow: Flow): Column {
   const plain = { ...own, breakBefore: false, breakAfter: false, autoLeft: false, autoRight: false }
   const whole = own.display === 'table' && own.width ? { percent: 100 } : undefined
   const content = blockElement(element, { ...plain, width: whole }, { ...flow, width })
-  return columnOf(collapsed(content), own, flow.width)
+  return columnOf(collapseMargins(content), own, flow.width)
 }
 
 function flexRows(
@@ -247,7 +247,7 @@ function flexRows(
     .map(row => {
       // Widths are estimates within tables, and the gaps alone may seem to need more.
       const room = Math.max(LEAST_ROOM, flow.width - gap * (row.length - 1))
-      return rowOf(inDirection(narrowed(row, room), style), justify, gap)
+      return rowOf(inDirection(narrowColumns(row, room), style), justify, gap)
     })
 }
 

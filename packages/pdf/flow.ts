@@ -10,7 +10,7 @@ import { tableBlock } from './table.ts'
 
 /** Returns the content of an element, with collapsed margins between blocks. */
 export const flowOf = (element: HtmlElement, style: Style, flow: Flow): Block[] =>
-  collapsed(blocksIn(element.children, style, flow))
+  collapseMargins(blocksIn(element.children, style, flow))
 
 export function blockElement(element: HtmlElement, given: Style, flow: Flow): Block[] {
   // A header or footer cannot continue on another page.
@@ -32,16 +32,16 @@ function sizedContent(element: HtmlElement, style: Style, flow: Flow): Block[] {
   const content = contentOf(element, style, flow)
   if (content.length === 0) return style.height === undefined ? [] : [spacer(style.height)]
   if (element.tag === 'table') return content
-  const kept = style.keepTogether ? [{ stack: collapsed(content), unbreakable: true }] : content
+  const kept = style.keepTogether ? [{ stack: collapseMargins(content), unbreakable: true }] : content
   if (!style.width) return kept
-  return [boxed(collapsed(kept), stack => placed({ stack }, style, style.width))]
+  return [wrapInBox(collapseMargins(kept), stack => placeBlock({ stack }, style, style.width))]
 }
 
 function contentOf(element: HtmlElement, style: Style, flow: Flow): Block[] {
   if (element.tag === 'table') return tableBlock(element, style, flow)
   if (element.tag === 'ul' || element.tag === 'ol') return listBlock(element, style, flow)
   return isBox(style)
-    ? [boxed(flowOf(element, style, flow), stack => boxBlock(stack, style))]
+    ? [wrapInBox(flowOf(element, style, flow), stack => boxBlock(stack, style))]
     : blocksIn(element.children, style, flow)
 }
 
@@ -82,7 +82,7 @@ const larger = (a: number, b: number): number => (a < 0 || b < 0 ? a + b : Math.
  * Keeps the larger of two adjoining margins, and only one of two adjoining page breaks. Margins on both sides of a page break do
  * not adjoin.
  */
-export function collapsed(blocks: Block[]): Block[] {
+export function collapseMargins(blocks: Block[]): Block[] {
   let [before, isBroken] = [0, false]
   return blocks.map(block => {
     const [left, top, right, bottom] = block.margin ?? [0, 0, 0, 0]
@@ -91,21 +91,25 @@ export function collapsed(blocks: Block[]): Block[] {
     const isAgain = isBroken && block.pageBreak === 'before'
     isBroken = block.pageBreak === 'after'
     before = isBroken ? 0 : Math.max(0, bottom)
-    return { ...(isAgain ? unbroken(block) : block), margin: [left, kept, right, bottom] as Margin }
+    return { ...(isAgain ? withoutPageBreak(block) : block), margin: [left, kept, right, bottom] as Margin }
   })
 }
 
 /** A heading that begins a page need not be moved to the next one. */
-const unbroken = (block: Block): Block => ({ ...block, pageBreak: undefined, headlineLevel: undefined })
+const withoutPageBreak = (block: Block): Block => ({
+  ...block,
+  pageBreak: undefined,
+  headlineLevel: undefined,
+})
 
 /** Moves a page break at the beginning of a box before the box, and one at its end after the box. */
-function boxed(content: readonly Block[], box: (stack: Block[]) => Block): Block {
+function wrapInBox(content: readonly Block[], box: (stack: Block[]) => Block): Block {
   const last = content.length - 1
   let outer: number | undefined
   if (content[last]?.pageBreak === 'after') outer = last
   if (content[0]?.pageBreak === 'before') outer = 0
   if (outer === undefined) return box([...content])
-  const stack = content.map((block, at) => (at === outer ? unbroken(block) : block))
+  const stack = content.map((block, at) => (at === outer ? withoutPageBreak(block) : block))
   return { ...box(stack), pageBreak: content[outer]!.pageBreak }
 }
 
@@ -114,7 +118,7 @@ export const withoutOuterBreaks = (blocks: readonly Block[]): Block[] =>
   blocks.map((block, at) => {
     const isOuter =
       (at === 0 && block.pageBreak === 'before') || (at === blocks.length - 1 && block.pageBreak === 'after')
-    return isOuter ? unbroken(block) : block
+    return isOuter ? withoutPageBreak(block) : block
   })
 
 const MOST_HEIGHT = 700
@@ -134,7 +138,7 @@ const spacer = (height: number): Block => ({
 const blank = (): Block => ({ text: [], lineHeight: 0.01 })
 
 /** Places the block at the given width, or as wide as it needs. `auto` margins decide which side of the line remains empty. */
-export function placed(block: Block, style: Style, width: Width | undefined): Block {
+export function placeBlock(block: Block, style: Style, width: Width | undefined): Block {
   if (width && 'percent' in width && width.percent >= 100) return block
   const onTheRight = style.autoRight ? 'center' : 'end'
   return rowOf(
@@ -261,7 +265,7 @@ function itemsOf(element: HtmlElement, style: Style, flow: Flow): Items {
     items.push(withMargins(flowOf(item, own, flow), own))
   }
   endLoose()
-  const filled = items.map(collapsed).filter(content => content.length > 0)
+  const filled = items.map(collapseMargins).filter(content => content.length > 0)
   return { before, items: filled.map(content => (content.length === 1 ? content[0]! : { stack: content })) }
 }
 

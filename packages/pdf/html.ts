@@ -93,7 +93,7 @@ export function readHtml(html: string, budget = new ConversionBudget()): HtmlDoc
     element.children = node.childNodes.flatMap(child => read(child, element, depth + 1) ?? [])
     return element
   }
-  const root = parsed(html, new ConversionBudget()).childNodes.find(
+  const root = parseCountedHtml(html, new ConversionBudget()).childNodes.find(
     (node): node is Element => node.nodeName === 'html',
   )!
   const whole = make(root, undefined, 1)
@@ -117,7 +117,7 @@ function attributesOf({ attrs }: Element): Pick<HtmlElement, 'attributes' | 'cla
 type WithAttributes = { currentToken: { attrs: unknown[] }; _leaveAttrName(): void }
 
 /** The parser compares each attribute with all preceding ones, so they are counted during parsing. */
-function parsed(html: string, budget: ConversionBudget): DefaultTreeAdapterMap['document'] {
+function parseCountedHtml(html: string, budget: ConversionBudget): DefaultTreeAdapterMap['document'] {
   const parser = new Parser<DefaultTreeAdapterMap>({ treeAdapter: countingAdapter(budget) })
   const tokenizer = parser.tokenizer as unknown as WithAttributes
   const leave = tokenizer._leaveAttrName

@@ -103,13 +103,13 @@ function jpegSize(bytes: Buffer): { width: number; height: number } | undefined 
   let at = 2
   while (at + 9 < bytes.length && bytes[at] === 0xff) {
     const marker = bytes[at + 1]!
-    if (isFrame(marker)) return positive(bytes.readUInt16BE(at + 7), bytes.readUInt16BE(at + 5))
+    if (isFrame(marker)) return sizeIfPositive(bytes.readUInt16BE(at + 7), bytes.readUInt16BE(at + 5))
     at += 2 + bytes.readUInt16BE(at + 2)
   }
   return undefined
 }
 
-const positive = (width: number, height: number): { width: number; height: number } | undefined =>
+const sizeIfPositive = (width: number, height: number): { width: number; height: number } | undefined =>
   width > 0 && height > 0 ? { width, height } : undefined
 
 type Png = {

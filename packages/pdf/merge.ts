@@ -48,7 +48,7 @@ export async function mergePdfs(
 async function pagesOf({ name, bytes }: NamedPdf, merged: PDFDocument) {
   const budget = new MergeBudget()
   try {
-    const source = await countedFor(budget, () =>
+    const source = await chargeBudgetDuring(budget, () =>
       PDFDocument.load(bytes, { updateMetadata: false, parseSpeed: ParseSpeeds.Fastest }),
     )
     budget.assertWithin(name)
@@ -155,7 +155,7 @@ PDFContext.create = () => {
 }
 
 /** Charges the budget for the file that `open` begins to read. */
-function countedFor<T>(budget: MergeBudget, open: () => Promise<T>): Promise<T> {
+function chargeBudgetDuring<T>(budget: MergeBudget, open: () => Promise<T>): Promise<T> {
   opening = budget
   try {
     return open()

@@ -3,7 +3,7 @@
 import { type Coverage, coverageOf, type Font, type OwnFontFiles } from './fonts.ts'
 import { ConversionError } from './page.ts'
 import type { FontFace } from './sheet.ts'
-import { damaged, FontError, plainFont, tagsOf, viewOf } from './web-fonts.ts'
+import { damagedFontError, FontError, plainFont, tagsOf, viewOf } from './web-fonts.ts'
 
 /** The file names of a family's four faces. */
 type FamilyFaces = Record<'normal' | 'bold' | 'italics' | 'bolditalics', string>
@@ -22,7 +22,7 @@ export function ownFonts(declared: readonly FontFace[], packed: OwnFontFiles): O
   const files = new Map<string, Uint8Array>()
   let left = MOST_BYTES
   for (const [name, bytes] of packed) {
-    const plain = readable(name, bytes, left)
+    const plain = readFont(name, bytes, left)
     files.set(name, plain)
     left -= plain.length
   }
@@ -46,11 +46,11 @@ export function ownFonts(declared: readonly FontFace[], packed: OwnFontFiles): O
   return { fonts, faces, files }
 }
 
-function readable(file: string, bytes: Uint8Array, mostBytes: number): Uint8Array {
+function readFont(file: string, bytes: Uint8Array, mostBytes: number): Uint8Array {
   try {
     return plainFont(bytes, mostBytes)
   } catch (problem) {
-    throw problem instanceof FontError ? unusable(file, problem) : problem
+    throw problem instanceof FontError ? unusableFontError(file, problem) : problem
   }
 }
 
@@ -58,11 +58,11 @@ function coverageIn(file: string, bytes: Uint8Array): Coverage {
   try {
     return coverageOf(viewOf(bytes))
   } catch {
-    throw unusable(file, damaged())
+    throw unusableFontError(file, damagedFontError())
   }
 }
 
-const unusable = (file: string, { message }: FontError): ConversionError =>
+const unusableFontError = (file: string, { message }: FontError): ConversionError =>
   new ConversionError(`The font '${file}' cannot be used: ${message}.`)
 
 /** Tags of the tables without which no letter has a shape or a place. */
@@ -85,7 +85,7 @@ export function fontProblem(bytes: Uint8Array, mostBytes: number): string | unde
   } catch (problem) {
     if (problem instanceof FontError) return problem.message
     // An offset in the file is beyond its end.
-    if (problem instanceof RangeError) return damaged().message
+    if (problem instanceof RangeError) return damagedFontError().message
     throw problem
   }
 }

@@ -56,7 +56,7 @@ function sizeOf(text: string): Pick<PageRule, 'size' | 'orientation'> {
   }
 }
 
-const escaped = (text: string): string =>
+const escapeHtml = (text: string): string =>
   text.replace(/[&<>]/g, sign => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign]!)
 
 const CONTENT = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|counter\(\s*(page|pages)\s*(?:,[^)]*)?\)/gi
@@ -66,7 +66,7 @@ const contentOf = (text: string): string =>
   [...text.matchAll(CONTENT)]
     .map(([, double, single, counter]) => {
       const words = (double ?? single ?? '').replace(/\\a\s?/gi, '\n').replace(/\\(.)/g, '$1')
-      if (counter === undefined) return escaped(words).replaceAll('\n', '<br>')
+      if (counter === undefined) return escapeHtml(words).replaceAll('\n', '<br>')
       const tag = counter.toLowerCase() === 'page' ? PAGE_NUMBER_TAG : PAGE_COUNT_TAG
       return `<${tag}></${tag}>`
     })

@@ -1,4 +1,4 @@
-import { directed } from './bidi.ts'
+import { splitByDirection } from './bidi.ts'
 import type { Block, Run } from './engine.ts'
 import { byFont, type DocumentFonts, MAIN_FONT, MAIN_FONT_EXTENT } from './fonts.ts'
 import type { Images } from './images.ts'
@@ -42,13 +42,13 @@ export function addText(paragraph: Paragraph, text: string, style: Style, flow: 
 const UNPRINTABLE = /[\u0000-\u0009\u000b-\u001f\u007f\u00ad\u200b\ufeff]/g
 
 export function addRun(paragraph: Paragraph, given: string, style: Style, flow: Flow): void {
-  const text = transformed(given.replace(UNPRINTABLE, ''), style.transform)
+  const text = transformText(given.replace(UNPRINTABLE, ''), style.transform)
   if (text === '') return
   paragraph.endsBlank = /[ \n]$/.test(text) && style.whiteSpace !== 'pre'
   paragraph.hasText ||= /[^ ]/.test(text)
   const family = style.families.map(one => flow.fonts.own.get(one)).find(one => one !== undefined)
   for (const piece of byFont(text, flow.fonts, family))
-    for (const part of inParts(piece.text))
+    for (const part of splitLongWords(piece.text))
       paragraph.runs.push({
         text: part,
         ...runStyle(style),
@@ -58,7 +58,7 @@ export function addRun(paragraph: Paragraph, given: string, style: Style, flow: 
 }
 
 /** Splits very long words and runs of blanks, because the engine measures their whole remainder for each line. */
-const inParts = (text: string): string[] =>
+const splitLongWords = (text: string): string[] =>
   /[^ \n]{400}| {400}/.test(text) ? text.match(/[^ \n]{1,200}[ \n]{0,200}|[ \n]{1,200}/gu)! : [text]
 
 export function addPageNumber(paragraph: Paragraph, style: Style, flow: Flow): void {
@@ -72,7 +72,7 @@ export function addPageNumber(paragraph: Paragraph, style: Style, flow: Flow): v
   paragraph.hasText = true
 }
 
-function transformed(text: string, transform: Style['transform']): string {
+function transformText(text: string, transform: Style['transform']): string {
   if (transform === 'uppercase') return text.toUpperCase()
   if (transform === 'lowercase') return text.toLowerCase()
   return transform === 'capitalize'
@@ -105,7 +105,7 @@ export function paragraphBlock({ runs, id, hasText }: Paragraph, style: Style): 
   const last = runs.at(-1)!
   // A line break at the end of a block has no effect.
   if (style.whiteSpace !== 'pre') last.text = last.text.replace(/ +$/, '').replace(/\n$/, '')
-  const { runs: text, fromTheRight } = directed(runs, style.direction)
+  const { runs: text, fromTheRight } = splitByDirection(runs, style.direction)
   return {
     text,
     alignment: alignmentOf(style, fromTheRight),

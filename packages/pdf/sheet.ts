@@ -193,7 +193,7 @@ function selectorOf(text: string): Selector | undefined {
 }
 
 /** Returns the declarations of the matching rules and of the element's own style. Later ones win. */
-export function declared(element: HtmlElement, sheet: Sheet, budget: ConversionBudget): Declarations {
+export function declarationsFor(element: HtmlElement, sheet: Sheet, budget: ConversionBudget): Declarations {
   const known = sheet.known.get(element) ?? findDeclared(element, sheet, budget)
   sheet.known.set(element, known)
   return known
@@ -220,16 +220,16 @@ function findDeclared(element: HtmlElement, sheet: Sheet, budget: ConversionBudg
 function matches(element: HtmlElement, { parts }: Selector, budget: ConversionBudget): boolean {
   const attributeCount = parts[0]!.simple.attributes.length
   if (attributeCount > 0) budget.count('matches', attributeCount)
-  if (!fits(element, parts[0]!.simple)) return false
+  if (!matchesSimple(element, parts[0]!.simple)) return false
   let at: HtmlElement | undefined = element
   for (let index = 1; index < parts.length; index += 1) {
     const { simple } = parts[index]!
     at = at.parent
     if (parts[index - 1]!.parent) {
-      if (!at || !fits(at, simple)) return false
+      if (!at || !matchesSimple(at, simple)) return false
       continue
     }
-    while (at && !fits(at, simple)) {
+    while (at && !matchesSimple(at, simple)) {
       budget.count('matches')
       at = at.parent
     }
@@ -238,7 +238,7 @@ function matches(element: HtmlElement, { parts }: Selector, budget: ConversionBu
   return true
 }
 
-function fits({ tag, attributes, classes, parent, index }: HtmlElement, simple: Simple): boolean {
+function matchesSimple({ tag, attributes, classes, parent, index }: HtmlElement, simple: Simple): boolean {
   if (simple.tag !== undefined && simple.tag !== tag) return false
   if (simple.id !== undefined && simple.id !== attributes.id) return false
   if (!simple.classes.every(one => classes.has(one))) return false

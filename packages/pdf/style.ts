@@ -1,7 +1,7 @@
 // The computed style of an element: the defaults of its tag, then attributes and style sheets, then the inherited style.
 import type { HtmlElement } from './html.ts'
 import type { ConversionBudget } from './limits.ts'
-import { type Declarations, declared, familyName, type Sheet } from './sheet.ts'
+import { type Declarations, declarationsFor, familyName, type Sheet } from './sheet.ts'
 import { colourOf, lengthOf, percentageOf, ROOT_SIZE } from './values.ts'
 
 const SIDES = ['left', 'top', 'right', 'bottom'] as const
@@ -196,7 +196,7 @@ export function styleOf(
     ...Object.entries(OF_TAGS[tag] ?? {}),
     ...(isInnerList(element) ? INNER_LIST : []),
     ...ofAttributes(element),
-    ...declared(element, sheet, budget),
+    ...declarationsFor(element, sheet, budget),
   ])
   const fontSize = fontSizeOf(declarations.get('font-size'), parent.fontSize)
   const colour = colourOf(declarations.get('color') ?? '') ?? parent.colour

@@ -1,7 +1,7 @@
 // Tables: the grid with its spans, column widths, collapsed borders, and heads that repeat on every page.
 import { widthFor } from './columns.ts'
 import type { Block, Cell, TableLayout } from './engine.ts'
-import { bordered, dashes, flowOf, mostHeight, placed } from './flow.ts'
+import { bordered, dashes, flowOf, mostHeight, placeBlock } from './flow.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
 import { CONVERSION_LIMITS } from './limits.ts'
 import type { Flow } from './paragraph.ts'
@@ -52,7 +52,7 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
   // The caption is above its table, at any width.
   const whole: Block = captions.length === 0 ? block : { stack: [...captions, block] }
   const isPlaced = style.width !== undefined || style.autoLeft || captions.length > 0
-  return [isPlaced ? placed(whole, style, style.width) : block]
+  return [isPlaced ? placeBlock(whole, style, style.width) : block]
 }
 
 type ColumnWidth = string | number | undefined

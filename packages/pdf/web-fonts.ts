@@ -8,7 +8,7 @@ type Table = { readonly tag: string; readonly bytes: Uint8Array }
 /** The file is not a font, is damaged, or is too large once unpacked. */
 export class FontError extends Error {}
 
-export const damaged = (): FontError => new FontError('it is damaged')
+export const damagedFontError = (): FontError => new FontError('it is damaged')
 
 export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset, byteLength)
@@ -28,13 +28,13 @@ export function plainFont(bytes: Uint8Array, mostBytes: number): Uint8Array {
     if (signature === WOFF) return unpackedWoff(bytes, mostBytes)
     if (signature === WOFF2) return unpackedWoff2(bytes, mostBytes)
   } catch (problem) {
-    throw problem instanceof FontError ? problem : damaged()
+    throw problem instanceof FontError ? problem : damagedFontError()
   }
   throw new FontError('it is neither TrueType, OpenType, WOFF nor WOFF2')
 }
 
 const [SFNT_HEADER, SFNT_ENTRY] = [12, 16]
-const aligned = (size: number): number => (size + 3) & ~3
+const alignTo4 = (size: number): number => (size + 3) & ~3
 
 /** Returns the tags of the font's tables. Throws a FontError if a table is beyond the end. */
 export function tagsOf(font: Uint8Array): Set<string> {
@@ -42,18 +42,18 @@ export function tagsOf(font: Uint8Array): Set<string> {
   const tags = new Set<string>()
   for (let index = 0; index < view.getUint16(4); index += 1) {
     const at = SFNT_HEADER + index * SFNT_ENTRY
-    if (view.getUint32(at + 8) + view.getUint32(at + 12) > font.length) throw damaged()
+    if (view.getUint32(at + 8) + view.getUint32(at + 12) > font.length) throw damagedFontError()
     tags.add(tagAt(font, at))
   }
   return tags
 }
 
 /** Builds a font file from the tables. */
-export function assembled(flavor: number, tables: readonly Table[]): Uint8Array {
+export function buildFontFile(flavor: number, tables: readonly Table[]): Uint8Array {
   if (!PLAIN.has(flavor)) throw new FontError('it is a collection of fonts; use a file with a single font')
   const sorted = [...tables].sort((a, b) => (a.tag < b.tag ? -1 : 1))
   const head = SFNT_HEADER + sorted.length * SFNT_ENTRY
-  const file = new Uint8Array(sorted.reduce((sum, { bytes }) => sum + aligned(bytes.length), head))
+  const file = new Uint8Array(sorted.reduce((sum, { bytes }) => sum + alignTo4(bytes.length), head))
   const view = viewOf(file)
   const power = 2 ** Math.floor(Math.log2(Math.max(1, sorted.length)))
   view.setUint32(0, flavor)
@@ -64,10 +64,10 @@ export function assembled(flavor: number, tables: readonly Table[]): Uint8Array 
     const entry = SFNT_HEADER + index * SFNT_ENTRY
     file.set(Buffer.from(tag, 'latin1'), entry)
     file.set(bytes, at)
-    view.setUint32(entry + 4, checksum(view, at, aligned(bytes.length)))
+    view.setUint32(entry + 4, checksum(view, at, alignTo4(bytes.length)))
     view.setUint32(entry + 8, at)
     view.setUint32(entry + 12, bytes.length)
-    at += aligned(bytes.length)
+    at += alignTo4(bytes.length)
   }
   return file
 }
@@ -97,14 +97,14 @@ function unpackedWoff(bytes: Uint8Array, mostBytes: number): Uint8Array {
     const [offset, packed, size] = [view.getUint32(at + 4), view.getUint32(at + 8), view.getUint32(at + 12)]
     total += size
     assertSize(total, mostBytes)
-    if (offset + packed > bytes.length || packed > size) throw damaged()
+    if (offset + packed > bytes.length || packed > size) throw damagedFontError()
     const own = bytes.subarray(offset, offset + packed)
     const table =
       packed === size ? own : new Uint8Array(inflateSync(own, { maxOutputLength: size + UNPACKING_ROOM }))
-    if (table.length !== size) throw damaged()
+    if (table.length !== size) throw damagedFontError()
     tables.push({ tag: tagAt(bytes, at), bytes: table })
   }
-  return assembled(view.getUint32(4), tables)
+  return buildFontFile(view.getUint32(4), tables)
 }
 
 // WOFF2 (W3C WOFF 2.0): all tables are one Brotli stream, in which outlines and widths may have a different form from that in a
@@ -188,8 +188,8 @@ function unpackedWoff2(bytes: Uint8Array, mostBytes: number): Uint8Array {
       const count = viewOf(tables.get('hhea')!).getUint16(34)
       tables.set('hmtx', plainWidths(new ByteReader(tables.get('hmtx')!), count, leftmost))
     }
-  } else if (transformed.has('hmtx')) throw damaged()
-  return assembled(
+  } else if (transformed.has('hmtx')) throw damagedFontError()
+  return buildFontFile(
     header.getUint32(4),
     Array.from(tables, ([tag, table]) => ({ tag, bytes: table })),
   )
@@ -210,7 +210,7 @@ function readEntry(reader: ByteReader): Woff2Entry {
 function plainWidths(reader: ByteReader, count: number, leftmost: Int16Array): Uint8Array {
   const flags = reader.byte()
   const glyphs = leftmost.length
-  if (count > glyphs) throw damaged()
+  if (count > glyphs) throw damagedFontError()
   const widths = Array.from({ length: count }, () => reader.uint16())
   const table = new Uint8Array(count * 4 + (glyphs - count) * 2)
   const view = viewOf(table)
@@ -272,10 +272,11 @@ function plainGlyphs(table: Uint8Array): PlainGlyphs {
 function outlineOf(streams: Streams, box: Uint8Array | undefined, overlaps: boolean): Uint8Array {
   const contours = streams.contours.uint16()
   if (contours === 0 && !box) return new Uint8Array()
-  if (contours === 0 || (contours === COMPOSITE && !box)) throw damaged()
-  const parts = contours === COMPOSITE ? composite(streams, box!) : simple(streams, contours, box, overlaps)
+  if (contours === 0 || (contours === COMPOSITE && !box)) throw damagedFontError()
+  const parts =
+    contours === COMPOSITE ? composite(streams, box!) : simpleGlyph(streams, contours, box, overlaps)
   const size = parts.reduce((sum, part) => sum + part.length, 0)
-  return new Uint8Array(Buffer.concat(parts, aligned(size)))
+  return new Uint8Array(Buffer.concat(parts, alignTo4(size)))
 }
 
 const ARGUMENTS_ARE_WORDS = 0x01
@@ -308,7 +309,7 @@ function instructionsOf({ glyphs, instructions }: Streams): [Uint8Array, Uint8Ar
 
 type Point = { readonly dx: number; readonly dy: number; readonly isOnCurve: boolean }
 
-function simple(
+function simpleGlyph(
   streams: Streams,
   contours: number,
   box: Uint8Array | undefined,
@@ -320,7 +321,7 @@ function simple(
   let total = 0
   for (let contour = 0; contour < contours; contour += 1) {
     total += streams.points.short255()
-    if (total > MOST_POINTS) throw damaged()
+    if (total > MOST_POINTS) throw damagedFontError()
     view.setUint16(2 + BOX_BYTES + contour * 2, total - 1)
   }
   const points = Array.from({ length: total }, () => pointOf(streams))
@@ -330,7 +331,7 @@ function simple(
   return [head, ...instructions, ...coordinates(points, overlaps)]
 }
 
-const signed = (flag: number, size: number): number => ((flag & 1) === 1 ? size : -size)
+const applySign = (flag: number, size: number): number => ((flag & 1) === 1 ? size : -size)
 
 function bytesOfStep(flag: number): number {
   if (flag < 84) return 1
@@ -344,8 +345,8 @@ function pointOf({ flags, glyphs }: Streams): Point {
   const flag = byte & 0x7f
   const [a = 0, b = 0, c = 0, d = 0] = glyphs.take(bytesOfStep(flag))
   const step = (x: number, y: number): Point => ({
-    dx: signed(flag, x),
-    dy: signed(flag < 10 ? flag : flag >> 1, y),
+    dx: applySign(flag, x),
+    dy: applySign(flag < 10 ? flag : flag >> 1, y),
     isOnCurve: byte < 0x80,
   })
   if (flag < 10) return step(0, ((flag & 14) << 7) + a)

@@ -29,7 +29,7 @@ const DEEPEST_CALLS = 30
 /** Variables of a loop in addition to its own. The last two are from Velocity 1. */
 const LOOP_NAMES = ['foreach', 'velocityCount', 'velocityHasNext']
 
-const failed = (message: string): TemplateError => new TemplateError('templateFailed', message)
+const templateError = (message: string): TemplateError => new TemplateError('templateFailed', message)
 
 type Output = { write(text: string): void }
 type Running = 'on' | 'break' | 'stop'
@@ -243,7 +243,7 @@ export class VelocityRun {
     }
     const owner = this.#stepped(this.#variables.get(name), steps.slice(0, -1))
     if (typeof owner !== 'object' || owner === null || !this.#made.has(owner) || last.kind === 'method')
-      throw failed(
+      throw templateError(
         `'${source}' cannot be set: only maps and lists that the template created itself can be changed.`,
       )
     const key = last.kind === 'property' ? last.name : this.#value(last.index)
@@ -251,7 +251,7 @@ export class VelocityRun {
     if (Array.isArray(owner)) {
       const index = asInteger(key)
       if (index === undefined || index < 0 || index >= owner.length)
-        throw failed(`'${source}' is outside the list.`)
+        throw templateError(`'${source}' is outside the list.`)
       owner[index] = value
     } else (owner as Record<string, unknown>)[printed(key, this.#budget)] = value
     return 'on'
@@ -349,7 +349,7 @@ export class VelocityRun {
   /** Calls a method that changes a list or map. The template must have created that list or map. */
   #changed(owner: object, { name }: { name: string }, args: readonly unknown[]): unknown {
     if (!this.#made.has(owner))
-      throw failed(
+      throw templateError(
         `'${name}' cannot be called: only maps and lists that the template created itself can be changed.`,
       )
     return callChange(owner, name, args, this.#budget)

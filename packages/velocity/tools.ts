@@ -2,7 +2,7 @@
 import { type Calendar, DatePatternError, formatDate, instantOf } from '../liquid/date-format.ts'
 import { type RenderBudget, TemplateError } from '../liquid/limits.ts'
 import { formatCurrency, formatPattern, NumberFormatError } from '../liquid/number-format.ts'
-import { asNumber, escapeHtml, simplest } from '../liquid/values.ts'
+import { asNumber, escapeHtml, normalizeNumber } from '../liquid/values.ts'
 import { printed } from './values.ts'
 
 export type ToolSurroundings = {
@@ -64,7 +64,7 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
     },
     toNumber: ([value]) => {
       const number = asNumber(value)
-      return number && simplest(number.value, number.whole)
+      return number && normalizeNumber(number.value, number.whole)
     },
   },
   esc: {

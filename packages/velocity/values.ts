@@ -2,7 +2,7 @@
 import Big from 'big.js'
 import { ITEM_WORK, type RenderBudget, TemplateError } from '../liquid/limits.ts'
 import { firstPlace, lastPlace, splitBy } from '../liquid/search.ts'
-import { asInteger, asNumber, LiquidNumber, namesOf, simplest } from '../liquid/values.ts'
+import { asInteger, asNumber, LiquidNumber, namesOf, normalizeNumber } from '../liquid/values.ts'
 import { memberOf, readable, TextNumber } from './data.ts'
 import type { Operator } from './expression.ts'
 
@@ -80,13 +80,16 @@ export function calculate(operator: Operator, left: unknown, right: unknown, bud
   if (!a || !b) return undefined
   const isWhole = a.whole && b.whole
   budget.countWork(ITEM_WORK)
-  if (operator === '+') return simplest(a.value.plus(b.value), isWhole)
-  if (operator === '-') return simplest(a.value.minus(b.value), isWhole)
-  if (operator === '*') return simplest(a.value.times(b.value), isWhole)
+  if (operator === '+') return normalizeNumber(a.value.plus(b.value), isWhole)
+  if (operator === '-') return normalizeNumber(a.value.minus(b.value), isWhole)
+  if (operator === '*') return normalizeNumber(a.value.times(b.value), isWhole)
   if (b.value.eq(0)) return undefined
-  if (operator === '%') return simplest(a.value.mod(b.value), isWhole)
+  if (operator === '%') return normalizeNumber(a.value.mod(b.value), isWhole)
   const quotient = a.value.div(b.value)
-  return simplest(quotient.round(isWhole ? 0 : QUOTIENT_PLACES, isWhole ? Big.roundDown : undefined), isWhole)
+  return normalizeNumber(
+    quotient.round(isWhole ? 0 : QUOTIENT_PLACES, isWhole ? Big.roundDown : undefined),
+    isWhole,
+  )
 }
 
 /** The maximum depth of nested lists and maps that print. */

@@ -30,7 +30,7 @@ const IN_ZIP64_FIELD_16 = 0xffff
 const IN_ZIP64_FIELD_32 = 0xffffffff
 const ZIP64_FIELD = 0x0001
 
-const damaged = (what: string): ArchiveRefused =>
+const damagedArchiveError = (what: string): ArchiveRefused =>
   new ArchiveRefused(
     'damagedArchive',
     `The zip is damaged: ${what}. Create the archive again and upload the new one.`,
@@ -47,14 +47,15 @@ export function readDirectory(zip: Uint8Array, before = 0): DirectoryEntry[] {
   if (end.entries > LARGEST_ENTRY_COUNT) throw new ArchiveRefused('tooManyEntries', tooMany)
   const entries: DirectoryEntry[] = []
   let at = end.offset - before
-  if (at < 0) throw damaged('its table of contents is not at the recorded position')
+  if (at < 0) throw damagedArchiveError('its table of contents is not at the recorded position')
   for (let index = 0; index < end.entries; index += 1) {
     if (at + ENTRY_BYTES > end.limit || view.getUint32(at, true) !== ENTRY_SIGNATURE)
-      throw damaged(`entry ${index + 1} of its table of contents is missing`)
+      throw damagedArchiveError(`entry ${index + 1} of its table of contents is missing`)
     const nameBytes = view.getUint16(at + 28, true)
     const extraBytes = view.getUint16(at + 30, true)
     const next = at + ENTRY_BYTES + nameBytes + extraBytes + view.getUint16(at + 32, true)
-    if (next > end.limit) throw damaged(`entry ${index + 1} of its table of contents is truncated`)
+    if (next > end.limit)
+      throw damagedArchiveError(`entry ${index + 1} of its table of contents is truncated`)
     entries.push(readEntry(view, at, nameBytes, extraBytes))
     at = next
   }
@@ -105,7 +106,7 @@ function findEnd(view: DataView, before: number): DirectoryEnd {
     )
       return readEnd(view, at, before)
   if (view.byteLength >= 4 && view.getUint32(0, true) === LOCAL_SIGNATURE)
-    throw damaged('its end, with the table of contents, is missing')
+    throw damagedArchiveError('its end, with the table of contents, is missing')
   const message = 'The file is not a zip archive. Upload the configuration folder packed as .zip.'
   throw new ArchiveRefused('notAZip', message)
 }
@@ -117,13 +118,13 @@ function readEnd(view: DataView, at: number, before: number): DirectoryEnd {
     if (locator < 0 || view.getUint32(locator, true) !== END_64_LOCATOR_SIGNATURE) return end
     const end64 = Number(view.getBigUint64(locator + 8, true)) - before
     if (end64 < 0 || end64 + 56 > locator || view.getUint32(end64, true) !== END_64_SIGNATURE)
-      throw damaged('its 64-bit table of contents is missing')
+      throw damagedArchiveError('its 64-bit table of contents is missing')
     end.entries = Number(view.getBigUint64(end64 + 32, true))
     end.offset = Number(view.getBigUint64(end64 + 48, true))
     end.limit = end64
   }
   if (view.getUint16(at + 4, true) !== view.getUint16(at + 6, true))
-    throw damaged('it is one part of an archive split over several files')
+    throw damagedArchiveError('it is one part of an archive split over several files')
   return end
 }
 
@@ -134,7 +135,7 @@ const STEP_BYTES = 8_192
 /** Enough compressed bytes for the longest block header and the first literals after it. */
 const PREFIX_BYTES = 320
 
-const damagedEntry = (path: string, what: string): ArchiveRefused =>
+const damagedEntryError = (path: string, what: string): ArchiveRefused =>
   new ArchiveRefused(
     'damagedArchive',
     `'${path}' ${what}. Create the archive again and upload the new one.`,
@@ -150,7 +151,7 @@ type DataRange = { start: number; end: number }
 export function entryRange(zip: Uint8Array, entry: DirectoryEntry, path: string): DataRange {
   const start = dataStart(zip, entry, path)
   const end = start + entry.compressedBytes
-  if (end > zip.byteLength) throw damagedEntry(path, 'is truncated in the zip')
+  if (end > zip.byteLength) throw damagedEntryError(path, 'is truncated in the zip')
   return { start: entry.headerOffset, end }
 }
 
@@ -158,7 +159,7 @@ function dataStart(zip: Uint8Array, entry: DirectoryEntry, path: string): number
   const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength)
   const at = entry.headerOffset
   if (at + LOCAL_BYTES > zip.byteLength || view.getUint32(at, true) !== LOCAL_SIGNATURE)
-    throw damagedEntry(path, 'is listed in the zip, but its data is missing')
+    throw damagedEntryError(path, 'is listed in the zip, but its data is missing')
   return at + LOCAL_BYTES + view.getUint16(at + 26, true) + view.getUint16(at + 28, true)
 }
 
@@ -167,8 +168,8 @@ export function entryContent(zip: Uint8Array, entry: DirectoryEntry, path: strin
   const packed = packedBytes(zip, entry, path)
   const content = entry.method === 0 ? packed : inflate(packed, entry.sizeBytes, path)
   if (content.byteLength !== entry.sizeBytes)
-    throw damagedEntry(path, 'does not have the size recorded in the zip')
-  if (crc32(content) !== entry.crc32) throw damagedEntry(path, 'does not match its checksum')
+    throw damagedEntryError(path, 'does not have the size recorded in the zip')
+  if (crc32(content) !== entry.crc32) throw damagedEntryError(path, 'does not match its checksum')
   return content
 }
 
@@ -181,7 +182,7 @@ export function checkSize(zip: Uint8Array, entry: DirectoryEntry, path: string):
       length <= STEP_BYTES
         ? inflate(packed, entry.sizeBytes, path).byteLength
         : inflateInSteps(packed, entry.sizeBytes, path, () => {})
-  if (length !== entry.sizeBytes) throw damagedEntry(path, 'does not have the size recorded in the zip')
+  if (length !== entry.sizeBytes) throw damagedEntryError(path, 'does not have the size recorded in the zip')
 }
 
 function packedBytes(zip: Uint8Array, entry: DirectoryEntry, path: string): Uint8Array {
@@ -199,7 +200,7 @@ function inflate(packed: Uint8Array, sizeBytes: number, path: string): Uint8Arra
     // One byte more than declared, so that a full buffer reveals an entry that is larger.
     return inflateSync(packed, { out: new Uint8Array(sizeBytes + 1) })
   } catch {
-    throw damagedEntry(path, 'cannot be unpacked')
+    throw damagedEntryError(path, 'cannot be unpacked')
   }
 }
 
@@ -213,7 +214,7 @@ function inflateInSteps(
   let length = 0
   const stream = new Inflate(chunk => {
     if (length + chunk.byteLength > sizeBytes)
-      throw damagedEntry(path, 'is longer than the size recorded in the zip')
+      throw damagedEntryError(path, 'is longer than the size recorded in the zip')
     take(chunk, length)
     length += chunk.byteLength
   })
@@ -222,7 +223,7 @@ function inflateInSteps(
       stream.push(packed.subarray(at, at + STEP_BYTES), at + STEP_BYTES >= packed.byteLength)
     return length
   } catch (error) {
-    throw error instanceof ArchiveRefused ? error : damagedEntry(path, 'cannot be unpacked')
+    throw error instanceof ArchiveRefused ? error : damagedEntryError(path, 'cannot be unpacked')
   }
 }
 

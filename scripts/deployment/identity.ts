@@ -54,9 +54,9 @@ export async function claimControl(control: MigrationTarget, identity: Identity)
   )
   if (!names.has('migration') && Number(others?.count ?? 0) > 0)
     throw new Error('the database contains tables of another program. Choose another --environment.')
-  if (names.has('deployment')) await refuseOther(control, identity)
+  if (names.has('deployment')) await requireSameIdentity(control, identity)
   const applied = await migrate(control, await migrationFiles('control'))
-  await refuseOther(control, identity)
+  await requireSameIdentity(control, identity)
   await control.execute([
     `insert into deployment (environment, domain, created_at)
      values (${text(identity.environment)}, ${text(identity.domain)}, unixepoch() * 1000) on conflict do nothing`,
@@ -64,7 +64,10 @@ export async function claimControl(control: MigrationTarget, identity: Identity)
   return applied
 }
 
-async function refuseOther(control: MigrationTarget, { environment, domain }: Identity): Promise<void> {
+async function requireSameIdentity(
+  control: MigrationTarget,
+  { environment, domain }: Identity,
+): Promise<void> {
   const row = await identityRow(control)
   if (!row || (row.environment === environment && row.domain === domain)) return
   throw new Error(

@@ -25,7 +25,7 @@ type Deployed = {
   readonly versions?: readonly { readonly version_id: string; readonly percentage: number }[]
 }
 
-const deployed = async (tool: Tool): Promise<NonNullable<Deployed['versions']>> =>
+const readDeployedVersions = async (tool: Tool): Promise<NonNullable<Deployed['versions']>> =>
   jsonOf<Deployed>(await tool('deployments', 'status', '--json')).versions ?? []
 
 const versionWithAllRequests = (versions: Deployed['versions']): string | undefined =>
@@ -33,11 +33,11 @@ const versionWithAllRequests = (versions: Deployed['versions']): string | undefi
 
 /** Returns the version that now has all requests. Undefined if several versions share them. */
 export const servingVersion = async (tool: Tool): Promise<string | undefined> =>
-  versionWithAllRequests(await deployed(tool))
+  versionWithAllRequests(await readDeployedVersions(tool))
 
 /** Returns the serving version. Throws if there is none, or if an earlier roll-out stopped half-way. */
 async function formerVersion(tool: Tool): Promise<string> {
-  const versions = await deployed(tool)
+  const versions = await readDeployedVersions(tool)
   const former = versionWithAllRequests(versions)
   if (former !== undefined) return former
   throw new Error(

@@ -28,9 +28,9 @@ import { continueAfter, readIssuedNumbers } from '../../src/tenants/restore.ts'
 import { admitTenant } from '../../src/tenants/service.ts'
 import {
   changeTenant,
-  inEachDatabase,
   openDatabases,
   operationOf,
+  runInEachDatabase,
   serveAgain,
 } from '../../src/tenants/suspension.ts'
 import { apiHost, type Environment, secretsFile } from '../environments.ts'
@@ -52,14 +52,14 @@ export async function moveTenant(from: Side, to: Side, name: string, say: Say): 
     if (!arrived) throw new Error(`${name} has moved: ${known.suspension.reason}`)
     return await serve(to, arrived, say)
   }
-  await requireNoOther(from, to, known, arrived)
+  await requireNoOtherOperation(from, to, known, arrived)
   await requireSecrets(from, to)
   if (!arrived) await requireRoom(to, known)
 
   const target = apiHost(to.environment)
   const tenant = await suspend(from.env, name, `it moves to ${target}.`, say)
   await changeTenant(from.env, tenant, { operation: moving('out', to) }, noCalls())
-  const admitted = arrived ?? (await admit(from, to, tenant))
+  const admitted = arrived ?? (await insertMovedTenant(from, to, tenant))
   await copySettings(from, to, tenant)
   for (const [shard, binding] of tenant.shards.entries()) {
     const source = shardClient(from.env, tenant, shard).client
@@ -78,7 +78,7 @@ export async function moveTenant(from: Side, to: Side, name: string, say: Say): 
   say(`${files} files are copied`)
 
   // The former place is closed before the new one opens, so that the tenant is never served twice.
-  await inEachDatabase(from.env, tenant, closeFence(tenant), noCalls())
+  await runInEachDatabase(from.env, tenant, closeFence(tenant), noCalls())
   const suspension = {
     ...tenant.suspension!,
     state: 'moved' as const,
@@ -120,7 +120,7 @@ async function arrival(from: Side, to: Side, { locator }: Tenant): Promise<Tenan
 }
 
 /** Throws if another operation is in progress. A copy that was begun can only continue while nothing has changed since. */
-async function requireNoOther(
+async function requireNoOtherOperation(
   from: Side,
   to: Side,
   tenant: Tenant,
@@ -181,7 +181,7 @@ async function requireRoom({ env, environment }: Side, { locator, name }: Tenant
 }
 
 /** Adds the tenant's row, suspended, with empty databases. Its tokens end. */
-async function admit(from: Side, to: Side, { locator, name, shards }: Tenant): Promise<Tenant> {
+async function insertMovedTenant(from: Side, to: Side, { locator, name, shards }: Tenant): Promise<Tenant> {
   const control = controlDatabase(from.env, noCalls())
   const [[row]] = await control.batch([
     control.build.select().from(tenants).where(eq(tenants.locator, locator)),

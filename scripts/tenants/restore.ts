@@ -53,9 +53,9 @@ export async function restoreTenant(place: RestorePlace, name: string, to: numbe
   const { env, say } = place
   const known = await tenantToChange(env, name, noCalls())
   const begun = await operationOf(env, known)
-  requireSame(begun, name, to)
+  requireSameRestore(begun, name, to)
   const claims = await claimsOf(env, known.locator)
-  requireOwned(known, claims, to)
+  requireOwnedSince(known, claims, to)
   // The bookmarks are read before anything is changed: if there is one for each database, the restore can be completed.
   const operation = begun ?? {
     kind: 'restore' as const,
@@ -165,7 +165,7 @@ async function mendAll(env: Env, tenant: Tenant, progress: Progress): Promise<Un
 }
 
 /** Throws if another operation is in progress, or a restore to another time. */
-function requireSame(
+function requireSameRestore(
   begun: TenantOperation | undefined,
   name: string,
   to: number,
@@ -182,7 +182,7 @@ function requireSame(
  * Databases are reused. Before the tenant got its first one, that database had no data of the tenant, but perhaps data of
  * another.
  */
-function requireOwned({ name, generation }: Tenant, claims: readonly Claim[], to: number): void {
+function requireOwnedSince({ name, generation }: Tenant, claims: readonly Claim[], to: number): void {
   const { claimedAt, createdAt } = claims[0]!
   const since = claimedAt ?? (generation === 1 ? createdAt : undefined)
   if (since === undefined)

@@ -86,7 +86,7 @@ export async function readToken(env: TokenKeys, token: string, now: Instant): Pr
   if (checkedWith !== env.TOKEN_KEYS) checked.clear()
   checkedWith = env.TOKEN_KEYS
   const known = checked.get(token)
-  if (known && known.expiresAt <= now) throw expired()
+  if (known && known.expiresAt <= now) throw expiredTokenRefusal()
   const read = known ?? (await checkToken(env, token, now))
   checked.set(token, read)
   return read.claims
@@ -96,7 +96,7 @@ async function checkToken(env: TokenKeys, token: string, now: Instant): Promise<
   const { verifying } = await tokenKeys(env)
   const keyOf = ({ kid = '' }: { kid?: string }): CryptoKey => {
     const key = verifying.get(kid)
-    if (!key) throw invalid()
+    if (!key) throw invalidTokenRefusal()
     return key
   }
   const { payload } = await jwtVerify(token, keyOf, {
@@ -104,7 +104,7 @@ async function checkToken(env: TokenKeys, token: string, now: Instant): Promise<
     requiredClaims: ['sub', 'exp', 'auth_time'],
     currentDate: new Date(now),
   }).catch((problem: { code?: string }) => {
-    throw problem.code === 'ERR_JWT_EXPIRED' ? expired() : invalid()
+    throw problem.code === 'ERR_JWT_EXPIRED' ? expiredTokenRefusal() : invalidTokenRefusal()
   })
   const accountLocator = readUuid(String(payload['account.uuid']))
   const signedInAt = instant(Number(payload.auth_time) * 1000)
@@ -131,6 +131,6 @@ async function checkToken(env: TokenKeys, token: string, now: Instant): Promise<
   return { claims, expiresAt: payload.exp! * 1000 }
 }
 
-const invalid = (): Refusal =>
+const invalidTokenRefusal = (): Refusal =>
   unauthenticated('The token is not valid; sign in with POST /account/authenticate.')
-const expired = (): Refusal => unauthenticated('The token has expired; sign in again.')
+const expiredTokenRefusal = (): Refusal => unauthenticated('The token has expired; sign in again.')

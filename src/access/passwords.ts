@@ -93,9 +93,9 @@ const verifier =
   (password, stored) => {
     const known = stored === undefined ? undefined : readHash(stored)
     const { cost, salt, hash } = known ?? NOBODY
-    const fits = (one: string): boolean =>
+    const matchesHash = (one: string): boolean =>
       crypto.timingSafeEqual(derive(password, one, salt, cost, hash.length), hash)
-    return peppersIn(pepper).some(fits) && known !== undefined
+    return peppersIn(pepper).some(matchesHash) && known !== undefined
   }
 
 /**

@@ -217,7 +217,7 @@ const known = new Memo<string, Known>(1_000)
 /** Texts of tokens that existed at this isolate's last look-up. Only other tokens must pass `requireNotLimited` first. */
 const seen = new Memo<string, true>(1_000)
 
-export const wasSeen = (token: string): boolean => seen.get(token) ?? false
+export const wasTokenFound = (token: string): boolean => seen.get(token) ?? false
 
 export async function knownAuthToken(
   scope: string,

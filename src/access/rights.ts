@@ -17,7 +17,11 @@ import type { TenantRoles, TestUserType } from '../product/roles.ts'
 const MOST_NAMED = 20
 
 /** Throws 422 with the excess permissions. `who` begins the sentence. */
-export function requireWithin(given: readonly Permission[], held: readonly Permission[], who: string): void {
+export function requireHeldPermissions(
+  given: readonly Permission[],
+  held: readonly Permission[],
+  who: string,
+): void {
   const excess = given.filter(permission => !held.includes(permission))
   if (excess.length === 0) return
   const more = excess.length > MOST_NAMED ? ` and ${excess.length - MOST_NAMED} more` : ''
@@ -34,7 +38,7 @@ type Target = OwnedAccount &
 export function requireAuthority(caller: Caller, account: Target): void {
   if (account.locator === caller.accountLocator) return
   if (account.isService && account.createdBy === caller.accountLocator) return
-  requireWithin(
+  requireHeldPermissions(
     permissionsHeld(account),
     permissionsHeld(caller),
     `The account '${account.username}' has permissions that you lack:`,
@@ -47,7 +51,11 @@ type OwnedAccount = { readonly locator: string; readonly createdBy: string | nul
  * Throws 403 for callers who may act only on their own account and on accounts that they created (`users.custom`) when they act on
  * another. `anyOf` are the permissions to act on every account of the tenant.
  */
-export function requireReach(caller: Caller, account: OwnedAccount, anyOf: readonly Permission[]): void {
+export function requireAccountAccess(
+  caller: Caller,
+  account: OwnedAccount,
+  anyOf: readonly Permission[],
+): void {
   if (anyOf.some(permission => hasPermission(caller, permission))) return
   if (account.locator === caller.accountLocator || account.createdBy === caller.accountLocator) return
   throw forbidden(

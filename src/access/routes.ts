@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { permissionsHeld } from '../platform/http/permissions.ts'
-import { forEverybody, forSignedIn, type Route } from '../platform/http/route.ts'
+import { forSignedIn, publicRoutes, type Route } from '../platform/http/route.ts'
 import { tokenKeys } from '../platform/token-keys.ts'
 import { component, DateTime, OptionalText, Text } from '../platform/wire.ts'
 import { accountAdministrationRoutes } from './administration/routes.ts'
@@ -10,7 +10,7 @@ import { roleRoutes } from './roles/routes.ts'
 import { authenticate, authenticateAdmin, renewAuthentication } from './service.ts'
 
 const answer = { schema: contract.AuthenticateResponse, description: 'A token, valid for one hour.' }
-const { get, post } = forEverybody('Accounts')
+const { get, post } = publicRoutes('Accounts')
 const signedIn = forSignedIn('Accounts')
 
 export const accountRoutes: readonly Route[] = [

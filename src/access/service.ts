@@ -1,4 +1,4 @@
-import { forbidden, invalidRequest, revoked, unauthenticated } from '../kernel/errors.ts'
+import { forbidden, invalidRequest, tokenRevoked, unauthenticated } from '../kernel/errors.ts'
 import type { PublicContext, SignedInContext } from '../platform/http/route.ts'
 import { homeDatabase, type Tenant } from '../platform/tenancy.ts'
 import * as contract from './contract.ts'
@@ -19,7 +19,7 @@ export async function authenticate(
   body: contract.AuthenticateRequest | undefined,
   context: PublicContext,
 ): Promise<contract.AuthenticateResponse> {
-  const credentials = neededCredentials(body, context)
+  const credentials = requireCredentials(body, context)
   const named = mergeTenantNames(query, credentials)
   const key = { username: credentials.username }
   const { env, calls } = context
@@ -54,7 +54,7 @@ export async function authenticateAdmin(
   body: contract.AuthenticateRequest | undefined,
   context: PublicContext,
 ): Promise<contract.AuthenticateResponse> {
-  const credentials = neededCredentials(body, context)
+  const credentials = requireCredentials(body, context)
   const named = mergeTenantNames(query, credentials)
   if (countNames(named) !== 1)
     throw invalidRequest("Name the tenant by exactly one of 'tenantName', 'hostName' and 'tenantLocator'.")
@@ -87,12 +87,12 @@ export async function renewAuthentication(context: SignedInContext): Promise<con
   if (!account || account.disabledAt !== null)
     throw unauthenticated('The account no longer exists; sign in with another one.')
   // Compares with the row, because the data of isolates may be 5 s old and the new token outlives that.
-  if (accountEpoch < account.tokenEpoch) throw revoked()
+  if (accountEpoch < account.tokenEpoch) throw tokenRevoked()
   return authentication(context, account, tenant && { ...tenant, ...more }, signedInAt)
 }
 
 /** Returns the credentials. The body is optional: without one, the header may contain the user name and password (RFC 7617). */
-function neededCredentials(
+function requireCredentials(
   body: contract.AuthenticateRequest | undefined,
   { requestHeaders }: PublicContext,
 ): contract.AuthenticateRequest {

@@ -1,6 +1,6 @@
 // Checks tokens. Round trips: one for the tenant, at most every 5 s, and for a long-lived token one for the token.
 
-import { revoked, unauthenticated, unavailable } from '../kernel/errors.ts'
+import { tokenRevoked, unauthenticated, unavailable } from '../kernel/errors.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { Exchange } from '../platform/http/exchange.ts'
 import type { SignedIn } from '../platform/http/permissions.ts'
@@ -15,7 +15,7 @@ import {
   requireServed,
 } from '../platform/tenancy.ts'
 import { findAdministrationToken, findToken } from './auth-tokens/store.ts'
-import { knownAuthToken, wasSeen } from './revocation.ts'
+import { knownAuthToken, wasTokenFound } from './revocation.ts'
 import { isAuthToken, NO_TENANT, tenantOfAuthToken, tokenOf } from './tokens.ts'
 
 /** Throws 401 without a valid token. `requireAccess` decides what the caller may do. */
@@ -37,17 +37,17 @@ async function withAccessToken({ calls, now }: Exchange, env: Env, token: string
   const locator = claimed?.locator ?? ADMINISTRATION
   const { tenant, revocations, isStale } = await findTenantAccess(env, { locator }, calls)
   if (tenant?.generation !== claimed?.generation || tenant?.tokenEpoch !== claimed?.tokenEpoch)
-    throw revoked()
+    throw tokenRevoked()
   if (tenant) requireServed(tenant)
   const { accountLocator } = claims.caller
-  if (claims.accountEpoch < (revocations.get(accountLocator) ?? 0)) throw revoked()
+  if (claims.accountEpoch < (revocations.get(accountLocator) ?? 0)) throw tokenRevoked()
   if (isAdministration && isStale)
     throw unavailable('Administration accounts cannot be checked at the moment; try again in a minute.')
   calls.token = { accountLocator, epoch: claims.accountEpoch }
   return { ...claims, tenant, isStale }
 }
 
-const unknown = () =>
+const unknownTokenRefusal = () =>
   unauthenticated('The token is not valid: it was deleted, has expired, or never existed. Create another.')
 
 /**
@@ -57,18 +57,18 @@ const unknown = () =>
  */
 async function withAuthToken({ calls, now, request }: Exchange, env: Env, token: string): Promise<SignedIn> {
   const locator = tenantOfAuthToken(token)
-  if (locator === undefined) throw unknown()
-  if (!wasSeen(token)) requireNotLimited(env, request)
+  if (locator === undefined) throw unknownTokenRefusal()
+  if (!wasTokenFound(token)) requireNotLimited(env, request)
   const isAdministration = locator === NO_TENANT
   const tenant = isAdministration ? undefined : await findTenant(env, { locator }, calls)
-  if (!isAdministration && !tenant) throw unknown()
+  if (!isAdministration && !tenant) throw unknownTokenRefusal()
   if (tenant) requireServed(tenant)
   const found = await knownAuthToken(String(tenant?.generation ?? ''), token, () =>
     tenant
       ? findToken(homeDatabase({ env, tenant, calls }), token, tenant)
       : findAdministrationToken(controlDatabase(env, calls), token),
   )
-  if (!found || found.expiresAt <= now) throw unknown()
+  if (!found || found.expiresAt <= now) throw unknownTokenRefusal()
   const { permissions, accountPermissions, expiresAt, ...account } = found
   const ofAccount = permissionsHeld({
     accountType: account.accountType,

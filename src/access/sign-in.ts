@@ -44,7 +44,7 @@ type FailureReason =
   | 'closedMeanwhile'
 
 /** Returns why the account cannot sign in even with the right password. `now` is the real time. */
-function closedBecause(account: StoredAccount | undefined, now: Instant): FailureReason | undefined {
+function signInFailureReason(account: StoredAccount | undefined, now: Instant): FailureReason | undefined {
   if (!account) return 'unknownUser'
   if (account.disabledAt !== null) return 'disabled'
   if (isLocked(account, now)) return 'locked'
@@ -60,7 +60,8 @@ const accountWithPassword = (
   withVerifier(env.PASSWORD_PEPPER, verify =>
     candidates.find(
       candidate =>
-        verify(password, candidate?.passwordHash ?? undefined) && closedBecause(candidate, now) === undefined,
+        verify(password, candidate?.passwordHash ?? undefined) &&
+        signInFailureReason(candidate, now) === undefined,
     ),
   )
 
@@ -105,7 +106,7 @@ export async function signInToTenant(
   if (account && (await completeSignIn(tenant, account, password, context)))
     return authentication(context, account, tenant, context.now)
   const known = candidates.find(candidate => candidate !== undefined)
-  const reason = account ? 'closedMeanwhile' : (closedBecause(known, context.now) ?? 'wrongPassword')
+  const reason = account ? 'closedMeanwhile' : (signInFailureReason(known, context.now) ?? 'wrongPassword')
   await countFailures(
     tenant,
     account ? [] : candidates,
@@ -131,7 +132,7 @@ export async function signInAdministrator(
   const caller = account
     ? callerOf(account, undefined)
     : { accountLocator: NOBODY, username, accountType: UNAUTHENTICATED }
-  const reason = found ? 'closedMeanwhile' : (closedBecause(account, now) ?? 'wrongPassword')
+  const reason = found ? 'closedMeanwhile' : (signInFailureReason(account, now) ?? 'wrongPassword')
   const entry = administrationAuditRow(
     database,
     { caller, requestId, now },

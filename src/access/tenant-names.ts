@@ -15,7 +15,7 @@ const LONGEST_USER = LONGEST_TENANT_NAME - 1 - 40
 const USER_WITHOUT_LETTERS = 'user'
 
 /** Throws 400 for a name that cannot be part of a host name. */
-export function checkedTenantName(name: string): string {
+export function requireTenantName(name: string): string {
   if (name.length <= LONGEST_TENANT_NAME && NAME.test(name)) return name
   throw invalidRequest(
     `A tenant's name has 1 to ${LONGEST_TENANT_NAME} lower-case letters, digits and hyphens, and no hyphen first or last.`,

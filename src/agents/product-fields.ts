@@ -70,7 +70,7 @@ const shownProduct = (product: ProductDefinition) => ({
   })),
 })
 
-const shown = (
+const describeConfiguration = (
   { timeZone, currency, policyholderFields, products }: Configuration,
   configVersion: number,
 ) => ({
@@ -82,11 +82,13 @@ const shown = (
 })
 
 /** Returns the products of the latest configuration: one round trip. Rejects with 403 a caller who may not list products. */
-export async function productFields(context: RequestContext): Promise<ReturnType<typeof shown>> {
+export async function productFields(
+  context: RequestContext,
+): Promise<ReturnType<typeof describeConfiguration>> {
   const { env, tenant, caller, calls } = context
   requirePermission(caller, ['products.read', 'products.list'])
   const latest = await latestVersion(context, tenant)
   if (!latest) throw wrongState('The tenant has no configuration yet, because none was deployed.')
   const { configuration } = await loadConfiguration(env, tenant, latest.hash, calls)
-  return shown(configuration, latest.version)
+  return describeConfiguration(configuration, latest.version)
 }

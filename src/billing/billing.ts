@@ -52,10 +52,10 @@ import {
 } from '../policy/records/invoice.ts'
 import { INVOICED_TRANSACTIONS } from '../policy/records/transactions.ts'
 import type { Loaded } from '../policy/surroundings.ts'
-import { chain, invoiceEvents, type Planned, policyState } from '../policy/transitions.ts'
+import { combineSteps, invoiceEvents, type Planned, policyState } from '../policy/transitions.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import type { Attempt } from '../rating/rate.ts'
-import { type OwnBills, ownNewBusiness, plansItsBills } from './plugin-bills.ts'
+import { type OwnBills, planNewBusinessByPlugin, plansItsBills } from './plugin-bills.ts'
 import {
   planAfterCancellation,
   planAfterEndorsement,
@@ -151,7 +151,7 @@ export async function decideInvoicing(
     if (due.length === 0) continue
     const context = { now, supply: await attempt.digits(due.length) }
     const invoiced = invoiceInstallments(from, modification, due, context)
-    planned = planned ? chain(planned, invoiced) : invoiced
+    planned = planned ? combineSteps(planned, invoiced) : invoiced
   }
   return planned
 }
@@ -346,7 +346,7 @@ async function planQuote(
   const { now, supply } = attempt
   const { modification } = quoteParts(before, quote)
   if (invoicesOf(before, modification).length > 0) return before
-  const own = await ownNewBusiness(before, quote, loaded, attempt)
+  const own = await planNewBusinessByPlugin(before, quote, loaded, attempt)
   return own
     ? withPlan(before, modification, own.plan, supply)
     : planNewBusiness(before, quote, { product: loaded.product, now, supply })

@@ -31,7 +31,7 @@ import {
   standingPayments,
   writeOffInvoice,
 } from '../policy/records/invoice.ts'
-import { chain, invoiceEvent, type Planned, policyEvent } from '../policy/transitions.ts'
+import { combineSteps, invoiceEvent, type Planned, policyEvent } from '../policy/transitions.ts'
 import type { Configuration } from '../product/configuration.ts'
 import { validateFields } from '../product/fields/validate.ts'
 import {
@@ -101,7 +101,9 @@ function withPayment(
 export function planReversal(before: PolicyAggregate, payment: Payment, now: Instant): Planned {
   const counterpart = payment.source === 'offset' ? counterpartOf(before, payment) : undefined
   const reversed = planOneReversal(before, payment, now)
-  return counterpart ? chain(reversed, planOneReversal(reversed.aggregate, counterpart, now)) : reversed
+  return counterpart
+    ? combineSteps(reversed, planOneReversal(reversed.aggregate, counterpart, now))
+    : reversed
 }
 
 /** A refund that was partly written off becomes outstanding as a whole. */
@@ -156,12 +158,12 @@ export function planVoidInvoices(
   for (const invoice of invoices) {
     if (invoiceStatus(invoice) === 'invalidated') continue
     for (const payment of standingPayments(planned.aggregate, invoice))
-      planned = chain(planned, planReversal(planned.aggregate, payment, now))
+      planned = combineSteps(planned, planReversal(planned.aggregate, payment, now))
     const { invoices } = planned.aggregate
     const voided = invalidateInvoice(invoices.get(invoice.locator)!, now)
     const aggregate = { ...planned.aggregate, invoices: putRecords(invoices, [voided]) }
     const event = invoiceEvent(aggregate, 'invoice.invalidate', voided, totalDueOf(voided))
-    planned = chain(planned, { aggregate, events: [event] })
+    planned = combineSteps(planned, { aggregate, events: [event] })
   }
   return planned
 }
@@ -222,7 +224,10 @@ export function planPayOut(
   const { payment, ...paid } = planPayment(before, invoice, terms, { now, supply })
   const after = invoiceNamed(paid.aggregate, invoice.locator)
   const isLost = amount === undefined && isOutstanding(after)
-  return { planned: chain(paid, isLost ? planWriteOff(paid.aggregate, [after], now) : undefined), payment }
+  return {
+    planned: combineSteps(paid, isLost ? planWriteOff(paid.aggregate, [after], now) : undefined),
+    payment,
+  }
 }
 
 const payOutRefusal = (limit: Money, problem: string, { policy }: PolicyAggregate): Refusal =>

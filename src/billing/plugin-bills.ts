@@ -51,15 +51,15 @@ export const BUILT_IN_BILLS: OwnBills = async () => undefined
 export const ownBills =
   (operation: InstallmentsInput['operation'], loaded: Loaded, attempt: Attempt): OwnBills =>
   async (before, modification) => {
-    const bills = await ownTransaction(before, modification, { operation }, loaded, attempt)
+    const bills = await planTransactionByPlugin(before, modification, { operation }, loaded, attempt)
     return bills && { bills, supply: await attempt.digits(countInvoicedNow(bills.plan, attempt.now)) }
   }
 
 export const plansItsBills = ({ product }: Pick<Loaded, 'product'>): boolean =>
   hasPlugin(product, 'createInstallments')
 
-/** Plans the bills of new business. Undefined in the same cases as `ownTransaction`. */
-export async function ownNewBusiness(
+/** Plans the bills of new business. Undefined in the same cases as `planTransactionByPlugin`. */
+export async function planNewBusinessByPlugin(
   before: PolicyAggregate,
   quote: Quote,
   loaded: Loaded,
@@ -79,7 +79,7 @@ export async function ownNewBusiness(
     quote,
     modification,
   } as const
-  return await ownPlan(before, order, loaded, attempt)
+  return await planByPlugin(before, order, loaded, attempt)
 }
 
 export type OwnTransaction = {
@@ -94,7 +94,7 @@ export type OwnTransaction = {
  * Plans bills for the charges and the open installments of an issued policy. Undefined if the product does not plan its bills, or
  * if there is nothing to bill.
  */
-export async function ownTransaction(
+export async function planTransactionByPlugin(
   before: PolicyAggregate,
   modification: Modification,
   { operation, policy = before.policy, apart = false }: OwnTransaction,
@@ -106,11 +106,11 @@ export async function ownTransaction(
   const open = apart ? [] : openInstallments(before)
   const coverage = { start: modification.effectiveAt, end: modification.policyEnd }
   const order = { operation, charges, open, coverage, policy, modification }
-  return await ownPlan(before, order, loaded, attempt)
+  return await planByPlugin(before, order, loaded, attempt)
 }
 
-/** Replans open installments by the schedule of `policy`. Undefined in the same cases as `ownTransaction`. */
-export async function ownReschedule(
+/** Replans open installments by the schedule of `policy`. Undefined in the same cases as `planTransactionByPlugin`. */
+export async function planRescheduleByPlugin(
   before: PolicyAggregate,
   policy: Policy,
   coverage: Span,
@@ -125,7 +125,7 @@ export async function ownReschedule(
     coverage,
     policy,
   } as const
-  return await ownPlan(before, order, loaded, attempt)
+  return await planByPlugin(before, order, loaded, attempt)
 }
 
 type Order = {
@@ -147,7 +147,7 @@ type Order = {
  * Returns the plugin's plan; undefined if there is nothing to bill. Small invoices are carried forward as in built-in plans. Throws
  * 422 if the answer is invalid.
  */
-async function ownPlan(
+async function planByPlugin(
   before: PolicyAggregate,
   order: Order,
   loaded: Loaded,

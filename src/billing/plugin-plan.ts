@@ -39,7 +39,7 @@ import type { PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { Installment, InstallmentFee, PlannedInstallment } from '../policy/records/invoice.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import { futureInvoice } from './payments.ts'
-import { numbered } from './schedule.ts'
+import { numberInstallments } from './schedule.ts'
 
 export type PlanRequest = {
   readonly operation: InstallmentsInput['operation']
@@ -77,7 +77,7 @@ export function planFromAnswer(answer: InstallmentsAnswer, request: PlanRequest)
   if (problems.length > 0)
     throw invalidAnswer('createInstallments', problems, request.product.plugins.createInstallments!.path)
   const plan = sorted.map(one => installmentOf(one, request))
-  return numbered(withLeftOut(plan, request).filter(isBilling))
+  return numberInstallments(withLeftOut(plan, request).filter(isBilling))
 }
 
 type Planned = Omit<Installment, 'number'>
@@ -205,12 +205,12 @@ function problemsOfSums(
     if (overbilled.has(charge.id) && !placed.has(charge.id)) return []
     const sum = toText(fromMinor(minor, currency))
     return [
-      `the items of charge '${charge.id}' (${described(charge)}) total ${sum} ${currency}, but its amount is ${toText(charge.amount)}`,
+      `the items of charge '${charge.id}' (${describeCharge(charge)}) total ${sum} ${currency}, but its amount is ${toText(charge.amount)}`,
     ]
   })
 }
 
-function described(charge: Charge): string {
+function describeCharge(charge: Charge): string {
   switch (charge.type) {
     case 'fee':
       return `fee ${charge.feeName}`
@@ -247,7 +247,7 @@ export function pluginCharges(
   const originals = originalsOf(aggregate, rests)
   const segmentLocatorOf = segmentLocators(aggregate)
   const shard = shardOfDigits(aggregate.policy.locator)
-  const shown = (charge: Charge, original: Charge): PluginCharge => {
+  const toPluginCharge = (charge: Charge, original: Charge): PluginCharge => {
     const { start, end } = charge.rest ?? charge
     const isNew = charge === original
     return {
@@ -267,8 +267,8 @@ export function pluginCharges(
     }
   }
   return [
-    ...own.map(charge => shown(charge, charge)),
-    ...rests.map(rest => shown(rest, originals.get(rest.id)!)),
+    ...own.map(charge => toPluginCharge(charge, charge)),
+    ...rests.map(rest => toPluginCharge(rest, originals.get(rest.id)!)),
   ]
 }
 

@@ -23,11 +23,11 @@ import {
   cutAt,
   installmentOf,
   mergePastGroups,
-  numbered,
-  onlyInstallment,
+  numberInstallments,
   periodsFrom,
   periodsOfBills,
   scheduleFor,
+  singleInstallment,
   termsOf,
   withCarryForward,
 } from './schedule.ts'
@@ -57,7 +57,7 @@ export function planAfterCancellation(change: BilledChange): BillPlan {
     ...(bearing && bearing.end < at && { frees: reaching.map(one => one.locator) }),
   }
   const planned = bearing ? [{ ...draftOf(bearing), end: earlier(bearing.end, at), replans }] : []
-  return balanceBills(change, { absorbed, planned, remaining, atOnce: atOnceOf(change) })
+  return balanceBills(change, { absorbed, planned, remaining, atOnce: immediateInvoiceOf(change) })
 }
 
 /**
@@ -69,7 +69,7 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
   const { effectiveAt: from, policyEnd } = modification
   const { timeZone } = before.policy
   const reaching = open.filter(one => one.end > from)
-  const atOnce = atOnceOf(change)
+  const atOnce = immediateInvoiceOf(change)
   if (reaching.length === 0 && !hasUnbilledTime(before, { start: from, end: policyEnd }))
     return balanceBills(change, { absorbed: [], planned: [], remaining: [], atOnce })
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
@@ -100,7 +100,7 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
       }),
     )
   const immediate = unplanned.filter(tile => !toCome.has(tile))
-  const planned = [...kept.map(one => (one === last ? continuing(one, beyond) : one)), ...gained]
+  const planned = [...kept.map(one => (one === last ? withMoreReplanned(one, beyond) : one)), ...gained]
   return balanceBills(change, {
     absorbed: reaching,
     planned: planned.sort((a, b) => a.start - b.start),
@@ -161,7 +161,7 @@ export function planAfterFeeUpdate(change: BilledChange): BillPlan {
     absorbed,
     planned: absorbed.map(draftOf),
     remaining: [],
-    atOnce: atOnceOf(change),
+    atOnce: immediateInvoiceOf(change),
   })
 }
 
@@ -188,7 +188,7 @@ function balanceBills({ before, charges: own }: BilledChange, balance: Balance):
   const remaining = [...balance.remaining]
   for (;;) {
     const drafts = [atOnce, ...planned].map(one => ({ ...one, replans: { ...one.replans!, ...marks } }))
-    const plan = numbered(drafts)
+    const plan = numberInstallments(drafts)
     const charges = [...own, ...restsOfEach(before, open)]
     const negative = totalsDue(plan, charges, currency).findLastIndex(({ minor }, at) => at > 0 && minor < 0)
     if (negative < 0) return { charges, plan: withoutEmptyBills(before, plan, charges), open }
@@ -212,7 +212,9 @@ function withoutEmptyBills(
 ): Installment[] {
   const items = installmentItems(plan, charges)
   const bills = withoutZeroBills(plan, totalsDue(plan, charges, currency))
-  return numbered(bills.filter((one, at) => one.replans!.bill === 'planned' || items[at]!.length > 0))
+  return numberInstallments(
+    bills.filter((one, at) => one.replans!.bill === 'planned' || items[at]!.length > 0),
+  )
 }
 
 /** Marks installments that total zero as silent. */
@@ -232,7 +234,7 @@ const draftOf = ({ locator, start, end, issueAt, dueAt, periods, writeOff }: Pla
   replans: { bill: 'planned', open: [locator] },
 })
 
-const continuing = (draft: Draft, more: readonly Uuid[]): Draft => ({
+const withMoreReplanned = (draft: Draft, more: readonly Uuid[]): Draft => ({
   ...draft,
   replans: { ...draft.replans!, open: [...draft.replans!.open, ...more] },
 })
@@ -245,8 +247,8 @@ const mergeDrafts = (first: Draft, second: Draft): Draft => ({
 })
 
 /** Returns the immediate invoice, due by the end of today. */
-const atOnceOf = ({ before, modification, now }: BilledChange): Draft => ({
-  ...onlyInstallment(before, modification, now),
+const immediateInvoiceOf = ({ before, modification, now }: BilledChange): Draft => ({
+  ...singleInstallment(before, modification, now),
   replans: { bill: 'atOnce', open: [] },
 })
 
@@ -306,7 +308,9 @@ function planPeriods(
   const endOfToday = endOfDay(now, timeZone)
   const [first, ...others] = mergePastGroups(periods, endOfToday).map(group => installmentOf(group, context))
   const drafts = [{ ...first!, periods: [...first!.periods, ...beyond] }, ...others]
-  let plan = numbered(drafts.map(one => ({ ...one, replans: { bill: 'spread' as const, open: [] } })))
+  let plan = numberInstallments(
+    drafts.map(one => ({ ...one, replans: { bill: 'spread' as const, open: [] } })),
+  )
   // Removing an installment can move a few minor units to others, so this repeats until nothing changes. A further refund joins the
   // immediate one; otherwise the two could alternate without end.
   let refund: Installment | undefined
@@ -319,18 +323,21 @@ function planPeriods(
     const isSettled = refunds.length === 0 || (only === billing[0] && only!.issueAt === now)
     if (billing.length === plan.length && isSettled) return withoutZeroBills(plan, totals)
     if (isSettled) {
-      plan = numbered(billing)
+      plan = numberInstallments(billing)
       refund = billing[0] === refund ? plan[0] : undefined
       continue
     }
     const together = billing
       .filter(one => one === refund || refunds.includes(one))
       .sort((a, b) => a.start - b.start)
-    plan = numbered([atOnce(together), ...billing.filter(one => !together.includes(one))])
+    plan = numberInstallments([
+      mergeIntoImmediate(together),
+      ...billing.filter(one => !together.includes(one)),
+    ])
     refund = plan[0]
   }
 
-  function atOnce(together: readonly Installment[]): Omit<Installment, 'number'> {
+  function mergeIntoImmediate(together: readonly Installment[]): Omit<Installment, 'number'> {
     const periods = together.flatMap(one => one.periods)
     return { ...together[0]!, end: together.at(-1)!.end, periods, issueAt: now, dueAt: endOfToday }
   }
@@ -343,11 +350,11 @@ function planPeriods(
 export function planByNewSchedule(change: BilledChange): BillPlan {
   const { before, modification, charges, scheduleName, product, now } = change
   const { effectiveAt, policyEnd } = modification
-  const from = (at: Instant): BillPlan =>
+  const replanFrom = (at: Instant): BillPlan =>
     replan(before, { charges, modification, scheduleName, from: at, policyEnd }, product, now)
-  const plan = from(effectiveAt)
+  const plan = replanFrom(effectiveAt)
   const [first] = totalsDue(plan.plan, plan.charges, before.policy.currency)
   if (!first || first.minor >= 0) return plan
   const containing = openInstallments(before).find(one => one.start < effectiveAt && effectiveAt < one.end)
-  return containing ? from(containing.start) : plan
+  return containing ? replanFrom(containing.start) : plan
 }

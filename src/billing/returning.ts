@@ -17,12 +17,12 @@ import type { PaymentScheduleType } from '../product/configuration.ts'
 import {
   type BilledChange,
   type BillPlan,
-  onlyInstallment,
   type PlannedBill,
   periodsFrom,
   periodsOfBills,
   planRecords,
   returningInstallments,
+  singleInstallment,
   termsOf,
 } from './schedule.ts'
 
@@ -49,7 +49,7 @@ export function planAfterReinstatement(change: BilledChange): BillPlan {
   const cancellation = before.modifications.get(modification.undoes!)!
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
   const returning = returningBills(before, cancellation, now)
-  const own = onlyInstallment(before, modification, now)
+  const own = singleInstallment(before, modification, now)
   const hasGap = modification.effectiveAt > coverRemovedFrom(before, cancellation)
   const bills = hasGap
     ? planAfterGap(change, own, returning, type)

@@ -167,7 +167,7 @@ export function planInstallments(input: PlanInput): Installment[] {
   const [first, ...others] = mergePastGroups(periods, endOfDay(now, timeZone)).map(group =>
     installmentOf(group, input),
   )
-  return numbered([{ ...first!, issueAt: now }, ...others])
+  return numberInstallments([{ ...first!, issueAt: now }, ...others])
 }
 
 /** Returns an installment for the periods. Its invoice is made the payment terms before it is due, or now if that is later. */
@@ -186,7 +186,7 @@ export function installmentOf(
 export const countInvoicedNow = (plan: readonly Installment[], now: Instant): number =>
   plan.filter(one => one.issueAt <= now && !isSilent(one)).length
 
-export const numbered = (plan: readonly Omit<Installment, 'number'>[]): Installment[] =>
+export const numberInstallments = (plan: readonly Omit<Installment, 'number'>[]): Installment[] =>
   plan.map((installment, index) => ({ ...installment, number: index + 1 }))
 
 /** In major units. Totals up to this amount are one installment, and refunds are not spread (brief 5.6). */
@@ -247,7 +247,7 @@ export function termsOf({ modifications }: PolicyAggregate, policyEnd: Instant):
 }
 
 /** Returns a single installment, due at the end of today. */
-export function onlyInstallment(
+export function singleInstallment(
   { policy }: PolicyAggregate,
   { effectiveAt: start, policyEnd }: Modification,
   now: Instant,

@@ -3,7 +3,7 @@
 import type { Span } from '../kernel/time.ts'
 import { installmentOf, openInstallments, standingInvoices } from '../policy/bills/amounts-due.ts'
 import { lineUpTo } from '../policy/fold/line.ts'
-import { inForce, piecesOf } from '../policy/fold/pieces.ts'
+import { piecesInForce, piecesOf } from '../policy/fold/pieces.ts'
 import { boundQuote, type Modification, type PolicyAggregate } from '../policy/records/aggregate.ts'
 import { invoiceStatus } from '../policy/records/invoice.ts'
 
@@ -34,7 +34,7 @@ export function costBefore(policy: PolicyAggregate, by: Modification): (time: Sp
   const costing = new Map<string, Span>()
   for (const run of policy.perilRuns.values())
     if (run.price)
-      for (const { start, end, amounts } of inForce(piecesOf(run, line, policy.policy.timeZone)))
+      for (const { start, end, amounts } of piecesInForce(piecesOf(run, line, policy.policy.timeZone)))
         if (amounts && [amounts.premium, ...amounts.taxes].some(one => one.minor !== 0))
           costing.set(`${start}/${end}`, { start, end })
   return time => [...costing.values()].some(({ start, end }) => start < time.end && time.start < end)

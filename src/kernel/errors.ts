@@ -182,4 +182,4 @@ export const unavailable = refusalOf('unavailable')
 export const versionConflict = refusalOf('versionConflict')
 export const wrongState = refusalOf('wrongState')
 
-export const revoked = (): Refusal => unauthenticated('The token has been revoked; sign in again.')
+export const tokenRevoked = (): Refusal => unauthenticated('The token has been revoked; sign in again.')

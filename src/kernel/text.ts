@@ -3,7 +3,7 @@ import { memoByObject } from './maps.ts'
 /** Whether SQLite can store the text: it accepts neither lone surrogates nor NUL. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
-export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '')
+export const removeUnstorable = (text: string): string => text.toWellFormed().replaceAll('\0', '')
 
 /** Whether the text has more than `most` code points. An emoji counts as one character, not two. */
 export const isLongerThan = (text: string, most: number): boolean =>
@@ -15,7 +15,7 @@ export const isLongerThan = (text: string, most: number): boolean =>
 const MOST_KNOWN = 1_000
 
 /** Remembered per list, because every mistake in a request is compared with the same list. */
-const plainNames = memoByObject((names: readonly string[]) => names.slice(0, MOST_KNOWN).map(plain))
+const plainNames = memoByObject((names: readonly string[]) => names.slice(0, MOST_KNOWN).map(normalizeName))
 
 /** Returns ` Did you mean 'select'?`, to be appended to a message. Empty when no known name is similar. */
 export function didYouMean(name: string, known: readonly string[]): string {
@@ -28,7 +28,7 @@ export function didYouMean(name: string, known: readonly string[]): string {
  * returns the only known name that begins or ends with the name, or with which the name begins or ends.
  */
 export function nearest(name: string, known: readonly string[]): string | undefined {
-  const plainName = plain(name)
+  const plainName = normalizeName(name)
   if (plainName.length < 2) return undefined
   const names = plainNames(known)
   const slip = known[names.findIndex((one, index) => isNear(plainName, one) && known[index] !== name)]
@@ -45,7 +45,7 @@ function isPart(a: string, b: string): boolean {
   return short.length >= SHORTEST_PART && (long.startsWith(short) || long.endsWith(short))
 }
 
-function plain(name: string): string {
+function normalizeName(name: string): string {
   return name.toLowerCase().replace(/[\s_-]/g, '')
 }
 

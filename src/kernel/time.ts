@@ -65,7 +65,7 @@ export const earlier = (a: Instant, b: Instant): Instant => Math.min(a, b) as In
 export const later = (a: Instant, b: Instant): Instant => Math.max(a, b) as Instant
 
 // The functions of the polyfill are a third of the size of its classes.
-const zoned = (at: Instant, zone: TimeZone) => toZonedDateTimeISO(fromEpochMilliseconds(at), zone)
+const zonedDateTimeOf = (at: Instant, zone: TimeZone) => toZonedDateTimeISO(fromEpochMilliseconds(at), zone)
 
 const ADD = {
   year: addYears,
@@ -100,7 +100,7 @@ export function add(at: Instant, count: number, unit: CalendarUnit, zone: TimeZo
   if (exact !== undefined && Math.abs(exact) <= LARGEST_DATE_MS) return exact as Instant
   return additions.getOrMake(
     `${at} ${count} ${unit} ${zone}`,
-    () => ADD[unit](zoned(at, zone), count).epochMilliseconds as Instant,
+    () => ADD[unit](zonedDateTimeOf(at, zone), count).epochMilliseconds as Instant,
   )
 }
 
@@ -124,7 +124,7 @@ const utcDay = (at: Instant): number => Math.floor(at / DAY_MS)
 function dayOf(at: Instant, zone: TimeZone): Day {
   for (const day of knownDays.get(zone)?.get(utcDay(at)) ?? [])
     if (day.start <= at && at <= day.end) return day
-  const local = zoned(at, zone)
+  const local = zonedDateTimeOf(at, zone)
   const next = toZonedDateTime(addDaysToDate(toPlainDate(local), 1), zone)
   const day = {
     start: startOfZonedDay(local).epochMilliseconds as Instant,
@@ -181,7 +181,7 @@ function startOfNamedDay(isoDate: string, zone: TimeZone): Instant | undefined {
 }
 
 export function localParts(at: Instant, zone: TimeZone) {
-  const local = zoned(at, zone)
+  const local = zonedDateTimeOf(at, zone)
   const { year, month, day, hour, minute, second, millisecond } = local
   return {
     year,
@@ -205,7 +205,7 @@ const dateOf = ({ year, month, day }: { year: number; month: number; day: number
 /** Formats the day of `at` in the zone, such as 2026-11-21. */
 export const isoDay = (at: Instant, zone: TimeZone): string =>
   // The last days of the calendar have no next day, which `dayOf` needs.
-  Math.abs(at) > LARGEST_DATE_MS - 2 * DAY_MS ? dateOf(zoned(at, zone)) : dayOf(at, zone).date
+  Math.abs(at) > LARGEST_DATE_MS - 2 * DAY_MS ? dateOf(zonedDateTimeOf(at, zone)) : dayOf(at, zone).date
 
 const monthCounts = new Memo<string, Decimal>(MOST_REMEMBERED)
 
@@ -216,11 +216,11 @@ const monthCounts = new Memo<string, Decimal>(MOST_REMEMBERED)
  */
 export function months(from: Instant, to: Instant, zone: TimeZone): Decimal {
   if (to < from) throw new RangeError('months() counts forward only.')
-  return monthCounts.getOrMake(`${from} ${to} ${zone}`, () => countedMonths(from, to, zone))
+  return monthCounts.getOrMake(`${from} ${to} ${zone}`, () => fractionalMonthsBetween(from, to, zone))
 }
 
-function countedMonths(from: Instant, to: Instant, zone: TimeZone): Decimal {
-  const start = zoned(from, zone)
+function fractionalMonthsBetween(from: Instant, to: Instant, zone: TimeZone): Decimal {
+  const start = zonedDateTimeOf(from, zone)
   const at = (count: number): number => addMonths(start, count).epochMilliseconds
   let whole = Math.max(0, Math.floor((to - from) / 2_678_400_000) - 1)
   while (at(whole + 1) <= to) whole += 1

@@ -89,7 +89,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
     rawQuery: (text, ...params) =>
       queryOf({ getQuery: () => ({ sql: text, params }), mapResult: result => result, reader: 'drizzle' }),
     batch,
-    joined: queries => joined(calls, binding ?? '', queries, batch),
+    joined: queries => joinBatch(calls, binding ?? '', queries, batch),
   }
 }
 
@@ -111,7 +111,7 @@ function bindStatement<Q extends Query>(
 /** Reads that are about to be sent, by request and binding. */
 const joining = new WeakMap<Calls, Map<string, { queries: Query[]; results: Promise<readonly unknown[]> }>>()
 
-async function joined<T extends readonly Query[]>(
+async function joinBatch<T extends readonly Query[]>(
   calls: Calls,
   binding: string,
   queries: T,

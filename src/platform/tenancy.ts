@@ -2,7 +2,7 @@
 // tenant and never from a path or body alone (docs/design.md, section 6).
 
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import { notFound, Refusal, revoked } from '../kernel/errors.ts'
+import { notFound, Refusal, tokenRevoked } from '../kernel/errors.ts'
 import { type DigitLocator, readUuid, shardOfDigits, shardOfUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
@@ -322,7 +322,7 @@ async function settleFence(
   row: FenceRow | undefined,
   calls: Calls,
 ): Promise<void> {
-  if (row?.is_revoked) throw revoked()
+  if (row?.is_revoked) throw tokenRevoked()
   forgetTenants()
   const known = await readTenant(env, { locator: tenant.locator }, calls)
   if (known) requireServed(known)

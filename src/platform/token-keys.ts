@@ -32,7 +32,7 @@ export function tokenKeys({ TOKEN_KEYS }: TokenKeys): Promise<Keys> {
 }
 
 /** Builds an error without the text of the keys, which is secret: errors are logged. */
-const unusable = (why: string): Error =>
+const tokenKeysError = (why: string): Error =>
   new Error(
     `TOKEN_KEYS must be a JSON Web Key Set of Ed25519 keys; ${why}. \`npm run token-key\` creates a key.`,
   )
@@ -41,14 +41,15 @@ const BASE64URL_32_BYTES = /^[\w-]{43}$/
 
 async function importKeys(text: string | undefined): Promise<Keys> {
   const keySet = readKeySet(text)
-  if (typeof keySet[0]!.d !== 'string') throw unusable('the first key, which signs, lacks its private half')
+  if (typeof keySet[0]!.d !== 'string')
+    throw tokenKeysError('the first key, which signs, lacks its private half')
   const verifying = new Map<string, CryptoKey>()
   const shown: PublicKey[] = []
   for (const { kty, crv, x, kid } of keySet) {
     if (kty !== 'OKP' || crv !== 'Ed25519' || !BASE64URL_32_BYTES.test(String(x)))
-      throw unusable('one of the keys is of another type')
+      throw tokenKeysError('one of the keys is of another type')
     if (typeof kid !== 'string' || kid === '' || verifying.has(kid))
-      throw unusable("each key needs its own 'kid'")
+      throw tokenKeysError("each key needs its own 'kid'")
     const publicKey: PublicKey = { kty, crv, x: String(x), kid, alg: TOKEN_ALGORITHM, use: 'sig' }
     verifying.set(kid, await importKey({ kty, crv, x: publicKey.x }, 'verify'))
     shown.push(publicKey)
@@ -66,11 +67,11 @@ function readKeySet(text: string | undefined): readonly Readonly<Record<string, 
   try {
     set = JSON.parse(text ?? '')
   } catch {
-    throw unusable('it is not set, or is not JSON')
+    throw tokenKeysError('it is not set, or is not JSON')
   }
   const keys = (set as { keys?: unknown } | null)?.keys
-  if (!Array.isArray(keys) || keys.length === 0) throw unusable('it has no keys')
+  if (!Array.isArray(keys) || keys.length === 0) throw tokenKeysError('it has no keys')
   if (!keys.every(key => typeof key === 'object' && key !== null))
-    throw unusable('one of the keys is not an object')
+    throw tokenKeysError('one of the keys is not an object')
   return keys
 }

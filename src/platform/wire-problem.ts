@@ -19,7 +19,7 @@ export const KIND_WORDS: Readonly<Record<string, string>> = {
   record: 'an object',
 }
 
-const shown = (name: PropertyKey): string => {
+const shortName = (name: PropertyKey): string => {
   const text = String(name)
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH).toWellFormed()}…` : text.toWellFormed()
 }
@@ -29,8 +29,8 @@ export function pathText(path: readonly PropertyKey[]): string {
   let text = ''
   for (const part of path) {
     if (typeof part === 'number') text += `[${part}]`
-    else if (/^[\w$]+$/.test(String(part))) text += text === '' ? shown(part) : `.${shown(part)}`
-    else text += `['${shown(part)}']`
+    else if (/^[\w$]+$/.test(String(part))) text += text === '' ? shortName(part) : `.${shortName(part)}`
+    else text += `['${shortName(part)}']`
   }
   return text
 }
@@ -66,7 +66,7 @@ export function reportProblem(ctx: z.core.ParsePayload, text: string, path: Prop
   ctx.issues.push({ code: 'custom', input: ctx.value, path, params: { rule: text } })
 }
 
-function bound(issue: z.core.$ZodRawIssue & { code: 'too_big' | 'too_small' }): string {
+function boundMessage(issue: z.core.$ZodRawIssue & { code: 'too_big' | 'too_small' }): string {
   const limit = issue.code === 'too_big' ? issue.maximum : issue.minimum
   const side = issue.code === 'too_big' ? 'at most' : 'at least'
   if (issue.origin === 'string')
@@ -77,9 +77,9 @@ function bound(issue: z.core.$ZodRawIssue & { code: 'too_big' | 'too_small' }): 
   return `must be ${side} ${limit}`
 }
 
-const alternatives = (values: readonly unknown[]): string => `must be one of ${named(values)}`
+const alternatives = (values: readonly unknown[]): string => `must be one of ${quotedValues(values)}`
 
-function named(values: readonly unknown[]): string {
+function quotedValues(values: readonly unknown[]): string {
   const shown = values.slice(0, 12).map(value => `'${String(value)}'`)
   return `${shown.join(', ')}${values.length > shown.length ? ` … (${values.length} in all)` : ''}`
 }
@@ -95,9 +95,9 @@ export function describeProblem(issue: z.core.$ZodRawIssue): string {
         : sentence(issue.path, alternatives(issue.values), issue.input)
     case 'too_big':
     case 'too_small':
-      return `${subject(issue.path)} ${bound(issue)}.`
+      return `${subject(issue.path)} ${boundMessage(issue)}.`
     case 'unrecognized_keys':
-      return `${subject(issue.path)} has unknown properties: ${named(issue.keys)}.`
+      return `${subject(issue.path)} has unknown properties: ${quotedValues(issue.keys)}.`
     case 'custom':
       return `${subject(issue.path)} ${issue.params?.rule ?? 'is not valid'}.`
     default:

@@ -149,14 +149,14 @@ export function assertWithinLimits(
   const made = [...modifications.values()].filter(
     one => one.quoteLocator === undefined && one.invalidatedAt === undefined,
   )
-  const over = (count: number, what: keyof typeof POLICY_LIMITS): string | undefined =>
+  const exceededLimitText = (count: number, what: keyof typeof POLICY_LIMITS): string | undefined =>
     count > POLICY_LIMITS[what] ? `${count} ${what}; the limit is ${POLICY_LIMITS[what]}` : undefined
   const problem =
-    over(exposures.size + unread.exposures, 'exposures') ??
-    over(perils.size + unread.perils, 'perils') ??
-    over(quotes.size, 'quotes') ??
-    over(fees.size, 'fees') ??
-    over(made.length, 'modifications')
+    exceededLimitText(exposures.size + unread.exposures, 'exposures') ??
+    exceededLimitText(perils.size + unread.perils, 'perils') ??
+    exceededLimitText(quotes.size, 'quotes') ??
+    exceededLimitText(fees.size, 'fees') ??
+    exceededLimitText(made.length, 'modifications')
   if (problem)
     throw new Refusal(
       'policyLimit',

@@ -79,7 +79,7 @@ export type Planned = {
 }
 
 /** Combines steps: the aggregate after the last step, and the events and timers of all. Skips undefined steps. */
-export function chain(first: Planned, ...rest: (Planned | undefined)[]): Planned {
+export function combineSteps(first: Planned, ...rest: (Planned | undefined)[]): Planned {
   const steps = [first, ...rest.filter(step => step !== undefined)]
   return {
     aggregate: steps.at(-1)!.aggregate,
@@ -181,7 +181,8 @@ const isWithdrawn = ({ modifications }: PolicyAggregate): boolean =>
 /** Throws 409 if the policy's state does not allow the action. For a declined policy, the message includes underwriting's notes. */
 export function assertPolicyAllows(aggregate: PolicyAggregate, action: PolicyAction): void {
   const state = policyState(aggregate)
-  const because = { declined: notedBy(aggregate), unselected: ` ${SELECT_FIRST}` }[state as string] ?? ''
+  const because =
+    { declined: underwritingNotesText(aggregate), unselected: ` ${SELECT_FIRST}` }[state as string] ?? ''
   assertAllowed<PolicyAction, PolicyState>(
     POLICY_TRANSITIONS,
     `Policy ${aggregate.policy.locator}`,
@@ -191,7 +192,7 @@ export function assertPolicyAllows(aggregate: PolicyAggregate, action: PolicyAct
   )
 }
 
-function notedBy(aggregate: PolicyAggregate): string {
+function underwritingNotesText(aggregate: PolicyAggregate): string {
   const notes = selectedQuoteIfAny(aggregate)?.underwriting?.notes ?? []
   return notes.length > 0 ? ` Underwriting notes: ${notes.join(' ')}` : ''
 }

@@ -12,7 +12,7 @@ import type {
 /** A line of a template, what happens there, and the resulting value. */
 export type SheetLine = { readonly line: string; readonly what: string; readonly value: string }
 
-const own = (what: string, value: string): SheetLine => ({ line: '', what, value })
+const lineWithoutNumber = (what: string, value: string): SheetLine => ({ line: '', what, value })
 
 export const DIFFERS =
   'Rating again gives amounts that differ from the recorded ones. The recorded amounts count.'
@@ -45,27 +45,27 @@ export function stepLines({
     const place = path === undefined || path === source ? String(line) : `${baseName(path)}:${line}`
     lines.push({ line: place, what, value: kind === 'branch' ? '' : result })
   }
-  const flush = (): void => {
+  const addReads = (): void => {
     for (const read of reads) add(read, read.name)
     reads = []
   }
   for (const step of steps) {
     if (step.result === '{…}') continue
     if (step.kind === 'read') {
-      if (reads[0]?.line !== step.line) flush()
+      if (reads[0]?.line !== step.line) addReads()
       reads.push(step)
       continue
     }
-    const named = (value: string): string => {
+    const withReadName = (value: string): string => {
       const at = reads.findIndex(read => read.result === value)
       return at < 0 ? value : `${value} (${reads.splice(at, 1)[0]!.name})`
     }
-    const what = stepText(step, step.kind === 'compute' || step.kind === 'set' ? named : String)
-    flush()
+    const what = stepText(step, step.kind === 'compute' || step.kind === 'set' ? withReadName : String)
+    addReads()
     add(step, what)
   }
-  flush()
-  if (Number(moreSteps) > 0) lines.push(own(`… and ${moreSteps} more steps`, ''))
+  addReads()
+  if (Number(moreSteps) > 0) lines.push(lineWithoutNumber(`… and ${moreSteps} more steps`, ''))
   return lines
 }
 
@@ -113,11 +113,14 @@ export function lookupText({
 /** Returns a figure with its formula, and the recorded amount if it differs. */
 export function figureLines(name: string, figure: WorksheetFigure): SheetLine[] {
   const rounded = isRounded(figure) ? ` = ${figure.unrounded}, rounded` : ''
-  return [own(`${name}: ${formulaOf(figure)}${rounded}`, figure.amount), ...recordedLine(name, figure)]
+  return [
+    lineWithoutNumber(`${name}: ${formulaOf(figure)}${rounded}`, figure.amount),
+    ...recordedLine(name, figure),
+  ]
 }
 
 const recordedLine = (name: string, { recorded }: { recorded?: string | undefined }): SheetLine[] =>
-  recorded === undefined ? [] : [own(`${name} as recorded`, recorded)]
+  recorded === undefined ? [] : [lineWithoutNumber(`${name} as recorded`, recorded)]
 
 function formulaOf({ yearly, monthly, exact, added, months }: WorksheetFigure): string {
   const more = added === undefined ? '' : ` + ${added}`
@@ -127,20 +130,20 @@ function formulaOf({ yearly, monthly, exact, added, months }: WorksheetFigure): 
 }
 
 /** Removes trailing zeros, so that `12.50` equals `12.5`. */
-const plain = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
+const trimTrailingZeros = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
 
 const isRounded = ({ unrounded, amount }: Pick<WorksheetFigure, 'unrounded' | 'amount'>): boolean =>
-  plain(unrounded) !== plain(amount)
+  trimTrailingZeros(unrounded) !== trimTrailingZeros(amount)
 
 export const taxLines = (tax: WorksheetTax): SheetLine[] => [
   ...stepLines(tax),
-  own(`tax ${tax.name}${isRounded(tax) ? `: ${tax.unrounded}, rounded` : ''}`, tax.amount),
+  lineWithoutNumber(`tax ${tax.name}${isRounded(tax) ? `: ${tax.unrounded}, rounded` : ''}`, tax.amount),
   ...recordedLine(`tax ${tax.name}`, tax),
 ]
 
 export const shareLines = (shares: readonly WorksheetShare[]): SheetLine[] =>
   shares.map(share =>
-    own(
+    lineWithoutNumber(
       `${SHARES[share.of]}${share.name === undefined ? '' : ` ${share.name}`}: ${shareText(share)}`,
       share.amount,
     ),

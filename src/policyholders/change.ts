@@ -4,7 +4,7 @@ import { readUuid, type Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { WireFieldValues } from '../platform/wire.ts'
 import { policyholderGraph } from '../product/constraint-graph.ts'
-import { type FieldError, type FieldValues, shown, valuesOf } from '../product/fields/values.ts'
+import { type FieldError, type FieldValues, shortenForMessage, valuesOf } from '../product/fields/values.ts'
 import { basisAt, type SelectionBasis } from '../product/resources.ts'
 import { breachesOf, fieldsInUse } from '../reference/constraints/answers.ts'
 import type { ConstrainedField } from '../reference/constraints/evaluation.ts'
@@ -159,7 +159,7 @@ function newReferences({ at, list }: SubEntityChange['added'], newLocator: () =>
       errors.push(
         invalidAt(
           `${at}[${index}].localId`,
-          `Another sub-entity of the request also has the localId '${shown(localId)}'; give each sub-entity its own localId.`,
+          `Another sub-entity of the request also has the localId '${shortenForMessage(localId)}'; give each sub-entity its own localId.`,
         ),
       )
     taken.add(localId)
@@ -201,22 +201,25 @@ function changedSubEntities(
       errors.push({ ...error, ontologyUri: `${path}.values.${error.ontologyUri}` })
     after.set(before.locator, { ...before, completed, ontologyUri, values: changed.values, updatedAt: now })
   }
-  const known = (path: string, text: string): SubEntity | undefined => {
+  const findSubEntity = (path: string, text: string): SubEntity | undefined => {
     const locator = readUuid(text)
     const found = locator && after.get(locator)
     if (!found)
       errors.push(
-        invalidAt(path, `The policyholder has no sub-entity '${shown(text)}'. Read the policyholder again.`),
+        invalidAt(
+          path,
+          `The policyholder has no sub-entity '${shortenForMessage(text)}'. Read the policyholder again.`,
+        ),
       )
     return found
   }
 
   for (const [index, wire] of updated.entries()) {
     const path = `updateSubEntities[${index}]`
-    const before = known(`${path}.locator`, wire.locator)
+    const before = findSubEntity(`${path}.locator`, wire.locator)
     if (before) put(path, before, wire)
   }
-  const removed = deleted.map((text, index) => known(`deleteSubEntities[${index}]`, text))
+  const removed = deleted.map((text, index) => findSubEntity(`deleteSubEntities[${index}]`, text))
   for (const one of removed) if (one) after.delete(one.locator)
   for (const [index, wire] of added.list.entries()) {
     const locator = locators[index]!
@@ -256,7 +259,7 @@ export async function constraintErrors(
   now: Instant,
   readTables: ReadTables,
 ): Promise<FieldError[]> {
-  const checked = checkedFields(after, before, new Set(sent), dictionary)
+  const checked = fieldsToCheck(after, before, new Set(sent), dictionary)
   if (checked.length === 0) return []
   // All tables of the dictionary, so that one read serves every account of a migration.
   const { tables: names } = policyholderGraph(dictionary.fields)
@@ -264,7 +267,7 @@ export async function constraintErrors(
   return [...(await breachesOf(checked, tables)).values()].flat()
 }
 
-function checkedFields(
+function fieldsToCheck(
   { locator, completed, entity: { values } }: CheckedPolicyholder,
   before: CheckedPolicyholder | undefined,
   sent: ReadonlySet<string>,

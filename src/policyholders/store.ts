@@ -167,7 +167,7 @@ export function placeOf({ env, tenant, calls }: RequestContext, text: string): P
 /** Reads the policyholder in one round trip. */
 export async function readStored({ database, locator }: Place): Promise<Policyholder> {
   const [rows] = await database.batch([policyholderQuery(database, locator)])
-  return onlyRow(rows, locator)
+  return requireRow(rows, locator)
 }
 
 /** Loads the policyholder and the newest dictionary in one round trip. */
@@ -179,11 +179,11 @@ export async function loadPolicyholder(
     policyholderQuery(database, locator),
     versionQuery(database, undefined),
   ])
-  return { policyholder: onlyRow(rows, locator), dictionary: await dictionaryOf(context, versions) }
+  return { policyholder: requireRow(rows, locator), dictionary: await dictionaryOf(context, versions) }
 }
 
 /** Returns the only row. Throws 404 if the tenant has no such policyholder. */
-export function onlyRow(rows: readonly Policyholder[], locator: Uuid): Policyholder {
+export function requireRow(rows: readonly Policyholder[], locator: Uuid): Policyholder {
   if (!rows[0]) throw notFound('policyholder', locator)
   return rows[0]
 }

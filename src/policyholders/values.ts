@@ -11,7 +11,7 @@ import {
   mergeFieldValues,
   normaliseFieldValues,
   readFieldValues,
-  shown,
+  shortenForMessage,
   termsOf,
   valuesOf,
 } from '../product/fields/values.ts'
@@ -71,14 +71,14 @@ export function changePolicyholderValues(
     reported: fieldErrors(read.problems),
   })
   const named = !subEntity && definitions.length > 0
-  const sent = new Set(Object.keys(read.values).map(shown))
-  const binding = ({ code, fieldName }: FieldError): boolean => {
+  const sent = new Set(Object.keys(read.values).map(shortenForMessage))
+  const isBindingError = ({ code, fieldName }: FieldError): boolean => {
     if (code === 'INVALID_FIELD') return named && sent.has(fieldName)
     if (code === 'INVALID_VALUE' && !completed) return false
     return sent.has(fieldName) || (completed && !wasCompleted)
   }
   const own = found.errors.filter(error => !read.problems.includes(error))
-  const problems = [...read.problems, ...own.filter(binding)]
+  const problems = [...read.problems, ...own.filter(isBindingError)]
   if (!named && Object.keys(values).length > LARGEST_FIELD_COUNT)
     problems.push({
       fieldName: 'values',
@@ -125,7 +125,7 @@ export function policyholderResponse(policyholder: Policyholder): PolicyholderRe
     ...times,
     entity: {
       locator: entity.locator,
-      ...shared(policyholder, completed),
+      ...sharedMembers(policyholder, completed),
       ...times,
       values: entity.values,
       subEntitiesByLocator: Object.fromEntries(
@@ -138,7 +138,7 @@ export function policyholderResponse(policyholder: Policyholder): PolicyholderRe
 const subEntityResponse = (subEntity: SubEntity, policyholder: Policyholder): EntityResponse => ({
   locator: subEntity.locator,
   ontologyUri: subEntity.ontologyUri,
-  ...shared(policyholder, subEntity.completed),
+  ...sharedMembers(policyholder, subEntity.completed),
   ...timestamps(subEntity),
   values: subEntity.values,
 })
@@ -148,7 +148,7 @@ const timestamps = ({ createdAt, updatedAt }: Pick<SubEntity, 'createdAt' | 'upd
   updatedTimestamp: String(updatedAt),
 })
 
-const shared = (
+const sharedMembers = (
   { accountLocator, version }: Policyholder,
   completed: boolean,
 ): Pick<EntityResponse, 'accountLocator' | 'completed' | 'flags' | 'revision'> => ({

@@ -64,7 +64,7 @@ export type Course = {
 }
 
 /** Returns the first start of a week, month or year at or after `at`. */
-function aligned(at: Instant, alignment: Alignment | undefined, zone: TimeZone): Instant {
+function firstAlignedStart(at: Instant, alignment: Alignment | undefined, zone: TimeZone): Instant {
   if (alignment === undefined) return at
   const day = startOfDay(at, zone)
   const from = day < at ? add(day, 1, 'day', zone) : day
@@ -89,7 +89,7 @@ function nextOfAnchor(
   { end, zone }: Course,
   after: Instant,
 ): Instant | undefined {
-  const start = aligned(at, alignment, zone)
+  const start = firstAlignedStart(at, alignment, zone)
   const first = offset ? add(start, offset.amount, offset.unit, zone) : start
   if (first > after) return first
   if (!cadence) return undefined

@@ -9,10 +9,10 @@ export function formatLog(
   const errors = findings.filter(finding => finding.severity === 'ERROR').length
   const warnings = findings.length - errors
   return [
-    `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`,
+    `${countWithNoun(errors, 'error')}, ${countWithNoun(warnings, 'warning')}`,
     ...findings.map(findingLine),
     outcome === undefined
-      ? `Deployment failed: ${counted(errors, 'error')}`
+      ? `Deployment failed: ${countWithNoun(errors, 'error')}`
       : `Deployed version ${outcome.version} to ${outcome.hostname}`,
   ].join('\n')
 }
@@ -27,10 +27,10 @@ export const refusalFinding = ({ code, message, path }: ArchiveRefused): Finding
 
 function findingLine({ severity, path, line, column, code, message }: Finding): string {
   const position = line === undefined ? '' : `:${line}${column === undefined ? '' : `:${column}`}`
-  return onOneLine(`${severity} ${path}${position} ${code} ${message}`)
+  return replaceControlCharacters(`${severity} ${path}${position} ${code} ${message}`)
 }
 
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+const countWithNoun = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** Paths and messages quote the archive. A line break in them must not forge a log line. */
-const onOneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+const replaceControlCharacters = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

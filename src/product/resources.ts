@@ -99,11 +99,11 @@ export function clashes<R extends Selectable & { readonly staticName: string }>(
   for (const alike of byStaticName.values())
     for (const [at, one] of alike.entries())
       for (const other of alike.slice(at + 1))
-        if (overlap(one.jurisdictions, other.jurisdictions)) found.push([one, other])
+        if (haveCommonPlace(one.jurisdictions, other.jurisdictions)) found.push([one, other])
   return found
 }
 
-const overlap = (places: readonly string[], others: readonly string[]): boolean =>
+const haveCommonPlace = (places: readonly string[], others: readonly string[]): boolean =>
   places.length === 0 ? others.length === 0 : places.some(place => others.includes(place))
 
 const MOST_HOSTS = 50

@@ -44,14 +44,14 @@ export function typeOfRole(role: string): TestUserType | undefined {
 }
 
 /** Treats a role that the author invented as employee. */
-const typeOrEmployee = (role: string): TestUserType => typeOfRole(role) ?? 'account.tenant.employee'
+const userTypeOfRole = (role: string): TestUserType => typeOfRole(role) ?? 'account.tenant.employee'
 
 /**
  * Returns the highest type that one of the user's roles names. Users without roles, or with the author's own, are employees with
  * full access to policy data: published archives list their users without roles and expect that (resources brief 10.3).
  */
 export function accountType({ roles }: Pick<TestUser, 'roles'>): TestUserType {
-  const types = roles.map(typeOrEmployee)
+  const types = roles.map(userTypeOfRole)
   return ACCOUNT_TYPES_BY_RANK.find(type => types.includes(type)) ?? 'account.tenant.employee'
 }
 
@@ -90,6 +90,6 @@ function grantOf(
     Object.hasOwn(rolePermissions, role) && typeOfRole(role) === undefined
   const own = roles.filter(isOwn)
   if (own.length === 0) return []
-  const types = new Set(roles.filter(role => !isOwn(role)).map(typeOrEmployee))
+  const types = new Set(roles.filter(role => !isOwn(role)).map(userTypeOfRole))
   return [[username, { types: [...types], permissions: own.flatMap(role => rolePermissions[role]!) }]]
 }

@@ -3,7 +3,7 @@
 import Big from 'big.js'
 import { z } from 'zod'
 import { type Decimal, decimal, RATE_PLACES } from '../kernel/money.ts'
-import { isStorable, shortened, storable } from '../kernel/text.ts'
+import { isStorable, removeUnstorable, shortened } from '../kernel/text.ts'
 import type { RecordedRate } from './rates.ts'
 
 const AMOUNT = `must be an amount: a number or its digits as text, below 10^13, with at most ${RATE_PLACES} decimal places`
@@ -93,7 +93,9 @@ export const RaterReply = z.object({
   exceptionMessage: z
     .union([z.string(), z.number()], 'must be text')
     .nullish()
-    .transform(message => shortened(storable(String(message ?? '')).trim(), LONGEST_MESSAGE) || undefined),
+    .transform(
+      message => shortened(removeUnstorable(String(message ?? '')).trim(), LONGEST_MESSAGE) || undefined,
+    ),
 })
 
 /** A recipient may have several commission lines. */

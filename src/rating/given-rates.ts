@@ -94,7 +94,7 @@ async function externalRates(
 /** Maximum number of problems in a message. A rater that is wrong in one peril is usually wrong in a thousand. */
 const MOST_LISTED = 5
 
-const listed = (all: readonly string[]): string => {
+const joinFirstProblems = (all: readonly string[]): string => {
   const first = all.slice(0, MOST_LISTED).join('; ')
   return all.length > MOST_LISTED ? `${first}; and ${all.length - MOST_LISTED} more` : first
 }
@@ -107,14 +107,14 @@ function readRates(
   warn: (warning: string) => void,
 ): RatesByLocator {
   const invalidAnswer = (problems: readonly string[]): Refusal =>
-    rater.failed(`its answer is invalid: ${listed(problems)}`)
+    rater.failed(`its answer is invalid: ${joinFirstProblems(problems)}`)
   const reply = RaterReply.safeParse(answer)
   if (!reply.success) throw invalidAnswer(reply.error.issues.map(one => problemOf(one)))
   const { exceptionMessage, pricedPerilCharacteristics: priced } = reply.data
   if (exceptionMessage !== undefined) throw new Refusal('externalRaterRefused', exceptionMessage)
 
   const unexpected = Object.keys(priced).filter(one => !wanted.has(one))
-  if (unexpected.length > 0) warn(`Ignored rates that were not requested: ${listed(unexpected)}.`)
+  if (unexpected.length > 0) warn(`Ignored rates that were not requested: ${joinFirstProblems(unexpected)}.`)
   const rates = new Map<string, SegmentRate>()
   const problems: string[] = []
   for (const locator of wanted) {
@@ -214,7 +214,7 @@ const isSame = (a: Decimal | undefined, b: Decimal | undefined): boolean =>
  * same in all of them is the run's rate. With different rates, or amounts for each part, the run costs the sum of its parts.
  */
 function ratesOf(parts: readonly Part[], currency: CurrencyCode): RecordedRates {
-  const combined = (rates: readonly RecordedRate[]): RecordedRate => {
+  const combineRates = (rates: readonly RecordedRate[]): RecordedRate => {
     const [first] = rates as [RecordedRate]
     if (rates.length === 1 || rates.every(rate => isSameRate(first, rate))) return first
     const amounts = rates.flatMap((rate, at) => scaleRate(rate, parts[at]!.months, currency)?.amount ?? [])
@@ -222,14 +222,14 @@ function ratesOf(parts: readonly Part[], currency: CurrencyCode): RecordedRates 
   }
   const recipients = new Set(parts.flatMap(({ rate }) => rate.commissions.map(one => one.recipient)))
   return {
-    premium: combined(parts.map(({ rate }) => rate.premium)),
-    technicalPremium: combined(parts.map(({ rate }) => rate.technicalPremium)),
+    premium: combineRates(parts.map(({ rate }) => rate.premium)),
+    technicalPremium: combineRates(parts.map(({ rate }) => rate.technicalPremium)),
     commissions:
       parts.length === 1
         ? [...parts[0]!.rate.commissions]
         : [...recipients].map(recipient => ({
             recipient,
-            ...combined(parts.map(({ rate, months }) => commissionOf(rate, recipient, months, currency))),
+            ...combineRates(parts.map(({ rate, months }) => commissionOf(rate, recipient, months, currency))),
           })),
   }
 }

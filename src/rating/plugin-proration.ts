@@ -64,7 +64,7 @@ type ProrationContext = Pick<RatingContext, 'product' | 'timeZone' | 'callPlugin
  * with missing or unknown items, with a part before the split that is not between zero and the item's amount, or with a holdback
  * above what the segment and those after it give back. If nothing is held back, ignores holdbacks in the answer.
  */
-export async function askProration(
+export async function prorateByPlugin(
   aggregate: PolicyAggregate,
   modification: Modification,
   at: Instant,
@@ -122,7 +122,7 @@ function schedulesOf(
 }
 
 /** (decision) Rounds to 7 places, as for rates, to remove floating-point noise; then half-up to the currency. */
-const rounded = (value: Decimal, { currency }: Money): Decimal =>
+const roundAmount = (value: Decimal, { currency }: Money): Decimal =>
   value.round(RATE_PLACES, Big.roundHalfUp).round(minorDigits(currency), Big.roundHalfUp)
 
 /** Returns the answer for the item, or text that says what is wrong with it. */
@@ -132,14 +132,14 @@ function readItem(
   modification: Modification,
 ): ItemAnswer | string {
   const whole = toDecimal(amount)
-  const share = rounded(proratedAmount, amount)
+  const share = roundAmount(proratedAmount, amount)
   if (split.at === split.start && !share.eq(0))
     return `proratedAmount ${share.toFixed()} must be 0: there is no time before the split`
   if (share.times(whole).lt(0) || share.abs().gt(whole.abs()))
     return `proratedAmount ${share.toFixed()} must be between 0 and the item's amount`
   const before = money(share, amount.currency)
   if (holdbackAmount === undefined) return { before, held: undefined }
-  const kept = rounded(holdbackAmount, amount)
+  const kept = roundAmount(holdbackAmount, amount)
   if (kept.eq(0)) return { before, held: zero(amount.currency) }
   if (!mayHoldBack(modification))
     return 'holdbackAmount must be 0: only named cancellations can hold back an amount, not legacy ones'

@@ -23,7 +23,7 @@ import type { ExposureView, PerilView, PolicyView } from '../policy/projection/p
 import type { Holdback, PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { ExposurePriceChangeResponse, PolicyPriceChangeResponse } from './contract-change.ts'
 
-const amountIn = <K extends string>(name: K, amount: Money) =>
+const amountMembers = <K extends string>(name: K, amount: Money) =>
   ({ [name]: toNumber(amount), [`${name}Currency`]: amount.currency }) as {
     [N in K]: number
   } & { [N in `${K}Currency`]: string }
@@ -39,8 +39,8 @@ export function policyPriceResponse(view: PolicyView): PolicyPriceResponse {
   const { fees, grossFees, holdbacks, held } = feesAndHoldbacks(view)
   return {
     ...gross(all, currency),
-    ...amountIn('grossFees', grossFees),
-    ...amountIn('total', plus(plus(total(all, currency), grossFees), held)),
+    ...amountMembers('grossFees', grossFees),
+    ...amountMembers('total', plus(plus(total(all, currency), grossFees), held)),
     fees: fees.map(feeResponse),
     holdbacks: holdbackResponses(view.aggregate, holdbacks),
     exposurePrices: exposures.map(
@@ -48,14 +48,14 @@ export function policyPriceResponse(view: PolicyView): PolicyPriceResponse {
         locator: exposure.locator,
         name: exposure.name,
         ...gross(totals, currency),
-        ...amountIn('total', total(totals, currency)),
+        ...amountMembers('total', total(totals, currency)),
         perilPrices: perils.map(({ peril: { locator, name } }, at) => ({
           locator,
           name,
-          ...amountIn('premium', perilTotals[at]!.premium),
-          ...technical('technicalPremium', perilTotals[at]!.technicalPremium, currency),
+          ...amountMembers('premium', perilTotals[at]!.premium),
+          ...optionalAmountMembers('technicalPremium', perilTotals[at]!.technicalPremium, currency),
           ...taxesAndCommissions(perilTotals[at]!, currency),
-          ...amountIn('total', total(perilTotals[at]!, currency)),
+          ...amountMembers('total', total(perilTotals[at]!, currency)),
         })),
       }),
     ),
@@ -77,20 +77,24 @@ export const feesAndHoldbacks = ({ aggregate, quote, line }: PolicyView) => {
 const total = (totals: Totals, currency: CurrencyCode): Money =>
   plus(totals.premium, totalTaxes(totals, currency))
 
-const technical = <K extends string>(name: K, amount: Money | undefined, currency: CurrencyCode) =>
+const optionalAmountMembers = <K extends string>(
+  name: K,
+  amount: Money | undefined,
+  currency: CurrencyCode,
+) =>
   ({ [name]: amount && toNumber(amount), [`${name}Currency`]: currency }) as {
     [N in K]: number | undefined
   } & { [N in `${K}Currency`]: string }
 
 const gross = (totals: Totals, currency: CurrencyCode) => ({
-  ...amountIn('grossPremium', totals.premium),
-  ...technical('grossTechnicalPremium', totals.technicalPremium, currency),
+  ...amountMembers('grossPremium', totals.premium),
+  ...optionalAmountMembers('grossTechnicalPremium', totals.technicalPremium, currency),
   ...taxesAndCommissions(totals, currency),
 })
 
 const taxesAndCommissions = (totals: Totals, currency: CurrencyCode) => ({
-  ...amountIn('grossTaxes', totalTaxes(totals, currency)),
-  ...amountIn('grossCommissions', totalCommissions(totals, currency)),
+  ...amountMembers('grossTaxes', totalTaxes(totals, currency)),
+  ...amountMembers('grossCommissions', totalCommissions(totals, currency)),
   taxGroups: taxGroupsOf(totals.taxes),
   commissions: [...totals.commissions].map(
     ([recipient, amount]): CommissionResponse => withAmount({ recipient }, amount),
@@ -156,8 +160,8 @@ export function policyPriceChangeResponse(before: PolicyView, after: PolicyView)
     ...changeOf('grossPremium', all.before.premium, all.after.premium),
     ...everyLevel(all, currency),
     ...changeOf('grossFees', then.grossFees, now.grossFees),
-    ...amountIn('newTotal', plus(plus(newTotal, now.grossFees), now.held)),
-    ...amountIn('totalChange', plus(plus(totalChange, feesChange), minus(now.held, then.held))),
+    ...amountMembers('newTotal', plus(plus(newTotal, now.grossFees), now.held)),
+    ...amountMembers('totalChange', plus(plus(totalChange, feesChange), minus(now.held, then.held))),
     fees: now.fees.map(feeResponse),
     holdbacks: holdbackResponses(after.aggregate, now.holdbacks),
     exposurePrices: exposures.map(one => one.response),
@@ -205,15 +209,15 @@ function technicalChange({ before, after }: Change, currency: CurrencyCode) {
   const now = after.technicalPremium ?? (before.technicalPremium && zero(currency))
   const change = now && minus(now, before.technicalPremium ?? zero(currency))
   return {
-    ...technical('newTechnicalPremium', now, currency),
-    ...technical('technicalPremiumChange', change, currency),
+    ...optionalAmountMembers('newTechnicalPremium', now, currency),
+    ...optionalAmountMembers('technicalPremiumChange', change, currency),
   }
 }
 
 /** `new…` is the amount after the change, `…Change` the difference to the amount before. */
 const changeOf = <K extends string>(name: K, before: Money, after: Money) => ({
-  ...amountIn(`new${name[0]!.toUpperCase()}${name.slice(1)}` as `new${Capitalize<K>}`, after),
-  ...amountIn(`${name}Change` as const, minus(after, before)),
+  ...amountMembers(`new${name[0]!.toUpperCase()}${name.slice(1)}` as `new${Capitalize<K>}`, after),
+  ...amountMembers(`${name}Change` as const, minus(after, before)),
 })
 
 const everyLevel = ({ before, after }: Change, currency: CurrencyCode) => ({
@@ -235,7 +239,7 @@ const changesByName = <K extends string>(
 ) =>
   [...new Set([...before.keys(), ...after.keys()])].map(name => {
     const [was, is] = [before.get(name) ?? zero(currency), after.get(name) ?? zero(currency)]
-    const amounts = { ...amountIn('newAmount', is), ...amountIn('amountChange', minus(is, was)) }
+    const amounts = { ...amountMembers('newAmount', is), ...amountMembers('amountChange', minus(is, was)) }
     return { [key]: name, ...amounts } as Record<K, string> & typeof amounts
   })
 

@@ -252,7 +252,7 @@ export type PluginQuestion<S extends z.ZodType, A> = {
  * Returns the accepted answer of the plugin. Throws 422 for failures and invalid answers; with `onFailure`, returns undefined
  * instead. Rethrows errors that are not the plugin's fault.
  */
-export async function askPlugin<S extends z.ZodType, A>(
+export async function requestPluginAnswer<S extends z.ZodType, A>(
   loaded: Loaded,
   attempt: Attempt,
   { name, input, answer, accept, onFailure }: PluginQuestion<S, A>,

@@ -235,19 +235,20 @@ export function policyData(
 ): object {
   const data = {}
   const lazy = lazyNames(response)
-  const lazily = (record: object, name: string, make: () => unknown): void => {
+  const addLazyMember = (record: object, name: string, make: () => unknown): void => {
     withLazy(record, snakeCase(name), missed && OF_ALL_EXPOSURES.has(name) ? missed : make)
   }
   for (const name of Object.keys(response) as (keyof PolicyResponse)[])
     if (!MADE_APART.has(name) && (lazy.has(name) || response[name] !== undefined))
-      lazily(data, name, () => templateMember(response, name))
-  lazily(data, 'characteristics', () => {
+      addLazyMember(data, name, () => templateMember(response, name))
+  addLazyMember(data, 'characteristics', () => {
     const segments = templateCharacteristics(response.characteristics, product.fields)
     if (missed)
-      for (const segment of segments) for (const name of OF_ALL_EXPOSURES) lazily(segment, name, missed)
+      for (const segment of segments)
+        for (const name of OF_ALL_EXPOSURES) addLazyMember(segment, name, missed)
     return segments
   })
-  lazily(data, 'exposures', () => response.exposures.map(exposure => exposureData(exposure, product)))
+  addLazyMember(data, 'exposures', () => response.exposures.map(exposure => exposureData(exposure, product)))
   return data
 }
 

@@ -208,7 +208,7 @@ function changeGroup(
 /** The most names in one entry of the audit trail. */
 const MOST_NAMED = 100
 
-const someOf = (names: string[]): string[] =>
+const shortenNames = (names: string[]): string[] =>
   names.length <= MOST_NAMED
     ? names
     : [...names.slice(0, MOST_NAMED), `and ${names.length - MOST_NAMED} more`]
@@ -222,8 +222,8 @@ function groupDetails(group: ResourceGroup, read: ResourceGroup | undefined) {
     name,
     selectionStartTime: new Date(selectionStart).toISOString(),
     ...(isMoved && { earlierSelectionStartTime: new Date(read.selectionStart).toISOString() }),
-    added: someOf([...after].filter(one => !before.has(one))),
-    removed: someOf([...before].filter(one => !after.has(one))),
+    added: shortenNames([...after].filter(one => !before.has(one))),
+    removed: shortenNames([...before].filter(one => !after.has(one))),
     ...(retired && { retired }),
   }
 }

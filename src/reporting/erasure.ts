@@ -10,7 +10,7 @@ const PROBLEM =
   'Values of a policyholder were overwritten since, which its lines may have shown. Resume the report to make it again.'
 
 /** Returns the changes that reset a report to its beginning, so that it can be resumed. */
-const emptied = (): Parameters<typeof store.changeReportQuery>[2] => ({
+const resetChanges = (): Parameters<typeof store.changeReportQuery>[2] => ({
   state: 'error',
   problem: PROBLEM,
   ...store.notBegun(),
@@ -25,15 +25,15 @@ export async function emptyShowingHolders(place: TenantPlace, until: Instant): P
   if (!tenant.keepsBooks) return
   const database = shardDatabase(env, tenant, HOME_SHARD, calls)
   const [found] = await database.batch([store.showingHoldersQuery(database, until)])
-  for (const { locator } of found as { locator: Uuid }[]) await empty(place, locator)
+  for (const { locator } of found as { locator: Uuid }[]) await resetReport(place, locator)
 }
 
 /** A report that is resumed while its files are deleted loses some that it needs, and so is emptied again. */
-async function empty(place: TenantPlace, locator: Uuid): Promise<void> {
+async function resetReport(place: TenantPlace, locator: Uuid): Promise<void> {
   const { env, tenant, calls } = place
   const database = shardDatabase(env, tenant, HOME_SHARD, calls)
   for (;;) {
-    await database.batch([store.changeReportQuery(database, locator, emptied())])
+    await database.batch([store.changeReportQuery(database, locator, resetChanges())])
     await callObject(calls, () => reportObject(env, tenant, locator).halt())
     await deleteReportFiles(place, locator)
     const [rows] = await database.batch([store.reportQuery(database, locator)])

@@ -21,25 +21,25 @@ export function periodOf(name: PeriodName, at: Instant, zone: TimeZone): { from:
   const [year, month] = isoDay(at, zone).split('-').map(Number) as [number, number]
   const monthStart = dayStart(`${year}-${String(month).padStart(2, '0')}-01`, zone)!
   const yearStart = dayStart(`${year}-01-01`, zone)!
-  const before = (start: Instant, count: number, unit: CalendarUnit) => ({
+  const periodBefore = (start: Instant, count: number, unit: CalendarUnit) => ({
     from: add(start, -count, unit, zone),
     to: start,
   })
   switch (name) {
     case 'previousDay':
-      return before(day, 1, 'day')
+      return periodBefore(day, 1, 'day')
     case 'previousWeek': {
       // 1970-01-05 was a Monday.
       const days = Math.round(Date.parse(isoDay(at, zone)) / 86_400_000)
       const sinceMonday = (((days - 4) % 7) + 7) % 7
-      return before(add(day, -sinceMonday, 'day', zone), 7, 'day')
+      return periodBefore(add(day, -sinceMonday, 'day', zone), 7, 'day')
     }
     case 'previousMonth':
-      return before(monthStart, 1, 'month')
+      return periodBefore(monthStart, 1, 'month')
     case 'previousQuarter':
-      return before(add(monthStart, -((month - 1) % 3), 'month', zone), 3, 'month')
+      return periodBefore(add(monthStart, -((month - 1) % 3), 'month', zone), 3, 'month')
     case 'previousYear':
-      return before(yearStart, 12, 'month')
+      return periodBefore(yearStart, 12, 'month')
     case 'monthToDate':
       return { from: monthStart, to: at }
     case 'yearToDate':

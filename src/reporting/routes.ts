@@ -19,7 +19,7 @@ const REPORT = '/report/{reportLocator}'
 /** Loaded by the first call, because it is a lot of code for rare calls. */
 const service = () => import('./service.ts')
 const lines = () => import('./lines.ts')
-const scheduled = () => import('./scheduled.ts')
+const loadScheduled = () => import('./scheduled.ts')
 
 const status = { schema: ReportStatusResponse, description: 'The report.' }
 
@@ -34,7 +34,7 @@ export const reportRoutes: readonly Route[] = [
     summary: 'List schedules of reports',
     permission: 'reports.read',
     answer: { schema: z.array(ReportScheduleResponse), description: 'At most 50, the oldest first.' },
-    handle: async (_, context) => (await scheduled()).listSchedules(context),
+    handle: async (_, context) => (await loadScheduled()).listSchedules(context),
   }),
   routes.post('/reports/schedules', {
     summary: 'Run a report on a schedule',
@@ -43,7 +43,7 @@ export const reportRoutes: readonly Route[] = [
     permission: 'reports.create',
     body: { schema: ReportScheduleRequest, required: true },
     answer: { schema: ReportScheduleResponse, description: 'The schedule, with the time of its next run.' },
-    handle: async ({ body }, context) => (await scheduled()).createSchedule(context, body),
+    handle: async ({ body }, context) => (await loadScheduled()).createSchedule(context, body),
   }),
   routes.delete('/reports/schedules/{scheduleLocator}', {
     summary: 'Remove a schedule',
@@ -51,7 +51,7 @@ export const reportRoutes: readonly Route[] = [
     permission: 'reports.create',
     answer: { description: 'The schedule is removed.' },
     handle: async ({ params }, context) =>
-      (await scheduled()).removeSchedule(context, params.scheduleLocator),
+      (await loadScheduled()).removeSchedule(context, params.scheduleLocator),
   }),
   routes.get('/reports', {
     summary: 'List reports, the newest first',

@@ -135,14 +135,14 @@ export const scheduleDue: TimerOwner = async ({ subject }, place) => {
   if (!schedule || schedule.nextAt > at) return
   const configuration = await requireConfiguration(context)
   const nextAt = nextTime(schedule.calendar, later(at, schedule.nextAt), configuration.timeZone)
-  const goOn = (lastReportLocator: string | null): FurtherWrites => ({
+  const nextRunWrites = (lastReportLocator: string | null): FurtherWrites => ({
     guards: [store.scheduleGuard(schedule)],
     facts: [store.changeScheduleQuery(database, schedule.locator, { nextAt, lastReportLocator })],
     timers: [timerOf({ ...schedule, nextAt })],
   })
   try {
     const kind = kindNamed(schedule.reportName)
-    const report = await createReport(context, kind, schedule.parameters, schedule, goOn)
+    const report = await createReport(context, kind, schedule.parameters, schedule, nextRunWrites)
     await wakeReport(place, report)
   } catch (problem) {
     // The configuration lacks something that the report needs, or there is no room for another report. The next time may
@@ -153,7 +153,7 @@ export const scheduleDue: TimerOwner = async ({ subject }, place) => {
       shard: HOME_SHARD,
       subject: schedule.locator,
       isRepeatable: true,
-      ...goOn(schedule.lastReportLocator),
+      ...nextRunWrites(schedule.lastReportLocator),
     })
   }
 }

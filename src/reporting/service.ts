@@ -143,12 +143,12 @@ export async function createReport(
     })
     return locatorIn(committed)!
   } catch (problem) {
-    throw problem instanceof GuardTripped ? ((await noRoom(context)) ?? problem) : problem
+    throw problem instanceof GuardTripped ? ((await reportLimitRefusal(context)) ?? problem) : problem
   }
 }
 
 /** Returns why there is no room, or undefined if there is. */
-async function noRoom(context: RequestContext): Promise<Refusal | undefined> {
+async function reportLimitRefusal(context: RequestContext): Promise<Refusal | undefined> {
   const database = homeDatabase(context)
   const [[counts]] = await database.batch([store.countsQuery(database)])
   if (counts && counts.running >= MOST_RUNNING)

@@ -50,7 +50,7 @@ export async function wakeTenants(env: Env, calls: Calls = noCalls(), at: Instan
   const resumed = readTenants(waiting).slice(0, MOST_WOKEN)
   for (const tenant of [...resumed, ...readTenants(daily)]) {
     try {
-      await wake(env, tenant, calls)
+      await insertWakeTimers(env, tenant, calls)
     } catch (problem) {
       console.error(JSON.stringify({ at: 'wakeTenants', tenant: tenant.locator, problem: String(problem) }))
       continue
@@ -65,7 +65,7 @@ export async function wakeTenants(env: Env, calls: Calls = noCalls(), at: Instan
 }
 
 /** Dispatchers find due timers, deliveries and documents. Work that is done in portions needs a timer to wake its object. */
-async function wake(env: Env, tenant: Tenant, calls: Calls): Promise<void> {
+async function insertWakeTimers(env: Env, tenant: Tenant, calls: Calls): Promise<void> {
   const needsWaking = sql`state = 'running' or updated_at <= ${tenantNow(tenant) - KEPT_MS}`
   await Promise.all(
     tenant.shards.map(async (_, shard) => {

@@ -10,7 +10,7 @@ import { deliveries, events } from '../platform/events/tables.ts'
 import type { NotedState, RestoreOperation } from '../platform/tenancy/control-tables.ts'
 import { noteKey } from '../platform/tenancy/restore-notes.ts'
 import { shardClient, type Tenant, tenantFiles } from '../platform/tenancy.ts'
-import { erasedSince, type NotedVersion, versionsSince } from './undone-erasures.ts'
+import { findUndoneErasures, type NotedVersion, versionsSince } from './undone-erasures.ts'
 
 const ROWS_A_FILE = 2_000
 
@@ -213,7 +213,7 @@ export async function mendShard(
     undone.payments.push(...(await missingRows(database, 'payment', part.payments ?? [])))
     undone.documents.push(...(await missingRows(database, 'document', part.documents ?? [])))
     undone.audit.push(...(await missingEntries(database, part.audit ?? [])))
-    erasures.push(...(await erasedSince(database, part.versions ?? [])))
+    erasures.push(...(await findUndoneErasures(database, part.versions ?? [])))
     undone.deliveries.push(...(part.deliveries ?? []).filter(({ sequence }) => sequence > kept))
     const ended = (part.deliveries ?? []).filter(({ sequence }) => sequence <= kept)
     await endDeliveries(database, ended)

@@ -132,7 +132,7 @@ async function setAgentAccess(
 }
 
 /** Checks an origin as browsers send it. Rejects `*` and `null`. */
-function checkedOrigin(text: string): string {
+function parseOrigin(text: string): string {
   const wrong = invalidRequest(
     `'${text}' is not an origin. Use only scheme, host and port, such as https://portal.example.`,
   )
@@ -148,7 +148,7 @@ async function setAllowedOrigins(
   context: RequestContext,
 ): Promise<AllowedOrigins> {
   const { env, tenant, calls } = context
-  const allowedOrigins = [...new Set(texts.map(checkedOrigin))]
+  const allowedOrigins = [...new Set(texts.map(parseOrigin))]
   if (allowedOrigins.length > MOST_ORIGINS)
     throw invalidRequest(`At most ${MOST_ORIGINS} origins are allowed.`)
   await recordAudit(context, {

@@ -2,7 +2,7 @@
 // (docs/design.md, section 6). Scripts call the same functions on Node.
 
 import { revocationQueries } from '../access/revocation.ts'
-import { checkedTenantName, hostNameOf } from '../access/tenant-names.ts'
+import { hostNameOf, requireTenantName } from '../access/tenant-names.ts'
 import { alreadyExists, invalidRequest, Refusal, versionConflict } from '../kernel/errors.ts'
 import { newUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
@@ -28,7 +28,7 @@ import {
 import { addVersionsQuery, allVersionsQuery } from '../product/cache.ts'
 import { copyQueries } from '../servicing/events/delivery/webhook-copies.ts'
 import * as store from './store.ts'
-import { changeTenant, inEachDatabase, tenantNamed } from './suspension.ts'
+import { changeTenant, runInEachDatabase, tenantNamed } from './suspension.ts'
 
 type NewTenant = {
   name: string
@@ -63,7 +63,7 @@ export async function createTenant(
   tenantFiles(env, { place })
   const queries = store.insertTenantQueries(database, {
     locator,
-    name: checkedTenantName(name),
+    name: requireTenantName(name),
     hostName: hostNameOf(env, name),
     type,
     status: 'active',
@@ -75,7 +75,7 @@ export async function createTenant(
     createdAt: now(),
   })
   const tenant = await commitChange(database, [...queries, ...audit], { locator, name, place })
-  await inEachDatabase(env, tenant, setFence(tenant, 'serving'), calls)
+  await runInEachDatabase(env, tenant, setFence(tenant, 'serving'), calls)
   return tenant
 }
 
@@ -94,7 +94,7 @@ export async function admitTenant(
     name,
     place,
   })
-  await inEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)
+  await runInEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)
   return tenant
 }
 
@@ -112,8 +112,8 @@ export async function recreateTenant(
   const database = controlDatabase(env, calls)
   const queries = store.recreateTenantQueries(database, tenant, now())
   const recreated = await commitChange(database, [...queries, ...audit], tenant)
-  await inEachDatabase(env, tenant, closeFence(tenant), calls)
-  await inEachDatabase(env, recreated, setFence(recreated, 'serving'), calls)
+  await runInEachDatabase(env, tenant, closeFence(tenant), calls)
+  await runInEachDatabase(env, recreated, setFence(recreated, 'serving'), calls)
   return recreated
 }
 
@@ -123,7 +123,7 @@ export async function deleteTenant(env: Env, name: string, calls: Calls = noCall
   const database = controlDatabase(env, calls)
   await database.batch(store.deleteTenantQueries(database, tenant.locator, now()) as [Query, ...Query[]])
   forgetTenants()
-  await inEachDatabase(env, tenant, closeFence(tenant), calls)
+  await runInEachDatabase(env, tenant, closeFence(tenant), calls)
 }
 
 /**
@@ -146,7 +146,7 @@ export async function addShards(
     )
   const database = controlDatabase(env, calls)
   const grown = await commitChange(database, store.addShardsQueries(database, tenant, shards), tenant)
-  await inEachDatabase(env, { shards: grown.shards.slice(has) }, setFence(grown, 'serving'), calls)
+  await runInEachDatabase(env, { shards: grown.shards.slice(has) }, setFence(grown, 'serving'), calls)
   return grown
 }
 
@@ -196,7 +196,7 @@ export async function revokeTokens(env: Env, tenant: Tenant, calls: Calls = noCa
   const database = controlDatabase(env, calls)
   const [[row]] = await database.batch([store.revokeTokensQuery(database, tenant.locator)])
   forgetTenants()
-  if (row) await inEachDatabase(env, tenant, raiseTokenEpoch({ ...tenant, ...row }), calls)
+  if (row) await runInEachDatabase(env, tenant, raiseTokenEpoch({ ...tenant, ...row }), calls)
 }
 
 async function commitChange(
@@ -208,7 +208,7 @@ async function commitChange(
     const all: Query[] = [...queries, store.tenantQuery(database, locator)]
     const results: unknown[] = await database.batch(all as [Query, ...Query[]])
     const [tenant] = store.readTenants(results.at(-1) as TenantRow[])
-    if (!tenant) throw movedOn(name)
+    if (!tenant) throw tenantChangedConflict(name)
     return tenant
   } catch (problem) {
     throw await refusalFor(database, { name, place }, problem)
@@ -217,7 +217,7 @@ async function commitChange(
   }
 }
 
-const movedOn = (name: string): Refusal =>
+const tenantChangedConflict = (name: string): Refusal =>
   versionConflict(
     `The tenant '${name}' was recreated or deleted by another request at the same time. Send the request again.`,
   )
@@ -232,7 +232,7 @@ async function refusalFor(
   const text = `${message} ${String(cause ?? '')}`
   if (/UNIQUE constraint failed: tenant\.(?:name|host_name)/.test(text))
     return alreadyExists(`A tenant '${name}' already exists.`)
-  if (text.includes('NOT NULL constraint failed: tenant.generation')) return movedOn(name)
+  if (text.includes('NOT NULL constraint failed: tenant.generation')) return tenantChangedConflict(name)
   if (!text.includes('NOT NULL constraint failed: shard.binding')) return problem
   const [states] = await database.batch([store.poolQuery(database, place)])
   const behind = states.find(({ state }) => state === 'free')?.behind ?? 0

@@ -20,7 +20,7 @@ import {
 const NO_REASON = 'the operator is working on it; it will be back.'
 
 /** Takes one round trip for each bound database. */
-export async function inEachDatabase(
+export async function runInEachDatabase(
   env: Env,
   { shards }: Pick<Tenant, 'shards'>,
   statement: FenceStatement,
@@ -58,7 +58,7 @@ export async function suspendTenant(
  * after `KNOWN_EVERYWHERE_MS`, so that the result of a running delivery is stored and the delivery is not made twice.
  */
 export const closeDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
-  inEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)
+  runInEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)
 
 /**
  * Serves the tenant again, everywhere within 5 s. Work that fell due meanwhile begins within two minutes. Abandons an unfinished
@@ -93,7 +93,7 @@ export async function operationOf(
 }
 
 export const openDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
-  inEachDatabase(env, tenant, setFence(tenant, 'serving'), calls)
+  runInEachDatabase(env, tenant, setFence(tenant, 'serving'), calls)
 
 /** Its databases must be open. Ends the tenant's operation. */
 export async function serveAgain(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<Tenant> {

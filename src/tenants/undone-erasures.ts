@@ -19,7 +19,7 @@ const everyVersion = (which: SQL): SQL => sql`(
   union all select v.policyholder_locator, v.version, v.entity
   from ${policyholders} p join ${policyholderVersions} v on v.policyholder_locator = p.locator where ${which})`
 
-const digested = ({ holder, version, entity }: StoredVersion): NotedVersion => ({
+const digestVersion = ({ holder, version, entity }: StoredVersion): NotedVersion => ({
   holder,
   version,
   digest: createHash('sha256').update(entity).digest('base64url'),
@@ -35,7 +35,7 @@ export async function* versionsSince(database: Database, since: number): AsyncGe
     ])
     const last = rows.at(-1)
     if (!last) return
-    yield rows.map(digested)
+    yield rows.map(digestVersion)
     ;({ holder, version } = last)
   }
 }
@@ -43,7 +43,10 @@ export async function* versionsSince(database: Database, since: number): AsyncGe
 /**
  * Returns the policyholders that have other values in the same version than those noted, which means that erased values are back.
  */
-export async function erasedSince(database: Database, noted: readonly NotedVersion[]): Promise<string[]> {
+export async function findUndoneErasures(
+  database: Database,
+  noted: readonly NotedVersion[],
+): Promise<string[]> {
   if (noted.length === 0) return []
   const holders = JSON.stringify([...new Set(noted.map(({ holder }) => holder))])
   const before = new Map(noted.map(({ holder, version, digest }) => [`${holder} ${version}`, digest]))
@@ -57,7 +60,7 @@ export async function erasedSince(database: Database, noted: readonly NotedVersi
     ])
     const last = rows.at(-1)
     if (!last) return [...erased]
-    for (const one of rows.map(digested))
+    for (const one of rows.map(digestVersion))
       if ((before.get(`${one.holder} ${one.version}`) ?? one.digest) !== one.digest) erased.add(one.holder)
     ;({ holder, version } = last)
   }

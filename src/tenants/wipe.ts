@@ -79,7 +79,7 @@ export async function wipeReturned(
     if (hasRows) {
       const [[isStill]] = await control.batch([isReturnedQuery(control, returned)])
       if (!isStill) continue
-      await empty(database, contents, former)
+      await deleteAllRows(database, contents, former)
     }
     result.emptied.push(binding)
   }
@@ -131,7 +131,7 @@ async function inspect(database: Database, former: TenantScope): Promise<Content
   return { tablesWithRows: found.flat(), record: record[0]!.record, isOfAnother: record[0]!.other === 1 }
 }
 
-async function empty(database: Database, contents: Contents, former: TenantScope): Promise<void> {
+async function deleteAllRows(database: Database, contents: Contents, former: TenantScope): Promise<void> {
   let { tablesWithRows, record } = contents
   for (let batch = 0; batch < BATCHES_A_RUN && tablesWithRows.length > 0; batch += 1) {
     const deletions = tablesWithRows.map(({ name, key }) =>

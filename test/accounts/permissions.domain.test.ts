@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { requireReach } from '../../src/access/rights.ts'
+import { requireAccountAccess } from '../../src/access/rights.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import {
@@ -98,7 +98,7 @@ describe('permissions', () => {
     const caller = { accountLocator: me, username: 'rita', accountType: 'account.tenant.read.only.user' }
     const reaching =
       (who: typeof caller & { permissions?: string[] }, locator: Uuid, createdBy: Uuid | null) => () =>
-        requireReach(who, { locator, createdBy }, ['users.write'])
+        requireAccountAccess(who, { locator, createdBy }, ['users.write'])
     expect(reaching(caller, me, null)).not.toThrow()
     expect(reaching(caller, other, me)).not.toThrow()
     expect(reaching(caller, other, null)).toThrow('users.write')

@@ -1,12 +1,18 @@
 // How filled-in values are merged into a request, and which calls fill it in.
 import { describe, expect, it } from 'vitest'
 import { callSequence, isOperationName } from '../../src/extension/integrations/autofill/sequence.ts'
-import { listNames, merged, shownWords, withWords, wordsOf } from '../../src/transactions/autofill/words.ts'
+import {
+  listNames,
+  mergeFilled,
+  shownWords,
+  withWords,
+  wordsOf,
+} from '../../src/transactions/autofill/words.ts'
 
 describe('filled-in values', () => {
   it('replace requested values field by field, and null removes a value', () => {
     const asked = { fieldValues: { make: 'Volvo', model: 'old', year: '2019' } }
-    expect(merged(asked, { fieldValues: { model: 'V60', year: null } })).toEqual({
+    expect(mergeFilled(asked, { fieldValues: { model: 'V60', year: null } })).toEqual({
       fieldValues: { make: 'Volvo', model: 'V60', year: null },
     })
   })
@@ -22,18 +28,18 @@ describe('filled-in values', () => {
       paymentScheduleName: 'annually',
       reprice: false,
     }
-    expect(merged(asked, filled)).toEqual(filled)
+    expect(mergeFilled(asked, filled)).toEqual(filled)
   })
 
   it('that are null leave the requested values unchanged', () => {
     const asked = { fieldValues: { a: '1' }, addExposures: [{}], reprice: true }
-    expect(merged(asked, { fieldValues: null, addExposures: null, reprice: undefined })).toEqual(asked)
+    expect(mergeFilled(asked, { fieldValues: null, addExposures: null, reprice: undefined })).toEqual(asked)
   })
 
   it('that are not a number leave a requested time unchanged', () => {
     const asked = { policyEndTimestamp: 2_082_758_400_000 }
     expect(
-      merged(asked, wordsOf('policy', { policyEndTimestamp: 'NaN', paymentScheduleName: 'NaN' })),
+      mergeFilled(asked, wordsOf('policy', { policyEndTimestamp: 'NaN', paymentScheduleName: 'NaN' })),
     ).toEqual({
       ...asked,
       paymentScheduleName: 'NaN',
@@ -69,7 +75,7 @@ describe('filled-in values', () => {
       ],
       endExposures: ['e8'],
     }
-    expect(merged(asked, filled)).toEqual({
+    expect(mergeFilled(asked, filled)).toEqual({
       updateExposures: [
         {
           exposureLocator: 'e1',
@@ -94,23 +100,23 @@ describe('filled-in values', () => {
   it('are merged into the last of several changes of an exposure, without losing the others', () => {
     const change = (value: string) => ({ exposureLocator: 'e1', fieldValues: { a: value } })
     expect(
-      merged({ updateExposures: [change('1'), change('2')] }, { updateExposures: [change('3')] }),
+      mergeFilled({ updateExposures: [change('1'), change('2')] }, { updateExposures: [change('3')] }),
     ).toEqual({
       updateExposures: [change('1'), change('3')],
     })
   })
 
   it('of a wrong type are left for the contract to reject, and no name reaches a prototype', () => {
-    expect(merged({ updateExposures: [], fieldValues: {} }, { updateExposures: 1, fieldValues: [] })).toEqual(
-      {
-        updateExposures: 1,
-        fieldValues: [],
-      },
-    )
+    expect(
+      mergeFilled({ updateExposures: [], fieldValues: {} }, { updateExposures: 1, fieldValues: [] }),
+    ).toEqual({
+      updateExposures: 1,
+      fieldValues: [],
+    })
     const filled = JSON.parse(
       '{"fieldValues": {"__proto__": {"polluted": true}}, "__proto__": {"polluted": true}}',
     )
-    const result = merged({ fieldValues: {} }, filled) as { fieldValues: object }
+    const result = mergeFilled({ fieldValues: {} }, filled) as { fieldValues: object }
     expect(Object.getPrototypeOf(result)).toBe(Object.prototype)
     expect(Object.getPrototypeOf(result.fieldValues)).toBe(Object.prototype)
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()

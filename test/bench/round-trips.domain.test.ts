@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { noCalls, serverTiming } from '../../src/platform/calls.ts'
-import { roundTrips, rowsOf, waitedFor } from '../../tools/bench/round-trips.ts'
+import { roundTrips, rowsOf, tripsBeforeResponse } from '../../tools/bench/round-trips.ts'
 
 test('the round trips of a response are read from its Server-Timing header', () => {
   expect(roundTrips(serverTiming({ ...noCalls(), d1: 2, object: 1 }, 7))).toBe('d1 2, object 1')
@@ -14,8 +14,8 @@ test('a response without calls or without the header made no round trips', () =>
 })
 
 test('queue messages do not count among the calls that a client waits for', () => {
-  expect(waitedFor('d1 2, queue 1')).toBe('d1 2')
-  expect(waitedFor('queue 1')).toBe('none')
+  expect(tripsBeforeResponse('d1 2, queue 1')).toBe('d1 2')
+  expect(tripsBeforeResponse('queue 1')).toBe('none')
 })
 
 test('rows are read from the header, and are zero without it', () => {

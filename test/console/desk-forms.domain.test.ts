@@ -2,11 +2,11 @@ import { describe, expect, test, vi } from 'vitest'
 import { isAmong, rowsOf, type Scope, valuesIn } from '../../console/desk/constraints.ts'
 import { differences } from '../../console/desk/difference.ts'
 import {
-  addedPeril,
   newPeril,
   type PerilKind,
   perilChanges,
   perilForm,
+  perilRequest,
 } from '../../console/desk/peril-form.ts'
 import { faultsOf } from '../../console/desk/places.ts'
 import { changes, type Filled, filledFrom, NOTHING, newRecordFields } from '../../console/desk/values.ts'
@@ -81,8 +81,8 @@ describe('The request of a form', () => {
       defaults: { deductible: '150', indemnityPerItem: '2500' },
     }
     const added = newPeril(kind)
-    expect(addedPeril(kind, added)).toEqual({ name: 'glass' })
-    expect(addedPeril(kind, { ...added, amounts: { ...added.amounts, deductible: '300' } })).toEqual({
+    expect(perilRequest(kind, added)).toEqual({ name: 'glass' })
+    expect(perilRequest(kind, { ...added, amounts: { ...added.amounts, deductible: '300' } })).toEqual({
       name: 'glass',
       deductible: '300',
     })

@@ -2,8 +2,12 @@
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
-import { convertAccount, digitsNeeded, ownProblems } from '../../src/servicing/migration/convert/account.ts'
-import { readFailing } from '../../src/servicing/migration/failing.ts'
+import {
+  convertAccount,
+  digitsNeeded,
+  findItemProblems,
+} from '../../src/servicing/migration/convert/account.ts'
+import { readFailingItems } from '../../src/servicing/migration/failing.ts'
 import { Findings, InvoiceLinks, type ItemFailure } from '../../src/servicing/migration/item.ts'
 import { readAccount } from '../../src/servicing/migration/request.ts'
 import { doubtfulTimes } from '../../src/servicing/migration/run/account.ts'
@@ -23,9 +27,9 @@ const CONTEXT = {
 /** The errors of each item beyond its shape, with their places. */
 function further(wire: Wire): string[] {
   const { request, failures } = readAccount(wire, 'A1', true)
-  const failing = readFailing(wire, 'A1', true, request, failures)
+  const failing = readFailingItems(wire, 'A1', true, request, failures)
   const failed = new Set(failures.map(one => `${one.kind} ${one.originalId}`))
-  return ownProblems(failing.request, CONTEXT)
+  return findItemProblems(failing.request, CONTEXT)
     .filter(({ kind, originalId }) => failed.has(`${kind} ${originalId}`))
     .flatMap(({ kind, originalId, problems }) =>
       problems.flatMap(one =>

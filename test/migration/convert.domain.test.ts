@@ -20,7 +20,7 @@ import {
   segmentsInForce,
   standingCancellations,
 } from '../../src/policy/fold/line.ts'
-import { inForce } from '../../src/policy/fold/pieces.ts'
+import { piecesInForce } from '../../src/policy/fold/pieces.ts'
 import { policyResponse, policyView } from '../../src/policy/projection/policy.ts'
 import { boundQuote, type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
@@ -182,7 +182,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
                     )
               const had = view.exposures.flatMap(({ runs: data, perils }) =>
                 perils.flatMap(({ peril, pieces }) =>
-                  inForce(pieces.map(one => one.piece))
+                  piecesInForce(pieces.map(one => one.piece))
                     .filter(piece => piece.start <= at && at < piece.end)
                     .map(() => {
                       const own = data.filter(

@@ -1,7 +1,7 @@
 // The timers that continue a migrated policy from its last state.
 import { expect, it } from 'vitest'
 import type { Database } from '../../src/platform/database.ts'
-import { courseOfPolicies } from '../../src/servicing/migration/run/prepared.ts'
+import { timersOfPolicies } from '../../src/servicing/migration/run/prepared.ts'
 import { converted, DAY, NOW, plainConfiguration } from './made-book.ts'
 
 const [BEGIN, END, CANCELLED] = [NOW - 100 * DAY, NOW + 265 * DAY, NOW + 30 * DAY]
@@ -31,7 +31,7 @@ function timersOf(...later: object[]): { kind: string; dueAt: number }[] {
   })
   expect(failures).toEqual([])
   // Without scheduled events, no database is read.
-  return courseOfPolicies({} as Database, plainConfiguration, policies, NOW)
+  return timersOfPolicies({} as Database, plainConfiguration, policies, NOW)
     .timers.map(({ kind, dueAt }) => ({ kind, dueAt }))
     .sort((a, b) => a.dueAt - b.dueAt)
 }

@@ -1,6 +1,6 @@
 // Grouping accounts that are recorded together.
 import { describe, expect, it } from 'vitest'
-import { portionsOf, untilRepeatedId } from '../../src/servicing/migration/run/run.ts'
+import { accountsBeforeRepeatedId, portionsOf } from '../../src/servicing/migration/run/run.ts'
 import type { MigrationAccount } from '../../src/servicing/migration/store.ts'
 
 const account = (ordinal: number, more: Partial<MigrationAccount> = {}): MigrationAccount => ({
@@ -53,7 +53,7 @@ describe('accounts that are recorded together', () => {
     const kept = (
       claimed: [string, string][] = [],
       type: 'fullMigration' | 'addAccountItems' = 'fullMigration',
-    ) => untilRepeatedId(all, { type }, new Map(claimed)).map(one => one.ordinal)
+    ) => accountsBeforeRepeatedId(all, { type }, new Map(claimed)).map(one => one.ordinal)
     expect(kept()).toEqual([0, 1])
     // Both will fail because the id is taken.
     expect(kept([['A0', 'somebody']])).toEqual([0, 1, 2, 3])

@@ -8,8 +8,8 @@ import { add, type Instant, startOfDay } from '../../src/kernel/time.ts'
 import { amountsDue, isAbsorbed, planOf, standingInvoices } from '../../src/policy/bills/amounts-due.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { lineOf, segmentsInForce, standingCancellations } from '../../src/policy/fold/line.ts'
-import { inForce } from '../../src/policy/fold/pieces.ts'
-import { knownAt } from '../../src/policy/projection/as-known.ts'
+import { piecesInForce } from '../../src/policy/fold/pieces.ts'
+import { policyAsKnownAt } from '../../src/policy/projection/as-known.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { boundQuote, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
@@ -208,7 +208,7 @@ function tiles(story: Story): void {
   if (standingCancellations(aggregate).length === 0) expect(segments.at(-1)!.end).toBe(effectiveEnd)
   for (const { perils } of viewOf(story).exposures)
     for (const { pieces } of perils) {
-      const held = inForce(pieces.map(one => one.piece))
+      const held = piecesInForce(pieces.map(one => one.piece))
       for (const [at, piece] of held.entries()) {
         if (at > 0) expect(held[at - 1]!.end).toBeLessThanOrEqual(piece.start)
         expect(piece.segment.start).toBeLessThanOrEqual(piece.start)
@@ -218,7 +218,9 @@ function tiles(story: Story): void {
 }
 
 const shown = ({ loaded: { aggregate, product } }: Story, at?: Instant) =>
-  policyResponse(at === undefined ? aggregate : knownAt(aggregate, at)!, product, { summarizeQuotes: true })
+  policyResponse(at === undefined ? aggregate : policyAsKnownAt(aggregate, at)!, product, {
+    summarizeQuotes: true,
+  })
 
 /** The response reduced to what it shows when only the perils of that exposure are shown in full. */
 const withPerilsOf = (which: string, answer: PolicyResponse): PolicyResponse => ({
@@ -243,7 +245,7 @@ function coversToTheEnd(story: Story, perilsAtFirst: number): void {
   const { effectiveEnd } = story.loaded.aggregate.policy
   const held = viewOf(story)
     .exposures.flatMap(one => one.perils)
-    .filter(({ pieces }) => inForce(pieces.map(one => one.piece)).at(-1)?.end === effectiveEnd)
+    .filter(({ pieces }) => piecesInForce(pieces.map(one => one.piece)).at(-1)?.end === effectiveEnd)
   expect(held).toHaveLength(perilsAtFirst)
 }
 

@@ -7,7 +7,7 @@ import { restDue } from '../../src/policy/bills/amounts-due.ts'
 import { isIssued } from '../../src/policy/fold/line.ts'
 import { journalOfChange } from '../../src/policy/journal/history.ts'
 import type { StoredJournalRow } from '../../src/policy/journal/rows.ts'
-import { knownAt } from '../../src/policy/projection/as-known.ts'
+import { policyAsKnownAt } from '../../src/policy/projection/as-known.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { isOutstanding } from '../../src/policy/records/invoice.ts'
 import { layoutOf } from '../../src/reporting/columns.ts'
@@ -157,7 +157,7 @@ it(
             const known: Lived = {
               at: look.at,
               policies: policies.flatMap(one => {
-                const records = knownAt(one.records!, look.at)
+                const records = policyAsKnownAt(one.records!, look.at)
                 return records
                   ? [{ ...one, records, journal: one.journal.filter(row => row.at <= look.at) }]
                   : []

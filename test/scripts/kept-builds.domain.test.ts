@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { keptBuild } from '../../scripts/kept-builds.ts'
+import { cachedBuild } from '../../scripts/kept-builds.ts'
 import { KEPT_IN } from '../../scripts/source-key.ts'
 
 const NAME = `tried${process.pid}`
@@ -18,7 +18,7 @@ let made = 0
 
 /** Builds the sources. With `edited`, the sources change to it during the build. */
 const build = (edited?: string): Promise<string> =>
-  keptBuild(
+  cachedBuild(
     NAME,
     () => keyOf(sources),
     async folder => {
@@ -50,7 +50,7 @@ test('sources edited during a build are built again, and the outdated build is n
 test('a failed build is not kept, and only the newest six are', async () => {
   sources = '5'
   await expect(
-    keptBuild(
+    cachedBuild(
       NAME,
       () => keyOf(sources),
       () => Promise.reject(new Error('no')),

@@ -7,7 +7,7 @@ import { hashOfAuthToken, newAuthToken } from '../../src/access/tokens.ts'
 import { newUuid } from '../../src/kernel/locators.ts'
 import { mount } from '../../src/platform/http/mount.ts'
 import { addressKey, clientAddress } from '../../src/platform/http/rate-limits.ts'
-import { forEverybody, forTenant } from '../../src/platform/http/route.ts'
+import { forTenant, publicRoutes } from '../../src/platform/http/route.ts'
 import { readQuotas } from '../../src/platform/tenancy/quotas.ts'
 
 import { CALLERS } from '../../src/wiring.ts'
@@ -16,8 +16,8 @@ import { madeToken } from '../support/test-tokens.ts'
 
 const plain = { summary: '', answer: { description: '', schema: z.unknown() } } as const
 const ROUTES = [
-  forEverybody('Test').get('/v1/ping', { ...plain, handle: async () => 'api' }),
-  forEverybody('Test').post('/account/authenticate', { ...plain, handle: async () => 'token' }),
+  publicRoutes('Test').get('/v1/ping', { ...plain, handle: async () => 'api' }),
+  publicRoutes('Test').post('/account/authenticate', { ...plain, handle: async () => 'token' }),
   forTenant('Test').get('/read', { ...plain, permission: 'policies.read', handle: async () => 1 }),
   forTenant('Test').post('/write', {
     ...plain,

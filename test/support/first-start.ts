@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
 import { refreshGenerated } from '../../scripts/generated.ts'
-import { builtWorker } from '../../scripts/worker-build.ts'
+import { buildWorker } from '../../scripts/worker-build.ts'
 import { CONFIG_FILE } from '../../scripts/write-config.ts'
 import { KEPT_OPEN } from './kept-open.ts'
 import { type ServiceProcess, startFirst, startServiceProcess } from './service-process.ts'
@@ -22,7 +22,7 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await refreshGenerated()
-  await builtWorker(CONFIG_FILE)
+  await buildWorker(CONFIG_FILE)
   const first = await startFirst('.')
   await first.stop()
   project.provide('dataOfFirstStart', first.dataFolder)

@@ -14,7 +14,7 @@ import { earnedOf, premiumSpans } from '../../src/policy/journal/earned.ts'
 import { totalOf } from '../../src/policy/journal/entries.ts'
 import { journalOf } from '../../src/policy/journal/history.ts'
 import { isBillingEntry, type JournalRow } from '../../src/policy/journal/rows.ts'
-import { knownAt } from '../../src/policy/projection/as-known.ts'
+import { policyAsKnownAt } from '../../src/policy/projection/as-known.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { isOutstanding } from '../../src/policy/records/invoice.ts'
 import type { AccountName } from '../../src/product/books.ts'
@@ -123,7 +123,7 @@ export function expectUnbilledIsPlanned(rows: readonly JournalRow[], aggregate: 
 export function expectSameJournalAsKnown(aggregate: PolicyAggregate, times: readonly Instant[]): void {
   const rows = journalOf(aggregate)
   for (const at of times) {
-    const known = knownAt(aggregate, at)
+    const known = policyAsKnownAt(aggregate, at)
     same(
       sumsByTimeAndPlace(rows.filter(row => row.at <= at)),
       known ? sumsByTimeAndPlace(journalOf(known)) : {},

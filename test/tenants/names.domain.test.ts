@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { checkedTenantName, hostNameOf, testTenantName } from '../../src/access/tenant-names.ts'
+import { hostNameOf, requireTenantName, testTenantName } from '../../src/access/tenant-names.ts'
 
 test('the test tenant of an administrator is named after the folded user name and a suffix', () => {
   expect(testTenantName('alice', 'motor')).toBe('alice-motor')
@@ -20,7 +20,7 @@ test('the name of a test tenant is a valid host name for any user name', () => {
   fc.assert(
     fc.property(fc.string(), suffix, (username, end) => {
       const name = testTenantName(username, end)
-      expect(checkedTenantName(name)).toBe(name)
+      expect(requireTenantName(name)).toBe(name)
       expect(name.length).toBeLessThanOrEqual(63)
     }),
     { seed: 20261121, numRuns: 500 },

@@ -22,7 +22,11 @@ export type OtherService = { worker: Worker; administrator: Credentials; dataFol
 export type Wrapper = { readonly script: string; readonly imports: readonly string[] }
 
 /** Checks the commit out below `folder` and starts its service. `removeCheckout` removes the checkout. */
-export async function startOther(commit: string, folder: string, wrapper?: Wrapper): Promise<OtherService> {
+export async function startOtherCommit(
+  commit: string,
+  folder: string,
+  wrapper?: Wrapper,
+): Promise<OtherService> {
   const checkout = checkoutIn(folder)
   mkdirSync(folder, { recursive: true })
   execFileSync('git', ['worktree', 'add', '--detach', checkout, commit], { stdio: 'pipe' })
@@ -50,8 +54,9 @@ export async function startOther(commit: string, folder: string, wrapper?: Wrapp
 
 /** Links the packages of this commit if the other has the same ones. Otherwise installs its own, which takes half a minute. */
 function providePackages(checkout: string): void {
-  const locked = (folder: string): string => readFileSync(join(folder, 'package-lock.json'), 'utf8')
-  if (locked('.') === locked(checkout)) symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'))
+  const readLockFile = (folder: string): string => readFileSync(join(folder, 'package-lock.json'), 'utf8')
+  if (readLockFile('.') === readLockFile(checkout))
+    symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'))
   else
     execFileSync('npm', ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], {
       cwd: checkout,

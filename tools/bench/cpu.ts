@@ -14,7 +14,7 @@ type ListedProcess = {
 
 /** Returns the running processes. Empty if the machine has no /proc. */
 export function listedProcesses(): ListedProcess[] {
-  return listed().flatMap(entry => {
+  return processIds().flatMap(entry => {
     const stat = statOf(entry)
     if (!stat) return []
     // The fields after the name, which is in brackets and may contain any character: state, parent, group, …
@@ -41,7 +41,7 @@ export function groupCpuMs(group: number, name?: string): number | undefined {
   return own.length === 0 ? undefined : own.reduce((sum, { ticks }) => sum + ticks * TICK_MS, 0)
 }
 
-function listed(): string[] {
+function processIds(): string[] {
   try {
     return readdirSync('/proc').filter(entry => /^\d+$/.test(entry))
   } catch {

@@ -58,7 +58,7 @@ export async function measureDocuments(
     const { issueMs, documents } = await issueTimes(making, plain)
     say(`ratio ${issueMs.ratio.toFixed(2)}; ${DOCUMENTS} documents, ${documents} of each policy`)
     return {
-      ...(await madeAtOnce(making, documents, usedMegabytes, say)),
+      ...(await measureDocumentsAtOnce(making, documents, usedMegabytes, say)),
       issueMs,
     }
   } finally {
@@ -157,7 +157,7 @@ function counter({ user, locator }: Tenant): () => Promise<number> {
   }
 }
 
-async function untilMade(count: () => Promise<number>, wanted: number): Promise<void> {
+async function waitForDocuments(count: () => Promise<number>, wanted: number): Promise<void> {
   const start = performance.now()
   while ((await count()) < wanted) {
     if (performance.now() - start > LONGEST_WAIT_MS)
@@ -184,7 +184,7 @@ async function issueTimes(
   }
   for (let at = 0; at < PAIRS + WARM_UPS; at += 1) {
     const withDocuments = await timed(making)
-    await untilMade(count, wanted)
+    await waitForDocuments(count, wanted)
     const without = await timed(plain)
     if (at >= WARM_UPS) times.push({ withDocuments, without })
   }
@@ -199,7 +199,7 @@ async function issueTimes(
 }
 
 /** Issues all policies as fast as possible, and measures the heap while their documents are made. */
-async function madeAtOnce(
+async function measureDocumentsAtOnce(
   making: Tenant,
   each: number,
   heap: () => Promise<number | undefined>,
@@ -231,7 +231,7 @@ async function madeAtOnce(
     say(`issued after ${((performance.now() - start) / 1_000).toFixed(1)} s`)
   })()
   for (let wanted = STEP; wanted <= DOCUMENTS; wanted += STEP) {
-    await untilMade(count, before + wanted)
+    await waitForDocuments(count, before + wanted)
     await look(wanted)
   }
   await issuing

@@ -8,7 +8,7 @@ const source = readFileSync(bundle, 'utf8')
 
 let spentUs = 0
 
-function measured<Result>(work: () => Result): Result {
+function withCpuTime<Result>(work: () => Result): Result {
   const before = process.cpuUsage()
   const result = work()
   const { user, system } = process.cpuUsage(before)
@@ -16,8 +16,8 @@ function measured<Result>(work: () => Result): Result {
   return result
 }
 
-const worker = measured(() => compile(source, bundle))
+const worker = withCpuTime(() => compile(source, bundle))
 await link(worker, bundle)
-await measured(() => worker.evaluate())
+await withCpuTime(() => worker.evaluate())
 process.stdout.write(String(spentUs))
 process.exit(0)

@@ -37,13 +37,13 @@ function withoutPapers(files: Files): Files {
     ([path]) => !/\.template\.liquid$|\/static_documents\//.test(path),
   )
   return ['policy', 'endorsements', 'renewals', 'cancellations'].reduce(
-    (rest, name) => changed(rest, `${POLICY}/${name}.json`, bare),
+    (rest, name) => changed(rest, `${POLICY}/${name}.json`, removeDocuments),
     Object.fromEntries(kept),
   )
 }
 
 /** Also makes the product lenient: a strict product would reject fields that only documents use. */
-const bare = (content: never): unknown =>
+const removeDocuments = (content: never): unknown =>
   JSON.parse(JSON.stringify(content), (key, value) => {
     if (key === 'strict') return false
     return key === 'documents' && Array.isArray(value) ? [] : value

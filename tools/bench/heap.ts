@@ -26,7 +26,7 @@ export async function startWatched(source: Omit<WorkerSource, 'inspectorPort'>):
 async function usedMegabytes(port: number, origin: string): Promise<number | undefined> {
   let isOver = false
   const answer = Promise.race([
-    look(port).catch(() => undefined),
+    readUsedHeap(port).catch(() => undefined),
     sleep(LONGEST_ANSWER_MS, undefined),
   ]).finally(() => {
     isOver = true
@@ -38,7 +38,7 @@ async function usedMegabytes(port: number, origin: string): Promise<number | und
   return await answer
 }
 
-async function look(port: number): Promise<number> {
+async function readUsedHeap(port: number): Promise<number> {
   const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as {
     webSocketDebuggerUrl: string
   }[]

@@ -1,7 +1,7 @@
 // The plans of the floor, recorded once from a commit and kept. Calls of the platform that the service has saved since then count
 // in its favour.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { startOther, type Wrapper } from './against.ts'
+import { startOtherCommit, type Wrapper } from './against.ts'
 import { OPERATIONS, type Operation } from './operations.ts'
 import type { Plan } from './plan.ts'
 import { recordPlans } from './record.ts'
@@ -42,7 +42,7 @@ const RECORDER: Wrapper = {
 
 /** Records the plans of all operations of the commit's service, and writes them to the file. */
 export async function recordFloor(commit: string, folder: string): Promise<KeptPlans> {
-  const { worker, administrator } = await startOther(commit, folder, RECORDER)
+  const { worker, administrator } = await startOtherCommit(commit, folder, RECORDER)
   const { world, records } = await fill(worker.origin, administrator)
   const plans = await recordPlans(OPERATIONS, worker, world, records)
   await worker.stop()

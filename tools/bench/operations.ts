@@ -83,14 +83,14 @@ const second = (subject: Subject): string => subject.split('~')[1]!
 
 const get = (token: string, path: string): Call => ({ method: 'GET', path, token })
 
-const sent = (method: 'POST' | 'PATCH', token: string, path: string, body?: unknown): Call => ({
+const callWithBody = (method: 'POST' | 'PATCH', token: string, path: string, body?: unknown): Call => ({
   method,
   path,
   token,
   ...(body !== undefined && { body: JSON.stringify(body) }),
 })
 
-const post = ({ token }: World, path: string, body?: unknown): Call => sent('POST', token, path, body)
+const post = ({ token }: World, path: string, body?: unknown): Call => callWithBody('POST', token, path, body)
 
 const newPolicy = (world: World, finalize: boolean): Call =>
   post(world, '/policy', { ...world.policy, policyholderLocator: world.policyholderLocator, finalize })
@@ -168,7 +168,7 @@ export const OPERATIONS: readonly Operation[] = [
       call: ({ token }, policy) => get(token, `/policies/${policy}/quotes`),
       read: (policy, quotes: { locator: string }[]) => `${policy}~${quotes[0]!.locator}`,
     },
-    call: ({ token }, subject) => sent('PATCH', token, `/quotes/${second(subject)}/quote`),
+    call: ({ token }, subject) => callWithBody('PATCH', token, `/quotes/${second(subject)}/quote`),
   },
   {
     name: 'price',
@@ -281,9 +281,14 @@ export const OPERATIONS: readonly Operation[] = [
     kind: 'read',
     takes: 'constrained',
     call: ({ adminToken, tenantLocator }, subject) =>
-      sent('POST', adminToken, `/policy/${tenantLocator}/quotes/${first(subject)}/constraints/evaluate`, {
-        [second(subject)]: { model: {} },
-      }),
+      callWithBody(
+        'POST',
+        adminToken,
+        `/policy/${tenantLocator}/quotes/${first(subject)}/constraints/evaluate`,
+        {
+          [second(subject)]: { model: {} },
+        },
+      ),
   },
   {
     name: 'deploy',

@@ -49,12 +49,12 @@ export async function measurePluginCall(dataFolder: string, rounds: number): Pro
   form.set('zip', new Blob([zipOf('examples/motor/configuration')]))
   const { policy, policyholder } = plain!.request
   form.set('request', JSON.stringify({ policy, values: policyholder.values }))
-  const { characters } = await asked<{ characters: number }>(
+  const { characters } = await readResult<{ characters: number }>(
     await fetch(`${worker.origin}/record`, { method: 'POST', body: form }),
   )
   const run = async (path: string): Promise<number> => {
     const began = performance.now()
-    const { priced } = await asked<{ priced: number }>(
+    const { priced } = await readResult<{ priced: number }>(
       await fetch(`${worker.origin}${path}times=${CALLS_A_RUN}`),
     )
     if (priced !== CALLS_A_RUN * 5_000) throw new Error(`${path} priced ${priced} perils.`)
@@ -71,7 +71,7 @@ export async function measurePluginCall(dataFolder: string, rounds: number): Pro
   await worker.stop()
   const counted = times.slice(WARM_UP_ROUNDS)
   // Compared within each round, because other load on the machine slows down both consecutive runs.
-  const against = (other: Other) => {
+  const compareWith = (other: Other) => {
     const ratios = counted.map(one => one.through / one[other])
     const ratio = { median: median(ratios), from: quantile(ratios, 0.25), to: quantile(ratios, 0.75) }
     return { ms: median(counted.map(one => one[other])), ratio }
@@ -80,14 +80,14 @@ export async function measurePluginCall(dataFolder: string, rounds: number): Pro
     characters,
     throughRunnerMs: median(counted.map(one => one.through)),
     alone: {
-      asWritten: against('asWritten'),
-      reading: against('reading'),
-      compiled: against('compiled'),
+      asWritten: compareWith('asWritten'),
+      reading: compareWith('reading'),
+      compiled: compareWith('compiled'),
     },
   }
 }
 
-async function asked<Answer>(response: Response): Promise<Answer> {
+async function readResult<Answer>(response: Response): Promise<Answer> {
   const text = await response.text()
   if (!response.ok)
     throw new Error(`The worker of the benchmark responded with ${response.status}: ${text.slice(0, 500)}`)

@@ -50,7 +50,7 @@ const ofSide = (side: Side): Contestant => ({
     let d1 = 0
     for (const step of STEPS) {
       const { text, serverTiming } = await side.connection.send(side.call(step, subject))
-      if (step === STEPS[0]) subject = left(side, step, subject, text)
+      if (step === STEPS[0]) subject = draftSubjectOf(side, step, subject, text)
       d1 += Number(/d1 (\d+)/.exec(roundTrips(serverTiming))?.[1] ?? 0)
     }
     return d1
@@ -58,7 +58,7 @@ const ofSide = (side: Side): Contestant => ({
 })
 
 /** Returns the subject of the draft for the following steps. */
-function left(side: Side, step: Operation, subject: string, text: string): string {
+function draftSubjectOf(side: Side, step: Operation, subject: string, text: string): string {
   const stock = { unquoted: [] as string[] }
   side.leave(stock as never, step, subject, text)
   return stock.unquoted[0]!

@@ -2,7 +2,7 @@
 // another commit.
 import { join } from 'node:path'
 import { CONFIG_FILE } from '../../scripts/write-config.ts'
-import { startOther } from './against.ts'
+import { startOtherCommit } from './against.ts'
 import { plansOf, readPlans } from './kept-plans.ts'
 import { type LiquidPerils, measureLiquidPerils } from './liquid-perils.ts'
 import { type MigrationFigures, measureMigration } from './migration/migration.ts'
@@ -26,7 +26,7 @@ import {
   startUpLine,
   table,
 } from './report.ts'
-import { waitedFor } from './round-trips.ts'
+import { tripsBeforeResponse } from './round-trips.ts'
 import { type Measured, measureAll } from './rounds.ts'
 import { floorSide, type Side, serviceSide } from './sides.ts'
 import { type BundleSize, measureStartUp, type StartUp } from './start-up.ts'
@@ -52,7 +52,7 @@ export type Reference = {
 export async function measureReference(folder: string, sizes: Sizes, say: Say): Promise<PartResult> {
   say('start-up and bundle')
   const { startUp, bundle } = await measureStartUp(join(folder, 'bundles'), sizes.evaluations)
-  const load = await underLoad(folder, sizes, say)
+  const load = await measureUnderLoad(folder, sizes, say)
   say('perils by templates')
   const liquid = await measureLiquidPerils(sizes.rounds)
   say('a plugin call')
@@ -88,7 +88,7 @@ export const referenceLines = (figures: Reference): string[] => [
 ]
 
 /** Starts the service, the floor and the naive process, measures them, and stops them. */
-async function underLoad(
+async function measureUnderLoad(
   folder: string,
   sizes: Sizes,
   say: Say,
@@ -161,7 +161,7 @@ function otherPlans({ operations, plans }: Pick<Reference, 'operations' | 'plans
   return operations.flatMap(({ name, service }) => {
     const plan = plans[name]!
     const batches = plan.worker.length + (plan.object?.length ?? 0)
-    const told = Number(/d1 (\d+)/.exec(waitedFor(service.roundTrips))?.[1] ?? 0)
+    const told = Number(/d1 (\d+)/.exec(tripsBeforeResponse(service.roundTrips))?.[1] ?? 0)
     if (told === batches) return []
     return [`'${name}': most responses took ${told} D1 round trips, the floor ${batches}.`]
   })
@@ -176,7 +176,7 @@ export async function measureChanges(
   say: Say,
 ): Promise<PartResult> {
   say(`building the service of ${commit}`)
-  const other = await startOther(commit, folder)
+  const other = await startOtherCommit(commit, folder)
   say('creating databases')
   const dataFolder = join(folder, 'service')
   const administrator = await prepareStores(dataFolder)

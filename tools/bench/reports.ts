@@ -12,7 +12,7 @@ import { writeBook } from '../generate-book.ts'
 import { deployFiles, paperlessFiles } from './example-tenant.ts'
 import { quantile } from './figures.ts'
 import { startWatched } from './heap.ts'
-import { asking } from './load-run/samples.ts'
+import { newAsker } from './load-run/samples.ts'
 import { prepareStores } from './world.ts'
 
 const SHARDS = 4
@@ -107,7 +107,7 @@ export async function measureReports(folder: string, accounts: number, say: Say)
   await sleep(SETTLED_MS)
   const locators = await someLocators(client)
   const watch = async (work: () => Promise<void>, leastSamples: number): Promise<Watched> => {
-    const { ask, samples, close } = asking(origin, USERS)
+    const { ask, samples, close } = newAsker(origin, USERS)
     let isOver = false
     const users = Array.from({ length: USERS }, async (_, user) => {
       for (let turn = user; !isOver; turn += USERS) {

@@ -17,7 +17,7 @@ export function roundTrips(serverTiming: string): RoundTrips {
 }
 
 /** Leaves out what happens after the response: nobody waits for a queue message. */
-export const waitedFor = (trips: RoundTrips): RoundTrips =>
+export const tripsBeforeResponse = (trips: RoundTrips): RoundTrips =>
   trips
     .split(', ')
     .filter(trip => !trip.startsWith('queue '))

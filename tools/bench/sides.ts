@@ -113,14 +113,17 @@ export async function subjects(
       Subject,
       undefined
     >
-  if (takes === 'new') return endless(undefined, most)
-  if (!operation.warmed) return endless(side.records[takes], most)
+  if (takes === 'new') return generateSubjects(undefined, most)
+  if (!operation.warmed) return generateSubjects(side.records[takes], most)
   const few = side.records[takes].slice(0, CONCURRENCY)
   await Promise.all(few.map(subject => side.connection.send(side.call(operation, subject))))
-  return endless(few, most)
+  return generateSubjects(few, most)
 }
 
-function* endless(records: readonly string[] | undefined, most: number): Generator<Subject, undefined> {
+function* generateSubjects(
+  records: readonly string[] | undefined,
+  most: number,
+): Generator<Subject, undefined> {
   for (let at = 0; at < most; at += 1) {
     made += 1
     yield records ? records[at % records.length]! : `new-${made}`

@@ -29,9 +29,9 @@ export async function measureStartUp(
   folder: string,
   evaluations: number,
 ): Promise<{ startUp: StartUp; bundle: BundleSize }> {
-  const service = await bundled(CONFIG_FILE, join(folder, 'service'))
+  const service = await bundleForDeploy(CONFIG_FILE, join(folder, 'service'))
   const routes = await figureOf('tools/bench/count-routes.ts', service)
-  const emptyApp = await bundled('tools/bench/empty-app/wrangler.toml', join(folder, 'empty-app'), [
+  const emptyApp = await bundleForDeploy('tools/bench/empty-app/wrangler.toml', join(folder, 'empty-app'), [
     '--define',
     `ROUTES:${routes}`,
   ])
@@ -49,7 +49,11 @@ export async function measureStartUp(
 }
 
 /** Returns the folder of the modules that a deploy would send. */
-async function bundled(config: string, folder: string, more: readonly string[] = []): Promise<string> {
+async function bundleForDeploy(
+  config: string,
+  folder: string,
+  more: readonly string[] = [],
+): Promise<string> {
   await run(
     process.execPath,
     [

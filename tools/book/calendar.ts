@@ -12,7 +12,7 @@ export const plusDays = (at: number, count: number): Instant => add(at as Instan
 export const midnight = (at: number): Instant => startOfDay(at as Instant, ZONE)
 
 /** Returns a time on that day within working hours. */
-export const atWork = (random: Random, at: number): Instant =>
+export const duringWorkingHours = (random: Random, at: number): Instant =>
   (midnight(at) + random.between(8 * 60, 18 * 60) * 60_000) as Instant
 
 /** Formats the local day as YYYY-MM-DD. */

@@ -36,7 +36,7 @@ const later = (time: unknown, days: number): string => new Date(ms(time) + days 
 type At = { policy: Wire; term: Wire; transaction: Wire; path: string }
 
 /** Returns a place in the account's first policy. */
-function at(account: Wire, term = 0, transaction = 0): At | undefined {
+function transactionPlaceOf(account: Wire, term = 0, transaction = 0): At | undefined {
   const policy = account.policies?.[0]
   const found = policy?.terms?.[term]?.transactions?.[transaction]
   if (!found) return undefined
@@ -71,7 +71,7 @@ const SINGULAR = {
 const policyFault =
   (says: string, spoil: (policy: Wire) => void): FaultKind['plant'] =>
   account => {
-    const place = at(account)
+    const place = transactionPlaceOf(account)
     if (!place) return undefined
     spoil(place.policy)
     return ofPolicy(place.policy, 'policy', place.policy.id, says)
@@ -81,7 +81,7 @@ const policyFault =
 const transactionFault =
   (says: string, spoil: (transaction: Wire, term: Wire) => void): FaultKind['plant'] =>
   account => {
-    const place = at(account)
+    const place = transactionPlaceOf(account)
     if (!place) return undefined
     spoil(place.transaction, place.term)
     return ofPolicy(place.policy, 'transaction', place.path, says)
@@ -95,7 +95,7 @@ const elementFault =
     spoil: (element: Wire) => void,
   ): FaultKind['plant'] =>
   account => {
-    const place = at(account)
+    const place = transactionPlaceOf(account)
     const root = place?.transaction.segment?.rootElement
     const exposure = root?.elements?.[0]
     const element = { root, exposure, coverage: exposure?.elements?.[0] }[level]
@@ -108,7 +108,7 @@ const elementFault =
 const chargeFault =
   (says: string, spoil: (charge: Wire, transaction: Wire) => void): FaultKind['plant'] =>
   account => {
-    const place = at(account)
+    const place = transactionPlaceOf(account)
     const coverage = place?.transaction.segment?.rootElement?.elements?.[0]?.elements?.[0]
     const charge = coverage?.charges?.[0]
     if (!place || !charge?.installmentItems?.[0]) return undefined
@@ -126,7 +126,7 @@ function mostCredit(part: Wire): number {
 }
 
 /** Returns an invoice with a payment item above all possible credit, so that credit cannot hide faults between the two. */
-function paid(account: Wire): { invoice: Wire; item: Wire; payment: Wire } | undefined {
+function findPaidInvoice(account: Wire): { invoice: Wire; item: Wire; payment: Wire } | undefined {
   const credit = mostCredit(account)
   for (const payment of account.payments ?? [])
     for (const item of payment.paymentItems ?? []) {
@@ -139,7 +139,7 @@ function paid(account: Wire): { invoice: Wire; item: Wire; payment: Wire } | und
 const invoiceFault =
   (says: string, spoil: (invoice: Wire, item: Wire) => void): FaultKind['plant'] =>
   account => {
-    const found = paid(account)
+    const found = findPaidInvoice(account)
     if (!found) return undefined
     spoil(found.invoice, found.item)
     return ofItem('invoices', found.invoice, says)
@@ -210,7 +210,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     kind: 'a term that ends before it starts',
     rule: 3,
     plant: account => {
-      const place = at(account)
+      const place = transactionPlaceOf(account)
       if (!place) return undefined
       place.term.endTime = later(place.term.startTime, -1)
       return ofPolicy(place.policy, 'term', `${place.policy.id}/terms[0]`, 'startTime must be before endTime')
@@ -220,7 +220,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     kind: 'terms that overlap',
     rule: 3,
     plant: account => {
-      const place = at(account)
+      const place = transactionPlaceOf(account)
       if (!place) return undefined
       const { policy, term } = place
       policy.terms.splice(1, 0, structuredClone(term))
@@ -232,7 +232,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     kind: 'a change issued before the transaction that it changes',
     rule: 3,
     plant: account => {
-      const place = at(account)
+      const place = transactionPlaceOf(account)
       if (!place) return undefined
       const { policy, term, transaction } = place
       const early = later(transaction.issuedTime, -3)
@@ -245,7 +245,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     kind: 'a reinstatement that leaves a gap',
     rule: 4,
     plant: account => {
-      const place = at(account)
+      const place = transactionPlaceOf(account)
       if (!place) return undefined
       const { policy, term, transaction } = place
       term.transactions.splice(1, 0, {
@@ -289,7 +289,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     kind: 'an installment of an unknown invoice',
     rule: 7,
     plant: account => {
-      const place = at(account)
+      const place = transactionPlaceOf(account)
       const installment = place?.transaction.installments?.[0]
       if (!place || !installment) return undefined
       installment.invoiceId = 'nowhere'
@@ -307,7 +307,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     kind: 'an installment without a due time',
     rule: 'shape',
     plant: account => {
-      const place = at(account)
+      const place = transactionPlaceOf(account)
       const installment = place?.transaction.installments?.[0]
       if (!place || !installment) return undefined
       installment.dueTime = 'soon'

@@ -1,7 +1,7 @@
 // Payments on the invoices of a book: full and partial payments, overpayments, discarded invoices, credit, and disbursements.
 
 import type { Instant } from '../../src/kernel/time.ts'
-import { atWork, dayOf, isoDay, plusDays } from './calendar.ts'
+import { dayOf, duringWorkingHours, isoDay, plusDays } from './calendar.ts'
 import type { Random } from './random.ts'
 import { type Account, type Disbursement, euros, type Invoice, type Payment, wireTime } from './wire.ts'
 
@@ -95,14 +95,14 @@ class Accounting {
     const covered = random.chance(0.6) ? Math.min(cents, this.#available(made)) : 0
     if (covered > 0) {
       const rest = cents - covered
-      const at = atWork(random, plusDays(due, random.between(-10, 6)))
+      const at = duringWorkingHours(random, plusDays(due, random.between(-10, 6)))
       if (rest === 0 || at <= this.#asOf) {
         this.#used += covered
         if (rest > 0) this.#pay(at, [{ cents: rest, invoice }])
         return 'settled'
       }
     }
-    const at = atWork(random, plusDays(due, random.between(-12, 12)))
+    const at = duringWorkingHours(random, plusDays(due, random.between(-12, 12)))
     const fate = at > this.#asOf ? 'unpaid' : random.pick(FATES)
     const said = <S extends Invoice['invoiceState']>(state: S): S | undefined =>
       random.chance(0.8) ? state : undefined
@@ -114,7 +114,7 @@ class Accounting {
     }
     if (fate === 'twice' && cents > 200) {
       const first = Math.floor(cents / 3)
-      const again = atWork(random, plusDays(at, 21))
+      const again = duringWorkingHours(random, plusDays(at, 21))
       this.#pay(at, [{ cents: first, invoice }])
       if (again > this.#asOf) return said('open')
       this.#pay(again, [{ cents: cents - first, invoice }])
@@ -154,7 +154,10 @@ class Accounting {
   payOut(): void {
     const random = this.#random
     const last = this.#came.reduce((at, one) => Math.max(at, one.at), 0)
-    const at = atWork(random, plusDays(Math.max(last, dayOf('2023-01-01')), random.between(20, 40)))
+    const at = duringWorkingHours(
+      random,
+      plusDays(Math.max(last, dayOf('2023-01-01')), random.between(20, 40)),
+    )
     const left = this.credit
     if (left <= 0 || at > this.#asOf || random.chance(0.25)) return
     const cents = random.chance(0.8) ? left : Math.ceil(left / 2)

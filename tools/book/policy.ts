@@ -1,7 +1,16 @@
 // The history of a policy: terms, changes, cancellations and what follows them, each with its charges and bills.
 import type { Instant } from '../../src/kernel/time.ts'
 import type { Bills, Period } from './bills.ts'
-import { atWork, changeTime, DAY, isoDay, midnight, plusDays, plusMonths, plusYears } from './calendar.ts'
+import {
+  changeTime,
+  DAY,
+  duringWorkingHours,
+  isoDay,
+  midnight,
+  plusDays,
+  plusMonths,
+  plusYears,
+} from './calendar.ts'
 import { type Difference, TermPremiums } from './premiums.ts'
 import type { Random } from './random.ts'
 import { aYearLater, changedRisk, exposuresOf, type RatedExposure, type Risk } from './risk.ts'
@@ -93,7 +102,7 @@ class History {
     const terms: Term[] = []
     for (let year = 0; ; year += 1) {
       const [from, to] = [plusYears(start, year), plusYears(start, year + 1)]
-      const decided = atWork(this.#random, plusDays(from, -this.#random.between(20, 42)))
+      const decided = duringWorkingHours(this.#random, plusDays(from, -this.#random.between(20, 42)))
       if (year > 0 && (decided > asOf || this.#random.chance(0.12))) return terms
       if (year > 0) this.#risk = aYearLater(this.#risk)
       const term = new TermHistory(
@@ -159,7 +168,7 @@ class TermHistory {
 
   /** Returns when a transaction of that time is issued. Undefined if the book ends before that. */
   #issued(about: number): Instant | undefined {
-    const at = atWork(this.#random, plusDays(about, this.#random.between(-6, 8)))
+    const at = duringWorkingHours(this.#random, plusDays(about, this.#random.between(-6, 8)))
     const issued = Math.max(at, this.#lastIssued + 3_600_000) as Instant
     if (issued > this.#plan.asOf) return undefined
     this.#lastIssued = issued

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../src/kernel/errors.ts'
 import type { Example, Examples } from '../../src/platform/http/reference/operations.ts'
 import type { Route } from '../../src/platform/http/route.ts'
 import type { Exchange } from '../../test/support/exchanges/note.ts'
-import { plain } from './plain.ts'
+import { normalizeExample } from './plain.ts'
 
 export type { Examples } from '../../src/platform/http/reference/operations.ts'
 
@@ -23,7 +23,7 @@ function candidate(route: Route, exchange: Exchange): Candidate {
   const [path, query] = exchange.path.split('?') as [string, string?]
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
   const values = pattern(route.path).exec(path)!.slice(1).map(decodeURIComponent)
-  const { params, body, answer } = plain({
+  const { params, body, answer } = normalizeExample({
     params: Object.fromEntries(names.map((name, at) => [name, values[at]])),
     body: route.form ? partsOf(exchange.body) : (exchange.body ?? undefined),
     answer: fileOr(route, exchange.answer),
@@ -98,7 +98,7 @@ const literalsFirst = (routes: readonly Route[]): Route[] => {
 }
 
 /** Breaks ties by text, so that the same tests give the same example. */
-function better(a: Candidate, b: Candidate): Candidate {
+function betterCandidate(a: Candidate, b: Candidate): Candidate {
   if (a.rank !== b.rank) return a.rank < b.rank ? a : b
   return a.text < b.text ? a : b
 }
@@ -135,7 +135,7 @@ export function examplesOf(
       const candidates = best.get(route) ?? []
       const { refusals: _, ...shown } = there ?? { refusals: [] }
       const kept = candidates.some(({ text }) => text === JSON.stringify(shown))
-      const example = kept || candidates.length === 0 ? shown : candidates.reduce(better).example
+      const example = kept || candidates.length === 0 ? shown : candidates.reduce(betterCandidate).example
       const refusals = [...new Set([...(there?.refusals ?? []), ...(refused.get(route) ?? [])])].sort()
       return there || candidates.length > 0 || refusals.length > 0 ? [[key, { ...example, refusals }]] : []
     }),

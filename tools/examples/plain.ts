@@ -25,7 +25,7 @@ const MOST_KEYS = 60
 const isNow = (at: number): boolean => at % 60_000 !== 0
 
 /** Returns the value as examples show it. The same value has the same replacement wherever it occurs. */
-export function plain(value: unknown): unknown {
+export function normalizeExample(value: unknown): unknown {
   const uuids = new Map<string, string>()
   const digits = new Map<string, string>()
   const standIn = (known: Map<string, string>, found: string, made: (at: number) => string): string => {

@@ -186,7 +186,7 @@ export class Coverage {
       const { line, column } = at
       return [{ line, column, tag, taken: Array.from({ length: ways }, (_, way) => times[way] ?? 0) }]
     })
-    return { path: source.path, kind: 'template', lines: inOrder(lines), branches }
+    return { path: source.path, kind: 'template', lines: sortedLines(lines), branches }
   }
 
   #script(path: string, { lines: lineOf }: Instrumented): CoveredFile {
@@ -197,7 +197,7 @@ export class Coverage {
       // If there are several statements in a line, all of them must be reached.
       lines.set(line, Math.min(lines.get(line) ?? Number.POSITIVE_INFINITY, own))
     }
-    return { path: `scripts/${path}`, kind: 'plugin', lines: inOrder(lines), branches: [] }
+    return { path: `scripts/${path}`, kind: 'plugin', lines: sortedLines(lines), branches: [] }
   }
 
   #table(table: LookupTable): CoveredTable {
@@ -232,7 +232,7 @@ export class Coverage {
   }
 }
 
-const inOrder = (lines: ReadonlyMap<number, number>): CoveredLine[] =>
+const sortedLines = (lines: ReadonlyMap<number, number>): CoveredLine[] =>
   [...lines].map(([line, times]) => ({ line, times })).sort((a, b) => a.line - b.line)
 
 /** Templates in Velocity are not observed. */

@@ -19,7 +19,7 @@ const isNode = (value: unknown): value is Part =>
 /** Returns undefined for a file that is not a script, or cannot be parsed as one. */
 export function instrument(path: string, source: string): Instrumented | undefined {
   if (!/\.[cm]?js$/.test(path)) return undefined
-  const program = parsed(source)
+  const program = parseProgram(source)
   // A shebang would no longer be on the first line.
   if (!program || source.startsWith('#!')) return undefined
   const lines: number[] = []
@@ -65,7 +65,7 @@ export function instrument(path: string, source: string): Instrumented | undefin
   }
   put(endOfDirectives(program), headOf(path))
   edits.sort((a, b) => b.at - a.at || Number(a.isEnd) - Number(b.isEnd))
-  return { source: edited(source, edits), lines }
+  return { source: applyEdits(source, edits), lines }
 }
 
 const COUNTED =
@@ -73,7 +73,7 @@ const COUNTED =
 const LOOPS = /^(?:For|ForIn|ForOf|While|DoWhile)Statement$/
 const FUNCTIONS = /^(?:FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/
 
-function parsed(source: string): Part | undefined {
+function parseProgram(source: string): Part | undefined {
   for (const sourceType of ['script', 'module'] as const)
     try {
       return parse(source, {
@@ -101,7 +101,7 @@ function endOfDirectives({ type, body, start }: Part): number {
 const headOf = (path: string): string =>
   `;const __bindery=((log,json)=>{const seen={};let depth=0,fresh=[];const count=at=>{if(!seen[at]){seen[at]=true;fresh.push(at)}};const end=()=>{if(--depth===0&&fresh.length>0){log(${JSON.stringify(COUNT_MARK)}+json([${JSON.stringify(path)},fresh]));fresh=[]}};return(at,work)=>{if(at===-1)depth+=1;else if(at===-2)end();else{count(at);if(work){depth+=1;try{return work()}finally{end()}}}}})(text=>console.log(text),JSON.stringify);`
 
-function edited(source: string, edits: readonly { at: number; text: string }[]): string {
+function applyEdits(source: string, edits: readonly { at: number; text: string }[]): string {
   const pieces: string[] = []
   let end = source.length
   for (const { at, text } of edits) {

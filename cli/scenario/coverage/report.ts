@@ -17,15 +17,17 @@ export function coverageText({ files, tables, rules }: CoverageReport, colors: C
   return [
     section(
       'lines',
-      files.map(file => row(file.path, reachedOf(file.lines), file.lines.length, leftOf(file), colors)),
+      files.map(file =>
+        row(file.path, reachedOf(file.lines), file.lines.length, uncoveredText(file), colors),
+      ),
     ),
     section(
       'rows of tables',
       tables.map(({ path, rows, missed }) => {
         const left = rows.filter(one => one.times === 0).map(one => one.key)
         const words = [
-          ...(left.length === 0 ? [] : [named(left)]),
-          ...(missed.length === 0 ? [] : [`looked up without a matching row: ${named(missed)}`]),
+          ...(left.length === 0 ? [] : [listNames(left)]),
+          ...(missed.length === 0 ? [] : [`looked up without a matching row: ${listNames(missed)}`]),
         ]
         return row(path, reachedOf(rows), rows.length, words.join('; '), colors)
       }),
@@ -51,7 +53,7 @@ function colorOf(reached: number, all: number): 'green' | 'red' | 'yellow' {
 }
 
 /** Returns unreached lines as ranges, and branches that were not taken. */
-function leftOf({ lines, branches }: CoveredFile): string {
+function uncoveredText({ lines, branches }: CoveredFile): string {
   const ranges: string[] = []
   let from: number | undefined
   for (const [at, { line, times }] of lines.entries()) {
@@ -63,13 +65,14 @@ function leftOf({ lines, branches }: CoveredFile): string {
     from = undefined
   }
   const reached = new Set(lines.filter(one => one.times > 0).map(one => one.line))
-  const ways = branches.filter(one => reached.has(one.line)).flatMap(wayLeft)
-  return [...(ranges.length === 0 ? [] : [named(ranges)]), ...(ways.length === 0 ? [] : [named(ways)])].join(
-    '; ',
-  )
+  const ways = branches.filter(one => reached.has(one.line)).flatMap(untakenBranches)
+  return [
+    ...(ranges.length === 0 ? [] : [listNames(ranges)]),
+    ...(ways.length === 0 ? [] : [listNames(ways)]),
+  ].join('; ')
 }
 
-function wayLeft({ line, tag, taken }: CoveredBranch): string[] {
+function untakenBranches({ line, tag, taken }: CoveredBranch): string[] {
   const left = taken.flatMap((times, at) => (times === 0 ? [at] : []))
   if (left.length === 0) return []
   const isLast = (at: number): boolean => at === taken.length - 1
@@ -80,7 +83,7 @@ function wayLeft({ line, tag, taken }: CoveredBranch): string[] {
   )
 }
 
-const named = (names: readonly string[]): string =>
+const listNames = (names: readonly string[]): string =>
   names.length > MOST_NAMED
     ? `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
     : names.join(', ')

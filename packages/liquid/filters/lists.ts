@@ -1,7 +1,7 @@
 import type { RenderingContext } from '../context.ts'
 import { equal, type Filter, type Filters, isTrue, order } from '../evaluation.ts'
 import { ITEM_WORK } from '../limits.ts'
-import { asInteger, asNumber, asOperand, LiquidNumber, printed, simplest } from '../values.ts'
+import { asInteger, asNumber, asOperand, LiquidNumber, normalizeNumber, printedText } from '../values.ts'
 
 /** Turns nil into an empty list, a map into its pairs, and any other single value into a list of one. */
 function listOf(value: unknown): unknown[] {
@@ -17,7 +17,7 @@ const itemsOf = (value: unknown): unknown[] =>
 /** Returns the member at a path such as `a.b`, or the item itself without a path. */
 function memberOf(item: unknown, path: unknown, context: RenderingContext): unknown {
   if (path === undefined || path === null) return item
-  return printed(path)
+  return printedText(path)
     .split('.')
     .reduce((owner, name) => context.readProperty(owner, name), item)
 }
@@ -42,20 +42,20 @@ const search =
 type Keyed = { item: unknown; key: unknown }
 
 /** Sorts items by key, with items without a key last. */
-function inOrder(
+function sortByKey(
   keyed: Keyed[],
   compare: (a: unknown, b: unknown) => number,
   context: RenderingContext,
 ): unknown[] {
-  const compared = (a: Keyed, b: Keyed): number => {
+  const compareKeyed = (a: Keyed, b: Keyed): number => {
     context.budget.countWork(ITEM_WORK + Math.min(textLength(a.key), textLength(b.key)))
     return compareMissing(a.key, b.key) ?? compare(a.key, b.key)
   }
-  return keyed.sort(compared).map(({ item }) => item)
+  return keyed.sort(compareKeyed).map(({ item }) => item)
 }
 
 const sort: Filter = (input, [property], context) =>
-  inOrder(
+  sortByKey(
     itemsOf(input).map(item => ({ item, key: memberOf(item, property, context) })),
     naturalOrder,
     context,
@@ -68,7 +68,7 @@ const sortNatural: Filter = (input, [property], context) => {
     context.budget.countMemory(textLength(key))
     return { item, key }
   })
-  return inOrder(keyed, (a, b) => (String(a) < String(b) ? -1 : Number(a !== b)), context)
+  return sortByKey(keyed, (a, b) => (String(a) < String(b) ? -1 : Number(a !== b)), context)
 }
 
 const textLength = (value: unknown): number => (typeof value === 'string' ? value.length : 0)
@@ -100,7 +100,7 @@ const sum: Filter = (input, [property], context) => {
   })
   const total = numbers.reduce((all, { value }) => all.plus(value), asOperand(0).value)
   const isWhole = numbers.every(({ whole }) => whole)
-  return simplest(total, isWhole)
+  return normalizeNumber(total, isWhole)
 }
 
 /** Keeps the first of equal values. Compares maps and lists by content. */
@@ -109,7 +109,7 @@ const uniq: Filter = (input, [property], context) => {
   for (const item of itemsOf(input)) {
     const key = memberOf(item, property, context)
     const number = asNumber(key)
-    const text = typeof key === 'object' ? `o${JSON.stringify(key)}` : `t${printed(key)}`
+    const text = typeof key === 'object' ? `o${JSON.stringify(key)}` : `t${printedText(key)}`
     const identity = number ? `n${number}` : text
     context.budget.countWork(ITEM_WORK + identity.length)
     if (!seen.has(identity)) seen.set(identity, item)

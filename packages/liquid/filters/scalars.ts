@@ -21,8 +21,8 @@ import {
   floorOf,
   LARGEST_PLACES,
   type LiquidNumber,
-  printed,
-  simplest,
+  normalizeNumber,
+  printedText,
 } from '../values.ts'
 
 /** A filter of text whose text arguments are optional. */
@@ -146,7 +146,7 @@ const ofTime =
     if (input === undefined || input === null || input === '') return undefined
     const at = timestampOf(input, context)
     if (at !== undefined) return compute(at, args, context)
-    const message = `'${printed(input)}' is not a time. Give milliseconds, "now" or a date such as "2026-01-31".`
+    const message = `'${printedText(input)}' is not a time. Give milliseconds, "now" or a date such as "2026-01-31".`
     return context.reject(message)
   }
 
@@ -170,7 +170,7 @@ const addTime = ofTime((at, [unitName, count], context) => {
   const steps = asInteger(count)
   if (!UNITS.has(unit))
     return context.reject(
-      `'${printed(unitName)}' is not a unit of time. Write one of ${[...UNITS].join(', ')}.`,
+      `'${printedText(unitName)}' is not a unit of time. Write one of ${[...UNITS].join(', ')}.`,
     )
   if (steps === undefined) return context.reject('timestamp_millis_add needs a whole number after the unit.')
   try {
@@ -244,7 +244,7 @@ const binary =
     const a = asOperand(input)
     const b = asOperand(args[0])
     countDigits(a, b, context)
-    return simplest(compute(a.value, b.value), a.whole && b.whole)
+    return normalizeNumber(compute(a.value, b.value), a.whole && b.whole)
   }
 
 /** Two whole numbers round down: 7 by 2 is 3, -7 by 2 is -4. Otherwise the result is exact to 40 places, rounded half up. */
@@ -253,8 +253,8 @@ const dividedBy: Filter = (input, args, context) => {
   const b = asOperand(args[0])
   if (b.value.eq(0)) return context.reject('Division by zero. Test the divisor before dividing.') ?? 0
   countDigits(a, b, context)
-  if (a.whole && b.whole) return simplest(floorQuotient(a.value, b.value), true)
-  return simplest(a.value.div(b.value), false)
+  if (a.whole && b.whole) return normalizeNumber(floorQuotient(a.value, b.value), true)
+  return normalizeNumber(a.value.div(b.value), false)
 }
 
 /** The result has the sign of the divisor, because division rounds down: -7 modulo 3 is 2. */
@@ -264,7 +264,10 @@ const modulo: Filter = (input, args, context) => {
   if (b.value.eq(0)) return context.reject('Modulo by zero. Test the divisor before dividing.') ?? 0
   countDigits(a, b, context)
   const rest = a.value.mod(b.value)
-  return simplest(!rest.eq(0) && rest.lt(0) !== b.value.lt(0) ? rest.plus(b.value) : rest, a.whole && b.whole)
+  return normalizeNumber(
+    !rest.eq(0) && rest.lt(0) !== b.value.lt(0) ? rest.plus(b.value) : rest,
+    a.whole && b.whole,
+  )
 }
 
 /** Uses the exact remainder: the rounded quotient of two long numbers may be one too high. */
@@ -278,14 +281,14 @@ const unary =
   (compute: (value: Big) => Big, whole: (value: LiquidNumber) => boolean): Filter =>
   input => {
     const value = asOperand(input)
-    return simplest(compute(value.value), whole(value))
+    return normalizeNumber(compute(value.value), whole(value))
   }
 
 /** Rounds half away from zero: 346.5 to 347, -346.5 to -347. Rounds to no places by default. */
 const round: Filter = (input, args) => {
   const value = asOperand(input)
   const places = Math.max(-LARGEST_PLACES, Math.min(LARGEST_PLACES, asInteger(args[0]) ?? 0))
-  return simplest(value.value.round(places, Big.roundHalfUp), places <= 0 || value.whole)
+  return normalizeNumber(value.value.round(places, Big.roundHalfUp), places <= 0 || value.whole)
 }
 
 const bound =
@@ -294,7 +297,7 @@ const bound =
     const value = asOperand(input)
     const limit = asOperand(args[0])
     const kept = keeps(value.value, limit.value) ? value : limit
-    return simplest(kept.value, kept.whole)
+    return normalizeNumber(kept.value, kept.whole)
   }
 
 /** Exact decimals, never binary floats. */
@@ -332,7 +335,7 @@ const ofNumber =
 /** Returns the locale of `"en", "US"`. The default is US English. */
 function localeOf([language, country]: unknown[]): string {
   if (language === undefined) return 'en-US'
-  return country === undefined ? printed(language) : `${printed(language)}-${printed(country)}`
+  return country === undefined ? printedText(language) : `${printedText(language)}-${printedText(country)}`
 }
 
 /** With language and country, prints the tenant's currency. With a currency code, prints in English. */
@@ -348,7 +351,7 @@ const currency: Filter = ofNumber((value, args, context) => {
 const numberFormatFilters: Filters = {
   format_number: ofNumber((value, args, { budget }) => formatNumber(value, localeOf(args), budget)),
   format_number_currency: currency,
-  format_number_pattern: ofNumber((value, [pattern]) => formatPattern(value, printed(pattern))),
+  format_number_pattern: ofNumber((value, [pattern]) => formatPattern(value, printedText(pattern))),
 }
 
 /** Filters of text, numbers, times and documents. */

@@ -120,7 +120,7 @@ export class TemplateParser extends Parser {
       if (error instanceof TooManyErrors) throw error
       this.#reportUnreadable(error, token)
       if (TypeGuards.isTagToken(token) && BLOCKS.has(token.name)) skipBlock(token.name, remaining)
-      return nothing(token) as unknown as Output
+      return emptyNode(token) as unknown as Output
     } finally {
       this.#depth -= 1
     }
@@ -133,7 +133,7 @@ export class TemplateParser extends Parser {
     if (tag && !Object.hasOwn(this.#engine.tags, tag.name)) {
       const message = unknownTag(tag.name, Object.keys(this.#engine.tags), this.#report)
       this.#report.error('unknownTag', message, tag.begin)
-      return nothing(token) as unknown as Output
+      return emptyNode(token) as unknown as Output
     }
     return super.parseToken(token, remaining)
   }
@@ -150,12 +150,12 @@ export class TemplateParser extends Parser {
     tokenizer.skipBlank()
     if (tokenizer.end()) {
       this.#report.warn('emptyOutput', "An empty '{{ }}' prints nothing. Remove it.", token.begin)
-      return nothing(token)
+      return emptyNode(token)
     }
     const value = new Value(tokenizer.readFilteredValue(), this.#engine)
     if (!tokenizer.end()) throw tokenizer.error(`cannot read ${tokenizer.snapshot()}`)
     const evaluate = evaluationOf(value)
-    const node = writing(token, context => evaluate(context as RenderingContext))
+    const node = outputNode(token, context => evaluate(context as RenderingContext))
     // For the outline of the template (outline.ts).
     return Object.assign(node, { value })
   }
@@ -219,7 +219,7 @@ const unexpectedValue = (name: string, text: string): string =>
     : `'${name}' cannot have a value. Remove ${JSON.stringify(text.length > 32 ? `${text.slice(0, 31)}…` : text)}.`
 
 /** Returns a node that writes the result of `textOf`. */
-const writing = (token: Token, textOf: (context: Context) => unknown): Template => ({
+const outputNode = (token: Token, textOf: (context: Context) => unknown): Template => ({
   token,
   render(context: Context, emitter: Emitter): void {
     emitter.write(textOf(context))
@@ -228,10 +228,10 @@ const writing = (token: Token, textOf: (context: Context) => unknown): Template 
 
 function textNode(token: Token & { getContent(): string }): Template {
   const text = token.getContent()
-  return writing(token, () => text)
+  return outputNode(token, () => text)
 }
 
-const nothing = (token: TopLevelToken): Template => ({ token, render: () => undefined })
+const emptyNode = (token: TopLevelToken): Template => ({ token, render: () => undefined })
 
 function unknownTag(name: string, known: readonly string[], report: Report): string {
   if (name === 'else' || name === 'elsif' || name === 'when')

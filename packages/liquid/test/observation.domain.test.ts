@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import type { RenderingEnvironment } from '../context.ts'
 import { TemplateError } from '../limits.ts'
 import { nodesOf, type RenderingObserver } from '../observation.ts'
-import { printed } from '../values.ts'
+import { printedText } from '../values.ts'
 import { compiled, failure, rendering } from './rendering.ts'
 
 /** Returns the steps that an observer sees, one line each. */
 function steps(source: string, data?: unknown, more: Partial<RenderingEnvironment> = {}): string[] {
   const seen: string[] = []
   const place = ({ line, column }: { line: number; column: number }) => `${line}:${column}`
-  const shown = (value: unknown) => (value === undefined ? 'nothing' : printed(value))
+  const shown = (value: unknown) => (value === undefined ? 'nothing' : printedText(value))
   const observer: RenderingObserver = {
     node: ({ at, kind, tag }) => seen.push(`${place(at)} ${tag ?? kind}`),
     read: ({ at, path, value }) => seen.push(`${place(at)} ${path.join('.')} = ${shown(value)}`),

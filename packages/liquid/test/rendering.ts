@@ -7,7 +7,7 @@ import {
   type TemplateCompiler,
 } from '../engine.ts'
 import { TemplateError } from '../limits.ts'
-import { printed } from '../values.ts'
+import { printedText } from '../values.ts'
 import { CALENDAR, digitsOfCurrency, isCurrency } from './calendar.ts'
 
 /** 2026-03-10T08:05:09.007Z, which is 09:05 in Berlin. */
@@ -17,7 +17,7 @@ export const NOW = 1_773_129_909_007
 const DIALECT: Dialect = {
   filters: {
     lookup(table, args, context) {
-      if (typeof table !== 'string') return context.reject(`'${printed(table)}' is no table.`)
+      if (typeof table !== 'string') return context.reject(`'${printedText(table)}' is no table.`)
       context.state.missing.set(JSON.stringify([table, args]), { table, args })
       return undefined
     },

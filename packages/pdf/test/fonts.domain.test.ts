@@ -1,7 +1,7 @@
 // Letters of many scripts on a page: those in the service's fonts, those that a configuration's fonts add, and those in no font.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { directed, wordToDraw } from '../bidi.ts'
+import { splitByDirection, wordToDraw } from '../bidi.ts'
 import { fontNames, withFonts, withoutFonts } from '../fonts.ts'
 import { hasPoppler, rendered, textLines } from './tools.ts'
 
@@ -77,7 +77,7 @@ describe('A font of the configuration', () => {
 
 describe('Right-to-left text', () => {
   const cut = (text: string, direction: 'ltr' | 'rtl' | undefined) => {
-    const { runs, fromTheRight } = directed([{ text }], direction)
+    const { runs, fromTheRight } = splitByDirection([{ text }], direction)
     return { runs: runs.map(run => [run.text, run.level ?? 0]), fromTheRight }
   }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { create } from 'fontkit'
 import { expect, test } from 'vitest'
 import { compress } from 'wawoff2'
-import { assembled, plainFont, viewOf } from '../web-fonts.ts'
+import { buildFontFile, plainFont, viewOf } from '../web-fonts.ts'
 import { woff2Of, woffOf } from './packed-fonts.ts'
 import { hasPoppler, rendered, textLines } from './tools.ts'
 
@@ -62,7 +62,7 @@ test('a truncated or damaged font can only fail its document, with a ConversionE
 })
 
 test('a small font that unpacks to more than the limit is rejected, even if it declares a smaller size', () => {
-  const zeros = assembled(0x00010000, [{ tag: 'glyf', bytes: new Uint8Array(3_000_000) }])
+  const zeros = buildFontFile(0x00010000, [{ tag: 'glyf', bytes: new Uint8Array(3_000_000) }])
   const bomb = woffOf(zeros)
   expect(bomb.length).toBeLessThan(5_000)
   expect(() => plainFont(bomb, 1_000_000)).toThrow('it is larger than 1000000 bytes when unpacked')

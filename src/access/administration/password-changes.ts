@@ -1,7 +1,14 @@
 // Password changes and unlocking (contract 1, Authentication 4). A wrong old password counts as a failed sign-in, and a locked
 // account accepts no old password: a stolen token must not help to guess it.
 import { eq, sql } from 'drizzle-orm'
-import { forbidden, notFound, Refusal, revoked, unauthenticated, wrongState } from '../../kernel/errors.ts'
+import {
+  forbidden,
+  notFound,
+  Refusal,
+  tokenRevoked,
+  unauthenticated,
+  wrongState,
+} from '../../kernel/errors.ts'
 import { now as realNow } from '../../kernel/time.ts'
 import { GuardTripped, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -59,7 +66,7 @@ async function changeOfTenant(
     })
     throw wrongPassword()
   }
-  const hash = await acceptedHash(request, account, rules, context)
+  const hash = await hashNewPassword(request, account, rules, context)
   const epoch = account.tokenEpoch + 1
   const { facts, timers } = revocationWrites(context, database, locator, epoch)
   try {
@@ -87,7 +94,7 @@ async function changeOfAdministration(
   context: SignedInContext,
 ): Promise<void> {
   const { locator } = account
-  if (context.accountEpoch < account.tokenEpoch) throw revoked()
+  if (context.accountEpoch < account.tokenEpoch) throw tokenRevoked()
   const database = controlDatabase(context.env, context.calls)
   const entry = { action: 'accounts.password', subject: locator, details: {} } as const
   if (!(await isRight(request.oldPassword, account, context))) {
@@ -97,7 +104,7 @@ async function changeOfAdministration(
     ])
     throw wrongPassword()
   }
-  const passwordHash = await acceptedHash(request, account, PLAIN_RULES, context)
+  const passwordHash = await hashNewPassword(request, account, PLAIN_RULES, context)
   const open = administratorMayEnter(account, realNow())
   const epoch = account.tokenEpoch + 1
   const [, changed] = await database.batch([
@@ -130,7 +137,7 @@ async function isRight(password: string, account: StoredAccount, { env }: Enviro
  * Returns the hash of a new password that follows the rules. Throws 400 `weakPassword` for any other. The current password is
  * never accepted as the new one, even in a tenant without rules.
  */
-async function acceptedHash(
+async function hashNewPassword(
   { oldPassword, password }: PasswordChangeRequest,
   account: StoredAccount,
   rules: PasswordRules,
@@ -170,7 +177,7 @@ export async function unlock(request: AccountUnlockRequest, context: SignedInCon
   if (await storedAnswer(within, database)) return
   const { account } = await readAccount(database, { username }, tenant)
   if (!account) throw notFound('account', username)
-  requireAnother(account.locator, context)
+  requireNotSelf(account.locator, context)
   requireAuthority(context.caller, account)
   await commitAudited(within, database, {
     guards: [],
@@ -183,7 +190,7 @@ async function unlockAdministrator(username: string, context: SignedInContext): 
   const { env, calls } = context
   const account = await readAdministrator(env, { username }, calls)
   if (!account) throw notFound('account', username)
-  requireAnother(account.locator, context)
+  requireNotSelf(account.locator, context)
   const database = controlDatabase(env, calls)
   await database.batch([
     openQuery(database, administrators, account.locator),
@@ -195,7 +202,7 @@ async function unlockAdministrator(username: string, context: SignedInContext): 
   ])
 }
 
-function requireAnother(locator: string, { caller }: SignedInContext): void {
+function requireNotSelf(locator: string, { caller }: SignedInContext): void {
   if (locator === caller.accountLocator)
     throw wrongState('You cannot unlock your own account; another administrator can.')
 }

@@ -36,7 +36,7 @@ import { isLocked } from '../lock-out.ts'
 import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
 import { hashPassword } from '../passwords.ts'
 import { announceOrLog, forgetAuthTokens, revocationWrites } from '../revocation.ts'
-import { requireAuthority, requireReach, requireWithin, rolePermissions } from '../rights.ts'
+import { requireAccountAccess, requireAuthority, requireHeldPermissions, rolePermissions } from '../rights.ts'
 import * as store from '../store.ts'
 import { accounts, authTokens, passwordRules } from '../tables.ts'
 
@@ -72,7 +72,7 @@ async function addOnce(
   const { account: taken, rules, roles } = await store.readAccount(database, { username }, tenant)
   const permissions = rolePermissions({ username, accountType: type, source: 'interface' }, roles)
   if (!isService)
-    requireWithin(
+    requireHeldPermissions(
       permissionsHeld({ accountType: type, ...(permissions && { permissions }) }),
       permissionsHeld(caller),
       `Accounts of type ${type} have permissions that you lack:`,
@@ -158,7 +158,7 @@ export async function readOneAccount(
   context: RequestContext,
 ): Promise<contract.AccountResponse> {
   const { account } = await accountAt(homeDatabase(context), locator, context.tenant)
-  requireReach(context.caller, account, ['users.read'])
+  requireAccountAccess(context.caller, account, ['users.read'])
   return accountResponse(account, context.tenant)
 }
 
@@ -260,8 +260,8 @@ const isUnchanged = ({ locator, tokenEpoch, passwordHash, disabledAt }: store.St
  */
 export const disableAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'accounts.disable', async (account, _, reading) => {
-    requireReach(context.caller, account, ['users.write'])
-    requireAnother(account, context, 'disable')
+    requireAccountAccess(context.caller, account, ['users.write'])
+    requireNotSelf(account, context, 'disable')
     const disabledAt = account.disabledAt ?? realNow()
     return {
       set: { disabledAt },
@@ -282,8 +282,8 @@ export const enableAccount = (locator: string, context: RequestContext): Promise
 /** Deletes an account. Its row stays because records name the account; its user name is free. */
 export const deleteAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'accounts.delete', async (account, _, reading) => {
-    requireReach(context.caller, account, ['users.write'])
-    requireAnother(account, context, 'delete')
+    requireAccountAccess(context.caller, account, ['users.write'])
+    requireNotSelf(account, context, 'delete')
     const set = { deletedAt: realNow(), passwordHash: null, formerHashes: [] }
     const facts = context.tenant.keepsRoles
       ? store.rolesQueries(homeDatabase(context), account.locator, [])
@@ -303,8 +303,8 @@ export function setPassword(
 ): Promise<JsonText> {
   let passwordHash: string | undefined
   return changeAccount(context, locator, 'accounts.password', async (account, rules) => {
-    requireReach(context.caller, account, ['users.write'])
-    requireAnother(account, context, 'set the password of')
+    requireAccountAccess(context.caller, account, ['users.write'])
+    requireNotSelf(account, context, 'set the password of')
     if (account.isService) throw wrongState(`'${account.username}' is a service account and has no password.`)
     if (await store.isOfProvider(homeDatabase(context), account.locator, context.tenant))
       throw wrongState(
@@ -334,7 +334,7 @@ export const newPassword = (
 })
 
 /** Rejects the caller's own account: otherwise a tenant could lose its last administrator. */
-export function requireAnother(account: store.StoredAccount, { caller }: RequestContext, what: string): void {
+export function requireNotSelf(account: store.StoredAccount, { caller }: RequestContext, what: string): void {
   if (account.locator === caller.accountLocator)
     throw wrongState(`You cannot ${what} your own account; another administrator can.`)
 }

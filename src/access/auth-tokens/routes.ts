@@ -19,7 +19,7 @@ const BY_VALUE_OR_NAME =
 const CUSTOM = 'With only `users.custom`: your own account and service accounts that you created.'
 
 /** Returns undefined for an administration account without a tenant. */
-const inTenant = (context: SignedInContext): (SignedInContext & RequestContext) | undefined =>
+const tenantContextOf = (context: SignedInContext): (SignedInContext & RequestContext) | undefined =>
   context.tenant && { ...context, tenant: context.tenant, now: tenantNow(context.tenant) }
 
 export const authTokenRoutes: readonly Route[] = [
@@ -30,7 +30,7 @@ export const authTokenRoutes: readonly Route[] = [
     body: { schema: AuthTokenCreateRequest, required: true },
     answer: token,
     handle: ({ body }, context) => {
-      const own = inTenant(context)
+      const own = tenantContextOf(context)
       return own ? service.createOwnToken(body, own) : service.createAdministrationToken(body, context)
     },
   }),
@@ -47,7 +47,7 @@ export const authTokenRoutes: readonly Route[] = [
     permission: ['users.read', 'users.custom'],
     answer: { schema: AuthTokens, description: 'Oldest first. Never shows the tokens themselves.' },
     handle: (_, context) => {
-      const own = inTenant(context)
+      const own = tenantContextOf(context)
       return own
         ? service.listTokens(own.caller.accountLocator, own)
         : service.listAdministrationTokens(context)
@@ -66,7 +66,7 @@ export const authTokenRoutes: readonly Route[] = [
     permission: ['users.write', 'users.custom'],
     answer: { description: 'The token is deleted.' },
     handle: ({ params: { tokenOrName } }, context) => {
-      const own = inTenant(context)
+      const own = tenantContextOf(context)
       return own
         ? service.deleteToken(own.caller.accountLocator, tokenOrName, own)
         : service.deleteAdministrationToken(tokenOrName, context)

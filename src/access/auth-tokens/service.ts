@@ -1,5 +1,12 @@
 import { sql } from 'drizzle-orm'
-import { alreadyExists, invalidRequest, Refusal, revoked, tooLarge, wrongState } from '../../kernel/errors.ts'
+import {
+  alreadyExists,
+  invalidRequest,
+  Refusal,
+  tokenRevoked,
+  tooLarge,
+  wrongState,
+} from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now as realNow } from '../../kernel/time.ts'
 import { NO_BODY, retryOnConflict, storedAnswer, unlessRepeated } from '../../platform/commit.ts'
@@ -14,10 +21,10 @@ import { administrationAuditRow, commitAudited } from '../audit/store.ts'
 import type { AuthTokenCreateRequest, AuthTokenResponse } from '../contract.ts'
 import { managerGuards } from '../last-manager.ts'
 import { forgetAuthTokens } from '../revocation.ts'
-import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
+import { requireAccountAccess, requireAuthority, requireHeldPermissions } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
 import { authTokens } from '../tables.ts'
-import { checkedTenantName } from '../tenant-names.ts'
+import { requireTenantName } from '../tenant-names.ts'
 import { hashOfAuthToken, isAuthToken, NO_TENANT, newAuthToken } from '../tokens.ts'
 import {
   hasRoomFor,
@@ -56,7 +63,7 @@ export async function createServiceToken(
 ): Promise<string> {
   const database = homeDatabase(context)
   const { account } = await accountAt(database, locator, context.tenant)
-  requireReach(context.caller, account, ['users.write'])
+  requireAccountAccess(context.caller, account, ['users.write'])
   if (!account.isService)
     throw wrongState(
       `'${account.username}' is not a service account. People create their own tokens, with POST /auth/users/tokens.`,
@@ -73,18 +80,18 @@ async function createToken(
   const { caller, tenant } = context
   const { locator } = account
   const { name } = request
-  if (await storedAnswer(context, database)) throw shownOnce(name)
+  if (await storedAnswer(context, database)) throw tokenShownOnce(name)
   const now = realNow()
-  const expiresAt = checkedExpiry(request.expiresAt, now, caller.tokenExpiresAt)
-  const permissions = checkedPermissions(request.permissions)
+  const expiresAt = requireValidExpiry(request.expiresAt, now, caller.tokenExpiresAt)
+  const permissions = requireKnownPermissions(request.permissions)
   const wanted = ALL_PERMISSIONS.filter(permission => grants(permissions, permission))
-  requireWithin(
+  requireHeldPermissions(
     wanted,
     permissionsHeld(account),
     `The account '${account.username}' lacks these permissions of the token:`,
   )
-  requireWithin(wanted, permissionsHeld(caller), 'You lack these permissions of the token:')
-  const tenants = checkedTenants(request.tenants, tenant)
+  requireHeldPermissions(wanted, permissionsHeld(caller), 'You lack these permissions of the token:')
+  const tenants = requireOwnTenant(request.tenants, tenant)
   const token = newAuthToken(tenant.locator)
   const committed = await retryOnConflict('The account', async () => {
     await requireRoom(database, account, name, now)
@@ -112,18 +119,18 @@ async function createToken(
       },
     })
   })
-  if (committed !== NO_BODY) throw shownOnce(name)
+  if (committed !== NO_BODY) throw tokenShownOnce(name)
   forgetAuthTokens()
   return token
 }
 
-const shownOnce = (name: string): Refusal =>
+const tokenShownOnce = (name: string): Refusal =>
   alreadyExists(
     `This request has already created the token '${name}'. The token was shown then and is not stored. Delete it and create another.`,
   )
 
 /** Throws 400 when it is past or too far ahead, and 422 when it is later than that of the token in use. */
-function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant | undefined): number {
+function requireValidExpiry(wanted: number, now: Instant, callersOwn: Instant | undefined): number {
   if (wanted <= now) throw invalidRequest("'expiresAt' must be in the future.")
   if (wanted > now + LONGEST_LIFE_MS) throw invalidRequest("'expiresAt' must be at most five years ahead.")
   if (callersOwn !== undefined && wanted > callersOwn)
@@ -134,32 +141,32 @@ function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant | undef
   return wanted
 }
 
-function checkedPermissions(wanted: readonly string[]): string[] {
+function requireKnownPermissions(wanted: readonly string[]): string[] {
   const listed = [...new Set(wanted)]
   const unknown = listed.filter(
     one => !ALL_PERMISSIONS.includes(one as Permission) && !ALL_PERMISSIONS.some(all => isAllOf(one, all)),
   )
   if (unknown.length === 0) return listed
   throw invalidRequest(
-    `'permissions' contains unknown permissions: ${unknown.slice(0, 20).map(shownWord).join(', ')}. Use group.action or group.* as listed in the API reference.`,
+    `'permissions' contains unknown permissions: ${unknown.slice(0, 20).map(maskToken).join(', ')}. Use group.action or group.* as listed in the API reference.`,
   )
 }
 
 /** Masks tokens, because a message must never show one. */
-const shownWord = (word: string): string =>
+const maskToken = (word: string): string =>
   `'${isAuthToken(word) ? 'bdy_***' : word.slice(0, 80).toWellFormed()}'`
 
 const isAllOf = (wildcard: string, permission: Permission): boolean =>
   wildcard === `${permission.slice(0, permission.indexOf('.'))}.*`
 
 /** Returns the account's only tenant. Throws 422 for any other. */
-function checkedTenants(wanted: readonly string[], { name, hostName, locator, type }: Tenant): string[] {
+function requireOwnTenant(wanted: readonly string[], { name, hostName, locator, type }: Tenant): string[] {
   const own = new Set(['any', `type:${type}`, name, hostName, locator as string])
   const others = wanted.filter(one => !own.has(one) && !own.has(one.toLowerCase()))
   if (others.length === 0) return [name]
   throw new Refusal(
     'beyondOwner',
-    `The account belongs to the tenant '${name}' and cannot create a token for ${others.slice(0, 20).map(shownWord).join(', ')}.`,
+    `The account belongs to the tenant '${name}' and cannot create a token for ${others.slice(0, 20).map(maskToken).join(', ')}.`,
   )
 }
 
@@ -189,7 +196,7 @@ export async function listTokens(locator: string, context: RequestContext): Prom
   // An administration account is not in the tenant's table and has no tokens here.
   if (locator === context.caller.accountLocator) return tokensOf(database, context.caller.accountLocator)
   const { account } = await accountAt(database, locator, context.tenant)
-  requireReach(context.caller, account, ['users.read'])
+  requireAccountAccess(context.caller, account, ['users.read'])
   return tokensOf(database, account.locator)
 }
 
@@ -228,7 +235,7 @@ export async function deleteToken(
         : await accountAt(database, locator, context.tenant)
     // An administration account is not in the tenant's table and has no tokens here.
     if (!account) throw noSuchToken(username, tokenOrName)
-    requireReach(context.caller, account, ['users.write'])
+    requireAccountAccess(context.caller, account, ['users.write'])
     requireAuthority(context.caller, account)
     const match = tokenMatches(authTokens, account.locator, tokenOrName)
     const [[row]] = await database.batch([database.build.select().from(authTokens).where(match)])
@@ -247,14 +254,14 @@ export async function deleteToken(
 /** Ends access tokens everywhere within 5 s and deletes long-lived ones. */
 export const revokeTokens = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'tokens.revoke', account => {
-    requireReach(context.caller, account, ['users.write', 'users.revoke'])
+    requireAccountAccess(context.caller, account, ['users.write', 'users.revoke'])
     return { set: {}, endsAccess: true, endsTokens: true }
   })
 
 /** Like `revokeTokens`, and also removes the password. Throws 409 for the last person who may change users. */
 export const deleteCredentials = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'credentials.delete', async (account, _, reading) => {
-    requireReach(context.caller, account, ['users.write'])
+    requireAccountAccess(context.caller, account, ['users.write'])
     const set = { passwordHash: null, formerHashes: [], failedSignIns: 0, lockedUntil: null }
     // A person who signs in by a provider has no password to lose.
     const guards = account.passwordHash === null ? [] : await managerGuards(account, reading, context)
@@ -277,16 +284,16 @@ export async function createAdministrationToken(
   const { accountLocator } = caller
   const { name } = request
   const now = realNow()
-  const expiresAt = checkedExpiry(request.expiresAt, now, caller.tokenExpiresAt)
-  const permissions = checkedPermissions(request.permissions)
+  const expiresAt = requireValidExpiry(request.expiresAt, now, caller.tokenExpiresAt)
+  const permissions = requireKnownPermissions(request.permissions)
   const wanted = ALL_PERMISSIONS.filter(permission => grants(permissions, permission))
-  requireWithin(
+  requireHeldPermissions(
     wanted,
     GRANTABLE,
     'Tokens of administration accounts are only for configurations and cannot have',
   )
-  requireWithin(wanted, permissionsHeld(caller), 'You lack these permissions of the token:')
-  const tenants = checkedScope(request.tenants)
+  requireHeldPermissions(wanted, permissionsHeld(caller), 'You lack these permissions of the token:')
+  const tenants = parseTokenScope(request.tenants)
   const token = newAuthToken(NO_TENANT)
   const hash = hashOfAuthToken(token)
   const database = controlDatabase(env, calls)
@@ -319,18 +326,18 @@ export async function createAdministrationToken(
   ])
   if (tokens.some(token => token.hash === hash)) return token
   if (tokens.some(token => token.name === name)) throw nameTaken(name)
-  if (tokens.length < MOST_TOKENS) throw revoked()
+  if (tokens.length < MOST_TOKENS) throw tokenRevoked()
   throw tooManyTokens()
 }
 
 /** Checks tenants, which need not exist yet. Throws 400 for an empty list, which could mean all or none. */
-function checkedScope(wanted: readonly string[]): string[] {
+function parseTokenScope(wanted: readonly string[]): string[] {
   const tenants = [...new Set(wanted)]
   if (tenants.length === 0)
     throw invalidRequest(
       "'tenants' must list the tenants of the token by name, or be type:test, type:production or any.",
     )
-  for (const one of tenants) if (!SCOPES.has(one)) checkedTenantName(one)
+  for (const one of tenants) if (!SCOPES.has(one)) requireTenantName(one)
   return tenants
 }
 

@@ -1,7 +1,7 @@
 // Reads a person's roles, name and e-mail address from the claims of an ID token.
 import { createHash } from 'node:crypto'
 import type { JWTPayload } from 'jose'
-import { isLongerThan, storable } from '../../kernel/text.ts'
+import { isLongerThan, removeUnstorable } from '../../kernel/text.ts'
 import { ACCOUNT_TYPES_BY_RANK, type TestUserType } from '../../product/roles.ts'
 import type { GivenRole } from '../rights.ts'
 import type { Role } from '../roles/store.ts'
@@ -66,7 +66,7 @@ const LONGEST_NAME = 256
 /** Returns undefined for a claim that is not a name: empty, too long, or with control characters. */
 function nameIn(claim: unknown): string | undefined {
   if (typeof claim !== 'string') return undefined
-  const text = storable(claim).trim()
+  const text = removeUnstorable(claim).trim()
   return text === '' || isLongerThan(text, LONGEST_NAME - 20) || /\p{Cc}/u.test(text) ? undefined : text
 }
 
@@ -94,5 +94,5 @@ const shortHash = (text: string): string => createHash('sha256').update(text).di
 export function personOf(claims: JWTPayload, username: string): { name: string; email: string | null } {
   const email = claims.email
   const isEmail = typeof email === 'string' && email.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(email)
-  return { name: nameIn(claims.name) ?? username, email: isEmail ? storable(email) : null }
+  return { name: nameIn(claims.name) ?? username, email: isEmail ? removeUnstorable(email) : null }
 }

@@ -221,7 +221,7 @@ const secretOf = (tenant: Tenant, { name, sealedSecret }: Provider, env: Env): P
     )
   })
 
-const expired = (): Refusal =>
+const expiredSignInRefusal = (): Refusal =>
   unauthenticated('The sign-in took too long, or began in another browser. Begin again.')
 
 /**
@@ -233,9 +233,9 @@ export async function exchangeCode(code: string, context: PublicContext): Promis
     readSealed<Ended>(context, CODE_PLACE, code),
     readSealed<Begun>(context, BEGUN_PLACE, cookieOf(context)),
   ])
-  if (!ended || !begun || ended.state !== begun.state) throw expired()
+  if (!ended || !begun || ended.state !== begun.state) throw expiredSignInRefusal()
   const tenant = await readTenant(context.env, { locator: ended.tenantLocator }, context.calls)
-  if (!tenant) throw expired()
+  if (!tenant) throw expiredSignInRefusal()
   requireServed(tenant)
   return exchangeIdToken(tenant, ended.idToken, ended.nonce, context)
 }

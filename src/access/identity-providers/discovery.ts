@@ -77,15 +77,15 @@ export async function providerKeys(env: Env, issuer: string, kid: string | undef
     kid === undefined || ids.has(kid) || now() - keysAt < KEYS_AGAIN_MS
   const present = await knownProvider(env, issuer)
   if (isEnough(present)) return present.keys
-  return (await readOnce(issuer, isEnough, () => withKeys(env, present.metadata, present.metadataAt))).keys
+  return (await readShared(issuer, isEnough, () => withKeys(env, present.metadata, present.metadataAt))).keys
 }
 
 const isFresh = ({ metadataAt }: Known): boolean => now() - metadataAt < KNOWN_MS
 
 const knownProvider = (env: Env, issuer: string): Promise<Known> =>
-  readOnce(issuer, isFresh, async () => withKeys(env, await readMetadata(env, issuer), now()))
+  readShared(issuer, isFresh, async () => withKeys(env, await readMetadata(env, issuer), now()))
 
-async function readOnce(
+async function readShared(
   issuer: string,
   isEnough: (present: Known) => boolean,
   read: () => Promise<Known>,

@@ -1,9 +1,9 @@
-import { forEverybody, forTenant, type Route } from '../../platform/http/route.ts'
+import { forTenant, publicRoutes, type Route } from '../../platform/http/route.ts'
 import { AuthenticateResponse } from '../contract.ts'
 import * as contract from './contract.ts'
 
 const { delete: remove, get, put } = forTenant('Accounts')
-const everybody = forEverybody('Accounts')
+const everybody = publicRoutes('Accounts')
 const provider = { schema: contract.IdentityProviderResponse, description: 'The provider.' }
 const READ = ['users.read', 'users.write'] as const
 

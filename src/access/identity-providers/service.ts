@@ -32,7 +32,7 @@ import { type TenantRoles, typeOfRole } from '../../product/roles.ts'
 import { commitAudited } from '../audit/store.ts'
 import { managerStays, requireManager } from '../last-manager.ts'
 import { forgetAuthTokens } from '../revocation.ts'
-import { listedPermissions, requireWithin, rolePermissions } from '../rights.ts'
+import { listedPermissions, requireHeldPermissions, rolePermissions } from '../rights.ts'
 import type { Change as ManagerChange } from '../roles/managers.ts'
 import { areUnchanged, configuredQuery, type Role, rolesQuery } from '../roles/store.ts'
 import { accountIdentities, accounts, identityProviders, type RoleMapping } from '../tables.ts'
@@ -127,7 +127,7 @@ export async function writeProvider(
   if (problem) throw invalidRequest(`'issuer' ${problem}.`)
   const attempt = async (isFirst: boolean) => {
     const { providers, before, dependents, granting } = await readProviders(database, name, context)
-    if (context.ifMatch !== undefined) requireAsRead(name, before, context)
+    if (context.ifMatch !== undefined) requireProviderMatch(name, before, context)
     const mappings = request.mappings.map(mapping => readMapping(mapping, granting))
     requireGrantable([...mappings, ...(before?.mappings ?? [])], granting, context)
     if (providers.some(one => one.name !== name && one.issuer === request.issuer))
@@ -136,7 +136,7 @@ export async function writeProvider(
       throw tooLarge(
         `The tenant has ${MOST_PROVIDERS} identity providers, which is the limit. Delete one first.`,
       )
-    if (request.replacesPasswords) await requireWayIn(database, request.issuer)
+    if (request.replacesPasswords) await requireAdministratorSignedIn(database, request.issuer)
     const row = await rowOf(name, request, before, mappings, context)
     const answer = jsonAnswer(providerResponse(row))
     const { issuer, clientId, replacesPasswords } = row
@@ -218,7 +218,7 @@ export async function deleteProvider(name: string, context: RequestContext): Pro
   const database = homeDatabase(context)
   const attempt = async (isFirst: boolean) => {
     const { before, dependents, granting } = await readProviders(database, name, context)
-    requireAsRead(name, before, context)
+    requireProviderMatch(name, before, context)
     requireGrantable(before.mappings, granting, context)
     const closing = closingOf(before, dependents, database, context)
     const staying =
@@ -270,7 +270,7 @@ async function personStays(
 }
 
 /** Throws 404 where there is no such provider, and 412 unless `If-Match` is its tag. */
-function requireAsRead(
+function requireProviderMatch(
   name: string,
   before: Provider | undefined,
   { ifMatch }: RequestContext,
@@ -315,7 +315,7 @@ function requireGrantable(
       { username: '', accountType: '', source: 'interface', given },
       configured,
     )
-    requireWithin(
+    requireHeldPermissions(
       listedPermissions(permissions ?? []),
       held,
       `A mapping gives the ${typeOfRole(name) ? 'account type' : 'role'} ${name}, which has permissions that you lack:`,
@@ -327,7 +327,7 @@ function requireGrantable(
  * Throws 409 until an administrator of the tenant has signed in by the issuer. This shows that the provider works, so that
  * passwords can be replaced.
  */
-async function requireWayIn(database: Database, issuer: string): Promise<void> {
+async function requireAdministratorSignedIn(database: Database, issuer: string): Promise<void> {
   const [[found]] = await database.batch([
     database.build
       .select({ locator: accounts.locator })

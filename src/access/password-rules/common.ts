@@ -93,13 +93,13 @@ const ROWS = [
   '!"£$%^&*()_+',
 ]
 
-const reversed = (text: string): string => [...text].reverse().join('')
+const reverseText = (text: string): string => [...text].reverse().join('')
 
 /** Shortest piece of a row that counts, e.g. `1234` or `qwer`. */
 const SHORTEST_RUN = 4
 
 const words = new Set(WORDS.split(/\s+/).filter(Boolean))
-const runs = [...ROWS, ...ROWS.map(reversed)]
+const runs = [...ROWS, ...ROWS.map(reverseText)]
 
 const LOOKALIKES: Readonly<Record<string, string>> = {
   '@': 'a',

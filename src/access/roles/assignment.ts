@@ -8,9 +8,9 @@ import type { JsonText } from '../../platform/http/route.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import { versionQuery } from '../../product/cache.ts'
 import { typeOfRole } from '../../product/roles.ts'
-import { changeAccount, requireAnother } from '../administration/service.ts'
+import { changeAccount, requireNotSelf } from '../administration/service.ts'
 import { managerStays, requireManager } from '../last-manager.ts'
-import { type GivenRole, requireWithin, rolePermissions } from '../rights.ts'
+import { type GivenRole, requireHeldPermissions, rolePermissions } from '../rights.ts'
 import { isOfProvider, rolesQueries, type StoredAccount } from '../store.ts'
 import { accounts } from '../tables.ts'
 import type { UserRolesRequest } from './contract.ts'
@@ -34,9 +34,9 @@ export function giveRoles(
   requireRoles(tenant)
   const names = [...new Set(request.roles.map(name => typeOfRole(name) ?? name))].sort()
   return changeAccount(context, locator, 'accounts.roles', async (account, _, { isFirst }) => {
-    requireAnother(account, context, 'give roles to')
+    requireNotSelf(account, context, 'give roles to')
     const database = homeDatabase(context)
-    await requireFree(account, context)
+    await requireAssignableRoles(account, context)
     const [[version], present] = await database.batch([
       versionQuery(database, undefined),
       store.rolesQuery(database),
@@ -45,7 +45,7 @@ export function giveRoles(
     const { permissions: __, roles: ___, ...bare } = account
     const permissions = rolePermissions({ ...bare, given }, version?.roles)
     const after = { ...bare, ...(permissions && { permissions }), ...(given.length > 0 && { roles: names }) }
-    requireWithin(
+    requireHeldPermissions(
       permissionsHeld(after),
       permissionsHeld(caller),
       'The account would get permissions that you lack:',
@@ -76,7 +76,7 @@ export function giveRoles(
 }
 
 /** Throws 409 for an account whose roles are set by a deploy or a sign-in. */
-async function requireFree(account: StoredAccount, context: RequestContext): Promise<void> {
+async function requireAssignableRoles(account: StoredAccount, context: RequestContext): Promise<void> {
   const { username, locator, source } = account
   if (source === 'archive')
     throw wrongState(

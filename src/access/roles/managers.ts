@@ -16,7 +16,7 @@ export const mayManageUsers = (held: Pick<Caller, 'accountType' | 'permissions'>
   hasPermission(held, MANAGING)
 
 /** Whether a role with these permissions lets its accounts change users. */
-export const givesManaging = (permissions: readonly string[]): boolean =>
+export const includesUserManagement = (permissions: readonly string[]): boolean =>
   listedPermissions(permissions).includes(MANAGING)
 
 /** How accounts get the permission, other than by roles of the interface. */

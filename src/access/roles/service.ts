@@ -40,10 +40,10 @@ import {
 import { commitAudited } from '../audit/store.ts'
 import { managerStays, requireManager } from '../last-manager.ts'
 import { forgetAuthTokens, revocationsOf } from '../revocation.ts'
-import { compactPermissions, listedPermissions, requireWithin, rolePermissions } from '../rights.ts'
+import { compactPermissions, listedPermissions, requireHeldPermissions, rolePermissions } from '../rights.ts'
 import { roles } from '../tables.ts'
 import { MOST_ROLES, type RoleCreateRequest, type RoleResponse, type RoleWriteRequest } from './contract.ts'
-import { givesManaging } from './managers.ts'
+import { includesUserManagement } from './managers.ts'
 import * as store from './store.ts'
 
 /** Throws 503 until all databases of the tenant have the tables. */
@@ -160,13 +160,13 @@ export const replaceRole = (
       store.isHolderQuery(database, name, context.caller.accountLocator),
     ])
     const before = present.find(role => role.name === name)
-    if (!before) throw await noRole(name, version, context)
+    if (!before) throw await missingRoleRefusal(name, version, context)
     requireMatch(context.ifMatch, () => roleResponse(before))
     const row = newRow(name, content, before, context)
     requireGivable([...row.permissions, ...before.permissions], context)
     const keepsManager =
-      givesManaging(before.permissions) &&
-      !givesManaging(row.permissions) &&
+      includesUserManagement(before.permissions) &&
+      !includesUserManagement(row.permissions) &&
       managerStays(version?.roles, { role: name })
     if (keepsManager) await requireManager(database, keepsManager, isFirst)
     const changes = !isSame(row.permissions, before.permissions)
@@ -195,10 +195,10 @@ export const deleteRole = (name: string, context: RequestContext): Promise<JsonT
       store.holdersQuery(database, name, MOST_NAMED + 1),
       store.mappersQuery(database, name),
     ])
-    if (!before) throw await noRole(name, version, context)
+    if (!before) throw await missingRoleRefusal(name, version, context)
     requireMatch(context.ifMatch, () => roleResponse(before))
     requireGivable(before.permissions, context)
-    if (holders.length + providers.length > 0) throw inUse(name, holders, providers)
+    if (holders.length + providers.length > 0) throw roleInUse(name, holders, providers)
     await commitAudited(context, database, {
       guards: [
         {
@@ -217,7 +217,11 @@ const MOST_NAMED = 20
 
 type Named = { readonly name: string }
 
-function inUse(name: string, holders: readonly { username: string }[], providers: readonly Named[]): Refusal {
+function roleInUse(
+  name: string,
+  holders: readonly { username: string }[],
+  providers: readonly Named[],
+): Refusal {
   const listed = (names: readonly string[]): string =>
     names.slice(0, MOST_NAMED).join(', ') + (names.length > MOST_NAMED ? ' and more' : '')
   const accounts =
@@ -229,7 +233,7 @@ function inUse(name: string, holders: readonly { username: string }[], providers
   )
 }
 
-async function noRole(
+async function missingRoleRefusal(
   name: string,
   version: VersionRow | undefined,
   context: RequestContext,
@@ -292,7 +296,7 @@ const isSame = (a: readonly string[], b: readonly string[]): boolean =>
   listedPermissions(a).join() === listedPermissions(b).join() && a.toSorted().join() === b.toSorted().join()
 
 const requireGivable = (permissions: readonly string[], { caller }: RequestContext): void =>
-  requireWithin(
+  requireHeldPermissions(
     listedPermissions(permissions),
     permissionsHeld(caller),
     'The role gives, or gave, permissions that you lack:',

@@ -37,7 +37,7 @@ export const rolesOfPageQuery = ({ build }: Database, page: SQLWrapper) =>
     .orderBy(asc(accountRoles.role))
 
 /** Selects the identity providers of the page's accounts: the name, or the issuer where it has no provider any more. */
-export const tiedTo = ({ build }: Database, page: SQLWrapper) =>
+export const providersOfAccounts = ({ build }: Database, page: SQLWrapper) =>
   build
     .select({
       accountLocator: accountIdentities.accountLocator,

@@ -11,7 +11,7 @@ import { compactPermissions } from '../rights.ts'
 import { accountWithRoles, type StoredAccount } from '../store.ts'
 import { accounts } from '../tables.ts'
 import type { UserListResponse, UserResponse } from './contract.ts'
-import { hasRole, rolesOfPageQuery, tiedTo } from './store.ts'
+import { hasRole, providersOfAccounts, rolesOfPageQuery } from './store.ts'
 
 /** Lists users in the order of their creation, without deleted ones. One round trip. */
 export async function listUsers(
@@ -25,7 +25,7 @@ export async function listUsers(
   const { keepsProviders, keepsRoles } = context.tenant
   const [[rows, [version]], [tied], [given]] = await Promise.all([
     database.joined([page, versionQuery(database, undefined)]),
-    keepsProviders ? database.joined([tiedTo(database, page)]) : [[]],
+    keepsProviders ? database.joined([providersOfAccounts(database, page)]) : [[]],
     keepsRoles ? database.joined([rolesOfPageQuery(database, page)]) : [[]],
   ])
   const providerOf = new Map(tied.map(({ accountLocator, provider }) => [accountLocator, provider]))

@@ -20,12 +20,12 @@ const MOST_ENTRIES = 100
  */
 const UNSEEN = /(?![\n\t\u200c\u200d])(?:\p{Cc}|\p{Cf}|[\u2028\u2029]|[\u{e0100}-\u{e01ef}])/gu
 
-const shortened = (text: string): string =>
+const truncateText = (text: string): string =>
   text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}… (cut; ${text.length} characters)` : text
 
 /** Replaces invisible characters and shortens every text. */
 export function clean(value: unknown): unknown {
-  if (typeof value === 'string') return shortened(value.toWellFormed().replace(UNSEEN, '\ufffd'))
+  if (typeof value === 'string') return truncateText(value.toWellFormed().replace(UNSEEN, '\ufffd'))
   if (Array.isArray(value)) return value.map(clean)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
@@ -132,7 +132,7 @@ function detailsOf({ policyFieldErrors, fieldErrors, previewReason }: Answered['
   const details = { policyFieldErrors, fieldErrors, previewReason }
   if (Object.values(details).every(one => one === undefined)) return undefined
   const text = JSON.stringify(details)
-  return text.length > LONGEST_ANSWER / 8 ? shortened(text) : details
+  return text.length > LONGEST_ANSWER / 8 ? truncateText(text) : details
 }
 
 /** Returns the result for anything that a tool threw. For an internal fault, it says only that the tool failed. */

@@ -80,7 +80,7 @@ export const auxPairsQuery = (
 
 /** If several writes have the same key, the last value of each property counts. */
 export function putAuxData({ build }: Database, changes: readonly AuxChange[], at: Instant): Query[] {
-  return jsonLists([...merged(changes)].map(change => JSON.stringify(change))).map(list =>
+  return jsonLists([...mergeChanges(changes)].map(change => JSON.stringify(change))).map(list =>
     build.run(sql`
       insert into ${auxData} (locator, key, value, ui_type, updated_at)
       select change.value ->> 'locator', change.value ->> 'key',
@@ -94,7 +94,7 @@ export function putAuxData({ build }: Database, changes: readonly AuxChange[], a
   )
 }
 
-function merged(changes: readonly AuxChange[]): Iterable<AuxChange> {
+function mergeChanges(changes: readonly AuxChange[]): Iterable<AuxChange> {
   const byKey = new Map<string, AuxChange>()
   for (const change of changes) {
     const name = JSON.stringify([change.locator, change.key])

@@ -85,7 +85,7 @@ export async function removeIntegration(name: string, context: RequestContext): 
   return await changeIntegrations(context, name, async present => {
     const integration = requireIntegration(present, name)
     const use = integration.type === 'external_rater' ? await useOf(context, name) : undefined
-    if (use !== undefined) throw inUse(name, use)
+    if (use !== undefined) throw integrationInUse(name, use)
     if (integration.type === 'data_autofill') await assertNotInAutofill(context, name)
     return undefined
   })
@@ -144,7 +144,7 @@ async function changeOnce(
     return await answerOf(context, answer)
   } catch (problem) {
     if (problem instanceof GuardTripped && problem.guard === NOT_NAMED)
-      throw inUse(name, 'The newest configuration')
+      throw integrationInUse(name, 'The newest configuration')
     throw isNameTaken(problem) ? nameTaken(name) : problem
   } finally {
     forgetIntegrations(context.tenant)
@@ -191,7 +191,7 @@ function assertAddress(url: string, { env }: RequestContext): void {
 const nameTaken = (name: string) =>
   alreadyExists(`There is already an integration named '${name}'; choose a different name.`)
 
-const inUse = (name: string, who: string): Refusal =>
+const integrationInUse = (name: string, who: string): Refusal =>
   wrongState(
     `${who} has a product with "externalRater": "${name}"; deploy a configuration without it, or change the integration with PUT.`,
   )
@@ -272,7 +272,7 @@ function connectionOf(
 ): Connection {
   return {
     url: urlWithStoredValues(url, before?.url),
-    headers: keptHeaders(headers, before?.headers ?? {}),
+    headers: unmaskHeaders(headers, before?.headers ?? {}),
     ...(securitySpec && { security: securityOf(securitySpec, before?.security) }),
   }
 }
@@ -280,7 +280,7 @@ function connectionOf(
 export const maskWithoutValue = (what: string): Refusal =>
   invalidRequest(`'${what}' is ${MASK}, which stands for a stored value, but there is none; send the value.`)
 
-function keptHeaders(headers: Connection['headers'], before: Connection['headers']): Connection['headers'] {
+function unmaskHeaders(headers: Connection['headers'], before: Connection['headers']): Connection['headers'] {
   const storedHeaders = new Map(Object.entries(before).map(([name, value]) => [name.toLowerCase(), value]))
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {

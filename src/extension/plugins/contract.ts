@@ -4,7 +4,7 @@
 import '../../platform/wire.ts'
 import { z } from 'zod'
 import { type Decimal, decimal } from '../../kernel/money.ts'
-import { isStorable, storable } from '../../kernel/text.ts'
+import { isStorable, removeUnstorable } from '../../kernel/text.ts'
 import { type Instant, instant } from '../../kernel/time.ts'
 import type { FinancialTransactionResponse, FutureInvoiceResponse } from '../../policy/contract/billing.ts'
 import type { PolicyDocumentResponse } from '../../policy/contract/documents.ts'
@@ -40,7 +40,7 @@ const LONGEST_TEXT = 2_000
 
 const Text = z
   .union([z.string().max(LONGEST_TEXT), z.number()], `must be text of at most ${LONGEST_TEXT} characters`)
-  .transform(text => storable(String(text)))
+  .transform(text => removeUnstorable(String(text)))
 
 const INSTANT = 'must be a time in milliseconds, as a whole number or its digits'
 
@@ -354,7 +354,7 @@ export const PostPaymentReversalResult = z.object({
   ),
 })
 
-const DocumentName = z.string().min(1).max(200).transform(storable)
+const DocumentName = z.string().min(1).max(200).transform(removeUnstorable)
 
 /** The most consolidated documents of a transaction, and the most source documents of each. */
 const MOST_CONSOLIDATIONS = 20

@@ -69,7 +69,7 @@ async function sendProgram(
   const put = { method: 'PUT', headers: headersOf(place, program), body, signal }
   const response = await fetchFromRunner(() => send(place.address + PATHS.programs, put), signal)
   await response.body?.cancel()
-  if (!response.ok) throw refused(response)
+  if (!response.ok) throw runnerRefusal(response)
   return undefined
 }
 
@@ -92,7 +92,7 @@ async function fetchFromRunner(ask: () => Promise<Response>, signal: AbortSignal
 async function outcomeOf(response: Response): Promise<CallOutcome> {
   if (!response.ok) {
     await response.body?.cancel()
-    throw refused(response)
+    throw runnerRefusal(response)
   }
   try {
     return readOutcome(await response.text())
@@ -102,7 +102,7 @@ async function outcomeOf(response: Response): Promise<CallOutcome> {
   }
 }
 
-function refused({ status, headers }: Response): Refusal {
+function runnerRefusal({ status, headers }: Response): Refusal {
   const seconds = Number(headers.get('retry-after') ?? 1)
   if (status === 503)
     return new Refusal('unavailable', 'Too many plugins are running; try again.', {}, seconds)

@@ -30,15 +30,15 @@ type Quickjs = {
   prepare(): void
 }
 
-const stoppedBy = (reason: string): QuickjsOutcome => ({
+const stoppedOutcome = (reason: string): QuickjsOutcome => ({
   text: JSON.stringify(failed({ reason, limit: true })),
   isStopped: true,
 })
 
-const TOO_LONG = stoppedBy('takes more steps than a plugin may (an endless loop?)')
+const TOO_LONG = stoppedOutcome('takes more steps than a plugin may (an endless loop?)')
 
 /** Also the outcome if the module breaks: a script's demand for memory alone can break it. */
-export const TOO_MUCH = stoppedBy('needs more memory than a plugin may have')
+export const TOO_MUCH = stoppedOutcome('needs more memory than a plugin may have')
 
 const PAGE_BYTES = 64 * 1024
 

@@ -23,7 +23,7 @@ export function compileScript(path: string, source: string): CompiledScript {
   if (module && 'program' in module)
     return rejectDynamicLoading(module.program, wrapScript(asCommonJs(source, module.program)))
   const isModule = script && 'problem' in script && /'import' and 'export'/.test(script.problem.message)
-  return failing((isModule || !script ? module : script) as { problem: ScriptProblem })
+  return failingScript((isModule || !script ? module : script) as { problem: ScriptProblem })
 }
 
 /** The syntax tree for checks, parsed as `compileScript` parses it; undefined if the script does not parse, or is JSON. */
@@ -35,7 +35,7 @@ export function parseScript(path: string, source: string): ScriptNode | undefine
   return module && 'program' in module ? (module.program as unknown as ScriptNode) : undefined
 }
 
-const failing = ({ problem }: { problem: ScriptProblem }): CompiledScript => ({
+const failingScript = ({ problem }: { problem: ScriptProblem }): CompiledScript => ({
   text: `(function () { throw new SyntaxError(${JSON.stringify(problem.message)}) })`,
   problem,
 })
@@ -44,7 +44,7 @@ function jsonScript(source: string): CompiledScript {
   try {
     return wrapScript(`module.exports = ${JSON.stringify(JSON.parse(source))}`)
   } catch (problem) {
-    return failing({ problem: { message: (problem as Error).message, line: 1, column: 1 } })
+    return failingScript({ problem: { message: (problem as Error).message, line: 1, column: 1 } })
   }
 }
 
@@ -131,7 +131,7 @@ function rejectDynamicLoading(program: Program, script: CompiledScript): Compile
   const loading = findDynamicImport(program)
   if (!loading) return script
   const { line, column } = loading.loc!.start
-  return failing({
+  return failingScript({
     problem: { message: 'import() and import.meta are not available in plugins', line, column: column + 1 },
   })
 }

@@ -2,7 +2,7 @@
 // so that tenant code is synchronous. Its writes wait for the transaction.
 import { loadSandbox } from '../../bundles/load.ts'
 import { Refusal } from '../../kernel/errors.ts'
-import { isStorable, storable } from '../../kernel/text.ts'
+import { isStorable, removeUnstorable } from '../../kernel/text.ts'
 import { now as currentTime } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { SHORTEST_SECRET, withoutSecrets } from '../../platform/outbound/masking.ts'
@@ -307,11 +307,11 @@ const logOf = (
 function storableOutcome(outcome: CallOutcome, name: PluginFunction, known: Known): CallOutcome {
   const secrets = secretTexts(known)
   const shown = (text: string): string => withoutSecrets(text, secrets)
-  const stored = (text: string): string => shown(storable(text))
+  const stored = (text: string): string => shown(removeUnstorable(text))
   const { value, writes, logs, events, explained } = outcome
   const lost = writes.find(write => ![write.locator, write.key, write.value].every(isStorable))
   const unstorable = lost && {
-    reason: `auxiliary data '${storable(lost.key)}' has characters that cannot be stored: NUL, or half of a surrogate pair`,
+    reason: `auxiliary data '${removeUnstorable(lost.key)}' has characters that cannot be stored: NUL, or half of a surrogate pair`,
   }
   const failure: CallFailure | undefined = outcome.failure ?? unstorable
   return {
@@ -331,7 +331,9 @@ function storableOutcome(outcome: CallOutcome, name: PluginFunction, known: Know
     }),
     events: events.map(({ type, data }) => ({
       type,
-      data: Object.fromEntries(Object.entries(data).map(([field, text]) => [storable(field), stored(text)])),
+      data: Object.fromEntries(
+        Object.entries(data).map(([field, text]) => [removeUnstorable(field), stored(text)]),
+      ),
     })),
   }
 }

@@ -315,14 +315,14 @@ const ROWS = {
 
 export type EventType = keyof typeof ROWS
 
-const capitalized = (part: string): string => part.charAt(0).toUpperCase() + part.slice(1)
+const capitalize = (part: string): string => part.charAt(0).toUpperCase() + part.slice(1)
 
 /** Completes a row. The shape of `policy.issue` is `EventStreamPolicyIssueData` unless the row gives another name. */
 function entryOfRow([type, row]: [string, Row]) {
   const [record, action] = type.split('.')
   const newerRecord = NEWER_RECORDS[record!]
   const newer = row.newer ?? (newerRecord && `${newerRecord}.${action}`)
-  const shape = row.shape ?? type.split('.').map(capitalized).join('')
+  const shape = row.shape ?? type.split('.').map(capitalize).join('')
   return [type, { ...row, shape: `EventStream${shape}Data`, ...(newer && { newer }) }]
 }
 

@@ -71,14 +71,14 @@ export function checkTarget({ url }: Exchange): void {
     ['query', url.search.replaceAll('+', ' ')],
   ] as const) {
     if (!text.includes('%')) continue
-    if (CONTROL[part].test(decoded(part, text)))
+    if (CONTROL[part].test(decodeUriPart(part, text)))
       throw invalidParameter(`The ${part} has control characters; remove them.`)
   }
   if (url.search !== '' && url.searchParams.size > MOST_QUERY_VALUES)
     throw invalidParameter(`The query has more than ${MOST_QUERY_VALUES} values.`)
 }
 
-function decoded(part: string, text: string): string {
+function decodeUriPart(part: string, text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

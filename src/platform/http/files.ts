@@ -4,9 +4,9 @@ import { findTenant, requireServed, tenantFiles } from '../tenancy.ts'
 import { disposition } from './disposition.ts'
 import { readIfMatch, tagList } from './entity-tags.ts'
 import { FILES_PATH, linkedKey, readLinkToken } from './file-links.ts'
-import { forEverybody, type PublicContext, type Route } from './route.ts'
+import { type PublicContext, publicRoutes, type Route } from './route.ts'
 
-const { get } = forEverybody('Files')
+const { get } = publicRoutes('Files')
 
 export const fileRoutes: readonly Route[] = [
   get(FILES_PATH, {
@@ -27,7 +27,7 @@ async function signedFile(token: string, context: PublicContext): Promise<Respon
   if (!tenant || !key) throw noFile()
   requireServed(tenant)
   const bucket = tenantFiles(env, tenant)
-  const range = wantedRange(context)
+  const range = requestedRange(context)
   calls.r2 += 1
   let object: R2ObjectBody | R2Object | null
   try {
@@ -63,7 +63,7 @@ type Range = { offset: number } | { offset: number; length: number } | { suffix:
 /**
  * Returns a single requested range. Undefined, for the whole file, without the header, with several, with `If-Range`, for HEAD.
  */
-function wantedRange({ isHead, requestHeaders: headers }: PublicContext): Range | undefined {
+function requestedRange({ isHead, requestHeaders: headers }: PublicContext): Range | undefined {
   // By RFC 9110, 14.2.
   if (isHead) return undefined
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get('range')?.trim() ?? '')

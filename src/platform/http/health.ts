@@ -7,9 +7,9 @@ import { REQUIRED_TENANT_MIGRATION } from '../database/migrations.ts'
 import { pool } from '../tenancy/control-tables.ts'
 import { controlDatabase } from '../tenancy.ts'
 import { tokenKeys } from '../token-keys.ts'
-import { forEverybody, forSignedIn, type Route } from './route.ts'
+import { forSignedIn, publicRoutes, type Route } from './route.ts'
 
-const { get } = forEverybody('Service')
+const { get } = publicRoutes('Service')
 const signedIn = forSignedIn('Service')
 
 export const serviceRoutes: readonly Route[] = [

@@ -9,7 +9,7 @@ import { beginExchange, checkTarget, type Exchange } from './exchange.ts'
 import type { Callers } from './permissions.ts'
 import { setCorsHeaders, setPreflightHeaders } from './protection.ts'
 import { filledPath, SUCCESSORS } from './records.ts'
-import { conclude, optionsResponse, problemResponse } from './respond.ts'
+import { finishResponse, optionsResponse, problemResponse } from './respond.ts'
 import type { Route } from './route.ts'
 import { serve } from './serve.ts'
 
@@ -84,7 +84,7 @@ export function mount(
     const exchange = beginExchange(context.req.raw, callsWithin(context.req.raw))
     context.set('exchange', exchange)
     await next()
-    conclude(exchange, context.env, context.res)
+    finishResponse(exchange, context.env, context.res)
   })
   for (const { path, respond } of pages)
     app.get(honoPath(path), context => {

@@ -267,7 +267,7 @@ const PARAMETERS = {
 
 type ParameterName = keyof typeof PARAMETERS
 
-const refused = (description: string, headers: object = {}) => ({
+const errorResponse = (description: string, headers: object = {}) => ({
   description,
   headers,
   content: { 'application/json': { schema: { $ref: '#/components/schemas/ExceptionResponse' } } },
@@ -280,8 +280,8 @@ const RESPONSES = {
     description: 'You have this response already; there is no body.',
     headers: header('ETag'),
   },
-  NotAcceptable: refused('The `Accept` header does not allow JSON.'),
-  PreconditionFailed: refused('The record no longer has the `ETag` in `If-Match`.', header('ETag')),
+  NotAcceptable: errorResponse('The `Accept` header does not allow JSON.'),
+  PreconditionFailed: errorResponse('The record no longer has the `ETag` in `If-Match`.', header('ETag')),
   PartOfFile: { description: 'The part of the file that `Range` names.' },
   OtherFile: { description: 'A condition such as `If-Match` is not met; there is no body.' },
   NoSuchPart: {

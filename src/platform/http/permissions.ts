@@ -84,7 +84,7 @@ type Grant =
 const READING: readonly Grant[] = [
   { area: 'policyData', actions: ['read', 'list'] },
   { area: 'resources', actions: ['read', 'list'] },
-  // For the caller's own account and accounts that it created: see `requireReach` of rights.ts.
+  // For the caller's own account and accounts that it created: see `requireAccountAccess` of rights.ts.
   { group: 'users', only: ['custom'] },
 ]
 

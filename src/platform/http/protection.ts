@@ -21,7 +21,7 @@ const RENDERED_POLICY =
 /** For all other responses: they load nothing if a browser shows them. */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
-export function protect(headers: Headers): void {
+export function setSecurityHeaders(headers: Headers): void {
   for (const [name, value] of HEADERS) if (!headers.has(name)) headers.set(name, value)
   if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
   if (headers.has('content-security-policy')) return

@@ -45,18 +45,18 @@ const GROUP = `${RESOURCE}/groups/{locator}`
 type Write = [operation: string, write: WriteOf]
 
 /** Declares writes that respond with the changed record: a method, and the rest of the path. */
-const showing = (path: string, ...writes: readonly string[]): Write[] =>
+const writesReturningRecord = (path: string, ...writes: readonly string[]): Write[] =>
   writes.map(write => {
     const [method, action = ''] = write.split(' ')
     return [`${method} ${path}${action}`, { changes: path, shows: true }]
   })
 
 /** Declares writes whose response is not the record. */
-const changing = (path: string, ...writes: readonly string[]): Write[] =>
-  showing(path, ...writes).map(([operation]) => [operation, { changes: path }])
+const writesChangingRecord = (path: string, ...writes: readonly string[]): Write[] =>
+  writesReturningRecord(path, ...writes).map(([operation]) => [operation, { changes: path }])
 
 /** Declares a write that creates and returns a record at another path. */
-const making = (operation: string, makes: string, changes?: string): Write => [
+const writeCreatingRecord = (operation: string, makes: string, changes?: string): Write => [
   operation,
   { makes, shows: true, ...(changes !== undefined && { changes }) },
 ]
@@ -72,39 +72,56 @@ const MIGRATIONS = '/migration/{tenantLocator}/migrations'
 
 export const WRITES: Readonly<Record<string, WriteOf>> = {
   ...Object.fromEntries([
-    making('POST /policy', '/policy/{locator}'),
-    ...showing(POLICY, 'POST /update', 'POST /finalize', 'POST /issue', 'POST /addDocument'),
-    ...showing(POLICY, 'POST /removeDocument', 'POST /endorse', 'POST /issueRenewal', 'POST /cancel'),
-    ...showing(POLICY, 'POST /withdraw'),
-    ...changing(POLICY, 'POST /discard', 'PATCH /fees', 'POST /paymentSchedule', 'POST /upgrade'),
-    making(`POST ${POLICY}/issueNextInvoice`, '/invoice/{locator}', POLICY),
-    making(`POST ${POLICY}/createReinstatement`, '/reinstatement/{locator}', POLICY),
-    making('POST /policies/{policyLocator}/endorsements', '/endorsements/{locator}', POLICY),
-    making('POST /policies/{policyLocator}/renewals', '/renewals/{locator}', POLICY),
-    making('POST /policies/{policyLocator}/cancellations', '/cancellations/{locator}', POLICY),
-    ...showing(QUOTE, 'PATCH', 'PATCH /accept', 'PATCH /invalidate', 'PATCH /discard', 'POST /underwriting'),
-    ...changing(QUOTE, 'PATCH /select', 'PATCH /quote'),
-    making(`POST ${QUOTE}/createNew`, '/quotes/{locator}', QUOTE),
-    ...showing(ENDORSEMENT, 'PATCH', 'POST /underwriting'),
-    ...showing(RENEWAL, 'PATCH', 'POST /underwriting'),
-    ...showing(CANCELLATION, 'PATCH', 'PATCH /issue', 'PATCH /rescind'),
-    making(`PATCH ${CANCELLATION}/reinstate`, REINSTATEMENT, CANCELLATION),
-    ...showing(REINSTATEMENT, 'PATCH', 'PATCH /accept', 'PATCH /issue', 'PATCH /invalidate'),
-    ...showing('/gracePeriod/{locator}', 'PATCH'),
-    ...showing(LAPSE_REINSTATEMENT, 'POST /close', 'POST /invoice', 'POST /addDocument'),
-    ...showing(LAPSE_REINSTATEMENT, 'POST /removeDocument'),
-    making('POST /invoice/{invoiceLocator}/pay', '/payments/{locator}', '/invoice/{invoiceLocator}'),
-    making('POST /policyholder/create', '/policyholder/{locator}'),
-    ...changing(HOLDER, 'PATCH /overwriteData'),
-    ...changing(AUX_DATA, 'DELETE'),
-    ...changing(WEBHOOK, 'PATCH', 'PATCH /unsuspend'),
-    ...showing('/account/v1/passwordRules', 'PUT'),
-    making('POST /auth/roles', ROLE),
-    ...showing(ROLE, 'PUT'),
-    ...changing(ROLE, 'DELETE'),
-    ...showing(PROVIDER, 'PUT'),
-    ...changing(PROVIDER, 'DELETE'),
-    ...showing(GROUP, 'PATCH', 'PATCH /retire'),
+    writeCreatingRecord('POST /policy', '/policy/{locator}'),
+    ...writesReturningRecord(POLICY, 'POST /update', 'POST /finalize', 'POST /issue', 'POST /addDocument'),
+    ...writesReturningRecord(
+      POLICY,
+      'POST /removeDocument',
+      'POST /endorse',
+      'POST /issueRenewal',
+      'POST /cancel',
+    ),
+    ...writesReturningRecord(POLICY, 'POST /withdraw'),
+    ...writesChangingRecord(POLICY, 'POST /discard', 'PATCH /fees', 'POST /paymentSchedule', 'POST /upgrade'),
+    writeCreatingRecord(`POST ${POLICY}/issueNextInvoice`, '/invoice/{locator}', POLICY),
+    writeCreatingRecord(`POST ${POLICY}/createReinstatement`, '/reinstatement/{locator}', POLICY),
+    writeCreatingRecord('POST /policies/{policyLocator}/endorsements', '/endorsements/{locator}', POLICY),
+    writeCreatingRecord('POST /policies/{policyLocator}/renewals', '/renewals/{locator}', POLICY),
+    writeCreatingRecord('POST /policies/{policyLocator}/cancellations', '/cancellations/{locator}', POLICY),
+    ...writesReturningRecord(
+      QUOTE,
+      'PATCH',
+      'PATCH /accept',
+      'PATCH /invalidate',
+      'PATCH /discard',
+      'POST /underwriting',
+    ),
+    ...writesChangingRecord(QUOTE, 'PATCH /select', 'PATCH /quote'),
+    writeCreatingRecord(`POST ${QUOTE}/createNew`, '/quotes/{locator}', QUOTE),
+    ...writesReturningRecord(ENDORSEMENT, 'PATCH', 'POST /underwriting'),
+    ...writesReturningRecord(RENEWAL, 'PATCH', 'POST /underwriting'),
+    ...writesReturningRecord(CANCELLATION, 'PATCH', 'PATCH /issue', 'PATCH /rescind'),
+    writeCreatingRecord(`PATCH ${CANCELLATION}/reinstate`, REINSTATEMENT, CANCELLATION),
+    ...writesReturningRecord(REINSTATEMENT, 'PATCH', 'PATCH /accept', 'PATCH /issue', 'PATCH /invalidate'),
+    ...writesReturningRecord('/gracePeriod/{locator}', 'PATCH'),
+    ...writesReturningRecord(LAPSE_REINSTATEMENT, 'POST /close', 'POST /invoice', 'POST /addDocument'),
+    ...writesReturningRecord(LAPSE_REINSTATEMENT, 'POST /removeDocument'),
+    writeCreatingRecord(
+      'POST /invoice/{invoiceLocator}/pay',
+      '/payments/{locator}',
+      '/invoice/{invoiceLocator}',
+    ),
+    writeCreatingRecord('POST /policyholder/create', '/policyholder/{locator}'),
+    ...writesChangingRecord(HOLDER, 'PATCH /overwriteData'),
+    ...writesChangingRecord(AUX_DATA, 'DELETE'),
+    ...writesChangingRecord(WEBHOOK, 'PATCH', 'PATCH /unsuspend'),
+    ...writesReturningRecord('/account/v1/passwordRules', 'PUT'),
+    writeCreatingRecord('POST /auth/roles', ROLE),
+    ...writesReturningRecord(ROLE, 'PUT'),
+    ...writesChangingRecord(ROLE, 'DELETE'),
+    ...writesReturningRecord(PROVIDER, 'PUT'),
+    ...writesChangingRecord(PROVIDER, 'DELETE'),
+    ...writesReturningRecord(GROUP, 'PATCH', 'PATCH /retire'),
     ...uploads('documents', 'fonts', 'secrets', 'tables', 'rangeTables', 'constraints', 'templates/liquid'),
     ...uploads('templates/velocity', 'templateSnippets/liquid', 'templateSnippets/velocity'),
   ]),

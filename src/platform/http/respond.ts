@@ -13,7 +13,7 @@ import { withoutAuthTokens } from '../outbound/masking.ts'
 import { entityTag, entityTagOf, tagsIn } from './entity-tags.ts'
 import type { ExceptionResponse } from './error-contract.ts'
 import { type Exchange, LONGEST_TARGET } from './exchange.ts'
-import { protect } from './protection.ts'
+import { setSecurityHeaders } from './protection.ts'
 import { filledPath, isTagged, STREAMS, writeOf } from './records.ts'
 import { isJsonText, LongAnswer, type Route } from './route.ts'
 
@@ -24,7 +24,7 @@ const STATUS_AS_TEXT = /^\/(?:account|configuration)(?:\/|$)/
 const RETRY_AFTER_SECONDS = 1
 
 /** Sets the headers of every response, including files and pages, and observes the request. */
-export function conclude(exchange: Exchange, env: Env, { status, headers }: Response): void {
+export function finishResponse(exchange: Exchange, env: Env, { status, headers }: Response): void {
   const { request, requestId, clientRequestId, traceId, calls, operation, tenant, isSignedIn, refused } =
     exchange
   const durationMs = now() - exchange.now
@@ -35,7 +35,7 @@ export function conclude(exchange: Exchange, env: Env, { status, headers }: Resp
   headers.set('server-timing', serverTiming(calls, durationMs, showsRows))
   const bookmarks = tenant && writeBookmarks(calls, tenant)
   if (bookmarks !== undefined) headers.set(BOOKMARK_HEADER, bookmarks)
-  protect(headers)
+  setSecurityHeaders(headers)
   observe(env, {
     at: 'request',
     operation: operation ?? `${request.method} (no route)`,

@@ -265,5 +265,5 @@ export const forAdministration = (tag: string) =>
 export const forSignedIn = (tag: string) =>
   routes<SignedInContext, { readonly permission?: Permissions }>('signedIn', tag)
 
-export const forEverybody = (tag: string) =>
+export const publicRoutes = (tag: string) =>
   routes<PublicContext, { readonly permission?: never }>('public', tag)

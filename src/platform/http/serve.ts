@@ -36,7 +36,7 @@ export async function serve(
   const who =
     route.access.kind === 'public'
       ? undefined
-      : await admit(route, route.access, params, exchange, open, callers)
+      : await authorizeCaller(route, route.access, params, exchange, open, callers)
   requireAcceptable(exchange.request, route)
   // The token was checked on the primary, so a stale copy cannot grant a permission that has ended.
   if (who?.tenant) {
@@ -107,7 +107,7 @@ const mayAdd = ({ method, path }: Route): boolean =>
   method !== 'get' && method !== 'delete' && !path.endsWith('/overwriteData')
 
 /** Checks the caller. The tenant is checked before the permission (resources brief 11). */
-async function admit(
+async function authorizeCaller(
   route: Route,
   access: Exclude<Access, { kind: 'public' }>,
   { tenantLocator }: Readonly<Record<string, string>>,
@@ -236,7 +236,7 @@ function idempotencyKey(
 
 // Content negotiation. Compression is left to Cloudflare's edge and costs the Worker no CPU time.
 /** Parses the items of a list with weights, in lower case: `text/html;q=0.8` is `['text/html', 0.8]`. */
-const weighted = (list: string): (readonly [string, number])[] =>
+const parseWeights = (list: string): (readonly [string, number])[] =>
   list
     .toLowerCase()
     .split(',')
@@ -249,7 +249,7 @@ const weighted = (list: string): (readonly [string, number])[] =>
 
 /** Whether the list accepts the first of the names, from the most to the least specific, that it contains. */
 function accepts(list: string, ...names: readonly string[]): boolean {
-  const parts = weighted(list)
+  const parts = parseWeights(list)
   for (const name of names) {
     const part = parts.find(([listed]) => listed === name)
     if (part) return part[1] > 0
@@ -259,7 +259,7 @@ function accepts(list: string, ...names: readonly string[]): boolean {
 
 /** Whether the client names the media type of the file, with at least the weight of JSON. Wildcards do not count. */
 function asksForFile({ headers }: Request, { answer }: Route): boolean {
-  const parts = new Map(weighted(headers.get('accept') ?? ''))
+  const parts = new Map(parseWeights(headers.get('accept') ?? ''))
   const file = Math.max(0, ...(answer.fileMedia ?? []).map(media => parts.get(media) ?? 0))
   return file > 0 && file >= (parts.get('application/json') ?? 0)
 }

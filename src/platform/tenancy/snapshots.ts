@@ -65,7 +65,7 @@ export class Snapshots<Value> {
       return { value: old.value, isStale: true, isRenewed: false }
     const readState = { readAt: now(), changes: this.#changes }
     try {
-      const value = await (isUnchanged ? inTime(read()) : read())
+      const value = await (isUnchanged ? withTimeout(read()) : read())
       this.#memory.set(key, { value, ...readState })
       if (shared) await share(shared, { value, ...readState })
       return { value, isStale: false, isRenewed: own !== undefined }
@@ -127,7 +127,7 @@ async function share<Value>({ url, text }: Shared<Value>, { value, readAt }: Sna
     .catch(() => undefined)
 }
 
-async function inTime<Value>(read: Promise<Value>): Promise<Value> {
+async function withTimeout<Value>(read: Promise<Value>): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`No response in ${PATIENCE_MS} ms.`)), PATIENCE_MS)

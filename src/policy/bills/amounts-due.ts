@@ -75,7 +75,7 @@ export function amountsDue(
   const { currency } = aggregate.policy
   const known = new Map<Uuid, Money[]>()
   const totalOf = installmentTotals(aggregate, charges, known)
-  const dueFor = (one: PlannedInstallment): Money => totalOf(one.modificationLocator, one.number)
+  const totalDueFor = (one: PlannedInstallment): Money => totalOf(one.modificationLocator, one.number)
   const totals = totalsDue(plan, billedChargesOnce(aggregate, modification, charges), currency)
   // In plan order, because an installment may bill what an earlier one carried forward.
   known.set(modification.locator, totals)
@@ -84,8 +84,8 @@ export function amountsDue(
     if (added.length + leftOut.length === 0) continue
     const droppedAmounts = leftOut.flatMap(one => droppedFees(aggregate, one)).map(fee => fee.amount)
     totals[at] = minus(
-      sum([totals[at]!, ...added.map(dueFor), ...droppedAmounts], currency),
-      sum(leftOut.map(dueFor), currency),
+      sum([totals[at]!, ...added.map(totalDueFor), ...droppedAmounts], currency),
+      sum(leftOut.map(totalDueFor), currency),
     )
   }
   return totals
@@ -96,8 +96,9 @@ export function linkedInstallments(
   { installments }: PolicyAggregate,
   { takesOver = [], leavesOut = [] }: PlannedInstallment,
 ): { added: PlannedInstallment[]; leftOut: PlannedInstallment[] } {
-  const named = (locators: readonly Uuid[]) => locators.map(locator => installments.get(locator)!)
-  return { added: named(takesOver), leftOut: named(leavesOut) }
+  const installmentsByLocators = (locators: readonly Uuid[]) =>
+    locators.map(locator => installments.get(locator)!)
+  return { added: installmentsByLocators(takesOver), leftOut: installmentsByLocators(leavesOut) }
 }
 
 /** Returns the fees that are dropped when another plan takes over the installment: those that no invoice bills. */
@@ -345,7 +346,7 @@ export const installmentsToInvoice = (
 export function uninvoicedInstallments(
   aggregate: PolicyAggregate,
   modification: Modification,
-  isOpen = openIn(aggregate),
+  isOpen = openInstallmentTest(aggregate),
 ): PlannedInstallment[] {
   const isFromLapse = aggregate.modifications.get(modification.undoes!)?.kind === 'lapse'
   const waits = isFromLapse && modification.issuedAt === undefined
@@ -353,7 +354,7 @@ export function uninvoicedInstallments(
 }
 
 /** Tests whether an installment remains to be invoiced: no valid invoice bills it, no plan took it over, it is not silent. */
-function openIn(aggregate: PolicyAggregate): (installment: PlannedInstallment) => boolean {
+function openInstallmentTest(aggregate: PolicyAggregate): (installment: PlannedInstallment) => boolean {
   const invoiced = new Set(
     standingInvoices(aggregate).map(one => keyOf(one.policyModificationLocator, one.installmentNumber)),
   )
@@ -378,7 +379,7 @@ export const isBilled = (aggregate: PolicyAggregate, modification: Modification)
 
 /** Returns the installments still to be invoiced, ordered by the time of their invoice, then by their start. */
 export function futureInstallments(aggregate: PolicyAggregate): PlannedInstallment[] {
-  const isOpen = openIn(aggregate)
+  const isOpen = openInstallmentTest(aggregate)
   return recordsWhere(aggregate.modifications, modification => isBilled(aggregate, modification))
     .flatMap(modification => uninvoicedInstallments(aggregate, modification, isOpen))
     .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start)
@@ -399,5 +400,5 @@ export const openInstallments = (aggregate: PolicyAggregate): PlannedInstallment
   const { installments, modifications } = aggregate
   const isIssuedPlan = (one: PlannedInstallment): boolean =>
     modifications.get(one.modificationLocator)?.issuedAt !== undefined
-  return recordsWhere(installments, isIssuedPlan).filter(openIn(aggregate))
+  return recordsWhere(installments, isIssuedPlan).filter(openInstallmentTest(aggregate))
 }

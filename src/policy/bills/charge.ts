@@ -156,13 +156,13 @@ export function joinedRests(all: Iterable<Charge>, keyOf: (rest: Charge) => stri
   for (const rest of all) {
     const key = keyOf(rest)
     const other = rests.get(key)
-    rests.set(key, other ? joined(other, rest) : rest)
+    rests.set(key, other ? joinTwoRests(other, rest) : rest)
   }
   return [...rests.values()].filter(rest => rest.amount.minor !== 0)
 }
 
 /** Joins two rests of one charge that two plans left. */
-const joined = (a: Charge, b: Charge): Charge => ({
+const joinTwoRests = (a: Charge, b: Charge): Charge => ({
   ...a,
   amount: plus(a.amount, b.amount),
   rest: { start: earlier(a.rest!.start, b.rest!.start), end: later(a.rest!.end, b.rest!.end) },
@@ -198,17 +198,17 @@ export function runCharges(
     perilLocator: run.perilLocator,
     perilName,
   }
-  const named = (idOf: (source: string) => string) => ({
+  const withChargeIds = (idOf: (source: string) => string) => ({
     id: idOf(id),
     ...(reverses !== undefined && { reverses: idOf(reverses) }),
   })
   const { taxes, commissions } = run.price!
   return [
-    { ...source, ...named(of => `${of}/premium`), type: 'premium', amount: amounts.premium },
+    { ...source, ...withChargeIds(of => `${of}/premium`), type: 'premium', amount: amounts.premium },
     ...taxes.map(({ name: taxName }, at): Charge => {
       return {
         ...source,
-        ...named(of => taxChargeId(of, taxName)),
+        ...withChargeIds(of => taxChargeId(of, taxName)),
         type: 'tax',
         amount: amounts.taxes[at]!,
         taxName,
@@ -217,7 +217,7 @@ export function runCharges(
     ...commissions.map(
       ({ recipient }, at): Charge => ({
         ...source,
-        ...named(of => commissionChargeId(of, at)),
+        ...withChargeIds(of => commissionChargeId(of, at)),
         type: 'commission',
         amount: amounts.commissions[at]!,
         commissionRecipient: recipient,

@@ -114,11 +114,11 @@ const splitterOver = (
 ): ((charge: Charge) => Money[]) => {
   if (plan.length === 0) return () => []
   if (isContinued(plan)) return splitContinued(plan, charges, splitByTime(plan))
-  return plan.some(one => one.items) ? statedBy(plan) : splitByTime(plan)
+  return plan.some(one => one.items) ? splitterByItems(plan) : splitByTime(plan)
 }
 
 /** Splits charges as the plan's items and fees state. All parts of a charge that the plan does not name are zero. */
-function statedBy(plan: readonly Installment[]): (charge: Charge) => Money[] {
+function splitterByItems(plan: readonly Installment[]): (charge: Charge) => Money[] {
   const stated = new Map<string, number[]>()
   const put = (id: string, at: number, minor: number): void => {
     const parts = stated.get(id) ?? plan.map(() => 0)
@@ -216,23 +216,23 @@ function splitContinued(
     // One shared value, because most parts are zero.
     const nothing = zero(currency)
     const amounts = (): Money[] => parts.map(part => (part === 0 ? nothing : fromMinor(part, currency)))
-    const allAt = (at: number): Money[] => {
+    const chargeWholeAt = (at: number): Money[] => {
       parts[at] = minor
       return amounts()
     }
     if (charge.from !== undefined) {
       const place = placeOf(charge)
-      const refunded = refundedAtOnce(charge, plan[place]!, lines)
+      const refunded = immediateRefundOf(charge, plan[place]!, lines)
       parts[atOnce] = refunded
       parts[place] = parts[place]! + minor - refunded
       return amounts()
     }
-    if (charge.type === 'holdback') return allAt(lastPlanned ?? atOnce)
+    if (charge.type === 'holdback') return chargeWholeAt(lastPlanned ?? atOnce)
     const keptUntil = (keepsCover ? charge.coverUntil : undefined) ?? charge.keptUntil
-    if (keptUntil === undefined) return isNewFee(charge) ? allAt(atOnce) : splitByTime(charge)
+    if (keptUntil === undefined) return isNewFee(charge) ? chargeWholeAt(atOnce) : splitByTime(charge)
     const line = lineOfCharge(charge)
     const rests = lines.restsOnPlan.get(line)
-    if (!rests) return allAt(atOnce)
+    if (!rests) return chargeWholeAt(atOnce)
     let rest = minor
     if (lines.firstOf.get(line) === charge)
       for (const at of planned)
@@ -305,7 +305,7 @@ function linesIn(
  * dearer cover replaced cheaper cover. Refunds the part after the end of cover, whether the installment with the refund is dropped
  * or only shortened.
  */
-function refundedAtOnce(
+function immediateRefundOf(
   charge: Charge,
   { replans }: Installment,
   { rests, billingOwnTime, changingOwnTime, firstOf }: Lines,

@@ -37,11 +37,14 @@ function chargedMinor(aggregate: PolicyAggregate): number {
       !invalidatedAt && (acceptedAt || issuedAt || (quote && quoteLocator === quote)),
   )
   const makers = new Set(counted.map(one => one.locator))
-  const made = ({ madeBy }: { madeBy: Uuid }): boolean => makers.has(madeBy)
-  const prices = [...perilRuns.values()].filter(made).map(one => one.price)
+  const isMadeByAny = ({ madeBy }: { madeBy: Uuid }): boolean => makers.has(madeBy)
+  const prices = [...perilRuns.values()].filter(isMadeByAny).map(one => one.price)
   const changes = counted.map(one => one.premiumChange)
   const premiums = prices.map(price => price?.premium.amount)
-  const others = [...prices.flatMap(besidePremium), ...[...fees.values()].filter(made).map(one => one.amount)]
+  const others = [
+    ...prices.flatMap(besidePremium),
+    ...[...fees.values()].filter(isMadeByAny).map(one => one.amount),
+  ]
   return Math.max(
     ...[1, -1].map(sign => Math.max(total(changes, sign), total(premiums, sign)) + total(others, sign)),
   )

@@ -15,7 +15,7 @@ import type {
   PerilAmountsUpdate,
   PerilCreate,
 } from '../records/transactions.ts'
-import { applyFieldChanges, type ChangeContext, report } from './changes.ts'
+import { addFieldErrors, applyFieldChanges, type ChangeContext } from './changes.ts'
 
 export type AddedPeril = {
   readonly peril: Peril
@@ -96,7 +96,7 @@ export function addedPeril(
   }
   const locator = supply.uuid()
   const { amounts, problems } = createPerilAmounts(kind.defaults, creation)
-  report(reported, locator, fieldErrors(problems))
+  addFieldErrors(reported, locator, fieldErrors(problems))
   return {
     peril: {
       locator,
@@ -139,15 +139,15 @@ export type PerilAmountsResult = { amounts: PerilAmounts; problems: FieldError[]
 
 /** Returns the amounts of a new peril. Omitted amounts come from the peril's defaults (brief 5.1). */
 export function createPerilAmounts(defaults: PerilDefaults, request: PerilAmountsCreate): PerilAmountsResult {
-  return changed(defaults, request, () => false)
+  return changeAmounts(defaults, request, () => false)
 }
 
 /** Returns the amounts after an update. Omitted amounts stay; a remove flag takes precedence over a value (brief 6.5). */
 export function updatePerilAmounts(current: PerilAmounts, update: PerilAmountsUpdate): PerilAmountsResult {
-  return changed(current, update, name => update[AMOUNTS[name].remove] === true)
+  return changeAmounts(current, update, name => update[AMOUNTS[name].remove] === true)
 }
 
-function changed(
+function changeAmounts(
   before: PerilAmounts,
   request: PerilAmountsCreate,
   isRemoved: (name: AmountName) => boolean,

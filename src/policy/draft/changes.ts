@@ -155,7 +155,7 @@ class Draft {
     }
     const data = applyFieldChanges(run.perilLocator, peril.fields, run.data, update, this.#context)
     const { amounts, problems } = updatePerilAmounts(run.amounts, update)
-    report(this.reported, run.perilLocator, fieldErrors(problems))
+    addFieldErrors(this.reported, run.perilLocator, fieldErrors(problems))
     this.#perilRuns.set(run.locator, {
       ...run,
       data: data ?? run.data,
@@ -240,11 +240,11 @@ export function applyFieldChanges(
     !changes.removeFieldGroups?.length
   if (silent) return undefined
   const changed = changeFields(data, changes, nextGroup)
-  report(reported, owner, changed.reported)
+  addFieldErrors(reported, owner, changed.reported)
   return normaliseFieldData(fields, changed.data, timeZone)
 }
 
-export function report({ byOwner }: ReportedProblems, owner: string, found: FieldErrors): void {
+export function addFieldErrors({ byOwner }: ReportedProblems, owner: string, found: FieldErrors): void {
   if (!found.hasErrors) return
   const earlier = byOwner.get(owner)
   byOwner.set(owner, earlier ? joinFieldErrors(earlier, found) : found)

@@ -102,7 +102,7 @@ export function newDraft(request: NewDraft, context: DraftContext): DraftResult 
 /** Moves the quote and its content to another span. An equal span changes nothing. */
 export function spanDraft(aggregate: PolicyAggregate, quote: Quote, contract: Span): PolicyAggregate {
   if (quote.contractStart === contract.start && quote.contractEnd === contract.end) return aggregate
-  const moved = <T extends Span>(record: T): T => ({ ...record, ...contract })
+  const withContractSpan = <T extends Span>(record: T): T => ({ ...record, ...contract })
   const parts = quoteParts(aggregate, quote)
   return {
     ...aggregate,
@@ -120,9 +120,9 @@ export function spanDraft(aggregate: PolicyAggregate, quote: Quote, contract: Sp
     modifications: putRecords(aggregate.modifications, [
       { ...parts.modification, effectiveAt: contract.start, policyEnd: contract.end },
     ]),
-    segments: putRecords(aggregate.segments, [moved(parts.segment)]),
-    exposureRuns: putRecords(aggregate.exposureRuns, parts.exposureRuns.map(moved)),
-    perilRuns: putRecords(aggregate.perilRuns, parts.perilRuns.map(moved)),
+    segments: putRecords(aggregate.segments, [withContractSpan(parts.segment)]),
+    exposureRuns: putRecords(aggregate.exposureRuns, parts.exposureRuns.map(withContractSpan)),
+    perilRuns: putRecords(aggregate.perilRuns, parts.perilRuns.map(withContractSpan)),
   }
 }
 

@@ -51,14 +51,14 @@ export function lineOf(
   quote: Quote,
   counts: ModificationFilter = isIssued,
 ): Line {
-  const segments = inOrder([...aggregate.segments.values()].sort((a, b) => a.start - b.start))
+  const segments = indexSegments([...aggregate.segments.values()].sort((a, b) => a.start - b.start))
   const current = new Map<Uuid, PolicySegment>()
   return [...aggregate.modifications.values()]
     .filter(one => one.quoteLocator === quote.locator || (one.quoteLocator === undefined && counts(one)))
     .sort((a, b) => a.number - b.number || a.createdAt - b.createdAt)
     .map(modification => {
       const step = stepOf(modification, segments, current)
-      advance(current, step)
+      applyStep(current, step)
       return step
     })
 }
@@ -75,7 +75,7 @@ type OrderedSegments = {
   readonly replacedBy: ReadonlyMap<Uuid | undefined, PolicySegment[]>
 }
 
-const inOrder = (segments: readonly PolicySegment[]): OrderedSegments => ({
+const indexSegments = (segments: readonly PolicySegment[]): OrderedSegments => ({
   places: new Map(segments.map((segment, at) => [segment.locator, at])),
   byLocator: new Map(segments.map(segment => [segment.locator, segment])),
   madeBy: Map.groupBy(segments, segment => segment.madeBy),
@@ -106,7 +106,7 @@ function stepOf(
   return { modification, made, replaced: [...replaced].sort((a, b) => place(a) - place(b)) }
 }
 
-function advance(inForce: Map<Uuid, PolicySegment>, { made, replaced }: Step): void {
+function applyStep(inForce: Map<Uuid, PolicySegment>, { made, replaced }: Step): void {
   for (const segment of replaced) inForce.delete(segment.locator)
   for (const segment of made) inForce.set(segment.locator, segment)
 }
@@ -114,7 +114,7 @@ function advance(inForce: Map<Uuid, PolicySegment>, { made, replaced }: Step): v
 /** Returns the segments in force at the end of the line, ordered by time. */
 export function segmentsInForce(line: Line): PolicySegment[] {
   const inForce = new Map<Uuid, PolicySegment>()
-  for (const step of line) advance(inForce, step)
+  for (const step of line) applyStep(inForce, step)
   return [...inForce.values()].sort((a, b) => a.start - b.start)
 }
 

@@ -102,9 +102,9 @@ function foldShape(run: RunSpan, line: Line, index: LineIndex, timeZone: TimeZon
   // The run does not exist before its own modification.
   const first = index.made.get(run.madeBy)
   if (first === undefined) return fold
-  begin(fold, line[first]!, timeZone)
-  for (let at = nextFor(fold, index, first); at !== undefined; at = nextFor(fold, index, at))
-    advance(fold, line[at]!, timeZone)
+  applyOwnModification(fold, line[first]!, timeZone)
+  for (let at = nextStepFor(fold, index, first); at !== undefined; at = nextStepFor(fold, index, at))
+    applyLaterModification(fold, line[at]!, timeZone)
   return fold
 }
 
@@ -146,18 +146,18 @@ function indexOf(line: Line): LineIndex {
 }
 
 /** Returns the next step that affects the run, skipping all others: a long line has many. */
-function nextFor(
+function nextStepFor(
   { pieces, current, removals }: Fold,
   { touched }: LineIndex,
   after: number,
 ): number | undefined {
   let next: number | undefined
-  const look = (segment: Uuid): void => {
+  const considerSegment = (segment: Uuid): void => {
     const at = touched.get(segment)?.find(one => one > after)
     if (at !== undefined && (next === undefined || at < next)) next = at
   }
-  for (const at of current) look(pieces[at]!.segment.locator)
-  for (const { segment } of removals) look(segment)
+  for (const at of current) considerSegment(pieces[at]!.segment.locator)
+  for (const { segment } of removals) considerSegment(segment)
   return next
 }
 
@@ -176,15 +176,15 @@ const placePieces = (fold: Fold, parts: readonly Part[], madeBy: Uuid): PieceSha
   })
 
 /** Returns the pieces in force at the end of the line, ordered by time. */
-export const inForce = (pieces: readonly Piece[]): Piece[] =>
+export const piecesInForce = (pieces: readonly Piece[]): Piece[] =>
   pieces.filter(piece => piece.replacedBy === undefined).sort((a, b) => a.start - b.start)
 
 /** Applies the run's own modification: shares the run's amounts among the segments that the modification made. */
-function begin(fold: Fold, step: Step, timeZone: TimeZone): void {
+function applyOwnModification(fold: Fold, step: Step, timeZone: TimeZone): void {
   const { run } = fold
   const pieces = placePieces(
     fold,
-    step.made.flatMap(segment => within(segment, run)),
+    step.made.flatMap(segment => overlapOf(segment, run)),
     run.madeBy,
   )
   fold.divisions.push(makeDivision(OF_RUN, run, pieces, measureOf(prorationOf(step), timeZone)))
@@ -195,7 +195,7 @@ function begin(fold: Fold, step: Step, timeZone: TimeZone): void {
  * Applies one later modification: pieces of replaced segments end, and pieces of the new segments take their place. From a cut on,
  * the run has no pieces, because other runs take over.
  */
-function advance(fold: Fold, step: Step, timeZone: TimeZone): void {
+function applyLaterModification(fold: Fold, step: Step, timeZone: TimeZone): void {
   const { run, pieces, current, removals } = fold
   const replaced = replacedLocatorsOf(step)
   const isReplaced = (at: number): boolean => replaced.has(pieces[at]!.segment.locator)
@@ -211,7 +211,7 @@ function advance(fold: Fold, step: Step, timeZone: TimeZone): void {
       fold,
       step.made
         .filter(segment => segment.predecessor === piece.segment.locator)
-        .flatMap(segment => within(segment, { start: piece.start, end: earlier(piece.end, cut) })),
+        .flatMap(segment => overlapOf(segment, { start: piece.start, end: earlier(piece.end, cut) })),
       by,
     )
     fold.divisions.push(
@@ -238,7 +238,7 @@ const replacedLocatorsOf = memoByObject(
 type Part = { segment: PolicySegment; span: Span }
 
 /** Returns the overlap of a segment and a span. Empty if there is none. */
-function within(segment: PolicySegment, span: Span): Part[] {
+function overlapOf(segment: PolicySegment, span: Span): Part[] {
   const start = Math.max(segment.start, span.start) as Instant
   const end = Math.min(segment.end, span.end) as Instant
   return start < end ? [{ segment, span: { start, end } }] : []
@@ -288,7 +288,7 @@ function restorePieces(fold: Fold, segment: PolicySegment, by: Uuid, measure: Me
   return taken.flatMap(removal => {
     fold.removals.splice(fold.removals.indexOf(removal), 1)
     const { span } = removal
-    const parts = placePieces(fold, within(segment, span), by)
+    const parts = placePieces(fold, overlapOf(segment, span), by)
     for (const { start, place } of parts)
       fold.divisions.push({
         divide(run, amounts) {
@@ -346,7 +346,7 @@ export function exposurePieces(
 }
 
 /** Whether the piece is in force at that time, as known after the given step. */
-export const holdsAt = (
+export const isInForceAt = (
   piece: ExposurePiece,
   at: Span['start'],
   step: number,

@@ -8,8 +8,8 @@ import { piecesOf } from './pieces.ts'
 
 /** Whether the step can make or replace pieces of the run. */
 export function mayChangeRun({ modification, made, replaced }: Step, run: PerilRun): boolean {
-  const meets = ({ start, end }: Span): boolean => start < run.end && run.start < end
-  return modification.locator === run.madeBy || made.some(meets) || replaced.some(meets)
+  const overlapsRun = ({ start, end }: Span): boolean => start < run.end && run.start < end
+  return modification.locator === run.madeBy || made.some(overlapsRun) || replaced.some(overlapsRun)
 }
 
 /**

@@ -81,7 +81,7 @@ export function shares(
 ): Money[] {
   let rest = amount
   let from = whole.start
-  const taken = (to: Instant): Money => {
+  const takeShareUpTo = (to: Instant): Money => {
     const share =
       to >= whole.end ? rest : (stated(to) ?? portion(rest, measure(from, to), measure(from, whole.end)))
     rest = minus(rest, share)
@@ -89,8 +89,8 @@ export function shares(
     return share
   }
   return parts.map(part => {
-    if (part.start > from) taken(part.start)
-    return taken(part.end)
+    if (part.start > from) takeShareUpTo(part.start)
+    return takeShareUpTo(part.end)
   })
 }
 
@@ -136,7 +136,7 @@ export function splitAmounts(
   }))
 }
 
-const both = (a: Amounts, b: Amounts, join: (a: Money, b: Money) => Money): Amounts => ({
+const combineAmounts = (a: Amounts, b: Amounts, join: (a: Money, b: Money) => Money): Amounts => ({
   premium: join(a.premium, b.premium),
   technicalPremium:
     a.technicalPremium && b.technicalPremium ? join(a.technicalPremium, b.technicalPremium) : undefined,
@@ -145,8 +145,8 @@ const both = (a: Amounts, b: Amounts, join: (a: Money, b: Money) => Money): Amou
 })
 
 /** Both operands must be amounts of the same price. */
-export const plusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, plus)
-export const minusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, minus)
+export const plusAmounts = (a: Amounts, b: Amounts): Amounts => combineAmounts(a, b, plus)
+export const minusAmounts = (a: Amounts, b: Amounts): Amounts => combineAmounts(a, b, minus)
 
 /**
  * Returns a function that splits amounts in proportion to the weights. The parts add up exactly. Each part is rounded half-up,
@@ -167,12 +167,12 @@ export function splitBy(weights: readonly bigint[]): (amount: Money) => Money[] 
   for (const weight of weights) total += weight
   return ({ minor, currency }) => {
     const whole = BigInt(Math.abs(minor))
-    const halfUp = (weight: bigint): bigint => (2n * whole * weight + total) / (2n * total)
-    const down = (weight: bigint): bigint => (whole * weight) / total
-    let parts = partsOf(before, halfUp)
+    const roundHalfUp = (weight: bigint): bigint => (2n * whole * weight + total) / (2n * total)
+    const roundDown = (weight: bigint): bigint => (whole * weight) / total
+    let parts = sharesOfWeights(before, roundHalfUp)
     let rest = remainder(minor, parts)
     if (rest < 0) {
-      parts = partsOf(before, down)
+      parts = sharesOfWeights(before, roundDown)
       rest = remainder(minor, parts)
     }
     const sign = Math.sign(minor)
@@ -185,7 +185,7 @@ export function splitBy(weights: readonly bigint[]): (amount: Money) => Money[] 
 }
 
 /** Divides once for neighbouring equal weights, because most weights are equal. */
-function partsOf(weights: readonly bigint[], share: (weight: bigint) => bigint): number[] {
+function sharesOfWeights(weights: readonly bigint[], share: (weight: bigint) => bigint): number[] {
   let previous = 0n
   let part = 0
   return weights.map(weight => {

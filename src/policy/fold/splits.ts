@@ -74,7 +74,7 @@ function splitRuns({ perilRuns, policy }: PolicyAggregate, line: Line, modificat
     touched.set(run.perilLocator, changed)
     for (const { start, end, amounts } of stretches) changed.push({ start, end, amounts, run })
     for (const stretch of stretches) {
-      const split = firstOpen(run, stretch, modification)
+      const split = firstUnstatedSplit(run, stretch, modification)
       if (split && !isNothing(split.amounts)) splits.push(split)
     }
   }
@@ -100,7 +100,7 @@ const replacedStretches = (pieces: readonly Piece[], by: Uuid): Stretch[] =>
   pieces.flatMap(piece => {
     const { start, end, segment, amounts, replacedBy } = piece
     if (replacedBy !== by || !amounts) return []
-    return [{ start, end, segment: segment.locator, amounts, parts: continuing(pieces, piece, by) }]
+    return [{ start, end, segment: segment.locator, amounts, parts: successorsOf(pieces, piece, by) }]
   })
 
 /** Stretches that an earlier modification removed and this one restores from a time on. */
@@ -109,7 +109,7 @@ function restoredStretches(pieces: readonly Piece[], by: Uuid): Stretch[] {
   return made.flatMap(restoredPiece => {
     const source = pieces.find(piece => piece.segment.locator === restoredPiece.segment.predecessor)
     if (!source?.amounts || !source.replacedBy || source.replacedBy === by) return []
-    const continued = continuing(pieces, source, source.replacedBy)
+    const continued = successorsOf(pieces, source, source.replacedBy)
     const removed = continued.reduce(
       (remaining, part) => minusAmounts(remaining, part.amounts!),
       source.amounts,
@@ -122,13 +122,13 @@ function restoredStretches(pieces: readonly Piece[], by: Uuid): Stretch[] {
 }
 
 /** Returns the pieces that a modification made of a piece that it replaced. */
-const continuing = (pieces: readonly Piece[], { segment }: Piece, by: Uuid): Piece[] =>
+const successorsOf = (pieces: readonly Piece[], { segment }: Piece, by: Uuid): Piece[] =>
   pieces
     .filter(one => one.madeBy === by && one.segment.predecessor === segment.locator)
     .sort((a, b) => a.start - b.start)
 
 /** Returns the first split of the stretch that no plugin has stated, with the amount that is left to split. */
-function firstOpen(
+function firstUnstatedSplit(
   run: PerilRun,
   { start, end, segment, amounts, parts }: Stretch,
   modification: Modification,

@@ -42,11 +42,11 @@ type Total = {
   readonly recovered: number
 }
 
-const settledBy = ({ payments }: InvoiceState): number =>
+const settledMinor = ({ payments }: InvoiceState): number =>
   payments.reduce((sum, payment) => sum + appliedAmount(payment).minor, 0)
 
 /** Whether the invoice asks for its total. Between two such states only payments differ, so no charges have to be computed. */
-const asksForAll = ({ status }: InvoiceState): boolean =>
+const isTotalDemanded = ({ status }: InvoiceState): boolean =>
   status !== 'invalidated' && status !== 'carriedForward' && status !== 'writtenOff'
 
 export class BillEntries {
@@ -62,9 +62,9 @@ export class BillEntries {
 
   /** Posts the change of one invoice. Payments that are the same in both states post nothing. */
   add(entries: Entries, invoice: Invoice, was: InvoiceState | undefined, is: InvoiceState): void {
-    if (was && asksForAll(was) && asksForAll(is)) {
+    if (was && isTotalDemanded(was) && isTotalDemanded(is)) {
       const account = { account: 'receivable' as const, invoice: invoice.locator, due: is.dueAt }
-      entries.add(account, settledBy(was) - settledBy(is))
+      entries.add(account, settledMinor(was) - settledMinor(is))
     } else this.#addStanding(entries, invoice, was, is)
     for (const payment of is.payments) addPayment(entries, payment, 1)
     for (const payment of was?.payments ?? []) addPayment(entries, payment, -1)
@@ -73,27 +73,27 @@ export class BillEntries {
   #addStanding(entries: Entries, invoice: Invoice, was: InvoiceState | undefined, is: InvoiceState): void {
     const before = was ? this.#standing(invoice, was) : NOTHING
     const after = this.#standing(invoice, is)
-    const change = (of: keyof Standing): number => after[of] - before[of]
+    const changeIn = (of: keyof Standing): number => after[of] - before[of]
     const { locator } = invoice
     const { fees, recovered } = this.#total(invoice)
-    const charges = change('charges')
+    const charges = changeIn('charges')
     let charged = 0
     for (const { name, amount } of fees) {
       entries.add({ account: 'fee', name, invoice: locator }, -charges * amount.minor)
       charged += charges * amount.minor
     }
     entries.add({ account: 'writtenOff', invoice: locator }, -charges * recovered)
-    entries.add({ account: 'unbilled', invoice: locator }, charged + charges * recovered - change('billed'))
-    entries.add({ account: 'writtenOff', invoice: locator }, change('writtenOff'))
+    entries.add({ account: 'unbilled', invoice: locator }, charged + charges * recovered - changeIn('billed'))
+    entries.add({ account: 'writtenOff', invoice: locator }, changeIn('writtenOff'))
     entries.add(
       { account: 'receivable', invoice: locator, due: is.dueAt },
-      change('billed') - change('settled') - change('writtenOff'),
+      changeIn('billed') - changeIn('settled') - changeIn('writtenOff'),
     )
   }
 
   #standing(invoice: Invoice, state: InvoiceState): Standing {
     const { status } = state
-    const settled = settledBy(state)
+    const settled = settledMinor(state)
     if (status === 'invalidated') return { ...NOTHING, billed: settled, settled }
     // Another bill asks for the rest of an invoice that was carried forward or that a lapse took over.
     if (status === 'carriedForward') return { billed: settled, settled, writtenOff: 0, charges: 1 }

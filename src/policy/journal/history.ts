@@ -132,9 +132,9 @@ function billChanges(before: PolicyAggregate | undefined, after: PolicyAggregate
     if (before?.invoices.get(invoice.locator) !== invoice) changed.add(invoice.locator)
   for (const payment of after.payments.values())
     if (before?.payments.get(payment.locator) !== payment) changed.add(payment.invoiceLocator)
-  const of = (payments: PolicyAggregate['payments'] | undefined): Map<Uuid, Payment[]> =>
+  const paymentsByInvoice = (payments: PolicyAggregate['payments'] | undefined): Map<Uuid, Payment[]> =>
     Map.groupBy(payments?.values() ?? [], one => one.invoiceLocator)
-  const [earlier, now] = [of(before?.payments), of(after.payments)]
+  const [earlier, now] = [paymentsByInvoice(before?.payments), paymentsByInvoice(after.payments)]
   return [...changed].map(locator => {
     const was = before?.invoices.get(locator)
     return {

@@ -66,14 +66,14 @@ type PremiumSpan = Span & { readonly peril: string; readonly minor: number }
 function premiumSpans(aggregate: PolicyAggregate, modification: Modification): PremiumSpan[] {
   const { kind, locator: by } = modification
   const { perils, perilRuns, policy } = aggregate
-  const named = (run: PerilRun, minor: number, { start, end }: Span): PremiumSpan => {
+  const premiumSpanOf = (run: PerilRun, minor: number, { start, end }: Span): PremiumSpan => {
     return { peril: perils.get(run.perilLocator)?.name ?? '', start, end, minor }
   }
   if (kind === 'feeUpdate' || kind === 'scheduleChange') return []
   if (kind === 'creation')
     return [...perilRuns.values()]
       .filter(run => run.madeBy === by && run.price)
-      .map(run => named(run, run.price!.premium.amount.minor, run))
+      .map(run => premiumSpanOf(run, run.price!.premium.amount.minor, run))
   const line = lineUpTo(aggregate, acceptedQuote(aggregate)!, modification)
   const step = line.find(one => one.modification.locator === by)
   if (!step) return []
@@ -85,14 +85,14 @@ function premiumSpans(aggregate: PolicyAggregate, modification: Modification): P
     )
     const after = pieces.filter(piece => piece.replacedBy === undefined)
     return [
-      ...merged(before).map(span => named(run, -span.minor, span)),
-      ...merged(after).map(span => named(run, span.minor, span)),
+      ...mergePieces(before).map(span => premiumSpanOf(run, -span.minor, span)),
+      ...mergePieces(after).map(span => premiumSpanOf(run, span.minor, span)),
     ]
   })
 }
 
 /** Merges adjoining pieces into spans. */
-function merged(pieces: readonly Piece[]): (Span & { minor: number })[] {
+function mergePieces(pieces: readonly Piece[]): (Span & { minor: number })[] {
   const spans: { start: Instant; end: Instant; minor: number }[] = []
   for (const { start, end, amounts } of [...pieces].sort((a, b) => a.start - b.start)) {
     if (!amounts) continue
@@ -111,11 +111,14 @@ function merged(pieces: readonly Piece[]): (Span & { minor: number })[] {
  * start, returns the last one that was there.
  */
 export function segmentAt(line: Line, at: Instant): Uuid | undefined {
-  const holds = ({ start, end }: Span): boolean => start <= at && at < end
+  const includesTime = ({ start, end }: Span): boolean => start <= at && at < end
   const inForce = segmentsInForce(line)
   const replaced = line.flatMap(step => step.replaced)
   const found =
-    inForce.find(holds) ?? replaced.findLast(holds) ?? nearest(inForce, at) ?? nearest(replaced, at)
+    inForce.find(includesTime) ??
+    replaced.findLast(includesTime) ??
+    nearest(inForce, at) ??
+    nearest(replaced, at)
   return found?.locator
 }
 

@@ -89,7 +89,7 @@ export function pageQuery(database: Database, selection: PageSelection) {
   const { locator, createdAt } = policies
   const where = sql.join(conditions(selection), sql` and `)
   const pageLocators = isChoosing(selection)
-    ? sql`select ${locator} from ${candidates(selection)} as c cross join ${policies} on ${locator} = c.locator
+    ? sql`select ${locator} from ${selectCandidates(selection)} as c cross join ${policies} on ${locator} = c.locator
         where ${where} limit ${pageSize + 1}`
     : sql`select ${locator} from ${search ? foundByTerm(search) : policies}
         where ${where} order by ${createdAt}, ${locator} limit ${pageSize + 1}`
@@ -118,19 +118,19 @@ const isChoosing = ({ search, policyholder, ...selection }: PageSelection): bool
   ].some(value => value !== undefined)
 
 /** Selects the next policies in the order of the list, before any other condition. Reads only the index. */
-function candidates(selection: PageSelection): SQL {
+function selectCandidates(selection: PageSelection): SQL {
   const { createdAt, locator } = policies
   return sql`(select ${createdAt}, ${locator} from ${policies} where ${sql.join(createdConditions(selection), sql` and `)}
-    order by ${createdAt}, ${locator} limit ${scannedFor(selection)})`
+    order by ${createdAt}, ${locator} limit ${scanLimitOf(selection)})`
 }
 
-const scannedFor = ({ pageSize }: PageSelection): number => Math.max(pageSize + 1, MOST_SCANNED)
+const scanLimitOf = ({ pageSize }: PageSelection): number => Math.max(pageSize + 1, MOST_SCANNED)
 
 /** Selects the last policy that is examined for the page. No row if there are fewer. */
 export const horizonQuery = (database: Database, selection: PageSelection) =>
   database.build.all<Position<PolicyLocator>>(
     isChoosing(selection)
-      ? sql`select created_at as "createdAt", locator from ${candidates(selection)} limit 1 offset ${scannedFor(selection) - 1}`
+      ? sql`select created_at as "createdAt", locator from ${selectCandidates(selection)} limit 1 offset ${scanLimitOf(selection) - 1}`
       : sql`select 0 as "createdAt", 0 as locator where false`,
   )
 
@@ -146,7 +146,7 @@ export function readSummary({ policy, state, premium }: SummaryRow): PolicySumma
   return { ...read, state, premium: premium === null ? undefined : fromMinor(premium, read.currency) }
 }
 
-const when = <T>(value: T | undefined, condition: (value: T) => SQL): SQL[] =>
+const conditionIfGiven = <T>(value: T | undefined, condition: (value: T) => SQL): SQL[] =>
   value === undefined ? [] : [condition(value)]
 
 /** Returns the conditions that the index of the list's order can check. */
@@ -154,9 +154,12 @@ function createdConditions({ position, ...selection }: PageSelection): SQL[] {
   const { locator, createdAt } = policies
   return [
     sql`true`,
-    ...when(position, last => sql`(${createdAt}, ${locator}) > (${last.createdAt}, ${last.locator})`),
-    ...when(selection.createdAfterTimestamp, at => sql`${createdAt} > ${at}`),
-    ...when(selection.createdBeforeTimestamp, at => sql`${createdAt} < ${at}`),
+    ...conditionIfGiven(
+      position,
+      last => sql`(${createdAt}, ${locator}) > (${last.createdAt}, ${last.locator})`,
+    ),
+    ...conditionIfGiven(selection.createdAfterTimestamp, at => sql`${createdAt} > ${at}`),
+    ...conditionIfGiven(selection.createdBeforeTimestamp, at => sql`${createdAt} < ${at}`),
   ]
 }
 
@@ -165,18 +168,18 @@ function conditions(selection: PageSelection): SQL[] {
   const { state, effectiveAfterTimestamp, effectiveBeforeTimestamp } = selection
   return [
     ...createdConditions(selection),
-    ...when(selection.policyholder, holder => sql`${policies.policyholderLocator} = ${holder}`),
-    ...when(selection.productName, name => sql`${policies.productName} = ${name}`),
-    ...when(selection.issuedAfterTimestamp, at => sql`${issuedAt} > ${at}`),
-    ...when(selection.issuedBeforeTimestamp, at => sql`${issuedAt} < ${at}`),
+    ...conditionIfGiven(selection.policyholder, holder => sql`${policies.policyholderLocator} = ${holder}`),
+    ...conditionIfGiven(selection.productName, name => sql`${policies.productName} = ${name}`),
+    ...conditionIfGiven(selection.issuedAfterTimestamp, at => sql`${issuedAt} > ${at}`),
+    ...conditionIfGiven(selection.issuedBeforeTimestamp, at => sql`${issuedAt} < ${at}`),
     // A withdrawn policy ends where it starts, so it was never in force.
-    ...when(
+    ...conditionIfGiven(
       effectiveAfterTimestamp ?? effectiveBeforeTimestamp,
       () => sql`${issuedAt} is not null and ${effectiveEnd} > ${originalStart}`,
     ),
-    ...when(effectiveAfterTimestamp, at => sql`${effectiveEnd} > ${at}`),
-    ...when(effectiveBeforeTimestamp, at => sql`${originalStart} < ${at}`),
-    ...when(state, wanted => sql`${stateAt(selection.now)} = ${wanted}`),
+    ...conditionIfGiven(effectiveAfterTimestamp, at => sql`${effectiveEnd} > ${at}`),
+    ...conditionIfGiven(effectiveBeforeTimestamp, at => sql`${originalStart} < ${at}`),
+    ...conditionIfGiven(state, wanted => sql`${stateAt(selection.now)} = ${wanted}`),
   ]
 }
 
@@ -273,20 +276,20 @@ export function termChange(
 ): TermChange {
   const zone = after.policy.timeZone
   const current = searchableData(after, product)
-  const distinct = (data: Iterable<Searched>): Map<string, SearchTerm> =>
+  const distinctTerms = (data: Iterable<Searched>): Map<string, SearchTerm> =>
     new Map([...data].flatMap(one => dataTerms(one, zone)).map(term => [JSON.stringify(term), term] as const))
   if (before?.policy.configVersion !== after.policy.configVersion)
-    return { all: true, added: [...distinct(current.values()).values()], removed: [] }
+    return { all: true, added: [...distinctTerms(current.values()).values()], removed: [] }
 
   const former = searchableData(before, product)
-  const added = distinct(without(current, former))
-  const removed = distinct(without(former, current))
+  const added = distinctTerms(dataMissingFrom(current, former))
+  const removed = distinctTerms(dataMissingFrom(former, current))
   for (const key of added.keys()) removed.delete(key)
-  if (removed.size > 0) for (const key of distinct(current.values()).keys()) removed.delete(key)
+  if (removed.size > 0) for (const key of distinctTerms(current.values()).keys()) removed.delete(key)
   return { all: false, added: [...added.values()], removed: [...removed.values()] }
 }
 
-const without = (some: ReadonlyMap<FieldData, Searched>, others: ReadonlyMap<FieldData, Searched>) =>
+const dataMissingFrom = (some: ReadonlyMap<FieldData, Searched>, others: ReadonlyMap<FieldData, Searched>) =>
   [...some.values()].filter(({ data }) => !others.has(data))
 
 type Fields = readonly FieldDefinition[]

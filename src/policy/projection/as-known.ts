@@ -20,7 +20,7 @@ import { type LapseReinstatement, type Reinstatement, reinstatementStatus } from
 type Stamp = Instant | undefined
 
 /** Returns the policy as known at `asOf`; undefined before it was created. */
-export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggregate | undefined {
+export function policyAsKnownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggregate | undefined {
   const { policy } = aggregate
   if (policy.createdAt > asOf) return undefined
   const modifications = knownRecords(aggregate.modifications, asOf, one => modificationAt(one, asOf))
@@ -29,14 +29,14 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
     const maker = modifications.get(locator)
     return maker !== undefined && (maker.quoteLocator === undefined || maker.premiumChange !== undefined)
   }
-  const madeAt = <R extends { madeBy: Uuid; replacedBy?: Uuid }>(run: R): R | undefined =>
+  const recordAsKnown = <R extends { madeBy: Uuid; replacedBy?: Uuid }>(run: R): R | undefined =>
     isKnown(run.madeBy)
       ? { ...run, replacedBy: isKnown(run.replacedBy) ? run.replacedBy : undefined }
       : undefined
-  const runAt = <R extends Parameters<typeof madeAt>[0] & { cuts: readonly { by: Uuid }[] }>(
+  const runAt = <R extends Parameters<typeof recordAsKnown>[0] & { cuts: readonly { by: Uuid }[] }>(
     run: R,
   ): R | undefined => {
-    const made = madeAt(run)
+    const made = recordAsKnown(run)
     return made && { ...made, cuts: run.cuts.filter(cut => isKnown(cut.by)) }
   }
   const known: PolicyAggregate = {
@@ -48,7 +48,7 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
     },
     quotes: quotesAt(aggregate, asOf),
     modifications,
-    segments: knownRecords(aggregate.segments, asOf, madeAt),
+    segments: knownRecords(aggregate.segments, asOf, recordAsKnown),
     exposures: knownRecords(aggregate.exposures, asOf),
     exposureRuns: knownRecords(aggregate.exposureRuns, asOf, runAt),
     perils: knownRecords(aggregate.perils, asOf),
@@ -56,16 +56,16 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
       const knownRun = runAt(run)
       return knownRun && !isPriced(run.madeBy) ? { ...knownRun, price: undefined } : knownRun
     }),
-    fees: mapped(
+    fees: mapRecords(
       aggregate.fees,
       fee => isPriced(fee.madeBy) && { ...fee, changes: fee.changes.filter(change => isKnown(change.by)) },
     ),
-    installments: mapped(
+    installments: mapRecords(
       aggregate.installments,
       one => isKnown(one.modificationLocator) && { ...one, absorbedBy: one.absorbedBy.filter(isKnown) },
     ),
     invoices: knownRecords(aggregate.invoices, asOf, one => invoiceAt(one, paymentsOf(aggregate, one), asOf)),
-    payments: mapped(aggregate.payments, one =>
+    payments: mapRecords(aggregate.payments, one =>
       paymentAt(one, aggregate.invoices.get(one.invoiceLocator)!, asOf),
     ),
     endorsements: knownRecords(aggregate.endorsements, asOf, one => endorsementAt(one, modifications, asOf)),
@@ -76,7 +76,7 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
     documents: knownRecords(aggregate.documents, asOf),
     media: aggregate.media,
     gracePeriods: knownRecords(aggregate.gracePeriods, asOf, one => gracePeriodAt(one, asOf)),
-    lapses: mapped(aggregate.lapses, one => one.createdAt <= asOf && one),
+    lapses: mapRecords(aggregate.lapses, one => one.createdAt <= asOf && one),
     lapseReinstatements: knownRecords(aggregate.lapseReinstatements, asOf, one =>
       lapseReinstatementAt(one, asOf),
     ),
@@ -90,16 +90,16 @@ const knownRecords = <K, R extends Stamped & { readonly issuedAt?: Instant }>(
   asOf: Instant,
   asKnown: (record: R) => R | undefined = record => record,
 ): ReadonlyMap<K, R> =>
-  mapped(records, record => {
+  mapRecords(records, record => {
     if (record.createdAt > asOf) return undefined
     const known = asKnown(record)
     return known && known.updatedAt > asOf
-      ? { ...known, updatedAt: latest(known.createdAt, [stampUntil(known.issuedAt, asOf)]) }
+      ? { ...known, updatedAt: latestStamp(known.createdAt, [stampUntil(known.issuedAt, asOf)]) }
       : known
   })
 
 /** Maps the records. Omits those for which `asKnown` returns nothing. */
-const mapped = <K, R>(
+const mapRecords = <K, R>(
   records: ReadonlyMap<K, R>,
   asKnown: (record: R) => R | false | undefined,
 ): ReadonlyMap<K, R> =>
@@ -121,7 +121,7 @@ const stampsUntil = <Name extends string>(
 ): { [K in Name]: Stamp } =>
   Object.fromEntries(names.map(name => [name, stampUntil(record[name], asOf)])) as { [K in Name]: Stamp }
 
-const latest = (first: Instant, stamps: readonly Stamp[]): Instant =>
+const latestStamp = (first: Instant, stamps: readonly Stamp[]): Instant =>
   stamps.reduce<Instant>((last, stamp) => (stamp === undefined ? last : later(last, stamp)), first)
 
 /**
@@ -139,7 +139,7 @@ function modificationAt(modification: Modification, asOf: Instant): Modification
     underwriting,
     premiumChange: isPriced ? premiumChange : undefined,
     updatedAt:
-      updatedAt <= asOf ? updatedAt : latest(createdAt, [underwriting?.at, ...Object.values(stamps)]),
+      updatedAt <= asOf ? updatedAt : latestStamp(createdAt, [underwriting?.at, ...Object.values(stamps)]),
   }
 }
 
@@ -150,7 +150,7 @@ const underwritingAt = ({ underwriting }: Pick<Quote, 'underwriting'>, asOf: Ins
 function invoiceAt(invoice: Invoice, payments: readonly Payment[], asOf: Instant): Invoice {
   const statuses = invoice.statuses.filter(one => one.at <= asOf)
   const moved = invoice.statuses.find(one => one.at > asOf && one.dueBefore !== undefined)
-  const updatedAt = latest(statuses.at(-1)!.at, [
+  const updatedAt = latestStamp(statuses.at(-1)!.at, [
     stampUntil(invoice.updatedAt, asOf),
     ...payments.flatMap(one => [stampUntil(one.postedAt, asOf), stampUntil(one.reversedAt, asOf)]),
   ])
@@ -228,7 +228,7 @@ function endorsementAt(endorsement: Endorsement, modifications: Modifications, a
 
 function quotesAt({ quotes, policy }: PolicyAggregate, asOf: Instant): PolicyAggregate['quotes'] {
   const existing = [...quotes.values()].filter(quote => quote.createdAt <= asOf)
-  const selected = selectedAt(quotes, existing, policy, asOf)
+  const selected = selectedQuoteAt(quotes, existing, policy, asOf)
   const isAccepted = stampUntil(policy.finalizedAt, asOf) !== undefined
   return knownRecords(quotes, asOf, (quote): Quote => {
     const isSelected = quote === selected
@@ -242,7 +242,7 @@ function quotesAt({ quotes, policy }: PolicyAggregate, asOf: Instant): PolicyAgg
       selected: isSelected,
       underwriting,
       state: underwriting ? decided : 'draft',
-      updatedAt: latest(quote.createdAt, [
+      updatedAt: latestStamp(quote.createdAt, [
         underwriting?.at,
         isSelected ? stampUntil(policy.finalizedAt, asOf) : undefined,
       ]),
@@ -254,7 +254,7 @@ function quotesAt({ quotes, policy }: PolicyAggregate, asOf: Instant): PolicyAgg
  * Returns the quote that was selected then. Acceptance selects a quote; the quote that it deselects has the same stamp. A policy
  * that follows no quote today followed the one that was discarded since.
  */
-function selectedAt(
+function selectedQuoteAt(
   quotes: PolicyAggregate['quotes'],
   existing: readonly Quote[],
   { finalizedAt }: Policy,
@@ -294,7 +294,7 @@ function policyAt(known: PolicyAggregate): Policy {
       quote?.contractEnd ?? policy.effectiveEnd,
     ),
     paymentScheduleName: schedules.at(-1)?.[1] ?? quote?.paymentScheduleName ?? policy.paymentScheduleName,
-    updatedAt: latest(policy.createdAt, [
+    updatedAt: latestStamp(policy.createdAt, [
       policy.finalizedAt,
       policy.issuedAt,
       policy.discardedAt,

@@ -26,7 +26,7 @@ export function billedItemsOf(
 ): (installment: PlannedInstallment) => InstallmentItem[] {
   const known = new Map<Uuid, readonly InstallmentItem[][]>()
   const charges: BilledCharges = new Map()
-  const billed = (installment: PlannedInstallment): InstallmentItem[] => {
+  const billedItemsOfInstallment = (installment: PlannedInstallment): InstallmentItem[] => {
     const { modificationLocator: locator, number } = installment
     const modification = aggregate.modifications.get(locator)!
     const ofPlan =
@@ -36,11 +36,13 @@ export function billedItemsOf(
     const { added, leftOut } = linkedInstallments(aggregate, installment)
     return [
       ...ofPlan[number - 1]!,
-      ...added.flatMap(billed),
-      ...leftOut.flatMap(one => withoutFees(billed(one), droppedFees(aggregate, one))).map(negateItem),
+      ...added.flatMap(billedItemsOfInstallment),
+      ...leftOut
+        .flatMap(one => withoutFees(billedItemsOfInstallment(one), droppedFees(aggregate, one)))
+        .map(negateItem),
     ]
   }
-  return billed
+  return billedItemsOfInstallment
 }
 
 function withoutFees(items: InstallmentItem[], fees: readonly InstallmentFee[]): InstallmentItem[] {

@@ -18,7 +18,7 @@ import type {
   PolicyCharacteristicsResponse,
 } from '../contract/response.ts'
 import { type FeeInForce, feesOf } from '../fold/line.ts'
-import { type ExposurePiece, holdsAt } from '../fold/pieces.ts'
+import { type ExposurePiece, isInForceAt } from '../fold/pieces.ts'
 import type {
   Exposure,
   Peril,
@@ -82,11 +82,12 @@ const isPriced = ({ line }: PolicyView): boolean => line[0]!.modification.premiu
 
 function segmentAmounts(view: PolicyView, sums: SegmentSums | undefined) {
   const { currency } = view.aggregate.policy
-  const shown = (amount: Money): number | undefined => (isPriced(view) ? toNumber(amount) : undefined)
+  const amountIfPriced = (amount: Money): number | undefined =>
+    isPriced(view) ? toNumber(amount) : undefined
   return {
-    grossPremium: shown(sums?.premium ?? zero(currency)),
+    grossPremium: amountIfPriced(sums?.premium ?? zero(currency)),
     grossPremiumCurrency: currency,
-    grossTaxes: shown(sum(sums?.taxes.values() ?? [], currency)),
+    grossTaxes: amountIfPriced(sum(sums?.taxes.values() ?? [], currency)),
     grossTaxesCurrency: currency,
     taxGroups: taxGroupsOf(sums?.taxes ?? []),
   }
@@ -228,7 +229,7 @@ function exposurePieceOf(
   pieces: readonly ExposurePiece[],
 ): ExposurePiece {
   const step = order.get(madeBy)!
-  return pieces.findLast(one => holdsAt(one, start, step, order)) ?? pieces[0]!
+  return pieces.findLast(one => isInForceAt(one, start, step, order)) ?? pieces[0]!
 }
 
 /** Returns a segment's locator and times. It is issued and replaced when the modifications that made and replaced it are issued. */

@@ -74,7 +74,7 @@ export const policyResponse = (
   options: ProjectionOptions,
   quote: Quote | undefined = selectedQuoteIfAny(aggregate),
   counts?: ModificationFilter,
-): PolicyResponse => policyWith(aggregate, product, options, quote, counts, () => HELD)
+): PolicyResponse => policyResponseWithLists(aggregate, product, options, quote, counts, () => HELD)
 
 /** Like `policyResponse` and with the same JSON, for answers that no other code reads. */
 export const policyAnswer = (
@@ -82,7 +82,7 @@ export const policyAnswer = (
   product: ProductDefinition,
   options: ProjectionOptions,
 ): PolicyAnswer =>
-  policyWith<PolicyAnswer['modifications'], PolicyAnswer['exposures']>(
+  policyResponseWithLists<PolicyAnswer['modifications'], PolicyAnswer['exposures']>(
     aggregate,
     product,
     options,
@@ -107,7 +107,7 @@ const LONG: Lists<LongList<object>, LongList<ExposureAnswer>> = {
 }
 
 /** `listsOf` chooses the lists by the number of peril characteristics in the answer. */
-function policyWith<Modifications, Exposures>(
+function policyResponseWithLists<Modifications, Exposures>(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
   options: ProjectionOptions,
@@ -324,7 +324,7 @@ function exposureViews(view: Omit<PolicyView, 'exposures'>): ExposureView[] {
             .flatMap(run =>
               piecesOf(run, line, policy.timeZone).map(piece => new LocatedPiece(run, piece, shard)),
             )
-            .sort((a, b) => byMaking(order, a.piece, b.piece))
+            .sort((a, b) => compareCreations(order, a.piece, b.piece))
         if (isKept) kept = pieces
         return pieces
       },
@@ -335,7 +335,7 @@ function exposureViews(view: Omit<PolicyView, 'exposures'>): ExposureView[] {
     if (!exposureRuns || exposure.quoteLocator !== quote.locator) return []
     const runs = exposureRuns
       .flatMap(run => exposurePieces(run, order, shard))
-      .sort((a, b) => byMaking(order, a, b))
+      .sort((a, b) => compareCreations(order, a, b))
     return [{ exposure, runs, perils: (perilsOf.get(exposure.locator) ?? []).map(perilView) }]
   })
 }
@@ -362,7 +362,7 @@ class LocatedPiece implements RunPiece {
 type Creation = Pick<Piece, 'madeBy' | 'start'>
 
 /** Orders by modification, then by time. */
-const byMaking = (order: ReadonlyMap<Uuid, number>, a: Creation, b: Creation): number =>
+const compareCreations = (order: ReadonlyMap<Uuid, number>, a: Creation, b: Creation): number =>
   order.get(a.madeBy)! - order.get(b.madeBy)! || a.start - b.start
 
 export function* allPieces({ exposures }: Pick<PolicyView, 'exposures'>): Generator<RunPiece> {

@@ -277,12 +277,15 @@ function modificationAnswer(
     renewalLocator: modification.kind === 'renewal' ? modification.transactionLocator : undefined,
     fieldValues: {},
     fieldGroupsByLocator: {},
-    configVersion: pricedBy(policy, step.modification),
+    configVersion: pricingConfigVersion(policy, step.modification),
   }
 }
 
 /** Returns the configuration version that priced the modification. For a draft, the version that would price it now. */
-function pricedBy(policy: Policy, { premiumChange, underwriting, createdAt }: Modification): number {
+function pricingConfigVersion(
+  policy: Policy,
+  { premiumChange, underwriting, createdAt }: Modification,
+): number {
   if (premiumChange === undefined) return policy.configVersion
   return configVersionAt(policy, underwriting?.at ?? createdAt)
 }

@@ -13,7 +13,7 @@ import type {
 } from '../contract/response.ts'
 import { feesOf, feeTotal, isIssued, segmentsInForce } from '../fold/line.ts'
 import { type Peril, type PolicyAggregate, selectedQuoteIfAny } from '../records/aggregate.ts'
-import { knownAt } from './as-known.ts'
+import { policyAsKnownAt } from './as-known.ts'
 import {
   allPieces,
   type ExposureAnswer,
@@ -31,7 +31,7 @@ export function policySnapshot(
   { asOfTimestamp: asOf, effectiveTimestamp }: PolicySnapshotRequest,
   detail: PerilDetail = {},
 ): PolicyAnswer {
-  const known = asOf === undefined ? aggregate : knownAt(aggregate, asOf)
+  const known = asOf === undefined ? aggregate : policyAsKnownAt(aggregate, asOf)
   if (!known) {
     const { locator, createdAt } = aggregate.policy
     throw new Refusal(
@@ -41,7 +41,7 @@ export function policySnapshot(
   }
   const answer = policyAnswer(known, product, { summarizeQuotes: false, ...detail })
   if (effectiveTimestamp === undefined) return answer
-  const characteristics = inEffect(answer.characteristics, effectiveTimestamp)
+  const characteristics = segmentsInEffect(answer.characteristics, effectiveTimestamp)
   return {
     ...answer,
     characteristics,
@@ -54,7 +54,7 @@ export function policySnapshot(
 
 /** Omits exposures and perils that have no segment at that time. */
 function exposureInEffect(exposure: ExposureAnswer, at: Instant): ExposureAnswer[] {
-  const characteristics = inEffect(exposure.characteristics, at)
+  const characteristics = segmentsInEffect(exposure.characteristics, at)
   if (characteristics.length === 0) return []
   const perils = flatMapList(exposure.perils, peril => {
     const own = peril.characteristics.filter(one =>
@@ -65,7 +65,9 @@ function exposureInEffect(exposure: ExposureAnswer, at: Instant): ExposureAnswer
   return [{ ...exposure, characteristics, perils }]
 }
 
-const inEffect = <S extends Replaceable & { readonly startTimestamp: string; readonly endTimestamp: string }>(
+const segmentsInEffect = <
+  S extends Replaceable & { readonly startTimestamp: string; readonly endTimestamp: string },
+>(
   segments: readonly S[],
   at: Instant,
 ): S[] => segments.filter(one => isInEffect(one, one.startTimestamp, one.endTimestamp, at))

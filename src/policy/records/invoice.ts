@@ -92,7 +92,7 @@ export function assertInvoiceAllows(invoice: Invoice, action: InvoiceAction): vo
   assertAllowed(INVOICE_TRANSITIONS, `Invoice ${invoice.displayId}`, invoiceStatus(invoice), action)
 }
 
-const settled = (invoice: Invoice, status: SettlementType, at: Instant): Invoice => ({
+const withSettledStatus = (invoice: Invoice, status: SettlementType, at: Instant): Invoice => ({
   ...invoice,
   updatedAt: at,
   statuses: [...invoice.statuses, { at, status }],
@@ -101,7 +101,7 @@ const settled = (invoice: Invoice, status: SettlementType, at: Instant): Invoice
 /** Returns the invoice after a payment, in full or in part. Throws 409 `wrongState` if it is settled. */
 export function applyPayment(invoice: Invoice, inFull: boolean, at: Instant): Invoice {
   assertInvoiceAllows(invoice, 'pay')
-  return inFull ? settled(invoice, 'paid', at) : { ...invoice, updatedAt: at }
+  return inFull ? withSettledStatus(invoice, 'paid', at) : { ...invoice, updatedAt: at }
 }
 
 /**
@@ -129,7 +129,7 @@ const settling =
   (action: InvoiceAction, status: SettlementType) =>
   (invoice: Invoice, at: Instant): Invoice => {
     assertInvoiceAllows(invoice, action)
-    return settled(invoice, status, at)
+    return withSettledStatus(invoice, status, at)
   }
 
 export const invalidateInvoice = settling('invalidate', 'invalidated')

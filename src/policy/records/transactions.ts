@@ -51,7 +51,7 @@ export const reinstatementStatus = ({ statuses }: LapseReinstatement): LapseRein
   statuses.at(-1)!.status
 
 /** Returns when the reinstatement entered the state; undefined if it never did. */
-export const enteredAt = (
+export const stateEnteredAt = (
   { statuses }: LapseReinstatement,
   state: LapseReinstatementState,
 ): Instant | undefined => statuses.find(one => one.status === state)?.at

@@ -119,7 +119,7 @@ const CONDITIONS: Readonly<Record<Choice, SQL>> = {
 export type ByChoice = Readonly<Record<Choice, Statement<Query>>>
 
 /** Makes a statement for each choice. `make` receives the condition on a policy's locator, to append to the column. */
-export const byChoice = (make: (build: Database['build'], condition: SQL) => Query): ByChoice =>
+export const statementsByChoice = (make: (build: Database['build'], condition: SQL) => Query): ByChoice =>
   Object.fromEntries(
     Object.entries(CONDITIONS).map(([choice, condition]) => [
       choice,
@@ -138,18 +138,18 @@ export function chosenQueries(
   return statements.map(one => database.bind(one[choice], { chosen, named })) as [Query, ...Query[]]
 }
 
-const POLICIES = byChoice((build, condition) =>
+const POLICIES = statementsByChoice((build, condition) =>
   build.select().from(policies).where(sql`${policies.locator} ${condition}`).orderBy(policies.locator),
 )
 
 const ROWS = COLLECTION_NAMES.map(name =>
-  byChoice((build, condition) => {
+  statementsByChoice((build, condition) => {
     const { table, order } = COLLECTIONS[name]
     return build.select().from(table).where(sql`policy_locator ${condition}`).orderBy(sql.raw(order))
   }),
 )
 
-const LOCATOR = byChoice((build, condition) =>
+const LOCATOR = statementsByChoice((build, condition) =>
   build.select({ policy: policies.locator }).from(policies).where(sql`${policies.locator} ${condition}`),
 )
 
@@ -364,12 +364,12 @@ function newMedia(
   paymentFields: readonly FieldDefinition[],
 ): Uuid[] {
   const named = new Set<Uuid>()
-  const look = (fields: readonly FieldDefinition[], data: FieldData): void => {
+  const addMediaOf = (fields: readonly FieldDefinition[], data: FieldData): void => {
     for (const locator of locatorsIn(fields.filter(isMediaField), data)) named.add(locator)
   }
-  for (const { record, fields } of fieldOwners(after, product, before)) look(fields, record.data)
+  for (const { record, fields } of fieldOwners(after, product, before)) addMediaOf(fields, record.data)
   for (const payment of changedRecords(after.payments, before?.payments))
-    look(paymentFields, dataOfPayment(payment))
+    addMediaOf(paymentFields, dataOfPayment(payment))
   return [...named].filter(locator => !after.media.has(locator))
 }
 

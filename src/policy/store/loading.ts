@@ -22,11 +22,11 @@ import { endorsements, perils, policies } from '../tables/policies.ts'
 import {
   AGGREGATE_QUERIES,
   aggregateQueries,
-  byChoice,
   chosenQueries,
   type PolicySelection,
   policyLocatorQuery,
   readAggregates,
+  statementsByChoice,
 } from './aggregates.ts'
 import { COLLECTION_NAMES, COLLECTIONS } from './rows.ts'
 
@@ -126,7 +126,7 @@ async function loadedFrom(
   surroundings = rows.slice(-3),
 ): Promise<Loaded> {
   const [aggregate] = readAggregates(rows)
-  if (!aggregate) throw notFoundAs(selection)
+  if (!aggregate) throw selectionNotFound(selection)
   const [holders, versions, credits] = surroundings as [
     (typeof policyholders.$inferSelect)[],
     { hash: string }[],
@@ -143,12 +143,12 @@ async function loadedFrom(
 }
 
 /** Returns the 404 for what the selection names: a policy, a quote, a cancellation, … */
-export function notFoundAs(selection: PolicySelection): Refusal {
+export function selectionNotFound(selection: PolicySelection): Refusal {
   const [name, locator] = Object.entries(selection)[0]!
   return notFound(name === 'locator' ? 'policy' : name.replace(/Locator$|DisplayId$/, ''), String(locator))
 }
 
-const HOLDERS = byChoice((build, condition) =>
+const HOLDERS = statementsByChoice((build, condition) =>
   build
     .select()
     .from(policyholders)
@@ -157,7 +157,7 @@ const HOLDERS = byChoice((build, condition) =>
     ),
 )
 
-const VERSIONS = byChoice((build, condition) =>
+const VERSIONS = statementsByChoice((build, condition) =>
   build
     .select({ hash: configurationVersions.hash })
     .from(configurationVersions)
@@ -171,7 +171,7 @@ export async function policyOf(database: Database, selection: PolicySelection): 
   const [rows] = (await database.batch([policyLocatorQuery(database, selection)])) as unknown as [
     { policy: PolicyLocator }[],
   ]
-  if (!rows[0]) throw notFoundAs(selection)
+  if (!rows[0]) throw selectionNotFound(selection)
   return rows[0].policy
 }
 
@@ -277,7 +277,7 @@ const CREDIT_OF_HOLDER = statement(build => balances(build, sql`${sql.placeholde
 export const creditQuery = (database: Database, holder: Uuid) => database.bind(CREDIT_OF_HOLDER, { holder })
 
 /** Like `creditQuery`, for the policyholder of a policy. */
-export const CREDITS = byChoice((build, condition) =>
+export const CREDITS = statementsByChoice((build, condition) =>
   balances(
     build,
     sql`(select ${policies.policyholderLocator} from ${policies} where ${policies.locator} ${condition})`,

@@ -1,7 +1,7 @@
 // Work on all policies of a tenant processes them a portion at a time.
 
 /** Returns the first rows that together have no more perils than the limit, but always at least one row. */
-export function withinPerils<R extends { readonly perilCount: number }>(
+export function rowsWithinPerilLimit<R extends { readonly perilCount: number }>(
   rows: readonly R[],
   most: number,
 ): readonly R[] {

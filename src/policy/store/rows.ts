@@ -38,7 +38,7 @@ import {
 type Amounted = { readonly amount: Money }
 
 /** Converts an amount to minor units for a JSON column. `readIn` converts it back. */
-const stored = <T extends Amounted>(item: T) => ({ ...item, amount: item.amount.minor })
+const toStoredAmount = <T extends Amounted>(item: T) => ({ ...item, amount: item.amount.minor })
 
 const readIn =
   (currency: CurrencyCode) =>
@@ -195,11 +195,11 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
     fees,
     'locator',
     (fee: Fee) => ({
-      ...stored(fee),
+      ...toStoredAmount(fee),
       changes: fee.changes.map(change => ({
         ...change,
-        parts: change.parts.map(stored),
-        removed: change.removed.map(stored),
+        parts: change.parts.map(toStoredAmount),
+        removed: change.removed.map(toStoredAmount),
       })),
     }),
     ({ amount, changes }, currency) => ({
@@ -222,7 +222,7 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
   installments: collection(
     installments,
     'number',
-    (installment: PlannedInstallment) => ({ ...installment, fees: installment.fees?.map(stored) }),
+    (installment: PlannedInstallment) => ({ ...installment, fees: installment.fees?.map(toStoredAmount) }),
     ({ fees }, currency) => (fees ? { fees: fees.map(readIn(currency)) } : {}),
   ),
   invoices: collection(invoices, 'created_at, display_id', undefined, ({ policyLocator }) => ({
@@ -232,7 +232,7 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
     table: payments,
     order: 'posted_at, display_id',
     toRow: (payment: Payment) => ({
-      ...stored(payment),
+      ...toStoredAmount(payment),
       credited: payment.credited.minor,
       currency: payment.amount.currency,
     }),
@@ -263,9 +263,9 @@ export function readPolicy(row: typeof policies.$inferSelect): Policy {
 
 function storedPrice({ technicalPremium, commissions, taxes }: PerilPrice): StoredPrice {
   return {
-    technicalPremium: technicalPremium && stored(technicalPremium),
-    commissions: commissions.map(stored),
-    taxes: taxes.map(stored),
+    technicalPremium: technicalPremium && toStoredAmount(technicalPremium),
+    commissions: commissions.map(toStoredAmount),
+    taxes: taxes.map(toStoredAmount),
   }
 }
 

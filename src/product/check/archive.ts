@@ -36,7 +36,7 @@ export function indexFiles(files: readonly ArchiveFile[], report: ArchiveReport)
     }
     folder.names.push(name)
   }
-  const at = (path: string): Folder | undefined =>
+  const folderAt = (path: string): Folder | undefined =>
     path.split('/').reduce<Folder | undefined>((folder, segment) => folder?.folders.get(segment), root)
   const taken = new Set<string>()
   return {
@@ -46,8 +46,8 @@ export function indexFiles(files: readonly ArchiveFile[], report: ArchiveReport)
       if (file !== undefined) taken.add(file.path)
       return file
     },
-    namesIn: folder => at(folder)?.names ?? [],
-    foldersIn: folder => [...(at(folder)?.folders.keys() ?? [])],
+    namesIn: folder => folderAt(folder)?.names ?? [],
+    foldersIn: folder => [...(folderAt(folder)?.folders.keys() ?? [])],
     pathsBelow: folder =>
       paths.filter(path => path.startsWith(`${folder}/`)).map(path => path.slice(folder.length + 1)),
     leftOver: () => paths.filter(path => !taken.has(path)),
@@ -159,9 +159,10 @@ const ENDING = /\.(json|liquid|js|cjs|mjs|vm|velocity)$/i
 function pathSuggestion(path: string, report: ArchiveReport): string {
   const names = path.split('/')
   if (!report.afford('comparisons', names.length * NAMES.length)) return ''
-  const known = (name: string): string | undefined => (KNOWN_NAMES.has(name) ? name : nearest(name, NAMES))
+  const nearestKnownName = (name: string): string | undefined =>
+    KNOWN_NAMES.has(name) ? name : nearest(name, NAMES)
   const meant = names
-    .map(name => known(name) ?? name.replace(ENDING, ending => ending.toLowerCase()))
+    .map(name => nearestKnownName(name) ?? name.replace(ENDING, ending => ending.toLowerCase()))
     .join('/')
   return meant === path ? '' : ` Did you mean '${meant}'?`
 }

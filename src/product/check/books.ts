@@ -4,13 +4,13 @@ import { ACCOUNT_NAMES, type BooksConfiguration, bordereauColumns } from '../boo
 import type { FieldDefinition, ProductDefinition } from '../configuration.ts'
 import type { Archive } from './archive.ts'
 import { decodeFile } from './json/decode.ts'
-import { about, name, text, textList } from './json/scalars.ts'
+import { name, text, textList, withDescription } from './json/scalars.ts'
 
 const MOST_COLUMNS = 40
 
 const account = z.strictObject({
-  code: about(name, 'The code of the account in the general ledger.', '1200'),
-  name: about(
+  code: withDescription(name, 'The code of the account in the general ledger.', '1200'),
+  name: withDescription(
     text.optional(),
     'Name shown to people. Default: the description of the account by Bindery.',
     'Premium debtors',
@@ -18,12 +18,12 @@ const account = z.strictObject({
 })
 
 export const booksFile = z.strictObject({
-  accounts: about(
+  accounts: withDescription(
     z.record(z.string(), account).default({}),
     `Accounts of the journal by name, for the report \`ledger\` ([books](books.md)): ${ACCOUNT_NAMES.map(one => `\`${one}\``).join(', ')}. An omitted account keeps its own name.`,
     { receivable: { code: '1200', name: 'Premium debtors' }, premium: { code: '4000' } },
   ),
-  bordereaux: about(
+  bordereaux: withDescription(
     z.record(z.string(), textList).default({}),
     `Columns of bordereaux, at most ${MOST_COLUMNS}, by the name of the list: \`field:NAME\` of the policy, \`holder:NAME\` of the policyholder, \`exposures:NAME\` for the number of exposures, \`sum:EXPOSURE.NAME\` for the sum of a numeric field.`,
     { quota_share: ['field:region', 'exposures:vehicle', 'sum:vehicle.value'] },

@@ -25,25 +25,25 @@ import {
 } from '../resources.ts'
 import { type Archive, readSource } from './archive.ts'
 import { type Decoded, decodeFile } from './json/decode.ts'
-import { about, name, text, textList } from './json/scalars.ts'
+import { name, text, textList, withDescription } from './json/scalars.ts'
 import { isVelocity, type LiquidCheck } from './product/templates.ts'
 import type { ValueReport } from './report.ts'
 import type { TableFile } from './strict/analysis.ts'
 
 /** Entries of bootstrap/resources/config.json, by resource and group name (resources brief 2). */
 const resourceInstance = z.strictObject({
-  staticName: about(
+  staticName: withDescription(
     name,
     'Name for use in templates, plugins and declarations: a letter or `$`, optionally after `_`, then letters, digits, `_` and `$`; at most 128 characters.',
     'rates',
   ),
-  jurisdictions: about(
+  jurisdictions: withDescription(
     textList.default([]),
     'Jurisdictions in which the resource is in force. Default: everywhere.',
     ['CA'],
   ),
   /** For secrets only. */
-  allowedHosts: about(
+  allowedHosts: withDescription(
     textList.optional(),
     'For secrets only: the hosts to which the secret can be sent. Default: any.',
     ['rater.example.com'],
@@ -51,8 +51,12 @@ const resourceInstance = z.strictObject({
 })
 
 const resourceGroup = z.strictObject({
-  selectionStartTime: about(text, 'When the resources of the group come into force.', '2026-01-01T00:00:00Z'),
-  resourceNames: about(
+  selectionStartTime: withDescription(
+    text,
+    'When the resources of the group come into force.',
+    '2026-01-01T00:00:00Z',
+  ),
+  resourceNames: withDescription(
     textList.default([]),
     'The resources of the group, at most 5,000, with only one of each static name per jurisdiction.',
     ['rates_2026'],
@@ -60,12 +64,12 @@ const resourceGroup = z.strictObject({
 })
 
 export const bootstrapFile = z.strictObject({
-  resourceInstances: about(
+  resourceInstances: withDescription(
     z.record(z.string(), resourceInstance.optional()).default({}),
     'The resources, by the names of their files in `resourceFiles/<folder>/` without the extension.',
     { rates_2026: { staticName: 'rates', jurisdictions: ['CA'] } },
   ),
-  resourceGroups: about(
+  resourceGroups: withDescription(
     z.record(z.string(), resourceGroup.optional()).default({}),
     'Resources that come into force together, and when, by the name of the group.',
     { 2026: { selectionStartTime: '2026-01-01T00:00:00Z', resourceNames: ['rates_2026'] } },
@@ -252,17 +256,17 @@ function compileGroups(
   return Object.entries(value.resourceGroups).flatMap(([name, entry]): BootstrapGroup[] => {
     if (entry === undefined) return []
     const own = report.at('resourceGroups', name)
-    const wrong = (message: string): void => own.error('badBootstrap', message)
+    const reportBadBootstrap = (message: string): void => own.error('badBootstrap', message)
     const resourceNames = [...new Set(entry.resourceNames)]
     if (name === '' || name.length > LONGEST_RESOURCE_NAME)
-      wrong(`The name of a group must have 1 to ${LONGEST_RESOURCE_NAME} characters.`)
+      reportBadBootstrap(`The name of a group must have 1 to ${LONGEST_RESOURCE_NAME} characters.`)
     if (resourceNames.length > MOST_GROUP_RESOURCES)
-      wrong(`A group can have at most ${MOST_GROUP_RESOURCES} resources.`)
+      reportBadBootstrap(`A group can have at most ${MOST_GROUP_RESOURCES} resources.`)
     for (const one of resourceNames)
       if (!Object.hasOwn(value.resourceInstances, one))
-        wrong(`There is no resource '${one}' in resourceInstances. Add it or correct the name.`)
+        reportBadBootstrap(`There is no resource '${one}' in resourceInstances. Add it or correct the name.`)
     for (const [one, other] of clashes(resourceNames.flatMap(member => known.get(member) ?? [])))
-      wrong(
+      reportBadBootstrap(
         `'${one.name}' and '${other.name}' both have the static name '${one.staticName}' for the same jurisdictions; a group can contain only one of them.`,
       )
     const selectionStart = readDateTime(entry.selectionStartTime)

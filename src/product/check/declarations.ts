@@ -21,28 +21,28 @@ import {
   type TableDeclaration,
 } from '../resources.ts'
 import {
-  about,
-  choice,
+  caseInsensitiveEnum,
+  definedEntries,
   flag,
   list,
+  listOrSingle,
   name,
-  orSingle,
-  present,
   text,
   textList,
   wholeNumber,
+  withDescription,
 } from './json/scalars.ts'
 import type { ValueReport } from './report.ts'
 
-const dataType = about(
-  choice(COLUMN_TYPES).default('string'),
+const dataType = withDescription(
+  caseInsensitiveEnum(COLUMN_TYPES).default('string'),
   'Type of the cells. Files are validated against it when they are uploaded.',
   'decimal',
 )
 
 /** Defaults to the effective time of the transaction. */
-const selectionTimeBasis = about(
-  choice(SELECTION_TIME_BASES).default('transactionEffectiveTime'),
+const selectionTimeBasis = withDescription(
+  caseInsensitiveEnum(SELECTION_TIME_BASES).default('transactionEffectiveTime'),
   'The time of a transaction that determines which contents are in force.',
   'policyStartTime',
 )
@@ -57,12 +57,12 @@ const columnMap = <Column extends z.ZodObject>(column: Column) =>
       ),
     )
 
-const isKey = about(
+const isKey = withDescription(
   flag.default(false),
   'Whether look-ups specify a value of this column. They specify keys in the order of the columns.',
   true,
 )
-const keyColumns = about(
+const keyColumns = withDescription(
   columnMap(z.strictObject({ dataType, isKey })),
   'The columns by their names in the file. At least one.',
   { state: { isKey: true }, rate: { dataType: 'decimal' } },
@@ -72,24 +72,24 @@ const table = z.strictObject({ columns: keyColumns, selectionTimeBasis })
 const rangeTable = z.strictObject({
   columns: keyColumns,
   selectionTimeBasis,
-  rangeStart: about(
+  rangeStart: withDescription(
     name,
     'The column with the number at which the range of a row starts. It must not be a key.',
     'from',
   ),
-  rangeEnd: about(
+  rangeEnd: withDescription(
     name.optional(),
     'The column with the number at which the range of a row ends. If another row starts at that number, the other row applies. If omitted: each range ends where the next row starts.',
     'to',
   ),
 })
-const makeDistinct = about(
+const makeDistinct = withDescription(
   flag.default(false),
   'Whether `GET /resource/{tenantLocator}/constraints/{name}/record` lists each value of the column only once. The choices of a field are always listed only once.',
   true,
 )
 const constraintTable = z.strictObject({
-  columns: about(
+  columns: withDescription(
     columnMap(z.strictObject({ dataType, makeDistinct })),
     'The columns by their names in the file. At least one.',
     { make: { makeDistinct: true }, model: {} },
@@ -97,14 +97,14 @@ const constraintTable = z.strictObject({
   selectionTimeBasis,
 })
 
-const byStaticName = <Entry extends z.ZodType>(entry: Entry) =>
+const recordByStaticName = <Entry extends z.ZodType>(entry: Entry) =>
   z.record(z.string(), entry.optional()).default({})
 
 /** Resources brief 4.2; other properties are for user interfaces. */
 const templateSnippet = z.strictObject({
-  displayName: about(text.optional(), 'Name shown to people. For screens only.', 'Letterhead'),
-  selectionTimeBasis: about(
-    choice(SELECTION_TIME_BASES).optional(),
+  displayName: withDescription(text.optional(), 'Name shown to people. For screens only.', 'Letterhead'),
+  selectionTimeBasis: withDescription(
+    caseInsensitiveEnum(SELECTION_TIME_BASES).optional(),
     'The time of a transaction that determines which contents are in force. Default: the time of the document.',
     'currentTime',
   ),
@@ -114,31 +114,35 @@ const EXAMPLE_COLUMNS = { columns: { state: { isKey: true }, rate: { dataType: '
 
 /** Resources brief 1.1. */
 export const tableDeclarations = {
-  tables: about(
-    byStaticName(table),
+  tables: withDescription(
+    recordByStaticName(table),
     'Tables that are resources of the tenant, by static name: the format of their files ([resources](resources.md)). Tables of the archive are not declared.',
     { rates: EXAMPLE_COLUMNS },
   ),
-  rangeTables: about(byStaticName(rangeTable), 'The same for tables whose rows are ranges of numbers.', {
-    age_factor: {
-      columns: {
-        from: { dataType: 'decimal' },
-        to: { dataType: 'decimal' },
-        factor: { dataType: 'decimal' },
+  rangeTables: withDescription(
+    recordByStaticName(rangeTable),
+    'The same for tables whose rows are ranges of numbers.',
+    {
+      age_factor: {
+        columns: {
+          from: { dataType: 'decimal' },
+          to: { dataType: 'decimal' },
+          factor: { dataType: 'decimal' },
+        },
+        rangeStart: 'from',
+        rangeEnd: 'to',
       },
-      rangeStart: 'from',
-      rangeEnd: 'to',
     },
-  }),
-  constraintTables: about(
-    byStaticName(constraintTable),
+  ),
+  constraintTables: withDescription(
+    recordByStaticName(constraintTable),
     'The same for tables that limit the values of fields.',
     {
       vehicles: { columns: { make: { makeDistinct: true }, model: {} } },
     },
   ),
-  templateSnippets: about(
-    byStaticName(templateSnippet),
+  templateSnippets: withDescription(
+    recordByStaticName(templateSnippet),
     'Parts of templates that are resources, by static name. Needed only for snippets that are selected at a different time from their document.',
     { letterhead: { selectionTimeBasis: 'currentTime' } },
   ),
@@ -172,16 +176,19 @@ export function compileResourceTables(
       one === undefined ? [] : [[name, one]],
     )
     for (const [name, { columns }] of found) {
-      const wrong = (message: string): void =>
+      const reportBadDeclaration = (message: string): void =>
         report.at(kind, name).error('badTableDeclaration', `'${name}' ${message}`)
       const problem = staticNameProblem(name)
-      if (problem !== undefined) wrong(problem)
-      if (seen.has(name)) wrong('is also declared as a different kind of table; rename one of them.')
-      if (columns.length === 0) wrong('declares no columns; list the columns of its file.')
+      if (problem !== undefined) reportBadDeclaration(problem)
+      if (seen.has(name))
+        reportBadDeclaration('is also declared as a different kind of table; rename one of them.')
+      if (columns.length === 0) reportBadDeclaration('declares no columns; list the columns of its file.')
       const lower = columns.map(column => column.name.trim().toLowerCase())
       const repeated = columns.find((_, at) => lower.indexOf(lower[at]!) !== at)
       if (repeated)
-        wrong(`declares the column '${repeated.name}' twice, in different case; rename one of them.`)
+        reportBadDeclaration(
+          `declares the column '${repeated.name}' twice, in different case; rename one of them.`,
+        )
       seen.add(name)
     }
     return Object.fromEntries(found)
@@ -227,18 +234,18 @@ function boundProblem(
 }
 
 const offset = z.strictObject({
-  amount: about(wholeNumber, 'Number of units, at most 10,000. Negative: before.', -30),
-  unit: about(choice(CADENCE_UNITS).default('day'), 'Unit of `amount`.', 'day'),
+  amount: withDescription(wholeNumber, 'Number of units, at most 10,000. Negative: before.', -30),
+  unit: withDescription(caseInsensitiveEnum(CADENCE_UNITS).default('day'), 'Unit of `amount`.', 'day'),
 })
 
 const cadence = z.strictObject({
-  intervalDuration: about(
+  intervalDuration: withDescription(
     wholeNumber.default(1),
     'Number of units between two occurrences, from 1 to 10,000.',
     1,
   ),
-  durationBasis: about(choice(CADENCE_UNITS), 'The unit.', 'year'),
-  limit: about(
+  durationBasis: withDescription(caseInsensitiveEnum(CADENCE_UNITS), 'The unit.', 'year'),
+  limit: withDescription(
     wholeNumber.optional(),
     'Maximum number of occurrences, including the first. Required with the anchor `policyEnd`; otherwise they end with the policy.',
     5,
@@ -246,46 +253,50 @@ const cadence = z.strictObject({
 })
 
 const schedule = z.strictObject({
-  anchor: about(choice(ANCHORS), 'The time of the policy from which the schedule is counted.', 'policyStart'),
-  alignment: about(
-    choice(ALIGNMENTS).optional(),
+  anchor: withDescription(
+    caseInsensitiveEnum(ANCHORS),
+    'The time of the policy from which the schedule is counted.',
+    'policyStart',
+  ),
+  alignment: withDescription(
+    caseInsensitiveEnum(ALIGNMENTS).optional(),
     'Moves the time forward to the next start of a week (Monday), month or year. If omitted: it is not moved.',
     'monthStart',
   ),
-  offset: about(offset.optional(), 'Moves the time by this amount, after the alignment.', {
+  offset: withDescription(offset.optional(), 'Moves the time by this amount, after the alignment.', {
     amount: -30,
     unit: 'day',
   }),
-  cadence: about(cadence.optional(), 'Repeats the event. If omitted: it occurs once.', {
+  cadence: withDescription(cadence.optional(), 'Repeats the event. If omitted: it occurs once.', {
     durationBasis: 'year',
   }),
-  suppressOnStatuses: about(
-    orSingle(list(choice(SUPPRESSING_STATUSES))).default([]),
+  suppressOnStatuses: withDescription(
+    listOrSingle(list(caseInsensitiveEnum(SUPPRESSING_STATUSES))).default([]),
     'States of the policy in which an occurrence is skipped. Later ones still occur.',
     ['cancelled'],
   ),
 })
 
 /** Resources brief 8.3. */
-export const customEventDeclarations = about(
+export const customEventDeclarations = withDescription(
   list(
     z.strictObject({
-      type: about(
+      type: withDescription(
         name,
         'Name of the event in the stream and in webhooks: `custom.` and one to four words. Unique in the file.',
         'custom.policy.anniversary',
       ),
-      schedule: about(
+      schedule: withDescription(
         schedule.optional(),
         'When the event is emitted automatically. If omitted: only plugins emit it. At most 50 events can have a schedule.',
         { anchor: 'policyStart', cadence: { durationBasis: 'year' } },
       ),
-      isPersisted: about(
+      isPersisted: withDescription(
         flag.default(true),
         'Every event is persisted, so `false` only causes a warning.',
         true,
       ),
-      products: about(
+      products: withDescription(
         textList.optional(),
         'The products to whose policies the event applies. Default: all.',
         ['home'],
@@ -310,7 +321,7 @@ export function compileCustomEvents(
   report: ValueReport,
 ): CustomEventDefinition[] {
   const definitions = new Map<string, CustomEventDefinition>()
-  for (const [index, event] of present(declared)) {
+  for (const [index, event] of definedEntries(declared)) {
     const own = report.at(index)
     const { type, isPersisted, products = [] } = event
     const badType = `'${type}' is not a type of a custom event. Write it like 'custom.policy.anniversary'.`
@@ -361,7 +372,7 @@ function definitionOf({ type, schedule, products }: CustomEventFile): CustomEven
         ...(alignment && { alignment }),
         ...(offset && { offset }),
         ...(cadence && { cadence }),
-        suppressOnStatuses: present(suppressOnStatuses).map(([, status]) => status),
+        suppressOnStatuses: definedEntries(suppressOnStatuses).map(([, status]) => status),
       },
     }),
   }

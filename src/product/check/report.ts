@@ -61,7 +61,7 @@ export function openReport(isStrict: (path: string) => boolean = () => false): A
   const counts = { ERROR: 0, WARNING: 0 }
   const spent = { tableCells: 0, patternSize: 0, comparisons: 0, analysis: 0 }
   const broken = new Set<string>()
-  const add = (given: Finding): void => {
+  const addFinding = (given: Finding): void => {
     if (given.severity === 'ERROR' && given.path.endsWith('.json')) broken.add(given.path)
     const finding =
       given.severity === 'WARNING' && isErrorIfStrict(given) && isStrict(given.path)
@@ -83,7 +83,7 @@ export function openReport(isStrict: (path: string) => boolean = () => false): A
   const reportAt = (placeOf: () => Place): PlaceReport => {
     const put = (severity: Finding['severity'], finding: Pick<Finding, 'code' | 'message'>): void => {
       const { path, line, column } = placeOf()
-      add({ severity, path, ...(line !== undefined && { line, column }), ...finding })
+      addFinding({ severity, path, ...(line !== undefined && { line, column }), ...finding })
     }
     return {
       ...work,
@@ -100,10 +100,10 @@ export function openReport(isStrict: (path: string) => boolean = () => false): A
     ...work,
     at: place => reportAt(() => place),
     ofValue,
-    add: findings => findings.forEach(add),
+    add: findings => findings.forEach(addFinding),
     hasBrokenJson: folder => [...broken].some(path => path.startsWith(folder)),
     close: () => {
-      const findings = [...kept.values()].sort(byPlace)
+      const findings = [...kept.values()].sort(comparePlaces)
       for (const severity of ['ERROR', 'WARNING'] as const) {
         const message = `${counts[severity] - LARGEST_FINDING_COUNT} more of this severity are not listed; correct these first.`
         if (counts[severity] > LARGEST_FINDING_COUNT)
@@ -136,7 +136,7 @@ const RATING_SCRIPT =
 const isErrorIfStrict = ({ code, path }: Finding): boolean =>
   ERRORS_IF_STRICT.has(code) || (REPAIRS.has(code) && RATING_SCRIPT.test(path))
 
-const byPlace = (a: Finding, b: Finding): number =>
+const comparePlaces = (a: Finding, b: Finding): number =>
   Number(a.path > b.path) - Number(a.path < b.path) ||
   (a.line ?? 0) - (b.line ?? 0) ||
   (a.column ?? 0) - (b.column ?? 0)

@@ -20,52 +20,60 @@ import {
 } from './declarations.ts'
 import type { PolicyFile } from './files.ts'
 import { type Decoded, decodeFile } from './json/decode.ts'
-import { about, choice, flag, name, text } from './json/scalars.ts'
+import { caseInsensitiveEnum, flag, name, text, withDescription } from './json/scalars.ts'
 import type { ValueReport } from './report.ts'
 
 /** The type of an item defaults to string. */
 const secretItem = z.strictObject({
-  dataType: about(choice(SECRET_DATA_TYPES).default('string'), "The type of the item's value.", 'string'),
+  dataType: withDescription(
+    caseInsensitiveEnum(SECRET_DATA_TYPES).default('string'),
+    "The type of the item's value.",
+    'string',
+  ),
 })
 const secretDeclaration = z.strictObject({
-  items: about(z.record(z.string(), secretItem), 'The items by name: letters, digits, `_`, `-` and `$`.', {
-    apiKey: { dataType: 'string' },
-  }),
+  items: withDescription(
+    z.record(z.string(), secretItem),
+    'The items by name: letters, digits, `_`, `-` and `$`.',
+    {
+      apiKey: { dataType: 'string' },
+    },
+  ),
 })
 
 const jurisdiction = z.strictObject({
-  displayName: about(text.optional(), 'Name shown to people. For screens only.', 'California'),
+  displayName: withDescription(text.optional(), 'Name shown to people. For screens only.', 'California'),
 })
 
 /** A strict object, so that an unknown property is reported and ignored. */
 export const configFile = z.strictObject({
-  timezone: about(
+  timezone: withDescription(
     name.optional(),
     'The time zone in which days begin and months are counted, by its name in the IANA database. Required once there is a product.',
     'Europe/Berlin',
   ),
-  currency: about(
+  currency: withDescription(
     name.optional(),
     'The currency of all amounts, an ISO 4217 code. Required once there is a product.',
     'EUR',
   ),
-  improvedRating: about(
+  improvedRating: withDescription(
     flag.optional(),
     'A switch of older systems, which Bindery accepts but ignores.',
     true,
   ),
-  features: about(
+  features: withDescription(
     z.record(z.string(), flag).default({}),
     'Switches by name. `property.endorsement.policy.end.enabled` lets endorsements move the end of a policy; `property.product.versioning.m2.enabled` requires a versioned tenant. Others have no effect.',
     { 'property.endorsement.policy.end.enabled': true },
   ),
-  secrets: about(
+  secrets: withDescription(
     z.record(z.string(), secretDeclaration).default({}),
     'The secrets of the tenant, by static name: their items and types, never their values ([resources](resources.md)).',
     { rater: { items: { apiKey: { dataType: 'string' } } } },
   ),
   /** The properties of an entry are for user interfaces. */
-  jurisdictions: about(
+  jurisdictions: withDescription(
     z.record(z.string(), jurisdiction.optional()).default({}),
     'The jurisdictions that policies can have, by name, with at most 64 characters each. If omitted: any text is permitted.',
     { CA: { displayName: 'California' }, NY: {} },
@@ -169,13 +177,16 @@ export function withJurisdiction(
   jurisdictions: readonly string[] | undefined,
 ): Pick<ProductDefinition, 'fields' | 'jurisdictionField'> {
   const property = named === undefined ? 'requiresJurisdiction' : 'jurisdictionField'
-  const wrong = (message: string): void => report.at(property).error('badJurisdictionField', message)
+  const reportBadJurisdictionField = (message: string): void =>
+    report.at(property).error('badJurisdictionField', message)
   const field = fields.find(one => one.name === (named ?? DEFAULT_JURISDICTION_FIELD))
   if (!field) {
     if (named !== undefined)
-      wrong(`The policy has no field '${named}'. Define it, or name the field that is the jurisdiction.`)
+      reportBadJurisdictionField(
+        `The policy has no field '${named}'. Define it, or name the field that is the jurisdiction.`,
+      )
     else if (requiresJurisdiction)
-      wrong(
+      reportBadJurisdictionField(
         `The product requires a jurisdiction, but the policy has no field '${DEFAULT_JURISDICTION_FIELD}'. Define it, or name a different field in 'jurisdictionField'.`,
       )
     return { fields }
@@ -183,13 +194,13 @@ export function withJurisdiction(
   if (!JURISDICTION_TYPES.has(field.type) || field.repeatable) {
     // A field that only happens to have the default name means something else.
     if (named !== undefined || requiresJurisdiction)
-      wrong(
+      reportBadJurisdictionField(
         `'${field.name}' cannot be the jurisdiction: it must be a single value of type string, select or lookup.`,
       )
     return { fields }
   }
   if (requiresJurisdiction && field.conditions.length > 0)
-    wrong(
+    reportBadJurisdictionField(
       `The product requires a jurisdiction, but '${field.name}' applies only under a condition. Remove the condition.`,
     )
   const undeclared = (field.values ?? []).filter(value => jurisdictions && !jurisdictions.includes(value))

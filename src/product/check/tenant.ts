@@ -10,11 +10,11 @@ import { compileFields } from './fields/fields.ts'
 import { type FieldFiles, fieldList } from './fields/file.ts'
 import { decodeFile, readJsonFile } from './json/decode.ts'
 import type { JsonPath } from './json/read.ts'
-import { about, filledText, list, name, present, text, textList } from './json/scalars.ts'
+import { definedEntries, filledText, list, name, text, textList, withDescription } from './json/scalars.ts'
 
 /** payment.json, and policyholder.dictionary.json, which may also consist of the list alone. */
 export const fieldsFile = z.strictObject({
-  fields: about(fieldList.default([]), 'The fields, in the order of screens.', [
+  fields: withDescription(fieldList.default([]), 'The fields, in the order of screens.', [
     { name: 'email', type: 'email', searchable: true },
   ]),
 })
@@ -22,27 +22,31 @@ export const dictionaryFile = (root: unknown): z.ZodType<FieldFiles | z.infer<ty
   Array.isArray(root) ? fieldList : fieldsFile
 
 const user = {
-  name: about(text.optional(), 'Name of the user shown to people. Default: the `username`.', 'Alice Agent'),
-  password: about(
+  name: withDescription(
+    text.optional(),
+    'Name of the user shown to people. Default: the `username`.',
+    'Alice Agent',
+  ),
+  password: withDescription(
     filledText,
     'The password in plain text. The users in this file are only for test tenants.',
     'password',
   ),
-  roles: about(
+  roles: withDescription(
     textList.default([]),
     'Keys of roles.json, or `admin`, `read-only` or `claims-only`. A user without roles can do everything with policy data, but cannot deploy.',
     ['agent'],
   ),
 }
 const USERNAME = 'Name with which the user signs in. Unique in the file.'
-const namedUser = z.strictObject({ username: about(name, USERNAME, 'alice.agent'), ...user })
+const namedUser = z.strictObject({ username: withDescription(name, USERNAME, 'alice.agent'), ...user })
 
 type TestUserEntry = { path: JsonPath; user: z.infer<typeof namedUser> }
 
 const entries = (path: JsonPath, users: (z.infer<typeof namedUser> | undefined)[]): TestUserEntry[] =>
-  present(users).map(([index, one]) => ({ path: [...path, index], user: one }))
+  definedEntries(users).map(([index, one]) => ({ path: [...path, index], user: one }))
 
-const userList = about(list(namedUser), 'The users who can sign in to a test tenant.', [
+const userList = withDescription(list(namedUser), 'The users who can sign in to a test tenant.', [
   { username: 'alice.agent', password: 'password', roles: ['agent'] },
 ])
 
@@ -55,7 +59,7 @@ export const mappedUsers = z
     z.string(),
     z
       .strictObject({
-        username: about(name.optional(), `${USERNAME} Default: its key.`, 'alice.agent'),
+        username: withDescription(name.optional(), `${USERNAME} Default: its key.`, 'alice.agent'),
         ...user,
       })
       .optional(),
@@ -73,8 +77,12 @@ export function testUsersFile(root: unknown): z.ZodType<TestUserEntry[]> {
 }
 
 const role = z.strictObject({
-  displayName: about(text.optional(), 'Name of the role shown to people. Default: its key.', 'Sales agent'),
-  permissions: about(
+  displayName: withDescription(
+    text.optional(),
+    'Name of the role shown to people. Default: its key.',
+    'Sales agent',
+  ),
+  permissions: withDescription(
     textList.optional(),
     'Permissions of its users, instead of those of all employees: `group.action`, or `group.*` for all of a group ([permissions](permissions.md)).',
     ['policies.*', 'quotes.*'],
@@ -91,7 +99,7 @@ export const rolesFile = z.record(
 /** The same schema for editors, which need to know both forms. */
 export const rolesShape = z.record(
   z.string(),
-  about(
+  withDescription(
     z.union([text, role]),
     'The roles, by key: a name shown to people, or an object with a name and permissions.',
     'Sales agent',

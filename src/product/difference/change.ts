@@ -76,15 +76,15 @@ export const countsOf = (changes: readonly Change[]) => ({
 /** The place of a change. */
 export type Place = Pick<Change, 'area' | 'path' | 'subject'> & { readonly product?: string }
 
-export const added = (place: Place, detail = ''): Change => ({ ...place, kind: 'added', detail })
+export const makeAddition = (place: Place, detail = ''): Change => ({ ...place, kind: 'added', detail })
 
-export const removed = (place: Place, detail = ''): Change => ({ ...place, kind: 'removed', detail })
+export const makeRemoval = (place: Place, detail = ''): Change => ({ ...place, kind: 'removed', detail })
 
-export const changed = (place: Place, detail: string): Change => ({ ...place, kind: 'changed', detail })
+export const makeChange = (place: Place, detail: string): Change => ({ ...place, kind: 'changed', detail })
 
 /** Returns no change if the values are equal, or else one that says `what: 'from' becomes 'to'`. Undefined is shown as `none`. */
 export const valueChanges = (place: Place, what: string, from: unknown, to: unknown): Change[] =>
-  sameText(from, to) ? [] : [changed(place, `${what}: ${shown(from)} becomes ${shown(to)}`)]
+  sameText(from, to) ? [] : [makeChange(place, `${what}: ${formatValue(from)} becomes ${formatValue(to)}`)]
 
 export const withInForce = (change: Change, effect: 'breaks' | 'binds', why: string): Change => ({
   ...change,
@@ -92,14 +92,14 @@ export const withInForce = (change: Change, effect: 'breaks' | 'binds', why: str
 })
 
 /** Formats a value as authors write it. */
-export function shown(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (value === undefined || value === null || value === '') return 'none'
   if (typeof value === 'string') return `'${value}'`
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(shown).join(', ')
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(formatValue).join(', ')
   if (typeof value !== 'object') return String(value)
   return Object.entries(value)
     .filter(([, one]) => one !== undefined)
-    .map(([name, one]) => `${name} ${shown(one)}`)
+    .map(([name, one]) => `${name} ${formatValue(one)}`)
     .join(', ')
 }
 

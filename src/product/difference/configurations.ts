@@ -3,14 +3,14 @@ import type { Configuration, PluginFunction } from '../configuration.ts'
 import {
   AREAS,
   type Area,
-  added,
   type Change,
-  changed,
+  formatValue,
+  makeAddition,
+  makeChange,
+  makeRemoval,
   type Place,
   pairByName,
   pairsInBoth,
-  removed,
-  shown,
   valueChanges,
   withInForce,
   withNames,
@@ -42,12 +42,12 @@ export function configurationChanges(before: Configuration, after: Configuration
         path: `products/${name}`,
         subject: `product '${name}'`,
       }
-      if (!old) return [added(place)]
-      if (!now) return [withInForce(removed(place), 'breaks', 'Its policies can no longer be read.')]
+      if (!old) return [makeAddition(place)]
+      if (!now) return [withInForce(makeRemoval(place), 'breaks', 'Its policies can no longer be read.')]
       return productChanges(old, now)
     },
   )
-  return inOrder([...ofTenant(before, after), ...ofProducts])
+  return inOrder([...tenantChanges(before, after), ...ofProducts])
 }
 
 /** Sorts changes by product, those of all products first, and then by area. */
@@ -58,11 +58,11 @@ export function inOrder(changes: readonly Change[]): Change[] {
   )
 }
 
-const at = (area: Area, path: string, subject: string): Place => ({ area, path, subject })
+const makePlace = (area: Area, path: string, subject: string): Place => ({ area, path, subject })
 
-function ofTenant(before: Configuration, after: Configuration): Change[] {
+function tenantChanges(before: Configuration, after: Configuration): Change[] {
   const file = 'config.json'
-  const settings = at('settings', file, 'configuration')
+  const settings = makePlace('settings', file, 'configuration')
   return [
     ...valueChanges(settings, 'currency', before.currency, after.currency).map(change =>
       withInForce(change, 'breaks', 'Their amounts are in a different currency.'),
@@ -70,7 +70,9 @@ function ofTenant(before: Configuration, after: Configuration): Change[] {
     ...valueChanges(settings, 'time zone', before.timeZone, after.timeZone).map(change =>
       withInForce(change, 'breaks', 'Their days and months begin at different times.'),
     ),
-    ...listed(before.features, after.features, name => at('settings', file, `feature '${name}'`)),
+    ...compareRecordEntries(before.features, after.features, name =>
+      makePlace('settings', file, `feature '${name}'`),
+    ),
     ...valueChanges(settings, 'jurisdictions', before.jurisdictions, after.jurisdictions),
     ...fieldChanges(
       before.policyholderFields,
@@ -93,7 +95,7 @@ function ofTenant(before: Configuration, after: Configuration): Change[] {
 }
 
 /** Compares the entries of a record, each as a whole. */
-const listed = (
+const compareRecordEntries = (
   before: Readonly<Record<string, unknown>> = {},
   after: Readonly<Record<string, unknown>> = {},
   placeOf: (name: string) => Place,
@@ -101,8 +103,8 @@ const listed = (
   const list = (record: Readonly<Record<string, unknown>>) =>
     Object.entries(record).map(([name, value]) => ({ name, value }))
   return pairByName(list(before), list(after)).flatMap(({ name, old, now }): Change[] => {
-    if (!old) return [added(placeOf(name), shown(now!.value))]
-    if (!now) return [removed(placeOf(name), shown(old.value))]
+    if (!old) return [makeAddition(placeOf(name), formatValue(now!.value))]
+    if (!now) return [makeRemoval(placeOf(name), formatValue(old.value))]
     return valueChanges(placeOf(name), 'value', old.value, now.value)
   })
 }
@@ -115,14 +117,18 @@ function scriptChanges(before: Configuration, after: Configuration): Change[] {
   const list = (scripts: Readonly<Record<string, string>>) =>
     Object.entries(scripts).map(([name, source]) => ({ name, source }))
   return pairByName(list(before.scripts), list(after.scripts)).flatMap(({ name, old, now }): Change[] => {
-    const place = at('plugins', `scripts/${name}`, `script '${name}'${usedFor(name, now ? after : before)}`)
-    if (!old) return [added(place)]
-    return now ? textChanges(place, old.source, now.source) : [removed(place)]
+    const place = makePlace(
+      'plugins',
+      `scripts/${name}`,
+      `script '${name}'${pluginUsesText(name, now ? after : before)}`,
+    )
+    if (!old) return [makeAddition(place)]
+    return now ? textChanges(place, old.source, now.source) : [makeRemoval(place)]
   })
 }
 
 /** The plugins that use a script, such as ` (getPerilRates of home)`; empty if only other scripts load it. */
-function usedFor(path: string, { products }: Configuration): string {
+function pluginUsesText(path: string, { products }: Configuration): string {
   const uses = Object.values(products).flatMap(({ name, plugins }) =>
     (Object.keys(plugins) as PluginFunction[])
       .filter(plugin => plugins[plugin]!.path === path)
@@ -142,13 +148,15 @@ function resourceChanges(before: Configuration, after: Configuration, file: stri
     Object.fromEntries(list.map(({ type, ...event }) => [type, event]))
   return [
     ...kinds.flatMap(([kind, what]) =>
-      listed(before.resources?.[kind], after.resources?.[kind], name =>
-        at('resources', file, `declared ${what} '${name}'`),
+      compareRecordEntries(before.resources?.[kind], after.resources?.[kind], name =>
+        makePlace('resources', file, `declared ${what} '${name}'`),
       ),
     ),
-    ...listed(before.secrets, after.secrets, name => at('resources', file, `secret '${name}'`)),
-    ...listed(events(before.customEvents), events(after.customEvents), name =>
-      at('rules', file, `event '${name}'`),
+    ...compareRecordEntries(before.secrets, after.secrets, name =>
+      makePlace('resources', file, `secret '${name}'`),
+    ),
+    ...compareRecordEntries(events(before.customEvents), events(after.customEvents), name =>
+      makePlace('rules', file, `event '${name}'`),
     ),
     ...startChanges(before.bootstrap, after.bootstrap),
   ]
@@ -161,18 +169,18 @@ function startChanges(before: Configuration['bootstrap'], after: Configuration['
   const groups = (bootstrap: Configuration['bootstrap']) =>
     Object.fromEntries((bootstrap?.groups ?? []).map(({ name, ...rest }) => [name, rest]))
   const place = (what: string) => (name: string) =>
-    at('resources', 'bootstrap/resources', `${what} '${name}' of new tenants`)
+    makePlace('resources', 'bootstrap/resources', `${what} '${name}' of new tenants`)
   return [
-    ...listed(resources(before), resources(after), place('resource')),
-    ...listed(groups(before), groups(after), place('group')),
+    ...compareRecordEntries(resources(before), resources(after), place('resource')),
+    ...compareRecordEntries(groups(before), groups(after), place('group')),
   ]
 }
 
 function booksChanges({ books: before }: Configuration, { books: after }: Configuration): Change[] {
-  const place = (what: string) => (name: string) => at('settings', 'books.json', `${what} '${name}'`)
+  const place = (what: string) => (name: string) => makePlace('settings', 'books.json', `${what} '${name}'`)
   return [
-    ...listed(before?.accounts, after?.accounts, place('account')),
-    ...listed(before?.bordereaux, after?.bordereaux, place('bordereau')),
+    ...compareRecordEntries(before?.accounts, after?.accounts, place('account')),
+    ...compareRecordEntries(before?.bordereaux, after?.bordereaux, place('bordereau')),
   ]
 }
 
@@ -183,14 +191,16 @@ function permissionChanges(
   now: readonly string[] | undefined,
 ): Change[] {
   if (!old && now)
-    return [changed(place, now.length === 0 ? 'now permits nothing' : `now permits only ${shown(now)}`)]
+    return [
+      makeChange(place, now.length === 0 ? 'now permits nothing' : `now permits only ${formatValue(now)}`),
+    ]
   if (!now)
-    return old ? [changed(place, 'now permits the same as for users without their own permissions')] : []
+    return old ? [makeChange(place, 'now permits the same as for users without their own permissions')] : []
   const gone = old!.filter(one => !now.includes(one))
   const fresh = now.filter(one => !old!.includes(one))
   return [
-    ...(fresh.length > 0 ? [changed(place, `also permits ${shown(fresh)}`)] : []),
-    ...(gone.length > 0 ? [changed(place, `no longer permits ${shown(gone)}`)] : []),
+    ...(fresh.length > 0 ? [makeChange(place, `also permits ${formatValue(fresh)}`)] : []),
+    ...(gone.length > 0 ? [makeChange(place, `no longer permits ${formatValue(gone)}`)] : []),
   ]
 }
 
@@ -210,30 +220,30 @@ function accessChanges(before: Configuration, after: Configuration): Change[] {
     )
   return [
     ...pairByName(roles(before), roles(after)).flatMap(({ name, old, now }): Change[] => {
-      const place = at('access', 'security/roles.json', `role '${name}'`)
+      const place = makePlace('access', 'security/roles.json', `role '${name}'`)
       if (!old) {
         const { permissions } = now!
         return [
-          added(
+          makeAddition(
             place,
-            permissions ? `permits ${permissions.length === 0 ? 'nothing' : shown(permissions)}` : '',
+            permissions ? `permits ${permissions.length === 0 ? 'nothing' : formatValue(permissions)}` : '',
           ),
         ]
       }
-      if (!now) return [removed(place)]
+      if (!now) return [makeRemoval(place)]
       return [
         ...valueChanges(place, 'name', old.title, now.title),
         ...permissionChanges(place, old.permissions, now.permissions),
       ]
     }),
     ...pairByName(users(before), users(after)).flatMap(({ name, old, now }): Change[] => {
-      const place = at('access', 'security/test_users.json', `test user '${name}'`)
-      if (!old) return [added(place, `with the roles ${shown(now!.roles)}`)]
-      if (!now) return [removed(place)]
+      const place = makePlace('access', 'security/test_users.json', `test user '${name}'`)
+      if (!old) return [makeAddition(place, `with the roles ${formatValue(now!.roles)}`)]
+      if (!now) return [makeRemoval(place)]
       return [
         ...valueChanges(place, 'name', old.called, now.called),
         ...valueChanges(place, 'roles', old.roles, now.roles),
-        ...(old.password === now.password ? [] : [changed(place, 'has a different password')]),
+        ...(old.password === now.password ? [] : [makeChange(place, 'has a different password')]),
       ]
     }),
   ]
@@ -251,8 +261,11 @@ export function fileChanges(before: Files, after: Files): Change[] {
     const isStart = path.startsWith('bootstrap/')
     if (!now || (name === undefined && !isStart) || Buffer.compare(bytes, now) === 0) return []
     const place = isStart
-      ? at('resources', path, `file '${path}' of new tenants`)
-      : { ...at('documents', path, `static document '${name}'`), ...(product !== undefined && { product }) }
-    return [changed(place, 'has different contents')]
+      ? makePlace('resources', path, `file '${path}' of new tenants`)
+      : {
+          ...makePlace('documents', path, `static document '${name}'`),
+          ...(product !== undefined && { product }),
+        }
+    return [makeChange(place, 'has different contents')]
   })
 }

@@ -1,6 +1,15 @@
 // Changes of fields, and what they mean for the values that policies have.
 import type { FieldDefinition } from '../configuration.ts'
-import { added, type Change, changed, type Place, pairByName, removed, shown, withInForce } from './change.ts'
+import {
+  type Change,
+  formatValue,
+  makeAddition,
+  makeChange,
+  makeRemoval,
+  type Place,
+  pairByName,
+  withInForce,
+} from './change.ts'
 import { numberIn, sameText } from './values.ts'
 
 /** Compares fields. `owner` is empty for the policy's own fields, and otherwise for example ` of exposure 'vehicle'`. */
@@ -12,10 +21,11 @@ export function fieldChanges(
 ): Change[] {
   return pairByName(before, after).flatMap(({ name, old, now }): Change[] => {
     const at: Place = { ...place, area: 'fields', subject: `field '${name}'${owner}` }
-    if (!now) return [withInForce(removed(at, describe(old!)), 'breaks', 'Its values are no longer known.')]
+    if (!now)
+      return [withInForce(makeRemoval(at, describeField(old!)), 'breaks', 'Its values are no longer known.')]
     if (!old) return [addedField(now, at)]
     return [
-      ...oneField(old, now, at),
+      ...compareField(old, now, at),
       ...fieldChanges(old.fields ?? [], now.fields ?? [], place, ` of group '${name}'${owner}`),
     ]
   })
@@ -25,17 +35,17 @@ const isRequired = ({ optional, conditions }: FieldDefinition): boolean =>
   !optional && conditions.length === 0
 
 /** Describes a field, for example as `required select of 'private', 'commuting'`. */
-function describe(field: FieldDefinition): string {
+function describeField(field: FieldDefinition): string {
   const { type, optional, repeatable, conditions, values, table } = field
   const needed = conditions.length > 0 ? 'conditional ' : 'required '
   const presence = optional ? 'optional ' : needed
   const inTable = table === undefined ? '' : ` in table '${table}'`
-  const choice = values ? ` of ${shown(values)}` : inTable
+  const choice = values ? ` of ${formatValue(values)}` : inTable
   return `${presence}${repeatable ? 'repeatable ' : ''}${type}${choice}`
 }
 
 function addedField(field: FieldDefinition, place: Place): Change {
-  const change = added(place, describe(field))
+  const change = makeAddition(place, describeField(field))
   if (field.optional) return change
   const why = isRequired(field)
     ? 'They have no value for it, but need one.'
@@ -46,15 +56,15 @@ function addedField(field: FieldDefinition, place: Place): Change {
 /** What changed, and why values that were valid may no longer be. */
 type Difference = { readonly detail: string; readonly breaks?: string; readonly binds?: string | undefined }
 
-function oneField(old: FieldDefinition, now: FieldDefinition, place: Place): Change[] {
+function compareField(old: FieldDefinition, now: FieldDefinition, place: Place): Change[] {
   const differences: Difference[] =
     old.type === now.type
       ? [
-          ...presence(old, now),
-          ...repetition(old, now),
-          ...choices(old, now),
-          ...bounds(old, now),
-          ...rest(old, now),
+          ...comparePresence(old, now),
+          ...compareRepeatable(old, now),
+          ...compareOptions(old, now),
+          ...compareBounds(old, now),
+          ...compareOtherProperties(old, now),
         ]
       : [
           {
@@ -63,13 +73,13 @@ function oneField(old: FieldDefinition, now: FieldDefinition, place: Place): Cha
           },
         ]
   return differences.map(({ detail, breaks, binds }) => {
-    const change = changed(place, detail)
+    const change = makeChange(place, detail)
     if (breaks !== undefined) return withInForce(change, 'breaks', breaks)
     return binds === undefined ? change : withInForce(change, 'binds', binds)
   })
 }
 
-function presence(old: FieldDefinition, now: FieldDefinition): Difference[] {
+function comparePresence(old: FieldDefinition, now: FieldDefinition): Difference[] {
   const found: Difference[] = []
   if (old.optional !== now.optional)
     found.push(
@@ -92,22 +102,22 @@ const conditionText = ({ conditions }: FieldDefinition): string =>
         .map(({ field, values }) => `${field} is ${values.map(value => `'${value}'`).join(' or ')}`)
         .join(' and ')
 
-const repetition = (old: FieldDefinition, now: FieldDefinition): Difference[] => {
+const compareRepeatable = (old: FieldDefinition, now: FieldDefinition): Difference[] => {
   if (old.repeatable === now.repeatable) return []
   return now.repeatable
     ? [{ detail: 'can now be repeated' }]
     : [{ detail: 'can no longer be repeated', breaks: 'They may have several values for it.' }]
 }
 
-function choices(old: FieldDefinition, now: FieldDefinition): Difference[] {
+function compareOptions(old: FieldDefinition, now: FieldDefinition): Difference[] {
   const [before, after] = [old.values ?? [], now.values ?? []]
   const gone = before.filter(value => !after.includes(value))
   const fresh = after.filter(value => !before.includes(value))
   const found: Difference[] = []
-  if (fresh.length > 0) found.push({ detail: `options added: ${shown(fresh)}` })
+  if (fresh.length > 0) found.push({ detail: `options added: ${formatValue(fresh)}` })
   if (gone.length > 0)
     found.push({
-      detail: `options removed: ${shown(gone)}`,
+      detail: `options removed: ${formatValue(gone)}`,
       binds: 'Those that have one of these need a different one.',
     })
   if (found.length === 0 && !sameText(before, after))
@@ -127,7 +137,7 @@ const BOUNDS = [
   ['latestOffset', 'latest day', undefined],
 ] as const satisfies readonly (readonly [keyof FieldDefinition, string, 'smaller' | 'larger' | undefined])[]
 
-function bounds(old: FieldDefinition, now: FieldDefinition): Difference[] {
+function compareBounds(old: FieldDefinition, now: FieldDefinition): Difference[] {
   return BOUNDS.flatMap(([property, what, wider]): Difference[] => {
     const [from, to] = [old[property], now[property]]
     if (sameText(from, to)) return []
@@ -135,7 +145,9 @@ function bounds(old: FieldDefinition, now: FieldDefinition): Difference[] {
     return [
       {
         detail,
-        binds: allowsLess(from, to, wider) ? 'Those with a value beyond it need a different one.' : undefined,
+        binds: isNarrowerBound(from, to, wider)
+          ? 'Those with a value beyond it need a different one.'
+          : undefined,
       },
     ]
   })
@@ -148,7 +160,7 @@ const boundText = (value: unknown): string => {
   return `now ${amount < 0 ? '-' : '+'} ${Math.abs(amount)} ${unit}${Math.abs(amount) === 1 ? '' : 's'}`
 }
 
-function allowsLess(from: unknown, to: unknown, wider: 'smaller' | 'larger' | undefined): boolean {
+function isNarrowerBound(from: unknown, to: unknown, wider: 'smaller' | 'larger' | undefined): boolean {
   if (to === undefined) return false
   if (from === undefined || wider === undefined) return true
   const [before, after] = [numberIn(String(from)), numberIn(String(to))]
@@ -170,13 +182,13 @@ const REST = [
   ['isInformational', 'is informational', undefined],
 ] as const satisfies readonly (readonly [keyof FieldDefinition, string, string | undefined])[]
 
-function rest(old: FieldDefinition, now: FieldDefinition): Difference[] {
+function compareOtherProperties(old: FieldDefinition, now: FieldDefinition): Difference[] {
   const found = REST.flatMap(([property, what, narrows]): Difference[] => {
     const [from, to] = [old[property], now[property]]
     if (sameText(from, to)) return []
     return [
       {
-        detail: `${what}: ${shown(from)} becomes ${shown(to)}`,
+        detail: `${what}: ${formatValue(from)} becomes ${formatValue(to)}`,
         binds: to === undefined ? undefined : narrows,
       },
     ]

@@ -11,14 +11,14 @@ import type {
 } from '../configuration.ts'
 import {
   type Area,
-  added,
   type Change,
-  changed,
+  formatValue,
+  makeAddition,
+  makeChange,
+  makeRemoval,
   type Place,
   pairByName,
   pairsInBoth,
-  removed,
-  shown,
   valueChanges,
   withInForce,
   withNames,
@@ -32,7 +32,7 @@ type Properties = { readonly [name: string]: unknown }
 export function productChanges(old: ProductDefinition, now: ProductDefinition): Change[] {
   const { name: product } = old
   const folder = folderOf(product)
-  const at = (area: Area, subject: string, file = 'policy.json'): Place => ({
+  const makePlace = (area: Area, subject: string, file = 'policy.json'): Place => ({
     area,
     subject,
     product,
@@ -43,27 +43,27 @@ export function productChanges(old: ProductDefinition, now: ProductDefinition): 
     area: Area,
     file: string,
     subject: string,
-  ): Change[] => templateChanges(at(area, subject, file), old[property], now[property])
+  ): Change[] => templateChanges(makePlace(area, subject, file), old[property], now[property])
   return [
-    ...settings(old, now, at),
+    ...settings(old, now, makePlace),
     ...policyFields(old, now),
     ...pairByName(old.exposures, now.exposures).flatMap(pair => exposureChanges(pair, product, folder)),
     ...tableChanges(ownTables(old, folder), ownTables(now, folder), product),
     ...template('underwriting', 'underwriting', 'underwriting.guidelines.liquid', 'underwriting guidelines'),
     ...template('calculations', 'fees', 'policy.calculations.liquid', 'calculation of fees'),
-    ...entries(old.fees, now.fees, ({ name }) => at('fees', `fee '${name}'`, 'fees.json')),
-    ...taxChanges(old, now, at),
-    ...scheduleChanges(old, now, at),
-    ...documentChanges(old.documents, now.documents, at('documents', 'policy')),
-    ...endorsementChanges(old.endorsements, now.endorsements, at),
+    ...compareEntries(old.fees, now.fees, ({ name }) => makePlace('fees', `fee '${name}'`, 'fees.json')),
+    ...taxChanges(old, now, makePlace),
+    ...scheduleChanges(old, now, makePlace),
+    ...documentChanges(old.documents, now.documents, makePlace('documents', 'policy')),
+    ...endorsementChanges(old.endorsements, now.endorsements, makePlace),
     ...documentChanges(
       old.renewals.documents,
       now.renewals.documents,
-      at('documents', 'renewal', 'renewals.json'),
+      makePlace('documents', 'renewal', 'renewals.json'),
     ),
-    ...cancellationChanges(old.cancellationTypes, now.cancellationTypes, at),
-    ...documentTemplates(old, now, at),
-    ...pluginChanges(old.plugins, now.plugins, at),
+    ...cancellationChanges(old.cancellationTypes, now.cancellationTypes, makePlace),
+    ...documentTemplates(old, now, makePlace),
+    ...pluginChanges(old.plugins, now.plugins, makePlace),
   ]
 }
 
@@ -123,10 +123,10 @@ function settings(old: ProductDefinition, now: ProductDefinition, at: At): Chang
 }
 
 const reminderChanges = (old: ProductDefinition, now: ProductDefinition, at: At): Change[] =>
-  entries(old.endReminders, now.endReminders, ({ name }) => at('transactions', `reminder '${name}'`))
+  compareEntries(old.endReminders, now.endReminders, ({ name }) => at('transactions', `reminder '${name}'`))
 
 /** Compares the entries of a list by name. A changed entry lists its changed properties. */
-function entries<T extends { readonly name: string }>(
+function compareEntries<T extends { readonly name: string }>(
   before: readonly T[],
   after: readonly T[],
   placeOf: (entry: T) => Place,
@@ -134,8 +134,8 @@ function entries<T extends { readonly name: string }>(
 ): Change[] {
   return pairByName(before, after).flatMap(({ old, now }): Change[] => {
     const place = placeOf((now ?? old)!)
-    if (!old) return [added(place)]
-    return now ? compare(old, now, place) : [removed(place)]
+    if (!old) return [makeAddition(place)]
+    return now ? compare(old, now, place) : [makeRemoval(place)]
   })
 }
 
@@ -145,11 +145,12 @@ function propertyChanges(old: object, now: object, place: Place, except: readonl
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   return names
     .filter(name => !except.includes(name))
-    .flatMap(name => valueChanges(place, words(name), before[name], after[name]))
+    .flatMap(name => valueChanges(place, camelCaseToWords(name), before[name], after[name]))
 }
 
 /** Converts `displayName` to `display name`. */
-const words = (property: string): string => property.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+const camelCaseToWords = (property: string): string =>
+  property.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
 
 /** Changes of the fields of a product, its exposures and their perils, for those that both products have. */
 export const fieldsOfProduct = (old: ProductDefinition, now: ProductDefinition): Change[] => [
@@ -206,11 +207,11 @@ function exposureChanges(
     exposure.perils.length === 0
       ? 'without perils'
       : `with ${exposure.perils.map(peril => peril.name).join(', ')}`
-  if (!old) return [added(place, perilNames(now!))]
+  if (!old) return [makeAddition(place, perilNames(now!))]
   if (!now)
     return [
       withInForce(
-        removed(place, perilNames(old)),
+        makeRemoval(place, perilNames(old)),
         'breaks',
         'Their exposures of this kind can no longer be read.',
       ),
@@ -232,8 +233,9 @@ function perilChanges(
 ): Change[] {
   const subject = `peril '${name}' of '${exposure}'`
   const place: Place = { area: 'perils', product, path: `${folder}/${name}.json`, subject }
-  if (!old) return [added(place)]
-  if (!now) return [withInForce(removed(place), 'breaks', 'Their perils of this kind can no longer be read.')]
+  if (!old) return [makeAddition(place)]
+  if (!now)
+    return [withInForce(makeRemoval(place), 'breaks', 'Their perils of this kind can no longer be read.')]
   const premium: Place = {
     area: 'rates',
     product,
@@ -250,7 +252,7 @@ function perilChanges(
 
 function taxChanges(old: ProductDefinition, now: ProductDefinition, at: At): Change[] {
   const placeOf = ({ name }: { name: string }): Place => at('taxes', `tax '${name}'`, 'taxes/taxes.json')
-  return entries(old.taxes, now.taxes, placeOf, (before, after, place) => [
+  return compareEntries(old.taxes, now.taxes, placeOf, (before, after, place) => [
     ...propertyChanges(before, after, place, ['premium']),
     ...templateChanges(
       { ...place, path: (after.premium ?? before.premium)?.path ?? place.path },
@@ -262,7 +264,7 @@ function taxChanges(old: ProductDefinition, now: ProductDefinition, at: At): Cha
 
 function scheduleChanges(old: ProductDefinition, now: ProductDefinition, at: At): Change[] {
   const placeOf = ({ name }: { name: string }): Place => at('billing', `payment schedule '${name}'`)
-  const changes = entries(old.paymentSchedules, now.paymentSchedules, placeOf).map(change =>
+  const changes = compareEntries(old.paymentSchedules, now.paymentSchedules, placeOf).map(change =>
     change.kind === 'removed'
       ? withInForce(change, 'breaks', 'Those on it are billed by a schedule that no longer exists.')
       : change,
@@ -284,7 +286,7 @@ function documentChanges(
   after: readonly DocumentDefinition[],
   place: Place,
 ): Change[] {
-  const titled = (documents: readonly DocumentDefinition[]) => {
+  const nameDocuments = (documents: readonly DocumentDefinition[]) => {
     const seen = new Map<string, number>()
     return documents.map(one => {
       const name = `${one.displayName} (${one.trigger ?? one.generatingEvent})`
@@ -293,7 +295,7 @@ function documentChanges(
       return { ...one, name: count === 1 ? name : `${name} ${count}` }
     })
   }
-  return entries(titled(before), titled(after), ({ name }) => ({
+  return compareEntries(nameDocuments(before), nameDocuments(after), ({ name }) => ({
     ...place,
     subject: `${place.subject} document '${name}'`,
   }))
@@ -304,7 +306,7 @@ const endorsementChanges = (
   after: readonly EndorsementType[],
   at: At,
 ): Change[] =>
-  entries(
+  compareEntries(
     before,
     after,
     ({ name }) => at('transactions', `endorsement type '${name}'`, 'endorsements.json'),
@@ -321,15 +323,16 @@ function cancellationChanges(
 ): Change[] {
   const file = 'cancellations.json'
   const way = at('transactions', 'cancellations', file)
-  if (before && !after) return [changed(way, 'cancellations.json was removed: policies lapse the legacy way')]
+  if (before && !after)
+    return [makeChange(way, 'cancellations.json was removed: policies lapse the legacy way')]
   if (!before && after)
     return [
-      changed(
+      makeChange(
         way,
-        `policies are now cancelled by types instead of the legacy way: ${shown(after.map(one => one.name))}`,
+        `policies are now cancelled by types instead of the legacy way: ${formatValue(after.map(one => one.name))}`,
       ),
     ]
-  return entries(
+  return compareEntries(
     before ?? [],
     after ?? [],
     ({ name }) => at('transactions', `cancellation type '${name}'`, file),
@@ -353,12 +356,12 @@ function cancellationChanges(
 
 function documentTemplates(old: ProductDefinition, now: ProductDefinition, at: At): Change[] {
   const files = (sources: Readonly<Record<string, TemplateSource>>) => withNames(sources)
-  const statics = (names: readonly string[]) => names.map(name => ({ name }))
+  const toNamedItems = (names: readonly string[]) => names.map(name => ({ name }))
   return [
     ...pairByName(files(old.templates), files(now.templates)).flatMap(({ name, old: before, now: after }) =>
       templateChanges(at('documents', `template '${name}'`, name), before, after),
     ),
-    ...entries(statics(old.staticDocuments), statics(now.staticDocuments), ({ name }) =>
+    ...compareEntries(toNamedItems(old.staticDocuments), toNamedItems(now.staticDocuments), ({ name }) =>
       at('documents', `static document '${name}'`, `static_documents/${name}`),
     ),
   ]
@@ -369,12 +372,12 @@ const pluginChanges = (
   after: Readonly<Record<string, PluginReference>>,
   at: At,
 ): Change[] =>
-  entries(
+  compareEntries(
     withNames(before),
     withNames(after),
     ({ name }) => at('plugins', `plugin ${name}`),
     (old, now, place) => [
       ...valueChanges(place, 'script', old.path, now.path),
-      ...(old.enabled === now.enabled ? [] : [changed(place, now.enabled ? 'is enabled' : 'is disabled')]),
+      ...(old.enabled === now.enabled ? [] : [makeChange(place, now.enabled ? 'is enabled' : 'is disabled')]),
     ],
   )

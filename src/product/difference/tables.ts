@@ -2,14 +2,14 @@
 import type { LookupTable } from '../configuration.ts'
 import { isLookupTable } from '../configuration.ts'
 import {
-  added,
   type CellChange,
   type Change,
-  changed,
+  makeAddition,
+  makeChange,
+  makeRemoval,
   type Place,
   pairByName,
   type RowChange,
-  removed,
 } from './change.ts'
 import { canonical, percentBetween, percentText, sameCell } from './values.ts'
 
@@ -25,22 +25,22 @@ export function tableChanges(before: Tables, after: Tables, product?: string): C
       subject: `table '${name}'`,
       ...(product !== undefined && { product }),
     }
-    if (!old) return [added(place, `${rowsText(now!.table.rows.length)}`)]
-    if (!now) return [removed(place, `${rowsText(old.table.rows.length)}`)]
-    return changesOf(old.table, now.table, place)
+    if (!old) return [makeAddition(place, `${rowsText(now!.table.rows.length)}`)]
+    if (!now) return [makeRemoval(place, `${rowsText(old.table.rows.length)}`)]
+    return compareTables(old.table, now.table, place)
   })
 }
 
 const rowsText = (count: number): string => `${count} row${count === 1 ? '' : 's'}`
 
-function changesOf(old: LookupTable, now: LookupTable, place: Place): Change[] {
+function compareTables(old: LookupTable, now: LookupTable, place: Place): Change[] {
   const gone = old.columns.filter(column => !now.columns.includes(column))
   const extra = now.columns.filter(column => !old.columns.includes(column))
   const rows = rowChanges(old, now)
   return [
-    ...gone.map(column => removed({ ...place, subject: `column '${column}' of ${place.subject}` })),
-    ...extra.map(column => added({ ...place, subject: `column '${column}' of ${place.subject}` })),
-    ...(rows.length === 0 ? [] : [{ ...changed(place, summary(rows)), rows }]),
+    ...gone.map(column => makeRemoval({ ...place, subject: `column '${column}' of ${place.subject}` })),
+    ...extra.map(column => makeAddition({ ...place, subject: `column '${column}' of ${place.subject}` })),
+    ...(rows.length === 0 ? [] : [{ ...makeChange(place, summary(rows)), rows }]),
   ]
 }
 
@@ -118,13 +118,13 @@ function unkeyedChanges(old: LookupTable, now: LookupTable, columns: readonly st
   const left = new Map<string, number>()
   const textOf = (table: LookupTable, row: readonly string[]): string => canonical(read(table, row))
   for (const row of now.rows) left.set(textOf(now, row), (left.get(textOf(now, row)) ?? 0) + 1)
-  const takes = (text: string): boolean => {
+  const takeRow = (text: string): boolean => {
     const count = left.get(text) ?? 0
     if (count > 0) left.set(text, count - 1)
     return count > 0
   }
-  const gone = old.rows.filter(row => !takes(textOf(old, row)))
-  const extra = now.rows.filter(row => takes(textOf(now, row)))
+  const gone = old.rows.filter(row => !takeRow(textOf(old, row)))
+  const extra = now.rows.filter(row => takeRow(textOf(now, row)))
   return [
     ...gone.map((row): RowChange => ({ kind: 'removed', key: read(old, row), row: cellsOf(old, row) })),
     ...extra.map((row): RowChange => ({ kind: 'added', key: read(now, row), row: cellsOf(now, row) })),

@@ -1,6 +1,6 @@
 // Compares templates and scripts: their changed lines, and what those lines set.
 import type { TemplateSource } from '../configuration.ts'
-import { added, type Change, changed, type Hunk, type Place, removed } from './change.ts'
+import { type Change, type Hunk, makeAddition, makeChange, makeRemoval, type Place } from './change.ts'
 import { lineHunks } from './lines.ts'
 import { percentBetween, percentText } from './values.ts'
 
@@ -24,8 +24,9 @@ export function templateChanges(
   before: TemplateSource | undefined,
   after: TemplateSource | undefined,
 ): Change[] {
-  if (!before) return after ? [added(place, `${setsText(after.source) ?? linesText(after.source)}`)] : []
-  if (!after) return [removed(place)]
+  if (!before)
+    return after ? [makeAddition(place, `${describeSetters(after.source) ?? linesText(after.source)}`)] : []
+  if (!after) return [makeRemoval(place)]
   return textChanges(place, before.source, after.source)
 }
 
@@ -33,7 +34,7 @@ export function templateChanges(
 export function textChanges(place: Place, before: string, after: string): Change[] {
   const hunks = lineHunks(before, after)
   if (hunks.length === 0) return []
-  return [{ ...changed(place, summary(hunks, after)), hunks }]
+  return [{ ...makeChange(place, summary(hunks, after)), hunks }]
 }
 
 const linesText = (source: string): string => countText(source.split('\n').length, 'line')
@@ -45,7 +46,7 @@ function summary(hunks: readonly Hunk[], after: string): string {
   const touched = hunks.flatMap(({ removed, added }) => [...removed, ...added]).join('\n')
   const names = [...new Set([...touched.matchAll(ASSIGNED)].map(([, name]) => name!))]
   const tables = [...new Set([...touched.matchAll(LOOKED_UP)].map(([, name]) => name!))]
-  const sets = setsText(touched) ?? (names.length > 0 ? setsText(after) : undefined)
+  const sets = describeSetters(touched) ?? (names.length > 0 ? describeSetters(after) : undefined)
   return [
     lineCounts(hunks),
     ...(names.length > 0 ? [`assigns ${names.join(', ')}`] : []),
@@ -55,7 +56,7 @@ function summary(hunks: readonly Hunk[], after: string): string {
   ].join('; ')
 }
 
-function setsText(source: string): string | undefined {
+function describeSetters(source: string): string | undefined {
   const set = SETTERS.filter(([filter]) => filter.test(source)).map(([, what]) => what)
   return set.length > 0 ? `sets ${set.join(', ')}` : undefined
 }

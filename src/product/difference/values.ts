@@ -5,16 +5,16 @@ import { type Decimal, decimal } from '../../kernel/money.ts'
 export const sameText = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b)
 
 /** JSON with sorted properties. Undefined properties count as absent. */
-export const canonical = (value: unknown): string => JSON.stringify(sorted(value)) ?? ''
+export const canonical = (value: unknown): string => JSON.stringify(sortKeys(value)) ?? ''
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, one]) => one !== undefined)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, one]) => [name, sorted(one)]),
+      .map(([name, one]) => [name, sortKeys(one)]),
   )
 }
 

@@ -9,7 +9,7 @@ import {
   mergeFieldValues,
   nameProblem,
   readFieldValues,
-  shown,
+  shortenForMessage,
   valuesOf,
 } from './values.ts'
 
@@ -82,7 +82,7 @@ export function changeFields(
   }
 
   const data = { values: withLocators(values, known, kept, added), groups: [...kept.values()] }
-  return { data, reported: fieldErrors(problems, indexed(groupProblems, data)) }
+  return { data, reported: fieldErrors(problems, withIndexes(groupProblems, data)) }
 }
 
 /** The groups that exist in any of several spans of time: the name of the field, by locator. */
@@ -130,9 +130,9 @@ function withoutGroups(
 
 function unknownGroup(fieldName: string, locator: string): FieldError {
   return {
-    fieldName: shown(fieldName),
+    fieldName: shortenForMessage(fieldName),
     code: 'INVALID_VALUE',
-    message: `There is no field group '${shown(locator)}' for '${shown(fieldName)}'; send a locator that is a value of the field.`,
+    message: `There is no field group '${shortenForMessage(locator)}' for '${shortenForMessage(fieldName)}'; send a locator that is a value of the field.`,
   }
 }
 
@@ -164,7 +164,7 @@ function withLocators(
   return mergeFieldValues(values, Object.fromEntries(update))
 }
 
-function indexed(
+function withIndexes(
   problems: { fieldName: string; locator: string; errors: FieldError[] }[],
   data: FieldData,
 ): FieldGroupError[] {

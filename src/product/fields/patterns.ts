@@ -22,7 +22,7 @@ type Pattern = { readonly plain: RE2JS; readonly looks: readonly Look[]; readonl
 const patterns = new Memo<string, Pattern>(256)
 
 /** The pattern of the whole text for a look-around at its end. */
-const wholeOf = (pattern: string): string => `(?s:.*)(?:${pattern})`
+const wholeTextPattern = (pattern: string): string => `(?s:.*)(?:${pattern})`
 
 const compile = (source: string): Pattern => patterns.getOrMake(source, () => compilePattern(source))
 
@@ -32,7 +32,7 @@ function compilePattern(source: string): Pattern {
   const others = looks.map(({ pattern, isWanted, place }) => ({
     isWanted,
     place,
-    pattern: compileWithEngine(place === 'end' ? wholeOf(pattern) : pattern),
+    pattern: compileWithEngine(place === 'end' ? wholeTextPattern(pattern) : pattern),
   }))
   const size = [own, ...others.map(one => one.pattern)].reduce((sum, one) => sum + one.programSize(), 0)
   return { plain: own, looks: others, size }
@@ -61,14 +61,14 @@ export function matchesPattern(source: string, text: string): boolean {
       const found =
         place === 'end'
           ? pattern.matcher(text).matches()
-          : pattern.matcher(afterCharacters(text, place)).lookingAt()
+          : pattern.matcher(skipCharacters(text, place)).lookingAt()
       return found === isWanted
     })
   )
 }
 
 /** The text after a number of code points, which is how patterns count characters. */
-function afterCharacters(text: string, count: number): string {
+function skipCharacters(text: string, count: number): string {
   let at = 0
   for (let passed = 0; passed < count; passed += 1) at += text.codePointAt(at)! > 0xffff ? 2 : 1
   return text.slice(at)

@@ -14,7 +14,7 @@ import {
   joinFieldErrors,
   LARGEST_VALUE_LENGTH,
   plainDecimal,
-  shown,
+  shortenForMessage,
   TOO_LONG,
   valuesOf,
 } from './values.ts'
@@ -102,7 +102,7 @@ const namesOf = (errors: FieldError[]): Set<string> => new Set(errors.map(error 
 function checkScope(scope: Scope, alreadyReported: Set<string>): FieldError[] {
   // An unreadable value is not also reported as missing.
   const checked = alreadyReported.has(ALL_VALUES) ? { ...scope, requireMissing: false } : scope
-  const isReported = (name: string): boolean => alreadyReported.has(shown(name))
+  const isReported = (name: string): boolean => alreadyReported.has(shortenForMessage(name))
   const errors: FieldError[] = []
   for (const definition of scope.definitions.values())
     if (!isReported(definition.name)) errors.push(...checkField(definition, checked))
@@ -169,7 +169,7 @@ function misplacedGroups(groups: FieldGroup[], { definitions, values }: Scope): 
       const rule = 'is not a group; send its value in the field values'
       problems.set(fieldName, fieldError(fieldName, 'INVALID_TYPE', rule))
     } else if (!valuesOf(values, fieldName).includes(locator)) {
-      const rule = `does not list its group '${shown(locator)}'; list it or remove it`
+      const rule = `does not list its group '${shortenForMessage(locator)}'; list it or remove it`
       problems.set(fieldName, fieldError(fieldName, 'INVALID_FIELD', rule))
     }
   }
@@ -236,9 +236,9 @@ const SHOWN_VALUES = 10
 export function conditionsInWords(conditions: readonly Condition[]): string {
   return conditions
     .map(({ field, values }) => {
-      const listed = values.slice(0, SHOWN_VALUES).map(value => `'${shown(value)}'`)
+      const listed = values.slice(0, SHOWN_VALUES).map(value => `'${shortenForMessage(value)}'`)
       if (values.length > SHOWN_VALUES) listed.push('…')
-      return `'${shown(field)}' is ${listed.join(' or ')}`
+      return `'${shortenForMessage(field)}' is ${listed.join(' or ')}`
     })
     .join(' and ')
 }

@@ -22,7 +22,7 @@ import {
   isPlainNumber,
   LARGEST_DIGIT_COUNT,
   plainDecimal,
-  shown,
+  shortenForMessage,
 } from './values.ts'
 
 /** Reads a date: milliseconds, or an ISO day as its start in the tenant's time zone (brief 6.4). */
@@ -89,36 +89,40 @@ function boundsAt(definition: FieldDefinition, now: Instant, zone: TimeZone): Da
   const { earliest, latest, earliestOffset, latestOffset } = definition
   const first = earliest === undefined ? undefined : readDate(earliest, zone)
   const last = latest === undefined ? undefined : readDate(latest, zone)
-  const bound = (find: () => Instant, wholeDay: boolean, within?: Instant): DateBound => ({
+  const makeBound = (find: () => Instant, wholeDay: boolean, within?: Instant): DateBound => ({
     get at() {
       return find()
     },
     get name() {
-      return printed(find(), wholeDay, zone)
+      return formatLocalTime(find(), wholeDay, zone)
     },
     ...(within !== undefined && { within }),
   })
-  const fixed = (at: Instant | undefined, wholeDay: boolean): DateBound[] =>
-    at === undefined ? [] : [bound(() => at, wholeDay)]
+  const fixedBounds = (at: Instant | undefined, wholeDay: boolean): DateBound[] =>
+    at === undefined ? [] : [makeBound(() => at, wholeDay)]
   /** If now is within the bound, the exact bound is computed only for values on its other side. */
-  const moving = (offset: DateOffset | undefined, round: Rounding, isWithin: boolean): DateBound[] => {
+  const relativeBounds = (
+    offset: DateOffset | undefined,
+    round: Rounding,
+    isWithin: boolean,
+  ): DateBound[] => {
     if (!offset) return []
     let found: Instant | undefined
     const find = (): Instant => {
       found ??= offsetFrom(now, offset, round, zone)
       return found
     }
-    return [bound(find, !!offset.roundToDay, isWithin ? now : undefined)]
+    return [makeBound(find, !!offset.roundToDay, isWithin ? now : undefined)]
   }
   const end = last !== undefined && isDay(latest) ? endOfDay(last, zone) : last
   return {
     earliest: [
-      ...fixed(first, isDay(earliest)),
-      ...moving(earliestOffset, startOfDay, (earliestOffset?.amount ?? 0) < 0),
+      ...fixedBounds(first, isDay(earliest)),
+      ...relativeBounds(earliestOffset, startOfDay, (earliestOffset?.amount ?? 0) < 0),
     ],
     latest: [
-      ...fixed(end, isDay(latest)),
-      ...moving(latestOffset, endOfDay, (latestOffset?.amount ?? 0) > 0),
+      ...fixedBounds(end, isDay(latest)),
+      ...relativeBounds(latestOffset, endOfDay, (latestOffset?.amount ?? 0) > 0),
     ],
   }
 }
@@ -139,7 +143,7 @@ function offsetFrom(now: Instant, offset: DateOffset, round: Rounding, zone: Tim
   return roundToDay ? round(at, zone) : at
 }
 
-function printed(at: Instant, wholeDay: boolean, zone: TimeZone): string {
+function formatLocalTime(at: Instant, wholeDay: boolean, zone: TimeZone): string {
   const { year, month, day, hour, minute, second } = localParts(at, zone)
   const two = (part: number): string => String(part).padStart(2, '0')
   const date = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
@@ -164,7 +168,7 @@ const SHOWN_CHOICES = 20
 
 const wrongType = (rule: string): Breach => ({ code: 'INVALID_TYPE', rule })
 const wrongValue = (rule: string): Breach => ({ code: 'INVALID_VALUE', rule })
-const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
+const countWithWord = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
 
 type ValueCheck = (value: string) => Breach | undefined
 
@@ -177,13 +181,13 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
     ({ regex, maximumCount }, { patternBudget }) =>
     value => {
       if (maximumCount !== undefined && isLongerThan(value, maximumCount))
-        return wrongValue(`must be at most ${plural(maximumCount, 'character')} long; shorten it`)
+        return wrongValue(`must be at most ${countWithWord(maximumCount, 'character')} long; shorten it`)
       if (regex === undefined) return undefined
       patternBudget.steps -= patternSteps(regex, value)
       if (patternBudget.steps < 0)
         return wrongValue('is too long to be compared with its pattern; shorten it or send fewer values')
       if (!matchesPattern(regex, value))
-        return wrongValue(`must match the whole pattern ${shown(regex)}; correct it`)
+        return wrongValue(`must match the whole pattern ${shortenForMessage(regex)}; correct it`)
       return undefined
     },
 
@@ -191,7 +195,7 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
     const kind =
       decimalPlaces === undefined
         ? 'a number'
-        : `a number with at most ${plural(decimalPlaces, 'decimal place')}`
+        : `a number with at most ${countWithWord(decimalPlaces, 'decimal place')}`
     return value => {
       if (!isPlainNumber(value))
         return wrongType(`must be ${kind}, in plain digits without separators or exponent`)
@@ -226,7 +230,7 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
     ({ values = [] }) =>
     value => {
       if (allowedIn(values).has(value)) return undefined
-      return wrongValue(`must be exactly one of ${listed(values)}`)
+      return wrongValue(`must be exactly one of ${quoteFirstChoices(values)}`)
     },
 
   lookup: ({ name, table: tableName = '' }, context) => {
@@ -239,7 +243,7 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
       return wrongValue(
         keys.size === 0
           ? `cannot have a value: the table '${tableName}' has no rows`
-          : `must be exactly one of ${listed(keys)} (keys in the table '${tableName}')`,
+          : `must be exactly one of ${quoteFirstChoices(keys)} (keys in the table '${tableName}')`,
       )
     }
   },
@@ -260,7 +264,9 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
     value =>
       hasGroup(name, value)
         ? undefined
-        : wrongValue(`has no group '${shown(value)}'; add and remove groups in the lists of field groups`),
+        : wrongValue(
+            `has no group '${shortenForMessage(value)}'; add and remove groups in the lists of field groups`,
+          ),
 }
 
 /** Returns the check for a field's values. Pure, except that it reduces the pattern budget. */
@@ -313,10 +319,10 @@ function tableKeys(table: LookupTable, fieldName: string): ReadonlySet<string> {
 }
 
 /** The first choices, in quotes. */
-function listed(choices: Iterable<string>): string {
+function quoteFirstChoices(choices: Iterable<string>): string {
   const first: string[] = []
   for (const one of choices) {
-    first.push(first.length === SHOWN_CHOICES ? '…' : `'${shown(one)}'`)
+    first.push(first.length === SHOWN_CHOICES ? '…' : `'${shortenForMessage(one)}'`)
     if (first.length > SHOWN_CHOICES) break
   }
   return first.join(', ')

@@ -71,16 +71,16 @@ function readField(name: string, wire: unknown): string[] | FieldError {
  * can still be compared. null and undefined mean no fields.
  */
 export function readFieldValues(wire: unknown): { values: FieldValues; problems: FieldError[] } {
-  const refused = (code: FieldErrorCode, rule: string) => ({
+  const invalidValues = (code: FieldErrorCode, rule: string) => ({
     values: {},
     problems: [{ fieldName: ALL_VALUES, code, message: `Field values must be ${rule}.` }],
   })
   if (wire === null || wire === undefined) return { values: {}, problems: [] }
   if (typeof wire !== 'object' || Array.isArray(wire))
-    return refused('INVALID_TYPE', 'an object of field names and values')
+    return invalidValues('INVALID_TYPE', 'an object of field names and values')
   const fields = Object.entries(wire)
   if (fields.length > LARGEST_FIELD_COUNT)
-    return refused('INVALID_VALUE', `at most ${LARGEST_FIELD_COUNT} fields; send fewer`)
+    return invalidValues('INVALID_VALUE', `at most ${LARGEST_FIELD_COUNT} fields; send fewer`)
   const read: [string, string[]][] = []
   const problems: FieldError[] = []
   for (const [name, value] of fields) {
@@ -129,13 +129,13 @@ export function normaliseFieldValues(
   zone: TimeZone,
 ): FieldValues {
   const types = new Map(definitions.map(definition => [definition.name, definition.type]))
-  const stored = (value: string, type: FieldType | undefined): string => {
+  const toStoredValue = (value: string, type: FieldType | undefined): string => {
     if (type === 'date') return String(readDate(value, zone) ?? value)
     return type === 'media' ? value.toLowerCase() : value
   }
   const entries = Object.entries(values).filter(([, list]) => list.length > 0)
   return Object.fromEntries(
-    entries.map(([name, list]) => [name, list.map(value => stored(value, types.get(name)))]),
+    entries.map(([name, list]) => [name, list.map(value => toStoredValue(value, types.get(name)))]),
   )
 }
 
@@ -199,12 +199,16 @@ export function joinFieldErrors(first: FieldErrors, second: FieldErrors): FieldE
 const SHOWN_LENGTH = 80
 
 /** Shortens a name or locator from a request for a message. */
-export const shown = (text: string): string =>
+export const shortenForMessage = (text: string): string =>
   text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH).toWellFormed()}…` : text.toWellFormed()
 
 /** `rule` completes the sentence "Field 'name' …": the problem and its remedy, without a full stop. */
 export function fieldError(fieldName: string, code: FieldErrorCode, rule: string): FieldError {
-  return { fieldName: shown(fieldName), code, message: `Field '${shown(fieldName)}' ${rule}.` }
+  return {
+    fieldName: shortenForMessage(fieldName),
+    code,
+    message: `Field '${shortenForMessage(fieldName)}' ${rule}.`,
+  }
 }
 
 // Records are found by folded text, so that case and the spelling of accents do not matter. A term has at most this many code
@@ -259,6 +263,6 @@ export function searchOf(query: {
 export function assertSearchable(name: string, searchable: readonly string[]): void {
   if (searchable.includes(name)) return
   const known = searchable.length === 0 ? 'no field is' : `these fields are: ${searchable.join(', ')}`
-  const message = `'searchField' '${shown(name)}' is not searchable; ${known}.`
+  const message = `'searchField' '${shortenForMessage(name)}' is not searchable; ${known}.`
   throw new Refusal('invalidParameter', message, { searchableFields: searchable })
 }

@@ -1,7 +1,7 @@
 // Effects that templates record in addition to their output: premiums, taxes, fees, decisions (brief 5.4).
 import type { RenderingContext, RenderingEnvironment } from '../../../packages/liquid/context.ts'
 import { type Filter, type Filters, timestampOf } from '../../../packages/liquid/evaluation.ts'
-import { asNumber, printed, toDecimal } from '../../../packages/liquid/values.ts'
+import { asNumber, printedText, toDecimal } from '../../../packages/liquid/values.ts'
 import type { CurrencyCode, Decimal } from '../../kernel/money.ts'
 import { type Instant, instant, type TimeZone } from '../../kernel/time.ts'
 
@@ -54,8 +54,8 @@ const recording =
   (name: string, record: (effects: RatingEffects, amount: Decimal, args: string[]) => void): Filter =>
   (input, args, context) => {
     const number = asNumber(input)
-    if (number) return record(effectsOf(context), toDecimal(number), args.map(printed))
-    const given = input === undefined || input === null ? 'nothing' : `'${printed(input)}'`
+    if (number) return record(effectsOf(context), toDecimal(number), args.map(printedText))
+    const given = input === undefined || input === null ? 'nothing' : `'${printedText(input)}'`
     return context.reject(`${name} needs a number, not ${given}.`)
   }
 
@@ -79,26 +79,29 @@ const commission = (name: string, kind: PremiumKind): Filters => ({
 function recordingNamed(name: string, what: string, record: Parameters<typeof recording>[1]): Filter {
   const filter = recording(name, record)
   return (input, args, context) =>
-    printed(args[0]).trim() === '' ? context.reject(`${name} needs a ${what}.`) : filter(input, args, context)
+    printedText(args[0]).trim() === ''
+      ? context.reject(`${name} needs a ${what}.`)
+      : filter(input, args, context)
 }
 
 const described = (description: string | undefined) => (description ? { description } : {})
 
 const decide: Filter = (input, _args, context) => {
-  const decision = printed(input).trim().toLowerCase()
+  const decision = printedText(input).trim().toLowerCase()
   if (decision === 'accept' || decision === 'reject' || decision === 'none')
     effectsOf(context).decision = decision
-  else context.reject(`'${printed(input)}' is not an underwriting decision. Write accept, reject or none.`)
+  else
+    context.reject(`'${printedText(input)}' is not an underwriting decision. Write accept, reject or none.`)
 }
 
 function note(input: unknown, _args: unknown[], context: RenderingContext): void {
-  const text = printed(input)
+  const text = printedText(input)
   context.budget.countMemory(text.length)
   if (text.trim() !== '') effectsOf(context).notes.push(text)
 }
 
 function staticDocument(input: unknown, _args: unknown[], context: RenderingContext): void {
-  effectsOf(context).staticDocument = printed(input).trim() || null
+  effectsOf(context).staticDocument = printedText(input).trim() || null
 }
 
 /** Filters that record effects (brief 5.4). They print nothing and return nothing. */
@@ -182,7 +185,7 @@ function asText(value: unknown, what: string, context: RenderingContext): string
   if (value === undefined || value === null)
     return context.reject(`The ${what} of a look-up is missing or has no value.`)
   if (!asNumber(value)) return context.reject(`The ${what} of a look-up must be text.`)
-  const message = `The ${what} of a look-up must be text, but ${printed(value)} is a number. Write "${printed(value)}", or add '| append: ""' before.`
+  const message = `The ${what} of a look-up must be text, but ${printedText(value)} is a number. Write "${printedText(value)}", or add '| append: ""' before.`
   return context.reject(message)
 }
 
@@ -240,7 +243,7 @@ export const lookupFilters: Filters = {
   get_policyholder_info_from_id: (input, _args, context) =>
     input === undefined || input === null
       ? undefined
-      : environmentOf(context).policyholderInfo?.(printed(input)),
+      : environmentOf(context).policyholderInfo?.(printedText(input)),
 }
 
 /** Separates the keys of a row in the database. Keys never contain it. */

@@ -279,15 +279,15 @@ const sameRecipient = (
 
 /** Returns the stored amounts, which no rate explains here. */
 function recordedFigures(price: PerilPrice, length: Decimal): Figures {
-  const figure = (amount: Money): WorksheetFigure => {
+  const figureOfAmount = (amount: Money): WorksheetFigure => {
     const text = toText(amount)
     return { exact: text, months: length.toFixed(), unrounded: text, amount: text }
   }
   return {
     ratedBy: 'recorded',
-    premium: figure(price.premium.amount),
-    ...(price.technicalPremium && { technicalPremium: figure(price.technicalPremium.amount) }),
-    commissions: price.commissions.map(({ recipient, amount }) => ({ recipient, ...figure(amount) })),
+    premium: figureOfAmount(price.premium.amount),
+    ...(price.technicalPremium && { technicalPremium: figureOfAmount(price.technicalPremium.amount) }),
+    commissions: price.commissions.map(({ recipient, amount }) => ({ recipient, ...figureOfAmount(amount) })),
     taxes: price.taxes.map(({ name, amount }) => ({
       name,
       source: '',
@@ -350,7 +350,7 @@ function shownPart(
   { characteristicsLocator, months: length, rate }: RunRecord['parts'][number],
   currency: CurrencyCode,
 ): WorksheetPart {
-  const figure = (given: RecordedRate): WorksheetFigure => {
+  const figureOfRate = (given: RecordedRate): WorksheetFigure => {
     const amount = scaleRate(given, length, currency)?.amount ?? zero(currency)
     return figureOf(given, length, amount, amount)
   }
@@ -358,9 +358,9 @@ function shownPart(
   const isRated = Object.values(technicalPremium).some(value => value !== undefined)
   return {
     perilCharacteristicsLocator: characteristicsLocator,
-    premium: figure(premium),
-    ...(isRated && { technicalPremium: figure(technicalPremium) }),
-    commissions: commissions.map(({ recipient, ...given }) => ({ recipient, ...figure(given) })),
+    premium: figureOfRate(premium),
+    ...(isRated && { technicalPremium: figureOfRate(technicalPremium) }),
+    commissions: commissions.map(({ recipient, ...given }) => ({ recipient, ...figureOfRate(given) })),
   }
 }
 

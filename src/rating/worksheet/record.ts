@@ -7,7 +7,7 @@ import type {
   Place,
   RenderingObserver,
 } from '../../../packages/liquid/observation.ts'
-import { LiquidNumber, printed } from '../../../packages/liquid/values.ts'
+import { LiquidNumber, printedText } from '../../../packages/liquid/values.ts'
 import type { PluginExplained } from '../../extension/plugins/session.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Decimal } from '../../kernel/money.ts'
@@ -151,7 +151,7 @@ export type Explaining = {
 function shownValue(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
-    return shortened(printed(value), LONGEST_VALUE)
+    return shortened(printedText(value), LONGEST_VALUE)
   if (value instanceof LiquidNumber) return String(value)
   if (Array.isArray(value)) {
     const items = value.slice(0, LONGEST_VALUE).map(one => shownValue(one) ?? '')

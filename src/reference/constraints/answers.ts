@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../kernel/errors.ts'
 import type { TimeZone } from '../../kernel/time.ts'
 import { applicability } from '../../product/fields/validate.ts'
-import { type FieldError, fieldError, shown, valuesOf } from '../../product/fields/values.ts'
+import { type FieldError, fieldError, shortenForMessage, valuesOf } from '../../product/fields/values.ts'
 import type { DependencyResponse, EvaluationRequest, EvaluationResponse } from './contract.ts'
 import {
   allowedValues,
@@ -53,7 +53,7 @@ function namedFields(
     const element = elementsByLocator.get(locator)
     if (!element)
       throw invalidRequest(
-        `There is no element '${shown(locator)}' here; GET …/constraints/dependency lists the elements that have constraints.`,
+        `There is no element '${shortenForMessage(locator)}' here; GET …/constraints/dependency lists the elements that have constraints.`,
       )
     const elementFields = byLocator.get(locator) ?? []
     if (isEmpty(wanted)) requested.push(...elementFields)
@@ -62,8 +62,8 @@ function namedFields(
       if (!field)
         throw invalidRequest(
           element.fields.some(one => one.name === name)
-            ? `The field '${shown(name)}' of '${shown(locator)}' has no constraint.`
-            : `There is no field '${shown(name)}' in '${shown(locator)}'.`,
+            ? `The field '${shortenForMessage(name)}' of '${shortenForMessage(locator)}' has no constraint.`
+            : `There is no field '${shortenForMessage(name)}' in '${shortenForMessage(locator)}'.`,
         )
       requested.push(field)
       const assumed = Object.entries(columns).map(
@@ -82,7 +82,7 @@ function columnOf({ field, where }: ConstrainedField, name: string): string {
   if (match) return match.column
   const columns = where.map(({ column }) => `'${column}'`).join(', ')
   throw invalidRequest(
-    `The constraint of the field '${field.name}' does not use '${shown(name)}'; it uses ${columns || 'no columns'}.`,
+    `The constraint of the field '${field.name}' does not use '${shortenForMessage(name)}'; it uses ${columns || 'no columns'}.`,
   )
 }
 
@@ -172,7 +172,7 @@ function ruleOf({ where }: ConstrainedField, allowed: readonly string[], table: 
     const others = governors.length > 0 ? `with the values of ${governors.join(' and ')}` : 'at all'
     return `has no value that the table '${table}' permits ${others}; change those values, or remove this one`
   }
-  const listed = allowed.slice(0, SHOWN_VALUES).map(value => `'${shown(value)}'`)
+  const listed = allowed.slice(0, SHOWN_VALUES).map(value => `'${shortenForMessage(value)}'`)
   const more = allowed.length > SHOWN_VALUES ? ` or one of ${allowed.length - SHOWN_VALUES} more` : ''
   return `must be a value that the table '${table}' permits: ${listed.join(', ')}${more}; choose one of them`
 }

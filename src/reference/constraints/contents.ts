@@ -55,7 +55,7 @@ export async function openContents(context: Place, revision: Uuid, sizeBytes: nu
 async function contentsOf(context: Place, revision: Uuid, sizeBytes: number): Promise<Contents> {
   const key = revisionKey(context.tenant, revision)
   const cached = rowCache.get(key)
-  if (cached) return inMemory(key, cached)
+  if (cached) return contentsInMemory(key, cached)
   const file = storedFile(context, revision, sizeBytes)
   const start = fileStarts.get(key)
   const source = start?.source ?? (await csvSource(file, LARGEST_TABLE_BYTES))
@@ -84,12 +84,12 @@ async function contentsOf(context: Place, revision: Uuid, sizeBytes: number): Pr
   for await (const piece of pieces) for (const cells of piece) rows.push(cells.map(shared))
   const read = { columns: namesOf(reading), rows }
   rowCache.set(key, read, bytes)
-  return inMemory(key, read)
+  return contentsInMemory(key, read)
 }
 
 const namesOf = ({ columns }: ConstraintReading): string[] => (columns ?? []).map(({ name }) => name)
 
-const inMemory = (key: string, { columns, rows }: CachedRows): Contents => ({
+const contentsInMemory = (key: string, { columns, rows }: CachedRows): Contents => ({
   key,
   columns,
   rows: async function* () {

@@ -42,14 +42,17 @@ const mapOf = <Value extends z.ZodType>(value: Value) =>
 const ProspectiveValues = mapOf(Prospective)
 
 /** A missing body means all, like an empty map. The OpenAPI document declares the body as required, as the contract does. */
-const orAll = <Request extends z.ZodType>(request: Request) => z.preprocess(wire => wire ?? {}, request)
+const withEmptyDefault = <Request extends z.ZodType>(request: Request) =>
+  z.preprocess(wire => wire ?? {}, request)
 
-export const AccountEvaluationRequest = orAll(
+export const AccountEvaluationRequest = withEmptyDefault(
   mapOf(ProspectiveValues).openapi('AccountConstraintEvaluationRequest'),
 )
 export type AccountEvaluationRequest = z.output<typeof AccountEvaluationRequest>
 
-export const EvaluationRequest = orAll(mapOf(mapOf(ProspectiveValues)).openapi('ConstraintEvaluationRequest'))
+export const EvaluationRequest = withEmptyDefault(
+  mapOf(mapOf(ProspectiveValues)).openapi('ConstraintEvaluationRequest'),
+)
 export type EvaluationRequest = z.output<typeof EvaluationRequest>
 
 export const EvaluationResponse = z

@@ -45,7 +45,7 @@ export async function tablesInForce(
 ): Promise<TablesInForce> {
   const tables = new Map<string, ConstraintTable>()
   const { jurisdiction } = basis
-  const wantedAt = (name: string): Instant => basis[timeBasisOf(declarationOf(configuration, name))]
+  const timeFor = (name: string): Instant => basis[timeBasisOf(declarationOf(configuration, name))]
   if (staticNames.length > 0) {
     const database = homeDatabase(context)
     const [found, groupRows, members, revisionRows] = await database.batch([
@@ -57,7 +57,7 @@ export async function tablesInForce(
     await Promise.all(
       staticNames.map(async name => {
         const ofName = candidates.filter(one => one.staticName === name && one.type === 'constraintTable')
-        const { chosen } = selectInForce(ofName, groups, { at: wantedAt(name), jurisdiction })
+        const { chosen } = selectInForce(ofName, groups, { at: timeFor(name), jurisdiction })
         const revision = revisions.find(one => one.locator === chosen?.resource.revision)
         if (!chosen || !revision) return
         const contents = await openContents(context, chosen.resource.revision, revision.sizeBytes)
@@ -69,7 +69,7 @@ export async function tablesInForce(
     has: name => tables.has(name),
     tableOf: name => {
       const table = tables.get(name)
-      if (!table) throw notInForce(name, { at: wantedAt(name), jurisdiction })
+      if (!table) throw notInForce(name, { at: timeFor(name), jurisdiction })
       return table
     },
   }

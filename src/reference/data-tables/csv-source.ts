@@ -31,17 +31,17 @@ const TAIL_BYTES = 1_048_576
 const LOCAL_HEADER_BYTES = 30
 const ENCRYPTED = 0x0001 | 0x0040 | 0x2000
 
-const refused = (message: string): Refusal => new Refusal('invalidTable', message)
+const invalidTableRefusal = (message: string): Refusal => new Refusal('invalidTable', message)
 
 /** Finds the CSV. Rejects with 400 a zip that cannot be read or does not contain exactly one CSV. */
 export async function csvSource(file: RangedFile, largestBytes: number): Promise<CsvSource> {
   const head = await file.read(0, Math.min(4, file.sizeBytes))
   if (!beginsLikeZip(head)) return { offset: 0, packedBytes: file.sizeBytes, method: 0 }
-  const entry = await onlyCsv(file)
+  const entry = await findOnlyCsv(file)
   if (entry.flags & ENCRYPTED)
-    throw refused('The CSV in the zip is encrypted; create the zip without a password.')
+    throw invalidTableRefusal('The CSV in the zip is encrypted; create the zip without a password.')
   if (entry.method !== 0 && entry.method !== 8)
-    throw refused(
+    throw invalidTableRefusal(
       `The CSV in the zip is compressed by method ${entry.method}; create the zip with the usual method, deflate.`,
     )
   if (entry.sizeBytes > largestBytes)
@@ -50,22 +50,23 @@ export async function csvSource(file: RangedFile, largestBytes: number): Promise
     )
   const local = await file.read(entry.headerOffset, LOCAL_HEADER_BYTES)
   const view = new DataView(local.buffer, local.byteOffset, local.byteLength)
-  if (local.byteLength < LOCAL_HEADER_BYTES || view.getUint32(0, true) !== 0x04034b50) throw damaged()
+  if (local.byteLength < LOCAL_HEADER_BYTES || view.getUint32(0, true) !== 0x04034b50)
+    throw damagedZipRefusal()
   const offset = entry.headerOffset + LOCAL_HEADER_BYTES + view.getUint16(26, true) + view.getUint16(28, true)
-  if (offset + entry.compressedBytes > file.sizeBytes) throw damaged()
+  if (offset + entry.compressedBytes > file.sizeBytes) throw damagedZipRefusal()
   const { method, sizeBytes } = entry
   return { offset, packedBytes: entry.compressedBytes, method, sizeBytes, crc32: entry.crc32 }
 }
 
-const damaged = (): Refusal =>
-  refused('The zip is damaged: its contents do not match its directory; create it again.')
+const damagedZipRefusal = (): Refusal =>
+  invalidTableRefusal('The zip is damaged: its contents do not match its directory; create it again.')
 
 export const beginsLikeZip = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x50 &&
   bytes[1] === 0x4b &&
   ((bytes[2] === 3 && bytes[3] === 4) || (bytes[2] === 5 && bytes[3] === 6))
 
-async function onlyCsv(file: RangedFile): Promise<DirectoryEntry> {
+async function findOnlyCsv(file: RangedFile): Promise<DirectoryEntry> {
   const before = Math.max(0, file.sizeBytes - TAIL_BYTES)
   let entries: { entry: DirectoryEntry; path: string }[]
   try {
@@ -73,18 +74,19 @@ async function onlyCsv(file: RangedFile): Promise<DirectoryEntry> {
       .map(entry => ({ entry, ...entryPath(entry.name) }))
       .filter(({ path, isFolder }) => !isFolder && !isJunk(path))
   } catch (problem) {
-    if (problem instanceof ArchiveRefused) throw refused(`The zip cannot be read: ${problem.message}`)
+    if (problem instanceof ArchiveRefused)
+      throw invalidTableRefusal(`The zip cannot be read: ${problem.message}`)
     throw problem
   }
   const [only, ...others] = entries
   if (only && others.length === 0 && /\.csv$/i.test(only.path)) return only.entry
   if (entries.some(({ path }) => path === '[Content_Types].xml'))
-    throw refused('The file is a workbook; save the sheet as CSV (UTF-8, commas) and send that.')
+    throw invalidTableRefusal('The file is a workbook; save the sheet as CSV (UTF-8, commas) and send that.')
   const named = entries
     .slice(0, 5)
     .map(({ path }) => `'${path}'`)
     .join(', ')
-  throw refused(
+  throw invalidTableRefusal(
     `The zip must contain exactly one CSV, but ${named === '' ? 'is empty' : `contains ${named}${entries.length > 5 ? ` and ${entries.length - 5} more` : ''}`}.`,
   )
 }
@@ -96,20 +98,25 @@ export async function* csvBytes(
   held = new MemoryUse(),
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let [length, sum] = [0, 0]
-  for await (const piece of unpacked(file, source, held)) {
+  for await (const piece of inflateEntry(file, source, held)) {
     if (length === 0 && beginsLikeZip(piece))
-      throw refused('The zip contains another zip; put the CSV itself into the zip.')
+      throw invalidTableRefusal('The zip contains another zip; put the CSV itself into the zip.')
     length += piece.length
     if (source.sizeBytes !== undefined) {
-      if (length > source.sizeBytes) throw damaged()
+      if (length > source.sizeBytes) throw damagedZipRefusal()
       sum = crc32(piece, sum)
     }
     yield piece
   }
-  if (source.sizeBytes !== undefined && (length !== source.sizeBytes || sum !== source.crc32)) throw damaged()
+  if (source.sizeBytes !== undefined && (length !== source.sizeBytes || sum !== source.crc32))
+    throw damagedZipRefusal()
 }
 
-async function* unpacked(file: RangedFile, source: CsvSource, held: MemoryUse): AsyncGenerator<Uint8Array> {
+async function* inflateEntry(
+  file: RangedFile,
+  source: CsvSource,
+  held: MemoryUse,
+): AsyncGenerator<Uint8Array> {
   const out: Uint8Array[] = []
   const inflate = new Inflate(chunk => {
     held.hold(chunk.length)
@@ -118,7 +125,7 @@ async function* unpacked(file: RangedFile, source: CsvSource, held: MemoryUse): 
   let pushed = 0
   for await (const range of packedRanges(file, source)) {
     held.hold(range.length)
-    if (source.method === 0) yield* inPieces(range)
+    if (source.method === 0) yield* splitBytes(range)
     else
       for (let at = 0; at < range.length; at += STEP_BYTES) {
         try {
@@ -126,10 +133,10 @@ async function* unpacked(file: RangedFile, source: CsvSource, held: MemoryUse): 
           pushed += step.length
           inflate.push(step, pushed === source.packedBytes)
         } catch {
-          throw damaged()
+          throw damagedZipRefusal()
         }
         for (const chunk of out.splice(0)) {
-          yield* inPieces(chunk)
+          yield* splitBytes(chunk)
           held.release(chunk.length)
         }
       }
@@ -149,7 +156,7 @@ async function* packedRanges(
   }
 }
 
-function* inPieces(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
+function* splitBytes(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
 }
 
@@ -194,7 +201,7 @@ export function zipOf(file: RangedFile, source: CsvSource, name: string): Readab
     packed: isPacked ? source.packedBytes : 0,
     size: source.sizeBytes ?? 0,
   }
-  const data = isPacked ? packedRanges(file, source) : deflated(csvBytes(file, source), sums)
+  const data = isPacked ? packedRanges(file, source) : deflateStream(csvBytes(file, source), sums)
   return streamOf(zip(new TextEncoder().encode(name), isPacked ? source.method : DEFLATE, data, sums))
 }
 
@@ -209,7 +216,7 @@ function streamOf(bytes: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array>
   })
 }
 
-async function* deflated(bytes: AsyncGenerator<Uint8Array>, sums: Sums): AsyncGenerator<Uint8Array> {
+async function* deflateStream(bytes: AsyncGenerator<Uint8Array>, sums: Sums): AsyncGenerator<Uint8Array> {
   const counted = async function* (): AsyncGenerator<Uint8Array> {
     for await (const piece of bytes) {
       sums.crc = crc32(piece, sums.crc)

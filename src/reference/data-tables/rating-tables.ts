@@ -211,20 +211,20 @@ export class RatingTables {
       }
       return selectInForce(this.#candidates.get(name) ?? [], this.#groups, selecting).chosen?.resource
     }
-    const chosen = (name: string, at: Instant | undefined): records.Candidate | undefined => {
+    const candidateFor = (name: string, at: Instant | undefined): records.Candidate | undefined => {
       const present = inForce(name, at)
       // A table that was not recorded was not a resource then, so the configuration's table is read.
       const then = recorded?.filter(one => one.staticName === name)
       return then ? (then.find(one => one.name === present?.name) ?? then[0]) : present
     }
     const lookup: Lookup = (name, key, at) => {
-      const table = this.#candidates.has(name) ? chosen(name, at) : undefined
+      const table = this.#candidates.has(name) ? candidateFor(name, at) : undefined
       if (table?.type !== 'table') return inConfiguration(name, key)
       this.#used.add(table)
       return this.#lookup(table, key)
     }
     lookup.rowOf = (name, key, at) => {
-      const table = this.#candidates.has(name) ? chosen(name, at) : undefined
+      const table = this.#candidates.has(name) ? candidateFor(name, at) : undefined
       return table?.type === 'table' ? this.#rowOf(table, key) : inConfiguration.rowOf?.(name, key)
     }
     const elsewhere = new Map<string | undefined, TransactionTables>()
@@ -236,13 +236,13 @@ export class RatingTables {
         return known
       },
       range: (name, wanted) => {
-        const table = chosen(name, undefined)
+        const table = candidateFor(name, undefined)
         if (table?.type !== 'rangeTable') return undefined
         this.#used.add(table)
         return this.#range(table, wanted)
       },
       lookup,
-      names: [...this.#candidates.keys()].filter(name => chosen(name, undefined)?.type === 'table'),
+      names: [...this.#candidates.keys()].filter(name => candidateFor(name, undefined)?.type === 'table'),
       everNames: [...this.#candidates.keys()],
     }
     elsewhere.set(basis.jurisdiction, transactionTables)

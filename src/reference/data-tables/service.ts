@@ -44,7 +44,7 @@ export async function showRecord(
   const nameKey = `${kind}/${byStaticName}/${name}`
   const cached = records.knownCandidates(tenant, nameKey)
   if (cached) {
-    const table = chosen(cached, wanted)
+    const table = selectTable(cached, wanted)
     const key = keyOf(table, keys)
     const { number } = table.contents
     const row =
@@ -63,7 +63,7 @@ export async function showRecord(
     bound,
   })
   records.keepCandidates(tenant, nameKey, candidates, readAt)
-  const table = chosen(candidates, wanted)
+  const table = selectTable(candidates, wanted)
   const key = keyOf(table, keys)
   const row = rows.get(table.contents.number) ?? null
   records.knownRows.keep(row, tenant, table.contents.number, key, bound)
@@ -77,7 +77,7 @@ function sortableBound(text: string): string {
 }
 
 /** The table to read. If the same contents were loaded several times, the newest ones. */
-function chosen({ tables, groups }: records.Candidates, wanted: Wanted): records.Candidate {
+function selectTable({ tables, groups }: records.Candidates, wanted: Wanted): records.Candidate {
   const { name, byStaticName, kind } = wanted
   const what = kind === 'table' ? 'table' : 'range table'
   if (tables.length === 0) throw byStaticName ? unknownStaticName(what, name) : notFound(what, name)

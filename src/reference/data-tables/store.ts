@@ -237,7 +237,7 @@ export async function findDifferences(
   after: Position | undefined,
   count: number,
 ): Promise<RowDifference[] | undefined> {
-  const beyond = (alias: string): SQL =>
+  const afterCondition = (alias: string): SQL =>
     after
       ? sql`and (${sql.raw(alias)}."key", ${sql.raw(alias)}."start") > (${after.key}, ${after.start})`
       : sql``
@@ -250,12 +250,12 @@ export async function findDifferences(
       select b."key" as "key", b."start" as "start", a.cells as "from", b.cells as "to"
       from ${tableRows} as b left join ${tableRows} as a
         on a.contents = ${from.number} and a."key" = b."key" and a."start" = b."start"
-      where b.contents = ${to.number} ${beyond('b')} and (a.cells is null or ${differ(from.layout, to.layout)})
+      where b.contents = ${to.number} ${afterCondition('b')} and (a.cells is null or ${differ(from.layout, to.layout)})
       order by b."key", b."start" limit ${count + 1}`),
     database.build.all<Row>(sql`
       select a."key" as "key", a."start" as "start", a.cells as "from", null as "to"
       from ${tableRows} as a
-      where a.contents = ${from.number} ${beyond('a')} and not exists (
+      where a.contents = ${from.number} ${afterCondition('a')} and not exists (
         select 1 from ${tableRows} as b
         where b.contents = ${to.number} and b."key" = a."key" and b."start" = a."start")
       order by a."key", a."start" limit ${count + 1}`),

@@ -23,14 +23,14 @@ function instantText(text: string): string | undefined {
 }
 
 /** Accepts whole numbers from `least` to `most`. `1.0` counts as `1`. */
-const within = (least: bigint, most: bigint) => (text: string) => {
+const wholeNumberBetween = (least: bigint, most: bigint) => (text: string) => {
   const whole = canonicalDecimal(text)
   if (whole === undefined || whole.includes('.')) return undefined
   const value = BigInt(whole)
   return value >= least && value <= most ? whole : undefined
 }
 
-const truth = (text: string): string | undefined => {
+const normalizeBoolean = (text: string): string | undefined => {
   const word = text.toLowerCase()
   return word === 'true' || word === 'false' ? word : undefined
 }
@@ -44,10 +44,16 @@ type TypeRule = {
 
 export const TYPE_RULES: Readonly<Record<ColumnType, TypeRule>> = {
   string: { canonical: text => text, named: 'text' },
-  int: { canonical: within(-(2n ** 31n), 2n ** 31n - 1n), named: 'a whole number of at most 32 bits' },
-  long: { canonical: within(-(2n ** 63n), 2n ** 63n - 1n), named: 'a whole number of at most 64 bits' },
+  int: {
+    canonical: wholeNumberBetween(-(2n ** 31n), 2n ** 31n - 1n),
+    named: 'a whole number of at most 32 bits',
+  },
+  long: {
+    canonical: wholeNumberBetween(-(2n ** 63n), 2n ** 63n - 1n),
+    named: 'a whole number of at most 64 bits',
+  },
   decimal: { canonical: canonicalDecimal, named: 'a plain decimal number' },
-  boolean: { canonical: truth, named: 'true or false' },
+  boolean: { canonical: normalizeBoolean, named: 'true or false' },
   date: { canonical: text => (isDay(text) ? text : undefined), named: 'a date such as 2026-11-21' },
   datetime: { canonical: instantText, named: 'a time such as 2026-11-21T12:00:00Z' },
 }

@@ -112,7 +112,7 @@ export const plainText = (value: unknown): string | undefined =>
   ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined
 
 /** Converts hosts to lower case, removes duplicates, and rejects with 400 invalid ones. */
-export function checkedHosts(wanted: readonly string[]): string[] {
+export function parseAllowedHosts(wanted: readonly string[]): string[] {
   const hosts = normalHosts(wanted)
   const problem = hostsProblem(hosts)
   if (problem !== undefined) throw invalidRequest(`'allowedHosts' has ${problem}.`)

@@ -179,7 +179,7 @@ export type SenderChange = { readonly before?: Sender | undefined; readonly afte
  * Identifies each header that refers to a secret, with its address. A header that was there before sends no other secret and to no
  * other address.
  */
-const named = (sender: Sender | undefined): string[] =>
+const secretHeaderKeys = (sender: Sender | undefined): string[] =>
   sender
     ? Object.entries(sender.headers)
         .flatMap(([name, values]) => [values].flat().map(value => [name.toLowerCase(), value] as const))
@@ -190,7 +190,7 @@ const named = (sender: Sender | undefined): string[] =>
 /**
  * Whether the change would send values that the caller cannot read to another host. A change may keep values that responses mask.
  */
-function takesMaskedElsewhere({ before, after }: SenderChange): boolean {
+function sendsMaskedToOtherHost({ before, after }: SenderChange): boolean {
   if (!before || new URL(before.url).origin === new URL(after.url).origin) return false
   const had = new Set(maskedValues(before))
   return maskedValues(after).some(one => had.has(one))
@@ -207,11 +207,11 @@ export async function requireMaySend(
 ): Promise<void> {
   const changed = changes
     .filter(({ before, after }) => {
-      const unchanged = new Set(named(before))
-      return named(after).some(one => !unchanged.has(one))
+      const unchanged = new Set(secretHeaderKeys(before))
+      return secretHeaderKeys(after).some(one => !unchanged.has(one))
     })
     .map(({ after }) => after)
-  if (changed.length === 0 && !changes.some(takesMaskedElsewhere)) return
+  if (changed.length === 0 && !changes.some(sendsMaskedToOtherHost)) return
   requirePermission(context.caller, ['secrets.read'])
   const namesOf = ({ headers }: Sender): string[] => staticNamesIn(Object.values(headers).flat())
   const secrets = await readInForce(context, [...new Set(changed.flatMap(namesOf))])

@@ -22,7 +22,7 @@ import type {
   SecretUpdateQuery,
   SecretUpdateRequest,
 } from './contract.ts'
-import { changedItems, checkedHosts, newItems, type SecretContents } from './items.ts'
+import { changedItems, newItems, parseAllowedHosts, type SecretContents } from './items.ts'
 import { forgetSecrets } from './sending.ts'
 import { putSecret, readNamed, sealedContents } from './store.ts'
 
@@ -48,7 +48,7 @@ export function createSecret(
     const items = newItems(secret, await declarationOf(context, staticName))
     const names = { name, staticName, jurisdiction: [...jurisdictions, ...jurisdiction] }
     const resource = await newResource('secret', names, context, database)
-    const hosts = allowedHosts && checkedHosts(allowedHosts)
+    const hosts = allowedHosts && parseAllowedHosts(allowedHosts)
     return {
       before: undefined,
       resource,
@@ -74,7 +74,7 @@ export const updateSecret = (
     const items = changedItems(kept, request, await declarationOf(context, before.staticName))
     const named = Object.keys(request)
     const isBound = allowedHosts ? allowedHosts.some(host => host !== '') : keptHosts !== undefined
-    const hosts = allowedHosts ? checkedHosts(allowedHosts.filter(host => host !== '')) : keptHosts
+    const hosts = allowedHosts ? parseAllowedHosts(allowedHosts.filter(host => host !== '')) : keptHosts
     return {
       before,
       resource: { ...before, revision: newUuid(HOME_SHARD) },

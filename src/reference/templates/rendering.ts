@@ -82,7 +82,7 @@ type Render = (
 ) => RenderedTemplate
 
 /** A template that compiled when it was uploaded may fail under later rules. */
-function compiled<T>(
+function requireCompiled<T>(
   text: TemplateText,
   {
     template,
@@ -108,7 +108,7 @@ function compileOnce<T>(compile: (text: TemplateText) => T): (text: TemplateText
 
 function liquid(text: TemplateText): Render {
   const template = compileOnce(
-    (one): CompiledTemplate => one.compiled?.() ?? compiled(one, compileTemplate(sourceOf(one))),
+    (one): CompiledTemplate => one.compiled?.() ?? requireCompiled(one, compileTemplate(sourceOf(one))),
   )
   return (data, environment, find) => {
     const { output, undefinedNames, effects } = template(text).render(data, {
@@ -123,7 +123,9 @@ function liquid(text: TemplateText): Render {
 }
 
 function velocity(text: TemplateText): Render {
-  const template = compileOnce((one): VelocityTemplate => compiled(one, compileVelocity(sourceOf(one))))
+  const template = compileOnce(
+    (one): VelocityTemplate => requireCompiled(one, compileVelocity(sourceOf(one))),
+  )
   return (data, environment, find) =>
     renderVelocity(template(text), data, {
       ...environment,

@@ -152,7 +152,7 @@ export const templateFile: ReadFile = async ({ bytes, mediaType }, templateForma
   if (text === undefined)
     throw invalidRequest('The template is not UTF-8 text; save it as UTF-8 and send it again.')
   const errors = (await findingsOf(text, templateFormat)).filter(one => one.severity === 'ERROR')
-  if (errors.length > 0) throw invalidRequest(shown(errors))
+  if (errors.length > 0) throw invalidRequest(findingsMessage(errors))
   return { mediaType: 'text/plain; charset=utf-8' }
 }
 
@@ -165,7 +165,7 @@ async function findingsOf(source: string, format: TemplateFormat | undefined): P
 }
 
 /** Formats one problem per line, with its place: `line 3, column 7: …`. */
-function shown(errors: readonly Finding[]): string {
+function findingsMessage(errors: readonly Finding[]): string {
   const listed = errors
     .slice(0, MOST_SHOWN)
     .map(({ line, column, message }) =>

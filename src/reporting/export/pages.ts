@@ -1,7 +1,7 @@
 // Reads a page of each kind of record from one shard.
 import { readUuid } from '../../kernel/locators.ts'
 import type { Line } from '../../platform/http/route.ts'
-import { withinPerils } from '../../policy/store/portions.ts'
+import { rowsWithinPerilLimit } from '../../policy/store/portions.ts'
 import type { Policyholder } from '../../policyholders/values.ts'
 import type { ExportKind } from './contract.ts'
 import {
@@ -35,7 +35,7 @@ export const PAGES: Readonly<
     const { database } = place
     const most = Math.min(pageSize, MOST_POLICIES)
     const [rows] = await database.batch([store.policyLocatorsQuery(database, numberIn(after), most)])
-    const locators = withinPerils(rows, MOST_PERILS).map(({ locator }) => locator)
+    const locators = rowsWithinPerilLimit(rows, MOST_PERILS).map(({ locator }) => locator)
     const { policies } = await readPolicies(place, locators)
     const lines: Line[] = []
     let bytes = 0

@@ -74,7 +74,7 @@ export const disbursementsQuery = ({ build }: Database, after: string, most: num
  * Selects rows up to a total number of characters, and always the first. `ordered` is a select of at most one page, with `size`,
  * in `order`.
  */
-const withinSize = (ordered: string, order: string): string =>
+const limitSizeSql = (ordered: string, order: string): string =>
   `select * from (select *, sum(size) over (order by ${order} rows unbounded preceding) as total,
       row_number() over (order by ${order}) as place from (${ordered}))
     where place = 1 or total <= ${MOST_READ} order by place`
@@ -101,7 +101,7 @@ export type AuxDataRow = {
 
 export const auxDataQuery = (database: Database, [locator, key]: readonly string[], most: number) =>
   database.rawQuery(
-    withinSize(
+    limitSizeSql(
       `select locator, key, value, ui_type as uiType, length(value) as size from aux_data
         where (locator, key) > (?1, ?2) order by locator, key limit ?3`,
       'locator, key',
@@ -122,7 +122,7 @@ export type QuickQuoteRow = {
 
 export const quickQuotesQuery = (database: Database, after: string, most: number) =>
   database.rawQuery(
-    withinSize(
+    limitSizeSql(
       `select locator, policyholder_locator as policyholderLocator, created_at as createdAt, expires_at as expiresAt,
           request, answer, length(request) + length(answer) as size
         from quick_quote where locator > ?1 order by locator limit ?2`,

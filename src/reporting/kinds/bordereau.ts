@@ -2,7 +2,7 @@
 import { invalidRequest } from '../../kernel/errors.ts'
 import { didYouMean } from '../../kernel/text.ts'
 import { bookedAt, isBillingEntry, type StoredJournalRow } from '../../policy/journal/rows.ts'
-import { knownAt } from '../../policy/projection/as-known.ts'
+import { policyAsKnownAt } from '../../policy/projection/as-known.ts'
 import { bordereauColumns } from '../../product/books.ts'
 import type { Configuration } from '../../product/configuration.ts'
 import type { Cell, Column, ReportedPolicy, ReportKind, ReportParameters } from '../kind.ts'
@@ -12,7 +12,7 @@ import { isWithin, TRANSACTION_COLUMNS, transactionCells } from './premiums.ts'
 const amount = (name: string, about: string): Column => ({ name, type: 'amount', about, isMeasure: true })
 
 /** Returns the columns of the configuration's list, then those of the request. Rejects with 400 an unknown list. */
-export function chosenColumns(
+export function selectedColumns(
   { bordereau, columns }: Pick<ReportParameters, 'bordereau' | 'columns'>,
   { books }: Configuration,
 ): string[] {
@@ -56,7 +56,7 @@ export const bordereau: ReportKind = {
   },
   columns(parameters, { configuration }) {
     const possible = bordereauColumns(configuration)
-    const chosen = chosenColumns(parameters, configuration)
+    const chosen = selectedColumns(parameters, configuration)
     const wrong = chosen.find(name => !possible.includes(name))
     if (wrong !== undefined)
       throw invalidRequest(
@@ -73,7 +73,7 @@ export const bordereau: ReportKind = {
     ]
   },
   *lines(policy, parameters, { configuration }) {
-    const chosen = chosenColumns(parameters, configuration)
+    const chosen = selectedColumns(parameters, configuration)
     for (const row of policy.journal) {
       const entries = row.entries.filter(entry => !isBillingEntry(entry))
       const [first] = entries
@@ -93,17 +93,18 @@ export const bordereau: ReportKind = {
           of('fee'),
           of('holdback'),
           0 - of('commission'),
-          ...chosenCells(chosen, row, policy),
+          ...selectedCells(chosen, row, policy),
         ],
       }
     }
   },
 }
 
-function chosenCells(chosen: readonly string[], row: StoredJournalRow, policy: ReportedPolicy): Cell[] {
+function selectedCells(chosen: readonly string[], row: StoredJournalRow, policy: ReportedPolicy): Cell[] {
   const { records, holder, segments } = policy
   // Exposures as they were known once the transaction was recorded.
-  const known = chosen.some(name => isOf(name, 'exposures', 'sum')) && records && knownAt(records, row.at)
+  const known =
+    chosen.some(name => isOf(name, 'exposures', 'sum')) && records && policyAsKnownAt(records, row.at)
   const held = known ? coverAt(known, row.effectiveAt) : undefined
   return chosen.map(name => {
     const rest = name.slice(name.indexOf(':') + 1)

@@ -5,7 +5,12 @@ import { type Decimal, decimal, money } from '../../kernel/money.ts'
 import { didYouMean } from '../../kernel/text.ts'
 import { type Instant, LATEST, type Span } from '../../kernel/time.ts'
 import { type Line, lineOf, segmentsInForce } from '../../policy/fold/line.ts'
-import { exposurePieces, holdsAt, inForce as inForcePieces, piecesOf } from '../../policy/fold/pieces.ts'
+import {
+  exposurePieces,
+  piecesInForce as inForcePieces,
+  isInForceAt,
+  piecesOf,
+} from '../../policy/fold/pieces.ts'
 import {
   boundQuote,
   type ExposureRun,
@@ -16,7 +21,7 @@ import { numericFields } from '../../product/books.ts'
 import type { Configuration } from '../../product/configuration.ts'
 import type { Column, ReportKind } from '../kind.ts'
 
-const holds = ({ start, end }: Span, at: Instant): boolean => start <= at && at < end
+const containsTime = ({ start, end }: Span, at: Instant): boolean => start <= at && at < end
 
 export type CoverInForce = {
   readonly segment: PolicySegment
@@ -47,14 +52,14 @@ function termAt(line: Line, at: Instant): Span {
 export function coverAt(records: PolicyAggregate, at: Instant): CoverInForce | undefined {
   if (records.policy.issuedAt === undefined) return undefined
   const line = lineOf(records, boundQuote(records))
-  const segment = segmentsInForce(line).find(one => holds(one, at))
+  const segment = segmentsInForce(line).find(one => containsTime(one, at))
   if (!segment) return undefined
   const order = new Map(line.map(({ modification }, place) => [modification.locator, place]))
   const shard = shardOfDigits(records.policy.locator)
   const exposures = [...records.exposureRuns.values()]
     .filter(run => order.has(run.madeBy))
     .filter(run =>
-      exposurePieces(run, order, shard).some(piece => holdsAt(piece, at, line.length - 1, order)),
+      exposurePieces(run, order, shard).some(piece => isInForceAt(piece, at, line.length - 1, order)),
     )
     .map(run => ({
       name: records.exposures.get(run.exposureLocator)?.name ?? '',
@@ -67,10 +72,10 @@ export function coverAt(records: PolicyAggregate, at: Instant): CoverInForce | u
     .filter(run => run.price && order.has(run.madeBy))
     .map(run => ({ run, pieces: inForcePieces(piecesOf(run, line, timeZone)) }))
   const perils = [...Map.groupBy(runs, ({ run }) => run.perilLocator)].flatMap(([locator, own]) => {
-    const current = own.find(({ pieces }) => pieces.some(piece => holds(piece, at)))
+    const current = own.find(({ pieces }) => pieces.some(piece => containsTime(piece, at)))
     if (!current) return []
     const { name, exposureLocator } = records.perils.get(locator)!
-    const ofTerm = own.flatMap(({ pieces }) => pieces.filter(piece => holds(term, piece.start)))
+    const ofTerm = own.flatMap(({ pieces }) => pieces.filter(piece => containsTime(term, piece.start)))
     const premium = ofTerm.reduce((sum, { amounts }) => sum + (amounts?.premium.minor ?? 0), 0)
     const annual = money(decimal(current.run.price!.premium.month).times(12), currency).minor
     return [{ name, exposureLocator, premium, annual }]

@@ -14,7 +14,7 @@ import type { JournalRow, StoredJournalRow } from '../../policy/journal/rows.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
 import { journalQueries, readJournalRow, rowsOfPoliciesQuery } from '../../policy/store/journal.ts'
-import { withinPerils } from '../../policy/store/portions.ts'
+import { rowsWithinPerilLimit } from '../../policy/store/portions.ts'
 import { books } from '../../policy/tables/journal.ts'
 import { policies } from '../../policy/tables/policies.ts'
 
@@ -114,7 +114,7 @@ const nextPolicies = async (database: Database, after: PolicyLocator) => {
       .orderBy(policies.locator)
       .limit(MOST_POLICIES),
   ])
-  return withinPerils(found, MOST_PERILS)
+  return rowsWithinPerilLimit(found, MOST_PERILS)
 }
 
 /** Trips if another run brought policies in meanwhile, or one of them changed. */

@@ -4,10 +4,10 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { type Database, type Query, statement } from '../../platform/database.ts'
-import { knownAt as policyKnownAt } from '../../policy/projection/as-known.ts'
+import { policyAsKnownAt as policyKnownAt } from '../../policy/projection/as-known.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
 import { readJournalRow, rowsOfPoliciesQuery, rowsWithoutPolicyQuery } from '../../policy/store/journal.ts'
-import { withinPerils } from '../../policy/store/portions.ts'
+import { rowsWithinPerilLimit } from '../../policy/store/portions.ts'
 import { readPolicy } from '../../policy/store/rows.ts'
 import { policies, policySegments } from '../../policy/tables/policies.ts'
 import { policyholders } from '../../policyholders/tables.ts'
@@ -31,7 +31,7 @@ export type Needs = ReportNeeds & { readonly segments?: true }
 
 type Row = typeof policies.$inferSelect
 
-const listed = (locators: string): SQL => sql`(select value from json_each(${locators}))`
+const jsonListSql = (locators: string): SQL => sql`(select value from json_each(${locators}))`
 
 const SEGMENTS = statement(build =>
   build
@@ -52,7 +52,9 @@ export const countQuery = ({ build }: Database, parameters: ReportParameters, kn
 
 const isReported = ({ products }: Pick<ReportParameters, 'products'>, knownAt: Instant): SQL =>
   sql`${policies.createdAt} <= ${knownAt}${
-    products.length > 0 ? sql` and ${policies.productName} in ${listed(JSON.stringify(products))}` : sql``
+    products.length > 0
+      ? sql` and ${policies.productName} in ${jsonListSql(JSON.stringify(products))}`
+      : sql``
   }`
 
 /**
@@ -73,7 +75,7 @@ export async function nextPortion(
       .orderBy(policies.locator)
       .limit(MOST_POLICIES),
   ])
-  return needs.records ? withinPerils(rows, MOST_PERILS) : rows
+  return needs.records ? rowsWithinPerilLimit(rows, MOST_PERILS) : rows
 }
 
 /**
@@ -89,7 +91,7 @@ export async function* readPortion(
   for (let at = 0; at < portion.length; ) {
     const left = portion.slice(at)
     const rows = needs.records
-      ? withinPerils(left, MOST_PERILS_AT_ONCE)
+      ? rowsWithinPerilLimit(left, MOST_PERILS_AT_ONCE)
       : left.slice(0, MOST_POLICIES_AT_ONCE)
     yield await readPolicies(database, rows, needs, knownAt)
     at += rows.length
@@ -142,7 +144,7 @@ const holdersQuery = ({ build }: Database, locators: string): Query =>
     .select()
     .from(policyholders)
     .where(
-      sql`${policyholders.locator} in (select ${policies.policyholderLocator} from ${policies} where ${policies.locator} in ${listed(locators)})`,
+      sql`${policyholders.locator} in (select ${policies.policyholderLocator} from ${policies} where ${policies.locator} in ${jsonListSql(locators)})`,
     )
 
 /** Returns money that belongs to no policy. */

@@ -122,11 +122,11 @@ async function runOf(context: RequestContext, report: store.Report, isHalted: ()
     surroundings,
     readBefore: report.rowsRead - calls.rowsRead,
     isHalted,
-    rest: resting(),
+    rest: newRester(),
   }
 }
 
-function resting(): () => Promise<void> {
+function newRester(): () => Promise<void> {
   let begun = Date.now()
   return async () => {
     await letOthersRun()

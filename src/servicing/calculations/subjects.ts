@@ -3,10 +3,10 @@
 import { invalidRequest, notFound, Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, plus, toNumber } from '../../kernel/money.ts'
-import { applyFieldChanges, report } from '../../policy/draft/changes.ts'
+import { addFieldErrors, applyFieldChanges } from '../../policy/draft/changes.ts'
 import { newDraft } from '../../policy/draft/draft.ts'
 import { endOfRun } from '../../policy/fold/line.ts'
-import { inForce } from '../../policy/fold/pieces.ts'
+import { piecesInForce } from '../../policy/fold/pieces.ts'
 import { taxGroupResponses } from '../../policy/projection/characteristics.ts'
 import { policyView } from '../../policy/projection/policy.ts'
 import {
@@ -139,7 +139,7 @@ function dataOf(
       const problem = `has '${locator}', which no field of type group lists`
       return fieldError('fieldGroupsByLocator', 'INVALID_FIELD', problem)
     })
-  report(context.reported, owner, fieldErrors([...missing, ...unlisted]))
+  addFieldErrors(context.reported, owner, fieldErrors([...missing, ...unlisted]))
   const isGroup = new Set(groups.map(({ fieldName }) => fieldName))
   const plain = Object.entries(fieldValues as Record<string, unknown>).filter(([name]) => !isGroup.has(name))
   const changes = {
@@ -165,7 +165,7 @@ export function existingSubject(request: contract.CheckExistingPerilPremiumReque
   const view = policyView(aggregate, quote, product)
   const shown = view.exposures.find(one => one.exposure.locator === exposure.locator)
   const pieces = shown?.perils.find(one => one.peril.locator === peril.locator)?.pieces ?? []
-  const last = inForce(pieces.map(one => one.piece)).at(-1) ?? pieces.at(-1)?.piece
+  const last = piecesInForce(pieces.map(one => one.piece)).at(-1) ?? pieces.at(-1)?.piece
   const chosen = pieces.find(one => (wanted ? one.locator === wanted.toLowerCase() : one.piece === last))
   if (!chosen) throw notFound(wanted ? 'peril characteristics' : 'peril', wanted ?? text)
   const { piece } = chosen

@@ -28,7 +28,7 @@ function splitBlocks(html: string, tag: string): { rest: string; last: string | 
   }
 }
 
-const empty = (tag: string): string => `<${tag}></${tag}>`
+const emptyElement = (tag: string): string => `<${tag}></${tag}>`
 
 /** A document may show only the images, fonts and styles that it contains, so it cannot make the browser call another server. */
 const OWN_CONTENT_ONLY = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'">`
@@ -60,8 +60,8 @@ const STYLE = /<style[\s\S]*?(?:(<\/style>)|$)/gi
 function marginTemplate(html: string, content: string | undefined, { margins }: Paper): string {
   const sheets = [...html.matchAll(STYLE)].map(([sheet, end]) => (end === undefined ? '' : sheet)).join('')
   const numbered = (content ?? '')
-    .replaceAll(empty(PAGE_NUMBER_TAG), '<span class="pageNumber"></span>')
-    .replaceAll(empty(PAGE_COUNT_TAG), '<span class="totalPages"></span>')
+    .replaceAll(emptyElement(PAGE_NUMBER_TAG), '<span class="pageNumber"></span>')
+    .replaceAll(emptyElement(PAGE_COUNT_TAG), '<span class="totalPages"></span>')
   return `${sheets}<div style="width:100%;font-size:12pt;padding:0 ${margins.right}pt 0 ${margins.left}pt">${withoutRefresh(numbered)}</div>`
 }
 
@@ -72,7 +72,7 @@ const inches = (points: number): string => `${Math.round((points / 72) * 10_000)
 export function browserRequest(html: string, page: Page) {
   const { rest, last: header } = splitBlocks(html, HEADER_TAG)
   const { rest: text, last: footer } = splitBlocks(rest, FOOTER_TAG)
-  const body = text.replaceAll(empty(PAGE_NUMBER_TAG), '').replaceAll(empty(PAGE_COUNT_TAG), '')
+  const body = text.replaceAll(emptyElement(PAGE_NUMBER_TAG), '').replaceAll(emptyElement(PAGE_COUNT_TAG), '')
   const paper = paperOf(page)
   const { top, right, bottom, left } = paper.margins
   return {
@@ -104,7 +104,7 @@ export const browserRenderer = (browser: Pick<BrowserRun, 'quickAction'>): PdfRe
       if ((answer.status !== 429 && answer.status !== 503) || waits === MOST_WAITS)
         throw await problemOf(answer)
       await answer.body?.cancel()
-      await new Promise(resolve => setTimeout(resolve, waitSeconds(answer) * 1_000))
+      await new Promise(resolve => setTimeout(resolve, retryAfterSeconds(answer) * 1_000))
     }
   },
 })
@@ -121,7 +121,7 @@ function withDates(bytes: Uint8Array, madeAt: Instant): Uint8Array {
   return new Uint8Array(file)
 }
 
-function waitSeconds({ headers }: Response): number {
+function retryAfterSeconds({ headers }: Response): number {
   const asked = Number(headers.get('Retry-After') ?? USUAL_WAIT_SECONDS)
   return Number.isFinite(asked) && asked >= 0 ? Math.min(asked, LONGEST_WAIT_SECONDS) : USUAL_WAIT_SECONDS
 }

@@ -26,7 +26,7 @@ import {
 } from '../../transactions/documents/job-store.ts'
 import type { DocumentOutcome } from '../../transactions/documents/kinds.ts'
 import { TURN_MS } from '../../transactions/documents/turns.ts'
-import { askPolicy } from '../../transactions/mechanism/kind.ts'
+import { sendToPolicy } from '../../transactions/mechanism/kind.ts'
 import type { Recalled } from '../../transactions/object/execution.ts'
 import { distinctMessages, followHint, isShardName } from '../events/dispatch.ts'
 import { type MakingContext, makeDocument, makingContext, type Product } from './make.ts'
@@ -93,16 +93,18 @@ async function beginTurn(
 ): Promise<Turn | undefined> {
   const { env, tenant, calls } = context
   const dispatcher = () => dispatcherObject(env, tenant, shard)
-  const warn = (problem: unknown): undefined =>
+  const logProblem = (problem: unknown): undefined =>
     console.warn(
       JSON.stringify({ at: 'beginTurn', ...shardName(tenant, shard), problem: String(problem) }),
     ) as undefined
   const waiting = { policyLocator, ...(version !== undefined && { version }), ...(again && { again }) }
-  const isGiven = await callForReply(calls, () => dispatcher().beginDocuments(waiting, mayBeMore)).catch(warn)
+  const isGiven = await callForReply(calls, () => dispatcher().beginDocuments(waiting, mayBeMore)).catch(
+    logProblem,
+  )
   if (isGiven === false) return undefined
   const end = async (): Promise<void> =>
     void (await callForReply(calls, () => dispatcher().endDocuments(tenant, shard, policyLocator)).catch(
-      warn,
+      logProblem,
     ))
   if (isGiven && !again) return { attempts: 0, end }
   const at = now()
@@ -150,18 +152,18 @@ async function makeDocuments(
   // After a failed attempt, documents are made one by one, so that one that fails does not delay the others.
   const next = drafts.slice(0, attempts === 0 ? MOST_DOCUMENTS : 1)
   const isGivenUp = attempts >= MOST_ATTEMPTS
-  const made = isGivenUp ? next.map(giveUp) : []
+  const made = isGivenUp ? next.map(giveUpOutcome) : []
   if (!isGivenUp) {
     const making = await makingContext(context, loaded)
     // The policyholder changes outside of the policy's object, so the object may remember an old version of it.
     if (remembered && !(await isOfCurrentHolder(making, next, database)))
       return await makeDocuments(context, database, { ...hint, version: undefined }, attempts)
     await documentsOf(context, making, next, made, database, attempts)
-    if (remembered && attempts === 0) await addNewer(context, making, next, made, database)
+    if (remembered && attempts === 0) await makeNewerDocuments(context, making, next, made, database)
   }
   if (made.length === 0) return
   const policyholderVersion = loaded.policyholder.version
-  await askPolicy(context, {
+  await sendToPolicy(context, {
     tenant: context.tenant,
     caller: SYSTEM_CALLER,
     requestId: context.requestId,
@@ -174,7 +176,7 @@ async function makeDocuments(
  * Makes the documents that the policy has requested in the meantime, so that they are recorded with the others: a quote is often
  * issued immediately. The next message makes the rest.
  */
-async function addNewer(
+async function makeNewerDocuments(
   context: RequestContext,
   making: MakingContext,
   tried: readonly PolicyDocument[],
@@ -212,7 +214,7 @@ async function isOfCurrentHolder(
 const openFor = ({ tables, resources }: MakingContext, drafts: readonly PolicyDocument[]) =>
   Promise.all([tables.open(), resources.expect(drafts.flatMap(({ templateName }) => templateName ?? []))])
 
-const giveUp = ({ locator }: PolicyDocument): DocumentOutcome => ({
+const giveUpOutcome = ({ locator }: PolicyDocument): DocumentOutcome => ({
   locator,
   outcome: 'conversionError',
   failure: `It could not be created in ${MOST_ATTEMPTS} attempts; the log of the service says why.`,

@@ -6,7 +6,7 @@ import { shortened } from '../../kernel/text.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
-import { knownAt } from '../../policy/projection/as-known.ts'
+import { policyAsKnownAt } from '../../policy/projection/as-known.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { DocumentFailure, PolicyDocument } from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
@@ -93,7 +93,7 @@ export async function makeDocument(document: Draft, context: MakingContext): Pro
     (await resources.template(templateName, where)) ??
     configuredTemplate(templateName, loaded)
   if (!template)
-    return failed(
+    return failedOutcome(
       'dataError',
       `The configuration has no template '${document.templateName}', and none is in force as a resource. Deploy it, or repair the version.`,
     )
@@ -102,16 +102,17 @@ export async function makeDocument(document: Draft, context: MakingContext): Pro
   try {
     data = documentData({ ...loaded, aggregate: policyAsOf(loaded, createdAt) }, document)
   } catch (problem) {
-    return failed('dataError', `The data for the template could not be collected: ${String(problem)}`)
+    return failedOutcome('dataError', `The data for the template could not be collected: ${String(problem)}`)
   }
   const environment = environmentOf(data, loaded, createdAt, tables, basis)
   const declared = loaded.configuration.configuration.resources?.templateSnippets ?? {}
-  const whereOf = (snippet: string): TimeAndPlace =>
+  const timeAndPlaceOf = (snippet: string): TimeAndPlace =>
     Object.hasOwn(declared, snippet) ? { ...where, at: basis[declared[snippet]!.selectionTimeBasis] } : where
   const rendered = await tables.inRounds(() =>
-    resources.rendered(template, whereOf, data, environment, definition?.templateSnippets),
+    resources.rendered(template, timeAndPlaceOf, data, environment, definition?.templateSnippets),
   )
-  if ('failure' in rendered) return { ...failed('renderError', rendered.failure), isLimit: rendered.isLimit }
+  if ('failure' in rendered)
+    return { ...failedOutcome('renderError', rendered.failure), isLimit: rendered.isLimit }
   const staticDocument = rendered.effects?.staticDocument
   if (staticDocument === null) return { outcome: 'none' }
   if (staticDocument !== undefined) {
@@ -130,9 +131,9 @@ export async function fileOf(
   renderer: PdfRenderer,
 ): Promise<Exclude<Product, { outcome: 'none' }>> {
   const html = await withImages(printed, files)
-  if ('problem' in html) return failed('renderError', `${name}: ${html.problem}.`)
+  if ('problem' in html) return failedOutcome('renderError', `${name}: ${html.problem}.`)
   const own = await fontsOf(html.text, files)
-  if ('problem' in own) return failed('renderError', `${name}: ${own.problem}.`)
+  if ('problem' in own) return failedOutcome('renderError', `${name}: ${own.problem}.`)
   if (type === 'html') {
     const page = finishedHtml(withFonts(html.text, own.fonts))
     return { outcome: 'ready', type, bytes: new TextEncoder().encode(page) }
@@ -142,7 +143,7 @@ export async function fileOf(
     const warning = missing === '' ? undefined : `${name}: ${missingLetters(missing)}`
     return { outcome: 'ready', type, bytes, warning }
   } catch (problem) {
-    if (ConversionError.is(problem)) return failed('conversionError', `${name}: ${problem.message}`)
+    if (ConversionError.is(problem)) return failedOutcome('conversionError', `${name}: ${problem.message}`)
     throw problem
   }
 }
@@ -155,11 +156,11 @@ type PageOptions = Pick<PolicyDocument, 'type' | 'pageLayout'> & {
 /** Returns the static document that is in force, or else that of the configuration. `declared` is the required type. */
 async function staticProduct(name: string, files: StaticFiles, declared?: DocumentType): Promise<Product> {
   const bytes = await files(name)
-  if (!bytes) return failed('renderError', `there is no static document '${name}'.`)
+  if (!bytes) return failedOutcome('renderError', `there is no static document '${name}'.`)
   const type = typeOfBytes(bytes)
-  if (!type) return failed('renderError', `the static document '${name}' is neither a PDF nor HTML.`)
+  if (!type) return failedOutcome('renderError', `the static document '${name}' is neither a PDF nor HTML.`)
   if (declared && type !== declared)
-    return failed(
+    return failedOutcome(
       'renderError',
       `the static document '${name}' is ${type}, but the document must be ${declared}.`,
     )
@@ -169,7 +170,7 @@ async function staticProduct(name: string, files: StaticFiles, declared?: Docume
 /** Messages quote the template's text, which may be longer than a row. Then no document of the policy could be recorded. */
 const LONGEST_FAILURE = 1_000
 
-const failed = (outcome: DocumentFailure, failure: string) => ({
+const failedOutcome = (outcome: DocumentFailure, failure: string) => ({
   outcome,
   failure: shortened(failure, LONGEST_FAILURE),
 })
@@ -193,7 +194,7 @@ function configuredTemplate(
 
 /** Returns the policy as it was when the document was requested, regardless of later changes. */
 const policyAsOf = ({ aggregate }: Loaded, at: Instant): PolicyAggregate =>
-  aggregate.policy.updatedAt <= at ? aggregate : (knownAt(aggregate, at) ?? aggregate)
+  aggregate.policy.updatedAt <= at ? aggregate : (policyAsKnownAt(aggregate, at) ?? aggregate)
 
 function environmentOf(
   data: object,

@@ -76,10 +76,12 @@ export const documentRoutes: readonly Route[] = [
       fileMedia: ['application/pdf', 'text/html'],
     },
     handle: async ({ body, asksForFile }, context) => {
-      const { renderPolicyDocument, storeRendered, renderedFile } = await service()
+      const { renderPolicyDocument, storeRendered, renderedFileResponse } = await service()
       const product = await renderPolicyDocument(context, body)
       // A Response is sent unchanged, regardless of the schema.
-      return asksForFile ? (renderedFile(product) as never) : jsonText(await storeRendered(context, product))
+      return asksForFile
+        ? (renderedFileResponse(product) as never)
+        : jsonText(await storeRendered(context, product))
     },
   }),
 ]

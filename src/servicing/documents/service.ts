@@ -55,7 +55,7 @@ import {
   withoutStoredFile,
   withStoredFile,
 } from '../../transactions/documents/job-store.ts'
-import { noDocument, uploadedName } from '../../transactions/documents/upload.ts'
+import { noDocument, safeFileName } from '../../transactions/documents/upload.ts'
 import { operate, policyLocator } from '../../transactions/policies/service.ts'
 import type { RenderTemplateRequest, RenderTemplateResponse } from './contract.ts'
 import { fileOf, imageName, makeDocument, makingContext, type Product } from './make.ts'
@@ -147,7 +147,7 @@ export async function renderPolicyDocument(
   const product = await makeDocument(document, { ...making, template })
   if (product.outcome === 'ready') {
     const displayName = withoutEnding(templateName)
-    const fileName = uploadedName(displayName, product.type)
+    const fileName = safeFileName(displayName, product.type)
     return { policy, type: product.type, bytes: product.bytes, displayName, fileName }
   }
   if (product.outcome === 'none')
@@ -231,7 +231,7 @@ type Subject = { subject: DocumentSubject; subjectLocator: string; modificationL
 
 type NamedRecord = { modificationLocator?: Uuid; policyModificationLocator?: Uuid }
 
-export const renderedFile = ({ bytes, type, fileName }: RenderedFile): Response =>
+export const renderedFileResponse = ({ bytes, type, fileName }: RenderedFile): Response =>
   new Response(bytes, {
     headers: {
       'content-type': MEDIA_TYPES[type],

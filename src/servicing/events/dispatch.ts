@@ -49,20 +49,20 @@ export async function dispatchDue(
   if (tenant.suspension) return (now() + SUSPENDED_LOOK_MS) as Instant
   const place = { env, tenant, shard: name.shard, calls }
   const database = shardDatabase(env, tenant, name.shard, calls)
-  const first = await dueIn(database, tenant)
+  const first = await readDueWork(database, tenant)
   // Most looks find nothing, because hints have already caused the work.
   if (!Object.values(first.isDue).includes(true)) return first.next
   if (first.isDue.timer) await fireDue(place)
   if (first.isDue.job) await hintDueDocuments(env, tenant, name.shard, calls, turns)
-  if (first.isDue.delivery) await wakeDue(place)
+  if (first.isDue.delivery) await wakeWebhookObjects(place)
   if (first.isDue.purge) await purge(place, database)
-  return (await dueIn(database, tenant)).next
+  return (await readDueWork(database, tenant)).next
 }
 
 type Due = { timer: Instant | null; delivery: Instant | null; purge: Instant | null; job: Instant | null }
 
 /** Returns what is due and when to look next. Hints are repeated and deliveries may be under way: these are not due again yet. */
-async function dueIn(
+async function readDueWork(
   database: Database,
   { clockOffsetMs }: Tenant,
 ): Promise<{ isDue: Record<keyof Due, boolean>; next: Instant | undefined }> {
@@ -138,7 +138,7 @@ const nextPurge = (at: Instant): SQL => sql`(
  * Wakes the objects of the webhooks, by default of all with due deliveries in the shard, and does not wait for their deliveries.
  * Each webhook has an object in each shard, so a slow endpoint delays no other webhook.
  */
-async function wakeDue(
+async function wakeWebhookObjects(
   { env, tenant, shard, calls }: ShardPlace,
   announced?: readonly Uuid[],
 ): Promise<void> {
@@ -188,7 +188,7 @@ export async function followHint<Hint extends ShardName>(
 const HINTS = { operation: 'announcements', consumer: 'consumeAnnouncements', retrySeconds: 5 }
 
 /** Returns the webhooks that all messages of a shard name together, or undefined if a message does not name its webhooks. */
-function announcedIn(messages: readonly Message<unknown>[]): Uuid[] | undefined {
+function announcedWebhooks(messages: readonly Message<unknown>[]): Uuid[] | undefined {
   const webhooks = new Set<Uuid>()
   for (const { body } of messages) {
     const named = (body as Partial<Announcement>).webhooks
@@ -214,7 +214,7 @@ export async function consumeAnnouncements({ messages }: MessageBatch<unknown>, 
       const { tenantLocator, generation, shard } = message!.body
       const all = { retry: (how: QueueRetryOptions) => ofShard.forEach(one => void one.retry(how)) }
       await followHint(env, all, { tenantLocator, generation, shard }, HINTS, (tenant, calls) =>
-        wakeDue({ env, tenant, shard, calls }, announcedIn(ofShard)),
+        wakeWebhookObjects({ env, tenant, shard, calls }, announcedWebhooks(ofShard)),
       )
     }),
   )

@@ -5,7 +5,7 @@ import type { Attempt } from '../../rating/rate.ts'
 import type { BookedPolicy } from './book-policy.ts'
 import { type GroupingField, groupOf } from './groups.ts'
 import { type Price, type Rated, ratedRisk, type Side } from './price.ts'
-import { orReasons } from './reasons.ts'
+import { resultOrReasons } from './reasons.ts'
 import { recordedPrice } from './recorded-price.ts'
 import { pricingOf, type Question, riskAt, type Skipped } from './risk.ts'
 
@@ -37,19 +37,21 @@ export type Sides = {
 }
 
 /** Compares one policy. Throws only for faults of the service. A problem of the policy or of a configuration becomes a reason. */
-export async function comparedPolicy(policy: BookedPolicy, sides: Sides): Promise<Compared | Skipped> {
+export async function comparePolicy(policy: BookedPolicy, sides: Sides): Promise<Compared | Skipped> {
   const { question, fields } = sides
   const zone = (policy.timeZone ?? sides.zone) as TimeZone
   const pricing = pricingOf(policy, question, zone)
   if (typeof pricing === 'string') return pricing
   const risk = riskAt(policy, pricing.at)
   if (!risk) return 'notInForce'
-  const rated = (side: Side) =>
-    orReasons(() => sides.price(attempt => ratedRisk(risk, pricing, question.occasion, side, zone, attempt)))
+  const rateSide = (side: Side) =>
+    resultOrReasons(() =>
+      sides.price(attempt => ratedRisk(risk, pricing, question.occasion, side, zone, attempt)),
+    )
   const before = sides.old
-    ? await rated(sides.old)
+    ? await rateSide(sides.old)
     : (recordedPrice(policy, pricing, risk.currency as CurrencyCode, zone) ?? ['No price was recorded.'])
-  const after = await rated(sides.new)
+  const after = await rateSide(sides.new)
   const old = oldPrice(before)
   return {
     locator: policy.locator,

@@ -58,7 +58,7 @@ export function groupingFields({ products, policyholderFields }: Configuration):
 }
 
 /** Returns the named fields, or the usual ones. Rejects with 400 a name that is not a field. */
-export function chosenFields(
+export function requestedFields(
   configuration: Configuration,
   names: readonly string[] | undefined,
 ): GroupingField[] {
@@ -103,7 +103,7 @@ function valuesOf(
 const LONGEST_GROUP = 80
 
 function groupText(value: string, { type }: FieldDefinition, zone: TimeZone): string {
-  if (type === 'number') return band(value)
+  if (type === 'number') return bandOf(value)
   if (type === 'date')
     return /^-?\d{1,15}$/.test(value) ? String(localParts(Number(value) as Instant, zone).year) : value
   return shortened(value, LONGEST_GROUP)
@@ -113,7 +113,7 @@ function groupText(value: string, { type }: FieldDefinition, zone: TimeZone): st
  * Returns the band of a number. Numbers with the same first digit share a band, so that the bands are known before any policy is
  * read: 7 is `7`, 23 is `20 to below 30`, 18450 is `10000 to below 20000`.
  */
-export function band(value: string): string {
+export function bandOf(value: string): string {
   if (!/^-?\d{1,40}(\.\d{1,40})?$/.test(value)) return value.slice(0, LONGEST_GROUP)
   const number = decimal(value)
   if (number.eq(0)) return '0'
@@ -128,9 +128,9 @@ export function band(value: string): string {
 }
 
 /** Compares groups in the order that people expect: numbers and bands by size, others by text, and groups without a value last. */
-export function inGroupOrder(a: string, b: string): number {
-  const special = (text: string): number => (text.startsWith('(') ? 1 : 0)
-  if (special(a) !== special(b)) return special(a) - special(b)
+export function compareGroups(a: string, b: string): number {
+  const groupRank = (text: string): number => (text.startsWith('(') ? 1 : 0)
+  if (groupRank(a) !== groupRank(b)) return groupRank(a) - groupRank(b)
   const [x, y] = [Number.parseFloat(a), Number.parseFloat(b)]
   if (!Number.isNaN(x) && !Number.isNaN(y) && x !== y) return x - y
   if (a === b) return 0

@@ -16,7 +16,7 @@ import { assertWithinLimits, type Version } from '../../policy/surroundings.ts'
 import type { Policyholder } from '../../policyholders/values.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { type Attempt, assertValid, priceQuote, ratingContext, underwriteQuote } from '../../rating/rate.ts'
-import { fitTo, type Occasion, type Pricing, type Risk } from './risk.ts'
+import { fitRiskToProduct, type Occasion, type Pricing, type Risk } from './risk.ts'
 
 /** Amounts in minor units of the currency. `covers` has the premium by `exposure.peril`. */
 export type Price = {
@@ -48,7 +48,7 @@ export async function ratedRisk(
   attempt: Attempt,
 ): Promise<Rated> {
   const product = productOf(risk, version)
-  const fit = fitTo(risk, product)
+  const fit = fitRiskToProduct(risk, product)
   const { aggregate: draft, quote } = draftOf(fit.risk, term, product, version, zone, attempt)
   assertWithinLimits(draft)
   const { configuration } = version

@@ -36,7 +36,7 @@ const fieldReasons = (errors: FieldErrors | undefined, place: string): string[] 
 const UNAVAILABLE = 503
 
 /** Runs the work. A refusal becomes its reasons; any other failure is thrown. */
-export async function orReasons<T>(work: () => Promise<T>): Promise<T | readonly string[]> {
+export async function resultOrReasons<T>(work: () => Promise<T>): Promise<T | readonly string[]> {
   try {
     return await work()
   } catch (problem) {

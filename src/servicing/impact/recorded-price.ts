@@ -15,7 +15,7 @@ export function recordedPrice(
   currency: CurrencyCode,
   zone: TimeZone,
 ): Price | undefined {
-  const scaled = (amount: number, part: Span): number => {
+  const scaleToPresent = (amount: number, part: Span): number => {
     if (part.start === present.start && part.end === present.end) return money(amount, currency).minor
     const length = months(part.start, part.end, zone)
     // A part of a tenth of a second counts as 0 months. Only its amount is known.
@@ -27,13 +27,13 @@ export function recordedPrice(
     for (const peril of exposure.perils) {
       const part = partAt(peril.parts, at)
       if (!part) continue
-      const premium = premiumOf(part, present, currency, zone, scaled)
+      const premium = premiumOf(part, present, currency, zone, scaleToPresent)
       if (premium === undefined) return undefined
       const name = `${exposure.name}.${peril.name}`
       covers.set(name, (covers.get(name) ?? 0) + premium)
     }
   const own = partAt(policy.parts, at)
-  const taxes = own?.taxes === undefined ? 0 : scaled(own.taxes, own)
+  const taxes = own?.taxes === undefined ? 0 : scaleToPresent(own.taxes, own)
   const fees = policy.fees
     .filter(fee => isOfTerm(fee, present, at))
     .reduce((sum, fee) => sum + money(fee.amount, currency).minor, 0)

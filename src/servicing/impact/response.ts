@@ -1,7 +1,7 @@
 // Impacts in answers: amounts in major units, and lists instead of records.
 import { type CurrencyCode, fromMinor, toNumber } from '../../kernel/money.ts'
 import type * as contract from './contract.ts'
-import { inGroupOrder } from './groups.ts'
+import { compareGroups } from './groups.ts'
 import type { Impact } from './store.ts'
 import { type Parts, quantile, type Sums, type Totals } from './totals.ts'
 
@@ -48,14 +48,14 @@ export function totalsResponse(totals: Totals, currency: CurrencyCode): contract
     fees: money(fees),
     total: money(total),
   })
-  const sums = ({ policies, old, new: now, losers, winners }: Sums) => ({
+  const sumsResponse = ({ policies, old, new: now, losers, winners }: Sums) => ({
     policies,
     old: money(old),
     new: money(now),
     losers,
     winners,
   })
-  const counted = (record: Readonly<Record<string, number>>) =>
+  const countsResponse = (record: Readonly<Record<string, number>>) =>
     Object.entries(record)
       .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
       .map(([what, policies]) => ({ what, policies }))
@@ -64,20 +64,20 @@ export function totalsResponse(totals: Totals, currency: CurrencyCode): contract
     policies: totals.policies,
     ...totals.skipped,
     unpriced: totals.unpriced,
-    compared: sums(totals.compared),
+    compared: sumsResponse(totals.compared),
     old: parts(totals.old),
     new: parts(totals.new),
     ...(median !== undefined && { medianPercent: median / 10 }),
     decisions: totals.decisions,
-    reasons: counted(totals.reasons),
-    leftOut: counted(totals.leftOut),
+    reasons: countsResponse(totals.reasons),
+    leftOut: countsResponse(totals.leftOut),
     covers: Object.entries(totals.covers)
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, { policies, old, new: now }]) => ({ name, policies, old: money(old), new: money(now) })),
     groups: Object.entries(totals.groups).flatMap(([field, groups]) =>
       Object.entries(groups)
-        .sort(([a], [b]) => inGroupOrder(a, b))
-        .map(([group, one]) => ({ field, group, ...sums(one) })),
+        .sort(([a], [b]) => compareGroups(a, b))
+        .map(([group, one]) => ({ field, group, ...sumsResponse(one) })),
     ),
   }
 }

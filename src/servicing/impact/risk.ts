@@ -111,11 +111,15 @@ export type Fitted = { readonly risk: Risk; readonly leftOut: readonly string[] 
  * Leaves out the fields, exposures and perils that the product no longer has, and lists each once. This is not a reason for
  * rejection, since the new configuration was designed without them.
  */
-export function fitTo(risk: Risk, product: ProductDefinition): Fitted {
+export function fitRiskToProduct(risk: Risk, product: ProductDefinition): Fitted {
   const leftOut = new Set<string>()
-  const trimmed = (data: FieldData, fields: readonly FieldDefinition[], owner: string): FieldData => {
+  const keepKnownFields = (data: FieldData, fields: readonly FieldDefinition[], owner: string): FieldData => {
     const known = new Map(fields.map(field => [field.name, field]))
-    const keep = (values: FieldData['values'], names: ReadonlyMap<string, unknown>, where: string) =>
+    const keepKnownValues = (
+      values: FieldData['values'],
+      names: ReadonlyMap<string, unknown>,
+      where: string,
+    ) =>
       Object.fromEntries(
         Object.entries(values).filter(([name]) => {
           if (names.has(name)) return true
@@ -124,12 +128,17 @@ export function fitTo(risk: Risk, product: ProductDefinition): Fitted {
         }),
       )
     return {
-      values: keep(data.values, known, owner),
+      values: keepKnownValues(data.values, known, owner),
       groups: data.groups.flatMap(group => {
         const inner = known.get(group.fieldName)?.fields
         if (!inner) return []
         const names = new Map(inner.map(field => [field.name, field]))
-        return [{ ...group, values: keep(group.values, names, ` of group '${group.fieldName}'${owner}`) }]
+        return [
+          {
+            ...group,
+            values: keepKnownValues(group.values, names, ` of group '${group.fieldName}'${owner}`),
+          },
+        ]
       }),
     }
   }
@@ -148,20 +157,20 @@ export function fitTo(risk: Risk, product: ProductDefinition): Fitted {
       return [
         {
           ...peril,
-          data: trimmed(peril.data, kind.fields, ` of peril '${peril.name}' of '${exposure.name}'`),
+          data: keepKnownFields(peril.data, kind.fields, ` of peril '${peril.name}' of '${exposure.name}'`),
         },
       ]
     })
     return [
       {
         ...exposure,
-        data: trimmed(exposure.data, definition.fields, ` of exposure '${exposure.name}'`),
+        data: keepKnownFields(exposure.data, definition.fields, ` of exposure '${exposure.name}'`),
         perils,
       },
     ]
   })
   return {
-    risk: { ...risk, data: trimmed(risk.data, product.fields, ''), exposures },
+    risk: { ...risk, data: keepKnownFields(risk.data, product.fields, ''), exposures },
     leftOut: [...leftOut],
   }
 }

@@ -21,14 +21,14 @@ import {
 } from '../../platform/tenancy.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
-import { withinPerils } from '../../policy/store/portions.ts'
+import { rowsWithinPerilLimit } from '../../policy/store/portions.ts'
 import type { Policyholder } from '../../policyholders/values.ts'
 import { allVersionsQuery, type LoadedConfiguration, loadConfiguration } from '../../product/cache.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { bookedAggregate } from './book-policy.ts'
-import { type Compared, comparedPolicy, type Sides } from './comparison.ts'
+import { type Compared, comparePolicy, type Sides } from './comparison.ts'
 import { putRows } from './files.ts'
-import { chosenFields, type GroupingField } from './groups.ts'
+import { type GroupingField, requestedFields } from './groups.ts'
 import { csvRow } from './report/csv.ts'
 import type { Skipped } from './risk.ts'
 import * as store from './store.ts'
@@ -80,7 +80,7 @@ export async function runImpactAlarm(
       context,
       configuration,
       isHalted,
-      fields: chosenFields(configuration.configuration, impact.fields),
+      fields: requestedFields(configuration.configuration, impact.fields),
       versions: new Map(versions.map(one => [one.version, one.hash])),
     }
     for (
@@ -104,8 +104,8 @@ async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impa
   const database = shardDatabase(env, tenant, impact.shard, calls)
   const { day } = impact.question
   const [next] = await database.batch([store.nextPoliciesQuery(database, impact.after, day, MOST_POLICIES)])
-  const chosen = withinPerils(next, MOST_PERILS).map(({ locator }) => locator)
-  if (chosen.length === 0) return await afterShard(run, impact)
+  const chosen = rowsWithinPerilLimit(next, MOST_PERILS).map(({ locator }) => locator)
+  if (chosen.length === 0) return await finishShard(run, impact)
   const locators = JSON.stringify(chosen)
   const results = (await database.batch([
     ...aggregateQueries(database, { locators }),
@@ -120,7 +120,7 @@ async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impa
     // A portion is recorded completely or not at all. If it were cut short, a new attempt could write a file with other policies.
     if (run.isHalted()) return impact
     await letOthersRun()
-    const one = await comparedAggregate(
+    const one = await compareAggregate(
       run,
       impact,
       aggregate,
@@ -130,7 +130,7 @@ async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impa
     if (typeof one !== 'string') rows.push(csvRow({ ...one, notes: [] }, run.fields, currency, timeZone))
   }
   await putRows(run, impact.locator, impact.portions, rows.join(''))
-  return await record(run, impact, {
+  return await commitImpact(run, impact, {
     after: chosen.at(-1)!,
     totals,
     portions: impact.portions + 1,
@@ -138,13 +138,13 @@ async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impa
   })
 }
 
-const afterShard = (run: Run, impact: store.Impact): Promise<store.Impact> =>
+const finishShard = (run: Run, impact: store.Impact): Promise<store.Impact> =>
   impact.shard + 1 < run.tenant.shards.length
-    ? record(run, impact, { shard: impact.shard + 1, after: 0, tries: 0 })
-    : record(run, impact, { state: 'finished', tries: 0, updatedAt: run.context.now })
+    ? commitImpact(run, impact, { shard: impact.shard + 1, after: 0, tries: 0 })
+    : commitImpact(run, impact, { state: 'finished', tries: 0, updatedAt: run.context.now })
 
 /** Commits changes of the impact. Its guard fails if the impact has changed since it was read. */
-async function record(
+async function commitImpact(
   { context }: Pick<Run, 'context'>,
   impact: store.Impact,
   changes: Partial<Omit<store.Impact, 'locator'>>,
@@ -168,12 +168,12 @@ async function countFault(context: RequestContext, impact: store.Impact): Promis
   const tries = impact.tries + 1
   const isOver = tries >= MOST_TRIES
   const changes = isOver ? { tries, state: 'error' as const, updatedAt: context.now } : { tries }
-  await record({ context }, impact, changes).catch(problem => {
+  await commitImpact({ context }, impact, changes).catch(problem => {
     if (!(problem instanceof GuardTripped)) throw problem
   })
 }
 
-async function comparedAggregate(
+async function compareAggregate(
   run: Run,
   impact: store.Impact,
   aggregate: PolicyAggregate,
@@ -189,13 +189,13 @@ async function comparedAggregate(
     fields: run.fields,
     question: impact.question,
     zone: timeZone,
-    price: work => priced(run, impact.shard, aggregate, work),
+    price: work => runPricing(run, impact.shard, aggregate, work),
   }
-  return await comparedPolicy(bookedAggregate(aggregate, product, holder?.entity.values ?? {}), sides)
+  return await comparePolicy(bookedAggregate(aggregate, product, holder?.entity.values ?? {}), sides)
 }
 
 /** Plugins and tables read the tenant's data. Nothing that plugins write is kept, including their logs. */
-async function priced<T>(
+async function runPricing<T>(
   { context, env, tenant, calls }: Run,
   shard: number,
   { policy }: PolicyAggregate,

@@ -34,7 +34,7 @@ import type { Configuration } from '../../product/configuration.ts'
 import { formatLog } from '../../product/log.ts'
 import type * as contract from './contract.ts'
 import { deleteFiles, rowsStream } from './files.ts'
-import { chosenFields } from './groups.ts'
+import { requestedFields } from './groups.ts'
 import { csvHead } from './report/csv.ts'
 import { impactPage } from './report/page.ts'
 import { impactResponse, summaryResponse } from './response.ts'
@@ -114,10 +114,10 @@ async function createdAnswer(
 
 /** Returns the ids of the fields. Only selected values and numbers group policies, so that the totals keep no names of people. */
 function fieldIds(configuration: Configuration, by: string | undefined): string[] {
-  const usual = chosenFields(configuration, undefined).map(({ id }) => id)
+  const usual = requestedFields(configuration, undefined).map(({ id }) => id)
   if (by === undefined) return usual.slice(0, MOST_FIELDS)
   const ids = [...new Set(by.split(',').map(name => name.trim()))]
-  const wrong = chosenFields(configuration, ids).find(({ id }) => !usual.includes(id))
+  const wrong = requestedFields(configuration, ids).find(({ id }) => !usual.includes(id))
   if (wrong)
     throw new Refusal(
       'invalidRequest',
@@ -178,17 +178,17 @@ async function impactAt(context: RequestContext, text: string): Promise<store.Im
 
 /** Pauses an impact: it prices no further policy. Returns when the current one is done. */
 export async function pauseImpact(context: RequestContext, text: string): Promise<void> {
-  const { locator } = await change(context, text, 'pause', 'paused')
+  const { locator } = await changeState(context, text, 'pause', 'paused')
   const { env, tenant, calls } = context
   await callObject(calls, () => impactObject(env, tenant, locator).halt())
 }
 
 export async function resumeImpact(context: RequestContext, text: string): Promise<void> {
-  const { locator } = await change(context, text, 'resume', 'running')
+  const { locator } = await changeState(context, text, 'resume', 'running')
   wakeLater(context, locator)
 }
 
-async function change(
+async function changeState(
   context: RequestContext,
   text: string,
   action: ImpactAction,
@@ -255,7 +255,7 @@ export async function impactPageOf(context: RequestContext, text: string): Promi
   const { currency, timeZone } = configuration
   const { question, against, totals, name } = impact
   const titles = new Map(
-    chosenFields(configuration, impact.fields).map(({ id, definition }) => [id, definition.title]),
+    requestedFields(configuration, impact.fields).map(({ id, definition }) => [id, definition.title]),
   )
   const page = impactPage(
     totals,

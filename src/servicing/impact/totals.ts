@@ -83,8 +83,8 @@ export function addToTotals(totals: Totals, one: Compared | Skipped): void {
     totals.skipped[one] += 1
     return
   }
-  for (const reason of one.reasons) count(totals.reasons, reason)
-  for (const what of one.leftOut) count(totals.leftOut, what)
+  for (const reason of one.reasons) countEntry(totals.reasons, reason)
+  for (const what of one.leftOut) countEntry(totals.leftOut, what)
   if (one.decision) totals.decisions[one.decision] += 1
   const { old, new: now } = one
   if (!old || !now) {
@@ -112,8 +112,8 @@ export function addToTotals(totals: Totals, one: Compared | Skipped): void {
     cover.new += now.covers.get(name) ?? 0
   }
   const percent = percentOf(old.total, now.total)
-  if (percent !== undefined) count(totals.percents, String(tenths(percent)), Number.POSITIVE_INFINITY)
-  count(totals.amounts, String(threeDigits(now.total - old.total)), Number.POSITIVE_INFINITY)
+  if (percent !== undefined) countEntry(totals.percents, String(toTenths(percent)), Number.POSITIVE_INFINITY)
+  countEntry(totals.amounts, String(threeDigits(now.total - old.total)), Number.POSITIVE_INFINITY)
   const extreme = { locator: one.locator, old: old.total, new: now.total }
   keepExtreme(totals.highest, extreme, 1)
   keepExtreme(totals.lowest, extreme, -1)
@@ -152,7 +152,7 @@ function entry<T>(record: Record<string, T>, name: string, make: () => T, most =
   return record[key]!
 }
 
-function count(record: Record<string, number>, name: string, most = MOST_ENTRIES): void {
+function countEntry(record: Record<string, number>, name: string, most = MOST_ENTRIES): void {
   const key =
     most === Number.POSITIVE_INFINITY || Object.hasOwn(record, name) || Object.keys(record).length < most
       ? name
@@ -167,7 +167,7 @@ export const percentOf = (old: number, now: number): number | undefined =>
 /** Larger changes count as this one. */
 const LARGEST_PERCENT = 1_000
 
-const tenths = (percent: number): number =>
+const toTenths = (percent: number): number =>
   Math.round(Math.max(-LARGEST_PERCENT, Math.min(LARGEST_PERCENT, percent)) * 10)
 
 /** Rounds to the first three digits, so that there are few different values. */
@@ -180,9 +180,9 @@ function threeDigits(minor: number): number {
 function keepExtreme(list: Extreme[], one: Extreme, direction: 1 | -1): void {
   const size = ({ old, new: now }: Extreme): number => (now - old) * direction
   if (size(one) <= 0) return
-  const before = (other: Extreme): boolean =>
+  const ranksBefore = (other: Extreme): boolean =>
     size(other) > size(one) || (size(other) === size(one) && other.locator <= one.locator)
-  const place = list.findIndex(other => !before(other))
+  const place = list.findIndex(other => !ranksBefore(other))
   list.splice(place < 0 ? list.length : place, 0, one)
   if (list.length > EXTREMES) list.pop()
 }

@@ -66,25 +66,28 @@ const Id = z
   .openapi({ type: 'string', description: 'Id of the other system, unique per kind within the account.' })
 
 /** Documents the default of an optional property. */
-const leftOut = <S extends z.ZodType>(schema: S, meaning: string): S =>
+const withDefaultDescription = <S extends z.ZodType>(schema: S, meaning: string): S =>
   schema.openapi({ description: `Left out: ${meaning}` })
 
 const Name = name(128)
 const OptionalName = optional(Name)
-const createdBy = (standIn: string) => leftOut(optional(text(128)), standIn)
+const createdBy = (standIn: string) => withDefaultDescription(optional(text(128)), standIn)
 const OptionalTime = optional(Time)
 const Currency = optional(text(3))
 const TimeZone = optional(text(64))
-const PlanName = leftOut(OptionalName, 'no value is recorded. The settings of the product apply in any case.')
+const PlanName = withDefaultDescription(
+  OptionalName,
+  'no value is recorded. The settings of the product apply in any case.',
+)
 
-const neededList = <S extends z.ZodType>(element: S) => z.array(element).max(LONGEST_LIST)
+const requiredList = <S extends z.ZodType>(element: S) => z.array(element).max(LONGEST_LIST)
 
 /** Field values of the other system: plain values, lists, and objects for field groups. */
 const Data = z
   .preprocess(wire => wire ?? {}, z.record(z.string(), z.unknown()))
   .openapi({ type: 'object', additionalProperties: true })
 
-const OptionalData = leftOut(Data, 'no values.')
+const OptionalData = withDefaultDescription(Data, 'no values.')
 
 const BillingLevel = z.enum(['account', 'inherit', 'policy'])
 
@@ -118,13 +121,13 @@ export type Preferences = z.output<typeof Preferences>
 
 export const AccountMigrationData = component('AccountMigrationData', {
   id: Id,
-  accountType: leftOut(OptionalName, 'no value is recorded. The value has no effect.'),
+  accountType: withDefaultDescription(OptionalName, 'no value is recorded. The value has no effect.'),
   data: OptionalData,
-  billingLevel: leftOut(
+  billingLevel: withDefaultDescription(
     optional(BillingLevel),
     'no value is recorded. Each policy is billed separately in any case.',
   ),
-  preferences: leftOut(
+  preferences: withDefaultDescription(
     optionalRecord(Preferences),
     'policies without their own preferences use the payment schedule of their product that matches the due times of their installments, otherwise its first; a warning says which.',
   ),
@@ -132,7 +135,7 @@ export const AccountMigrationData = component('AccountMigrationData', {
   delinquencyPlanName: PlanName,
   excessCreditPlanName: PlanName,
   shortfallTolerancePlanName: PlanName,
-  createdAt: leftOut(OptionalTime, 'the time of the migration.'),
+  createdAt: withDefaultDescription(OptionalTime, 'the time of the migration.'),
   createdBy: createdBy(
     'defaultCreatedBy, otherwise the user who started the migration; the same if the value is not a locator.',
   ),
@@ -147,10 +150,13 @@ export const InstallmentItemMigrationRequest = component('InstallmentItemMigrati
 
 export const ChargeMigrationRequest = component('ChargeMigrationRequest', {
   chargeType: Name,
-  rate: leftOut(optional(Rate), 'derived from the amount. A rate is per unit of the policy’s durationBasis.'),
-  referenceRate: leftOut(optional(Rate), 'no value. The value is not stored.'),
+  rate: withDefaultDescription(
+    optional(Rate),
+    'derived from the amount. A rate is per unit of the policy’s durationBasis.',
+  ),
+  referenceRate: withDefaultDescription(optional(Rate), 'no value. The value is not stored.'),
   tag: OptionalName.describe('Name of the tax, fee or recipient. Left out: chargeType.'),
-  installmentItems: leftOut(
+  installmentItems: withDefaultDescription(
     list(InstallmentItemMigrationRequest),
     'the amount of the charge is zero; that of a technical premium is its rate times its period.',
   ),
@@ -161,8 +167,11 @@ const elementFields = {
   id: Id,
   elementType: Name,
   data: OptionalData,
-  coverageTerms: leftOut(Data, 'no terms, and no amounts of a coverage.'),
-  charges: leftOut(list(ChargeMigrationRequest), 'the transaction charges nothing for the element.'),
+  coverageTerms: withDefaultDescription(Data, 'no terms, and no amounts of a coverage.'),
+  charges: withDefaultDescription(
+    list(ChargeMigrationRequest),
+    'the transaction charges nothing for the element.',
+  ),
   ended: optional(z.boolean()).describe('Bindery only: the cover has ended, and charges are refunds.'),
   chargedAnew: optional(z.boolean()).describe(
     'Bindery only: earlier charges of the coverage remain the price of the time before this transaction, and the charges here are the whole price of the time from then on.',
@@ -176,12 +185,12 @@ export type ElementMigrationRequest = z.output<z.ZodObject<typeof elementFields>
 /** Limit on the levels of nested elements, including the root. */
 export const DEEPEST_ELEMENT = 8
 
-const nested = (depth: number): z.ZodType<ElementMigrationRequest> =>
+const makeElementSchema = (depth: number): z.ZodType<ElementMigrationRequest> =>
   z.object({
     ...elementFields,
     elements: (depth === DEEPEST_ELEMENT
       ? list(z.never(rule(`must not be nested deeper than ${DEEPEST_ELEMENT} elements`)))
-      : list(z.lazy(() => nestedAt(depth + 1)))
+      : list(z.lazy(() => elementSchemaAt(depth + 1)))
     ).openapi({
       // Written by hand, since the schema contains itself.
       type: ['array', 'null'],
@@ -192,13 +201,13 @@ const nested = (depth: number): z.ZodType<ElementMigrationRequest> =>
 
 const made = new Map<number, z.ZodType<ElementMigrationRequest>>()
 
-function nestedAt(depth: number): z.ZodType<ElementMigrationRequest> {
-  const schema = made.get(depth) ?? nested(depth)
+function elementSchemaAt(depth: number): z.ZodType<ElementMigrationRequest> {
+  const schema = made.get(depth) ?? makeElementSchema(depth)
   made.set(depth, schema)
   return schema
 }
 
-export const ElementMigrationRequest = nestedAt(1).openapi('ElementMigrationRequest')
+export const ElementMigrationRequest = elementSchemaAt(1).openapi('ElementMigrationRequest')
 
 export const SegmentMigrationRequest = component('SegmentMigrationRequest', {
   segmentType: z.enum(['coverage', 'gap']),
@@ -212,37 +221,43 @@ export const InstallmentMigrationRequest = component('InstallmentMigrationReques
   id: optional(Id).describe('Left out: its position, such as `installments[0]`.'),
   startTime: Time,
   dueTime: Time,
-  generateTime: leftOut(OptionalTime, 'dueTime.'),
-  invoiceId: leftOut(optional(Id), 'the installment is not invoiced yet and will be.'),
+  generateTime: withDefaultDescription(OptionalTime, 'dueTime.'),
+  invoiceId: withDefaultDescription(optional(Id), 'the installment is not invoiced yet and will be.'),
 })
 
 export const TransactionMigrationRequest = component('TransactionMigrationRequest', {
   transactionType: Name,
   issuedTime: Time,
-  createdAt: leftOut(OptionalTime, 'issuedTime.'),
+  createdAt: withDefaultDescription(OptionalTime, 'issuedTime.'),
   createdBy: createdBy('no value is recorded.'),
   preferences: optionalRecord(Preferences),
   segment: optionalRecord(SegmentMigrationRequest),
-  installments: leftOut(list(InstallmentMigrationRequest), 'none: the transaction plans no bills.'),
+  installments: withDefaultDescription(
+    list(InstallmentMigrationRequest),
+    'none: the transaction plans no bills.',
+  ),
 })
 export type TransactionMigrationRequest = z.output<typeof TransactionMigrationRequest>
 
 export const TermMigrationRequest = component('TermMigrationRequest', {
   startTime: Time,
   endTime: Time,
-  transactions: neededList(TransactionMigrationRequest),
+  transactions: requiredList(TransactionMigrationRequest),
 })
 export type TermMigrationRequest = z.output<typeof TermMigrationRequest>
 
 export const PolicyMigrationRequest = component('PolicyMigrationRequest', {
   id: Id,
   productName: Name,
-  durationBasis: leftOut(optional(z.enum(['years', 'months', 'weeks', 'days', 'hours'])), 'months.'),
-  billingLevel: leftOut(
+  durationBasis: withDefaultDescription(
+    optional(z.enum(['years', 'months', 'weeks', 'days', 'hours'])),
+    'months.',
+  ),
+  billingLevel: withDefaultDescription(
     optional(BillingLevel),
     'no value is recorded. The policy is billed separately in any case.',
   ),
-  preferences: leftOut(
+  preferences: withDefaultDescription(
     optionalRecord(Preferences),
     'those of the account; without them, the payment schedule of the product that matches the due times of the installments, otherwise its first; a warning says which.',
   ),
@@ -250,16 +265,16 @@ export const PolicyMigrationRequest = component('PolicyMigrationRequest', {
   delinquencyPlanName: PlanName,
   currency: Currency,
   timezone: TimeZone,
-  createdAt: leftOut(OptionalTime, 'the issuedTime of the first transaction.'),
+  createdAt: withDefaultDescription(OptionalTime, 'the issuedTime of the first transaction.'),
   createdBy: createdBy('defaultCreatedBy; without that, no value is recorded.'),
-  staticData: leftOut(Data, 'none.'),
+  staticData: withDefaultDescription(Data, 'none.'),
   auxData: optional(
     z.object({
       settingsName: OptionalName,
       entries: list(z.object({ key: name(LONGEST_ID), value: z.unknown() })),
     }),
   ),
-  terms: neededList(TermMigrationRequest),
+  terms: requiredList(TermMigrationRequest),
 })
 export type PolicyMigrationRequest = z.output<typeof PolicyMigrationRequest>
 
@@ -268,7 +283,10 @@ export const InvoiceMigrationRequest = component('InvoiceMigrationRequest', {
   startTime: Time,
   endTime: Time,
   dueTime: Time,
-  generateTime: leftOut(OptionalTime, 'startTime, or the time of the migration if that is earlier.'),
+  generateTime: withDefaultDescription(
+    OptionalTime,
+    'startTime, or the time of the migration if that is earlier.',
+  ),
   currency: Currency,
   timezone: TimeZone,
   invoiceState: optional(z.enum(['open', 'settled', 'discarded'])),
@@ -280,20 +298,20 @@ export type InvoiceMigrationRequest = z.output<typeof InvoiceMigrationRequest>
 
 export const PaymentItemMigrationRequest = component('PaymentItemMigrationRequest', {
   amount: RequestDecimal,
-  invoiceId: leftOut(optional(Id), 'the amount becomes credit of the account.'),
+  invoiceId: withDefaultDescription(optional(Id), 'the amount becomes credit of the account.'),
 })
 
 export const PaymentMigrationRequest = component('PaymentMigrationRequest', {
   id: Id,
   paymentTime: Time,
-  paymentType: leftOut(OptionalName, 'no value is recorded. The value has no effect.'),
+  paymentType: withDefaultDescription(OptionalName, 'no value is recorded. The value has no effect.'),
   data: OptionalData,
   currency: Currency,
   createdBy: createdBy('no value is recorded.'),
   source: optional(z.enum(['received', 'credit'])).describe(
     'Bindery only: `credit` pays from the account’s credit, and a refund adds to it. Left out: received.',
   ),
-  paymentItems: neededList(PaymentItemMigrationRequest),
+  paymentItems: requiredList(PaymentItemMigrationRequest),
 })
 export type PaymentMigrationRequest = z.output<typeof PaymentMigrationRequest>
 
@@ -302,10 +320,10 @@ export const CreditItemMigrationRequest = component('CreditItemMigrationRequest'
 export const DisbursementMigrationRequest = component('DisbursementMigrationRequest', {
   id: Id,
   disbursementTime: Time,
-  disbursementType: leftOut(OptionalName, 'an empty text.'),
+  disbursementType: withDefaultDescription(OptionalName, 'an empty text.'),
   data: OptionalData,
   currency: Currency,
-  sources: neededList(CreditItemMigrationRequest),
+  sources: requiredList(CreditItemMigrationRequest),
 })
 export type DisbursementMigrationRequest = z.output<typeof DisbursementMigrationRequest>
 
@@ -318,10 +336,10 @@ const items = {
   defaultCreatedBy: createdBy(
     'for accounts, the user who started the migration; for policies, no value is recorded.',
   ),
-  policies: leftOut(list(PolicyMigrationRequest), 'none.'),
-  invoices: leftOut(list(InvoiceMigrationRequest), 'none.'),
-  payments: leftOut(list(PaymentMigrationRequest), 'none.'),
-  disbursements: leftOut(list(DisbursementMigrationRequest), 'none.'),
+  policies: withDefaultDescription(list(PolicyMigrationRequest), 'none.'),
+  invoices: withDefaultDescription(list(InvoiceMigrationRequest), 'none.'),
+  payments: withDefaultDescription(list(PaymentMigrationRequest), 'none.'),
+  disbursements: withDefaultDescription(list(DisbursementMigrationRequest), 'none.'),
   accounting,
 }
 
@@ -336,7 +354,7 @@ export const AccountMigrationRequest = component('AccountMigrationRequest', {
 export type AccountMigrationRequest = z.output<typeof AccountMigrationRequest>
 
 /** Items by id. They are not parsed here, so that each failure is reported at its own item. */
-const byId = (item: string) =>
+const recordById = (item: string) =>
   z
     .preprocess<unknown, z.ZodRecord<z.ZodString, z.ZodUnknown>, Record<string, unknown> | null | undefined>(
       wire => wire ?? {},
@@ -358,10 +376,10 @@ export const PatchAccountMigrationRequest = component('PatchAccountMigrationRequ
       { description: 'Replaces the account data that was sent before.' },
     ],
   }),
-  policies: byId('PolicyMigrationRequest'),
-  invoices: byId('InvoiceMigrationRequest'),
-  payments: byId('PaymentMigrationRequest'),
-  disbursements: byId('DisbursementMigrationRequest'),
+  policies: recordById('PolicyMigrationRequest'),
+  invoices: recordById('InvoiceMigrationRequest'),
+  payments: recordById('PaymentMigrationRequest'),
+  disbursements: recordById('DisbursementMigrationRequest'),
   /** Corrects control totals that were themselves wrong. */
   accounting,
 })

@@ -82,7 +82,7 @@ function readWithStandIns(
     if (reading === 0) copy = structuredClone(item)
     for (const { path } of read.error.issues) {
       doubts.add(placeOf({ elementType: ELEMENT_TYPES[kind], locator: id }, item, path), path.map(String))
-      if (!standIn(kind, copy, path.map(String))) return undefined
+      if (!putStandIn(kind, copy, path.map(String))) return undefined
     }
   }
   return undefined
@@ -93,7 +93,7 @@ const placeName = (path: readonly string[]): string =>
   path.length > 1 && /^\d+$/.test(path.at(-1)!) ? `${path.at(-2)}[${path.at(-1)}]` : (path.at(-1) ?? '?')
 
 /** Puts a stand-in at the path. Returns false if that is impossible. */
-function standIn(kind: ItemKind, item: unknown, path: readonly string[]): boolean {
+function putStandIn(kind: ItemKind, item: unknown, path: readonly string[]): boolean {
   const key = path.at(-1)
   const holder = path
     .slice(0, -1)
@@ -152,7 +152,7 @@ export type Failing = {
 }
 
 /** Reads failing items. `read` is the valid part of the account. Its invoices are included: policies and payments name them. */
-export function readFailing(
+export function readFailingItems(
   value: SentAccount,
   originalId: string,
   isNew: boolean,
@@ -161,7 +161,7 @@ export function readFailing(
 ): Failing {
   const failed = new Map(failures.map(one => [`${one.kind} ${one.originalId}`, one]))
   const doubts = new Map<string, Doubts>()
-  const again = (kind: ItemKind, id: string, schema: z.ZodType, item: unknown): unknown[] => {
+  const readItemAgain = (kind: ItemKind, id: string, schema: z.ZodType, item: unknown): unknown[] => {
     const found = readWithStandIns(kind, id, schema, item)
     if (!found) return []
     doubts.set(`${kind} ${id}`, found.doubts)
@@ -172,14 +172,19 @@ export function readFailing(
     const listed = namedItems(value, kind).flatMap(({ id, item }) => {
       if (seen.has(id) || !failed.has(`${kind} ${id}`)) return []
       seen.add(id)
-      return again(kind, id, ITEM_SCHEMAS[kind], typeof item === 'object' && item ? { ...item, id } : item)
+      return readItemAgain(
+        kind,
+        id,
+        ITEM_SCHEMAS[kind],
+        typeof item === 'object' && item ? { ...item, id } : item,
+      )
     })
     return [kind, kind === 'invoices' ? [...read.invoices, ...listed] : listed]
   })
   const isAccountRead = !isNew || !failed.has(`account ${originalId}`)
   const [accountData] = isAccountRead
     ? []
-    : again('account', originalId, contract.AccountMigrationData, {
+    : readItemAgain('account', originalId, contract.AccountMigrationData, {
         ...(value.accountData as object),
         id: originalId,
       })

@@ -138,7 +138,7 @@ export async function eraseStaged(
       ),
     ])
     if (row.source !== BODY) await deleteSource(context, migrationLocator, row.source)
-    await blankInBody(context, body, row)
+    await blankAccountInBody(context, body, row)
   }
 }
 
@@ -154,7 +154,11 @@ function scrubTexts(value: unknown, scrub: Scrub): unknown {
 const MOST_WRITES = 5
 
 /** Overwrites the account in the body with spaces, so that the positions of the others stay valid. */
-async function blankInBody({ env, tenant, calls }: RequestContext, key: string, row: Row): Promise<void> {
+async function blankAccountInBody(
+  { env, tenant, calls }: RequestContext,
+  key: string,
+  row: Row,
+): Promise<void> {
   const bucket = tenantFiles(env, tenant)
   for (let tries = 0; tries < MOST_WRITES; tries += 1) {
     calls.r2 += row.source === BODY ? 2 : 3

@@ -26,7 +26,7 @@ import {
   type SentAccount,
   shapeFailures,
 } from './request.ts'
-import { assertKept, commitChange, runningQuery, wakeLater } from './service.ts'
+import { assertFilesKept, commitChange, runningQuery, wakeLater } from './service.ts'
 import {
   accountQuery,
   accountsGuard,
@@ -73,7 +73,7 @@ async function applyPatch(
   if (account.state === 'completed') assertNamesNothing(patch, migrated.done)
   assertMigrationAllows(locator, migration.state, 'patch')
   assertAccountAllows(accountLocator, account.state, 'patch')
-  assertKept(migration, context.now)
+  assertFilesKept(migration, context.now)
   const value = (await new Sources(context, locator).read(account)) as SentAccount
   const isFull = migration.type === 'fullMigration'
   assertPatchable(value, patch, migrated, isFull)
@@ -139,11 +139,11 @@ const patchRefusal = (problems: readonly string[]): Refusal =>
 
 /** Rejects with 409 every item in a patch of a completed account, by id, because none of its items failed. */
 function assertNamesNothing(patch: PatchAccountMigrationRequest, done: ReadonlySet<string>): void {
-  const ofId = (key: string): string => (done.has(key) ? 'is completed' : 'is not in the migration')
+  const stateText = (key: string): string => (done.has(key) ? 'is completed' : 'is not in the migration')
   const problems = [
     ...(patch.accountData === undefined ? [] : ['the account is completed']),
     ...LISTED_KINDS.flatMap(kind =>
-      Object.keys(patch[kind]).map(id => `${kind} '${id}' ${ofId(`${kind} ${id}`)}`),
+      Object.keys(patch[kind]).map(id => `${kind} '${id}' ${stateText(`${kind} ${id}`)}`),
     ),
   ]
   if (problems.length > 0) throw patchRefusal(problems)

@@ -189,7 +189,7 @@ export function migrationResponse(
   }
 }
 
-export const doneOf = ({ completed, failed, error }: store.AccountCounts): number =>
+export const processedCountOf = ({ completed, failed, error }: store.AccountCounts): number =>
   completed + failed + error
 
 function progressOf(
@@ -199,7 +199,7 @@ function progressOf(
 ): { accountsPerSecond?: number; secondsLeft?: number } {
   if (state !== 'processing' || runningSince === null) return {}
   const seconds = Math.max(realNow - runningSince, 1) / 1000
-  const perSecond = Math.max(doneOf(counts) - doneBefore, 0) / seconds
+  const perSecond = Math.max(processedCountOf(counts) - doneBefore, 0) / seconds
   if (perSecond === 0) return { accountsPerSecond: 0 }
   const left = counts.pending + counts.processing
   return { accountsPerSecond: Math.round(perSecond * 100) / 100, secondsLeft: Math.ceil(left / perSecond) }

@@ -27,7 +27,7 @@ import { placeOf, policyholderQuery, shardForCreate } from '../../policyholders/
 import { versionQuery } from '../../product/cache.ts'
 import { storeStream } from '../../reference/stored-files.ts'
 import { BODY, deletedAt, deleteSource, KEPT_DAYS, sourceKey } from './files.ts'
-import { doneOf, migrationPlace, migrationResponse, readMigration } from './reading.ts'
+import { migrationPlace, migrationResponse, processedCountOf, readMigration } from './reading.ts'
 import { ElementSplitter, type SubmittedAccount, submittedAccount } from './split.ts'
 import * as store from './store.ts'
 import { assertMigrationAllows, MIGRATION_TRANSITIONS, type MigrationAction } from './tables.ts'
@@ -217,7 +217,8 @@ export const runningQuery = (
   { now: at }: Pick<RequestContext, 'now'>,
   place: RecordPlace,
   counts: store.AccountCounts,
-): Query => store.migrationStateQuery(place, 'processing', at, { since: now(), done: doneOf(counts) })
+): Query =>
+  store.migrationStateQuery(place, 'processing', at, { since: now(), done: processedCountOf(counts) })
 
 async function change(
   context: RequestContext,
@@ -230,7 +231,7 @@ async function change(
   const attempt = async () => {
     const { migration, counts } = await readMigration(place)
     assertMigrationAllows(locator, migration.state, action)
-    assertKept(migration, context.now)
+    assertFilesKept(migration, context.now)
     await commitChange(context, place, migration, action, { facts: facts(place, counts) })
   }
   const isDone = await unlessRepeated(
@@ -283,7 +284,7 @@ export function commitChange(
 const STOPPING_ACTIONS: ReadonlySet<MigrationAction> = new Set(['pause', 'fail', 'stop'])
 
 /** Rejects with 409 an attempt to continue a migration whose files are deleted. */
-export function assertKept({ locator, state, updatedAt }: store.Migration, at: Instant): void {
+export function assertFilesKept({ locator, state, updatedAt }: store.Migration, at: Instant): void {
   if (state === 'processing' || state === 'submitted' || at < deletedAt(updatedAt)) return
   throw wrongState(
     `The data that was sent for migration ${locator} was deleted ${KEPT_DAYS} days after its last change. Send the remaining accounts in a new migration.`,

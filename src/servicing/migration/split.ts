@@ -24,7 +24,7 @@ const COMMA = 0x2c
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
-const malformed = (message: string): Refusal => new Refusal('malformedJson', message)
+const malformedJsonRefusal = (message: string): Refusal => new Refusal('malformedJson', message)
 
 /** Reads a list of objects, or (`single`) one object. It looks only at brackets and strings; the caller parses each element. */
 export class ElementSplitter {
@@ -67,7 +67,7 @@ export class ElementSplitter {
   /** Checks that the JSON is complete. Call it after the last byte. */
   end(): void {
     if (this.#expects !== 'end')
-      throw malformed('The body ends before its JSON does. Send the complete body.')
+      throw malformedJsonRefusal('The body ends before its JSON does. Send the complete body.')
   }
 
   /** Whether the element ends with the byte. */
@@ -83,7 +83,7 @@ export class ElementSplitter {
     else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) this.#depth -= 1
     // The same limit as for every other body, because recursion through an account must be bounded.
     if (this.#depth > DEEPEST_JSON)
-      throw malformed(
+      throw malformedJsonRefusal(
         `The account at byte ${this.#start} nests lists and objects more than ${DEEPEST_JSON} levels deep; flatten it.`,
       )
     return this.#depth === 0
@@ -99,7 +99,7 @@ export class ElementSplitter {
       return true
     } else if ((expects === 'first' || expects === 'separator') && byte === CLOSE_LIST) this.#expects = 'end'
     else if (expects === 'separator' && byte === COMMA) this.#expects = 'element'
-    else throw malformed(`At byte ${at} of the body ${EXPECTED[expects]} must follow.`)
+    else throw malformedJsonRefusal(`At byte ${at} of the body ${EXPECTED[expects]} must follow.`)
     return false
   }
 
@@ -114,7 +114,8 @@ export class ElementSplitter {
 
   #takeElement(): Element {
     const text = utf8Text(concatBytes(this.#parts))
-    if (text === undefined) throw malformed(`The account at byte ${this.#start} of the body is not UTF-8.`)
+    if (text === undefined)
+      throw malformedJsonRefusal(`The account at byte ${this.#start} of the body is not UTF-8.`)
     this.#parts = []
     this.#bytes = 0
     this.#expects = this.#single ? 'end' : 'separator'
@@ -163,6 +164,6 @@ function parseAccount(text: string, number: number): SentAccount {
   try {
     return exactJson(text) as SentAccount
   } catch (problem) {
-    throw malformed(`Account ${number} of the request is not JSON: ${String(problem)}`)
+    throw malformedJsonRefusal(`Account ${number} of the request is not JSON: ${String(problem)}`)
   }
 }

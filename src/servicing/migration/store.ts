@@ -106,7 +106,7 @@ export const waitingQuery = ({ database, locator }: Place, most: number) =>
 
 type Numbered = readonly Pick<MigrationAccount, 'ordinal'>[]
 
-const amongAccounts = ({ locator }: Place, accounts: Numbered): SQL =>
+const isAmongAccounts = ({ locator }: Place, accounts: Numbered): SQL =>
   sql`${migrationAccounts.migrationLocator} = ${locator}
     and ${migrationAccounts.ordinal} in (select value from json_each(${JSON.stringify(accounts.map(one => one.ordinal))}))`
 
@@ -116,7 +116,7 @@ export const beginQuery = (place: Place, accounts: Numbered, at: Instant): Query
     .update(migrationAccounts)
     .set({ state: 'processing', updatedAt: at, tries: sql`${migrationAccounts.tries} + 1` })
     .where(
-      sql`${amongAccounts(place, accounts)} and ${migrationAccounts.state} in ('pending', 'processing')
+      sql`${isAmongAccounts(place, accounts)} and ${migrationAccounts.state} in ('pending', 'processing')
         and exists (select 1 from ${migrations} where ${migrations.locator} = ${place.locator} and ${migrations.state} = 'processing')`,
     )
 
@@ -125,7 +125,7 @@ export const requeueQuery = (place: Place, accounts: Numbered, counts: boolean):
   place.database.build
     .update(migrationAccounts)
     .set({ state: 'pending', ...(!counts && { tries: sql`${migrationAccounts.tries} - 1` }) })
-    .where(sql`${amongAccounts(place, accounts)} and ${migrationAccounts.state} = 'processing'`)
+    .where(sql`${isAmongAccounts(place, accounts)} and ${migrationAccounts.state} = 'processing'`)
 
 export const accountQuery = ({ database, locator }: Place, account: Uuid) =>
   database.build
@@ -187,7 +187,7 @@ export const outcomesQuery = (place: Place, outcomes: readonly AccountOutcome[],
     update ${migrationAccounts} set updated_at = ${at}, state = ${outcome(0)}, processed_items = ${outcome(1)},
       error_items = ${outcome(2)}, warnings = ${outcome(3)}
     from (select ${JSON.stringify(byOrdinal)} as outcome)
-    where ${amongAccounts(place, outcomes)}`)
+    where ${isAmongAccounts(place, outcomes)}`)
 }
 
 export const forgetFailuresQuery = ({ build }: Database, migration: Uuid, accounts: readonly Uuid[]): Query =>

@@ -26,7 +26,7 @@ import type { PerilPrice } from '../../policy/records/aggregate.ts'
 import type { InstallmentFee } from '../../policy/records/invoice.ts'
 import { documentPath, type UnderwritingResult } from '../../policy/records/transactions.ts'
 import { aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
-import { withinPerils } from '../../policy/store/portions.ts'
+import { rowsWithinPerilLimit } from '../../policy/store/portions.ts'
 import { disbursements, installments, invoices, payments } from '../../policy/tables/billing.ts'
 import { documentJobs, documents, policyMedia } from '../../policy/tables/documents.ts'
 import {
@@ -123,7 +123,7 @@ async function auxDataWithoutRows(
     found.push(...rows)
   }
   for (let left = own; left.length > 0; ) {
-    const portion = withinPerils(left, MOST_PERILS_READ)
+    const portion = rowsWithinPerilLimit(left, MOST_PERILS_READ)
     left = left.slice(portion.length)
     const chosen = { locators: JSON.stringify(portion.map(one => one.locator)) }
     const aggregates = readAggregates(await database.batch(aggregateQueries(database, chosen)))

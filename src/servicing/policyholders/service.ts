@@ -164,7 +164,7 @@ export async function overwriteData(
       overwrite.largestAfterQuery(database, locator, replacements),
       erasure.policiesStampQuery(database, locator),
     ])
-    const policyholder = store.onlyRow(rows, locator)
+    const policyholder = store.requireRow(rows, locator)
     requireMatch(context.ifMatch, () => policyholderResponse(policyholder))
     const dictionary = await store.dictionaryOf(context, versions)
     overwrite.assertKnown(replacements, dictionary, stored)

@@ -28,9 +28,9 @@ export async function search(context: RequestContext, { text, count }: SearchQue
   const shards = await Promise.all(
     context.tenant.shards.map((_, shard) => searchShard(context, shard, text, words, count)),
   )
-  const policyholders = newestFirst(shards.flatMap(one => one.holders))
+  const policyholders = sortNewestFirst(shards.flatMap(one => one.holders))
   const own = new Set(shards.flatMap(one => [...one.own]))
-  const policies = newestFirst(shards.flatMap(one => one.policies))
+  const policies = sortNewestFirst(shards.flatMap(one => one.policies))
   const byRank = [
     ...policies.filter(one => own.has(one.locator)),
     ...policies.filter(one => !own.has(one.locator)),
@@ -42,7 +42,7 @@ export async function search(context: RequestContext, { text, count }: SearchQue
   }
 }
 
-const newestFirst = <R extends { createdAt: number; locator: string | number }>(records: R[]): R[] =>
+const sortNewestFirst = <R extends { createdAt: number; locator: string | number }>(records: R[]): R[] =>
   records.sort((a, b) => b.createdAt - a.createdAt || (b.locator > a.locator ? 1 : -1))
 
 type ShardFound = {

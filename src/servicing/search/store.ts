@@ -42,9 +42,9 @@ const OF_HOLDERS: Terms = { table: policyholderTerms, owner: policyholderTerms.p
 const OF_POLICIES: Terms = { table: policyTerms, owner: policyTerms.policyLocator }
 
 /** Tables `looked`, which may repeat locators, and `hit`. Each field is one seek, since the primary key of terms begins with it. */
-function hits({ table, owner }: Terms, { whole, each: [lead, ...others] }: Words): SQL {
+function selectHits({ table, owner }: Terms, { whole, each: [lead, ...others] }: Words): SQL {
   const column = sql.raw(`"${owner.name === 'policyLocator' ? 'policy_locator' : 'policyholder_locator'}"`)
-  const beginning = (word: string): SQL => sql`
+  const termsBeginningWith = (word: string): SQL => sql`
     select t.${column} from field cross join ${table} as t
     where field.name is not null and t.field = field.name and ${beginsWith(sql`t.term`, word)} limit ${MOST_LOOKED_AT}`
   const also = others.map(
@@ -56,8 +56,8 @@ function hits({ table, owner }: Terms, { whole, each: [lead, ...others] }: Words
       select min(field) from ${table}
       union all
       select (select min(field) from ${table} where field > name) from field where name is not null limit ${MOST_FIELDS}),
-    looked(locator) as (${beginning(lead!)}),
-    entire(locator) as (${others.length > 0 ? beginning(whole) : sql`select null where false`}),
+    looked(locator) as (${termsBeginningWith(lead!)}),
+    entire(locator) as (${others.length > 0 ? termsBeginningWith(whole) : sql`select null where false`}),
     hit(locator) as (
       select locator from looked where true ${sql.join(also, sql` `)} union select locator from entire)`
 }
@@ -65,7 +65,7 @@ function hits({ table, owner }: Terms, { whole, each: [lead, ...others] }: Words
 type Row<Locator> = { readonly locator: Locator | null; readonly looked: number }
 
 /** Returns locators, newest first. The last row has only the number of values that were examined. */
-function foundQuery<Locator>(
+function searchQuery<Locator>(
   { build }: Database,
   terms: Terms,
   owners: typeof policies | typeof policyholders,
@@ -73,7 +73,7 @@ function foundQuery<Locator>(
   most: number,
 ) {
   const { locator, createdAt } = owners
-  return build.all<Row<Locator>>(sql`${hits(terms, words)}
+  return build.all<Row<Locator>>(sql`${selectHits(terms, words)}
     select * from (
       select ${locator} as "locator", 0 as "looked" from hit cross join ${owners} on ${locator} = hit.locator
       order by ${createdAt} desc, ${locator} desc limit ${most})
@@ -88,10 +88,10 @@ export const readFound = <Locator>(
 })
 
 export const holdersFoundQuery = (database: Database, words: Words, most: number) =>
-  foundQuery<Uuid>(database, OF_HOLDERS, policyholders, words, most)
+  searchQuery<Uuid>(database, OF_HOLDERS, policyholders, words, most)
 
 export const policiesFoundQuery = (database: Database, words: Words, most: number) =>
-  foundQuery<PolicyLocator>(database, OF_POLICIES, policies, words, most)
+  searchQuery<PolicyLocator>(database, OF_POLICIES, policies, words, most)
 
 /** Finds the policy that has a record with this locator. Each query returns at most one row. */
 export function ownerQueries(database: Database, text: string): Query[] {

@@ -22,7 +22,7 @@ import { isReferredToBy, secretAt } from '../../reference/secrets/service.ts'
 import { secretDeletion } from '../../reference/secrets/store.ts'
 import { contentsGuard, findCandidates } from '../../reference/store.ts'
 
-const refers = (staticName: string) =>
+const refersToSecret = (staticName: string) =>
   sql`exists (select 1 from json_each(${webhooks.secretNames}) where value = ${staticName})`
 
 /** A value that changes with every change of an integration. References of integrations are sealed, so SQL cannot read them. */
@@ -40,7 +40,7 @@ async function findUsage(
     database.build
       .select({ locator: webhooks.locator, name: webhooks.name })
       .from(webhooks)
-      .where(refers(staticName))
+      .where(refersToSecret(staticName))
       .orderBy(webhooks.createdAt, webhooks.locator),
     versionQuery(database, undefined),
   ])
@@ -67,7 +67,7 @@ async function findUsage(
       { name: 'guard_resource', holds: sql`${integrationsMark} = ${mark!.mark}` },
       {
         name: 'guard_resource',
-        holds: sql`(select count(*) from ${webhooks} where ${refers(staticName)}) <= ${referringWebhooks.length}`,
+        holds: sql`(select count(*) from ${webhooks} where ${refersToSecret(staticName)}) <= ${referringWebhooks.length}`,
       },
     ],
   }
@@ -86,7 +86,7 @@ export async function deleteSecret(
     async () => {
       const resource = await secretAt(database, name)
       const { usage, guards } = await findUsage(context, database, resource)
-      if (usage.isNeeded && !force) throw inUse(name, usage)
+      if (usage.isNeeded && !force) throw secretInUse(name, usage)
       const details = { staticName: resource.staticName, ...(usage.isNeeded && { force }) }
       return {
         guards: [contentsGuard(resource), ...(force ? [] : guards)],
@@ -108,7 +108,7 @@ export async function readUsage(name: string, context: RequestContext): Promise<
   return (await findUsage(context, database, await secretAt(database, name))).usage
 }
 
-function inUse(
+function secretInUse(
   name: string,
   { staticName, webhooks, integrations, configVersion }: SecretUsageResponse,
 ): Refusal {

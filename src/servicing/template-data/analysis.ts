@@ -9,7 +9,7 @@ import { fieldData, templateTree } from './template-tree.ts'
 
 /** The data for the premium of one peril: its exposure and peril have their own fields and no others. */
 const premiumTree: DataOfSources['premiumTree'] = (tree, exposure, peril) => {
-  const own = (name: string, of: string, fields: readonly FieldDefinition[]) => {
+  const partWithFields = (name: string, of: string, fields: readonly FieldDefinition[]) => {
     const part = tree.members![name]!
     return { [name]: { ...part, members: { ...part.members, ...fieldData(of, { fields, parts: 1 }) } } }
   }
@@ -17,8 +17,8 @@ const premiumTree: DataOfSources['premiumTree'] = (tree, exposure, peril) => {
     ...tree,
     members: {
       ...tree.members,
-      ...own('exposure_characteristics', 'exposure', exposure.fields),
-      ...own('peril_characteristics', 'peril', peril.fields),
+      ...partWithFields('exposure_characteristics', 'exposure', exposure.fields),
+      ...partWithFields('peril_characteristics', 'peril', peril.fields),
     },
   }
 }

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { currencyNameOf } from '../../kernel/money.ts'
 import type { DataNode, DataType } from '../../product/templates/data-tree.ts'
 import { MONTH_RATES, snakeCase } from '../../rating/template-data.ts'
-import { describe } from './descriptions.ts'
+import { describeProperty } from './descriptions.ts'
 
 type Definition = {
   type: string
@@ -62,7 +62,7 @@ function nodeOf(schema: z.ZodType, name: string, context: Context, amount = fals
     out,
     getter,
   } = definitionOf(schema)
-  const description = describe(name, schema.description)
+  const description = describeProperty(name, schema.description)
   const inner = (one: z.ZodType, of = name): DataNode =>
     nodeOf(one, of, { ...context, around: [...context.around, schema] }, amount)
   if (context.around.includes(schema)) return { type: 'anything', description }

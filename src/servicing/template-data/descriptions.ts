@@ -188,7 +188,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 }
 
 /** Returns a sentence on the property: the schema's own description, or the one listed here. */
-export function describe(name: string, own: string | undefined): string {
+export function describeProperty(name: string, own: string | undefined): string {
   if (own !== undefined) return own
   if (name.endsWith('[]')) return 'One entry.'
   if (name.endsWith('Currency')) return `The currency of ${name.slice(0, -'Currency'.length)}, ISO 4217.`

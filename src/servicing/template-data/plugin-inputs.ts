@@ -46,7 +46,7 @@ const BILLED = [
 const time = (description: string): DataNode => ({ type: 'timestamp', description })
 const amount = (description: string): DataNode => ({ type: 'amount', description })
 const anything = (description: string): DataNode => ({ type: 'anything', description })
-const maybe = (node: DataNode): DataNode => ({ ...node, isOptional: true })
+const optionalNode = (node: DataNode): DataNode => ({ ...node, isOptional: true })
 
 /** A union of inputs has the members of all of them. */
 const record = <Input>(description: string, members: MembersOf<Input>): DataNode => ({
@@ -74,7 +74,7 @@ const policy = (): DataNode => {
     members: {
       ...shown.members,
       currency: text('The currency of the policy, ISO 4217.'),
-      quoteLocator: maybe(text('Locator of its selected quote.')),
+      quoteLocator: optionalNode(text('Locator of its selected quote.')),
     },
   }
 }
@@ -86,7 +86,7 @@ const policyInfo = (): DataNode =>
     productName: text('The product.'),
     originalContractStartTimestamp: time('When the first term begins.'),
     currency: text('The currency of the policy, ISO 4217.'),
-    quoteLocator: maybe(text('Locator of its selected quote.')),
+    quoteLocator: optionalNode(text('Locator of its selected quote.')),
   })
 
 const ratesInput = (): DataNode =>
@@ -102,11 +102,11 @@ const ratesInput = (): DataNode =>
       }),
     ),
     tenantTimeZone: zone(),
-    endorsementLocator: maybe(text('For an endorsement: its locator.')),
-    renewalLocator: maybe(text('For a renewal: its locator.')),
-    reinstatementLocator: maybe(text('For a reinstatement: its locator.')),
-    quoteLocator: maybe(text('For new business: the locator of the quote.')),
-    newPaymentScheduleName: maybe(text('The new payment schedule, if it changes.')),
+    endorsementLocator: optionalNode(text('For an endorsement: its locator.')),
+    renewalLocator: optionalNode(text('For a renewal: its locator.')),
+    reinstatementLocator: optionalNode(text('For a reinstatement: its locator.')),
+    quoteLocator: optionalNode(text('For new business: the locator of the quote.')),
+    newPaymentScheduleName: optionalNode(text('The new payment schedule, if it changes.')),
   })
 
 const underwritingInput = (): DataNode =>
@@ -125,7 +125,7 @@ const prorationInput = (): DataNode =>
     paymentPlan: text('The type of the payment schedule before it, such as monthly or total.'),
     tenantTimeZone: zone(),
     policy: policyInfo(),
-    cancellationType: maybe(text('The type of a cancellation; lapse for a lapse.')),
+    cancellationType: optionalNode(text('The type of a cancellation; lapse for a lapse.')),
     items: list(
       'The amounts to split.',
       record<ProrationItem>('One amount.', {
@@ -137,13 +137,13 @@ const prorationInput = (): DataNode =>
         ),
         segmentStartTimestamp: time('When the segment begins.'),
         segmentEndTimestamp: time('When the segment ends.'),
-        perilCharacteristicsLocator: maybe(text('Locator of the peril characteristics.')),
-        perilName: maybe(text('The peril.')),
+        perilCharacteristicsLocator: optionalNode(text('Locator of the peril characteristics.')),
+        perilName: optionalNode(text('The peril.')),
         fieldValues: fieldValues('The values of the peril in the segment. Empty for a fee.'),
-        taxName: maybe(text('The tax.')),
-        commissionRecipient: maybe(text('The recipient of the commission.')),
-        feeLocator: maybe(text('Locator of the fee.')),
-        feeName: maybe(text('The fee.')),
+        taxName: optionalNode(text('The tax.')),
+        commissionRecipient: optionalNode(text('The recipient of the commission.')),
+        feeLocator: optionalNode(text('Locator of the fee.')),
+        feeName: optionalNode(text('The fee.')),
       }),
     ),
   })
@@ -161,17 +161,17 @@ const charge = (): DataNode =>
     coverageStartTimestamp: time('The start of the period that it pays for.'),
     coverageEndTimestamp: time('The end of the period that it pays for.'),
     policyModificationLocator: text('Locator of the transaction.'),
-    perilLocator: maybe(text('Locator of the peril.')),
-    perilCharacteristicsLocator: maybe(
+    perilLocator: optionalNode(text('Locator of the peril.')),
+    perilCharacteristicsLocator: optionalNode(
       text('Locator of the peril characteristics; for a reversed charge, of those that are replaced.'),
     ),
-    perilName: maybe(text('The peril.')),
-    feeLocator: maybe(text('Locator of the fee.')),
-    feeName: maybe(text('The fee.')),
-    taxLocator: maybe(text('Locator of the tax.')),
-    taxName: maybe(text('The tax.')),
-    commissionLocator: maybe(text('Locator of the commission.')),
-    commissionRecipient: maybe(text('The recipient of the commission.')),
+    perilName: optionalNode(text('The peril.')),
+    feeLocator: optionalNode(text('Locator of the fee.')),
+    feeName: optionalNode(text('The fee.')),
+    taxLocator: optionalNode(text('Locator of the tax.')),
+    taxName: optionalNode(text('The tax.')),
+    commissionLocator: optionalNode(text('Locator of the commission.')),
+    commissionRecipient: optionalNode(text('The recipient of the commission.')),
   } as MembersOf<PluginCharge>)
 
 const installmentsInput = (): DataNode =>
@@ -252,9 +252,9 @@ const autofillInput = (): DataNode =>
     updates: anything('The request, in the form of an update.'),
     productName: text('The product.'),
     policyholderLocator: text('Locator of the policyholder.'),
-    policyLocator: maybe(text('Locator of the policy, if it exists already.')),
-    endorsementLocator: maybe(text('Locator of the endorsement, if it exists already.')),
-    renewalLocator: maybe(text('Locator of the renewal, if it exists already.')),
+    policyLocator: optionalNode(text('Locator of the policy, if it exists already.')),
+    endorsementLocator: optionalNode(text('Locator of the endorsement, if it exists already.')),
+    renewalLocator: optionalNode(text('Locator of the renewal, if it exists already.')),
     tenantTimeZone: zone(),
   })
 

@@ -199,7 +199,7 @@ const wantedBranches = ({ list, recordType }: WorkSelection): readonly Branch[] 
   LISTS[list].filter(({ types }) => recordType === undefined || types.includes(recordType))
 
 /** Returns the conditions that the index cannot express, and those of the request. */
-function choiceOf(branch: Branch, { span, productName, recordType }: WorkSelection): SQL[] {
+function conditionsOf(branch: Branch, { span, productName, recordType }: WorkSelection): SQL[] {
   return [
     ...(branch.still ? [branch.still(span.now)] : []),
     ...(productName === undefined ? [] : [sql`policy.product_name = ${productName}`]),
@@ -210,7 +210,7 @@ function choiceOf(branch: Branch, { span, productName, recordType }: WorkSelecti
 }
 
 /** Selects the next records of the index after the position, in its order, with only their keys. */
-function candidates(
+function selectCandidates(
   branch: Branch,
   { span }: WorkSelection,
   after: Position<string> | undefined,
@@ -238,7 +238,7 @@ function branchSource(branch: Branch, selection: WorkSelection, found: SQL): SQL
     table === 'policy'
       ? ''
       : ` cross join ${table} on ${table}.locator = c.locator and ${table}.policy_locator = c.policy_locator`
-  const choice = choiceOf(branch, selection)
+  const choice = conditionsOf(branch, selection)
   const where = choice.length === 0 ? sql`true` : sql.join(choice, sql` and `)
   return sql`${found} as c${sql.raw(record)} cross join policy on policy.locator = c.policy_locator where ${where}`
 }
@@ -263,7 +263,7 @@ export function workQuery(
 ) {
   const branches = wantedBranches(selection).map(branch => {
     const { hasDigits, recordType, name, state, notes } = branch
-    const found = candidates(branch, selection, after, Math.max(most, MOST_SCANNED))
+    const found = selectCandidates(branch, selection, after, Math.max(most, MOST_SCANNED))
     return sql`select * from (select c.at as "createdAt", ${sql.raw(hasDigits ? '0' : '1')} as rank,
       c.locator as place, cast(c.locator as text) as locator,
       ${recordType} as "recordType", ${name ?? sql`null`} as name, ${state} as state, ${notes ?? text('[]')} as notes,
@@ -279,7 +279,7 @@ export function workQuery(
 
 /** Whether some candidates may be skipped. Only then may a page end before it is full. */
 const isChoosing = (selection: WorkSelection): boolean =>
-  wantedBranches(selection).some(branch => choiceOf(branch, selection).length > 0)
+  wantedBranches(selection).some(branch => conditionsOf(branch, selection).length > 0)
 
 /** Reads the earliest last candidate among the branches that have more. No row if all candidates were examined. */
 export function horizonQuery(
@@ -292,7 +292,7 @@ export function horizonQuery(
   const ends = isChoosing(selection)
     ? wantedBranches(selection).map(
         branch => sql`select * from (select at, ${sql.raw(branch.hasDigits ? '0' : '1')} as rank, locator as place
-          from ${candidates(branch, selection, after, scanned)} limit 1 offset ${scanned - 1})`,
+          from ${selectCandidates(branch, selection, after, scanned)} limit 1 offset ${scanned - 1})`,
       )
     : [sql`select 0 as at, 0 as rank, 0 as place where false`]
   return database.build.all<{ createdAt: Instant; locator: string; rank: number }>(
@@ -309,7 +309,7 @@ export const countQuery = (database: Database, selections: readonly WorkSelectio
     sql`select ${sql.join(
       selections.flatMap(selection => {
         const counts = wantedBranches(selection).map(branch => {
-          const found = candidates(branch, selection, undefined, most)
+          const found = selectCandidates(branch, selection, undefined, most)
           return {
             scanned: sql`(select count(*) from ${found})`,
             fitting: sql`(select count(*) from ${branchSource(branch, selection, found)})`,

@@ -12,9 +12,9 @@ const signedIn = forSignedIn('Configuration deployment')
 const tenant = forTenant('Configuration deployment')
 
 /** Imported by the first calls: a lot of code for rare calls. */
-const deploying = () => import('./service.ts')
-const reviewing = () => import('./review.ts')
-const logging = () => import('./log/service.ts')
+const loadDeployment = () => import('./service.ts')
+const loadReview = () => import('./review.ts')
+const loadLog = () => import('./log/service.ts')
 
 const DESCRIPTION =
   'The archive is checked completely before anything changes. If it has errors, the response is 200 with `success` false, and `logfile` lists every problem with its file and line.'
@@ -25,7 +25,7 @@ const withZip = <Schema extends z.ZodType>(schema: Schema): MultipartBody<Schema
   largestFileBytes: LARGEST_ARCHIVE_BYTES,
 })
 
-const deployedAs = <Schema extends z.ZodType>(schema: Schema) => ({
+const deployAnswer = <Schema extends z.ZodType>(schema: Schema) => ({
   schema,
   description: 'The deployed configuration, or `success` false with the reasons.',
 })
@@ -36,40 +36,42 @@ export const configurationRoutes: readonly Route[] = [
     description: `Creates the tenant if none has that name. \`recreate\` gives an existing tenant fresh databases first. ${DESCRIPTION}`,
     permission: 'deployments.deploy',
     form: withZip(contract.StudioDeployForm),
-    answer: deployedAs(contract.DeployTestAssetResponse),
-    handle: async ({ body, file }, context) => (await deploying()).deployToTest(body, file, context),
+    answer: deployAnswer(contract.DeployTestAssetResponse),
+    handle: async ({ body, file }, context) => (await loadDeployment()).deployToTest(body, file, context),
   }),
   post('/configuration/deploy', {
     summary: 'Deploy to a production tenant as its next version',
     description: DESCRIPTION,
     permission: 'deployments.deploy',
     form: withZip(contract.DeployForm),
-    answer: deployedAs(contract.DeployProductionAssetResponse),
-    handle: async ({ body, file }, context) => (await deploying()).deployToProduction(body, file, context),
+    answer: deployAnswer(contract.DeployProductionAssetResponse),
+    handle: async ({ body, file }, context) =>
+      (await loadDeployment()).deployToProduction(body, file, context),
   }),
   post('/configuration/studio/repair', {
     summary: "Replace the files of a test tenant's version",
     description: `Policies of the version continue with the new files, so these must still contain everything that the policies use. ${DESCRIPTION}`,
     permission: 'deployments.deploy',
     form: withZip(contract.RepairForm),
-    answer: deployedAs(contract.DeployProductionAssetResponse),
-    handle: async ({ body, file }, context) => (await deploying()).repair('test', body, file, context),
+    answer: deployAnswer(contract.DeployProductionAssetResponse),
+    handle: async ({ body, file }, context) => (await loadDeployment()).repair('test', body, file, context),
   }),
   post('/configuration/repair', {
     summary: "Replace the files of a production tenant's version",
     description: `Policies of the version continue with the new files, so these must still contain everything that the policies use. ${DESCRIPTION}`,
     permission: 'deployments.deploy',
     form: withZip(contract.RepairForm),
-    answer: deployedAs(contract.DeployProductionAssetResponse),
-    handle: async ({ body, file }, context) => (await deploying()).repair('production', body, file, context),
+    answer: deployAnswer(contract.DeployProductionAssetResponse),
+    handle: async ({ body, file }, context) =>
+      (await loadDeployment()).repair('production', body, file, context),
   }),
   post('/configuration/deployTest', {
     summary: "Deploy to one of the administrator's own test tenants (legacy)",
     description: `The first deploy creates the tenant \`<user>-<suffix>\`. Later deploys replace its configuration, also for existing policies, so it must still contain everything that these use. Not for tenants with product versioning. ${DESCRIPTION}`,
     permission: 'deployments.deploy',
     form: withZip(contract.DeployTestForm),
-    answer: deployedAs(contract.DeployTestConfigurationLegacyResponse),
-    handle: async ({ body, file }, context) => (await deploying()).deployTest(body, file, context),
+    answer: deployAnswer(contract.DeployTestConfigurationLegacyResponse),
+    handle: async ({ body, file }, context) => (await loadDeployment()).deployTest(body, file, context),
   }),
   post('/assets/v1/deploy', {
     summary: 'Deploy to a production tenant (older)',
@@ -77,8 +79,8 @@ export const configurationRoutes: readonly Route[] = [
     permission: 'deployments.deploy',
     deprecated: true,
     form: withZip(contract.DeployForm),
-    answer: deployedAs(contract.DeployProductionAssetResponse),
-    handle: async ({ body, file }, context) => (await deploying()).deployAssets(body, file, context),
+    answer: deployAnswer(contract.DeployProductionAssetResponse),
+    handle: async ({ body, file }, context) => (await loadDeployment()).deployAssets(body, file, context),
   }),
   post('/configuration/validate', {
     summary: 'Check an archive without deploying it',
@@ -90,7 +92,8 @@ export const configurationRoutes: readonly Route[] = [
       schema: contract.ConfigurationValidationResponse,
       description: 'Whether the archive could be deployed, and the findings.',
     },
-    handle: async ({ body, file }, context) => (await reviewing()).validateConfiguration(body, file, context),
+    handle: async ({ body, file }, context) =>
+      (await loadReview()).validateConfiguration(body, file, context),
   }),
   post('/configuration/diff', {
     summary: 'Compare an archive with a deployed version',
@@ -102,7 +105,7 @@ export const configurationRoutes: readonly Route[] = [
       schema: contract.ConfigurationDifferenceResponse,
       description: 'The changes, and their effects on policies in force.',
     },
-    handle: async ({ body, file }, context) => (await reviewing()).compareArchive(body, file, context),
+    handle: async ({ body, file }, context) => (await loadReview()).compareArchive(body, file, context),
   }),
   signedIn.get('/deployments/versions', {
     summary: 'List deploys and repairs',
@@ -122,7 +125,7 @@ export const configurationRoutes: readonly Route[] = [
     permission: 'deployments.read',
     query: log.DeploymentLogQuery,
     answer: { schema: log.DeploymentLogPageResponse, description: 'A page of entries.' },
-    handle: async ({ query }, context) => (await logging()).listLog(query, context),
+    handle: async ({ query }, context) => (await loadLog()).listLog(query, context),
   }),
   signedIn.get('/deployments/log/{logLocator}', {
     summary: 'Read an entry of the log of deploys and repairs',
@@ -132,7 +135,7 @@ export const configurationRoutes: readonly Route[] = [
     query: contract.DeploymentQuery,
     answer: { schema: log.DeploymentLogResponse, description: 'The entry with its steps and findings.' },
     handle: async ({ params, query }, context) =>
-      (await logging()).readLog(params.logLocator, query, context),
+      (await loadLog()).readLog(params.logLocator, query, context),
   }),
   signedIn.get('/deployments/log/{logLocator}/changes', {
     summary: 'List the changes of a deploy or repair',
@@ -145,7 +148,7 @@ export const configurationRoutes: readonly Route[] = [
       description: 'The changes, and their effects on policies in force.',
     },
     handle: async ({ params, query }, context) =>
-      (await logging()).readLogChanges(params.logLocator, query, context),
+      (await loadLog()).readLogChanges(params.logLocator, query, context),
   }),
   signedIn.get('/deployments/status', {
     summary: 'Read the deployment status of a version',
@@ -177,7 +180,7 @@ export const configurationRoutes: readonly Route[] = [
       description: 'The changes, and their effects on policies in force.',
     },
     handle: async ({ params, query }, context) =>
-      (await reviewing()).compareVersions(params.configVersion, query, context),
+      (await loadReview()).compareVersions(params.configVersion, query, context),
   }),
   tenant.get('/products', {
     permission: 'products.list',

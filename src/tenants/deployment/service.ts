@@ -2,7 +2,7 @@
 // returns `success: false`, and no tenant is created for it.
 import { administrationAuditRow } from '../../access/audit/store.ts'
 import { requireTenant } from '../../access/rights.ts'
-import { checkedTenantName, hostNameOf, testTenantName } from '../../access/tenant-names.ts'
+import { hostNameOf, requireTenantName, testTenantName } from '../../access/tenant-names.ts'
 import { loadAnalysis } from '../../bundles/load.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { storedAnswer } from '../../platform/commit.ts'
@@ -46,7 +46,7 @@ export async function deployToTest(
   context: AdministrationContext,
 ): Answer {
   const tenant = await tenantOfType('test', tenantName, context)
-  if (!tenant) checkedTenantName(tenantName)
+  if (!tenant) requireTenantName(tenantName)
   return deploy(
     context,
     {
@@ -66,7 +66,7 @@ export async function deployToProduction(
   file: FilePart | undefined,
   context: AdministrationContext,
 ): Answer {
-  const tenant = await neededTenant('production', tenantName, context)
+  const tenant = await requireTenantOfType('production', tenantName, context)
   if (recreate)
     throw new Refusal('tenantTypeMismatch', "Only test tenants can be recreated. Leave 'recreate' out.")
   return deploy(
@@ -88,7 +88,7 @@ export async function repair(
   file: FilePart | undefined,
   context: AdministrationContext,
 ): Answer {
-  const tenant = await neededTenant(type, tenantName, context)
+  const tenant = await requireTenantOfType(type, tenantName, context)
   const route = type === 'test' ? 'POST /configuration/studio/repair' : 'POST /configuration/repair'
   return repairArchive(context, { route, tenant, version }, file)
 }
@@ -116,7 +116,7 @@ export async function deployAssets(
   file: FilePart | undefined,
   context: AdministrationContext,
 ): Answer {
-  const tenant = await neededTenant('production', tenantName, context)
+  const tenant = await requireTenantOfType('production', tenantName, context)
   const route = 'POST /assets/v1/deploy'
   const latest = tenant.versioned ? await latestVersion(context, tenant) : undefined
   if (latest) return repairArchive(context, { route, tenant, version: latest.version }, file)
@@ -138,7 +138,11 @@ async function tenantOfType(
   return tenant
 }
 
-async function neededTenant(type: TenantType, name: string, context: AdministrationContext): Promise<Tenant> {
+async function requireTenantOfType(
+  type: TenantType,
+  name: string,
+  context: AdministrationContext,
+): Promise<Tenant> {
   const tenant = await tenantOfType(type, name, context)
   if (!tenant) throw notFound('tenant', name)
   return tenant

@@ -39,7 +39,7 @@ export async function readVersion(
   context: SignedInContext,
 ): Promise<contract.DeploymentResponse> {
   const tenant = await tenantToRead(tenantName, context)
-  const version = versionAsked(configVersion)
+  const version = parseVersion(configVersion)
   const database = homeDatabase({ ...context, tenant })
   const [[row], all] = await database.batch([
     versionQuery(database, version),
@@ -61,7 +61,7 @@ export async function readVersion(
 }
 
 /** Reads a version from a path; undefined means `latest`. Throws 404 for text that is not a version. */
-function versionAsked(configVersion: string): number | undefined {
+function parseVersion(configVersion: string): number | undefined {
   if (configVersion === 'latest') return undefined
   if (!/^[1-9]\d{0,8}$/.test(configVersion)) throw notFound('configuration version', configVersion)
   return Number(configVersion)
@@ -76,7 +76,7 @@ export async function readDeployed(
   configVersion: string,
   since: number | undefined,
 ): Promise<{ row: VersionRow; earlier: VersionRow | undefined }> {
-  const version = versionAsked(configVersion)
+  const version = parseVersion(configVersion)
   const database = homeDatabase(context)
   const [versions] = await database.batch([allVersionsQuery(database)])
   const sorted = versions.sort((a, b) => a.version - b.version)

@@ -27,11 +27,11 @@ import {
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'
 import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
-import { inRequestWords, type Known, knownOfNewPolicy, knownOfRequest, shownTo } from './times.ts'
+import { type Known, knownOfNewPolicy, knownOfRequest, toRequestNames, updatesFor } from './times.ts'
 import {
   type FilledKind,
   listNames,
-  merged,
+  mergeFilled,
   problemInWords,
   shownWords,
   type Words,
@@ -173,11 +173,11 @@ export class Autofill {
     let filled = request as R
     for (const filler of this.#fillers(asked, filling, subject)) {
       const before = wordsOf(kind, filled)
-      const updates = shownTo(kind, known, shownWords(before)) as AutofillInput['updates']
+      const updates = updatesFor(kind, known, shownWords(before)) as AutofillInput['updates']
       filled = await filler.fill({ ...filling, updates, tenantTimeZone: timeZone }, (answer, unfit) => {
-        const words = wordsOf(kind, inRequestWords(kind, answer, updates))
+        const words = wordsOf(kind, toRequestNames(kind, answer, updates))
         if (Object.keys(words).length === 0) return filled
-        const after = merged(before, words)
+        const after = mergeFilled(before, words)
         // For an existing policy, values that conditions depend on may be stored rather than in the request, so all are kept.
         const fitting =
           kind === 'newPolicy'
@@ -203,7 +203,7 @@ export class Autofill {
   }
 }
 
-/** `unfit` makes the refusal for these reasons. */
+/** `unfit` creates the refusal for these reasons. */
 type Reading<T> = (answer: Words, unfit: (problems: readonly string[]) => Refusal) => T
 
 type Filler = {
@@ -241,14 +241,14 @@ function serviceFiller(context: RequestContext, policy: PolicyLocator, name: str
     fill: async (input, read) => {
       const integration = (await integrationsOf(context)).get(name)
       if (integration?.type !== 'data_autofill') throw unknownService(name)
-      const unfit = (problems: readonly string[]) => {
+      const invalidAnswerRefusal = (problems: readonly string[]) => {
         const more = problems.length > MOST_LISTED ? `; and ${problems.length - MOST_LISTED} more` : ''
         const listed = `${problems.slice(0, MOST_LISTED).join('; ')}${more}`
         return integrationFailed(integration, `its answer is invalid: ${listed}`)
       }
       const call = `${name}\n${JSON.stringify(input)}`
       const before = known.get(call)
-      if (before) return read(before, unfit)
+      if (before) return read(before, invalidAnswerRefusal)
       const { AutofillResult } = await import('../../extension/plugins/contract.ts')
       return await callIntegration(context, integration, {
         shard: shardOfDigits(policy),
@@ -257,11 +257,11 @@ function serviceFiller(context: RequestContext, policy: PolicyLocator, name: str
         input,
         read: answer => {
           const { success, data, error } = AutofillResult.safeParse(answer ?? {})
-          if (!success) throw unfit(error.issues.map(one => problemOf(one)))
+          if (!success) throw invalidAnswerRefusal(error.issues.map(one => problemOf(one)))
           const { exceptionMessage, ...words } = data
           if (exceptionMessage !== undefined) throw new Refusal('integrationRefused', exceptionMessage)
           known.set(call, words)
-          return read(words, unfit)
+          return read(words, invalidAnswerRefusal)
         },
       })
     },

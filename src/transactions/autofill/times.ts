@@ -51,13 +51,13 @@ const ofSpan = ({ start, end }: Span): Known => ({
 })
 
 /** Returns the `updates` that a filler gets. `words` are the properties of the request, as fillers read them. */
-export function shownTo(kind: FilledKind, known: Known, words: Words): Words {
+export function updatesFor(kind: FilledKind, known: Known, words: Words): Words {
   const others = Object.entries(OTHER_WORDS[kind] ?? {}).filter(([, own]) => words[own] !== undefined)
   return { ...known, ...words, ...Object.fromEntries(others.map(([other, own]) => [other, words[own]])) }
 }
 
 /** Returns the answer under the names of the request, without times that it only returns unchanged. */
-export function inRequestWords(kind: FilledKind, answer: Words, shown: Words): Words {
+export function toRequestNames(kind: FilledKind, answer: Words, shown: Words): Words {
   const changed = Object.entries(answer).filter(
     ([name, value]) => !name.endsWith('Timestamp') || String(value) !== shown[name],
   )

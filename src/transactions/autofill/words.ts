@@ -123,7 +123,7 @@ const UNITED: ReadonlySet<string> = new Set([
  * Null and empty text fill nothing in: services in typed languages send them for properties that they do not set. In field
  * values, null removes the value.
  */
-export const merged = (asked: Words, filled: Words): Words => {
+export const mergeFilled = (asked: Words, filled: Words): Words => {
   const given = Object.entries(filled).filter(([name, value]) => !fillsNothing(name, value))
   return {
     ...asked,
@@ -137,17 +137,19 @@ function mergeProperty(name: string, asked: unknown, filled: unknown): unknown {
   if (!Array.isArray(asked) || !Array.isArray(filled)) return filled
   if (UNITED.has(name)) return [...new Set([...asked, ...filled])]
   const identity = IDENTITIES.get(name)
-  return identity === undefined || !filled.every(isJsonObject) ? filled : byIdentity(identity, asked, filled)
+  return identity === undefined || !filled.every(isJsonObject)
+    ? filled
+    : mergeByIdentity(identity, asked, filled)
 }
 
 /** Merges changes with the same locator. If the request changes a record twice, the filled change joins the later one. */
-function byIdentity(identity: string, asked: readonly Words[], filled: readonly Words[]): Words[] {
+function mergeByIdentity(identity: string, asked: readonly Words[], filled: readonly Words[]): Words[] {
   const changes = [...asked]
   const places = new Map(changes.map((change, at) => [change[identity], at]))
   for (const change of filled) {
     const at = places.get(change[identity])
     if (at === undefined) places.set(change[identity], changes.push(change) - 1)
-    else changes[at] = merged(changes[at]!, change)
+    else changes[at] = mergeFilled(changes[at]!, change)
   }
   return changes
 }

@@ -16,7 +16,7 @@ import type { Loaded } from '../../policy/surroundings.ts'
 import {
   assertPolicyAllows,
   type Carried,
-  chain,
+  combineSteps,
   type Planned,
   policyEvent,
 } from '../../policy/transitions.ts'
@@ -130,7 +130,7 @@ async function createCancellation(
   const context = { product: loaded.product, now: attempt.now, supply: await attempt.digits(1) }
   const { cancellation, ...draft } = planCancellationCreation(loaded.aggregate, terms, context)
   const issuing = issue ? await issueCancellation(loaded, draft.aggregate, cancellation, attempt) : undefined
-  return { planned: chain(draft, issuing), cancellation: cancellation.locator }
+  return { planned: combineSteps(draft, issuing), cancellation: cancellation.locator }
 }
 
 const issueCancellation = (
@@ -214,7 +214,7 @@ export async function planCancellationIssue(
   const { cancellationCategories = [] } = cancellationType(product, cancellation.name) ?? {}
   if (cancellationCategories.length > 0 && cancellation.category === undefined)
     throw invalidRequest(
-      `Cancellation ${cancellation.locator} needs a cancellationCategory before it can be issued: one of ${listed(cancellationCategories)}.`,
+      `Cancellation ${cancellation.locator} needs a cancellationCategory before it can be issued: one of ${quoteNames(cancellationCategories)}.`,
     )
   return await planCancelled(before, context, orderOf(cancellation), cancellation)
 }
@@ -229,7 +229,7 @@ async function planLegacyCancellation(
   context: CancellingContext,
 ): Promise<Planned> {
   assertPolicyAllows(before, 'cancel')
-  assertWithin(before, effectiveAt)
+  assertWithinContract(before, effectiveAt)
   const { now, product, supply } = context
   const locator = supply.digits() as CancellationLocator
   const order: CancellationOrder = {
@@ -285,7 +285,7 @@ export async function planCancelled(
       ? [cancellationEvent(after, 'cancellation.issue', issued, made)]
       : []
   const events = [...announced, cancelEvent(after, modification), ...billed.events]
-  return { ...chain(cleared, { ...billed, events }), modification }
+  return { ...combineSteps(cleared, { ...billed, events }), modification }
 }
 
 const cancelEvent = (aggregate: PolicyAggregate, modification: Modification): NewEvent =>
@@ -326,21 +326,21 @@ const withCancellation = (aggregate: PolicyAggregate, cancellation: Cancellation
 const cancellationType = (product: ProductDefinition, name: string): CancellationType | undefined =>
   product.cancellationTypes?.find(type => type.name === name)
 
-const listed = (names: readonly string[]): string => names.map(name => `'${name}'`).join(', ')
+const quoteNames = (names: readonly string[]): string => names.map(name => `'${name}'`).join(', ')
 
 function assertTerms(before: PolicyAggregate, terms: CancellationTerms, product: ProductDefinition): void {
-  assertWithin(before, terms.effectiveAt)
+  assertWithinContract(before, terms.effectiveAt)
   const type = cancellationType(product, terms.name)
   if (!type && terms.name !== LAPSE) {
     const known = [...new Set([...(product.cancellationTypes ?? []).map(({ name }) => name), LAPSE])]
     throw invalidRequest(
-      `Product '${product.name}' has no cancellation type '${terms.name}'; it has ${listed(known)}.`,
+      `Product '${product.name}' has no cancellation type '${terms.name}'; it has ${quoteNames(known)}.`,
     )
   }
   const categories = type?.cancellationCategories ?? []
   if (terms.category !== undefined && !categories.includes(terms.category))
     throw invalidRequest(
-      `Cancellation '${terms.name}' has no category '${terms.category}'; it has ${listed(categories) || 'none'}.`,
+      `Cancellation '${terms.name}' has no category '${terms.category}'; it has ${quoteNames(categories) || 'none'}.`,
     )
 }
 
@@ -349,7 +349,7 @@ const CANCELLATION_REMEDY =
   'Invalidate them, or create or change the cancellation with conflictHandling=invalidate.'
 
 /** Requires a time within the contract. A repeated cancellation must be earlier than the last one, which ended the contract. */
-function assertWithin({ policy }: PolicyAggregate, effectiveAt: Instant): void {
+function assertWithinContract({ policy }: PolicyAggregate, effectiveAt: Instant): void {
   if (effectiveAt >= policy.originalStart && effectiveAt < policy.effectiveEnd) return
   throw invalidRequest(
     `The effective time ${effectiveAt} must be at or after the contract's start ${policy.originalStart} and before its effective end ${policy.effectiveEnd}.`,

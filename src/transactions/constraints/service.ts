@@ -15,7 +15,7 @@ import { type Endorsement, quoteOf } from '../../policy/records/transactions.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import { type Loaded, selectionBasis } from '../../policy/surroundings.ts'
 import type { Carried } from '../../policy/transitions.ts'
-import { onlyRow, placeOf, policyholderQuery } from '../../policyholders/store.ts'
+import { placeOf, policyholderQuery, requireRow } from '../../policyholders/store.ts'
 import { loadConfiguration, versionQuery } from '../../product/cache.ts'
 import type { Configuration } from '../../product/configuration.ts'
 import { basisAt, type SelectionBasis } from '../../product/resources.ts'
@@ -73,7 +73,7 @@ export async function accountContent(context: RequestContext, text: string): Pro
     policyholderQuery(database, locator),
     versionQuery(database, undefined),
   ])
-  const policyholder = onlyRow(rows, locator)
+  const policyholder = requireRow(rows, locator)
   if (!versions[0]) throw new Refusal('noConfiguration', 'The tenant has no configuration. Deploy one first.')
   const { configuration } = await loadConfiguration(env, tenant, versions[0].hash, calls)
   const element = policyholderElement(policyholder, configuration.policyholderFields)

@@ -74,7 +74,7 @@ export async function withConstraints(
   const { timeZone } = aggregate.policy
   const checked = startsOf(aggregate, modification).flatMap(at => {
     const before = elementsAt(aggregate, earlier, at, surroundings)
-    return checkedAt(elementsAt(aggregate, line, at, surroundings), before, modification, timeZone)
+    return fieldsToCheck(elementsAt(aggregate, line, at, surroundings), before, modification, timeZone)
   })
   const basis = selectionBasis({ aggregate, product }, modification, now)
   return await withBreaches(checked, { configuration, basis, readTables, requireMissing }, reported, owner)
@@ -116,7 +116,7 @@ function startsOf(
 }
 
 /** Returns only fields that the transaction set, or whose governing fields it changed. */
-function checkedAt(
+function fieldsToCheck(
   elements: readonly PolicyElement[],
   before: readonly PolicyElement[],
   { locator }: Modification,
@@ -157,13 +157,13 @@ function withProblems(
     reportedFields.add(same)
     const around = element.kind === 'group' ? element.outer! : element
     const owner = around.kind === 'policy' ? policyOwner : around.locator
-    const found = element.kind === 'group' ? inGroup(element, errors) : fieldErrors([...errors])
+    const found = element.kind === 'group' ? errorsInGroup(element, errors) : fieldErrors([...errors])
     byOwner.set(owner, joinFieldErrors(byOwner.get(owner) ?? fieldErrors([]), found))
   }
   return { ...reported, byOwner }
 }
 
-function inGroup({ locator, outer }: Element, errors: readonly FieldError[]): FieldErrors {
+function errorsInGroup({ locator, outer }: Element, errors: readonly FieldError[]): FieldErrors {
   const field = outer!.fields.find(one => valuesOf(outer!.values, one.name).includes(locator))
   const fieldName = field?.name ?? ''
   const index = valuesOf(outer!.values, fieldName).indexOf(locator)
@@ -202,7 +202,7 @@ export function elementsAt(
   const segment = segmentsInForce(line).find(one => one.start <= at && at < one.end)
   if (!segment) return []
   const counted = new Set(line.map(({ modification }) => modification.locator))
-  const holds = (run: ExposureRun | PerilRun): boolean =>
+  const isInForce = (run: ExposureRun | PerilRun): boolean =>
     counted.has(run.madeBy) && run.start <= at && at < endOfRun(run, counted)
   const elements: PolicyElement[] = []
   const add = (
@@ -225,13 +225,13 @@ export function elementsAt(
   const holder = policyholderElement(policyholder, configuration.policyholderFields)
   const policy = add('policy', name, product.fields, segment.data, segment.madeBy, holder)
   const perilRuns = Map.groupBy(
-    [...aggregate.perilRuns.values()].filter(holds),
+    [...aggregate.perilRuns.values()].filter(isInForce),
     run => aggregate.perils.get(run.perilLocator)?.exposureLocator,
   )
   for (const run of aggregate.exposureRuns.values()) {
     const exposure = aggregate.exposures.get(run.exposureLocator)
     const definition = exposure && product.exposures.find(one => one.name === exposure.name)
-    if (!definition || !holds(run)) continue
+    if (!definition || !isInForce(run)) continue
     const around = add('exposure', exposure.locator, definition.fields, run.data, run.madeBy, policy)
     for (const perilRun of perilRuns.get(exposure.locator) ?? []) {
       const { name } = aggregate.perils.get(perilRun.perilLocator)!

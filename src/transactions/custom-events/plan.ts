@@ -148,7 +148,7 @@ export const scheduledEventKind = defineKind<'scheduledEvent'>({
   },
 })
 
-const issuedOf = ({ modifications }: PolicyAggregate, kind: ModificationKind) =>
+const issuedModificationsOf = ({ modifications }: PolicyAggregate, kind: ModificationKind) =>
   [...modifications.values()].filter(
     one => one.kind === kind && one.issuedAt !== undefined && one.invalidatedAt === undefined,
   )
@@ -158,7 +158,7 @@ const ANCHOR_TIMES: Readonly<Record<Anchor, (aggregate: PolicyAggregate) => Inst
   policyEnd: ({ policy }) => [policy.effectiveEnd],
   termStart: aggregate => [
     aggregate.policy.originalStart,
-    ...issuedOf(aggregate, 'renewal').map(one => one.effectiveAt),
+    ...issuedModificationsOf(aggregate, 'renewal').map(one => one.effectiveAt),
   ],
   segmentStart: aggregate =>
     segmentsInForce(lineOf(aggregate, boundQuote(aggregate))).map(segment => segment.start),
@@ -171,7 +171,7 @@ const courseOf = (aggregate: PolicyAggregate, anchor: Anchor): Course => ({
 })
 
 const lastNumber = (aggregate: PolicyAggregate, kind: ModificationKind): number =>
-  Math.max(-1, ...issuedOf(aggregate, kind).map(one => one.number))
+  Math.max(-1, ...issuedModificationsOf(aggregate, kind).map(one => one.number))
 
 /** Returns the state as lists of policies show it (policies/list). */
 export function statusOf(aggregate: PolicyAggregate, now: Instant): SuppressingStatus {

@@ -17,7 +17,7 @@ import {
   type ModificationKind,
   type PolicyDocument,
 } from '../../policy/records/transactions.ts'
-import { uploadedName } from './upload.ts'
+import { safeFileName } from './upload.ts'
 
 type IssuanceOperation = 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
 
@@ -93,7 +93,7 @@ export function withConsolidations(
       locator: uuid(),
       modificationLocator: modification.locator,
       displayName,
-      fileName: uploadedName(fileName.replace(/\.html?$/i, ''), 'pdf'),
+      fileName: safeFileName(fileName.replace(/\.html?$/i, ''), 'pdf'),
       type: 'pdf',
       sources: documentLocators as readonly Uuid[],
       deletesSources: deleteSourceDocuments === true,

@@ -20,7 +20,7 @@ import {
 } from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { type DocumentDefinition, hasPlugin, type ProductDefinition } from '../../product/configuration.ts'
-import { type Attempt, askPlugin, policyInfo } from '../../rating/rate.ts'
+import { type Attempt, policyInfo, requestPluginAnswer } from '../../rating/rate.ts'
 import { LAPSE } from '../cancellations/decision.ts'
 import { consolidationProblems, type Issuance, issuances, withConsolidations } from './consolidation.ts'
 
@@ -105,7 +105,7 @@ function* changedRecords<K, R>(
   }
 }
 
-const ofStep = (definitions: readonly DocumentDefinition[], steps: readonly GeneratingEvent[]) =>
+const definitionsOfSteps = (definitions: readonly DocumentDefinition[], steps: readonly GeneratingEvent[]) =>
   definitions.filter(one => !one.isOfInvoices && steps.includes(one.generatingEvent))
 
 export const creationOf = ({ modifications }: PolicyAggregate, quote: number): Modification | undefined =>
@@ -113,9 +113,9 @@ export const creationOf = ({ modifications }: PolicyAggregate, quote: number): M
 
 function* quoteDocuments({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changedRecords(before?.quotes, after.quotes)) {
-    const definitions = ofStep(product.documents, eventsBetween(was?.state, is.state))
+    const definitions = definitionsOfSteps(product.documents, eventsBetween(was?.state, is.state))
     if (definitions.length > 0)
-      yield { owner: owned('quote', is.locator, creationOf(after, is.locator)), definitions }
+      yield { owner: ownerWithModification('quote', is.locator, creationOf(after, is.locator)), definitions }
   }
 }
 
@@ -123,15 +123,18 @@ function* policyDocuments({ before, after, product }: Change): Generator<Wanted>
   const { issuedAt, locator } = after.policy
   if (issuedAt === undefined || before?.policy.issuedAt !== undefined) return
   const creation = creationOf(after, selectedQuote(after).locator)
-  yield { owner: owned('policy', locator, creation), definitions: ofStep(product.documents, ['issue']) }
+  yield {
+    owner: ownerWithModification('policy', locator, creation),
+    definitions: definitionsOfSteps(product.documents, ['issue']),
+  }
 }
 
 function* endorsementDocuments({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changedRecords(before?.endorsements, after.endorsements)) {
     const type =
       is.kind === 'renewal' ? product.renewals : product.endorsements.find(one => one.name === is.name)
-    const definitions = ofStep(type?.documents ?? [], eventsBetween(was?.state, is.state))
-    if (definitions.length > 0) yield { owner: ownedBy(is.kind, is), definitions }
+    const definitions = definitionsOfSteps(type?.documents ?? [], eventsBetween(was?.state, is.state))
+    if (definitions.length > 0) yield { owner: ownerOfRecord(is.kind, is), definitions }
   }
 }
 
@@ -147,12 +150,12 @@ function* cancellationDocuments({ before, after, product }: Change): Generator<W
     const ofLapse = is.name === LAPSE ? fixedDocuments(product, 'lapse', is.locator) : []
     const fixed = ofLapse.length > 0 ? ofLapse : fixedDocuments(product, 'cancellation', is.locator)
     const definitions = type ? type.documents : fixed
-    yield { owner: ownedBy('cancellation', is), definitions }
+    yield { owner: ownerOfRecord('cancellation', is), definitions }
   }
   for (const { was, is } of changedRecords(before?.modifications, after.modifications)) {
     if (is.kind !== 'withdrawal' || is.issuedAt === undefined || was?.issuedAt !== undefined) continue
     const definitions = fixedDocuments(product, 'cancellation', is.displayId)
-    yield { owner: owned('policy', after.policy.locator, is), definitions }
+    yield { owner: ownerWithModification('policy', after.policy.locator, is), definitions }
   }
 }
 
@@ -164,7 +167,7 @@ function* reinstatementDocuments({ before, after, product }: Change): Generator<
     const { name } = after.cancellations.get(is.cancellationLocator)!
     const terms = product.cancellationTypes?.find(one => one.name === name)?.reinstatement
     const definitions = terms?.documents ?? fixedDocuments(product, 'reinstatement', is.cancellationLocator)
-    yield { owner: ownedBy('reinstatement', is), definitions: ofStep(definitions, steps) }
+    yield { owner: ownerOfRecord('reinstatement', is), definitions: definitionsOfSteps(definitions, steps) }
   }
 }
 
@@ -175,7 +178,7 @@ function* invoiceDocuments({ before, after, product }: Change): Generator<Wanted
     const { locator, policyModificationLocator: modificationLocator, displayId } = is
     const own = product.documents.filter(one => one.isOfInvoices)
     const definitions = [...fixedDocuments(product, 'invoice', displayId), ...own]
-    yield { owner: ownedBy('invoice', { locator, modificationLocator }), definitions }
+    yield { owner: ownerOfRecord('invoice', { locator, modificationLocator }), definitions }
   }
 }
 
@@ -185,28 +188,28 @@ function* lapseDocuments({ before, after, product }: Change): Generator<Wanted> 
     if (was) continue
     const { displayId } = after.invoices.get(is.invoiceLocator)!
     const definitions = fixedDocuments(product, 'gracePeriod', displayId)
-    yield { owner: ownedBy('gracePeriod', { locator: is.locator }), definitions }
+    yield { owner: ownerOfRecord('gracePeriod', { locator: is.locator }), definitions }
   }
   for (const { was, is } of changedRecords(before?.lapses, after.lapses)) {
     if (was) continue
     const { displayId } = after.modifications.get(is.modificationLocator)!
-    yield { owner: ownedBy('lapse', is), definitions: fixedDocuments(product, 'lapse', displayId) }
+    yield { owner: ownerOfRecord('lapse', is), definitions: fixedDocuments(product, 'lapse', displayId) }
   }
   for (const { was, is } of changedRecords(before?.lapseReinstatements, after.lapseReinstatements)) {
     if (reinstatementStatus(is) !== 'issued' || (was && reinstatementStatus(was) === 'issued')) continue
     const { displayId } = after.modifications.get(is.modificationLocator!)!
     const definitions = fixedDocuments(product, 'reinstatement', displayId)
-    yield { owner: ownedBy('lapseReinstatement', is), definitions }
+    yield { owner: ownerOfRecord('lapseReinstatement', is), definitions }
   }
 }
 
-const owned = (
+const ownerWithModification = (
   subject: DocumentSubject,
   locator: string | number,
   modification: Modification | undefined,
 ): Owner => ({ subject, subjectLocator: String(locator), modificationLocator: modification?.locator })
 
-const ownedBy = (
+const ownerOfRecord = (
   subject: DocumentSubject,
   { locator, modificationLocator }: { locator: string | number; modificationLocator?: Uuid },
 ): Owner => ({ subject, subjectLocator: String(locator), modificationLocator })
@@ -270,7 +273,7 @@ export async function withPostIssuance(
   let { aggregate } = loaded
   if (!hasPlugin(product, 'getPostIssuanceResult')) return aggregate
   for (const issuance of issuances(before, aggregate)) {
-    const consolidations = await askPlugin(loaded, attempt, {
+    const consolidations = await requestPluginAnswer(loaded, attempt, {
       name: 'getPostIssuanceResult',
       answer: contract => contract.PostIssuanceResult,
       input: inputOf(issuance, aggregate),

@@ -37,7 +37,7 @@ import { documentPath, type UnplacedDocument } from '../../policy/records/transa
 import { documentJobs, documents } from '../../policy/tables/documents.ts'
 import { hasUuid, policies } from '../../policy/tables/policies.ts'
 import { type DocumentTurns, MADE_AT_ONCE, type WaitingPolicy } from './turns.ts'
-import { noDocument, typeOfBytes, uploadedName } from './upload.ts'
+import { noDocument, safeFileName, typeOfBytes } from './upload.ts'
 
 /** The dispatcher repeats hints for documents that have waited this long. */
 export const HINT_AGAIN_MS = 60_000
@@ -171,7 +171,7 @@ const MINUTE_MS = 60_000
 const hinted = new Memo<string, { readonly since: Instant; hints: number }>(1_000)
 
 /** Counts a hint, and returns how many the isolate may still send for the shard, including this one. */
-function takeHint({ tenantLocator, shard }: ShardName): number {
+function countHint({ tenantLocator, shard }: ShardName): number {
   const key = `${tenantLocator}/${shard}`
   const known = hinted.get(key)
   const minute = known && now() - known.since < MINUTE_MS ? known : { since: now(), hints: 0 }
@@ -188,7 +188,7 @@ export function hintDocuments(
   version?: number,
 ): void {
   const name = shardName(context.tenant, shard)
-  const left = takeHint(name)
+  const left = countHint(name)
   if (left <= 0) return
   context.calls.queue += 1
   const message: DocumentHint = {
@@ -281,7 +281,7 @@ export async function withStoredFile(
     const answer = await add({
       locator,
       ...words,
-      fileName: uploadedName(file.fileName, type),
+      fileName: safeFileName(file.fileName, type),
       type,
       state: 'ready',
       createdAt: context.now,
@@ -320,7 +320,7 @@ export async function withoutStoredFile(
 
 /** Rejects with 400 incomplete uploads, files other than PDF or HTML, and files whose type does not match. */
 function readUpload({ query, form, file }: Upload) {
-  const named = (name: 'displayName' | 'documentType'): string => {
+  const requireParameter = (name: 'displayName' | 'documentType'): string => {
     const value = query[name] ?? form[name]
     if (value === undefined)
       throw invalidRequest(
@@ -328,7 +328,7 @@ function readUpload({ query, form, file }: Upload) {
       )
     return value
   }
-  const [displayName, documentType] = [named('displayName'), named('documentType')]
+  const [displayName, documentType] = [requireParameter('displayName'), requireParameter('documentType')]
   if (!file || file.bytes.length === 0)
     throw invalidRequest("The part 'document' is missing or empty; send the file in it.")
   const type = typeOfBytes(file.bytes)

@@ -51,7 +51,7 @@ export function typeOfBytes(bytes: Uint8Array): DocumentType | undefined {
 }
 
 /** Returns a safe file name: no path, no control characters, the ending of its type. */
-export function uploadedName(given: string | undefined, type: DocumentType): string {
+export function safeFileName(given: string | undefined, type: DocumentType): string {
   const name = plainFileName(given ?? '')
   if (name === '') return `document.${type}`
   return /\.(?:pdf|html?)$/i.test(name) ? name : `${name}.${type}`

@@ -17,7 +17,7 @@ import {
   type EndorsementOperation,
   endorsementEvent,
   issuedCount,
-  recorded,
+  planWithEndorsement,
   withEndorsement,
 } from './plans.ts'
 import { touchesOf } from './repricing.ts'
@@ -48,7 +48,7 @@ export async function planApplication(
     updatedAt: now,
   }
   const endorsement = { ...application, touches: touchesOf(application, product) }
-  return { ...recorded(before, endorsement, 'create'), endorsement }
+  return { ...planWithEndorsement(before, endorsement, 'create'), endorsement }
 }
 
 function newEndorsement(request: EndorsementCreateRequest, loaded: Loaded, now: Instant): Terms {
@@ -97,7 +97,7 @@ export function planEndorsementUpdate(
     changes: mergeChanges(endorsement.changes, changes, supply),
     updatedAt: now,
   }
-  return recorded(before, { ...changed, touches: touchesOf(changed, product) }, 'update')
+  return planWithEndorsement(before, { ...changed, touches: touchesOf(changed, product) }, 'update')
 }
 
 /** The feature that lets endorsements change the policy's end (brief 2.5). */

@@ -10,10 +10,10 @@ import {
   addedPeril,
   updatePerilAmounts,
 } from '../../policy/draft/additions.ts'
-import { applyFieldChanges, report } from '../../policy/draft/changes.ts'
+import { addFieldErrors, applyFieldChanges } from '../../policy/draft/changes.ts'
 import type { ReportedProblems } from '../../policy/draft/draft.ts'
 import { endOfRun, type Line } from '../../policy/fold/line.ts'
-import { inForce, type Piece, piecesOf } from '../../policy/fold/pieces.ts'
+import { type Piece, piecesInForce, piecesOf } from '../../policy/fold/pieces.ts'
 import type { Prorated } from '../../policy/fold/shares.ts'
 import {
   type Cut,
@@ -173,7 +173,7 @@ export class EndorsedContent {
     this.#collectPerilChanges(exposure, update, index, exposureChanged, perilChanges)
     // The exposure may end before the policy does.
     const spans = this.#runsOf(exposure).flatMap(run =>
-      within(segments, this.#continuedSpan(this.#remaining(run)!)).map(({ part }) => part),
+      partsWithin(segments, this.#continuedSpan(this.#remaining(run)!)).map(({ part }) => part),
     )
     for (const creation of update.addPerils ?? []) {
       const added = addedPeril(exposure, definition, creation, index, this.#additionContext())
@@ -311,9 +311,9 @@ export class EndorsedContent {
     const newSegments = new Set(segments.map(segment => segment.locator))
     const continuations = new Map<PerilRun, Continuation>()
     for (const run of this.#before.perilRuns.values()) {
-      const end = inForce(piecesOf(run, this.#line, timeZone)).at(-1)?.end
+      const end = piecesInForce(piecesOf(run, this.#line, timeZone)).at(-1)?.end
       if (end === undefined || end <= this.#modification.effectiveAt) continue
-      const pieces = inForce(piecesOf(run, line, timeZone)).filter(piece =>
+      const pieces = piecesInForce(piecesOf(run, line, timeZone)).filter(piece =>
         newSegments.has(piece.segment.locator),
       )
       continuations.set(run, { end, pieces })
@@ -331,7 +331,7 @@ export class EndorsedContent {
     const here = changesOfStretch(update, run.data, this.#groupsOfPeril(run))
     const data = this.#changed(run.perilLocator, run.perilLocator, definition.fields, run.data, here)
     const { amounts, problems } = updatePerilAmounts(run.amounts, update)
-    report(this.reported, run.perilLocator, fieldErrors(problems))
+    addFieldErrors(this.reported, run.perilLocator, fieldErrors(problems))
     const same =
       problems.length === 0 && data === run.data && JSON.stringify(amounts) === JSON.stringify(run.amounts)
     return same ? undefined : { data, amounts }
@@ -431,13 +431,13 @@ export class EndorsedContent {
     const locators = this.#groups.get(owner) ?? []
     this.#groups.set(owner, locators)
     let used = 0
-    const next = (): Uuid => {
+    const nextLocator = (): Uuid => {
       locators[used] ??= this.#context.supply.uuid()
       return locators[used++]!
     }
     const { byOwner } = this.reported
     const known = byOwner.get(reportedAs)
-    const after = applyFieldChanges(reportedAs, fields, data, changes, this.#additionContext(), next)
+    const after = applyFieldChanges(reportedAs, fields, data, changes, this.#additionContext(), nextLocator)
     const hasProblems = byOwner.get(reportedAs) !== known
     return after && (hasProblems || !isSameData(after, data)) ? after : data
   }
@@ -476,14 +476,21 @@ function stretchesOf(segments: readonly PolicySegment[]): Span[] {
 /** Compares values and groups in any order. */
 const isSameData = (a: FieldData, b: FieldData): boolean =>
   JSON.stringify([
-    ordered(a.values),
-    a.groups.map(group => ({ ...group, values: ordered(group.values) })),
+    sortedEntries(a.values),
+    a.groups.map(group => ({ ...group, values: sortedEntries(group.values) })),
   ]) ===
-  JSON.stringify([ordered(b.values), b.groups.map(group => ({ ...group, values: ordered(group.values) }))])
+  JSON.stringify([
+    sortedEntries(b.values),
+    b.groups.map(group => ({ ...group, values: sortedEntries(group.values) })),
+  ])
 
-const ordered = (values: FieldData['values']) => Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))
+const sortedEntries = (values: FieldData['values']) =>
+  Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))
 
-const within = (segments: readonly PolicySegment[], span: Span): { segment: PolicySegment; part: Span }[] =>
+const partsWithin = (
+  segments: readonly PolicySegment[],
+  span: Span,
+): { segment: PolicySegment; part: Span }[] =>
   segments.flatMap(segment => {
     const start = later(segment.start, span.start)
     const end = earlier(segment.end, span.end)

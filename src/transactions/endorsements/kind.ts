@@ -10,7 +10,7 @@ import { underwritingResponse } from '../../policy/projection/characteristics.ts
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { type Endorsement, type EndorsementState, endorsementOf } from '../../policy/records/transactions.ts'
 import { type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
-import { chain, type Planned } from '../../policy/transitions.ts'
+import { combineSteps, type Planned } from '../../policy/transitions.ts'
 import { type Attempt, assertUnderwritten } from '../../rating/rate.ts'
 import type { ConflictHandling } from '../cancellations/contract.ts'
 import {
@@ -41,7 +41,7 @@ import {
   planEndorsementInvalidation,
   planEndorsementIssue,
   planEndorsementQuote,
-  recorded,
+  planWithEndorsement,
 } from './plans.ts'
 import { assertApplicationValid, carryOutEndorsement, ownBillsOf, withOwnBills } from './pricing.ts'
 import { ENDORSEMENTS, RENEWALS, transactionResponse } from './projection.ts'
@@ -82,8 +82,11 @@ async function priceOfNew(loaded: Loaded, operation: CreateOperation, attempt: A
   return await explainedPriceChange(attempt, loaded.aggregate, priced, loaded.product)
 }
 
-const created = (request: EndorsementCreateRequest): CreateOperation => ({ action: 'create', request })
-const renewed = (request: RenewalCreateRequest): CreateOperation => ({ action: 'renew', request })
+const createOperation = (request: EndorsementCreateRequest): CreateOperation => ({
+  action: 'create',
+  request,
+})
+const renewOperation = (request: RenewalCreateRequest): CreateOperation => ({ action: 'renew', request })
 
 const issuing = <Request extends CreateOperation['request']>(
   request: Request,
@@ -140,32 +143,32 @@ export const endorsementKind = defineKind<'endorsement'>({
         ...change,
         request: await fillNewEndorsement(change.request, loaded, autofill),
       }),
-      decide: (loaded, { request }, attempt) => priceOfNew(loaded, created(request), attempt),
+      decide: (loaded, { request }, attempt) => priceOfNew(loaded, createOperation(request), attempt),
     },
     renewal: {
       fill: async (change, loaded, autofill) => ({
         ...change,
         request: await fillNewRenewal(change.request, loaded, autofill),
       }),
-      decide: (loaded, { request }, attempt) => priceOfNew(loaded, renewed(request), attempt),
+      decide: (loaded, { request }, attempt) => priceOfNew(loaded, renewOperation(request), attempt),
     },
   },
   previews: {
     endorsement: {
       fill: fillNewEndorsement,
-      carryOut: (loaded, request, attempt) => previewOf(loaded, created(request), attempt),
+      carryOut: (loaded, request, attempt) => previewOf(loaded, createOperation(request), attempt),
       issuedBy(asked) {
         if (asked.kind !== 'endorsement' || asked.operation.action !== 'create') return undefined
         const { request } = asked.operation
         return issuing(request, (at, { aggregate }) => {
           const { startTimestamp = startingNow(aggregate, at) } = request
-          return { ...asked, operation: created({ ...request, startTimestamp }) }
+          return { ...asked, operation: createOperation({ ...request, startTimestamp }) }
         })
       },
     },
     renewal: {
       fill: fillNewRenewal,
-      carryOut: (loaded, request, attempt) => previewOf(loaded, renewed(request), attempt),
+      carryOut: (loaded, request, attempt) => previewOf(loaded, renewOperation(request), attempt),
       issuedBy: asked =>
         asked.kind === 'endorsement' && asked.operation.action === 'renew'
           ? issuing(asked.operation.request, () => asked)
@@ -235,9 +238,9 @@ async function planAction(
     }
     case 'discard':
       assertEndorsementAllows(endorsement, 'discard')
-      return recorded(aggregate, { ...endorsement, state: 'discarded', updatedAt: now }, 'discard')
+      return planWithEndorsement(aggregate, { ...endorsement, state: 'discarded', updatedAt: now }, 'discard')
     case 'invalidate':
-      assertRead(aggregate, endorsement, loaded)
+      assertWholePolicyRead(aggregate, endorsement, loaded)
       return planEndorsementInvalidation(aggregate, endorsement, now)
     case 'refer': {
       assertEndorsementAllows(endorsement, 'refer')
@@ -248,7 +251,10 @@ async function planAction(
       const { action, conflictHandling } = operation
       assertEndorsementAllows(endorsement, action)
       const start: Planned = { aggregate, events: [] }
-      return await advance(start, endorsement.locator, REACHES[action], { ...context, conflictHandling })
+      return await advanceToState(start, endorsement.locator, REACHES[action], {
+        ...context,
+        conflictHandling,
+      })
     }
   }
 }
@@ -278,14 +284,14 @@ async function apply(
   const { locator } = endorsement
   if (state === 'application' || hasConflicts(created.aggregate, String(locator)))
     await assertApplicationValid(created.aggregate, endorsement, loaded, attempt)
-  return { planned: await advance(created, locator, state, context), endorsement: locator }
+  return { planned: await advanceToState(created, locator, state, context), endorsement: locator }
 }
 
 /**
  * Takes every step from the present state to the requested one (brief 1.4). Only for a transaction that stays quoted does the
  * product plan bills here, since acceptance plans them again.
  */
-async function advance(
+async function advanceToState(
   start: Planned,
   locator: EndorsementLocator,
   state: EndorsementState,
@@ -293,12 +299,12 @@ async function advance(
 ): Promise<Planned> {
   let planned = start
   for (const step of stepsBetween(endorsementOf(start.aggregate, locator).state, state))
-    planned = chain(planned, await advanceTo(step, planned.aggregate, locator, context))
+    planned = combineSteps(planned, await takeStep(step, planned.aggregate, locator, context))
   return state === 'quoted' ? await withOwnBills(planned, locator, context.loaded, context.attempt) : planned
 }
 
 /** Takes one step towards the issue, after conflicting transactions were invalidated or rejected. */
-async function advanceTo(
+async function takeStep(
   step: Step,
   before: PolicyAggregate,
   locator: EndorsementLocator,
@@ -306,7 +312,7 @@ async function advanceTo(
 ): Promise<Planned> {
   const { now } = attempt
   const { product } = loaded
-  assertRead(before, endorsementOf(before, locator), loaded)
+  assertWholePolicyRead(before, endorsementOf(before, locator), loaded)
   const cleared = withoutConflicts(before, String(locator), conflictHandling, now, remedy)
   const from = cleared.aggregate
   const endorsement = endorsementOf(from, locator)
@@ -316,7 +322,7 @@ async function advanceTo(
       const priced = await carryOutEndorsement(from, endorsement, loaded, attempt)
       const quoted = planEndorsementQuote(from, endorsement, priced, priced.underwriting, now)
       assertDecision(endorsement.kind, priced.underwriting)
-      return chain(cleared, quoted)
+      return combineSteps(cleared, quoted)
     }
     case 'accepted': {
       assertEndorsementAllows(endorsement, 'accept')
@@ -327,10 +333,10 @@ async function advanceTo(
         planBills(from, modification, { product, now, newPaymentScheduleName })
       // One digit locator for each invoice that is created immediately.
       const supply = await attempt.digits(countInvoicedNow(bills.plan, now))
-      return chain(cleared, planEndorsementAcceptance(from, endorsement, bills, { now, supply }))
+      return combineSteps(cleared, planEndorsementAcceptance(from, endorsement, bills, { now, supply }))
     }
     case 'issued':
-      return chain(cleared, planEndorsementIssue(from, endorsement, { product, now }))
+      return combineSteps(cleared, planEndorsementIssue(from, endorsement, { product, now }))
   }
 }
 
@@ -338,7 +344,7 @@ async function advanceTo(
  * Throws `NeedsWholePolicy` if only a part was read and the operation affects the rest: other transactions conflict, or are
  * billed again with this one.
  */
-function assertRead(before: PolicyAggregate, endorsement: Endorsement, { unread }: Loaded): void {
+function assertWholePolicyRead(before: PolicyAggregate, endorsement: Endorsement, { unread }: Loaded): void {
   if (!unread) return
   const { locator, startAt, modificationLocator } = endorsement
   const billsOthers =

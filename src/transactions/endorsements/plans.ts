@@ -282,7 +282,7 @@ export const withEndorsement = (aggregate: PolicyAggregate, endorsement: Endorse
 })
 
 /** Returns the policy with the endorsement in it, and the event of the step. */
-export function recorded(before: PolicyAggregate, endorsement: Endorsement, step: Step): Planned {
+export function planWithEndorsement(before: PolicyAggregate, endorsement: Endorsement, step: Step): Planned {
   const aggregate = withEndorsement(before, endorsement)
   return { aggregate, events: [endorsementEvent(aggregate, step, endorsement)] }
 }

@@ -2,7 +2,7 @@
 // its own planner.
 
 import { withPlan } from '../../billing/billing.ts'
-import { ownTransaction, plansItsBills } from '../../billing/plugin-bills.ts'
+import { plansItsBills, planTransactionByPlugin } from '../../billing/plugin-bills.ts'
 import type { BillPlan } from '../../billing/schedule.ts'
 import type { TransactionNames } from '../../extension/plugins/contract.ts'
 import { Refusal } from '../../kernel/errors.ts'
@@ -198,10 +198,10 @@ export const exposureRunAt = (
   at: Instant,
   counted: ReadonlySet<Uuid>,
 ): ExposureRun =>
-  [...exposureRuns.values()].findLast(one => one.exposureLocator === locator && covers(one, at, counted))!
+  [...exposureRuns.values()].findLast(one => one.exposureLocator === locator && isInRunAt(one, at, counted))!
 
 /** Whether the time is within the span of the run and before its cuts. */
-const covers = (run: ExposureRun, at: Instant, counted: ReadonlySet<Uuid>): boolean =>
+const isInRunAt = (run: ExposureRun, at: Instant, counted: ReadonlySet<Uuid>): boolean =>
   counted.has(run.madeBy) && run.start <= at && at < endOfRun(run, counted)
 
 /** Returns the names under which plugins see the transaction. */
@@ -274,7 +274,7 @@ export async function ownBillsOf(
     policy: policyOnIssue(before, endorsement),
     apart: endorsement.kind === 'renewal',
   }
-  return await ownTransaction(before, modification, transaction, loaded, attempt)
+  return await planTransactionByPlugin(before, modification, transaction, loaded, attempt)
 }
 
 /**

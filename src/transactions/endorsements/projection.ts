@@ -55,7 +55,7 @@ export function endorsementResponse(
   product: ProductDefinition,
 ): EndorsementResponse {
   return {
-    ...inCommon(aggregate, endorsement, product),
+    ...commonMembers(aggregate, endorsement, product),
     endorsementName: endorsement.name,
     startTimestamp: String(endorsement.startAt),
     newPolicyEndTimestamp: textIfAny(endorsement.endAt),
@@ -69,7 +69,7 @@ export function renewalResponse(
   product: ProductDefinition,
 ): RenewalResponse {
   return {
-    ...inCommon(aggregate, renewal, product),
+    ...commonMembers(aggregate, renewal, product),
     renewalStartTimestamp: String(renewal.startAt),
     renewalEndTimestamp: String(renewal.endAt),
   }
@@ -82,7 +82,7 @@ export const transactionResponse = (
 ): EndorsementResponse | RenewalResponse =>
   (transaction.kind === 'renewal' ? renewalResponse : endorsementResponse)(aggregate, transaction, product)
 
-function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product: ProductDefinition) {
+function commonMembers(aggregate: PolicyAggregate, transaction: Endorsement, product: ProductDefinition) {
   const { policy } = aggregate
   const { modificationLocator, state } = transaction
   const underwriting =
@@ -99,7 +99,7 @@ function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product:
     createdTimestamp: String(transaction.createdAt),
     updatedTimestamp: String(transaction.updatedAt),
     issuedTimestamp: textIfAny(transaction.issuedAt),
-    ...repeated(transaction.changes),
+    ...requestedChanges(transaction.changes),
     automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
     invoice: invoice && invoiceResponses(aggregate, [invoice])[0],
     plannedInvoices: modification && plannedInvoices(aggregate, transaction, modification, product),
@@ -221,7 +221,7 @@ const newPerils = (perils: readonly PerilCreate[] | undefined) =>
   }))
 
 /** Returns the changes as requested, with every value as a list. */
-const repeated = (changes: EndorsementChanges) => ({
+const requestedChanges = (changes: EndorsementChanges) => ({
   fieldValues: values(changes.fieldValues),
   ...groupChanges(changes),
   addExposures: (changes.addExposures ?? []).map(one => ({

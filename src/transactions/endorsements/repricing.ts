@@ -88,17 +88,17 @@ export function extendPrice(run: PerilRun, more: Span, timeZone: TimeZone): Peri
   const { premium, technicalPremium, taxes, commissions } = run.price
   const added = months(more.start, more.end, timeZone)
   const measure = measureOf('monthly', timeZone)
-  const grown = (amount: Money): Money =>
+  const scaleToStretch = (amount: Money): Money =>
     portion(amount, measure(more.start, more.end), measure(run.start, run.end))
   return {
-    premium: over(premium, added),
-    technicalPremium: technicalPremium && over(technicalPremium, added),
-    taxes: taxes.map(tax => ({ ...tax, amount: grown(tax.amount) })),
-    commissions: commissions.map(one => ({ ...one, ...over(one, added) })),
+    premium: rateOverMonths(premium, added),
+    technicalPremium: technicalPremium && rateOverMonths(technicalPremium, added),
+    taxes: taxes.map(tax => ({ ...tax, amount: scaleToStretch(tax.amount) })),
+    commissions: commissions.map(one => ({ ...one, ...rateOverMonths(one, added) })),
   }
 }
 
-const over = ({ month, amount }: RatedAmount, count: Decimal): RatedAmount => ({
+const rateOverMonths = ({ month, amount }: RatedAmount, count: Decimal): RatedAmount => ({
   month,
   amount: money(new Big(month).times(count), amount.currency),
 })

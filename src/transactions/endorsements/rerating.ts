@@ -50,7 +50,7 @@ export async function rateTransactionAgain(
 ): Promise<void> {
   const { record } = explaining
   try {
-    await rated(rating, modification, explaining)
+    await rateModification(rating, modification, explaining)
   } catch (problem) {
     if (!(problem instanceof Refusal) || rating.attempt.tables?.isMissing) throw problem
     const { plugins } = rating.attempt
@@ -58,7 +58,7 @@ export async function rateTransactionAgain(
   }
 }
 
-async function rated(
+async function rateModification(
   { view, loaded, attempt }: Rating,
   modification: Modification,
   explaining: Explaining,

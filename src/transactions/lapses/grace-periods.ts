@@ -25,7 +25,7 @@ import type {
   LapseReinstatement,
   ModificationKind,
 } from '../../policy/records/transactions.ts'
-import { chain, invoiceEvent, type Planned, policyState } from '../../policy/transitions.ts'
+import { combineSteps, invoiceEvent, type Planned, policyState } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { EffectContext } from '../../rating/rate.ts'
 import {
@@ -172,7 +172,7 @@ export async function planGraceUpdate(
   }
   const { timers, ...updated } = planGrace(before, 'policy.gracePeriod.update', changed)
   const isOver = changed.endAt <= context.now
-  return chain(
+  return combineSteps(
     isOver ? updated : { ...updated, timers },
     await planGraceEnd(updated.aggregate, changed, context),
   )
@@ -235,7 +235,7 @@ export async function planGraceEnd(
     category: type?.cancellationCategories[0],
   }
   const { cancellation, ...created } = planCancellationCreation(before, terms, context)
-  const issued = chain(created, await planCancellationIssue(created.aggregate, cancellation, context))
+  const issued = combineSteps(created, await planCancellationIssue(created.aggregate, cancellation, context))
   return {
     ...issued,
     aggregate: withGracePeriod(issued.aggregate, { ...lapsed, cancellationLocator: cancellation.locator }),

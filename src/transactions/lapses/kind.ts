@@ -19,9 +19,9 @@ import {
   type UnplacedDocument,
 } from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import { chain, type Planned } from '../../policy/transitions.ts'
+import { combineSteps, type Planned } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'
-import { type Attempt, askPlugin, policyInfo } from '../../rating/rate.ts'
+import { type Attempt, policyInfo, requestPluginAnswer } from '../../rating/rate.ts'
 import { planRemoval, planUpload } from '../documents/kinds.ts'
 import type { UploadOwner } from '../documents/upload.ts'
 import { defineKind, json, type Response, showNothing } from '../mechanism/kind.ts'
@@ -144,9 +144,11 @@ export async function decideLapse(
       const start = graceStart(aggregate, invoice, { product, now, isUpgraded: isGraceOnly })
       if (!start) return { planned: notice }
       const before = notice ?? { aggregate, events: [] }
-      const answer = await askGraceTerms(loaded, start, { tries, isUpgraded: isGraceOnly }, attempt)
+      const answer = await requestGraceTerms(loaded, start, { tries, isUpgraded: isGraceOnly }, attempt)
       if ('retryTimer' in answer) return { planned: { ...before, timers: [answer.retryTimer] } }
-      return { planned: chain(before, planGraceStart(aggregate, start, await context(), answer.terms)) }
+      return {
+        planned: combineSteps(before, planGraceStart(aggregate, start, await context(), answer.terms)),
+      }
     }
     case 'graceEnd': {
       const grace = aggregate.gracePeriods.get(operation.gracePeriod)
@@ -211,7 +213,7 @@ async function decideReinstatement(
       // With nothing to pay, no payment will ever issue it.
       if (isOutstanding(reinstatementInvoice(after, waiting)!)) return { planned: invoiced, shown }
       const supply = await attempt.digits(digitsForIssue(after, waiting, now))
-      return { planned: chain(invoiced, planIssue(after, waiting, { product, now, supply })), shown }
+      return { planned: combineSteps(invoiced, planIssue(after, waiting, { product, now, supply })), shown }
     }
   }
 }
@@ -230,15 +232,15 @@ export async function decideAmountDue(
   )
   const first = planOf(prepared.aggregate, prepared.modification)[0]!
   const items = billedItemsOf(prepared.aggregate)(first).filter(item => isPayable(item.charge))
-  const due = (...types: string[]): number => {
+  const dueOfTypes = (...types: string[]): number => {
     const counted = types.length === 0 ? items : items.filter(item => types.includes(item.charge.type))
     return toNumber(sumOf(counted, item => item.amount, aggregate.policy.currency))
   }
   return {
-    grossPremiumDue: due('premium'),
-    grossTaxesDue: due('tax'),
-    grossFeesDue: due('fee'),
-    totalDue: due(),
+    grossPremiumDue: dueOfTypes('premium'),
+    grossTaxesDue: dueOfTypes('tax'),
+    grossFeesDue: dueOfTypes('fee'),
+    totalDue: dueOfTypes(),
   }
 }
 
@@ -276,7 +278,7 @@ type PreGrace = { readonly terms: GraceStartTerms } | { readonly retryTimer: New
  * Calls the plugin for the terms. Returns empty terms when the product has no such plugin, or when the invoice already sets the
  * end. `tries`: how often the plugin has failed so far.
  */
-async function askGraceTerms(
+async function requestGraceTerms(
   loaded: Loaded,
   start: GraceStart,
   { tries, isUpgraded }: { tries: number; isUpgraded: boolean },
@@ -294,7 +296,7 @@ async function askGraceTerms(
   }
   const pause = PAUSES_MS[tries]
   const againAt = pause === undefined ? undefined : ((attempt.now + pause) as Instant)
-  const terms = await askPlugin(loaded, attempt, {
+  const terms = await requestPluginAnswer(loaded, attempt, {
     name: 'getPreGraceResult',
     answer: contract => contract.PreGraceResult,
     input,

@@ -16,7 +16,7 @@
 // once. A policy that is reinstated immediately, without a gap, pays exactly what it would have paid without the lapse.
 import { makeBills } from '../../billing/billing.ts'
 import { planWriteOff } from '../../billing/payments.ts'
-import { onlyInstallment } from '../../billing/schedule.ts'
+import { singleInstallment } from '../../billing/schedule.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import { sumOf } from '../../kernel/money.ts'
 import { add, type Instant } from '../../kernel/time.ts'
@@ -25,7 +25,7 @@ import { isIssued } from '../../policy/fold/line.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { appliedAmount, isOutstanding, standingPayments } from '../../policy/records/invoice.ts'
 import type { GracePeriod, Lapse, ModificationKind } from '../../policy/records/transactions.ts'
-import { chain, type Planned } from '../../policy/transitions.ts'
+import { combineSteps, type Planned } from '../../policy/transitions.ts'
 import type { EffectContext } from '../../rating/rate.ts'
 import { applyCancellation } from '../cancellations/effect.ts'
 import { withoutConflicts } from '../mechanism/kind.ts'
@@ -57,7 +57,7 @@ export function planLapse(
     createdAt: now,
   }
   const lapsed = { ...aggregate, lapses: putRecords(aggregate.lapses, [lapse]) }
-  return chain(
+  return combineSteps(
     cleared,
     { aggregate: lapsed, events: [lapseEvent(lapsed, lapse, grace.invoiceLocator)] },
     billLapse(lapsed, modification, context),
@@ -81,7 +81,7 @@ function billLapse(
     return [installmentOf(before, invoice).locator, minor] as const
   })
   const paidBefore = Object.fromEntries(paid.filter(([, minor]) => minor !== 0))
-  const plan = [{ ...onlyInstallment(before, modification, now), paidBefore }]
+  const plan = [{ ...singleInstallment(before, modification, now), paidBefore }]
   const billed = makeBills(
     writeOff.aggregate,
     modification,
@@ -89,7 +89,7 @@ function billLapse(
     { now, supply },
   )
   const { invoice, totalDue } = billed.made[0]!
-  return chain(
+  return combineSteps(
     writeOff,
     billed,
     totalDue.minor > 0 ? planWriteOff(billed.aggregate, [invoice], now) : undefined,

@@ -2,11 +2,11 @@ import { textIfAny } from '../../policy/projection/characteristics.ts'
 import { documentsByOrigin, documentsOf } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import {
-  enteredAt,
   type GracePeriod,
   type Lapse,
   type LapseReinstatement,
   reinstatementStatus,
+  stateEnteredAt,
 } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type {
@@ -56,8 +56,8 @@ export const lapseReinstatementResponse = (
     currentStatus: reinstatementStatus(reinstatement),
     statuses: reinstatement.statuses.map(({ at, status }) => ({ timestamp: String(at), status })),
     uploadedDocuments: uploaded,
-    issuedTimestamp: textIfAny(enteredAt(reinstatement, 'issued')),
-    invoicedTimestamp: textIfAny(enteredAt(reinstatement, 'invoiced')),
+    issuedTimestamp: textIfAny(stateEnteredAt(reinstatement, 'issued')),
+    invoicedTimestamp: textIfAny(stateEnteredAt(reinstatement, 'invoiced')),
     reinstatementTimestamp: textIfAny(reinstatement.effectiveAt),
     invoiceLocator: reinstatementInvoice(aggregate, reinstatement)?.locator,
     reinstatementDocument: made[0],

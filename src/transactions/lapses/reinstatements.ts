@@ -4,7 +4,7 @@
 // payable, and a reinstatement that is still pending then is closed.
 import { invoiceDueInstallments, invoiceTimers } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
-import { onlyInstallment, planRecords, returningInstallments } from '../../billing/schedule.ts'
+import { planRecords, returningInstallments, singleInstallment } from '../../billing/schedule.ts'
 import { invalidRequest, wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { sumOf } from '../../kernel/money.ts'
@@ -277,7 +277,7 @@ function reinstatementPlan(
   const isUnpaid = standingPayments(before, invoicesOf(before, lapse)[0]!).length === 0
   const paidBefore = reversedSince(before, ofLapse!)
   const own = {
-    ...onlyInstallment(before, modification, now),
+    ...singleInstallment(before, modification, now),
     dueAt,
     ...(Object.keys(paidBefore).length > 0 && { paidBefore }),
     ...(isUnpaid && { takesOver: [ofLapse!.locator] }),

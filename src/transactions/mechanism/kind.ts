@@ -23,7 +23,7 @@ import { type Modification, type PolicyAggregate, putRecords } from '../../polic
 import type { ConflictHandling } from '../../policy/records/transactions.ts'
 import type { PolicySelection } from '../../policy/store/aggregates.ts'
 import type { Loaded, NewPolicyContext, Part } from '../../policy/surroundings.ts'
-import { chain, type Planned } from '../../policy/transitions.ts'
+import { combineSteps, type Planned } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { CancellationValueResponse, PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import type { Attempt } from '../../rating/rate.ts'
@@ -293,7 +293,7 @@ export function withoutConflicts(
 ): Planned {
   if (handling === 'block') assertNoConflicts(before, own, remedy)
   return pendingOf(before, own).reduceRight<Planned>(
-    (cleared, one) => chain(cleared, one.takeBack(cleared.aggregate, now)),
+    (cleared, one) => combineSteps(cleared, one.takeBack(cleared.aggregate, now)),
     { aggregate: before, events: [] },
   )
 }
@@ -325,7 +325,7 @@ export type PolicyMessage = {
   ifPreviewed?: IfPreviewed
   /** As in RequestContext. */
   adds?: boolean
-  /** As in Calls. `askPolicy` sets it. */
+  /** As in Calls. `sendToPolicy` sets it. */
   token?: AccessToken | undefined
   locator: PolicyLocator
   operation: PolicyOperation
@@ -334,7 +334,7 @@ export type PolicyMessage = {
 export type PolicyReply = ObjectReply<JsonAnswer | AnswerBySubject>
 
 /** Sends the message to the policy's object. Throws the Refusal that the object returns. */
-export const askPolicy = (
+export const sendToPolicy = (
   { env, calls }: Pick<RequestContext, 'env' | 'calls'>,
   message: PolicyMessage,
 ): Promise<JsonAnswer | AnswerBySubject> =>

@@ -132,14 +132,15 @@ function recordedViews(
   product: ProductDefinition,
 ): Views {
   const quote = boundQuote(aggregate)
-  const earlier = (one: Modification): boolean => isIssued(one) && standsBefore(one, modification)
-  const upTo = (one: Modification): boolean => earlier(one) || one.locator === modification.locator
-  const before = policyView(aggregate, quote, product, earlier)
+  const isEarlier = (one: Modification): boolean => isIssued(one) && standsBefore(one, modification)
+  const isUpToModification = (one: Modification): boolean =>
+    isEarlier(one) || one.locator === modification.locator
+  const before = policyView(aggregate, quote, product, isEarlier)
   // A view always includes the modification of its quote. New business has nothing before it, so its view is emptied.
   const isFirst = modification.quoteLocator !== undefined
   return {
     before: isFirst ? { ...before, line: [], exposures: [] } : before,
-    after: policyView(aggregate, quote, product, upTo),
+    after: policyView(aggregate, quote, product, isUpToModification),
   }
 }
 

@@ -9,7 +9,7 @@ import { openSplits } from '../../policy/fold/splits.ts'
 import { boundQuote, type Modification, type PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
 import { hasPlugin } from '../../product/configuration.ts'
-import { askProration } from '../../rating/plugin-proration.ts'
+import { prorateByPlugin } from '../../rating/plugin-proration.ts'
 import { type Attempt, type EffectContext, ratingContext } from '../../rating/rate.ts'
 
 type Plan = { readonly aggregate: PolicyAggregate } | undefined
@@ -73,7 +73,7 @@ export async function prorationOf(
     if (at === undefined) return known
     const atOnce = { runs: runs.filter(run => run.at === at), fees: fees.filter(fee => fee.at === at) }
     const context = { ...ratingContext({ ...loaded, aggregate }, attempt, modification), holdsNothingBack }
-    known = merged(known, await askProration(aggregate, modification, at, atOnce, context))
+    known = mergeProrated(known, await prorateByPlugin(aggregate, modification, at, atOnce, context))
     if (modification.kind !== 'endorsement' || modification.policyEnd >= before.policy.effectiveEnd)
       return known
   }
@@ -82,7 +82,7 @@ export async function prorationOf(
 const addedModification = (before: PolicyAggregate, after: PolicyAggregate): Modification | undefined =>
   [...after.modifications.values()].find(({ locator }) => !before.modifications.has(locator))
 
-const merged = (known: Prorated, more: Prorated): Prorated => {
+const mergeProrated = (known: Prorated, more: Prorated): Prorated => {
   const runs = new Map(known.runs)
   for (const [run, splits] of more.runs) runs.set(run, [...(runs.get(run) ?? []), ...splits])
   return { runs, fees: new Map([...known.fees, ...more.fees]), holdbacks: more.holdbacks ?? known.holdbacks }

@@ -38,7 +38,7 @@ import { digitsForChanges, digitsForNewDraft, quoteOf } from '../../policy/recor
 import { assertWithinLimits, type Loaded, type NewPolicyContext } from '../../policy/surroundings.ts'
 import {
   assertPolicyAllows,
-  chain,
+  combineSteps,
   type Planned,
   policyEvent,
   policyState,
@@ -118,7 +118,7 @@ async function validateAndFinalize(
   const finalized = await planFinalization(aggregate, ratingContext(loaded, attempt))
   const after = finalized.aggregate
   const billed = await billOnAcceptance(after, loaded, attempt)
-  return chain(
+  return combineSteps(
     draft,
     finalized,
     billed ?? (await planUnbilledQuote(after, selectedQuote(after).locator, loaded, attempt)),
@@ -128,7 +128,7 @@ async function validateAndFinalize(
 export async function decideIssue(loaded: Loaded, attempt: Attempt): Promise<Planned> {
   const issued = planIssue(loaded.aggregate, attempt.now)
   const timers = newEndTimers(issued.aggregate.policy, undefined, loaded.product, attempt.now)
-  return chain({ ...issued, timers }, await billAcceptedQuote(issued.aggregate, loaded, attempt))
+  return combineSteps({ ...issued, timers }, await billAcceptedQuote(issued.aggregate, loaded, attempt))
 }
 
 export const decideDiscard = (loaded: Loaded, attempt: Attempt): Planned =>
@@ -226,7 +226,7 @@ async function planFinalization(before: PolicyAggregate, context: RatingContext)
   const quoted = selectedQuote(quoting?.aggregate ?? before)
   const accepting =
     quoted.state === 'quoted' ? planAcceptance(quoting?.aggregate ?? before, quoted, now) : undefined
-  const { aggregate, events } = chain({ aggregate: before, events: [] }, quoting, accepting)
+  const { aggregate, events } = combineSteps({ aggregate: before, events: [] }, quoting, accepting)
   const quote = selectedQuote(aggregate)
   const data = { ...versionProperties(aggregate), decision: quote.underwriting!.decision }
   return { aggregate, events: [...events, policyEvent(aggregate, 'policy.finalize', data)] }

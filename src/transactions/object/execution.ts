@@ -69,12 +69,12 @@ export async function execute(
   const database = shardDatabase(context.env, context.tenant, shard, context.calls)
   const plugins = new PluginSessions({ context, database, shard }, message.locator)
   const era = eraOf(context.tenant)
-  if (memory.era !== era) forget(memory)
+  if (memory.era !== era) forgetPolicy(memory)
   memory.era = era
   try {
     return await attemptAgain({ context, database, message, memory, plugins })
   } catch (problem) {
-    forget(memory)
+    forgetPolicy(memory)
     // A repeat returns the original response, even if the present state forbids the operation.
     if (!(problem instanceof Refusal)) throw problem
     const earlier = await storedAnswer(context, database)
@@ -118,14 +118,14 @@ function attemptAgain(session: Session): Promise<Answer> {
     problem instanceof Refusal &&
     !(problem instanceof RefusedPayOut) &&
     !CAUSED_BY_SERVICES.has(problem.code)
-  const once = async (isFirst: boolean) => {
-    if (!isFirst) forget(memory)
+  const attemptOnce = async (isFirst: boolean) => {
+    if (!isFirst) forgetPolicy(memory)
     fromMemory = memory.loaded !== undefined
     return await attempt(session)
   }
-  const changed = (problem: unknown): string =>
+  const changedSubject = (problem: unknown): string =>
     isOfCredit(problem) ? "The policyholder's credit" : `Policy ${message.locator}`
-  return retryOnConflict(changed, once, {
+  return retryOnConflict(changedSubject, attemptOnce, {
     attempts: problem => (isOfCredit(problem) ? ATTEMPTS_FOR_CREDIT : ATTEMPTS),
     isConflict: problem => problem instanceof GuardTripped || mayBeStale(problem),
   })
@@ -138,12 +138,12 @@ async function attempt(session: Session): Promise<Answer> {
   const isConditional = message.ifMatch !== undefined || message.ifPreviewed !== undefined
   const part = isConditional ? undefined : kindNamed(message.operation.kind).part?.(message.operation)
   const tables = new RatingTables(session.context)
-  const on = (some: Part | undefined) => tables.inRounds(() => attemptOn(some, session, tables))
+  const attemptOnPart = (some: Part | undefined) => tables.inRounds(() => attemptOn(some, session, tables))
   try {
-    return await on(part)
+    return await attemptOnPart(part)
   } catch (problem) {
     if (!(problem instanceof NeedsWholePolicy)) throw problem
-    return await on(undefined)
+    return await attemptOnPart(undefined)
   }
 }
 
@@ -180,10 +180,10 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
       attemptWith,
       surroundings: request => tables.openWith(loadNewPolicyContext(context, database, request)),
     })
-    return await record(session, { before: undefined, ...begun, subject: String(locator) })
+    return await commitPlan(session, { before: undefined, ...begun, subject: String(locator) })
   }
 
-  if (kind.isOutdated?.(memory.loaded, operation, context.now)) forget(memory)
+  if (kind.isOutdated?.(memory.loaded, operation, context.now)) forgetPolicy(memory)
   const trust = isReadOnly(operation) ? 'unguarded' : 'guarded'
   const loaded = await tables.openWith(recallOrLoad(session, trust, part))
   assertMatch(message, loaded)
@@ -191,8 +191,8 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
   const completed = (await kind.fill?.(operation, loaded, autofill)) ?? operation
   const filled = withPreviewedTimes(message, completed, loaded)
   const attempt = attemptWith(await digits(kind.locators?.(filled) ?? 0))
-  const recorded = (planned: Planned, more: Partial<Recording>, from = context) =>
-    record(
+  const recordPlan = (planned: Planned, more: Partial<Recording>, from = context) =>
+    commitPlan(
       { ...session, context: from },
       {
         before: loaded.aggregate,
@@ -210,17 +210,17 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
    */
   const recordRefused = async (problem: unknown): Promise<never> => {
     if (problem instanceof RefusedPayOut && !(await storedAnswer(context, database)))
-      await recorded(problem.planned, { response: showNothing }, { ...context, idempotency: undefined })
+      await recordPlan(problem.planned, { response: showNothing }, { ...context, idempotency: undefined })
     throw problem
   }
-  const decided = async () => await kind.decide(loaded, filled, { attempt, autofill, context, database })
-  const deciding = autofill.explaining(decided())
+  const decide = async () => await kind.decide(loaded, filled, { attempt, autofill, context, database })
+  const deciding = autofill.explaining(decide())
   const outcome = await deciding.catch(recordRefused)
   if (!outcome) return EMPTY
   if ('answer' in outcome) return outcome.answer
   const { planned, subject, ...more } = outcome
   assertPreviewedPrice(message, loaded, planned.aggregate)
-  return await recorded(planned, {
+  return await recordPlan(planned, {
     ...more,
     subject: subject === undefined ? String(locator) : `${locator}/${subject}`,
   })
@@ -290,11 +290,11 @@ async function recallOrLoad(
   const loaded = part
     ? await loadPart(context, database, locator, part)
     : await loadPolicy(context, database, { locator })
-  remember(memory, loaded)
+  rememberPolicy(memory, loaded)
   return loaded
 }
 
-function remember(memory: PolicyMemory, loaded: Loaded): void {
+function rememberPolicy(memory: PolicyMemory, loaded: Loaded): void {
   const { aggregate, unread } = loaded
   const records = aggregate.exposures.size + aggregate.perils.size + aggregate.modifications.size
   const small = !unread && records <= MOST_REMEMBERED_RECORDS
@@ -302,7 +302,7 @@ function remember(memory: PolicyMemory, loaded: Loaded): void {
   memory.readAt = small ? now() : undefined
 }
 
-function forget(memory: PolicyMemory): void {
+function forgetPolicy(memory: PolicyMemory): void {
   memory.loaded = undefined
   memory.readAt = undefined
 }
@@ -319,7 +319,7 @@ type Recording = {
 } & RecordingOptions
 
 /** Commits the plan, pays its invoices from the policyholder's credit, and remembers the result. */
-async function record(
+async function commitPlan(
   { context, database, memory, plugins, message }: Session,
   recording: Recording,
 ): Promise<Answer> {
@@ -365,8 +365,8 @@ async function record(
   })
   if (['more', 'progress'].includes(jobChange(before, after)))
     hintDocuments(context, shard, after.policy.locator, after.policy.version)
-  if (committed === answer) remember(memory, recorded)
-  else forget(memory)
+  if (committed === answer) rememberPolicy(memory, recorded)
+  else forgetPolicy(memory)
   return committed
 }
 

@@ -6,7 +6,7 @@ import { SYSTEM_CALLER } from '../../platform/context.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import type { CustomEventType } from '../../platform/events/types.ts'
 import type { TimerKind } from '../../platform/tables.ts'
-import { askPolicy, type PolicyOperation } from '../mechanism/kind.ts'
+import { type PolicyOperation, sendToPolicy } from '../mechanism/kind.ts'
 import { readTermEndNotice } from '../term-end.ts'
 
 type DueTimer = Pick<NewTimer, 'kind' | 'payload'> & { readonly dueAt: number }
@@ -61,7 +61,7 @@ export function operationOfTimer(timer: DueTimer): PolicyOperation {
  * finds its first result and does nothing.
  */
 export const policyTimerDue: TimerOwner = async (timer, place) => {
-  await askPolicy(place, {
+  await sendToPolicy(place, {
     tenant: place.tenant,
     caller: SYSTEM_CALLER,
     requestId: newUuid(0),

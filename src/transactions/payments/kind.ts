@@ -96,7 +96,7 @@ export async function decidePayment(
   const { request } = operation
   const invoice = invoiceNamed(aggregate, operation.invoice)
   assertInvoiceAllows(invoice, 'pay')
-  assertRoom(aggregate)
+  assertBelowPaymentLimit(aggregate)
   const amount = amountOf(request, currency)
   const isCredit = request.source === 'credit'
   const source = isCredit ? 'credit' : 'received'
@@ -149,7 +149,7 @@ function amountOf({ amount }: PaymentCreateRequest, currency: CurrencyCode): Mon
   throw invalidRequest(`amount ${amount} has more decimal places than ${currency} permits.`)
 }
 
-function assertRoom({ payments, policy }: PolicyAggregate): void {
+function assertBelowPaymentLimit({ payments, policy }: PolicyAggregate): void {
   if (payments.size >= POLICY_LIMITS.payments)
     throw new Refusal(
       'policyLimit',

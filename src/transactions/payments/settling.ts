@@ -36,9 +36,9 @@ import {
 } from '../../policy/records/invoice.ts'
 import { type LapseReinstatement, reinstatementStatus } from '../../policy/records/transactions.ts'
 import { type Loaded, type NeededCredit, NeedsWholePolicy } from '../../policy/surroundings.ts'
-import { chain, type Planned } from '../../policy/transitions.ts'
+import { combineSteps, type Planned } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'
-import { type Attempt, askPlugin, type EffectContext, policyInfo } from '../../rating/rate.ts'
+import { type Attempt, type EffectContext, policyInfo, requestPluginAnswer } from '../../rating/rate.ts'
 import { planGraceEndMove, planSettlement } from '../lapses/grace-periods.ts'
 import { digitsForIssue, planClosing, planIssue } from '../lapses/reinstatements.ts'
 
@@ -51,9 +51,9 @@ export function creditOf(payment: Payment): Money {
 
 export function creditChange(before: PolicyAggregate | undefined, after: PolicyAggregate): Money {
   const { currency } = after.policy
-  const ofAll = (aggregate: PolicyAggregate | undefined): Money =>
+  const totalCredit = (aggregate: PolicyAggregate | undefined): Money =>
     sum([...(aggregate?.payments.values() ?? [])].map(creditOf), currency)
-  return minus(ofAll(after), ofAll(before))
+  return minus(totalCredit(after), totalCredit(before))
 }
 
 /**
@@ -81,22 +81,26 @@ export async function withCredit(
   attempt: Attempt,
 ) {
   const plan = await withOffsets(before, loaded, decided, attempt)
-  const left = ({ aggregate }: Planned): Money => plus(loaded.credit, creditChange(before, aggregate))
+  const creditLeftAfter = ({ aggregate }: Planned): Money =>
+    plus(loaded.credit, creditChange(before, aggregate))
   const { policyholderLocator } = plan.aggregate.policy
   assertCredit(loaded.credit, creditChange(before, plan.aggregate), policyholderLocator)
   const newInvoices = newInvoicesOf(before, plan.aggregate)
   let planned = plan
   for (const invoice of newInvoices) {
     const { aggregate } = planned
-    const credit = left(planned)
+    const credit = creditLeftAfter(planned)
     if (credit.minor === 0) break
     const rest = restDue(aggregate, invoice)
     if (rest.minor < 0) continue
     const amount = rest.minor < credit.minor ? rest : credit
     const terms = { source: 'credit' as const, amount, rest, fieldValues: {} }
-    planned = chain(planned, (await pay({ ...loaded, aggregate }, invoice.locator, attempt, terms)).planned)
+    planned = combineSteps(
+      planned,
+      (await pay({ ...loaded, aggregate }, invoice.locator, attempt, terms)).planned,
+    )
   }
-  const credit = left(planned)
+  const credit = creditLeftAfter(planned)
   if (credit.minor > loaded.credit.minor) assertStorable(credit)
   return { planned, credit, neededCredit: neededCredit(loaded.credit, credit, newInvoices.length > 0) }
 }
@@ -137,7 +141,7 @@ async function withOffsets(
     totals = totals && billsTheSame(totals.of, aggregate) ? totals : totalsOf(aggregate)
     const pair = nextPair(aggregate, totals, loaded)
     if (!pair) return planned
-    planned = chain(planned, await offset(aggregate, pair, loaded, attempt))
+    planned = combineSteps(planned, await offsetRefund(aggregate, pair, loaded, attempt))
   }
 }
 
@@ -197,7 +201,7 @@ function isOffsettable(aggregate: PolicyAggregate, invoice: Invoice): boolean {
   return reinstatementTakingOver(aggregate, invoice) === undefined
 }
 
-async function offset(
+async function offsetRefund(
   before: PolicyAggregate,
   { refund, owed, amount }: Pair,
   loaded: Pick<Loaded, 'product'>,
@@ -214,7 +218,7 @@ async function offset(
     )
   }
   const refunded = payBy(before, refund, owed, negated(amount))
-  let planned = chain(refunded, payBy(refunded.aggregate, owed, refund, amount))
+  let planned = combineSteps(refunded, payBy(refunded.aggregate, owed, refund, amount))
   for (const { invoice } of [refund, owed])
     planned = await withSettlement(planned, invoice.locator, loaded, attempt)
   return planned
@@ -246,7 +250,7 @@ export async function withSettlement(
   const invoice = invoiceNamed(aggregate, locator)
   const waiting = reinstatementPaidBy(aggregate, invoice)
   const supply = await digits(waiting ? digitsForIssue(aggregate, waiting, now) : 0)
-  return chain(planned, planPaymentConsequences(aggregate, invoice, { product, now, supply }))
+  return combineSteps(planned, planPaymentConsequences(aggregate, invoice, { product, now, supply }))
 }
 
 /**
@@ -271,7 +275,7 @@ export function planPaymentConsequences(
     ? planIssue(before, waiting, context)
     : resting && planClosing(before, resting, context.now)
   const settled = planSettlement(step?.aggregate ?? before, context.now)
-  return step ? chain(step, settled) : settled
+  return step ? combineSteps(step, settled) : settled
 }
 
 const invoiced = ({ lapseReinstatements }: PolicyAggregate): LapseReinstatement[] =>
@@ -315,7 +319,7 @@ export async function withGraceEnds(
     const isVoid = invoiceStatus(plan.aggregate.invoices.get(payment.invoiceLocator)!) === 'invalidated'
     const operationType = isVoid ? 'payment_invalidation' : 'payment_reversal'
     const asked = { ...loaded, aggregate: planned.aggregate }
-    const answer = await askPlugin(asked, attempt, {
+    const answer = await requestPluginAnswer(asked, attempt, {
       name: 'getPostPaymentReversal',
       answer: contract => contract.PostPaymentReversalResult,
       input: inputOf(payment, operationType, before, product.lapse.gracePeriodDays),
@@ -378,5 +382,9 @@ function withEnd(
   const graceEndAt = endAt === undefined || isVoid ? undefined : later(endAt, invoice.dueAt)
   const invoices = putRecords(aggregate.invoices, [{ ...invoice, graceEndAt }])
   const set: Planned = { aggregate: { ...aggregate, invoices }, events: [] }
-  return chain(planned, set, endAt === undefined ? undefined : planGraceEndMove(set.aggregate, endAt, now))
+  return combineSteps(
+    planned,
+    set,
+    endAt === undefined ? undefined : planGraceEndMove(set.aggregate, endAt, now),
+  )
 }

@@ -32,7 +32,7 @@ import { policyholderQuery } from '../../policyholders/store.ts'
 import { loadConfiguration } from '../../product/cache.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { configurationVersions } from '../../product/tables.ts'
-import { askPolicy, type PolicyOperation, type RecordKind } from '../mechanism/kind.ts'
+import { type PolicyOperation, type RecordKind, sendToPolicy } from '../mechanism/kind.ts'
 import { readPreview } from '../mechanism/preview-token.ts'
 
 /** Throws 404 for text that cannot be a locator. */
@@ -101,7 +101,7 @@ export async function operate(
   const ifPreviewed =
     context.previewToken === undefined ? undefined : await readPreview(context, context.previewToken)
   const sender = { tenant, caller, requestId, idempotency, ifMatch, ifPreviewed, adds }
-  const answer = await askPolicy(context, { ...sender, locator, operation })
+  const answer = await sendToPolicy(context, { ...sender, locator, operation })
   if (!isBySubject(answer)) return jsonText(answer)
   const read = await reread(answer.subject)
   return read instanceof LongAnswer ? read : new LongAnswer(read)

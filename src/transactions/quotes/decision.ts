@@ -5,7 +5,7 @@ import type { QuoteLocator } from '../../kernel/locators.ts'
 import { type PolicyAggregate, quoteParts } from '../../policy/records/aggregate.ts'
 import { digitsForChanges, quoteOf } from '../../policy/records/transactions.ts'
 import { assertWithinLimits, type Loaded } from '../../policy/surroundings.ts'
-import { chain, type Planned, policyState } from '../../policy/transitions.ts'
+import { combineSteps, type Planned, policyState } from '../../policy/transitions.ts'
 import { type Attempt, type Referral, ratingContext } from '../../rating/rate.ts'
 import { assertQuoteValid } from '../constraints/validation.ts'
 import { defineKind, type Response, showNothing, showRecord } from '../mechanism/kind.ts'
@@ -53,7 +53,7 @@ export async function decideQuote(
   }
   const rating = () => ratingContext(loaded, attempt, quoteParts(aggregate, quote).modification)
   const withBills = async (planned: Planned): Promise<Planned> =>
-    chain(planned, await planUnbilledQuote(planned.aggregate, locator, loaded, attempt))
+    combineSteps(planned, await planUnbilledQuote(planned.aggregate, locator, loaded, attempt))
   const planned = async (): Promise<Planned> => {
     switch (operation.action) {
       case 'update': {
@@ -70,7 +70,7 @@ export async function decideQuote(
       case 'accept': {
         assertCompleted(loaded)
         const accepted = planAcceptance(aggregate, quote, now)
-        return chain(accepted, await billOnAcceptance(accepted.aggregate, loaded, attempt))
+        return combineSteps(accepted, await billOnAcceptance(accepted.aggregate, loaded, attempt))
       }
       case 'invalidate':
         return planInvalidation(aggregate, quote, now)

@@ -259,7 +259,7 @@ export function planCopy(
   const from = changed.aggregate.quotes.get(source.locator)!
   const parts = quoteParts(changed.aggregate, from)
   const made = { createdAt: now, updatedAt: now }
-  const numbered = () => ({ locator: supply.uuid(), displayId: supply.digits() as DisplayId, ...made })
+  const withNewIds = () => ({ locator: supply.uuid(), displayId: supply.digits() as DisplayId, ...made })
   const quoteLocator = supply.digits() as QuoteLocator
   const quote: Quote = {
     ...from,
@@ -272,20 +272,20 @@ export function planCopy(
   }
   const modification: Modification = {
     ...parts.modification,
-    ...numbered(),
+    ...withNewIds(),
     quoteLocator,
     underwriting: undefined,
     premiumChange: undefined,
   }
   const fresh = () => ({ ...made, locator: supply.uuid(), madeBy: modification.locator })
   const exposureOf = new Map(
-    parts.exposures.map(exposure => [exposure.locator, { ...exposure, ...numbered(), quoteLocator }]),
+    parts.exposures.map(exposure => [exposure.locator, { ...exposure, ...withNewIds(), quoteLocator }]),
   )
   const perilOf = new Map(
     parts.perilRuns.map(run => {
       const peril = changed.aggregate.perils.get(run.perilLocator)!
       const exposureLocator = exposureOf.get(peril.exposureLocator)!.locator
-      const copy = { ...peril, ...numbered(), exposureLocator }
+      const copy = { ...peril, ...withNewIds(), exposureLocator }
       return [peril.locator, { ...copy, renewalGroup: copy.locator }]
     }),
   )

@@ -19,7 +19,7 @@ import {
   type UnderwritingResult,
 } from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import { chain, type Planned, policyEvent, policyState } from '../../policy/transitions.ts'
+import { combineSteps, type Planned, policyEvent, policyState } from '../../policy/transitions.ts'
 import {
   type Attempt,
   assertUnderwritten,
@@ -77,7 +77,7 @@ export async function decideReinstatement(
     if (!request.issue) return { planned: created, reinstatement: locator }
     const accepted = await underwriteAndAccept(created.aggregate, reinstatement, loaded, attempt)
     const issued = planReinstatementIssue(accepted.aggregate, locator, context)
-    return { planned: chain(created, accepted, issued), reinstatement: locator }
+    return { planned: combineSteps(created, accepted, issued), reinstatement: locator }
   }
   const reinstatement = reinstatementOf(aggregate, operation.reinstatement)
   const { locator } = reinstatement
@@ -121,7 +121,7 @@ export async function previewReinstatement(
   const cleared = withoutConflicts(created.aggregate, locator, 'invalidate', now)
   const accepted = await underwriteAndAccept(cleared.aggregate, reinstatement, loaded, attempt, () => {})
   const issued = planReinstatementIssue(accepted.aggregate, locator, context)
-  return { planned: chain(created, cleared, accepted, issued), reinstatement: locator }
+  return { planned: combineSteps(created, cleared, accepted, issued), reinstatement: locator }
 }
 
 /** Plans the acceptance. Rejects with 409 a reinstatement that underwriting does not accept. */

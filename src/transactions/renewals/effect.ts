@@ -6,7 +6,7 @@ import { type Instant, later } from '../../kernel/time.ts'
 import { changeDraft } from '../../policy/draft/changes.ts'
 import { type ReportedProblems, withParents } from '../../policy/draft/draft.ts'
 import { endOfRun, lineOf, segmentsInForce, standingCancellations } from '../../policy/fold/line.ts'
-import { inForce, piecesOf } from '../../policy/fold/pieces.ts'
+import { piecesInForce, piecesOf } from '../../policy/fold/pieces.ts'
 import {
   boundQuote,
   type ExposureRun,
@@ -190,7 +190,7 @@ function continuing(before: PolicyAggregate, { startAt }: Endorsement) {
     beyond: exposureRuns.filter(run => endOfRun(run, counted) > later(run.start, startAt)),
     // A run that was cut while its last part was cancelled has that part again after a reinstatement.
     perilRuns: [...before.perilRuns.values()].filter(run =>
-      inForce(piecesOf(run, line, before.policy.timeZone)).some(piece => piece.end === startAt),
+      piecesInForce(piecesOf(run, line, before.policy.timeZone)).some(piece => piece.end === startAt),
     ),
   }
 }

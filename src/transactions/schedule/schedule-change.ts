@@ -2,7 +2,7 @@
 // yet are planned again from today. The change is a modification, since plans and invoices belong to one, but it charges nothing
 // and answers do not list it.
 import { makeBills } from '../../billing/billing.ts'
-import { ownReschedule } from '../../billing/plugin-bills.ts'
+import { planRescheduleByPlugin } from '../../billing/plugin-bills.ts'
 import { replan } from '../../billing/replanning.ts'
 import { type BillPlan, countInvoicedNow } from '../../billing/schedule.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
@@ -36,7 +36,13 @@ export async function decideScheduleChange(
   const { originalStart, effectiveEnd: policyEnd, timeZone } = aggregate.policy
   const from = later(startOfDay(now, timeZone), originalStart)
   const rescheduled = { ...aggregate.policy, paymentScheduleName: scheduleName }
-  const own = await ownReschedule(aggregate, rescheduled, { start: from, end: policyEnd }, loaded, attempt)
+  const own = await planRescheduleByPlugin(
+    aggregate,
+    rescheduled,
+    { start: from, end: policyEnd },
+    loaded,
+    attempt,
+  )
   const bills = own ?? replan(aggregate, { charges: [], scheduleName, from, policyEnd }, product, now)
   const supply = await attempt.digits(1 + countInvoicedNow(bills.plan, now))
   return planScheduleChange(aggregate, { scheduleName, from }, bills, { now, supply })

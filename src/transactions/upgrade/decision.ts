@@ -9,7 +9,7 @@ import { type PolicyAggregate, putRecords, recordsWhere } from '../../policy/rec
 import type { Endorsement } from '../../policy/records/transactions.ts'
 import { loadVersion } from '../../policy/store/loading.ts'
 import type { Loaded, Version } from '../../policy/surroundings.ts'
-import { assertPolicyAllows, chain, type Planned, policyEvent } from '../../policy/transitions.ts'
+import { assertPolicyAllows, combineSteps, type Planned, policyEvent } from '../../policy/transitions.ts'
 import { withoutDecision } from '../endorsements/application.ts'
 import { lapseInForce } from '../lapses/lapse.ts'
 import { conflictsOf, defineKind, json, withoutConflicts } from '../mechanism/kind.ts'
@@ -69,7 +69,7 @@ export function decideUpgrade(
     throw new Refusal('policyValidation', summary(problems), { policyFieldErrors: problems })
   const { configuration, configVersion } = target
   const after = { ...loaded, configuration, product: upgradedProduct }
-  const planned = chain(cleared, planUpgrade(cleared.aggregate, after, configVersion, now))
+  const planned = combineSteps(cleared, planUpgrade(cleared.aggregate, after, configVersion, now))
   return {
     answer: { ...found, upgraded: true },
     upgraded: { planned, loaded: { ...after, aggregate: planned.aggregate } },

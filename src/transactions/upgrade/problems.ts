@@ -56,7 +56,7 @@ export function upgradeProblems(
     of: Pick<PolicyValidation, 'product' | 'configuration'>,
     reported: (checked: ContentToCheck) => ReportedProblems,
   ) =>
-    merged(
+    mergeValidationErrors(
       checkedParts(aggregate).map(checked =>
         validateContent(
           aggregate,
@@ -68,7 +68,7 @@ export function upgradeProblems(
     )
   const content = withoutKnown(
     found({ product, configuration }, checked =>
-      joined(typeChangeProblems(aggregate, checked, before, product, configVersion), constraints.found),
+      joinReports(typeChangeProblems(aggregate, checked, before, product, configVersion), constraints.found),
     ),
     found({ product: before, configuration: former.configuration }, () => constraints.known),
   )
@@ -88,7 +88,7 @@ export function upgradeProblems(
   }
 }
 
-function joined(one: ReportedProblems, other: ReportedProblems): ReportedProblems {
+function joinReports(one: ReportedProblems, other: ReportedProblems): ReportedProblems {
   const byOwner = new Map(one.byOwner)
   for (const [owner, errors] of other.byOwner)
     byOwner.set(owner, joinFieldErrors(byOwner.get(owner) ?? fieldErrors([]), errors))
@@ -113,7 +113,7 @@ function checkedParts(aggregate: PolicyAggregate): ContentToCheck[] {
   ]
 }
 
-function merged(all: readonly PolicyValidationErrors[]): PolicyValidationErrors {
+function mergeValidationErrors(all: readonly PolicyValidationErrors[]): PolicyValidationErrors {
   const policy = all.flatMap(one => one.policyFieldErrors ?? [])
   const policyFieldErrors = fieldErrors(
     policy.flatMap(one => one.errors),
@@ -330,12 +330,12 @@ export async function constraintProblems(
   const { name } = loaded.product
   const product = Object.hasOwn(products, name) ? products[name] : undefined
   if (!product) return NO_CONSTRAINTS
-  const found = await problemsBy(loaded, target, product, attempt)
+  const found = await constraintProblemsUnder(loaded, target, product, attempt)
   if (found.byOwner.size === 0) return NO_CONSTRAINTS
-  return { found, known: await problemsBy(loaded, loaded, loaded.product, attempt) }
+  return { found, known: await constraintProblemsUnder(loaded, loaded, loaded.product, attempt) }
 }
 
-async function problemsBy(
+async function constraintProblemsUnder(
   { aggregate, policyholder }: Pick<Loaded, 'aggregate' | 'policyholder'>,
   { configuration: { configuration } }: Pick<Version, 'configuration'>,
   product: ProductDefinition,

@@ -1,18 +1,18 @@
 import { z } from '@hono/zod-openapi'
 import { describe, expect, it } from 'vitest'
 import { DEEPEST_JSON, MOST_JSON_VALUES } from '../../../src/platform/http/body/json.ts'
-import { forEverybody } from '../../../src/platform/http/route.ts'
+import { publicRoutes } from '../../../src/platform/http/route.ts'
 import { mounted } from './mounted.ts'
 
 const Echo = z.unknown()
 const route = { summary: '', answer: { description: '', schema: Echo } } as const
 const call = mounted([
-  forEverybody('Test').post('/optional', {
+  publicRoutes('Test').post('/optional', {
     ...route,
     body: { schema: z.record(z.string(), z.unknown()), required: false },
     handle: async ({ body }) => body ?? 'none',
   }),
-  forEverybody('Test').post('/needed', {
+  publicRoutes('Test').post('/needed', {
     ...route,
     body: { schema: z.object({ name: z.string(), count: z.int() }), required: true, largestBytes: 1_000 },
     handle: async ({ body }) => body,

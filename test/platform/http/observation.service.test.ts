@@ -7,7 +7,7 @@ import { Refusal } from '../../../src/kernel/errors.ts'
 import { newUuid } from '../../../src/kernel/locators.ts'
 import { serviceRoutes } from '../../../src/platform/http/health.ts'
 import { mount } from '../../../src/platform/http/mount.ts'
-import { forEverybody } from '../../../src/platform/http/route.ts'
+import { publicRoutes } from '../../../src/platform/http/route.ts'
 import { alarmWork, runObserved } from '../../../src/platform/observation.ts'
 import { consumeDocumentHints } from '../../../src/servicing/documents/job.ts'
 import { consumeAnnouncements } from '../../../src/servicing/events/dispatch.ts'
@@ -20,7 +20,7 @@ beforeAll(() => prepareDatabases({ tenants: 0 }))
 const app = mount(
   [
     ...serviceRoutes,
-    forEverybody('Test').post('/sign/{name}', {
+    publicRoutes('Test').post('/sign/{name}', {
       summary: '',
       body: { schema: z.unknown(), required: true },
       answer: { description: '', schema: z.unknown() },

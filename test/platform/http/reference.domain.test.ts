@@ -8,7 +8,7 @@ import type { Example } from '../../../src/platform/http/reference/operations.ts
 import { operationId } from '../../../src/platform/http/reference/operations.ts'
 import type { Route } from '../../../src/platform/http/route.ts'
 import { examplesOf } from '../../../tools/examples/choose.ts'
-import { plain } from '../../../tools/examples/plain.ts'
+import { normalizeExample } from '../../../tools/examples/plain.ts'
 
 type Schema = { properties?: object; items?: Schema; anyOf?: Schema[] }
 type Content = Record<string, { example?: unknown; schema?: Schema }>
@@ -208,8 +208,8 @@ describe('The examples', () => {
       password: `secret ${at}`,
       url: `http://127.0.0.1:${at % 60_000}/hook`,
     })
-    const one = plain(run('0b7e3c1a-5f0e-4d59-9c58-2f9d0d3c1a77', 1_795_279_626_123))
-    const other = plain(run('9d1f64c2-88aa-4b8e-8f4f-0a6f6fd0c001', 1_795_312_345_678))
+    const one = normalizeExample(run('0b7e3c1a-5f0e-4d59-9c58-2f9d0d3c1a77', 1_795_279_626_123))
+    const other = normalizeExample(run('9d1f64c2-88aa-4b8e-8f4f-0a6f6fd0c001', 1_795_312_345_678))
     expect(one).toEqual(other)
     expect(one).toMatchObject({ startTimestamp: '1767225600000', url: 'http://example.com/hook' })
     const { locator, again } = one as { locator: string; again: string }

@@ -6,7 +6,7 @@ import { Refusal } from '../../../src/kernel/errors.ts'
 import type { newUuid } from '../../../src/kernel/locators.ts'
 import { now } from '../../../src/kernel/time.ts'
 import { staticFirst } from '../../../src/platform/http/mount.ts'
-import { forAdministration, forEverybody, jsonText, type Route } from '../../../src/platform/http/route.ts'
+import { forAdministration, jsonText, publicRoutes, type Route } from '../../../src/platform/http/route.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { mounted } from './mounted.ts'
 
@@ -14,7 +14,7 @@ beforeAll(() => prepareDatabases({ tenants: 0 }))
 
 const plain = { summary: '', answer: { description: '', schema: z.unknown() } } as const
 const named = (path: string, method: Route['method'] = 'get') =>
-  forEverybody('Test')[method](path, { ...plain, handle: async ({ params }) => ({ path, params }) })
+  publicRoutes('Test')[method](path, { ...plain, handle: async ({ params }) => ({ path, params }) })
 
 const call = mounted([
   named('/groups/{locator}'),
@@ -22,16 +22,16 @@ const call = mounted([
   named('/groups/list'),
   named('/groups/{locator}/retire', 'post'),
   named('/{anything}/list/all'),
-  forEverybody('Test').post('/void', {
+  publicRoutes('Test').post('/void', {
     ...plain,
     answer: { description: '' },
     handle: async () => {},
   }),
-  forEverybody('Test').get('/ready', {
+  publicRoutes('Test').get('/ready', {
     ...plain,
     handle: async () => jsonText({ status: 202, text: '{"n":1.10}' }),
   }),
-  forEverybody('Test').get('/query', {
+  publicRoutes('Test').get('/query', {
     ...plain,
     query: z.object({
       name: z.string().optional(),
@@ -40,21 +40,21 @@ const call = mounted([
     handle: async ({ query }) => query,
   }),
   ...(['/account/refused', '/configuration/refused', '/refused'] as const).map(path =>
-    forEverybody('Test').get(path, {
+    publicRoutes('Test').get(path, {
       ...plain,
       handle: async () => {
         throw new Refusal('tooManyRequests', 'Later.', {}, 7)
       },
     }),
   ),
-  forEverybody('Test').get('/fault', {
+  publicRoutes('Test').get('/fault', {
     ...plain,
     handle: async () => {
       const message = 'Failed query: select secret from account\nparams: hidden@example.com'
       throw new Error(message, { cause: new Error('D1_ERROR: no such table') })
     },
   }),
-  forEverybody('Test').get('/overloaded', {
+  publicRoutes('Test').get('/overloaded', {
     ...plain,
     handle: async () => {
       throw new Error('D1_ERROR: D1 DB is overloaded. Too many requests queued.')

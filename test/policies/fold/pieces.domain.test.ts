@@ -5,7 +5,7 @@ import { newUuid, type QuoteLocator, type Uuid } from '../../../src/kernel/locat
 import { type CurrencyCode, fromMinor, money, sum, toText } from '../../../src/kernel/money.ts'
 import { dayStart, type Instant, months, type Span, type TimeZone } from '../../../src/kernel/time.ts'
 import type { Step } from '../../../src/policy/fold/line.ts'
-import { inForce, type Piece, piecesOf } from '../../../src/policy/fold/pieces.ts'
+import { type Piece, piecesInForce, piecesOf } from '../../../src/policy/fold/pieces.ts'
 import { measureOf, portion, shares } from '../../../src/policy/fold/shares.ts'
 import type {
   Modification,
@@ -103,7 +103,7 @@ class Story {
   }
 
   pieces(): Piece[] {
-    return inForce(piecesOf(this.run, this.steps, this.zone))
+    return piecesInForce(piecesOf(this.run, this.steps, this.zone))
   }
 
   premiums(): string[] {
@@ -234,7 +234,7 @@ describe('A run with given amounts for its splits', () => {
     const story = new Story(year, '1200').cancel(day('2025-07-01')).told(day('2025-07-01'), '700')
     const { steps } = new Story(year, '1200').cancel(day('2025-07-01'))
     const other = { ...story.run, madeBy: steps[0]!.modification.locator }
-    expect(inForce(piecesOf(other, steps, BERLIN)).map(one => toText(one.amounts!.premium))).toEqual([
+    expect(piecesInForce(piecesOf(other, steps, BERLIN)).map(one => toText(one.amounts!.premium))).toEqual([
       '600.00',
     ])
   })

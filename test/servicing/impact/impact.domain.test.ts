@@ -7,8 +7,8 @@ import type { Instant, TimeZone } from '../../../src/kernel/time.ts'
 import type { Configuration } from '../../../src/product/configuration.ts'
 import type { BookedPolicy } from '../../../src/servicing/impact/book-policy.ts'
 import type { Compared } from '../../../src/servicing/impact/comparison.ts'
-import { chosenFields } from '../../../src/servicing/impact/groups.ts'
-import { orReasons } from '../../../src/servicing/impact/reasons.ts'
+import { requestedFields } from '../../../src/servicing/impact/groups.ts'
+import { resultOrReasons } from '../../../src/servicing/impact/reasons.ts'
 import { recordedPrice } from '../../../src/servicing/impact/recorded-price.ts'
 import { type Occasion, type Pricing, pricingOf, riskAt } from '../../../src/servicing/impact/risk.ts'
 import { addToTotals, noTotals, type Totals } from '../../../src/servicing/impact/totals.ts'
@@ -38,7 +38,7 @@ describe('the impact on a generated book', { timeout: size(60_000, 600_000) }, (
   const asked = (now: Configuration, occasion: Occasion, old?: Configuration) => ({
     old,
     new: now,
-    fields: chosenFields(now, undefined),
+    fields: requestedFields(now, undefined),
     question: { occasion, day: BOOK_DAY },
   })
 
@@ -352,7 +352,7 @@ describe('the totals of an impact', () => {
 })
 
 test('a temporary error is not a reason of a policy but is thrown, so that the portion is retried', async () => {
-  const refused = (problem: Refusal) => orReasons(async () => Promise.reject(problem))
+  const refused = (problem: Refusal) => resultOrReasons(async () => Promise.reject(problem))
   const busy = new Refusal('unavailable', 'The plugin runner is busy; try again.', {}, 1)
   await expect(refused(busy)).rejects.toBe(busy)
   expect(await refused(new Refusal('pluginFailed', 'Plugin getPerilRates failed: no rate.'))).toEqual([

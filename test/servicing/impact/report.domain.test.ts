@@ -5,7 +5,7 @@ import type { Instant, Span, TimeZone } from '../../../src/kernel/time.ts'
 import type { BookedPolicy } from '../../../src/servicing/impact/book-policy.ts'
 import { termsBetween, termsOf } from '../../../src/servicing/impact/book-policy.ts'
 import type { Compared } from '../../../src/servicing/impact/comparison.ts'
-import { band, inGroupOrder } from '../../../src/servicing/impact/groups.ts'
+import { bandOf, compareGroups } from '../../../src/servicing/impact/groups.ts'
 import { binsOf, changeBars, histogram } from '../../../src/servicing/impact/report/charts.ts'
 import { csvHead, csvRow } from '../../../src/servicing/impact/report/csv.ts'
 import { impactPage } from '../../../src/servicing/impact/report/page.ts'
@@ -165,19 +165,19 @@ describe('numbers and groups of an impact', () => {
     ['0.75', '0.7 to below 0.8'],
     ['-23', '-30 to below -20'],
     ['many', 'many'],
-  ])('%s is in the band %s', (value, expected) => expect(band(value)).toBe(expected))
+  ])('%s is in the band %s', (value, expected) => expect(bandOf(value)).toBe(expected))
 
   test('every number is within its band, and bands are in order', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1_000_000, max: 1_000_000 }), cents => {
         const value = cents / 100
-        const [from, to] = band(String(value)).split(' to below ').map(Number)
+        const [from, to] = bandOf(String(value)).split(' to below ').map(Number)
         expect(from).toBeLessThanOrEqual(value)
         if (to !== undefined) expect(to).toBeGreaterThan(value)
       }),
     )
-    expect(['(none)', '10 to below 20', '9', 'b', 'a'].sort(inGroupOrder).at(-1)).toBe('(none)')
-    expect(['20 to below 30', '9', '10 to below 20'].sort(inGroupOrder)).toEqual([
+    expect(['(none)', '10 to below 20', '9', 'b', 'a'].sort(compareGroups).at(-1)).toBe('(none)')
+    expect(['20 to below 30', '9', '10 to below 20'].sort(compareGroups)).toEqual([
       '9',
       '10 to below 20',
       '20 to below 30',

@@ -29,12 +29,12 @@ export function connect(origin: string, connections: number): LoadConnection {
             'content-length': String(Buffer.byteLength(text)),
           }),
         }
-        const broken = (problem: Error): void =>
+        const resolveWithError = (problem: Error): void =>
           done({ status: 0, text: String(problem), retryAfterSeconds: undefined })
         const sent = request({ agent, hostname, port, method, path, headers }, response => {
           const chunks: Buffer[] = []
           response.on('data', (chunk: Buffer) => chunks.push(chunk))
-          response.once('error', broken)
+          response.once('error', resolveWithError)
           response.once('end', () => {
             const later = Number(response.headers['retry-after'])
             done({
@@ -44,7 +44,7 @@ export function connect(origin: string, connections: number): LoadConnection {
             })
           })
         })
-        sent.once('error', broken)
+        sent.once('error', resolveWithError)
         sent.end(text)
       }),
   }

@@ -31,7 +31,7 @@ const within =
   ({ at }: Sample): boolean =>
     at >= from && at < to
 
-const answered = (samples: readonly Sample[]): number[] =>
+const successLatencies = (samples: readonly Sample[]): number[] =>
   samples.filter(({ status }) => status >= 200 && status < 300).map(({ latencyMs }) => latencyMs)
 
 const rate = (samples: readonly Sample[], { from, to }: Span): number =>
@@ -53,13 +53,13 @@ const FEWEST_OF_A_KIND = 5
 export function latencyRatio({ samples, before, after }: LoadFigures): number {
   const usual = new Map(
     [...Map.groupBy(samples.filter(within(before)), ({ kind }) => kind)].flatMap(([kind, all]) => {
-      const times = answered(all)
+      const times = successLatencies(all)
       return times.length < FEWEST_OF_A_KIND ? [] : [[kind, median(times)] as const]
     }),
   )
   const ratios = samples.filter(within(after)).flatMap(sample => {
     const time = usual.get(sample.kind)
-    return time === undefined ? [] : answered([sample]).map(ms => ms / time)
+    return time === undefined ? [] : successLatencies([sample]).map(ms => ms / time)
   })
   return ratios.length === 0 ? Number.NaN : median(ratios)
 }
@@ -107,7 +107,7 @@ export function loadMarkdown(figures: LoadFigures): string {
   const kinds = [...new Set(samples.map(({ kind }) => kind))]
   const row = (name: string, of: (sample: Sample) => boolean): string => {
     const each = spans.map(one => one.samples.filter(of))
-    const times = each.map(answered)
+    const times = each.map(successLatencies)
     return `| ${name} | ${samples.filter(of).length} | ${times.map(one => `${ms(one, 0.5)} / ${ms(one, 0.99)}`).join(' | ')} | ${ratioOf(times[2]!, times[0]!)} |`
   }
   const refused = samples.filter(({ status }) => status === 429).length

@@ -38,7 +38,7 @@ const PATIENCE_MS = 1_000
 export class GivenUp extends Error {}
 
 /** Sends requests to the service and notes each response. After a 429, waits and repeats the request. */
-export function asking(origin: string, connections: number): { ask: Ask; samples: Samples; close(): void } {
+export function newAsker(origin: string, connections: number): { ask: Ask; samples: Samples; close(): void } {
   const connection = connect(origin, connections)
   const samples: Samples = { begun: 0, all: [], failures: [] }
   const ask: Ask = async (kind, token, method, path, body) => {

@@ -61,7 +61,7 @@ async function quoteToIssue(user: User): Promise<void> {
   user.tenant.policies.push(policy.locator)
 }
 
-async function look(user: User): Promise<void> {
+async function viewPolicy(user: User): Promise<void> {
   const { policyholderLocator } = await get<{ policyholderLocator: string }>(
     user,
     'get policy',
@@ -114,7 +114,7 @@ async function readEvents(user: User): Promise<void> {
 /** What users do, with shares in per cent. */
 const HABITS: readonly (readonly [share: number, act: (user: User) => Promise<void>])[] = [
   [20, quoteToIssue],
-  [40, look],
+  [40, viewPolicy],
   [10, endorse],
   [10, pay],
   [10, list],

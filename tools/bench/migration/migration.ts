@@ -76,7 +76,7 @@ async function recorded(folder: string, say: Say): Promise<MigrationRecording> {
   })
   const target = await targetOf(service.origin, administrator)
   say(`recording the platform calls of ${RECORDED} accounts`)
-  await waitUntilFinished(target, await sent(target, files[0]!))
+  await waitUntilFinished(target, await sendMigration(target, files[0]!))
   const recording = (await (await fetch(`${service.origin}/recording`)).json()) as MigrationRecording
   await service.stop()
   return recording
@@ -126,7 +126,7 @@ async function migrateAll(
     dataFolder: folder,
   })
   const target = await targetOf(service.origin, administrator)
-  await warmedUp(target, warm.files[0]!)
+  await warmUp(target, warm.files[0]!)
   say(
     `${book.accounts} accounts, ${book.policies} policies, ${book.invoices} invoices in ${files.length} requests`,
   )
@@ -141,7 +141,7 @@ async function migrateAll(
       `${done} of ${book.accounts} accounts after ${((performance.now() - begun) / 1_000).toFixed(0)} s, ${used}`,
     )
   }
-  const locators = await Promise.all(files.map(file => sent(target, file)))
+  const locators = await Promise.all(files.map(file => sendMigration(target, file)))
   rmSync(join(folder, 'book'), { recursive: true })
   let looks = 0
   let seconds = 0
@@ -158,7 +158,7 @@ async function migrateAll(
     }
     await sleep(500)
   }
-  const rested = await leftOf(heap, usedMegabytes)
+  const rested = await waitForUsualHeap(heap, usedMegabytes)
   await service.stop()
   return {
     book,
@@ -191,8 +191,8 @@ async function targetOf(
  * Migrates the first accounts and advances the clock, so that their due events are handled now. Those of the others are handled
  * from a minute after their migration.
  */
-async function warmedUp(target: Target, file: string): Promise<void> {
-  await waitUntilFinished(target, await sent(target, file))
+async function warmUp(target: Target, file: string): Promise<void> {
+  await waitUntilFinished(target, await sendMigration(target, file))
   await target.client.call('POST', '/test/clock', { advance: { amount: 1, unit: 'second' } })
 }
 
@@ -202,7 +202,7 @@ type State = { locator: string; migrationState: string; processedAccounts: numbe
  * Sends the file as a stream, without reading it into memory. Repeats the request while the service reads as many large ones as
  * it accepts.
  */
-async function sent({ client, origin, root }: Target, file: string): Promise<string> {
+async function sendMigration({ client, origin, root }: Target, file: string): Promise<string> {
   for (;;) {
     const response = await fetch(`${origin}${root}`, {
       method: 'POST',
@@ -224,7 +224,7 @@ const stateOf = ({ client, root }: Target, locator: string): Promise<State> =>
  * Returns the least use of memory, measured until it is the usual one or three minutes are over, because past due events are
  * handled until then.
  */
-async function leftOf(
+async function waitForUsualHeap(
   heap: readonly Look[],
   look: () => Promise<number | undefined>,
 ): Promise<number | undefined> {

@@ -1,6 +1,6 @@
 // The service, with the platform calls of its migration objects recorded, which /recording returns. Never used for measurements.
 import service, { MigrationObject as ServiceMigrationObject } from '../../../src/worker.ts'
-import { watched } from '../recorder/observed-databases.ts'
+import { observeDatabases } from '../recorder/observed-databases.ts'
 import type { MigrationRecording } from './recording.ts'
 
 export {
@@ -22,7 +22,7 @@ const recording: MigrationRecording = {
 }
 
 /** Returns the same binding, with its calls counted. */
-function counted<T extends object>(binding: T, names: readonly string[], count: () => void): T {
+function countBindingCalls<T extends object>(binding: T, names: readonly string[], count: () => void): T {
   return new Proxy(binding, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name)
@@ -35,22 +35,22 @@ function counted<T extends object>(binding: T, names: readonly string[], count: 
   })
 }
 
-function observed(env: Env): Env {
-  const seen = watched(env, (batch, rows) => {
+function observeEnv(env: Env): Env {
+  const seen = observeDatabases(env, (batch, rows) => {
     recording.batches.push(batch)
     recording.rowsRead += rows.read
     recording.rowsWritten += rows.written
   })
   return {
     ...seen,
-    FILES: counted(env.FILES, ['get', 'put', 'list', 'delete', 'head'], () => {
+    FILES: countBindingCalls(env.FILES, ['get', 'put', 'list', 'delete', 'head'], () => {
       recording.r2 += 1
     }),
-    ANNOUNCEMENTS: counted(env.ANNOUNCEMENTS, ['send', 'sendBatch'], () => {
+    ANNOUNCEMENTS: countBindingCalls(env.ANNOUNCEMENTS, ['send', 'sendBatch'], () => {
       recording.queue += 1
     }),
     // Each call gets the object again, so calls of `get` are counted.
-    DISPATCHER: counted(env.DISPATCHER, ['get'], () => {
+    DISPATCHER: countBindingCalls(env.DISPATCHER, ['get'], () => {
       recording.object += 1
     }),
   }
@@ -58,7 +58,7 @@ function observed(env: Env): Env {
 
 export class MigrationObject extends ServiceMigrationObject {
   constructor(state: DurableObjectState, env: Env) {
-    super(state, observed(env))
+    super(state, observeEnv(env))
   }
 }
 

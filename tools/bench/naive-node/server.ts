@@ -37,7 +37,7 @@ const [base, rate, region, claimsFree] = [
 const first = (values: Map<string, number>): number => values.values().next().value ?? 1
 const cents = (amount: number): number => Math.round(amount * 100) / 100
 
-function priced({ exposures, fieldValues }: Policy): Policy['price'] {
+function pricePolicy({ exposures, fieldValues }: Policy): Policy['price'] {
   const factor =
     (region.get(fieldValues.region_class ?? '') ?? 1) *
     (claimsFree.get(fieldValues.claims_free_years ?? '') ?? 1)
@@ -74,10 +74,10 @@ app.post('/policy/:locator/:step', context => {
   const row = select.get(locator) as { body: string } | undefined
   if (!row) return context.json({ message: 'There is no such policy.' }, 404)
   const policy = JSON.parse(row.body) as Policy
-  if (step === 'price') return context.json(priced(policy))
+  if (step === 'price') return context.json(pricePolicy(policy))
   const next: Policy =
     step === 'finalize'
-      ? { ...policy, price: priced(policy), state: 'finalized' }
+      ? { ...policy, price: pricePolicy(policy), state: 'finalized' }
       : { ...policy, state: 'issued' }
   update.run(JSON.stringify(next), locator)
   return context.json(next)

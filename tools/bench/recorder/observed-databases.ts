@@ -5,7 +5,7 @@ import type { Batch, Statement } from '../plan.ts'
 export type Note = (batch: Batch, rows: { readonly read: number; readonly written: number }) => void
 
 /** Returns the environment with each of its databases observed. */
-export function watched(env: Env, note: Note): Env {
+export function observeDatabases(env: Env, note: Note): Env {
   const bindings = Object.entries(env).map(([name, binding]: [string, unknown]) => [
     name,
     isDatabase(binding) ? { withSession: () => watchedSession(binding, note) } : binding,

@@ -3,7 +3,7 @@
 import service, { PolicyObject as ServicePolicyObject } from '../../../src/worker.ts'
 import type { Batch, Recording } from '../plan.ts'
 import { watchedFiles, watchedQueue } from './calls.ts'
-import { watched } from './observed-databases.ts'
+import { observeDatabases } from './observed-databases.ts'
 
 // All other objects of the service, which may be fewer in an earlier commit.
 export * from '../../../src/worker.ts'
@@ -15,7 +15,7 @@ let recording = nothing()
 
 function observed(env: Env, note: (batch: Batch) => void): Env {
   return {
-    ...watched(env, note),
+    ...observeDatabases(env, note),
     FILES: watchedFiles(env.FILES, call => recording.files.push(call)),
     ANNOUNCEMENTS: watchedQueue(env.ANNOUNCEMENTS, bytes => recording.messages.push(bytes)),
     DOCUMENTS: watchedQueue(env.DOCUMENTS, bytes => recording.messages.push(bytes)),

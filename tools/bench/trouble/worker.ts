@@ -17,18 +17,18 @@ const LOST = 'D1_ERROR: Network connection lost.'
 const wrapped = new Map<string, D1Database>()
 
 function breakableDatabase(name: string, client: D1Database): D1Database {
-  const asked = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const runUnlessDead = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (dead.has(name)) throw new Error(LOST)
     return await work()
   }
   return {
     prepare: (text: string) => client.prepare(text),
-    batch: (statements: D1PreparedStatement[]) => asked(() => client.batch(statements)),
+    batch: (statements: D1PreparedStatement[]) => runUnlessDead(() => client.batch(statements)),
     withSession(from?: string) {
       const session = client.withSession(from)
       return {
         prepare: (text: string) => session.prepare(text),
-        batch: (statements: D1PreparedStatement[]) => asked(() => session.batch(statements)),
+        batch: (statements: D1PreparedStatement[]) => runUnlessDead(() => session.batch(statements)),
         getBookmark: () => session.getBookmark(),
       }
     },
@@ -36,7 +36,7 @@ function breakableDatabase(name: string, client: D1Database): D1Database {
 }
 
 /** Returns the same databases at each call, because the service keeps what it knows by the database. */
-function troubled(env: Env): Env {
+function envWithFailures(env: Env): Env {
   const databases = Object.keys(env).filter(name => name === 'CONTROL' || name.startsWith('TENANT_'))
   return {
     ...env,
@@ -53,22 +53,22 @@ function troubled(env: Env): Env {
 
 export class PolicyObject extends ServicePolicy {
   constructor(state: DurableObjectState, env: Env) {
-    super(state, troubled(env))
+    super(state, envWithFailures(env))
   }
 }
 export class DispatcherObject extends ServiceDispatcher {
   constructor(state: DurableObjectState, env: Env) {
-    super(state, troubled(env))
+    super(state, envWithFailures(env))
   }
 }
 export class DeliveryObject extends ServiceDelivery {
   constructor(state: DurableObjectState, env: Env) {
-    super(state, troubled(env))
+    super(state, envWithFailures(env))
   }
 }
 export class MigrationObject extends ServiceMigration {
   constructor(state: DurableObjectState, env: Env) {
-    super(state, troubled(env))
+    super(state, envWithFailures(env))
   }
 }
 
@@ -79,8 +79,8 @@ export default {
       dead = new Set(searchParams.getAll('dead'))
       return new Response()
     }
-    return service.fetch(request, troubled(env), context)
+    return service.fetch(request, envWithFailures(env), context)
   },
-  queue: (batch, env) => service.queue(batch, troubled(env)),
-  scheduled: (controller, env) => service.scheduled(controller, troubled(env)),
+  queue: (batch, env) => service.queue(batch, envWithFailures(env)),
+  scheduled: (controller, env) => service.scheduled(controller, envWithFailures(env)),
 } satisfies ExportedHandler<Env, unknown>

@@ -39,7 +39,7 @@ function quoteOutcome(policy: Json) {
   }
 }
 
-function doneOf({ operation, subject }: Previewed, body: Json) {
+function describeResult({ operation, subject }: Previewed, body: Json) {
   if (operation === 'policyholder')
     return {
       policyholder: body.locator,
@@ -77,6 +77,6 @@ export const carryOut = defineTool({
     const asking = host.call(previewed.asked)
     const body = await bodyOf(asking)
     const { requestId } = await asking
-    return { operation: previewed.operation, requestId, ...doneOf(previewed, body) }
+    return { operation: previewed.operation, requestId, ...describeResult(previewed, body) }
   },
 })

@@ -38,7 +38,7 @@ export async function listOperations(context: RequestContext): Promise<AutofillI
 }
 
 export async function readOperation(context: RequestContext, locator: string): Promise<AutofillCallResponse> {
-  const [name, operation] = named(await readRegistered(context), locator)
+  const [name, operation] = findOperation(await readRegistered(context), locator)
   return response(name, operation)
 }
 
@@ -101,7 +101,7 @@ const unknownIntegrations = (names: readonly string[]): Refusal =>
   )
 
 export async function removeOperation(context: RequestContext, locator: string): Promise<void> {
-  const [name] = named(await readRegistered(context), locator)
+  const [name] = findOperation(await readRegistered(context), locator)
   await write(context, name, null)
 }
 
@@ -120,7 +120,7 @@ async function readRegistered({ env, tenant, calls }: RequestContext): Promise<A
   return (await readTenant(env, { locator: tenant.locator }, calls))?.autofill ?? {}
 }
 
-function named(operations: AutofillOperations, locator: string): [name: string, RegisteredOperation] {
+function findOperation(operations: AutofillOperations, locator: string): [name: string, RegisteredOperation] {
   const operation = Object.entries(operations).find(([, one]) => one.locator === locator.toLowerCase())
   if (!operation) throw notFound('autofill operation', locator)
   return operation

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { Refusal, tooLarge } from '../../../kernel/errors.ts'
 import { derivedUuid, newUuid, type Uuid } from '../../../kernel/locators.ts'
 import { Memo } from '../../../kernel/maps.ts'
-import { shortened, storable } from '../../../kernel/text.ts'
+import { removeUnstorable, shortened } from '../../../kernel/text.ts'
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { utf8Text } from '../../../platform/http/body/bytes.ts'
@@ -107,7 +107,7 @@ export async function makeCall<T>(
     // A call that was never sent says nothing about the service.
     circuitOf(circuitKey(integration)).record(!isDown(exchanged.ending), now())
   }
-  const shown = (text: string): string => withoutSecrets(storable(text), secrets)
+  const shown = (text: string): string => withoutSecrets(removeUnstorable(text), secrets)
   const warnings: string[] = []
   const outcome = outcomeOf(integration, exchanged, shown, answer =>
     read(answer, warning => warnings.push(warning)),

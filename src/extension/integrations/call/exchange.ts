@@ -90,7 +90,7 @@ async function post(
   // Checked when the integration was stored, and again here: the service's environment decides which addresses are allowed.
   if (addressProblem(connection.url, mayCallLocalHost(env))) return { kind: 'addressRefused' }
   const signal = AbortSignal.timeout(Math.max(1, timeoutMs))
-  const broken = (problem: unknown, otherwise: 'unreachable' | 'cutOff'): Ending => ({
+  const endingOfError = (problem: unknown, otherwise: 'unreachable' | 'cutOff'): Ending => ({
     kind: problem instanceof Error && problem.name === 'TimeoutError' ? 'timeout' : otherwise,
   })
   let response: Response
@@ -103,7 +103,7 @@ async function post(
       signal,
     })
   } catch (problem) {
-    return broken(problem, 'unreachable')
+    return endingOfError(problem, 'unreachable')
   }
   try {
     const bytes = await bytesOf(response)
@@ -111,7 +111,7 @@ async function post(
     const askedMs = retryAfterMs(response.headers.get('retry-after'), now())
     return { kind: 'answered', status: response.status, bytes, askedMs }
   } catch (problem) {
-    return broken(problem, 'cutOff')
+    return endingOfError(problem, 'cutOff')
   }
 }
 

@@ -57,7 +57,7 @@ export async function readForm(
     const { name, fileName: givenName, mediaType } = labelOf(part)
     if (!partNames.has(name)) return
     if (texts.has(name) || (name === fileName && file))
-      throw malformed(`The form contains the part '${shown(name)}' twice; send it once.`)
+      throw malformed(`The form contains the part '${shortName(name)}' twice; send it once.`)
     if (name === fileName) file = { fileName: givenName, mediaType, bytes: concatBytes(part.content) }
     else texts.set(name, textOf(part, name))
   }
@@ -150,13 +150,15 @@ function isEnded(parser: MultipartParser): boolean {
 
 function textOf(part: MultipartPart, name: string): string {
   if (part.size > LARGEST_TEXT_BYTES)
-    throw tooLarge(`The part '${shown(name)}' of the form is larger than ${LARGEST_TEXT_BYTES / 1024} KiB.`)
+    throw tooLarge(
+      `The part '${shortName(name)}' of the form is larger than ${LARGEST_TEXT_BYTES / 1024} KiB.`,
+    )
   const text = utf8Text(concatBytes(part.content))
-  if (text === undefined) throw malformed(`The part '${shown(name)}' of the form is not UTF-8 text.`)
+  if (text === undefined) throw malformed(`The part '${shortName(name)}' of the form is not UTF-8 text.`)
   return text
 }
 
-const shown = (name: string): string => shortened(name, 40)
+const shortName = (name: string): string => shortened(name, 40)
 
 function formRefusal(problem: unknown, largestFileBytes: number): unknown {
   if (problem instanceof MaxFileSizeExceededError)

@@ -51,7 +51,7 @@ export async function readJson(
     )
   if (values > MOST_JSON_VALUES)
     throw tooLarge(`The body has more than ${MOST_JSON_VALUES} values; send it in parts.`)
-  const value = parsed(text, isPassedOn)
+  const value = parseBody(text, isPassedOn)
   return { bytes, value: value === '' || value === null ? undefined : value }
 }
 
@@ -65,7 +65,7 @@ export function refuseCompression(request: Request): void {
     )
 }
 
-function parsed(text: string, isPassedOn: boolean): unknown {
+function parseBody(text: string, isPassedOn: boolean): unknown {
   let value: unknown
   try {
     value = isPassedOn ? JSON.parse(text) : exactJson(text)

@@ -44,7 +44,7 @@ export async function openUpload(
   const type = request.headers.get('content-type') ?? ''
   const isForm = /^\s*multipart\//i.test(type)
   if (!request.body) throw noFile()
-  const body = counted(
+  const body = countPassingBytes(
     pieces(request.body, largestBytes + (isForm ? FORM_OVERHEAD_BYTES : 0)),
     Number(request.headers.get('content-length') ?? 0),
     place,
@@ -77,7 +77,7 @@ async function withFirstByte(body: Body): Promise<Body> {
 const plainType = (header: string | undefined): string | undefined =>
   header?.replace(/;.*/s, '').trim().toLowerCase() || undefined
 
-async function* counted(
+async function* countPassingBytes(
   body: AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>,
   announcedBytes: number,
   place: FilePlace,

@@ -90,7 +90,7 @@ const SHARES = /^get \/(?:cancellations|reinstatements)\/\{\w+\}\/price$/
 const takesDetail = (query: Route['query']): boolean =>
   'perilCharacteristics' in ((query as Partial<z.ZodObject> | undefined)?.shape ?? {})
 
-const when = (condition: unknown, ...codes: readonly ErrorCode[]): readonly ErrorCode[] =>
+const codesIf = (condition: unknown, ...codes: readonly ErrorCode[]): readonly ErrorCode[] =>
   condition ? codes : []
 
 function codesOf({ access, path, method, body, form, upload, query }: Route): ErrorCode[] {
@@ -98,23 +98,23 @@ function codesOf({ access, path, method, body, form, upload, query }: Route): Er
   const isKeyed = isWrite && access.kind !== 'public'
   const sent = form ?? upload
   return [
-    ...when(body, 'malformedJson', 'invalidRequest'),
-    ...when(form, 'malformedMultipart', 'invalidRequest'),
-    ...when(query || isKeyed || path === FILES_PATH, 'invalidParameter'),
-    ...when(access.kind !== 'public', 'unauthenticated'),
-    ...when('permissions' in access && access.permissions, 'forbidden'),
-    ...when(path.includes('{tenantLocator}'), 'notFound'),
-    ...when(isKeyed && access.kind === 'tenant' && !RECORDS_NOTHING.test(path), 'idempotencyConflict'),
-    ...when(body ?? sent, 'tooLarge', 'unsupportedMediaType'),
-    ...when(takesDetail(query), 'tooLarge'),
-    ...when(isWrite && access.kind === 'tenant', 'databaseFull'),
-    ...when(changesPolicy({ method, path }), ...OF_CHANGES),
-    ...when(RATES.test(`${method} ${path}`), ...OF_RATING),
-    ...when(SHARES.test(`${method} ${path}`), ...OF_AMOUNTS),
+    ...codesIf(body, 'malformedJson', 'invalidRequest'),
+    ...codesIf(form, 'malformedMultipart', 'invalidRequest'),
+    ...codesIf(query || isKeyed || path === FILES_PATH, 'invalidParameter'),
+    ...codesIf(access.kind !== 'public', 'unauthenticated'),
+    ...codesIf('permissions' in access && access.permissions, 'forbidden'),
+    ...codesIf(path.includes('{tenantLocator}'), 'notFound'),
+    ...codesIf(isKeyed && access.kind === 'tenant' && !RECORDS_NOTHING.test(path), 'idempotencyConflict'),
+    ...codesIf(body ?? sent, 'tooLarge', 'unsupportedMediaType'),
+    ...codesIf(takesDetail(query), 'tooLarge'),
+    ...codesIf(isWrite && access.kind === 'tenant', 'databaseFull'),
+    ...codesIf(changesPolicy({ method, path }), ...OF_CHANGES),
+    ...codesIf(RATES.test(`${method} ${path}`), ...OF_RATING),
+    ...codesIf(SHARES.test(`${method} ${path}`), ...OF_AMOUNTS),
     'tooManyRequests',
     'overloaded',
     'unavailable',
-    ...when(access.kind === 'tenant', 'tenantBehind'),
+    ...codesIf(access.kind === 'tenant', 'tenantBehind'),
   ]
 }
 

@@ -38,15 +38,15 @@ function countBound(
 
 function numberBounds(file: FieldFile, report: ValueReport): Partial<FieldDefinition> {
   const { name, decimalPlaces } = file
-  const bound = (property: 'minimum' | 'maximum'): string | undefined => {
+  const readBound = (property: 'minimum' | 'maximum'): string | undefined => {
     const given = file[property]
     const plain = given === undefined ? undefined : plainDecimal(given)
     const message = `The ${property} of the number field '${name}' must be a plain decimal number, not '${given}'.`
     if (given !== undefined && plain === undefined) report.at(property).error('badBounds', message)
     return plain
   }
-  const minimum = bound('minimum')
-  const maximum = bound('maximum')
+  const minimum = readBound('minimum')
+  const maximum = readBound('maximum')
   const crossed = `The minimum ${minimum} of '${name}' is above its maximum ${maximum}. Swap them.`
   if (minimum !== undefined && maximum !== undefined && decimal(minimum).gt(decimal(maximum)))
     report.at('minimum').error('badBounds', crossed)
@@ -62,7 +62,7 @@ function numberBounds(file: FieldFile, report: ValueReport): Partial<FieldDefini
 
 function dateBounds(file: FieldFile, report: ValueReport): Partial<FieldDefinition> {
   const { name } = file
-  const bound = (property: 'minimum' | 'maximum'): string | undefined => {
+  const readDateBound = (property: 'minimum' | 'maximum'): string | undefined => {
     const given = file[property]?.trim()
     if (given === undefined || isDate(given)) return given
     const iso = isoOfSlashed(given)
@@ -72,15 +72,15 @@ function dateBounds(file: FieldFile, report: ValueReport): Partial<FieldDefiniti
     else report.at(property).warning('slashedDate', slashed)
     return iso
   }
-  const earliest = bound('minimum')
-  const latest = bound('maximum')
+  const earliest = readDateBound('minimum')
+  const latest = readDateBound('maximum')
   const crossed = `The minimum ${earliest} of '${name}' is after its maximum ${latest}. Swap them.`
   if (earliest !== undefined && latest !== undefined && dateMilliseconds(earliest) > dateMilliseconds(latest))
     report.at('minimum').error('badBounds', crossed)
   const earliestOffset = offsetBound(file, 'minimumOffset', report)
   const latestOffset = offsetBound(file, 'maximumOffset', report)
   const never = `The minimumOffset of '${name}' is after its maximumOffset, so no date is allowed. Swap them.`
-  if (earliestOffset && latestOffset && liesAfter(earliestOffset, latestOffset))
+  if (earliestOffset && latestOffset && isCertainlyLater(earliestOffset, latestOffset))
     report.at('minimumOffset').warning('badBounds', never)
   return {
     precision: precisionOf(file, report),
@@ -140,7 +140,7 @@ const unitSeconds: Record<DateOffset['unit'], number> = {
 const LONGEST_OFFSET_YEARS = 1_000
 
 /** Whether `a` is certainly later, for any length of months and years, and even if both are rounded to the day. */
-function liesAfter(a: DateOffset, b: DateOffset): boolean {
+function isCertainlyLater(a: DateOffset, b: DateOffset): boolean {
   const [from, to] = [a, b].map(({ unit, amount }) => amount * unitSeconds[unit]) as [number, number]
   const leeway = 2 * unitSeconds.day + 0.02 * Math.max(Math.abs(from), Math.abs(to))
   return from - to > leeway

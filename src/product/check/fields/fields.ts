@@ -2,7 +2,7 @@ import type { FieldConstraint, FieldDefinition, FieldType } from '../../configur
 import { conditionCircles } from '../../constraint-graph.ts'
 import { RESOURCE_NAME } from '../../resources.ts'
 import { pathText } from '../json/read.ts'
-import { displayNameOf, present } from '../json/scalars.ts'
+import { definedEntries, displayNameOf } from '../json/scalars.ts'
 import type { PlaceReport, ValueReport } from '../report.ts'
 import { boundsOf, checkRegex } from './bounds.ts'
 import type { FieldFile, FieldFiles } from './file.ts'
@@ -63,7 +63,7 @@ const definitions = new WeakMap<FieldDefinition, PlaceReport>()
 export const definitionReport = (field: FieldDefinition): PlaceReport | undefined => definitions.get(field)
 
 function compileList(files: FieldFiles, report: ValueReport, around: FieldContext): FieldDefinition[] {
-  const named = present(files)
+  const named = definedEntries(files)
   const context: FieldContext = {
     ...around,
     names: new Set([...around.names, ...named.map(([, file]) => file.name)]),
@@ -193,12 +193,12 @@ function checkConditions(compiled: ReadonlyMap<FieldDefinition, ValueReport>, co
         report.error('unknownConditionField', unknown)
         continue
       }
-      const never = neverHolds(field.name, condition, byName.get(condition.field)?.values)
+      const never = neverHoldsMessage(field.name, condition, byName.get(condition.field)?.values)
       if (never !== undefined) report.warning('conditionNeverHolds', never)
     }
   for (const circle of conditionCircles(byName)) {
     const [first, second = first] = circle
-    const message = `The field '${first}' depends on itself through other fields: ${inWords(circle)}. Remove one of these conditions.`
+    const message = `The field '${first}' depends on itself through other fields: ${circleText(circle)}. Remove one of these conditions.`
     compiled.get(byName.get(first!)!)!.at('condition', second!).error('circularConditions', message)
   }
 }
@@ -216,7 +216,7 @@ function unknownFieldOf(
 }
 
 /** The message for a condition that lists no value, or values that the other field, if it is a select field, never has. */
-function neverHolds(
+function neverHoldsMessage(
   name: string,
   { field: asked, values }: FieldDefinition['conditions'][number],
   offered: readonly string[] | undefined,
@@ -233,7 +233,7 @@ function neverHolds(
 
 const MOST_SHOWN = 20
 
-const inWords = (circle: readonly string[]): string =>
+const circleText = (circle: readonly string[]): string =>
   [...circle.slice(0, MOST_SHOWN), ...(circle.length > MOST_SHOWN ? ['…'] : []), circle[0]].join(' → ')
 
 /** The constraint of a field. Its keys are checked later, once all fields are known (product/constraint-graph.ts). */

@@ -83,8 +83,8 @@ export function decodeFile<T>(
     const issues = result.error.issues.map(issue => ({ ...issue, path: pathInFile(value, issue.path) }))
     for (const [at, issue] of issues.entries()) {
       const text = pathText(issue.path)
-      const keysThere = (): string[] => knownKeys(known, result.error.issues[at]!.path)
-      if (!reported.has(text)) reportIssue(issue, document, keysThere)
+      const keysAtIssue = (): string[] => knownKeys(known, result.error.issues[at]!.path)
+      if (!reported.has(text)) reportIssue(issue, document, keysAtIssue)
       if (issue.code !== 'unrecognized_keys') reported.add(text)
     }
     // Choose all removals before applying any. Otherwise one removal could make the next issue remove an enclosing value.
@@ -197,7 +197,7 @@ const definitionOf = (schema: z.ZodType): Definition => schema._zod.def as unkno
 /** The properties that the schema defines at the path; empty if it defines none. */
 function knownKeys(schema: z.ZodType, path: JsonPath): string[] {
   const [next, ...rest] = path
-  return unwrapped(schema).flatMap(({ type, shape = {}, element, valueType }) => {
+  return innerDefinitionsOf(schema).flatMap(({ type, shape = {}, element, valueType }) => {
     if (next === undefined) return type === 'object' ? Object.keys(shape) : []
     const inner = type === 'object' ? shape[String(next)] : (element ?? valueType)
     return inner ? knownKeys(inner, rest) : []
@@ -205,11 +205,11 @@ function knownKeys(schema: z.ZodType, path: JsonPath): string[] {
 }
 
 /** The schemas inside optional, default, preprocess and union schemas. */
-function unwrapped(schema: z.ZodType): Definition[] {
+function innerDefinitionsOf(schema: z.ZodType): Definition[] {
   const definition = definitionOf(schema)
   const { innerType, options, in: input, out: output } = definition
-  if (innerType) return unwrapped(innerType)
-  if (options) return options.flatMap(unwrapped)
+  if (innerType) return innerDefinitionsOf(innerType)
+  if (options) return options.flatMap(innerDefinitionsOf)
   if (!input || !output) return [definition]
-  return unwrapped(definitionOf(input).type === 'transform' ? output : input)
+  return innerDefinitionsOf(definitionOf(input).type === 'transform' ? output : input)
 }

@@ -89,7 +89,7 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
     at = BLANKS.lastIndex
     if (text[at] === '/') refuseComment()
   }
-  const shown = (): string => (at >= text.length ? 'the end of the file' : `'${text[at]}'`)
+  const describeNextCharacter = (): string => (at >= text.length ? 'the end of the file' : `'${text[at]}'`)
   const refuseComment = (): void => {
     if (text.startsWith('//', at) || text.startsWith('/*', at))
       throw new Malformed(at, 'JSON has no comments. Remove this one.')
@@ -116,7 +116,7 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
       return number
     }
     if (char === "'") throw new Malformed(at, 'Text must be in double quotes, not single quotes.')
-    throw new Malformed(at, `Expected a value here, not ${shown()}.`)
+    throw new Malformed(at, `Expected a value here, not ${describeNextCharacter()}.`)
   }
 
   function readText(): string {
@@ -144,7 +144,8 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
       read()
       skipBlanks()
       if (text[at] === close) break
-      if (text[at] !== ',') throw new Malformed(at, `Expected ',' or '${close}' here, not ${shown()}.`)
+      if (text[at] !== ',')
+        throw new Malformed(at, `Expected ',' or '${close}' here, not ${describeNextCharacter()}.`)
       at += 1
       skipBlanks()
       if (text[at] === close) throw new Malformed(at, `Remove the comma before this '${close}'.`)
@@ -176,11 +177,12 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
     const places = new Map<PropertyKey, number>()
     positions.set(object, places)
     readMembers('}', () => {
-      if (text[at] !== '"') throw new Malformed(at, `Expected a name in double quotes here, not ${shown()}.`)
+      if (text[at] !== '"')
+        throw new Malformed(at, `Expected a name in double quotes here, not ${describeNextCharacter()}.`)
       const keyAt = at
       const key = readText()
       skipBlanks()
-      if (text[at] !== ':') throw new Malformed(at, `Expected ':' here, not ${shown()}.`)
+      if (text[at] !== ':') throw new Malformed(at, `Expected ':' here, not ${describeNextCharacter()}.`)
       at += 1
       skipBlanks()
       object[key] = readMember(places, key, keyAt)
@@ -191,7 +193,8 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
   skipBlanks()
   const value = readValue()
   skipBlanks()
-  if (at < text.length) throw new Malformed(at, `Nothing can follow the value, but here is ${shown()}.`)
+  if (at < text.length)
+    throw new Malformed(at, `Nothing can follow the value, but here is ${describeNextCharacter()}.`)
   return value
 }
 

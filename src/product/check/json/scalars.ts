@@ -7,7 +7,7 @@ import { decimal } from '../../../kernel/money.ts'
  * Adds to a schema its description and examples for authors. docs/configuration.md and the JSON Schemas, and therefore editors,
  * show both.
  */
-export const about = <Schema extends z.ZodType>(
+export const withDescription = <Schema extends z.ZodType>(
   schema: Schema,
   description: string,
   ...examples: unknown[]
@@ -120,7 +120,7 @@ export const margin = withKeywords(
 )
 
 /** Treats blank text as absent. */
-export const unlessBlank = <Schema extends z.ZodType>(schema: Schema) =>
+export const blankAsAbsent = <Schema extends z.ZodType>(schema: Schema) =>
   z
     .preprocess(
       value => (typeof value === 'string' && value.trim() === '' ? undefined : value),
@@ -129,7 +129,7 @@ export const unlessBlank = <Schema extends z.ZodType>(schema: Schema) =>
     .optional()
 
 /** Ignores case and surrounding blanks. */
-export const choice = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+export const caseInsensitiveEnum = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.preprocess(value => {
     if (typeof value !== 'string') return value
     const given = value.trim().toLowerCase()
@@ -137,11 +137,11 @@ export const choice = <const Words extends readonly [string, ...string[]]>(words
   }, z.enum(words))
 
 /** Accepts a single value in place of a list. */
-export const orSingle = <List extends z.ZodType>(schema: List) =>
+export const listOrSingle = <List extends z.ZodType>(schema: List) =>
   z.preprocess(value => (value === undefined || Array.isArray(value) ? value : [value]), schema)
 
 export const textList = withKeywords(
-  orSingle(z.array(text.optional()).transform(values => values.filter(value => value !== undefined))),
+  listOrSingle(z.array(text.optional()).transform(values => values.filter(value => value !== undefined))),
   { anyOf: [SCALAR, { type: 'array', items: SCALAR }] },
 )
 
@@ -149,7 +149,7 @@ export const textList = withKeywords(
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item.optional())
 
 /** Skips the holes of a list and keeps the original indexes, which findings need. */
-export function present<Item>(items: readonly (Item | undefined)[] | undefined): [number, Item][] {
+export function definedEntries<Item>(items: readonly (Item | undefined)[] | undefined): [number, Item][] {
   const found: [number, Item][] = []
   for (const [index, item] of (items ?? []).entries()) if (item !== undefined) found.push([index, item])
   return found

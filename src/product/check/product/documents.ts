@@ -7,7 +7,7 @@ import {
   staticNameOfFile,
 } from '../../resources.ts'
 import type { TemplateReader } from '../../templates/data-tree.ts'
-import { present } from '../json/scalars.ts'
+import { definedEntries } from '../json/scalars.ts'
 import type { ArchiveReport, ValueReport } from '../report.ts'
 import type { DocumentFile, DocumentFiles } from './document-file.ts'
 import { checkSnippetNames } from './templates.ts'
@@ -35,7 +35,7 @@ export const documentsOfRenewals = (
   files: DocumentFiles,
   compiled: readonly DocumentDefinition[],
 ): DocumentDefinition[] =>
-  present(files)
+  definedEntries(files)
     .map(([, { generatingEvent, trigger }], at) =>
       generatingEvent === undefined && trigger === undefined
         ? { ...compiled[at]!, generatingEvent: 'accept' as const }
@@ -51,7 +51,7 @@ export function compileDocuments(
   owner: 'policy' | 'transaction',
   otherwise: DocumentDefinition['generatingEvent'] = 'issue',
 ): DocumentDefinition[] {
-  return present(files).map(([index, file]) => {
+  return definedEntries(files).map(([index, file]) => {
     const { fileName, displayName, templateSnippets, selectionTimeBasis, customFonts: fonts = [] } = file
     const own = report.at(index)
     const isPrerendered = file.rendering === 'prerendered'
@@ -156,16 +156,16 @@ export function readersOfDocuments(
 ): ReadonlyMap<string, readonly TemplateReader[]> {
   const readers = new Map<string, TemplateReader[]>()
   const names = Object.keys(product.templates)
-  const add = (name: string | undefined, reader: TemplateReader): void => {
+  const addReader = (name: string | undefined, reader: TemplateReader): void => {
     if (name !== undefined) readers.set(name, [...new Set([...(readers.get(name) ?? []), reader])])
   }
   const addAll = (documents: readonly DocumentDefinition[], reader: TemplateReader): void => {
     for (const { templateName, isPrerendered, isOfInvoices } of documents)
-      if (!isPrerendered) add(templateName, isOfInvoices ? 'invoiceDocument' : reader)
+      if (!isPrerendered) addReader(templateName, isOfInvoices ? 'invoiceDocument' : reader)
   }
   for (const name of names) {
-    const fixed = FIXED_READERS[stemOf(name)]
-    if (fixed) add(name, fixed)
+    const fixed = FIXED_READERS[withoutTemplateExtension(name)]
+    if (fixed) addReader(name, fixed)
   }
   addAll(product.documents, 'policyDocument')
   for (const one of product.endorsements) addAll(one.documents, 'endorsementDocument')
@@ -177,12 +177,13 @@ export function readersOfDocuments(
   return readers
 }
 
-const stemOf = (name: string): string => name.replace(/\.(template\.)?(liquid|vm|velocity)$/, '')
+const withoutTemplateExtension = (name: string): string =>
+  name.replace(/\.(template\.)?(liquid|vm|velocity)$/, '')
 
 /** Warns about templates that no document or event uses. They are not errors, because the archive still works. */
 export function checkUnusedTemplates(folder: string, { all, used, archive }: TemplateNames): void {
   for (const name of Object.keys(all)) {
-    const stem = stemOf(name)
+    const stem = withoutTemplateExtension(name)
     if (used.has(name) || FIXED_NAMES.includes(stem)) continue
     const fixed = FIXED_NAMES.find(one => one.toLowerCase() === stem.toLowerCase().replace(/[_\s-]/g, ''))
     const message =

@@ -96,7 +96,7 @@ function compileExposure(
   const perils = compilePerils(`${folder}/perils`, context)
   if (decoded === undefined) return undefined
   const { value, report } = decoded
-  const name = checkedName(value.name, folderName, report)
+  const name = resolveName(value.name, folderName, report)
   return {
     name,
     displayName: displayNameOf(name, value.displayName),
@@ -138,7 +138,7 @@ function compilePeril(folder: string, stem: string, context: ExposureContext): P
   const { archive, script } = context
   const path = `${folder}/${stem}.json`
   const decoded = decodeFile(archive.take(path), perilFile, archive.report)
-  const name = checkedName(decoded?.value.name, stem, decoded?.report)
+  const name = resolveName(decoded?.value.name, stem, decoded?.report)
   const premium =
     script(`${folder}/${stem}${PREMIUM_SUFFIX}`) ??
     (name === stem ? undefined : script(`${folder}/${name}${PREMIUM_SUFFIX}`))
@@ -171,7 +171,7 @@ function compilePeril(folder: string, stem: string, context: ExposureContext): P
 }
 
 /** The name inside the file overrides that of the file or folder. */
-function checkedName(inside: string | undefined, outside: string, report: ValueReport | undefined): string {
+function resolveName(inside: string | undefined, outside: string, report: ValueReport | undefined): string {
   if (inside === undefined || report === undefined) return outside
   const differs = `The name is '${inside}', but the file or folder is called '${outside}'. The name counts; make them equal.`
   if (inside.normalize('NFC') !== outside) report.at('name').warning('nameDiffersFromFile', differs)

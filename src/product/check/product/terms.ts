@@ -20,7 +20,7 @@ import {
   taxesFile,
 } from '../files.ts'
 import { type Decoded, decodeFile } from '../json/decode.ts'
-import { displayNameOf, present } from '../json/scalars.ts'
+import { definedEntries, displayNameOf } from '../json/scalars.ts'
 import { checkUniqueNames, type ValueReport } from '../report.ts'
 import { compileDocuments, type TemplateNames } from './documents.ts'
 import { checkSets } from './templates.ts'
@@ -28,7 +28,7 @@ import { checkSets } from './templates.ts'
 export function compileFees(path: string, archive: Archive): FeeDefinition[] {
   const decoded = decodeFile(archive.take(path), feesFile, archive.report)
   if (decoded === undefined) return []
-  const list = present(decoded.value.fees)
+  const list = definedEntries(decoded.value.fees)
   checkUniqueNames(list, 'fee', decoded.report.at('fees'))
   return list.map(([, { name, displayName, proration }]) => ({
     name,
@@ -45,7 +45,7 @@ export function compileTaxes(
 ): TaxDefinition[] {
   const decoded = decodeFile(archive.take(`${folder}/taxes.json`), taxesFile, archive.report)
   const isBroken = archive.report.hasBrokenJson(`${folder}/taxes.json`)
-  const list = present(decoded?.value.taxes)
+  const list = definedEntries(decoded?.value.taxes)
   const taxes = list.map(([index, { name, displayName }]): TaxDefinition => {
     const premium = script(`${folder}/${name}.premium.liquid`)
     const missing = `The tax '${name}' has no script. Add taxes/${name}.premium.liquid, or remove the tax.`
@@ -97,7 +97,7 @@ export function compileTerms(policy: Decoded<PolicyFile>) {
 }
 
 function paymentSchedules({ value, report }: Decoded<PolicyFile>): ProductDefinition['paymentSchedules'] {
-  const list = present(value.paymentSchedules).map(([index, { type, name = type, displayName }]) => {
+  const list = definedEntries(value.paymentSchedules).map(([index, { type, name = type, displayName }]) => {
     const schedule = { type, name, displayName: displayNameOf(name, displayName) }
     return [index, schedule] as const
   })
@@ -114,21 +114,22 @@ const DAYS = { d: 1, w: 7 } as const
 
 function endReminders({ value, report }: Decoded<PolicyFile>): ProductDefinition['endReminders'] {
   const reminders: ProductDefinition['endReminders'] = []
-  const add = (reminder: (typeof reminders)[number], own: ValueReport): void => {
+  const addReminder = (reminder: (typeof reminders)[number], own: ValueReport): void => {
     const { name } = reminder
     const message = `Another reminder also has the name '${name}', but each reminder of a policy needs its own. Rename or remove one of them.`
     if (reminders.some(one => one.name === name)) own.at('name').error('duplicateName', message)
     reminders.push(reminder)
   }
-  for (const [index, reminder] of present(value.endReminders)) add(reminder, report.at('endReminders', index))
-  for (const [index, { name, enabled, offset }] of present(value.reminders)) {
+  for (const [index, reminder] of definedEntries(value.endReminders))
+    addReminder(reminder, report.at('endReminders', index))
+  for (const [index, { name, enabled, offset }] of definedEntries(value.reminders)) {
     const [, count, unit] = /^-\s*(\d{1,4})\s*([dw])$/i.exec(offset.trim()) ?? []
     if (unit === undefined) {
       const message = `The reminder '${name}' has the offset '${offset}'. Write the days or weeks before the end like '-7d' or '-2w'.`
       report.at('reminders', index, 'offset').error('badReminder', message)
     } else if (enabled) {
       const daysBefore = Number(count) * DAYS[unit.toLowerCase() as keyof typeof DAYS]
-      add({ name, daysBefore }, report.at('reminders', index))
+      addReminder({ name, daysBefore }, report.at('reminders', index))
     }
   }
   return reminders
@@ -145,7 +146,7 @@ export function compileEndorsements(
   const decoded = decodeFile(archive.take(path), endorsementsFile, archive.report)
   if (decoded === undefined) return []
   const report = decoded.report.at('endorsements')
-  const list = present(decoded.value.endorsements)
+  const list = definedEntries(decoded.value.endorsements)
   checkUniqueNames(list, 'endorsement', report)
   return list.map(([index, { name, displayName, reprice, documents }]) => ({
     name,
@@ -179,7 +180,7 @@ export function compileCancellations(
   const decoded = decodeFile(archive.take(path), cancellationsFile, archive.report)
   if (decoded === undefined) return undefined
   const types = decoded.report.at('cancellationTypes')
-  const list = present(decoded.value.cancellationTypes)
+  const list = definedEntries(decoded.value.cancellationTypes)
   checkUniqueNames(list, 'cancellation type', types)
   const bare = list.filter(([, type]) => type.cancellationCategories.length === 0)
   for (const [index, { name }] of bare.length < list.length ? bare : []) {

@@ -98,10 +98,11 @@ const EQUALS = '='
 /** Forgets what conditions decided about a variable, because it has a new value. */
 export function forgetConditionsOn(path: Path, variable: string): void {
   for (const key of path.facts.keys())
-    if ((key.startsWith(ASKED) || key.startsWith(EQUALS)) && mentions(key, variable)) path.facts.delete(key)
+    if ((key.startsWith(ASKED) || key.startsWith(EQUALS)) && containsName(key, variable))
+      path.facts.delete(key)
 }
 
-function mentions(text: string, name: string): boolean {
+function containsName(text: string, name: string): boolean {
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1))
     if (!/[\w.-]/.test(text[at - 1] ?? ' ') && !/[\w-]/.test(text[at + name.length] ?? ' ')) return true
   return false
@@ -142,7 +143,7 @@ function split(expression: Expression, path: Path, evaluation: Evaluation): Spli
   if (value.is === 'flag') return value.value ? { holds: [path], fails: [] } : { holds: [], fails: [path] }
   const domain = presenceOf(value, path, evaluation)
   if (!domain) return splitUnknown(path, conditionText(expression, evaluation))
-  return narrowedTo(path, value, onlyPresent(domain), onlyAbsent(domain))
+  return splitByDomains(path, value, onlyPresent(domain), onlyAbsent(domain))
 }
 
 function conjunction(left: Expression, right: Expression, path: Path, evaluation: Evaluation): Split {
@@ -174,7 +175,7 @@ function presenceOf(value: Value, path: Path, evaluation: Evaluation): Domain | 
 const keyOf = (value: Value): string | undefined =>
   value.is === 'data' || value.is === 'number' ? value.key : undefined
 
-function narrowedTo(path: Path, value: Value, holds: Domain, fails: Domain): Split {
+function splitByDomains(path: Path, value: Value, holds: Domain, fails: Domain): Split {
   const key = keyOf(value)
   if (key === undefined) return { holds: [path.fork()], fails: [path] }
   const withFact = (domain: Domain): Path[] => {
@@ -221,15 +222,15 @@ function comparisonSplit(
     if (!domain || (operator !== '==' && operator !== '!=')) return splitUnknown(path, asked)
     const [present, absent] = [onlyPresent(domain), onlyAbsent(domain)]
     return operator === '=='
-      ? narrowedTo(path, value, absent, present)
-      : narrowedTo(path, value, present, absent)
+      ? splitByDomains(path, value, absent, present)
+      : splitByDomains(path, value, present, absent)
   }
   const literal = literalOf(other, otherValue)
   const domain = evaluation.domainOf(value, path)
   if (otherValue.is === 'flag') reportFieldAsFlag(value, other, evaluation)
   const constant = literalOf(subject, value)
   if (!domain && literal !== undefined && constant !== undefined)
-    return holdsFor(constant, comparison, literal)
+    return isComparisonTrue(constant, comparison, literal)
       ? { holds: [path], fails: [] }
       : { holds: [], fails: [path] }
   if (!domain || literal === undefined)
@@ -238,11 +239,11 @@ function comparisonSplit(
   reportNeverEqual(comparison, value, subject, other, literal, evaluation)
   reportNeverOrdered(comparison, value, subject, other, literal, evaluation)
   const { holds, fails } = splitByComparison(domain, comparison, literal)
-  return narrowedTo(path, value, holds, fails)
+  return splitByDomains(path, value, holds, fails)
 }
 
 /** Whether a comparison of two constants holds. */
-function holdsFor(a: Literal, operator: Comparison, b: Literal): boolean {
+function isComparisonTrue(a: Literal, operator: Comparison, b: Literal): boolean {
   if (operator === '==' || operator === '!=') return areEqual(a, b) === (operator === '==')
   const [left, right] = [Number(a), Number(b)]
   if (operator === '<') return left < right
@@ -304,7 +305,7 @@ export function splitByValues(
         return unknownSplit('==', conditionText(one, evaluation), shown, literal, from, evaluation)
       spendForDomain(domain, evaluation)
       const { holds: same, fails } = splitByComparison(domain, '==', literal)
-      return narrowedTo(from, subject, same, fails)
+      return splitByDomains(from, subject, same, fails)
     })
     holds.push(...splits.flatMap(split => split.holds))
     rest = splits.flatMap(split => split.fails)

@@ -38,7 +38,7 @@ export function reportNeverOrdered(
   const whole = source.domainOf(value.node)
   if (whole.kind !== 'words' || whole.words.size === 0 || [...whole.words].some(isNumeric)) return
   const name = source.text.slice(subject.begin, subject.end)
-  const message = `'${name}' is never greater or less than ${literal}: it is one of ${listed([...whole.words])}. Compare it with these.`
+  const message = `'${name}' is never greater or less than ${literal}: it is one of ${joinFirstWords([...whole.words])}. Compare it with these.`
   source.remark('textNotOrdered', other.begin, message)
 }
 
@@ -53,13 +53,13 @@ export function reportNeverHolds(
   if (whole.kind !== 'words' || [...whole.words].some(word => areEqual(word, literal))) return
   const words = [...whole.words]
   const name = source.text.slice(subject.begin, subject.end)
-  const message = `'${name}' is never '${literal}': it is one of ${listed(words)}. Correct the value.${source.suggestion(String(literal), words)}`
+  const message = `'${name}' is never '${literal}': it is one of ${joinFirstWords(words)}. Correct the value.${source.suggestion(String(literal), words)}`
   source.alarm('neverHolds', other.begin, message)
 }
 
 const MOST_LISTED = 12
 
-const listed = (words: readonly string[]): string =>
+const joinFirstWords = (words: readonly string[]): string =>
   words.slice(0, MOST_LISTED).join(', ') + (words.length > MOST_LISTED ? ', …' : '')
 
 export function reportFieldAsFlag(value: Value, other: Expression, { source }: Evaluation): void {

@@ -3,7 +3,7 @@ import type { AppliedFilter } from '../../../../packages/liquid/outline.ts'
 import { SETTERS } from '../product/templates.ts'
 import type { Domain } from './domains.ts'
 import { checkEffect } from './effects.ts'
-import { slipAdvice } from './number-slips.ts'
+import { malformedNumberAdvice } from './number-slips.ts'
 import type { AnalysedSource } from './source.ts'
 import { ANYTHING, NUMBER, type Path, TEXT, type Value } from './values.ts'
 
@@ -42,9 +42,10 @@ function checkOperand(value: Value, { filter, path, known }: Call): void {
   if (value.is === 'row') source.sums(value.table, filter.begin)
   const problem = known.whyNotNumber(value, path)
   if (problem === undefined) return
-  const slip = value.is === 'text' ? value.words?.find(word => slipAdvice(word) !== undefined) : undefined
+  const slip =
+    value.is === 'text' ? value.words?.find(word => malformedNumberAdvice(word) !== undefined) : undefined
   if (slip !== undefined) {
-    const message = `'${slip}' is not a number, and '${filter.name}' counts it as 0. ${slipAdvice(slip)}`
+    const message = `'${slip}' is not a number, and '${filter.name}' counts it as 0. ${malformedNumberAdvice(slip)}`
     source.alarm('badNumber', filter.begin, message)
   } else {
     const message = `'${filter.name}' counts its value as 0 here: ${problem}. Use a number, or look one up.`
@@ -92,7 +93,7 @@ const times: Filtering = (input, args, call) => {
 }
 
 /** For a sum: it is 0 only if both operands are, so it needs absences on both sides. */
-const both = (a: readonly string[], b: readonly string[]): readonly string[] =>
+const absencesOfSum = (a: readonly string[], b: readonly string[]): readonly string[] =>
   a.length > 0 && b.length > 0 ? [...a, ...b] : []
 
 const unary =
@@ -124,7 +125,7 @@ const rounded: Filtering = (input, args, call) => {
 /** The most texts that are enumerated. */
 const MOST_WORDS = 2_000
 
-function combined(
+function combineTexts(
   input: Value,
   other: Value,
   { path, known }: Call,
@@ -297,8 +298,8 @@ const names = <T>(value: T, ...all: string[]): Record<string, T> =>
   Object.fromEntries(all.map(name => [name, value]))
 
 const FILTERS: Readonly<Record<string, Filtering>> = {
-  plus: arithmetic((a, b) => a + b, both),
-  minus: arithmetic((a, b) => a - b, both),
+  plus: arithmetic((a, b) => a + b, absencesOfSum),
+  minus: arithmetic((a, b) => a - b, absencesOfSum),
   times,
   divided_by: arithmetic(
     (a, b) => a / b,
@@ -314,8 +315,8 @@ const FILTERS: Readonly<Record<string, Filtering>> = {
   ceil: unary(Math.ceil),
   floor: unary(Math.floor),
   round: rounded,
-  append: (input, [other = TEXT], call) => combined(input, other, call, (a, b) => a + b),
-  prepend: (input, [other = TEXT], call) => combined(input, other, call, (a, b) => b + a),
+  append: (input, [other = TEXT], call) => combineTexts(input, other, call, (a, b) => a + b),
+  prepend: (input, [other = TEXT], call) => combineTexts(input, other, call, (a, b) => b + a),
   downcase: ofText(word => word.toLowerCase()),
   upcase: ofText(word => word.toUpperCase()),
   capitalize: ofText(word => word.charAt(0).toUpperCase() + word.slice(1)),

@@ -5,7 +5,7 @@ import { isNumeric } from './domains.ts'
 const LOOKS_LIKE_NUMBER = /^\s*[$€£]?\s*[+-]?[\dOolI][\dOolI.,'’\u00a0 ]*\s*(?:%|[$€£]|[A-Z]{3})?\s*$/
 
 /** Returns advice on how to write a text that looks like a number but is not one; undefined for any other text. */
-export function slipAdvice(text: string): string | undefined {
+export function malformedNumberAdvice(text: string): string | undefined {
   if (isNumeric(text) || !/\d/.test(text) || text.length > 40) return undefined
   if (!LOOKS_LIKE_NUMBER.test(text)) return undefined
   if (/[OolI]/.test(text.replace(/[A-Z]{3}\s*$/, ''))) {

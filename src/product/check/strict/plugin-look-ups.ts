@@ -18,7 +18,7 @@ export function lookUpsOf(program: ScriptNode): ScriptLookUp[] {
   const wrappers = wrappersOf(program)
   const found: ScriptLookUp[] = []
   for (const node of nodesOf(program)) {
-    const wrapper = calledAs(node, wrappers)
+    const wrapper = wrapperOfCall(node, wrappers)
     const args = node.arguments as ScriptNode[]
     const table = wrapper && textOf(args[wrapper.table])
     if (table === undefined) continue
@@ -63,7 +63,7 @@ function isLookUp(node: ScriptNode): boolean {
   return callee.type === 'Identifier' && callee.name === 'tableLookup'
 }
 
-function calledAs(node: ScriptNode, wrappers: ReadonlyMap<string, Wrapper>): Wrapper | undefined {
+function wrapperOfCall(node: ScriptNode, wrappers: ReadonlyMap<string, Wrapper>): Wrapper | undefined {
   if (node.type !== 'CallExpression') return undefined
   if (isLookUp(node)) return OWN
   const callee = node.callee as ScriptNode

@@ -196,7 +196,7 @@ class MemberReader {
 
   #readAssignment(node: ScriptNode, scope: Scope): void {
     const target = node.left as ScriptNode
-    if (target.type === 'Identifier') forget(target.name as string, scope)
+    if (target.type === 'Identifier') clearShape(target.name as string, scope)
     else if (target.type === 'MemberExpression') this.#shapeOf(target.object as ScriptNode, scope)
     this.#shapeOf(node.right as ScriptNode, scope)
   }
@@ -288,7 +288,7 @@ function shapeNamed(name: string, scope: Scope | undefined): Shape {
   return undefined
 }
 
-function forget(name: string, scope: Scope): void {
+function clearShape(name: string, scope: Scope): void {
   for (let one: Scope | undefined = scope; one; one = one.around)
     if (one.names.has(name)) {
       one.names.set(name, undefined)

@@ -2,7 +2,7 @@
 import { isLookupTable, type LookupTable, lineOfRow } from '../../configuration.ts'
 import type { FindingCode } from '../report.ts'
 import { isNumeric } from './domains.ts'
-import { slipAdvice } from './number-slips.ts'
+import { malformedNumberAdvice } from './number-slips.ts'
 import type { LookUp } from './source.ts'
 
 /** Reports a problem of a row. `row` counts from 0 and is undefined for the header. */
@@ -25,20 +25,20 @@ function checkColumn(
   alarm: TableAlarm,
 ): void {
   const cellOf = (row: number): string => rows[row]![column]!
-  const slipIn = (row: number): string | undefined => slipAdvice(cellOf(row))
+  const adviceForRow = (row: number): string | undefined => malformedNumberAdvice(cellOf(row))
   const wrong = [...rows.keys()].filter(row => !isNumeric(cellOf(row)))
   if (wrong.length === 0) return
   const where = summed ? `, and ${summed.path}:${summed.line} adds it up` : ''
-  if (summed && wrong.length === rows.length && !wrong.some(slipIn)) {
+  if (summed && wrong.length === rows.length && !wrong.some(adviceForRow)) {
     const message = `The column '${columns[column]}' is text${where}: it counts as 0. Write numbers, or look up a different column.`
     alarm('textInSum', undefined, message)
     return
   }
   // A column of codes is not a column of numbers because some codes are digits.
-  const isOfNumbers = summed || wrong.every(slipIn) || isMostlyNumbers(wrong.length, rows.length)
+  const isOfNumbers = summed || wrong.every(adviceForRow) || isMostlyNumbers(wrong.length, rows.length)
   if (!isOfNumbers) return
   for (const row of wrong) {
-    const [cell, slip] = [cellOf(row), slipIn(row)]
+    const [cell, slip] = [cellOf(row), adviceForRow(row)]
     const shown = cell === '' ? 'The cell is empty' : `'${cell}' is text`
     if (slip) alarm('badNumber', row, `'${cell}' is not a number${where}: it counts as 0. ${slip}`)
     else if (summed) alarm('textInSum', row, `${shown}${where}: it counts as 0. Write a number.`)

@@ -15,11 +15,11 @@ const BOUNDS = [
   ['rangestart', 'rangeend'],
 ] as const
 
-const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '')
+const normaliseName = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '')
 
 /** Finds the columns of the bounds, such as `from` and `to` or `age_min` and `age_max`. */
 export function boundColumns(columns: readonly string[]): readonly [number, number] | undefined {
-  const names = columns.map(plain)
+  const names = columns.map(normaliseName)
   for (const [low, high] of BOUNDS)
     for (const [at, name] of names.entries()) {
       const isBegin = name.startsWith(low)
@@ -111,7 +111,7 @@ function checkGroup(ranges: readonly Range[], of: string, alarm: TableAlarm): vo
   }
   const sorted = ranges.filter(one => one.high >= one.low).sort((a, b) => a.low - b.low || a.high - b.high)
   const distances = sorted.slice(1).map((one, at) => Number((one.low - sorted[at]!.high).toPrecision(9)))
-  const step = usualStep(distances)
+  const step = mostCommonStep(distances)
   for (const [at, distance] of distances.entries()) {
     const [before, after] = [sorted[at]!, sorted[at + 1]!]
     if (distance === step) continue
@@ -126,7 +126,7 @@ function checkGroup(ranges: readonly Range[], of: string, alarm: TableAlarm): vo
 }
 
 /** The most common small distance; the smallest if several are equally common. */
-function usualStep(distances: readonly number[]): number {
+function mostCommonStep(distances: readonly number[]): number {
   const counts = new Map<number, number>()
   for (const one of distances) if (one >= 0 && one <= 1) counts.set(one, (counts.get(one) ?? 0) + 1)
   let usual = 0

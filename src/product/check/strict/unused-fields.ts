@@ -31,13 +31,13 @@ export function unusedFields(
     ]),
   ]
   return lists.flatMap(list => {
-    const asked = namesAskedFor(list.map(one => one.field))
-    return list.flatMap(one => unusedWithin(one, asked, product, uses, mentioned))
+    const asked = referencedFieldNames(list.map(one => one.field))
+    return list.flatMap(one => unusedPartsOf(one, asked, product, uses, mentioned))
   })
 }
 
 /** Names of fields that conditions and constraints of other fields in the list refer to. */
-function namesAskedFor(fields: readonly FieldDefinition[]): ReadonlySet<string> {
+function referencedFieldNames(fields: readonly FieldDefinition[]): ReadonlySet<string> {
   const all = fields.flatMap(one => [one, ...(one.fields ?? [])])
   return new Set(
     all.flatMap(one => [
@@ -47,7 +47,7 @@ function namesAskedFor(fields: readonly FieldDefinition[]): ReadonlySet<string> 
   )
 }
 
-function unusedWithin(
+function unusedPartsOf(
   one: UnusedField,
   asked: ReadonlySet<string>,
   product: ProductDefinition,

@@ -130,7 +130,7 @@ function migrationOfPolicy(record: PolicyRecord): Told {
   if (record.isOutline)
     return {
       as: 'left',
-      notes: paidFor(record),
+      notes: paidText(record),
       reason: 'its perils have more characteristics than an export can contain, so they are missing from it',
     }
   try {
@@ -145,7 +145,7 @@ function migrationOfPolicy(record: PolicyRecord): Told {
       const accepted = record.modifications.find(one => one.issuedTimestamp === undefined)
       return {
         as: 'left',
-        notes: paidFor(record),
+        notes: paidText(record),
         reason: accepted
           ? `its bills belong to ${accepted.name} ${accepted.displayId}, which is accepted and not issued: issue or invalidate it, and export again`
           : second.message,
@@ -210,7 +210,7 @@ export function isBilledWhole(
   return [...missing.values()].every(minor => minor === 0)
 }
 
-function paidFor({ invoices, currency }: PolicyRecord): string[] {
+function paidText({ invoices, currency }: PolicyRecord): string[] {
   const paid = invoices.reduce((sum, one) => sum + paidOf(one), 0)
   return paid === 0 ? [] : [`${amountText(paid, currency)} ${currency} paid for it`]
 }

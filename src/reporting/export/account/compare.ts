@@ -8,9 +8,9 @@ export const currentDifferences = (before: PolicyRecord, after: PolicyRecord): s
   [...differences('', currentState(before), currentState(after))].slice(0, 10)
 
 function* differences(path: string, a: unknown, b: unknown): Generator<string> {
-  if (sorted(a) === sorted(b)) return
+  if (canonicalJson(a) === canonicalJson(b)) return
   if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) {
-    yield `${path}: ${sorted(a) ?? 'nothing'} became ${sorted(b) ?? 'nothing'}`
+    yield `${path}: ${canonicalJson(a) ?? 'nothing'} became ${canonicalJson(b) ?? 'nothing'}`
     return
   }
   for (const name of new Set([...Object.keys(a), ...Object.keys(b)]))
@@ -21,14 +21,15 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
 
 /** Returns equal texts for equal values, no matter how their properties are ordered. */
-const sorted = (value: unknown): string =>
+const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, own) =>
     typeof own === 'object' && own !== null && !Array.isArray(own)
       ? Object.fromEntries(Object.entries(own).sort(([a], [b]) => (a < b ? -1 : 1)))
       : own,
   )
 
-const byText = <T>(list: readonly T[]): T[] => list.toSorted((a, b) => (sorted(a) < sorted(b) ? -1 : 1))
+const byText = <T>(list: readonly T[]): T[] =>
+  list.toSorted((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1))
 
 /** Returns the terms of the policy, its cover with data and amounts, and its cost, bills, payments and planned bills. */
 export function currentState(record: PolicyRecord): Record<string, unknown> {

@@ -5,7 +5,16 @@ import type { PerilResponse } from '../../../policy/contract/response.ts'
 import type { PolicyRecord } from '../policy-record.ts'
 import { type Bill, billsOf } from './bills.ts'
 import { Charging, type Wanted } from './charging.ts'
-import { dataOf, isInForce, isTerm, minorOf, NotExpressible, nested, type Segment, termsOf } from './words.ts'
+import {
+  dataOf,
+  isInForce,
+  isTerm,
+  minorOf,
+  NotExpressible,
+  nestPerils,
+  type Segment,
+  termsOf,
+} from './words.ts'
 
 type Modification = PolicyRecord['modifications'][number]
 
@@ -111,7 +120,7 @@ function stepsOf(record: PolicyRecord, term: Term): Step[] {
   for (const segment of segments) {
     const from = Number(segment.startTimestamp)
     if (from > end && steps.length > 0 && steps.at(-1)!.segment) steps.push(gap(end))
-    const modification = madeBy(record, segment)
+    const modification = modificationOfSegment(record, segment)
     const last = steps.at(-1)
     if (!last) steps.push({ from, segment, type: opening, isFree: false, modification: term.opening })
     else {
@@ -125,7 +134,10 @@ function stepsOf(record: PolicyRecord, term: Term): Step[] {
   return steps
 }
 
-const madeBy = ({ modifications }: PolicyRecord, { locator }: Segment): Modification | undefined =>
+const modificationOfSegment = (
+  { modifications }: PolicyRecord,
+  { locator }: Segment,
+): Modification | undefined =>
   modifications.find(one => one.newPolicyCharacteristicsLocators.includes(locator))
 
 /** Returns the name of an endorsement. All others are named `change`. */
@@ -237,7 +249,7 @@ class Elements {
       const own = segment && exposureIn(exposure, segment)
       const ids = new Set(perils.map(({ peril }) => peril.renewalGroup))
       if (ids.size !== perils.length) throw new NotExpressible('a coverage twice in one segment')
-      const covered = nested<{ readonly id: string; elements?: unknown[] }>(
+      const covered = nestPerils<{ readonly id: string; elements?: unknown[] }>(
         perils.map(({ peril, part }) => ({
           peril,
           element: {

@@ -61,7 +61,7 @@ export const isInForce = (one: {
 }): boolean => one.issuedTimestamp !== undefined && one.replacedTimestamp === undefined
 
 /** Returns the perils of an exposure in the order of the list, with perils of another peril in its `elements`. */
-export function nested<E extends { elements?: unknown[] }>(
+export function nestPerils<E extends { elements?: unknown[] }>(
   perils: readonly {
     readonly peril: Pick<PerilResponse, 'locator' | 'parentLocator'>
     readonly element: E

@@ -6,7 +6,7 @@ import type { ShardPlace } from '../../../platform/events/timers.ts'
 import { shardDatabase } from '../../../platform/tenancy.ts'
 import { resolveHeaders } from '../../../reference/secrets/sending.ts'
 import { type ClaimStorage, Claims } from './claims.ts'
-import { ATTEMPT_TIMEOUT_MS, type Sender, sendAlert, serveLine } from './serve.ts'
+import { ATTEMPT_TIMEOUT_MS, deliverLine, type Sender, sendAlert } from './serve.ts'
 import {
   type ClaimedLine,
   type DeliveryResult,
@@ -78,7 +78,7 @@ export async function deliverTo(
   }
   let nothing: NothingDue | undefined
   try {
-    nothing = await work(run)
+    nothing = await deliverUntilDone(run)
   } finally {
     await Promise.all(lanes)
     await recorder.flush()
@@ -86,10 +86,10 @@ export async function deliverTo(
     await Promise.all(run.alerts)
   }
   const next = nothing ? nothing.nextDue : await nextDue(database, webhookLocator, claims.heads(now()))
-  return earlier(next, claims.freeAt())
+  return earlierIfAny(next, claims.freeAt())
 }
 
-const earlier = (one: Instant | undefined, other: Instant | undefined): Instant | undefined =>
+const earlierIfAny = (one: Instant | undefined, other: Instant | undefined): Instant | undefined =>
   one === undefined || (other !== undefined && other < one) ? other : one
 
 const logFailure = (webhook: string, problem: unknown): void =>
@@ -99,7 +99,7 @@ const logFailure = (webhook: string, problem: unknown): void =>
  * Makes a claim whenever a lane is free and nothing is ready, until nothing is due. Returns undefined when the time is over or the
  * webhook is suspended: then something may still be due.
  */
-async function work(run: Run): Promise<NothingDue | undefined> {
+async function deliverUntilDone(run: Run): Promise<NothingDue | undefined> {
   const until = now() + WORK_MS
   const { lanes } = run
   for (let mayBeMore = true; ; ) {
@@ -117,7 +117,7 @@ async function work(run: Run): Promise<NothingDue | undefined> {
     mayBeMore = found.length === MOST_LINES_CLAIMED
     for (const queued of found) {
       if (lanes.size === LANES) await Promise.race(lanes)
-      const lane: Promise<void> = serve(run, queued)
+      const lane: Promise<void> = deliverQueuedLine(run, queued)
         .catch(problem => logFailure(run.webhookLocator, problem))
         .finally(() => lanes.delete(lane))
       lanes.add(lane)
@@ -145,9 +145,9 @@ async function claimLines(run: Run): Promise<QueuedLine[] | NothingDue> {
 }
 
 /** Records results before they suspend the webhook. Only the failure that suspends it says so in an alert. */
-async function serve(run: Run, { sender, line }: QueuedLine): Promise<void> {
+async function deliverQueuedLine(run: Run, { sender, line }: QueuedLine): Promise<void> {
   const { place, recorder } = run
-  const { results, alerts, suspendAt } = await serveLine(sender, line, () => run.isSuspended)
+  const { results, alerts, suspendAt } = await deliverLine(sender, line, () => run.isSuspended)
   recorder.add(line[0].event.sequence, results)
   let hasSuspended = false
   if (suspendAt !== undefined) {

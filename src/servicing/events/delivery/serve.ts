@@ -1,7 +1,7 @@
 // Posts the deliveries of one line (tables.ts), in order.
 
 import { newUuid } from '../../../kernel/locators.ts'
-import { storable } from '../../../kernel/text.ts'
+import { removeUnstorable } from '../../../kernel/text.ts'
 import { type Instant, now, retryAfterMs } from '../../../kernel/time.ts'
 import type {
   AttemptMade,
@@ -35,7 +35,7 @@ type Served = {
  * Posts the line's deliveries in order, up to the first that must be tried again. Begins no attempt after `sendBefore` or once
  * `isOver` returns true. If the result has `suspendAt`, the webhook must be suspended as of that time.
  */
-export async function serveLine(sender: Sender, line: ClaimedLine, isOver: () => boolean): Promise<Served> {
+export async function deliverLine(sender: Sender, line: ClaimedLine, isOver: () => boolean): Promise<Served> {
   const { place, webhook, headers } = sender
   const handling = handlingOf(webhook)
   const head = headOf(line)
@@ -50,9 +50,12 @@ export async function serveLine(sender: Sender, line: ClaimedLine, isOver: () =>
       break
     }
     const body = JSON.stringify(webhookEvent(event, webhook.eventTypes))
-    const { outcome, made } = await attempt(place.env, webhook.endpoint, headers, { id: event.locator, body })
+    const { outcome, made } = await attemptDelivery(place.env, webhook.endpoint, headers, {
+      id: event.locator,
+      body,
+    })
     const attempts = delivery.attempts + 1
-    const verdict = judge(outcome, attempts, handling, Math.random())
+    const verdict = decideVerdict(outcome, attempts, handling, Math.random())
     const at = now()
     if (verdict.state !== 'sent') warn(webhook, event.locator, attempts, made.outcome, verdict.state)
     results.push({
@@ -115,15 +118,15 @@ export async function sendAlert(
     suspended,
     timestamp: new Date(at).toISOString(),
   })
-  const failed = (why: object): void =>
+  const logAlertFailure = (why: object): void =>
     console.warn(JSON.stringify({ at: 'alert', webhook: locator, ...why }))
   try {
     const headers = await resolveHeaders(place, endpoint.headers, endpoint.url)
     const post = { id: newUuid(place.shard), body }
-    const sent = await attempt(place.env, endpoint, headers, post, ALERT_TIMEOUT_MS)
-    if (sent.outcome.kind !== 'answered') failed({ outcome: sent.made.outcome })
+    const sent = await attemptDelivery(place.env, endpoint, headers, post, ALERT_TIMEOUT_MS)
+    if (sent.outcome.kind !== 'answered') logAlertFailure({ outcome: sent.made.outcome })
   } catch (problem) {
-    failed({ problem: String(problem) })
+    logAlertFailure({ problem: String(problem) })
   }
 }
 
@@ -189,7 +192,7 @@ function delayMs({ type, interval }: RetryStrategy, attempts: number, chance: nu
  * Decides what follows from an attempt (resources brief 7.3); `attempts` includes this one, from 1. A failure that no trigger
  * names is final; without a retry strategy so is the first. 410 means that the endpoint is gone for good and suspends immediately.
  */
-export function judge(
+export function decideVerdict(
   outcome: Outcome,
   attempts: number,
   { triggers, retryStrategy, suspend }: WebhookFailureHandling,
@@ -218,7 +221,7 @@ type Post = { readonly id: string; readonly body: string }
 type SentHeaders = Resolved<WebhookEndpoint['headers']>
 
 /** Posts once. Never throws: failures are outcomes. */
-export async function attempt(
+export async function attemptDelivery(
   env: Env,
   endpoint: WebhookEndpoint,
   headers: SentHeaders,
@@ -229,7 +232,7 @@ export async function attempt(
   const { outcome, excerpt } = await postOnce(env, endpoint, headers, post, timeoutMs)
   const made = { at, outcome: outcomeText(outcome), durationMs: now() - at }
   if (excerpt === undefined || 'problem' in headers) return { outcome, made }
-  const shown = withoutSecrets(storable(excerpt.text), secretsIn(endpoint, headers), excerpt.isCut)
+  const shown = withoutSecrets(removeUnstorable(excerpt.text), secretsIn(endpoint, headers), excerpt.isCut)
   return { outcome, made: { ...made, excerpt: shown } }
 }
 

@@ -179,12 +179,17 @@ export async function readDue(
   const webhook = found[0]
   if (!webhook || heads.length === 0) return { nextDue: next[0]?.due }
   const behind = Map.groupBy(following, ({ line }) => line)
-  const lines = heads.map((head): ClaimedLine => [head, ...untilLater(behind.get(head.line) ?? [], at)])
+  const lines = heads.map(
+    (head): ClaimedLine => [head, ...deliveriesBeforeLater(behind.get(head.line) ?? [], at)],
+  )
   return { webhook, lines }
 }
 
 /** Returns the deliveries that may follow a head immediately: those before the first that is due later. A line keeps its order. */
-function untilLater<D extends { dueAt: number }>(deliveries: readonly D[], at: Instant): readonly D[] {
+function deliveriesBeforeLater<D extends { dueAt: number }>(
+  deliveries: readonly D[],
+  at: Instant,
+): readonly D[] {
   const later = deliveries.findIndex(({ dueAt }) => dueAt > at)
   return later < 0 ? deliveries : deliveries.slice(0, later)
 }

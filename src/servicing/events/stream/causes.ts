@@ -5,7 +5,7 @@ import type { EventType } from '../../../platform/events/catalogue.ts'
 /** `mayFollow`: consequences such as bills, payments from credit, and invalidated transactions. */
 export type Cause = { readonly does: readonly EventType[]; readonly mayFollow: readonly EventType[] }
 
-const cause = (does: readonly EventType[], mayFollow: readonly EventType[] = []): Cause => ({
+const makeCause = (does: readonly EventType[], mayFollow: readonly EventType[] = []): Cause => ({
   does,
   mayFollow,
 })
@@ -42,96 +42,121 @@ const CHANGES = [...BILLS, ...CONFLICTS] as const
 
 const LEGACY = { endorsement: 'policy.endorse', renewal: 'policy.renew' } as const
 /** Includes the older name of the event of an issue. */
-const issued = <K extends 'endorsement' | 'renewal'>(kind: K) =>
+const issueEventTypes = <K extends 'endorsement' | 'renewal'>(kind: K) =>
   [`${kind}.quote`, `${kind}.accept`, `${kind}.issue`, LEGACY[kind]] as const
 
 function transaction(kind: 'endorsement' | 'renewal'): Record<string, Cause> {
   const mayFollow = [...CHANGES, 'policy.gracePeriod.update', ...BACK_FROM_LAPSE] as const
   const path = `/${kind}s/{${kind}Locator}`
-  const changed = [`${kind}.update`, ...issued(kind), `${kind}.invalidate`, `${kind}.discard`] as const
+  const changed = [
+    `${kind}.update`,
+    ...issueEventTypes(kind),
+    `${kind}.invalidate`,
+    `${kind}.discard`,
+  ] as const
   return {
-    [`POST /policies/{policyLocator}/${kind}s`]: cause([`${kind}.create`, ...issued(kind)], mayFollow),
-    [`PATCH ${path}`]: cause(changed, mayFollow),
-    [`POST ${path}/underwriting`]: cause([`${kind}.update`]),
+    [`POST /policies/{policyLocator}/${kind}s`]: makeCause(
+      [`${kind}.create`, ...issueEventTypes(kind)],
+      mayFollow,
+    ),
+    [`PATCH ${path}`]: makeCause(changed, mayFollow),
+    [`POST ${path}/underwriting`]: makeCause([`${kind}.update`]),
   }
 }
 
 /** By method and path, or by `clock` and the kind of the timer. */
 export const CAUSES: Readonly<Record<string, Cause>> = {
-  'POST /account/authenticate': cause(['login.success', 'login.failure']),
-  'POST /account/authenticateAdmin': cause(['login.success', 'login.failure']),
-  'POST /account/authenticateByProvider': cause(['login.success', 'login.failure']),
-  'POST /policyholder/create': cause(['policyholder.create']),
-  'POST /policyholder/update': cause(['policyholder.update']),
-  'PATCH /policyholder/{policyholderLocator}/overwriteData': cause(['policyholder.update']),
-  'POST /policy': cause(DRAFTED, FINALIZED_AND_BILLED),
-  'POST /policy/{policyLocator}/update': cause(
+  'POST /account/authenticate': makeCause(['login.success', 'login.failure']),
+  'POST /account/authenticateAdmin': makeCause(['login.success', 'login.failure']),
+  'POST /account/authenticateByProvider': makeCause(['login.success', 'login.failure']),
+  'POST /policyholder/create': makeCause(['policyholder.create']),
+  'POST /policyholder/update': makeCause(['policyholder.update']),
+  'PATCH /policyholder/{policyholderLocator}/overwriteData': makeCause(['policyholder.update']),
+  'POST /policy': makeCause(DRAFTED, FINALIZED_AND_BILLED),
+  'POST /policy/{policyLocator}/update': makeCause(
     ['policy.update', 'policy.quote.update'],
     FINALIZED_AND_BILLED,
   ),
-  'POST /policy/{policyLocator}/finalize': cause(FINALIZED, BILLS),
-  'POST /policy/{policyLocator}/issue': cause(['policy.issue'], BILLS),
-  'POST /policy/{policyLocator}/discard': cause(['policy.quote.discard', 'policy.discard'], VOID_BILLS),
-  'PATCH /policy/{policyLocator}/fees': cause(['policy.update'], BILLS),
-  'POST /policy/{policyLocator}/paymentSchedule': cause(['policy.update'], BILLS),
-  'POST /policy/{policyLocator}/upgrade': cause(['policy.upgrade'], CHANGES),
-  'PATCH /quotes/{quoteLocator}': cause(['policy.quote.update']),
-  'PATCH /quotes/{quoteLocator}/quote': cause(['policy.quote.quoted', 'policy.quote.declined']),
-  'POST /quotes/{quoteLocator}/underwriting': cause(['policy.quote.quoted', 'policy.quote.declined']),
-  'PATCH /quotes/{quoteLocator}/accept': cause(['policy.quote.accept'], BILLS),
-  'PATCH /quotes/{quoteLocator}/invalidate': cause(['policy.quote.update'], VOID_BILLS),
-  'PATCH /quotes/{quoteLocator}/discard': cause(['policy.quote.discard']),
-  'POST /quotes/{quoteLocator}/createNew': cause(['policy.quote.create']),
+  'POST /policy/{policyLocator}/finalize': makeCause(FINALIZED, BILLS),
+  'POST /policy/{policyLocator}/issue': makeCause(['policy.issue'], BILLS),
+  'POST /policy/{policyLocator}/discard': makeCause(['policy.quote.discard', 'policy.discard'], VOID_BILLS),
+  'PATCH /policy/{policyLocator}/fees': makeCause(['policy.update'], BILLS),
+  'POST /policy/{policyLocator}/paymentSchedule': makeCause(['policy.update'], BILLS),
+  'POST /policy/{policyLocator}/upgrade': makeCause(['policy.upgrade'], CHANGES),
+  'PATCH /quotes/{quoteLocator}': makeCause(['policy.quote.update']),
+  'PATCH /quotes/{quoteLocator}/quote': makeCause(['policy.quote.quoted', 'policy.quote.declined']),
+  'POST /quotes/{quoteLocator}/underwriting': makeCause(['policy.quote.quoted', 'policy.quote.declined']),
+  'PATCH /quotes/{quoteLocator}/accept': makeCause(['policy.quote.accept'], BILLS),
+  'PATCH /quotes/{quoteLocator}/invalidate': makeCause(['policy.quote.update'], VOID_BILLS),
+  'PATCH /quotes/{quoteLocator}/discard': makeCause(['policy.quote.discard']),
+  'POST /quotes/{quoteLocator}/createNew': makeCause(['policy.quote.create']),
   ...transaction('endorsement'),
   ...transaction('renewal'),
-  'POST /policy/{policyLocator}/endorse': cause(['endorsement.create', ...issued('endorsement')], CHANGES),
-  'POST /policy/{policyLocator}/issueRenewal': cause(['renewal.create', ...issued('renewal')], CHANGES),
-  'POST /policies/{policyLocator}/cancellations': cause(CANCELLATION, CHANGES),
-  'PATCH /cancellations/{locator}': cause(['cancellation.update']),
-  'PATCH /cancellations/{locator}/issue': cause(['cancellation.issue', ...CANCELLED], CHANGES),
-  'PATCH /cancellations/{locator}/rescind': cause(['cancellation.rescind']),
-  'PATCH /cancellations/{locator}/reinstate': cause(
+  'POST /policy/{policyLocator}/endorse': makeCause(
+    ['endorsement.create', ...issueEventTypes('endorsement')],
+    CHANGES,
+  ),
+  'POST /policy/{policyLocator}/issueRenewal': makeCause(
+    ['renewal.create', ...issueEventTypes('renewal')],
+    CHANGES,
+  ),
+  'POST /policies/{policyLocator}/cancellations': makeCause(CANCELLATION, CHANGES),
+  'PATCH /cancellations/{locator}': makeCause(['cancellation.update']),
+  'PATCH /cancellations/{locator}/issue': makeCause(['cancellation.issue', ...CANCELLED], CHANGES),
+  'PATCH /cancellations/{locator}/rescind': makeCause(['cancellation.rescind']),
+  'PATCH /cancellations/{locator}/reinstate': makeCause(
     ['reinstatement.create'],
     ['reinstatement.accept', 'reinstatement.issue', 'cancellation.effective', ...BILLS, ...CONFLICTS],
   ),
-  'PATCH /reinstatements/{locator}/accept': cause(['reinstatement.accept'], CHANGES),
-  'PATCH /reinstatements/{locator}/issue': cause(
+  'PATCH /reinstatements/{locator}/accept': makeCause(['reinstatement.accept'], CHANGES),
+  'PATCH /reinstatements/{locator}/issue': makeCause(
     ['reinstatement.issue'],
     ['cancellation.effective', ...BILLS],
   ),
-  'PATCH /reinstatements/{locator}/invalidate': cause(['reinstatement.invalidate'], REBILLED),
-  'POST /policy/{policyLocator}/cancel': cause(CANCELLED, CHANGES),
-  'POST /policy/{policyLocator}/withdraw': cause(CANCELLED, CHANGES),
-  'PATCH /gracePeriod/{locator}': cause(['policy.gracePeriod.update'], [...CANCELLED_OR_LAPSED, ...CHANGES]),
-  'POST /policy/{policyLocator}/createReinstatement': cause(['policy.reinstatement.open']),
-  'POST /reinstatement/{reinstatementLocator}/invoice': cause(
+  'PATCH /reinstatements/{locator}/invalidate': makeCause(['reinstatement.invalidate'], REBILLED),
+  'POST /policy/{policyLocator}/cancel': makeCause(CANCELLED, CHANGES),
+  'POST /policy/{policyLocator}/withdraw': makeCause(CANCELLED, CHANGES),
+  'PATCH /gracePeriod/{locator}': makeCause(
+    ['policy.gracePeriod.update'],
+    [...CANCELLED_OR_LAPSED, ...CHANGES],
+  ),
+  'POST /policy/{policyLocator}/createReinstatement': makeCause(['policy.reinstatement.open']),
+  'POST /reinstatement/{reinstatementLocator}/invoice': makeCause(
     ['policy.reinstatement.invoice'],
     [...BACK_FROM_LAPSE, ...BILLS],
   ),
-  'POST /reinstatement/{reinstatementLocator}/close': cause(['policy.reinstatement.close'], PAID_ELSEWHERE),
-  'POST /invoice/{invoiceLocator}/pay': cause(['payment.pay'], PAID),
-  'POST /payments/{paymentLocator}/reverse': cause(
+  'POST /reinstatement/{reinstatementLocator}/close': makeCause(
+    ['policy.reinstatement.close'],
+    PAID_ELSEWHERE,
+  ),
+  'POST /invoice/{invoiceLocator}/pay': makeCause(['payment.pay'], PAID),
+  'POST /payments/{paymentLocator}/reverse': makeCause(
     ['payment.reverse'],
     ['policy.gracePeriod.update', ...BILLS],
   ),
-  'POST /policy/{policyLocator}/issueNextInvoice': cause(['invoice.issue', 'policy.invoice'], BILLS),
-  'clock policy.invoice': cause(['invoice.issue', 'policy.invoice'], BILLS),
-  'clock invoice.pastDue': cause(['invoice.pastDue', 'policy.gracePeriod']),
-  'clock policy.gracePeriod.end': cause(CANCELLED_OR_LAPSED, CHANGES),
-  'clock policy.reinstatement.periodEnd': cause(['policy.reinstatement.close'], PAID_ELSEWHERE),
-  'clock reinstatement.deadline': cause(['reinstatement.deadlineReached'], REBILLED),
-  'clock cancellation.effective': cause(['cancellation.effective']),
-  'clock policy.end': cause(['policy.end']),
-  'clock policy.end.reminder': cause(['policy.end.reminder']),
-  'PATCH /migration/{tenantLocator}/migrations/{migrationLocator}': cause(['migration.patch']),
-  'PATCH /migration/{tenantLocator}/migrations/{migrationLocator}/pause': cause(['migration.pause']),
-  'PATCH /migration/{tenantLocator}/migrations/{migrationLocator}/resume': cause(['migration.resume']),
-  'PATCH /migration/{tenantLocator}/migrations/{migrationLocator}/recover': cause(['migration.recover']),
-  'clock migration.run': cause(['migration.start', 'migration.finish', 'migration.fail', 'migration.error']),
-  'POST /notes': cause(['note.create']),
-  'DELETE /notes/{noteLocator}': cause(['note.delete']),
-  'clock report.run': cause(['report.finish']),
-  'clock document': cause(['document.ready', 'document.failed']),
+  'POST /policy/{policyLocator}/issueNextInvoice': makeCause(['invoice.issue', 'policy.invoice'], BILLS),
+  'clock policy.invoice': makeCause(['invoice.issue', 'policy.invoice'], BILLS),
+  'clock invoice.pastDue': makeCause(['invoice.pastDue', 'policy.gracePeriod']),
+  'clock policy.gracePeriod.end': makeCause(CANCELLED_OR_LAPSED, CHANGES),
+  'clock policy.reinstatement.periodEnd': makeCause(['policy.reinstatement.close'], PAID_ELSEWHERE),
+  'clock reinstatement.deadline': makeCause(['reinstatement.deadlineReached'], REBILLED),
+  'clock cancellation.effective': makeCause(['cancellation.effective']),
+  'clock policy.end': makeCause(['policy.end']),
+  'clock policy.end.reminder': makeCause(['policy.end.reminder']),
+  'PATCH /migration/{tenantLocator}/migrations/{migrationLocator}': makeCause(['migration.patch']),
+  'PATCH /migration/{tenantLocator}/migrations/{migrationLocator}/pause': makeCause(['migration.pause']),
+  'PATCH /migration/{tenantLocator}/migrations/{migrationLocator}/resume': makeCause(['migration.resume']),
+  'PATCH /migration/{tenantLocator}/migrations/{migrationLocator}/recover': makeCause(['migration.recover']),
+  'clock migration.run': makeCause([
+    'migration.start',
+    'migration.finish',
+    'migration.fail',
+    'migration.error',
+  ]),
+  'POST /notes': makeCause(['note.create']),
+  'DELETE /notes/{noteLocator}': makeCause(['note.delete']),
+  'clock report.run': makeCause(['report.finish']),
+  'clock document': makeCause(['document.ready', 'document.failed']),
 }
 
 export const causesOf = (type: EventType): string[] =>

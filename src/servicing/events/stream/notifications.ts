@@ -14,17 +14,17 @@ import { interfaceData, type NewerFamily, newerFamily } from './response.ts'
 /** Also the time in the example data (data-keys.ts). */
 const EXAMPLE_AT = 1_772_323_200_000
 
-const code = (names: readonly string[], between: string): string =>
+const joinAsCode = (names: readonly string[], between: string): string =>
   names.map(name => `\`${name}\``).join(between)
 
-const causedBy = (types: readonly EventType[]): string =>
-  `Caused by ${code([...new Set(types.flatMap(causesOf))], ', ')}.`
+const causesText = (types: readonly EventType[]): string =>
+  `Caused by ${joinAsCode([...new Set(types.flatMap(causesOf))], ', ')}.`
 
 const isLegacy = (type: EventType): boolean => EVENT_TYPES[type].isLegacy ?? false
 
 function typeNotification(type: EventType): Notification {
   const newer = newerTypesOf(type)
-  const names = newer.length > 0 ? [`Newer name: ${code(newer, ' or ')}.`] : []
+  const names = newer.length > 0 ? [`Newer name: ${joinAsCode(newer, ' or ')}.`] : []
   const shape = {
     type: z.literal(type),
     data: dataContract(type).openapi({ example: exampleData(type) }),
@@ -32,7 +32,7 @@ function typeNotification(type: EventType): Notification {
   return {
     name: type,
     summary: EVENT_TYPES[type].about,
-    description: [...names, causedBy([type])].join('\n\n'),
+    description: [...names, causesText([type])].join('\n\n'),
     deprecated: isLegacy(type),
     schema: isStreamed(type) ? WebhookEvent.extend(shape) : WebhookEventResponse.extend(shape),
   }
@@ -55,8 +55,8 @@ function interfaceNotification(newer: string, types: readonly EventType[]): Noti
     name: newer,
     summary: types.map(type => EVENT_TYPES[type].about).join(' Or: '),
     description: [
-      `The newer name of ${code(types, ' or ')}. Sent to webhooks whose types match this name and not the older one.`,
-      causedBy(types),
+      `The newer name of ${joinAsCode(types, ' or ')}. Sent to webhooks whose types match this name and not the older one.`,
+      causesText(types),
     ].join('\n\n'),
     deprecated: types.every(isLegacy),
     schema: WebhookEventResponse.extend({

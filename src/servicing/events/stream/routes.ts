@@ -1,6 +1,6 @@
 // The event stream and the events interface: two views of the same rows.
 import { z } from '@hono/zod-openapi'
-import { forEverybody, forTenant, type Route } from '../../../platform/http/route.ts'
+import { forTenant, publicRoutes, type Route } from '../../../platform/http/route.ts'
 import * as contract from './contract.ts'
 import { eventTypeList } from './notifications.ts'
 import { listEvents, readEvent, readEventsOfRequest, readStream } from './service.ts'
@@ -10,7 +10,7 @@ const STREAM =
 
 const { get } = forTenant('Events')
 const eventStream = forTenant('Event stream')
-const everybody = forEverybody('Events')
+const everybody = publicRoutes('Events')
 
 const streamRoute = (path: string, summary: string, attributed: boolean): Route =>
   eventStream.get(path, {

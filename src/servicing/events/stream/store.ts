@@ -34,7 +34,7 @@ const COLUMNS = Object.fromEntries(
  * SQL for the first sequence at or after a time: no event from that time on has a smaller sequence, and none from this sequence on
  * is earlier. Time never goes backwards along the stream, so a binary search over sequences needs no index of times.
  */
-export function firstFrom(time: Placeholder | number): SQL {
+export function firstSequenceFrom(time: Placeholder | number): SQL {
   const isBefore = sql`coalesce((
     select at < ${time} from ${events} where sequence >= (low + high) / 2 order by sequence limit 1), 0)`
   return sql`(
@@ -54,11 +54,11 @@ const most = sql.placeholder('most')
 /** Conditions on a row. Its events have one time. There is one lower bound, because of two SQLite may read from either. */
 function conditionsOf(view: View, parts: readonly Part[]): SQL {
   const from = parts.includes('start')
-    ? sql`max(${position}, ${firstFrom(sql.placeholder('start'))} - 1)`
+    ? sql`max(${position}, ${firstSequenceFrom(sql.placeholder('start'))} - 1)`
     : sql`${position}`
   const conditions = [
     sql`sequence > ${from}`,
-    ...(parts.includes('end') ? [sql`sequence < ${firstFrom(sql.placeholder('end'))}`] : []),
+    ...(parts.includes('end') ? [sql`sequence < ${firstSequenceFrom(sql.placeholder('end'))}`] : []),
     ...(skipsTypes(view, parts) ? [IS_STREAMED] : []),
   ]
   return sql.join(conditions, sql` and `)
@@ -84,7 +84,7 @@ const LISTS = sql`with recursive list (type) as (
 function nextRowsOf(conditions: SQL, newer: number): SQL {
   const name = sql.placeholder('name')
   const types = Array.from({ length: newer }, (_, at) => sql.placeholder(`type${at}`))
-  const next = (which: SQL): SQL =>
+  const nextSequences = (which: SQL): SQL =>
     sql`select sequence from ${events} where ${which} and ${conditions} order by sequence limit ${most} + 1`
   const rowsOf = [sql`type = ${name}`, ...types.map(one => sql`type = ${one} and newer_type = ${name}`)]
   const isNamed = sql.join(
@@ -92,13 +92,13 @@ function nextRowsOf(conditions: SQL, newer: number): SQL {
     sql` or `,
   )
   const isListed = newer > 0 ? sql`and exists (select 1 from json_each(list.type) t where ${isNamed})` : sql``
-  const rows = rowsOf.map(which => sql`select sequence from (${next(which)})`)
+  const rows = rowsOf.map(which => sql`select sequence from (${nextSequences(which)})`)
   return sql`(select * from ${events} where sequence in (
     select sequence from (${sql.join(rows, sql` union `)}
       union select found.value from (${LISTS}
         select type from list where exists (
           select 1 from json_each(list.type) t where t.value in (${sql.join([name, ...types], sql`, `)}))) list
-        cross join json_each((select json_group_array(sequence) from (${next(sql`type = list.type ${isListed}`)}))) found)
+        cross join json_each((select json_group_array(sequence) from (${nextSequences(sql`type = list.type ${isListed}`)}))) found)
     order by sequence limit ${most} + 1))`
 }
 

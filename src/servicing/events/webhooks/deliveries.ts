@@ -12,7 +12,7 @@ import type { AttemptMade } from '../../../platform/events/tables.ts'
 import { type JsonText, jsonText } from '../../../platform/http/route.ts'
 import { HOME_SHARD, homeDatabase, shardDatabases } from '../../../platform/tenancy.ts'
 import { resolveHeaders } from '../../../reference/secrets/sending.ts'
-import { attempt, failureMessage, isSuccess, triggerOf } from '../delivery/serve.ts'
+import { attemptDelivery, failureMessage, isSuccess, triggerOf } from '../delivery/serve.ts'
 import type { Webhook } from '../delivery/store.ts'
 import { deliveredType, webhookEvent } from '../stream/response.ts'
 import { mergeShards } from '../stream/service.ts'
@@ -100,10 +100,10 @@ export async function redeliver(
   return await answerOnce(context, async () => {
     const webhook = await webhookAt(webhookLocator, context)
     assertActive(webhook)
-    const { choice, count } = await chosenOf(
+    const { choice, count } = await findSelectedEvents(
       context,
       request,
-      (database, some) => store.chosenEvents(database, webhook.locator, some, MOST_REDELIVERED + 1),
+      (database, some) => store.readSelectedEvents(database, webhook.locator, some, MOST_REDELIVERED + 1),
       'events that the types of the webhook do not include',
     )
     if (count > MOST_REDELIVERED)
@@ -111,7 +111,7 @@ export async function redeliver(
         `There are more than ${MOST_REDELIVERED} events between 'from' and 'to'. Send a shorter period.`,
       )
     const details = { redelivered: count, ...('eventLocators' in choice ? {} : choice) }
-    return await inShards(context, webhook, {
+    return await changeInShards(context, webhook, {
       change: store.redeliver,
       choice,
       details,
@@ -140,7 +140,7 @@ export async function testWebhook(
   }
   const headers = await resolveHeaders(context, endpoint.headers, endpoint.url)
   const body = JSON.stringify(webhookEvent(event, eventTypes))
-  const { outcome, made } = await attempt(context.env, endpoint, headers, { id: event.locator, body })
+  const { outcome, made } = await attemptDelivery(context.env, endpoint, headers, { id: event.locator, body })
   return { eventLocator: event.locator, delivered: isSuccess(outcome), ...attemptResponse(made) }
 }
 
@@ -181,7 +181,7 @@ export async function resendDivertedEvent(
     const { shard, diverted } = await divertedAt(webhook.locator, eventLocator, context)
     assertActive(webhook)
     const choice = { eventLocators: [diverted.locator] }
-    return await inShards(context, webhook, {
+    return await changeInShards(context, webhook, {
       change: store.resend,
       choice,
       details: choice,
@@ -199,13 +199,13 @@ export async function resendDivertedEvents(
   return await answerOnce(context, async () => {
     const webhook = await webhookAt(webhookLocator, context)
     assertActive(webhook)
-    const { choice, count } = await chosenOf(
+    const { choice, count } = await findSelectedEvents(
       context,
       request,
-      (database, some) => store.chosenDiverted(database, webhook.locator, some),
+      (database, some) => store.readSelectedDiverted(database, webhook.locator, some),
       'events that are not diverted',
     )
-    return await inShards(context, webhook, {
+    return await changeInShards(context, webhook, {
       change: store.resend,
       choice,
       details: { diverted: count },
@@ -225,7 +225,7 @@ export async function discardDivertedEvent(
     const { shard, diverted } = await divertedAt(webhook.locator, eventLocator, context)
     const choice = { eventLocators: [diverted.locator] }
     const details = { discarded: choice.eventLocators }
-    return await inShards(context, webhook, { change: store.discard, choice, details, shards: [shard] })
+    return await changeInShards(context, webhook, { change: store.discard, choice, details, shards: [shard] })
   })
 }
 
@@ -261,7 +261,7 @@ type Work = {
  * Changes deliveries in all shards, the home shard last, with the audit entry and the response. Then wakes the objects that
  * deliver. After a crash a repeated request does all of it again, and sends nothing twice that already waits.
  */
-async function inShards(
+async function changeInShards(
   context: RequestContext,
   { locator }: Webhook,
   { change, choice, details, response, shards = [...context.tenant.shards.keys()] }: Work,
@@ -292,7 +292,7 @@ async function inShards(
 const MOST_NAMES_LISTED = 20
 
 /** Returns the chosen events. Throws 400 for named events that `find` does not return; `otherwise` says what those are. */
-async function chosenOf(
+async function findSelectedEvents(
   context: RequestContext,
   { eventLocators, from, to }: contract.RedeliverRequest,
   find: (database: Database, choice: store.EventChoice) => Promise<readonly string[]>,

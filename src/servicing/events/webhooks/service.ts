@@ -37,7 +37,7 @@ import { findWebhook, handlingOf, rowOf, type Webhook } from '../delivery/store.
 import { copyTimers, copyWebhook, putWebhook, removeWebhook } from '../delivery/webhook-copies.ts'
 import { changedWebhook, newWebhook } from './change.ts'
 import type * as contract from './contract.ts'
-import { countAside, listWebhooks, presentWebhooks } from './store.ts'
+import { countSkippedAndDiverted, listWebhooks, presentWebhooks } from './store.ts'
 
 /** Limited because every commit reads all webhooks of the tenant. */
 const MOST_WEBHOOKS = 500
@@ -59,7 +59,7 @@ export async function createWebhook(
     if (count >= MOST_WEBHOOKS)
       throw tooLarge(`A tenant can have at most ${MOST_WEBHOOKS} webhooks. Delete one first.`)
     await requireMaySend(context, senderChanges(undefined, webhook))
-    return await record(context, undefined, webhook)
+    return await commitWebhook(context, undefined, webhook)
   }
   return await answerOf(await unlessRepeated(context, database, made, returnStored), context)
 }
@@ -69,7 +69,7 @@ export async function readWebhook(text: string, context: RequestContext): Promis
 }
 
 async function asRead(webhook: Webhook, context: RequestContext): Promise<contract.WebhookResponse> {
-  const { skipped, diverted } = await countAside(context, webhook.locator)
+  const { skipped, diverted } = await countSkippedAndDiverted(context, webhook.locator)
   return {
     ...webhookResponse(webhook),
     ...(skipped > 0 && { skippedEvents: skipped }),
@@ -150,7 +150,7 @@ async function changeWebhook(
     const after = decide(before)
     if (after === before) return jsonText(answerWith(after))
     await requireMaySend(context, senderChanges(before, after))
-    const answer = await record(context, before, after)
+    const answer = await commitWebhook(context, before, after)
     for (const shard of context.tenant.shards.keys()) announce(context, shard)
     return isCurrent(answer, after)
       ? jsonText(answerWith(after, isNew(after)))
@@ -173,7 +173,7 @@ const senderChanges = (before: Webhook | undefined, after: Webhook): SenderChang
 }
 
 /** Returns the names of changed properties, for the audit trail. It omits the values, which may be secrets. */
-const changesOf = (before: Webhook, after: Webhook): string[] =>
+const changedPropertyNames = (before: Webhook, after: Webhook): string[] =>
   (Object.keys(after) as (keyof Webhook)[]).filter(
     key => key !== 'version' && JSON.stringify(before[key]) !== JSON.stringify(after[key]),
   )
@@ -191,14 +191,14 @@ const auditQueries = (
 ): Query[] => auditRows(homeDatabase(context), context, HOME_SHARD, [{ action, subject, details }])
 
 /** Commits in the home shard, then copies. The response that is stored for repeated requests contains no secrets. */
-async function record(
+async function commitWebhook(
   context: RequestContext,
   before: Webhook | undefined,
   webhook: Webhook,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const database = homeDatabase(context)
   const { locator, name } = webhook
-  const changes = before ? changesOf(before, webhook) : []
+  const changes = before ? changedPropertyNames(before, webhook) : []
   const details = { name, ...(changes.length > 0 && { changes }) }
   const answer = await commit(context, database, {
     shard: HOME_SHARD,

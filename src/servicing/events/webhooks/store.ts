@@ -17,7 +17,7 @@ import { shardDatabases } from '../../../platform/tenancy.ts'
 import type { Order } from '../../../platform/wire.ts'
 import { type Webhook, type WebhookPlace, webhookOf } from '../delivery/store.ts'
 import { relinkDeliveries } from '../delivery/webhook-copies.ts'
-import { firstFrom } from '../stream/store.ts'
+import { firstSequenceFrom } from '../stream/store.ts'
 import type { DeliveryListQuery, WebhookListQuery } from './contract.ts'
 
 /** Returns the condition, or undefined where the filter leaves the property out. */
@@ -124,7 +124,7 @@ export async function deliveriesAfter(
 }
 
 /** Counts skipped and diverted events over all shards. */
-export async function countAside(
+export async function countSkippedAndDiverted(
   context: RequestContext,
   webhookLocator: string,
 ): Promise<{ skipped: number; diverted: number }> {
@@ -199,13 +199,13 @@ export type EventChoice =
   | { readonly from: number | undefined; readonly to: number | undefined }
 
 /** SQL for the chosen events, and for the other events of their rows (`isChosen` excludes these). */
-const ofChosenRows = (choice: EventChoice): SQL =>
+const selectedEventRows = (choice: EventChoice): SQL =>
   eachEvent(
     'eventLocators' in choice
       ? sql`(select * from ${events} where locator in
           (select value from json_each(${JSON.stringify(choice.eventLocators.flatMap(rowLocators))})))`
-      : sql`(select * from ${events} where sequence >= ${choice.from === undefined ? 0 : firstFrom(choice.from)}
-          and sequence < ${choice.to === undefined ? Number.MAX_SAFE_INTEGER : firstFrom(choice.to)})`,
+      : sql`(select * from ${events} where sequence >= ${choice.from === undefined ? 0 : firstSequenceFrom(choice.from)}
+          and sequence < ${choice.to === undefined ? Number.MAX_SAFE_INTEGER : firstSequenceFrom(choice.to)})`,
   )
 
 /** SQL condition on an event `e` of these rows. All events of a row have the same time. */
@@ -216,9 +216,9 @@ const isChosen = (choice: EventChoice): SQL =>
 
 /** SQL condition on a delivery. */
 const isOfChosen = (choice: EventChoice): SQL =>
-  sql`event_sequence in (select e.sequence from ${ofChosenRows(choice)} e where ${isChosen(choice)})`
+  sql`event_sequence in (select e.sequence from ${selectedEventRows(choice)} e where ${isChosen(choice)})`
 
-export async function chosenDiverted(
+export async function readSelectedDiverted(
   database: Database,
   webhookLocator: string,
   choice: EventChoice,
@@ -250,12 +250,12 @@ export const discard: ChangeOfDeliveries = (database, webhookLocator, choice, at
 ]
 
 /** SQL for the chosen events of the webhook's types, as rows `e`. */
-const ofTypes = (webhookLocator: string, choice: EventChoice): SQL => sql`
-  from ${webhooks} w cross join ${ofChosenRows(choice)} e
+const selectedSubscribedEvents = (webhookLocator: string, choice: EventChoice): SQL => sql`
+  from ${webhooks} w cross join ${selectedEventRows(choice)} e
   where w.locator = ${webhookLocator} and ${isSubscribed} and ${isChosen(choice)}`
 
 /** Returns the locators of the chosen events of one shard that have the webhook's types, at most `most`. */
-export async function chosenEvents(
+export async function readSelectedEvents(
   database: Database,
   webhookLocator: string,
   choice: EventChoice,
@@ -263,7 +263,7 @@ export async function chosenEvents(
 ): Promise<string[]> {
   const [rows] = await database.batch([
     database.build.all<{ locator: string }>(
-      sql`select e.locator ${ofTypes(webhookLocator, choice)} limit ${most}`,
+      sql`select e.locator ${selectedSubscribedEvents(webhookLocator, choice)} limit ${most}`,
     ),
   ])
   return rows.map(({ locator }) => locator)
@@ -276,7 +276,7 @@ export async function chosenEvents(
 export const redeliver: ChangeOfDeliveries = (database, webhookLocator, choice, at) => {
   const { build } = database
   const isRedelivered = sql`webhook_locator = ${webhookLocator}
-    and event_sequence in (select e.sequence ${ofTypes(webhookLocator, choice)})`
+    and event_sequence in (select e.sequence ${selectedSubscribedEvents(webhookLocator, choice)})`
   return [
     build.run(sql`
       update ${deliveries} set asked = asked + 1, due_at = min(due_at, ${at}) where finished_at is null and ${isRedelivered}`),
@@ -286,7 +286,7 @@ export const redeliver: ChangeOfDeliveries = (database, webhookLocator, choice, 
     build.run(sql`
       insert into ${deliveries} (webhook_locator, event_sequence, line, state, attempts, due_at)
       select ${webhookLocator}, e.sequence, ${lineOfEvent}, 'waiting', 0, ${at}
-      ${ofTypes(webhookLocator, choice)} on conflict do nothing`),
+      ${selectedSubscribedEvents(webhookLocator, choice)} on conflict do nothing`),
     ...relinkDeliveries(database, webhookLocator),
   ]
 }

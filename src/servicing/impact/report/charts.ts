@@ -67,15 +67,15 @@ const svg = (id: string, title: string, width: number, height: number, content: 
   `<svg xmlns="http://www.w3.org/2000/svg" id="${id}" role="img" aria-label="${escapeHtml(title)}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" ${FONT} font-size="12" fill="${INK}"><title>${escapeHtml(title)}</title>${content}</svg>`
 
 const text = (x: number, y: number, content: string, more = ''): string =>
-  `<text x="${place(x)}" y="${place(y)}"${more}>${escapeHtml(content)}</text>`
+  `<text x="${formatCoordinate(x)}" y="${formatCoordinate(y)}"${more}>${escapeHtml(content)}</text>`
 
 const rect = (x: number, y: number, width: number, height: number, fill: string): string =>
-  `<rect x="${place(x)}" y="${place(y)}" width="${place(width)}" height="${place(Math.max(height, 0))}" fill="${fill}"/>`
+  `<rect x="${formatCoordinate(x)}" y="${formatCoordinate(y)}" width="${formatCoordinate(width)}" height="${formatCoordinate(Math.max(height, 0))}" fill="${fill}"/>`
 
 const line = (x1: number, y1: number, x2: number, y2: number, stroke: string): string =>
-  `<line x1="${place(x1)}" y1="${place(y1)}" x2="${place(x2)}" y2="${place(y2)}" stroke="${stroke}"/>`
+  `<line x1="${formatCoordinate(x1)}" y1="${formatCoordinate(y1)}" x2="${formatCoordinate(x2)}" y2="${formatCoordinate(y2)}" stroke="${stroke}"/>`
 
-const place = (value: number): string => String(Number(value.toFixed(1)))
+const formatCoordinate = (value: number): string => String(Number(value.toFixed(1)))
 
 function tone(change: number): string {
   if (change > 0) return MORE

@@ -1,6 +1,6 @@
 // The report as one page that can be sent: HTML that contains its charts and loads nothing from elsewhere.
 import type { CurrencyCode } from '../../../kernel/money.ts'
-import { inGroupOrder } from '../groups.ts'
+import { compareGroups } from '../groups.ts'
 import { type Extreme, percentOf, quantile, type Sums, type Totals } from '../totals.ts'
 import { type Bar, binsOf, changeBars, histogram } from './charts.ts'
 import {
@@ -37,10 +37,10 @@ export function impactPage(totals: Totals, head: Head, titles: ReadonlyMap<strin
     figures(totals, head),
     parts(totals, head),
     distribution(totals, head),
-    covers(totals, head),
+    coversSection(totals, head),
     products(totals, head),
     groups(totals, head, titles),
-    extremes(totals, head),
+    extremesSection(totals, head),
     unpriced(totals),
     footer(head),
   ]
@@ -78,7 +78,7 @@ const table = (head: readonly Cell[], rows: readonly (readonly Cell[])[]): strin
   return `<table><thead><tr>${cells('th', head)}</tr></thead><tbody>${rows.map(row => `<tr>${cells('td', row)}</tr>`).join('')}</tbody></table>`
 }
 
-const n = (text: string): Cell => ({ n: text })
+const numberCell = (text: string): Cell => ({ n: text })
 
 function figures({ policies, compared, skipped, unpriced }: Totals, { currency }: Head): string {
   const same = compared.policies - compared.losers - compared.winners
@@ -102,12 +102,12 @@ function parts({ old, new: now }: Totals, { currency }: Head): string {
   const names = ['premium', 'taxes', 'fees', 'total'] as const
   const rows = names.map(name => [
     name,
-    n(amountText(old[name], currency)),
-    n(amountText(now[name], currency)),
-    n(amountText(now[name] - old[name], currency, true)),
-    n(changeText(old[name], now[name])),
+    numberCell(amountText(old[name], currency)),
+    numberCell(amountText(now[name], currency)),
+    numberCell(amountText(now[name] - old[name], currency, true)),
+    numberCell(changeText(old[name], now[name])),
   ])
-  return `<h2>Totals</h2>${table(['', n('old'), n('new'), n('change'), n('percent')], rows)}`
+  return `<h2>Totals</h2>${table(['', numberCell('old'), numberCell('new'), numberCell('change'), numberCell('percent')], rows)}`
 }
 
 function distribution({ percents, amounts, compared }: Totals, { currency }: Head): string {
@@ -116,18 +116,18 @@ function distribution({ percents, amounts, compared }: Totals, { currency }: Hea
     const [percent, amount] = [quantile(percents, share), quantile(amounts, share)]
     return [
       share === 0.5 ? 'half of the policies (median)' : `${Math.round(share * 100)} % of the policies`,
-      n(percent === undefined ? '-' : percentText(percent / 10, 1)),
-      n(amount === undefined ? '-' : amountText(amount, currency, true)),
+      numberCell(percent === undefined ? '-' : percentText(percent / 10, 1)),
+      numberCell(amount === undefined ? '-' : amountText(amount, currency, true)),
     ]
   })
   return `<h2>Distribution</h2>
 ${histogram('histogram', binsOf(percents))}
 <p class="muted">Each row shows the share of policies whose change is at most the value. Changes in money have three digits, and each column is sorted separately.</p>
-${table(['', n('percent'), n('money')], rows)}`
+${table(['', numberCell('percent'), numberCell('money')], rows)}`
 }
 
-function covers({ covers: byCover }: Totals, { currency }: Head): string {
-  const names = Object.keys(byCover).sort(inGroupOrder)
+function coversSection({ covers: byCover }: Totals, { currency }: Head): string {
+  const names = Object.keys(byCover).sort(compareGroups)
   if (names.length === 0) return ''
   const bars = names.map(
     (name): Bar => ({
@@ -140,26 +140,26 @@ function covers({ covers: byCover }: Totals, { currency }: Head): string {
     const { policies, old, new: now } = byCover[name]!
     return [
       name,
-      n(countText(policies)),
-      n(amountText(old, currency)),
-      n(amountText(now, currency)),
-      n(amountText(now - old, currency, true)),
-      n(changeText(old, now)),
+      numberCell(countText(policies)),
+      numberCell(amountText(old, currency)),
+      numberCell(amountText(now, currency)),
+      numberCell(amountText(now - old, currency, true)),
+      numberCell(changeText(old, now)),
     ]
   })
   return `<h2>Premium by cover</h2>
 ${changeBars('covers', 'Change of the premium of each cover', bars)}
-${table(['cover', n('policies'), n('old'), n('new'), n('change'), n('percent')], rows)}`
+${table(['cover', numberCell('policies'), numberCell('old'), numberCell('new'), numberCell('change'), numberCell('percent')], rows)}`
 }
 
 const GROUP_HEAD: readonly Cell[] = [
   'group',
-  n('policies'),
-  n('old'),
-  n('new'),
-  n('percent'),
-  n('pay less'),
-  n('pay more'),
+  numberCell('policies'),
+  numberCell('old'),
+  numberCell('new'),
+  numberCell('percent'),
+  numberCell('pay less'),
+  numberCell('pay more'),
 ]
 
 const groupRow = (
@@ -168,12 +168,12 @@ const groupRow = (
   currency: CurrencyCode,
 ): Cell[] => [
   name,
-  n(countText(policies)),
-  n(amountText(old, currency)),
-  n(amountText(now, currency)),
-  n(changeText(old, now)),
-  n(shareText(winners, policies)),
-  n(shareText(losers, policies)),
+  numberCell(countText(policies)),
+  numberCell(amountText(old, currency)),
+  numberCell(amountText(now, currency)),
+  numberCell(changeText(old, now)),
+  numberCell(shareText(winners, policies)),
+  numberCell(shareText(losers, policies)),
 ]
 
 function products({ products: byProduct }: Totals, { currency }: Head): string {
@@ -192,12 +192,12 @@ function groups(
 ): string {
   // The most significant fields come first: those whose groups differ most from one another.
   const fields = Object.entries(byField)
-    .map(([id, sums]) => ({ id, sums: largest(sums), spread: spreadOf(sums) }))
+    .map(([id, sums]) => ({ id, sums: largestGroups(sums), spread: spreadOf(sums) }))
     .filter(({ sums }) => Object.keys(sums).length > 1)
     .sort((a, b) => b.spread - a.spread || (a.id < b.id ? -1 : 1))
   if (fields.length === 0) return ''
   const sections = fields.map(({ id, sums }) => {
-    const names = Object.keys(sums).sort(inGroupOrder)
+    const names = Object.keys(sums).sort(compareGroups)
     const bars = names.map(
       (name): Bar => ({
         label: name,
@@ -219,7 +219,7 @@ ${sections.join('\n')}`
 }
 
 /** Returns the groups with the most policies, and the rest as one group. */
-function largest(sums: Readonly<Record<string, Sums>>): Record<string, Sums> {
+function largestGroups(sums: Readonly<Record<string, Sums>>): Record<string, Sums> {
   const sorted = Object.entries(sums).sort(([, a], [, b]) => b.policies - a.policies)
   const kept = sorted.slice(0, MOST_GROUPS)
   const rest = sorted.slice(MOST_GROUPS)
@@ -243,16 +243,16 @@ function spreadOf(sums: Readonly<Record<string, Sums>>): number {
   return percents.length < 2 ? 0 : Math.max(...percents) - Math.min(...percents)
 }
 
-function extremes({ highest, lowest }: Totals, { currency }: Head): string {
+function extremesSection({ highest, lowest }: Totals, { currency }: Head): string {
   const rows = (list: readonly Extreme[]): Cell[][] =>
     list.map(({ locator, old, new: now }) => [
       locator,
-      n(amountText(old, currency)),
-      n(amountText(now, currency)),
-      n(amountText(now - old, currency, true)),
-      n(changeText(old, now)),
+      numberCell(amountText(old, currency)),
+      numberCell(amountText(now, currency)),
+      numberCell(amountText(now - old, currency, true)),
+      numberCell(changeText(old, now)),
     ])
-  const head = ['policy', n('old'), n('new'), n('change'), n('percent')]
+  const head = ['policy', numberCell('old'), numberCell('new'), numberCell('change'), numberCell('percent')]
   const section = (title: string, list: readonly Extreme[]): string =>
     list.length === 0 ? '' : `<h3>${title}</h3>${table(head, rows(list))}`
   const found = section('Largest increases', highest) + section('Largest decreases', lowest)
@@ -260,26 +260,26 @@ function extremes({ highest, lowest }: Totals, { currency }: Head): string {
 }
 
 function unpriced({ reasons, leftOut, decisions, unpriced: count }: Totals): string {
-  const counted = (record: Readonly<Record<string, number>>): Cell[][] =>
+  const countRows = (record: Readonly<Record<string, number>>): Cell[][] =>
     Object.entries(record)
       .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
-      .map(([what, policies]) => [what, n(countText(policies))])
+      .map(([what, policies]) => [what, numberCell(countText(policies))])
   const priced = decisions.accept + decisions.none + decisions.reject
   return `<h2>Underwriting and missing prices</h2>
 ${table(
-  ['underwriting of the new configuration', n('policies'), n('share')],
+  ['underwriting of the new configuration', numberCell('policies'), numberCell('share')],
   [
-    ['accepts', n(countText(decisions.accept)), n(shareText(decisions.accept, priced))],
+    ['accepts', numberCell(countText(decisions.accept)), numberCell(shareText(decisions.accept, priced))],
     [
       'refers to a person, or makes no decision',
-      n(countText(decisions.none)),
-      n(shareText(decisions.none, priced)),
+      numberCell(countText(decisions.none)),
+      numberCell(shareText(decisions.none, priced)),
     ],
-    ['rejects', n(countText(decisions.reject)), n(shareText(decisions.reject, priced))],
+    ['rejects', numberCell(countText(decisions.reject)), numberCell(shareText(decisions.reject, priced))],
   ],
 )}
-${Object.keys(reasons).length === 0 ? '<p>Every policy has both prices.</p>' : `<p>${countText(count)} policies lack one of the prices; a policy may have several reasons.</p>${table(['reason', n('policies')], counted(reasons))}`}
-${Object.keys(leftOut).length === 0 ? '' : `<h3>Not known to the new configuration</h3><p class="muted">Left out when pricing.</p>${table(['what', n('policies')], counted(leftOut))}`}`
+${Object.keys(reasons).length === 0 ? '<p>Every policy has both prices.</p>' : `<p>${countText(count)} policies lack one of the prices; a policy may have several reasons.</p>${table(['reason', numberCell('policies')], countRows(reasons))}`}
+${Object.keys(leftOut).length === 0 ? '' : `<h3>Not known to the new configuration</h3><p class="muted">Left out when pricing.</p>${table(['what', numberCell('policies')], countRows(leftOut))}`}`
 }
 
 const footer = ({ occasion }: Head): string =>

@@ -33,24 +33,25 @@ export function impactText(totals: Totals, head: Head, notes: readonly string[])
   const median = quantile(percents, 0.5)
   const medianAmount = quantile(amounts, 0.5)
   const same = compared.policies - compared.losers - compared.winners
-  const of = (count: number): string => `${countText(count)} (${shareText(count, compared.policies)})`
+  const countWithShare = (count: number): string =>
+    `${countText(count)} (${shareText(count, compared.policies)})`
   return [
     `${occasionText(head)}.\nOld: ${head.oldName}. New: ${head.newName}. In ${currency}.\n\n`,
     row('', 'old', 'new', 'change', 'percent'),
     ...parts,
-    `\n${countText(compared.policies)} policies compared: ${of(compared.losers)} pay more, ${of(compared.winners)} less, ${of(same)} the same\n`,
+    `\n${countText(compared.policies)} policies compared: ${countWithShare(compared.losers)} pay more, ${countWithShare(compared.winners)} less, ${countWithShare(same)} the same\n`,
     ...(median === undefined
       ? []
       : [`median: ${percentText(median / 10, 1)}, ${amountText(medianAmount ?? 0, currency, true)}\n`]),
     `underwriting accepts ${countText(decisions.accept)}, refers ${countText(decisions.none)}, rejects ${countText(decisions.reject)}\n`,
     `not in force ${countText(totals.skipped.notInForce)}, cancelled ${countText(totals.skipped.cancelled)}, without a price ${countText(unpriced)}\n`,
-    listed('Reasons', totals.reasons),
-    listed('Not known to the new configuration, left out', totals.leftOut),
+    countsText('Reasons', totals.reasons),
+    countsText('Not known to the new configuration, left out', totals.leftOut),
     ...notes.map(note => `note  ${note}\n`),
   ].join('')
 }
 
-function listed(title: string, counts: Readonly<Record<string, number>>): string {
+function countsText(title: string, counts: Readonly<Record<string, number>>): string {
   const sorted = Object.entries(counts).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
   if (sorted.length === 0) return ''
   const lines = sorted

@@ -78,7 +78,7 @@ export function* conversionOf(request: AccountRequest, context: ConvertContext):
   const paidOut = payDisbursements(work, moves)
   const totals = totalsOf(work, paidOut)
   checkControlTotals(work, totals)
-  if (findings.fails('account', accountIdOf(work))) return failEverything(work)
+  if (findings.fails('account', accountIdOf(work))) return failAllItems(work)
 
   const { disbursements } = paidOut
   const kept = [...policies].filter(([id]) => !findings.fails('policies', id)).map(([, policy]) => policy)
@@ -124,7 +124,7 @@ export const convertAccount = (request: AccountRequest, context: ConvertContext)
   runAllSteps(conversionOf(request, context))
 
 /** Checks failing items without converting them, so that one attempt reports every problem. Takes no locators from the supply. */
-export function ownProblems(request: AccountRequest, context: ConvertContext): ItemFailure[] {
+export function findItemProblems(request: AccountRequest, context: ConvertContext): ItemFailure[] {
   let digits = 0
   const supply = { digits: () => (digits += 1), uuid: () => newUuid(context.shard) }
   const work = newWork(request, { ...context, supply, failed: [] })
@@ -154,7 +154,7 @@ function mappingOf(kind: ItemKind, originalId: string, locators: readonly string
 }
 
 /** Fails every item. A failing account keeps nothing and blocks its other items. */
-function failEverything(work: Work): Converted {
+function failAllItems(work: Work): Converted {
   const { request, findings, warnings, none } = work
   const id = accountIdOf(work)
   for (const kind of LISTED_KINDS)

@@ -42,7 +42,7 @@ function checkInvoices(work: Work): CreditMove[] | undefined {
     return undefined
   for (const item of live) {
     const wrong = brokenRule(item, none)
-    if (wrong !== undefined) fail(work, item, wrong)
+    if (wrong !== undefined) addInvoiceFinding(work, item, wrong)
   }
   if (live.some(({ id }) => findings.fails('invoices', id))) return undefined
   const moves = livePayments(work)
@@ -89,7 +89,7 @@ function failUncoveredCredit(
   return fails
 }
 
-const fail = ({ findings }: Work, { id, earlier }: InvoiceItem, rule: string): void =>
+const addInvoiceFinding = ({ findings }: Work, { id, earlier }: InvoiceItem, rule: string): void =>
   findings.wrong('invoices', id, earlier ? `invoiceId '${id}' was migrated before: ${rule}` : rule)
 
 /** Fails credit-only payments of an account without any invoice that could hold the credit. Returns whether any fails. */
@@ -166,7 +166,7 @@ function coverFromCredit(work: Work, live: readonly InvoiceItem[], moves: Credit
       continue
     }
     if (missing !== undefined) work.findings.wrong('invoices', id, `blocked by ${missing}`)
-    else fail(work, one.item, uncovered(one, left))
+    else addInvoiceFinding(work, one.item, uncoveredMessage(one, left))
     const linked = work.findings.links.around(id)
     for (const other of linked.invoices) {
       failedIds.add(other)
@@ -188,7 +188,7 @@ function coverFromCredit(work: Work, live: readonly InvoiceItem[], moves: Credit
   return failedIds.size === 0
 }
 
-const uncovered = ({ total, paid }: UnpaidInvoice, left: Money): string =>
+const uncoveredMessage = ({ total, paid }: UnpaidInvoice, left: Money): string =>
   `invoiceState settled must have payments and credit of its total ${toText(total)}, but it has payments of ${toText(paid)}, and only ${toText(left)} of credit is left.`
 
 type PaidOut = {

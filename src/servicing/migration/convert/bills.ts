@@ -85,7 +85,7 @@ export type Planning = {
  */
 const MOST_SHARED = 24
 
-/** The number of the installment that bills nothing (`billOfNothing`). */
+/** The number of the installment that bills nothing (`billWithoutInstallments`). */
 const NOTHING = 1
 
 const noPlan = (): Plan => ({ items: new Map(), fees: [] })
@@ -206,7 +206,7 @@ function distributeAmounts(billed: Billed, plans: readonly Plan[], places: Place
     const givenBack = own.find(one => one.amount.minor < 0)
     if (!givenBack || line === lineOfCharge(main)) continue
     const total = own.reduce((sum, one) => sum + one.amount.minor, 0)
-    for (const { bill, taken } of takeOff(places.bills(line), -total)) {
+    for (const { bill, taken } of deductFromBills(places.bills(line), -total)) {
       put(first, givenBack, taken)
       put(places.planOn(bill), givenBack, -taken)
     }
@@ -222,7 +222,10 @@ function billAsFees({ stated, name }: Billed, plans: readonly Plan[], { feeOf }:
 }
 
 /** Takes the amount off the bills, in their order. Returns how much each gives. */
-function takeOff(bills: ReturnType<Places['bills']>, amount: number): { bill: Bill; taken: number }[] {
+function deductFromBills(
+  bills: ReturnType<Places['bills']>,
+  amount: number,
+): { bill: Bill; taken: number }[] {
   const all: { bill: Bill; taken: number }[] = []
   let left = amount
   for (const { bill, minor } of bills) {
@@ -353,7 +356,7 @@ function nameOf(charge: Charge): string | undefined {
  * Bills a transaction without installments, which had nothing to pay. It may refund and charge the same amount. Both are charges,
  * billed once on a zero invoice that is settled immediately, as for a live transaction. Takes one digit locator.
  */
-export function billOfNothing(
+export function billWithoutInstallments(
   making: Making,
   { request: { issuedTime }, from, term }: ReadTransaction,
   { modification, billed }: Applied,

@@ -72,7 +72,7 @@ export function readHistory(policy: PolicyMigrationRequest, reading: PolicyReadi
     })
   })
   checkElements(read, problems)
-  return inOrder(read, terms.length)
+  return orderTransactions(read, terms.length)
 }
 
 /** A transaction before its type and its elements are read. */
@@ -255,7 +255,7 @@ function faultOfIdentity({ type, exposureId, level }: ReadElement, was: ReadElem
 }
 
 /** Keeps the listed order if it is that of time. Otherwise orders by issuedTime; a term begins only once the previous has begun. */
-function inOrder(read: ReadTransaction[], terms: number): ReadTransaction[] {
+function orderTransactions(read: ReadTransaction[], terms: number): ReadTransaction[] {
   const issued = (one: ReadTransaction): Instant => one.request.issuedTime
   if (read.every((one, at) => at === 0 || issued(read[at - 1]!) <= issued(one))) return read
   const queues = Array.from({ length: terms }, (_, term) => read.filter(one => one.termAt === term))

@@ -11,7 +11,7 @@ import {
   isOutstanding,
   paymentState,
 } from '../../../policy/records/invoice.ts'
-import { chain, type Planned } from '../../../policy/transitions.ts'
+import { combineSteps, type Planned } from '../../../policy/transitions.ts'
 import { planPaymentConsequences } from '../../../transactions/payments/settling.ts'
 import { invoiceInstallmentsOf, keepOpposites } from './bills.ts'
 import {
@@ -192,7 +192,10 @@ function changeOf(
   const settled = changed.reduce<Planned>(
     (planned, { locator }) => {
       const invoice = planned.aggregate.invoices.get(locator)!
-      return chain(planned, planPaymentConsequences(planned.aggregate, invoice, { product, now, supply }))
+      return combineSteps(
+        planned,
+        planPaymentConsequences(planned.aggregate, invoice, { product, now, supply }),
+      )
     },
     { aggregate, events: [] },
   )

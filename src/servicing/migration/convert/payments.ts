@@ -102,15 +102,16 @@ export function recordPayments(work: Work): Paid {
     (found, one) => (found && found.times.createdAt > one.times.createdAt ? found : one),
     undefined,
   )
-  const home = (): Part => (last ? homeOf(last) : earlierPart(work, work.context.existing!.lastInvoice!))
+  const creditPart = (): Part =>
+    last ? creditPartOf(last) : earlierPart(work, work.context.existing!.lastInvoice!)
   const inOrder = livePayments(work).sort((a, b) => a.request.paymentTime - b.request.paymentTime)
-  const paid = new Map(inOrder.map(one => [one.request.id, recordPayment(work, one, home)] as const))
+  const paid = new Map(inOrder.map(one => [one.request.id, recordPayment(work, one, creditPart)] as const))
   for (const one of invoices) settleInvoice(work, one)
   return paid
 }
 
 /** The part that holds credit. */
-const homeOf = ({ earlier, added }: InvoiceItem): Part => earlier?.home ?? added[0]!
+const creditPartOf = ({ earlier, added }: InvoiceItem): Part => earlier?.home ?? added[0]!
 
 function recordPayment(
   work: Work,
@@ -123,11 +124,11 @@ function recordPayment(
   const overpaid = [...byInvoice].findLast(([, amount]) => amount.minor > 0)?.[0]
   for (const [id, amount] of byInvoice) {
     const credited = id === overpaid ? credit : work.none
-    made.push(...receive(work, partsOf(work.invoices.get(id)!), { ...terms, amount, credited }))
+    made.push(...makePayments(work, partsOf(work.invoices.get(id)!), { ...terms, amount, credited }))
   }
   if (credit.minor > 0 && overpaid === undefined) {
     const [own] = byInvoice.keys()
-    const part = own === undefined ? home() : homeOf(work.invoices.get(own)!)
+    const part = own === undefined ? home() : creditPartOf(work.invoices.get(own)!)
     made.push(addPayment(work, part, { ...terms, amount: credit, credited: credit }))
   }
   return made
@@ -138,7 +139,7 @@ function settleInvoice(work: Work, item: InvoiceItem): void {
   const { state, times } = item
   const parts = partsOf(item)
   if (state === 'discarded') {
-    settle(parts, 'writtenOff')
+    settleParts(parts, 'writtenOff')
     return
   }
   const { rest } = balanceOf(item, work.none)
@@ -146,9 +147,9 @@ function settleInvoice(work: Work, item: InvoiceItem): void {
   const owing = new Set(parts.filter(part => restOf(part).minor !== 0))
   const terms = { amount: rest, credited: work.none, at: times.createdAt, fieldValues: {} }
   // Refunds of some parts that pay for others also go through credit.
-  if (isCovered && owing.size > 0) receive(work, parts, { ...terms, source: 'credit' })
-  settle(isCovered ? parts : parts.filter(part => !owing.has(part)), 'paid')
-  if (!isCovered && item.isRestGivenUp) settle([...owing], 'writtenOff')
+  if (isCovered && owing.size > 0) makePayments(work, parts, { ...terms, source: 'credit' })
+  settleParts(isCovered ? parts : parts.filter(part => !owing.has(part)), 'paid')
+  if (!isCovered && item.isRestGivenUp) settleParts([...owing], 'writtenOff')
 }
 
 type Received = Pick<Payment, 'fieldValues' | 'source'> & {
@@ -159,7 +160,7 @@ type Received = Pick<Payment, 'fieldValues' | 'source'> & {
 }
 
 /** Pays the parts; the last payment holds the credit. Takes a digit locator for each. Returns the locators of the payments. */
-function receive(work: Work, parts: readonly Part[], received: Received): Uuid[] {
+function makePayments(work: Work, parts: readonly Part[], received: Received): Uuid[] {
   const shares = sharesOf(parts, received.amount, work.none)
   const last = shares.findLastIndex(share => share.minor !== 0)
   return parts.flatMap((part, index) => {
@@ -201,7 +202,7 @@ function addPayment(
 }
 
 /** Settles the parts. A paid part is settled at the time of its last payment. */
-function settle(parts: readonly Part[], outcome: Extract<SettlementType, 'paid' | 'writtenOff'>): void {
+function settleParts(parts: readonly Part[], outcome: Extract<SettlementType, 'paid' | 'writtenOff'>): void {
   for (const { making, invoice: locator, due } of parts) {
     const invoice: Invoice = making.invoices.get(locator)!
     const status = due.minor === 0 ? 'zeroDue' : outcome

@@ -20,12 +20,12 @@ import type {
   TransactionMigrationRequest,
 } from '../contract-request.ts'
 import type { MappingNode, Problems } from '../item.ts'
-import { billOfNothing, joinPlanned, LinesOnBills, type PlannedBills, planBills } from './bills.ts'
+import { billWithoutInstallments, joinPlanned, LinesOnBills, type PlannedBills, planBills } from './bills.ts'
 import { type AuxRow, type ConvertContext, ORIGIN_KEY, originRows, type Work } from './converted.ts'
 import type { ReadElement } from './elements.ts'
 import { keyInTerm, type ReadTransaction, readHistory } from './history.ts'
 import { type Applied, applyTransaction } from './transaction/apply.ts'
-import { type Known, type Making, nothingKnown } from './transaction/context.ts'
+import { emptyKnown, type Known, type Making } from './transaction/context.ts'
 
 export type ConvertedPolicy = {
   readonly making: Making
@@ -154,7 +154,7 @@ export function* convertPolicy(
     },
     quotes: new Map([[quote.locator, quote]]),
   }
-  const known = nothingKnown()
+  const known = emptyKnown()
   const invoiced = new Map<string, Uuid[]>()
   const transactions = new Map<string, MappingNode[]>()
   const origins: AuxRow[] = []
@@ -177,7 +177,7 @@ export function* convertPolicy(
   }
   joinPlanned(making, new Set([...invoiced.values()].flat()))
   for (const { transaction, applied, nothing } of unplanned)
-    billOfNothing(making, transaction, applied, nothing, supply)
+    billWithoutInstallments(making, transaction, applied, nothing, supply)
   const name = String(locator)
   return {
     making,
@@ -300,20 +300,20 @@ function scheduleOf(
 ): string {
   const own = preferences?.installmentPreferences
   const above = inherited?.installmentPreferences
-  const named = (plan: string | undefined): string | undefined =>
+  const scheduleNamed = (plan: string | undefined): string | undefined =>
     paymentSchedules.find(one => one.name === plan)?.name
-  const ofCadence = (cadence: Cadence | undefined): string | undefined =>
+  const scheduleOfCadence = (cadence: Cadence | undefined): string | undefined =>
     paymentSchedules.find(one => cadence !== undefined && one.type === SCHEDULES[cadence])?.name
   const plan = own?.installmentPlanName === 'inherit' ? undefined : own?.installmentPlanName
-  if (plan !== undefined && named(plan) === undefined)
+  if (plan !== undefined && scheduleNamed(plan) === undefined)
     wrong(
       `preferences.installmentPreferences.installmentPlanName '${plan}' must be a payment schedule of product '${name}': ${paymentSchedules.map(one => one.name).join(', ')}.`,
     )
   const preferred =
-    named(plan) ??
+    scheduleNamed(plan) ??
     (own?.cadence === undefined
-      ? (named(above?.installmentPlanName) ?? ofCadence(above?.cadence))
-      : ofCadence(own.cadence))
+      ? (scheduleNamed(above?.installmentPlanName) ?? scheduleOfCadence(above?.cadence))
+      : scheduleOfCadence(own.cadence))
   if (preferred !== undefined) return preferred
   const first = paymentSchedules[0]!.name
   const cadence = own?.cadence ?? above?.cadence
@@ -362,19 +362,19 @@ export function derivedCadence(terms: readonly TermMigrationRequest[]): DerivedC
     .findLast(transactions => transactions.length > 0)
   if (!billed) return undefined
   const [first] = billed
-  const together = distinct(billed.flat())
-  const found = rhythmOf(first!) ?? (together.length > 2 ? rhythmOf(together) : undefined)
+  const together = sortedDistinctDates(billed.flat())
+  const found = cadenceOfDates(first!) ?? (together.length > 2 ? cadenceOfDates(together) : undefined)
   if (found || first!.length > 1) return found
   return { types: ['total', 'annually'], shown: 'its last term begins with one installment' }
 }
 
 const datesOf = ({ installments }: TransactionMigrationRequest): number[] =>
-  distinct(installments.map(({ dueTime }) => Number(dueTime)))
+  sortedDistinctDates(installments.map(({ dueTime }) => Number(dueTime)))
 
-const distinct = (dates: readonly number[]): number[] => [...new Set(dates)].sort((a, b) => a - b)
+const sortedDistinctDates = (dates: readonly number[]): number[] => [...new Set(dates)].sort((a, b) => a - b)
 
 /** With more than three gaps between dates, the first and the last may be irregular. */
-function rhythmOf(dates: readonly number[]): DerivedCadence | undefined {
+function cadenceOfDates(dates: readonly number[]): DerivedCadence | undefined {
   if (dates.length < 2) return undefined
   const gaps = dates.slice(1).map((date, at) => daysBetween(dates[at]!, date))
   const regular = gaps.length > 3 ? gaps.slice(1, -1) : gaps

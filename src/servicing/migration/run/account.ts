@@ -8,14 +8,14 @@ import type { RequestContext } from '../../../platform/context.ts'
 import { takeLocators } from '../../../platform/tenancy/sequence.ts'
 import { constraintErrors } from '../../../policyholders/change.ts'
 import { controlTotalsIn } from '../contract-request.ts'
-import { accountValues, conversionOf, digitsNeeded, ownProblems } from '../convert/account.ts'
+import { accountValues, conversionOf, digitsNeeded, findItemProblems } from '../convert/account.ts'
 import type { ConvertContext } from '../convert/converted.ts'
-import { type Failing, readFailing } from '../failing.ts'
+import { type Failing, readFailingItems } from '../failing.ts'
 import { BODY } from '../files.ts'
 import { type ItemFailure, LISTED_KINDS, type StoredProblem } from '../item.ts'
 import { itemFailure, namedItems, type ReadAccount, readAccount, type SentAccount } from '../request.ts'
 import type { MigrationAccount } from '../store.ts'
-import { type ConfiguredRunContext, earlierOf, knownOf } from './earlier-results.ts'
+import { type ConfiguredRunContext, readEarlierResults, readKnown } from './earlier-results.ts'
 import { type Outcome, type PreparedAccount, prepareOutcome } from './prepared.ts'
 
 /** The number of elements and runs in a turn (convert/account.ts): some hundredths of a second. */
@@ -40,9 +40,9 @@ async function outcomeOf(
   const { migration, configuration, configVersion, shard } = run
   const { accountLocator, originalId } = account
   const isFull = migration.type === 'fullMigration'
-  const known = isFull && account.source === BODY ? undefined : await knownOf(run, account)
+  const known = isFull && account.source === BODY ? undefined : await readKnown(run, account)
   const before = known?.done.size ?? 0
-  const refused = (error: string): Outcome => ({
+  const refusedOutcome = (error: string): Outcome => ({
     converted: undefined,
     before,
     earlier: undefined,
@@ -50,7 +50,7 @@ async function outcomeOf(
   })
   const claimedBy = run.claimedBy.get(originalId)
   if (isFull && claimedBy !== undefined && claimedBy !== accountLocator)
-    return refused(
+    return refusedOutcome(
       `'id' must be unique among the accounts that were migrated: '${originalId}' is account ${claimedBy}. Send further items to POST …/migrations/accounts/${claimedBy}.`,
     )
   const isNew = isFull && !known?.done.has(`account ${originalId}`)
@@ -58,7 +58,7 @@ async function outcomeOf(
   const isAccountWrong = failures.some(({ kind }) => kind === 'account')
   // Its items are still checked, but their totals mean nothing.
   const checked = isAccountWrong ? { ...request, accounting: undefined } : request
-  const earlier = known && !isNew ? await earlierOf(run, known, checked, sent) : undefined
+  const earlier = known && !isNew ? await readEarlierResults(run, known, checked, sent) : undefined
   try {
     const digits = digitsNeeded(checked, earlier?.existing.invoices)
     const disallowed = await disallowedOf(run, accountLocator, checked.accountData)
@@ -86,12 +86,12 @@ async function outcomeOf(
       earlier,
     })
     if (failures.length === 0) return outcome
-    const failing = readFailing(sent, originalId, isNew, request, failures)
-    const further = ownProblems(failing.request, conversion)
+    const failing = readFailingItems(sent, originalId, isNew, request, failures)
+    const further = findItemProblems(failing.request, conversion)
     return { ...outcome, failures: outcome.failures.map(one => addFurtherProblems(one, further, failing)) }
   } catch (problem) {
     if (!isRefused(problem)) throw problem
-    return refused(problem.message)
+    return refusedOutcome(problem.message)
   }
 }
 

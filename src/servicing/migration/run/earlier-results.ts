@@ -18,9 +18,9 @@ import type { PolicyAggregate } from '../../../policy/records/aggregate.ts'
 import {
   AGGREGATE_QUERIES,
   aggregateQueries,
-  byChoice,
   chosenQueries,
   readAggregates,
+  statementsByChoice,
 } from '../../../policy/store/aggregates.ts'
 import { creditQuery, productOf, readCredit } from '../../../policy/store/loading.ts'
 import { COLLECTION_NAMES, COLLECTIONS, policyRow } from '../../../policy/store/rows.ts'
@@ -66,7 +66,7 @@ export type Known = MigratedItems & {
 }
 
 /** One round trip. */
-export async function knownOf(
+export async function readKnown(
   { database, configuration }: ConfiguredRunContext,
   { accountLocator, migrationLocator }: store.MigrationAccount,
 ): Promise<Known> {
@@ -111,7 +111,7 @@ export type Earlier = {
 }
 
 /** Needs one more round trip if the request names earlier invoices or has credit that an earlier invoice holds. */
-export async function earlierOf(
+export async function readEarlierResults(
   run: ConfiguredRunContext,
   known: Known,
   request: ReadAccount,
@@ -158,7 +158,7 @@ const settledBefore = (sent: SentAccount, done: ReadonlySet<string>): ReadonlySe
       .filter(id => done.has(`invoices ${id}`)),
   )
 
-const VERSIONS = byChoice((build, condition) =>
+const VERSIONS = statementsByChoice((build, condition) =>
   build
     .select({ version: configurationVersions.version, hash: configurationVersions.hash })
     .from(configurationVersions)
@@ -220,7 +220,7 @@ export function changedRows(
 ): { facts: Query[]; timers: NewTimer[] } {
   const courses = changes.map(({ before, after, product, timers }) => {
     const { customEvents } = read.get(after.policy.locator)!.configuration.configuration
-    const course = courseOf(database, before, after, product, customEvents, now)
+    const course = timersOfChange(database, before, after, product, customEvents, now)
     return {
       facts: [...termQueries(database, product, before, after), ...course.facts],
       timers: [...timers, ...course.timers],
@@ -238,7 +238,7 @@ export function changedRows(
 }
 
 /** Returns timers that a policy change moves: unpaid invoices, ends of cover, scheduled events. */
-export function courseOf(
+export function timersOfChange(
   database: Database,
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,

@@ -32,10 +32,10 @@ import { migrationFailures, migrationMappings } from '../tables.ts'
 import {
   type ConfiguredRunContext,
   changedRows,
-  courseOf,
   type Earlier,
   earlierGuards,
   type RunContext,
+  timersOfChange,
 } from './earlier-results.ts'
 
 // Accounts are prepared one by one, and recorded together in one batch.
@@ -76,7 +76,7 @@ export function prepareOutcome(
   const kept = migration.validateOnly ? undefined : converted
   const newMappings = converted?.mappings ?? []
   const processed = newMappings.length + before
-  const course = kept && courseOfPolicies(database, configuration.configuration, kept.policies, at)
+  const course = kept && timersOfPolicies(database, configuration.configuration, kept.policies, at)
   const changed = kept && earlier && changedRows(run, earlier, kept, at)
   const rows = new TableRows()
   if (kept) addRecords(rows, run, at, account, kept)
@@ -207,7 +207,7 @@ export function addPolicies(
 }
 
 /** Returns timers of new policies, including those for their bills and natural ends. */
-export function courseOfPolicies(
+export function timersOfPolicies(
   database: Database,
   { products, customEvents }: Configuration,
   aggregates: readonly PolicyAggregate[],
@@ -215,7 +215,7 @@ export function courseOfPolicies(
 ): { facts: Query[]; timers: NewTimer[] } {
   const courses = aggregates.map(aggregate => {
     const product = products[aggregate.policy.productName]!
-    const { facts, timers } = courseOf(database, undefined, aggregate, product, customEvents, now)
+    const { facts, timers } = timersOfChange(database, undefined, aggregate, product, customEvents, now)
     const isEnding = policyState(aggregate) === 'issued' && endsNaturally(aggregate)
     const end = isEnding ? termEndTimers(aggregate.policy, product, now) : []
     return { facts, timers: [...billingTimers(aggregate, now), ...timers, ...end] }
@@ -242,7 +242,7 @@ function billingTimers({ policy, installments, invoices }: PolicyAggregate, now:
 }
 
 /** Records the accounts, begins `next` and puts the begun `left` back, in one batch. Throws `GuardTripped` on a conflict. */
-export async function record(
+export async function recordAccounts(
   run: ConfiguredRunContext,
   context: RequestContext,
   accounts: readonly PreparedAccount[],

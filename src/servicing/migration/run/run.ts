@@ -22,7 +22,7 @@ import * as store from '../store.ts'
 import { MIGRATION_TRANSITIONS, outcomeOf } from '../tables.ts'
 import { prepareAccount } from './account.ts'
 import { type ConfiguredRunContext, contextOf, type RunContext } from './earlier-results.ts'
-import { type PreparedAccount, record } from './prepared.ts'
+import { type PreparedAccount, recordAccounts } from './prepared.ts'
 
 /** The number of accounts and of items in one alarm. They share what the alarm reads first. */
 const MOST_ACCOUNTS_AT_ONCE = 128
@@ -61,7 +61,7 @@ export async function runMigrationAlarm(
   if (migration.state !== 'submitted' && migration.state !== 'processing') return await releaseResources(run)
   const [, slots] = await home.batch([store.takeSlotQuery(home, locator), store.slotQuery(home, locator)])
   if (!slots[0]) return TURN_MS
-  if (migration.state === 'submitted') return (await start(run)) ? 0 : TURN_MS
+  if (migration.state === 'submitted') return (await startMigration(run)) ? 0 : TURN_MS
   return await workOnAccounts(run)
 }
 
@@ -75,7 +75,7 @@ async function releaseResources(run: RunContext): Promise<undefined> {
 }
 
 /** Starts the migration. Returns false if its state changed at the same time. */
-async function start(run: RunContext): Promise<boolean> {
+async function startMigration(run: RunContext): Promise<boolean> {
   const { database, migration, locator } = run
   const [rows] = await database.batch([store.countsQuery(database, locator)])
   const context = contextOf(run)
@@ -104,18 +104,18 @@ async function workOnAccounts(run: RunContext): Promise<number | undefined> {
   ])
   const waiting = rows as store.MigrationAccount[]
   const [first] = waiting
-  if (!first) return await finish(run)
+  if (!first) return await finishMigration(run)
   const originalIds = waiting.map(({ originalId }) => originalId)
   const [claims] = await home.batch([store.claimsQuery(home, originalIds)])
   if (first.tries >= MOST_CUT_OFF) {
     const reason = `The service was interrupted ${first.tries} times while it processed the account. Recover the migration to try again. If the account is large, send it again with fewer items, and the rest to POST …/migrations/accounts/{accountLocator}.`
-    await giveUp(run, first, reason)
+    await putInError(run, first, reason)
     return 0
   }
   const claimedBy = new Map(
     [...checked, ...claims].map(({ originalId, accountLocator }) => [originalId, accountLocator]),
   )
-  const portions = portionsOf(untilRepeatedId(waiting, migration, claimedBy), MOST_ITEMS_AT_ONCE)
+  const portions = portionsOf(accountsBeforeRepeatedId(waiting, migration, claimedBy), MOST_ITEMS_AT_ONCE)
   const begun = new Set(portions[0])
   const waitAgain = waiting.filter(one => one.state === 'processing' && !begun.has(one))
   await database.batch([
@@ -152,12 +152,12 @@ async function workOnPortion(
   const goesOn = !fault && left.length === 0
   if (prepared.length > 0)
     try {
-      await record(run, context, prepared, goesOn ? next : [], left)
+      await recordAccounts(run, context, prepared, goesOn ? next : [], left)
     } catch (problem) {
-      return await afterFailedRecord(run, prepared, problem)
+      return await handleFailedRecord(run, prepared, problem)
     }
   else if (left.length > 0) await run.database.batch([store.requeueQuery(run, left, false)])
-  if (fault) return await afterFault(run, fault)
+  if (fault) return await retryAfterFault(run, fault)
   return goesOn && next.length > 0 ? undefined : 0
 }
 
@@ -183,7 +183,7 @@ async function prepare(
 }
 
 /** Handles a batch that was not recorded. Any of the accounts may be the cause, so from now on each is recorded alone. */
-async function afterFailedRecord(
+async function handleFailedRecord(
   run: RunContext,
   [first, ...others]: readonly PreparedAccount[],
   problem: unknown,
@@ -191,7 +191,7 @@ async function afterFailedRecord(
   // An account was patched, or a new configuration was deployed.
   if (problem instanceof GuardTripped) return 0
   const fault = { account: first!.account, problem }
-  if (others.length === 0) return await afterFault(run, fault)
+  if (others.length === 0) return await retryAfterFault(run, fault)
   logFault(fault)
   return RETRY_MS[0]!
 }
@@ -207,13 +207,13 @@ const SOURCE_GONE =
   'The data that was sent for the account was deleted when the migration finished, and the tenant was restored to an earlier time. Send the account again.'
 
 /** Retries the account up to `MOST_TRIES` times. After that it is in error, and the others continue. */
-async function afterFault(run: RunContext, fault: Fault): Promise<number> {
+async function retryAfterFault(run: RunContext, fault: Fault): Promise<number> {
   const { database, tenant } = run
   const { account } = fault
   const tries = account.tries + 1
   logFault(fault)
   if (fault.problem instanceof SourceGone && wasRestored(run)) {
-    await giveUp(run, { ...account, tries }, SOURCE_GONE)
+    await putInError(run, { ...account, tries }, SOURCE_GONE)
     return 0
   }
   if (tries < MOST_TRIES) {
@@ -222,7 +222,7 @@ async function afterFault(run: RunContext, fault: Fault): Promise<number> {
     return RETRY_MS[account.tries] ?? 0
   }
   const reason = `The service failed ${tries} times. Recover the migration to try again.`
-  await giveUp(run, { ...account, tries }, reason)
+  await putInError(run, { ...account, tries }, reason)
   return 0
 }
 
@@ -234,7 +234,7 @@ function logFault({ account: { migrationLocator, ordinal, tries }, problem }: Fa
 }
 
 /** Puts the account in error, unless it was recorded after all. */
-async function giveUp(run: RunContext, account: store.MigrationAccount, reason: string): Promise<void> {
+async function putInError(run: RunContext, account: store.MigrationAccount, reason: string): Promise<void> {
   const { database, shard, locator } = run
   const { accountLocator, originalId, tries, totalItems, processedItems } = account
   const context = contextOf(run)
@@ -258,7 +258,7 @@ async function giveUp(run: RunContext, account: store.MigrationAccount, reason: 
 }
 
 /** Ends the run. Call it when no account waits. */
-async function finish(run: RunContext): Promise<number> {
+async function finishMigration(run: RunContext): Promise<number> {
   const { database, migration, locator } = run
   const [rows] = await database.batch([store.countsQuery(database, locator)])
   const counts = store.readCounts(rows)
@@ -310,7 +310,7 @@ export function portionsOf(accounts: readonly store.MigrationAccount[], mostItem
 }
 
 /** Returns the accounts before a repeated id. The next alarm must see whether the first account with that id was created. */
-export function untilRepeatedId(
+export function accountsBeforeRepeatedId(
   accounts: readonly store.MigrationAccount[],
   { type }: Pick<store.Migration, 'type'>,
   claimedBy: ReadonlyMap<string, string>,

@@ -7,14 +7,14 @@ export const countsOf = (findings: readonly Finding[]): { errors: number; warnin
   return { errors, warnings: findings.length - errors }
 }
 
-export const received = (bytes: number): DeploymentStep => ({ step: 'received', counts: { bytes } })
+export const receivedStep = (bytes: number): DeploymentStep => ({ step: 'received', counts: { bytes } })
 
-export const checked = (findings: readonly Finding[]): DeploymentStep => ({
+export const checkedStep = (findings: readonly Finding[]): DeploymentStep => ({
   step: 'checked',
   counts: countsOf(findings),
 })
 
-function compiled({ products, tables, scripts }: Configuration): DeploymentStep {
+function compiledStep({ products, tables, scripts }: Configuration): DeploymentStep {
   const all = Object.values(products)
   const size = (values: object): number => Object.keys(values).length
   return {
@@ -50,9 +50,9 @@ export function stepsOf(
 ): DeploymentStep[] {
   const { write, remove, revokesTokens } = accounts
   const steps: (DeploymentStep | false)[] = [
-    received(zip.length),
-    checked(found),
-    compiled(configuration),
+    receivedStep(zip.length),
+    checkedStep(found),
+    compiledStep(configuration),
     former !== undefined && { step: 'compared', counts: { incompatible } },
     write.length + remove.length > 0 && {
       step: 'accounts',

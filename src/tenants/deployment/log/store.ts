@@ -8,7 +8,7 @@ import { type Database, type Query, statement } from '../../../platform/database
 import { HOME_SHARD, homeDatabase } from '../../../platform/tenancy.ts'
 import type { Finding } from '../../../product/configuration.ts'
 import { type DeploymentStep, type DeploymentSummary, deploymentLogs } from '../../../product/tables.ts'
-import { checked, countsOf, received } from './steps.ts'
+import { checkedStep, countsOf, receivedStep } from './steps.ts'
 
 /** Rejected attempts that are kept for each tenant. There is a limit because a pipeline may send the same mistake forever. */
 export const MOST_REFUSED = 100
@@ -66,7 +66,7 @@ export async function logRefusal(
 ): Promise<void> {
   if (!context.tenant.keepsDeploymentLog) return
   const database = homeDatabase(context)
-  const steps = [received(bytes), checked(findings)]
+  const steps = [receivedStep(bytes), checkedStep(findings)]
   await commit({ ...context, idempotency: undefined }, database, {
     shard: HOME_SHARD,
     guards: [],

@@ -63,8 +63,8 @@ export function deployVersion(
   { route, isNew }: { readonly route: string; readonly isNew: boolean },
 ): Promise<Released> {
   const write = releaseWriter(context, upload, route)
-  return untilCommitted(async isFirst => {
-    const present = isNew && isFirst ? NO_STATE : await readPresent(context, upload)
+  return retryUntilCommitted(async isFirst => {
+    const present = isNew && isFirst ? NO_STATE : await readCurrentState(context, upload)
     const before = await configurationOf(context, present.latest)
     const { inUse } = await changesOf(context, before, upload)
     const version = nextVersion(present)
@@ -92,8 +92,8 @@ export function repairVersion(
   { route, version }: { readonly route: string; readonly version: number },
 ): Promise<Released> {
   const write = releaseWriter(context, upload, route)
-  return untilCommitted(async () => {
-    const present = await readPresent(context, upload, version)
+  return retryUntilCommitted(async () => {
+    const present = await readCurrentState(context, upload, version)
     if (!present.asked) throw unknownVersion(version)
     const before = await configurationOf(context, present.asked)
     const { scopes, inUse, binding } = await changesOf(context, before, upload, version)
@@ -125,7 +125,7 @@ export async function previewFindings(
   upload: Upload,
   version?: number,
 ): Promise<Finding[]> {
-  const present = await readPresent(context, upload, version)
+  const present = await readCurrentState(context, upload, version)
   if (version !== undefined && !present.asked) throw unknownVersion(version)
   const isRepair = version !== undefined
   const before = await configurationOf(context, isRepair ? present.asked : present.latest)
@@ -152,7 +152,7 @@ export const unknownVersion = (version: number): Refusal =>
     `There is no configuration version ${version}; GET /deployments/versions lists them.`,
   )
 
-const untilCommitted = (attempt: (isFirst: boolean) => Promise<Released>): Promise<Released> =>
+const retryUntilCommitted = (attempt: (isFirst: boolean) => Promise<Released>): Promise<Released> =>
   retryOnConflict('The configuration', attempt, {
     attempts: ATTEMPTS,
     isConflict: problem => problem instanceof GuardTripped || isNewNameTaken(problem),
@@ -163,7 +163,7 @@ const isNewNameTaken = (problem: unknown): boolean =>
   problem instanceof Error &&
   `${problem.message} ${String(problem.cause ?? '')}`.includes('UNIQUE constraint failed: account.username')
 
-async function readPresent(
+async function readCurrentState(
   context: RequestContext,
   { configuration }: Upload,
   version?: number,

@@ -7,7 +7,7 @@ import { now } from '../../../../src/kernel/time.ts'
 import { type Calls, noCalls } from '../../../../src/platform/calls.ts'
 import { shardName, type Tenant } from '../../../../src/platform/tenancy.ts'
 import { deliverTo, RECORD_WITHIN_MS } from '../../../../src/servicing/events/delivery/deliver.ts'
-import { attempt } from '../../../../src/servicing/events/delivery/serve.ts'
+import { attemptDelivery } from '../../../../src/servicing/events/delivery/serve.ts'
 import { consumeAnnouncements } from '../../../../src/servicing/events/dispatch.ts'
 import { prepareDatabases } from '../../../support/databases.ts'
 import { openReceiver } from '../../../support/receiver.ts'
@@ -217,7 +217,7 @@ describe('a failed delivery', () => {
     const endpoint = { headers: {}, secureSsl: true, hmacEnabled: false }
     const headers = { headers: {}, values: [] }
     const outcomeAt = async (url: string, timeoutMs: number) =>
-      (await attempt(env, { ...endpoint, url }, headers, { id: '1', body: '{}' }, timeoutMs)).outcome
+      (await attemptDelivery(env, { ...endpoint, url }, headers, { id: '1', body: '{}' }, timeoutMs)).outcome
     expect(await outcomeAt(hanging.url, 200)).toEqual({ kind: 'timeout' })
     expect(await outcomeAt('http://127.0.0.1:9/', 5_000)).toEqual({ kind: 'unreachable' })
     expect(await outcomeAt('http://10.0.0.1/', 5_000)).toEqual({ kind: 'addressRefused' })

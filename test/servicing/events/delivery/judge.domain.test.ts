@@ -7,12 +7,12 @@ import {
   type WebhookFailureHandling,
 } from '../../../../src/platform/events/tables.ts'
 import {
-  attempt,
-  judge,
+  attemptDelivery,
+  decideVerdict,
+  deliverLine,
   LONGEST_DELAY_MS,
   type Outcome,
   type Sender,
-  serveLine,
   triggerOf,
 } from '../../../../src/servicing/events/delivery/serve.ts'
 import type { ClaimedLine } from '../../../../src/servicing/events/delivery/store.ts'
@@ -37,18 +37,18 @@ const MIDDLE = 0.5
 describe('a delivery attempt', () => {
   it('succeeds with a 2xx status only', () => {
     for (const status of [200, 201, 204, 299])
-      expect(judge(answered(status), 1, handling(), MIDDLE)).toEqual({ state: 'sent' })
+      expect(decideVerdict(answered(status), 1, handling(), MIDDLE)).toEqual({ state: 'sent' })
     for (const status of [199, 300, 304, 400, 500])
-      expect(judge(answered(status), 1, handling(), MIDDLE).state).toBe('failed')
+      expect(decideVerdict(answered(status), 1, handling(), MIDDLE).state).toBe('failed')
   })
 
   it('without a retry strategy is the only one', () => {
-    expect(judge(answered(503), 1, handling(), MIDDLE)).toEqual({
+    expect(decideVerdict(answered(503), 1, handling(), MIDDLE)).toEqual({
       state: 'failed',
       handled: true,
       suspend: false,
     })
-    expect(judge({ kind: 'timeout' }, 1, handling({ suspend: true }), MIDDLE)).toEqual({
+    expect(decideVerdict({ kind: 'timeout' }, 1, handling({ suspend: true }), MIDDLE)).toEqual({
       state: 'failed',
       handled: true,
       suspend: true,
@@ -57,27 +57,29 @@ describe('a delivery attempt', () => {
 
   it('that fails for a reason without a trigger is final and does not suspend the webhook', () => {
     const only503 = handling({ triggers: ['503'], retryStrategy: linear, suspend: true })
-    expect(judge(answered(500), 1, only503, MIDDLE)).toEqual({
+    expect(decideVerdict(answered(500), 1, only503, MIDDLE)).toEqual({
       state: 'failed',
       handled: false,
       suspend: false,
     })
-    expect(judge(answered(503), 1, only503, MIDDLE).state).toBe('pending')
-    expect(judge({ kind: 'timeout' }, 1, only503, MIDDLE).state).toBe('failed')
-    expect(judge(answered(302), 1, handling({ retryStrategy: linear }), MIDDLE).state).toBe('failed')
+    expect(decideVerdict(answered(503), 1, only503, MIDDLE).state).toBe('pending')
+    expect(decideVerdict({ kind: 'timeout' }, 1, only503, MIDDLE).state).toBe('failed')
+    expect(decideVerdict(answered(302), 1, handling({ retryStrategy: linear }), MIDDLE).state).toBe('failed')
     expect(
-      judge(answered(302), 1, handling({ triggers: ['3xx'], retryStrategy: linear }), MIDDLE).state,
+      decideVerdict(answered(302), 1, handling({ triggers: ['3xx'], retryStrategy: linear }), MIDDLE).state,
     ).toBe('pending')
   })
 
   it('counts as a timeout if the endpoint is unreachable, but not if its address is forbidden', () => {
     const retried = handling({ retryStrategy: linear })
-    expect(judge({ kind: 'unreachable' }, 1, retried, MIDDLE).state).toBe('pending')
-    expect(judge({ kind: 'addressRefused' }, 1, retried, MIDDLE).state).toBe('failed')
+    expect(decideVerdict({ kind: 'unreachable' }, 1, retried, MIDDLE).state).toBe('pending')
+    expect(decideVerdict({ kind: 'addressRefused' }, 1, retried, MIDDLE).state).toBe('failed')
   })
 
   it('with status 410 suspends the webhook immediately, with any triggers', () => {
-    expect(judge(answered(410), 1, handling({ triggers: [], retryStrategy: linear }), MIDDLE)).toEqual({
+    expect(
+      decideVerdict(answered(410), 1, handling({ triggers: [], retryStrategy: linear }), MIDDLE),
+    ).toEqual({
       state: 'failed',
       handled: true,
       suspend: true,
@@ -87,7 +89,7 @@ describe('a delivery attempt', () => {
 
 describe('the next delivery attempt', () => {
   const waits = (retryStrategy: RetryStrategy, attempts: number[]) =>
-    attempts.map(attempt => judge(answered(500), attempt, handling({ retryStrategy }), MIDDLE))
+    attempts.map(attempt => decideVerdict(answered(500), attempt, handling({ retryStrategy }), MIDDLE))
 
   it('is interval·n later if linear, and there is none after the last', () => {
     expect(waits(linear, [1, 2, 3])).toEqual([
@@ -108,9 +110,15 @@ describe('the next delivery attempt', () => {
 
   it('waits for Retry-After, up to a day', () => {
     const retried = handling({ retryStrategy: linear })
-    expect(judge(answered(503, 60_000), 1, retried, MIDDLE)).toEqual({ state: 'pending', delayMs: 60_000 })
-    expect(judge(answered(503, 1_000), 1, retried, MIDDLE)).toEqual({ state: 'pending', delayMs: 10_000 })
-    expect(judge(answered(503, 1e12), 1, retried, MIDDLE)).toEqual({
+    expect(decideVerdict(answered(503, 60_000), 1, retried, MIDDLE)).toEqual({
+      state: 'pending',
+      delayMs: 60_000,
+    })
+    expect(decideVerdict(answered(503, 1_000), 1, retried, MIDDLE)).toEqual({
+      state: 'pending',
+      delayMs: 10_000,
+    })
+    expect(decideVerdict(answered(503, 1e12), 1, retried, MIDDLE)).toEqual({
       state: 'pending',
       delayMs: LONGEST_DELAY_MS,
     })
@@ -129,7 +137,7 @@ describe('the next delivery attempt', () => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         (s, n, chance) => {
           const plain = s.interval * 1000 * (s.type === 'linear' ? n : 2 ** (n - 1))
-          const verdict = judge(answered(500), n, handling({ retryStrategy: s }), chance)
+          const verdict = decideVerdict(answered(500), n, handling({ retryStrategy: s }), chance)
           if (verdict.state !== 'pending') throw new Error('it must be tried again')
           expect(verdict.delayMs).toBeGreaterThanOrEqual(Math.min(LONGEST_DELAY_MS, Math.floor(plain * 0.9)))
           expect(verdict.delayMs).toBeLessThanOrEqual(Math.min(LONGEST_DELAY_MS, Math.ceil(plain * 1.1)))
@@ -142,13 +150,13 @@ describe('the next delivery attempt', () => {
 
 it('without failure handling, an event is tried 15 times over most of a day', () => {
   const verdicts = Array.from({ length: 15 }, (_, at) =>
-    judge(answered(503), at + 1, OWN_FAILURE_HANDLING, MIDDLE),
+    decideVerdict(answered(503), at + 1, OWN_FAILURE_HANDLING, MIDDLE),
   )
   const waits = verdicts.flatMap(verdict => (verdict.state === 'pending' ? verdict.delayMs / 1000 : []))
   expect(waits.slice(0, 5)).toEqual([5, 10, 20, 40, 80])
   expect(waits.reduce((sum, wait) => sum + wait)).toBe(81_915)
   expect(verdicts.at(-1)).toEqual({ state: 'failed', handled: true, suspend: false })
-  expect(judge(answered(410), 1, OWN_FAILURE_HANDLING, MIDDLE)).toMatchObject({ suspend: true })
+  expect(decideVerdict(answered(410), 1, OWN_FAILURE_HANDLING, MIDDLE)).toMatchObject({ suspend: true })
 })
 
 it('Retry-After is parsed as seconds or as an HTTP date, and ignored otherwise', () => {
@@ -159,7 +167,9 @@ it('Retry-After is parsed as seconds or as an HTTP date, and ignored otherwise',
   for (const text of [null, '', 'soon', '-5', '1.5', '1e3']) expect(retryAfterMs(text, at)).toBeUndefined()
   // The wait is at most the longest delay, no matter how long the header asks for.
   for (const text of ['999999999', '9999999999', '9'.repeat(400)])
-    expect(judge(answered(503, retryAfterMs(text, at)), 1, OWN_FAILURE_HANDLING, MIDDLE)).toMatchObject({
+    expect(
+      decideVerdict(answered(503, retryAfterMs(text, at)), 1, OWN_FAILURE_HANDLING, MIDDLE),
+    ).toMatchObject({
       state: 'pending',
       delayMs: 86_400_000,
     })
@@ -201,12 +211,12 @@ describe('a line of deliveries', () => {
     async (_, ms, isOver) => {
       const fetched = vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response())
       try {
-        const { results, suspendAt } = await serveLine(senderUntil(Date.now() + ms), line, () => isOver)
+        const { results, suspendAt } = await deliverLine(senderUntil(Date.now() + ms), line, () => isOver)
         expect(results).toMatchObject([
           { event: { sequence: 1 }, state: 'pending', attempts: 1, made: undefined },
         ])
         expect([results.length, suspendAt, fetched.mock.calls.length]).toEqual([1, undefined, 0])
-        const sent = await serveLine(senderUntil(Date.now() + 60_000), line, () => false)
+        const sent = await deliverLine(senderUntil(Date.now() + 60_000), line, () => false)
         expect(sent.results.map(({ state, attempts }) => [state, attempts])).toEqual([
           ['sent', 2],
           ['sent', 2],
@@ -235,7 +245,7 @@ it('the stored excerpt of a response masks all secrets that were sent, in any he
   try {
     const headers = { headers: { 'x-tenant': [value] }, values: [value] }
     const env = { ENVIRONMENT: 'test' } as never
-    const { made } = await attempt(env, endpoint as never, headers, { id: '1', body: '{}' })
+    const { made } = await attemptDelivery(env, endpoint as never, headers, { id: '1', body: '{}' })
     expect(made.excerpt).toBe('********, ********, ********')
   } finally {
     fetched.mockRestore()

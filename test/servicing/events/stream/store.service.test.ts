@@ -14,7 +14,7 @@ import { noCalls } from '../../../../src/platform/calls.ts'
 import { putRows } from '../../../../src/platform/database/rows.ts'
 import { type Database, openDatabase, type Query } from '../../../../src/platform/database.ts'
 import { events } from '../../../../src/platform/events/tables.ts'
-import { eventsOfRequest, firstFrom } from '../../../../src/servicing/events/stream/store.ts'
+import { eventsOfRequest, firstSequenceFrom } from '../../../../src/servicing/events/stream/store.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../../../support/databases.ts'
 import { size } from '../../../support/sizes.ts'
 
@@ -61,7 +61,7 @@ describe('the first event at or after a time', () => {
         })
         if (rows.length > 0) await database.batch(putRows(database, events, rows) as [Query, ...Query[]])
         const [[found]] = await database.batch([
-          database.build.all<{ low: number }>(sql`select ${firstFrom(time)} as low`),
+          database.build.all<{ low: number }>(sql`select ${firstSequenceFrom(time)} as low`),
         ])
         const from = (isFrom: (one: (typeof rows)[number]) => boolean) =>
           rows.filter(isFrom).map(one => one.sequence)
@@ -78,7 +78,7 @@ describe('the first event at or after a time', () => {
     const calls = noCalls()
     const counting = openDatabase(client, calls)
     const [[found]] = await counting.batch([
-      counting.build.all<{ low: number }>(sql`select ${firstFrom(12_345)} as low`),
+      counting.build.all<{ low: number }>(sql`select ${firstSequenceFrom(12_345)} as low`),
     ])
     expect(found!.low).toBe(12_345)
     expect(calls.rowsRead).toBeLessThan(200)

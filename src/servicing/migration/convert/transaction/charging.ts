@@ -148,7 +148,7 @@ export function zeroPrice({ making }: Context, { charges }: ReadElement, was: Uu
 function setRates({ making }: Context, locator: Uuid, { charges }: ReadElement): void {
   const run = making.perilRuns.get(locator)!
   const count = months(run.start, run.end, making.policy.timeZone)
-  const rated = <R extends { month: string; amount: Money }>(one: R): R => {
+  const withMonthlyRate = <R extends { month: string; amount: Money }>(one: R): R => {
     if (one.month !== '') return one
     const month = count.eq(0) ? '0' : toDecimal(one.amount).div(count).round(RATE_PLACES, 1).toFixed()
     return { ...one, month }
@@ -158,15 +158,15 @@ function setRates({ making }: Context, locator: Uuid, { charges }: ReadElement):
     ...run,
     price: {
       ...price,
-      premium: rated(price.premium),
+      premium: withMonthlyRate(price.premium),
       // Drops a tax that was refunded in full; keeps one that is stated as zero.
       taxes: price.taxes.filter(
         tax =>
           tax.amount.minor !== 0 ||
           charges.some(one => one.kind === 'tax' && one.name === tax.name && one.amount.minor === 0),
       ),
-      ...(price.technicalPremium && { technicalPremium: rated(price.technicalPremium) }),
-      commissions: price.commissions.map(rated),
+      ...(price.technicalPremium && { technicalPremium: withMonthlyRate(price.technicalPremium) }),
+      commissions: price.commissions.map(withMonthlyRate),
     },
   })
 }

@@ -110,10 +110,10 @@ export const keptOf = (pieces: readonly Piece[], { segment, start }: Piece, by: 
 export function runsIn({ reach }: Known, making: Making, segments: Iterable<Uuid>): PerilRun[] {
   const found = new Set<Uuid>()
   for (const segment of segments) for (const run of reach.bySegment.get(segment) ?? []) found.add(run)
-  return inOrder(reach, making, found)
+  return runsInOrder(reach, making, found)
 }
 
-const inOrder = ({ numbers }: Known['reach'], making: Making, locators: Iterable<Uuid>): PerilRun[] =>
+const runsInOrder = ({ numbers }: Known['reach'], making: Making, locators: Iterable<Uuid>): PerilRun[] =>
   [...locators]
     .sort((a, b) => numbers.get(a)! - numbers.get(b)!)
     .map(locator => making.perilRuns.get(locator)!)
@@ -140,7 +140,7 @@ export function addNewRun({ making, known: { reach }, reached }: Context, run: P
 export function policyInReach({ making, known, reached }: Context): PolicyAggregate {
   const locators = new Set([...reached.values()].flat())
   for (const run of known.reach.held) locators.add(run)
-  const runs = inOrder(known.reach, making, locators)
+  const runs = runsInOrder(known.reach, making, locators)
   return { ...making, perilRuns: new Map(runs.map(run => [run.locator, run])) }
 }
 
@@ -192,7 +192,7 @@ type Reach = {
   readonly held: Set<Uuid>
 }
 
-export const nothingKnown = (): Known => ({
+export const emptyKnown = (): Known => ({
   exposures: new Map(),
   perils: new Map(),
   renewalGroups: new Map(),

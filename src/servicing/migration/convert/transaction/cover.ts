@@ -5,7 +5,7 @@ import { addTo } from '../../../../kernel/maps.ts'
 import { decimal, negated } from '../../../../kernel/money.ts'
 import { later, type Span } from '../../../../kernel/time.ts'
 import { endOfRun } from '../../../../policy/fold/line.ts'
-import { inForce, piecesOf } from '../../../../policy/fold/pieces.ts'
+import { piecesInForce, piecesOf } from '../../../../policy/fold/pieces.ts'
 import { minusAmounts } from '../../../../policy/fold/shares.ts'
 import type {
   Exposure,
@@ -96,7 +96,7 @@ function endElement(context: Context, id: string): void {
   }
   for (const run of runsOf(context, id)) {
     if (newRuns.get(id) === run.locator) continue
-    const pieces = inForce(piecesOf(run, before, policy.timeZone))
+    const pieces = piecesInForce(piecesOf(run, before, policy.timeZone))
     if (pieces.some(piece => piece.end > from))
       perilRuns.set(run.locator, { ...run, cuts: [...run.cuts, cut] })
   }
@@ -149,7 +149,7 @@ function* exposureInForce({ transaction, making, known, before }: Context, id: s
 
 function* perilInForce(context: Context, id: string): ContentInForce {
   for (const run of runsOf(context, id))
-    for (const piece of inForce(piecesOf(run, context.before, context.making.policy.timeZone)))
+    for (const piece of piecesInForce(piecesOf(run, context.before, context.making.policy.timeZone)))
       yield [piece, [run.data, run.amounts]]
 }
 
