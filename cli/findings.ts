@@ -1,7 +1,8 @@
 // Findings of checks, for people and programs.
 import { join } from 'node:path'
+import { countText } from '../src/kernel/text.ts'
 import type { Finding } from '../src/product/configuration.ts'
-import { countText, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 /** A finding in the form of `--json`. `file` is its path from where the command was started. */
 export type ShownFinding = Finding & { file: string }

@@ -47,4 +47,10 @@ export const pause = (ms: number, { interrupted }: Terminal): Promise<void> =>
 /** Lets a signal arrive. Work that never waits for anything outside would delay Ctrl-C to its end. */
 export const yieldToSignals = (): Promise<void> => new Promise(done => setImmediate(done))
 
-export const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+const MOST_NAMED = 12
+
+/** Lists the first names, and how many more there are. */
+export const listNames = (names: readonly string[]): string =>
+  names.length > MOST_NAMED
+    ? `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
+    : names.join(', ')

@@ -23,10 +23,10 @@ function DeedButtons({ deeds, held, label }: Buttons): View | null {
   const allowed = deeds.filter(({ permissions }) => permissions.some(one => held.has(one)))
   if (allowed.length === 0) return null
   // The button keeps the focus, so that the focus returns to it.
-  const open = (deed: ActionButton): void => {
+  const open = (submission: ActionButton): void => {
     if (isLoading) return
     show({ isLoading: true })
-    deed
+    submission
       .open(() => show({}))
       .then(
         opened => show({ view: opened }),
@@ -35,8 +35,10 @@ function DeedButtons({ deeds, held, label }: Buttons): View | null {
   }
   return h(
     'div',
-    { class: 'deeds', ...(label !== undefined && { role: 'group', 'aria-label': label }) },
-    allowed.map(deed => h('button', { type: 'button', key: deed.text, click: () => open(deed) }, deed.text)),
+    { class: 'button-row', ...(label !== undefined && { role: 'group', 'aria-label': label }) },
+    allowed.map(submission =>
+      h('button', { type: 'button', key: submission.text, click: () => open(submission) }, submission.text),
+    ),
     view,
     failure !== undefined && problemNote(failure),
   )

@@ -1,8 +1,9 @@
+import { countText } from '../../src/kernel/text.ts'
 import type { Configuration } from '../../src/product/configuration.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { countsOf, countsText, findingsText, shownFindings } from '../findings.ts'
 import { checkConfiguration } from '../offline/check.ts'
-import { countText, type Run, show } from '../terminal.ts'
+import { type Run, show } from '../terminal.ts'
 
 /** `bindery check SOURCE`, a folder or a zip file: shows everything that a deploy would find, without a service. */
 export async function check(source: string, run: Run): Promise<ExitCode> {

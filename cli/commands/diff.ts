@@ -1,9 +1,10 @@
+import { countText } from '../../src/kernel/text.ts'
 import { type Change, countsOf, type Hunk, type RowChange } from '../../src/product/difference/change.ts'
 import { configurationChanges, fileChanges, inOrder } from '../../src/product/difference/configurations.ts'
 import { percentText } from '../../src/product/difference/values.ts'
 import { readConfiguration } from '../configuration-source.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
-import { countText, type Run, show, type Terminal } from '../terminal.ts'
+import { type Run, show, type Terminal } from '../terminal.ts'
 
 export type DiffOptions = { verbose?: boolean }
 

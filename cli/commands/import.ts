@@ -2,13 +2,14 @@
 // result with the original. An interrupted run continues, and creates nothing twice.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { countText } from '../../src/kernel/text.ts'
 import { EXIT, type ExitCode, Failure } from '../exit.ts'
 import { type ControlTotal, compareAll } from '../import/comparison.ts'
 import { ProgressFile } from '../import/progress.ts'
 import { type Finding, type Importing, sendAll } from '../import/sending.ts'
 import { readExported, Source } from '../import/source.ts'
 import { signedIn } from '../sign-ins.ts'
-import { countText, type Run, say, show } from '../terminal.ts'
+import { type Run, say, show } from '../terminal.ts'
 
 export type ImportOptions = { readonly validateOnly?: boolean }
 

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { BinderyClient, components } from '../../client/index.ts'
+import { countText } from '../../src/kernel/text.ts'
 import { failureOf } from '../api.ts'
 import { bar } from '../bar.ts'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
 import { fileProblem } from '../file-problem.ts'
 import { signedIn } from '../sign-ins.ts'
-import { countText, pause, type Run, say, show } from '../terminal.ts'
+import { pause, type Run, say, show } from '../terminal.ts'
 
 export type MigrateOptions = { validateOnly?: boolean; follow?: string }
 

@@ -1,10 +1,10 @@
 import { basename, join } from 'node:path'
-import { nearest } from '../../src/kernel/text.ts'
+import { countText, nearest } from '../../src/kernel/text.ts'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
 import type { JsonSchema } from '../format/json-schema.ts'
 import { kindOfFile } from '../format/kinds.ts'
 import { nameSchemas, SCHEMA_FOLDER, SCHEMAS, writeSchemas } from '../format/schema-files.ts'
-import { countText, type Run, show } from '../terminal.ts'
+import { type Run, show } from '../terminal.ts'
 
 type Options = { out?: string; into?: string }
 

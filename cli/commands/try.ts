@@ -9,7 +9,7 @@ import { makeFolder } from '../make-folder.ts'
 import { checkFolder } from '../offline/check.ts'
 import { readPolicyFile } from '../offline/policy-file.ts'
 import { readTime, TIME_FORMS } from '../scenario/times.ts'
-import { type Run, say, show, type Terminal } from '../terminal.ts'
+import { listNames, type Run, say, show, type Terminal } from '../terminal.ts'
 import type { Base, MadeCase } from '../trial/policies.ts'
 import { type Problem, type ProblemKind, type TrialReport, tryProduct } from '../trial/trial.ts'
 
@@ -164,8 +164,6 @@ const WORDS: Readonly<Record<ProblemKind, string>> = {
   notANumber: 'premium that is not a number',
 }
 
-const MOST_NAMED = 12
-
 function reportText(
   report: TrialReport,
   files: readonly string[],
@@ -216,8 +214,3 @@ function problemText(
       : `  ${colors.dim(`bindery price DIR --policy ${file}`)}\n`,
   ].join('')
 }
-
-const listNames = (names: readonly string[]): string =>
-  names.length > MOST_NAMED
-    ? `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
-    : names.join(', ')

@@ -19,7 +19,7 @@ const path = ({ locator }: Policy, what: string): string => `/policy/${encodeURI
 type Shown = {
   readonly title: string
   readonly close: () => void
-  readonly deed: Submission
+  readonly submission: Submission
   readonly form: Child
   /** Explains what will happen, from what is filled in. */
   readonly about: Child
@@ -28,24 +28,28 @@ type Shown = {
   readonly isAllowed: boolean
 }
 
-function AdjustForm({ title, close, deed, form, about, confirm, request, isAllowed }: Shown): View {
+function AdjustForm({ title, close, submission, form, about, confirm, request, isAllowed }: Shown): View {
   return part(Dialog, {
     title,
     close,
-    isBusy: deed.state === 'sending',
+    isBusy: submission.state === 'sending',
     children: [
       h(
         'form',
         {
           novalidate: true,
-          input: deed.forget,
-          change: deed.forget,
+          input: submission.forget,
+          change: submission.forget,
           submit: event => event.preventDefault(),
         },
-        h('fieldset', { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' }, form),
+        h(
+          'fieldset',
+          { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
+          form,
+        ),
       ),
       h('div', { class: 'preview', role: 'status' }, about),
-      confirmation(deed, confirm, request, isAllowed),
+      confirmation(submission, confirm, request, isAllowed),
     ],
   })
 }
@@ -64,7 +68,7 @@ export function ChangeFees({ policy, product, close }: TransactionProps): View {
   const [from, setFrom] = useState(dayOf(usualStart(policy)))
   const [until, setUntil] = useState(dayOf(policy.effectiveContractEndTimestamp))
   const [description, describe] = useState('')
-  const deed = useSubmission(() => announceDone(FORMS.feesChanged))
+  const submission = useSubmission(() => announceDone(FORMS.feesChanged))
   const typed = amount.trim()
   const isComplete = name === '' || DECIMAL.test(typed)
   const fee = {
@@ -74,12 +78,12 @@ export function ChangeFees({ policy, product, close }: TransactionProps): View {
     endTimestamp: beginOf(until),
     ...(description.trim() !== '' && { description: description.trim() }),
   }
-  const { faults } = deed
+  const { faults } = submission
   const back = sum(standing.filter(({ locator }) => taken.includes(locator)).map(one => one.amount))
   return part(AdjustForm, {
     title: DESK.changeFees,
     close,
-    deed,
+    submission,
     confirm: DESK.changeFees,
     request: {
       method: 'PATCH',
@@ -133,11 +137,11 @@ export function ChangeSchedule({ policy, product, close }: TransactionProps): Vi
   const others = product.paymentSchedules.filter(({ name }) => name !== policy.paymentScheduleName)
   const now = product.paymentSchedules.find(({ name }) => name === policy.paymentScheduleName)
   const [name, setName] = useState(others[0]?.name ?? '')
-  const deed = useSubmission(() => announceDone(FORMS.scheduleChanged))
+  const submission = useSubmission(() => announceDone(FORMS.scheduleChanged))
   return part(AdjustForm, {
     title: DESK.changeSchedule,
     close,
-    deed,
+    submission,
     confirm: DESK.changeSchedule,
     request: {
       method: 'POST',

@@ -15,7 +15,7 @@ const path = ({ locator }: Policy, what: string): string => `/policy/${encodeURI
 export function Upload({ policy, close }: { readonly policy: Policy; readonly close: () => void }): View {
   const [name, setName] = useState('')
   const [file, setFile] = useState<File>()
-  const deed = useSubmission(() => announceDone(DESK.uploaded))
+  const submission = useSubmission(() => announceDone(DESK.uploaded))
   const problem =
     file && (fileProblem(file) ?? (/\.(pdf|html?)$/i.test(file.name) ? undefined : FORMS.notADocument))
   const form = new FormData()
@@ -25,14 +25,14 @@ export function Upload({ policy, close }: { readonly policy: Policy; readonly cl
   return part(Dialog, {
     title: DESK.upload,
     close,
-    isBusy: deed.state === 'sending',
+    isBusy: submission.state === 'sending',
     children: [
       h(
         'form',
-        { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+        { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
         h(
           'fieldset',
-          { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
+          { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
           h(
             'div',
             { class: 'field' },
@@ -48,11 +48,11 @@ export function Upload({ policy, close }: { readonly policy: Policy; readonly cl
             h('p', { id: 'upload-hint', class: 'soft small' }, FORMS.largestFile),
             problem !== undefined && h('p', { id: 'upload-fault', class: 'fault' }, problem),
           ),
-          textInput(DESK.displayName, name, setName, { fault: deed.faults.get('displayName') }),
+          textInput(DESK.displayName, name, setName, { fault: submission.faults.get('displayName') }),
         ),
       ),
       confirmation(
-        deed,
+        submission,
         DESK.uploadIt,
         { method: 'POST', path: path(policy, 'addDocument'), form },
         !!file && problem === undefined,

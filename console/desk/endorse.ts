@@ -60,7 +60,7 @@ export function Endorse({ policy, product, close }: TransactionProps): View {
     added: [],
   })
   const previewing = usePreview(policy.locator)
-  const deed = useSubmission(() => announceDone(DESK.endorsed))
+  const submission = useSubmission(() => announceDone(DESK.endorsed))
   const preparing = useSubmission(() => announceDone(DESK.prepared))
   const uploads = useUploads(mediaOf(policy.modifications))
   const asksReprice = product.endorsements.find(one => one.name === name)?.reprice === 'input'
@@ -120,7 +120,7 @@ export function Endorse({ policy, product, close }: TransactionProps): View {
     close,
     kind: 'endorsement',
     previewing,
-    deed,
+    submission,
     body,
     confirm: DESK.issueEndorsement,
     mayInvalidate: true,

@@ -91,7 +91,7 @@ export function AddedExposures({ product, added, change, faults }: AddedShown): 
     added.map(node),
     h(
       'p',
-      { class: 'deed' },
+      { class: 'button-row' },
       product.exposures.map(({ name, displayName }) =>
         h(
           'button',

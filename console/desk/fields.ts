@@ -8,6 +8,7 @@ import type { Field } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { scopeProvider, useAllowed, useOuterScope } from './allowed.ts'
 import { isAmong, type Scope, type ScopeKind } from './constraints.ts'
+import { inputValue } from './inputs.ts'
 import { type InputShown, MediaInput } from './media.ts'
 import type { Faults } from './places.ts'
 import { type Filled, type Group, isApplicable } from './values.ts'
@@ -186,8 +187,6 @@ type ChoosingShown = InputShown & {
   /** Hints in addition to the field's own. */
   readonly more?: readonly string[]
 }
-
-const inputValue = (event: Event): string => (event.currentTarget as HTMLInputElement).value
 
 function FieldInput({
   field,

@@ -28,7 +28,7 @@ function Field({ label, hint, fault, control }: Labelled): View {
   )
 }
 
-const inputValue = (event: Event): string => (event.currentTarget as HTMLInputElement).value
+export const inputValue = (event: Event): string => (event.currentTarget as HTMLInputElement).value
 
 type Common = { readonly hint?: string | undefined; readonly fault?: string | undefined }
 

@@ -62,13 +62,13 @@ export function MediaInput({ field, list, change, fault }: InputShown): View {
   // The list at the time when the response arrives.
   const current = useRef(list)
   current.current = list
-  const deed = useSubmission<Medium>(({ locator, fileName = locator }) => {
+  const submission = useSubmission<Medium>(({ locator, fileName = locator }) => {
     name(before => ({ ...before, [locator]: fileName }))
     put([...current.current, locator])
-    deed.again()
+    submission.again()
     if (input.current) input.current.value = ''
   })
-  const isSending = deed.state === 'sending'
+  const isSending = submission.state === 'sending'
   useLayoutEffect(() => {
     if (!isSending) return
     count(before => before + 1)
@@ -81,7 +81,7 @@ export function MediaInput({ field, list, change, fault }: InputShown): View {
     if (found !== undefined) return
     const form = new FormData()
     form.set('file', file)
-    void deed.run({ method: 'POST', path: '/media', form })
+    void submission.run({ method: 'POST', path: '/media', form })
   }
   const nameOf = (locator: string): string => names[locator] ?? media[locator]?.fileName ?? locator
   const mayAdd = mayUpload && (field.isRepeatable || list.length === 0)
@@ -117,7 +117,7 @@ export function MediaInput({ field, list, change, fault }: InputShown): View {
         ref: input,
         'aria-describedby': described,
         'aria-invalid': wrong === undefined ? undefined : 'true',
-        disabled: isSending || deed.state === 'lost',
+        disabled: isSending || submission.state === 'lost',
         change: event => upload((event.currentTarget as HTMLInputElement).files?.[0]),
       }),
       h('p', { id: `${id}-hint`, class: 'soft small' }, FORMS.largestFile),
@@ -128,16 +128,16 @@ export function MediaInput({ field, list, change, fault }: InputShown): View {
       'div',
       { class: 'said', 'aria-live': 'polite' },
       isSending && h('p', { class: 'soft small' }, FORMS.uploading),
-      deed.state === 'lost' && [
-        lostNote(deed.failure),
+      submission.state === 'lost' && [
+        lostNote(submission.failure),
         h(
           'button',
           // The same request with the same key as before: `run` repeats the lost request.
-          { type: 'button', click: () => void deed.run({ method: 'POST', path: '/media' }) },
+          { type: 'button', click: () => void submission.run({ method: 'POST', path: '/media' }) },
           DESK.tryAgain,
         ),
       ],
-      deed.state === 'refused' && problemNote(deed.failure),
+      submission.state === 'refused' && problemNote(submission.failure),
     ),
   )
 }

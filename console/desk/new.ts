@@ -1,5 +1,6 @@
 // Forms for new policyholders, and for quotes.
 import { useState } from 'preact/hooks'
+import { aYearAfter } from '../calendar.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { holderOf, productDetail, products } from '../find.ts'
 import { personName } from '../format.ts'
@@ -33,28 +34,28 @@ export async function newHolderView(): Promise<View> {
 function NewHolder({ product }: { readonly product: ProductDetail }): View {
   const fields = product.policyholderFields as readonly Field[]
   const [filled, fill] = useState<Filled>(NOTHING)
-  const deed = useSubmission<Policyholder>(({ locator }) =>
+  const submission = useSubmission<Policyholder>(({ locator }) =>
     openRecord(`#/policyholder/${encodeURIComponent(locator)}`, DESK.policyholderSaved),
   )
   return page(
     DESK.newPolicyholder,
     h(
       'form',
-      { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+      { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
       h(
         'fieldset',
-        { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
+        { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
         part(Fields, {
           fields,
           filled,
           change: fill,
-          faults: deed.faults,
+          faults: submission.faults,
           place: '',
           kind: 'policyholder',
         }),
       ),
     ),
-    confirmation(deed, DESK.save, {
+    confirmation(submission, DESK.save, {
       method: 'POST',
       path: '/policyholder/create',
       body: { completed: true, values: newRecordFields(fields, filled).fieldValues },
@@ -78,23 +79,18 @@ type QuoteShown = {
   readonly choices: readonly Option[]
 }
 
-function nextYear(text: string): string {
-  const [year, ...rest] = text.split('-')
-  return [Number(year) + 1, ...rest].join('-')
-}
-
 function NewQuote({ holder, product, choices }: QuoteShown): View {
   const fields = product.fields as readonly Field[]
   const [start, setStart] = useState(dayOf(Date.now()))
-  const [end, setEnd] = useState(nextYear(dayOf(Date.now())))
+  const [end, setEnd] = useState(aYearAfter(dayOf(Date.now())))
   const [schedule, setSchedule] = useState(product.paymentSchedules[0]?.name ?? '')
   const [filled, fill] = useState<Filled>(NOTHING)
   const [added, add] = useState<readonly Added[]>([])
   const [isDraft, keepDraft] = useState(false)
-  const deed = useSubmission<Policy>(({ locator }) =>
+  const submission = useSubmission<Policy>(({ locator }) =>
     openRecord(`#/policy/${encodeURIComponent(locator)}/quotes`, DESK.quoteSaved),
   )
-  const { faults } = deed
+  const { faults } = submission
   const uploads = useUploads()
   const policyholder: Scope = {
     kind: 'policyholder',
@@ -119,10 +115,10 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
     ),
     h(
       'form',
-      { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+      { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
       h(
         'fieldset',
-        { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
+        { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
         h(
           'div',
           { class: 'fields' },
@@ -155,7 +151,7 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
       ),
     ),
     confirmation(
-      deed,
+      submission,
       isDraft ? DESK.saveDraft : DESK.quote,
       {
         method: 'POST',

@@ -102,17 +102,17 @@ function WriteNote({
   readonly done: (note: Note) => void
 }): View {
   const [text, setText] = useState('')
-  const deed = useSubmission<Note>(done)
+  const submission = useSubmission<Note>(done)
   return h(
     'form',
-    { novalidate: true, class: 'card', input: deed.forget, submit: event => event.preventDefault() },
+    { novalidate: true, class: 'card', input: submission.forget, submit: event => event.preventDefault() },
     h(
       'fieldset',
-      { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
-      textInput(DESK.writeNote, text, setText, { isLong: true, fault: deed.faults.get('text') }),
+      { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
+      textInput(DESK.writeNote, text, setText, { isLong: true, fault: submission.faults.get('text') }),
     ),
     confirmation(
-      deed,
+      submission,
       DESK.saveNote,
       { method: 'POST', path: '/notes', body: { recordType: 'policy', recordLocator: policyLocator, text } },
       text.trim() !== '',

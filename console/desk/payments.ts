@@ -30,11 +30,11 @@ export function Pay({ invoice, product, close }: PayShown): View {
   const [filled, fill] = useState<Filled>(NOTHING)
   const [amount, setAmount] = useState('')
   const [source, setSource] = useState('received')
-  const deed = useSubmission<Payment>(payment =>
+  const submission = useSubmission<Payment>(payment =>
     announceDone(DESK.paid(money(payment.amount, payment.amountCurrency))),
   )
   const uploads = useUploads()
-  const isFixed = deed.state === 'sending' || deed.state === 'lost'
+  const isFixed = submission.state === 'sending' || submission.state === 'lost'
   // A refund is typed without its sign.
   const typed = amount.trim().replace(/^-/, '')
   const body = {
@@ -45,19 +45,19 @@ export function Pay({ invoice, product, close }: PayShown): View {
   const text = money(isRefund ? negateAmount(open) : open, currency)
   return part(Dialog, {
     close,
-    isBusy: deed.state === 'sending',
+    isBusy: submission.state === 'sending',
     title: isRefund ? DESK.payOutOf(invoice.displayId) : DESK.paymentOf(invoice.displayId),
     children: [
       h('p', {}, isRefund ? DESK.refunds(text) : DESK.asksFor(text)),
       h(
         'form',
-        { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+        { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
         h(
           'fieldset',
           { class: 'plain', disabled: isFixed },
           textInput(DESK.paymentAmount, amount, setAmount, {
             hint: isRefund ? DESK.payOutHint : DESK.amountHint,
-            fault: deed.faults.get('amount'),
+            fault: submission.faults.get('amount'),
           }),
           selectInput(
             DESK.source,
@@ -74,7 +74,7 @@ export function Pay({ invoice, product, close }: PayShown): View {
                 fields,
                 filled,
                 change: fill,
-                faults: deed.faults,
+                faults: submission.faults,
                 place: 'payment',
                 kind: 'group',
               }),
@@ -82,7 +82,7 @@ export function Pay({ invoice, product, close }: PayShown): View {
         ),
       ),
       confirmation(
-        deed,
+        submission,
         isRefund ? DESK.payItOut : DESK.pay,
         { method: 'POST', path: `/invoice/${encodeURIComponent(invoice.locator)}/pay`, body },
         !uploads.isUploading,

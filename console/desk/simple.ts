@@ -14,11 +14,11 @@ type Simple = {
 }
 
 export function SimpleDeed({ title, about, confirm, request, done, close }: Simple): View {
-  const deed = useSubmission(() => announceDone(done))
+  const submission = useSubmission(() => announceDone(done))
   return part(Dialog, {
     title,
     close,
-    isBusy: deed.state === 'sending',
-    children: [about, confirmation(deed, confirm, request)],
+    isBusy: submission.state === 'sending',
+    children: [about, confirmation(submission, confirm, request)],
   })
 }

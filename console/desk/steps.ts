@@ -136,7 +136,7 @@ export function Steps({ prepared, policyLocator, held }: StepsShown): View {
   const steps = stepsOf(prepared).filter(([, any]) => any.some(one => held.has(one)))
   return h(
     'div',
-    { class: 'deed' },
+    { class: 'button-row' },
     steps.map(([name]) =>
       h('button', { type: 'button', key: name, click: () => setOpen(name) }, TEXTS[name]),
     ),
@@ -219,28 +219,28 @@ function Decision({ prepared, close }: { readonly prepared: Prepared; readonly c
   const { kind, locator, title } = prepared
   const [decision, decide] = useState('accept')
   const [note, setNote] = useState('')
-  const deed = useSubmission(() => announceDone(DESK.doneTo(title, DESK.decided)))
+  const submission = useSubmission(() => announceDone(DESK.doneTo(title, DESK.decided)))
   return part(Dialog, {
     close,
-    isBusy: deed.state === 'sending',
+    isBusy: submission.state === 'sending',
     title: `${DESK.decide}: ${title}`,
     children: [
       h(
         'form',
-        { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+        { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
         h(
           'fieldset',
-          { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
+          { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
           selectInput(
             DESK.decision,
             Object.entries(DESK.decisions).map(([value, text]): Option => [value, text]),
             decision,
             decide,
           ),
-          textInput(DESK.note, note, setNote, { isLong: true, fault: deed.faults.get('note') }),
+          textInput(DESK.note, note, setNote, { isLong: true, fault: submission.faults.get('note') }),
         ),
       ),
-      confirmation(deed, DESK.confirm, {
+      confirmation(submission, DESK.confirm, {
         method: 'POST',
         path: `/${kind}s/${encodeURIComponent(locator)}/underwriting`,
         body: { decision, ...(note.trim() !== '' && { note }) },

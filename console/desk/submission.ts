@@ -86,8 +86,13 @@ export function useSubmission<Answer>(after: (answer: Answer) => void): Submissi
 }
 
 /** The button that carries out the write, and the result. */
-export function confirmation(deed: Submission, text: string, request: Request, isAllowed = true): Child {
-  const { state, failure } = deed
+export function confirmation(
+  submission: Submission,
+  text: string,
+  request: Request,
+  isAllowed = true,
+): Child {
+  const { state, failure } = submission
   const isSending = state === 'sending' || state === 'done'
   const readyText = state === 'lost' ? DESK.tryAgain : text
   return [
@@ -100,14 +105,14 @@ export function confirmation(deed: Submission, text: string, request: Request, i
     ),
     h(
       'p',
-      { class: 'deed' },
+      { class: 'button-row' },
       h(
         'button',
         {
           type: 'button',
           class: 'main',
           disabled: isSending || !isAllowed,
-          click: () => void deed.run(request),
+          click: () => void submission.run(request),
         },
         isSending ? DESK.working : readyText,
       ),

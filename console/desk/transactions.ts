@@ -23,7 +23,7 @@ type FormShown = {
   readonly close: () => void
   readonly kind: 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
   readonly previewing: Previewing
-  readonly deed: Submission
+  readonly submission: Submission
   /** The request from the current input. */
   readonly body: () => object
   readonly confirm: string
@@ -40,15 +40,15 @@ type FormShown = {
 
 /** A form with a preview. Every change of the form removes the preview, so that only what was previewed can be confirmed. */
 export function TransactionForm(shown: FormShown): View {
-  const { title, policy, close, kind, previewing, deed, body, confirm, request, more } = shown
+  const { title, policy, close, kind, previewing, submission, body, confirm, request, more } = shown
   const { isHeldUp = false } = shown
   const { preview, asked } = previewing
   const invalidates = asked !== undefined && 'conflictHandling' in asked.body
-  const isBusy = deed.state === 'sending'
-  const isFixed = isBusy || deed.state === 'lost' || deed.state === 'done'
+  const isBusy = submission.state === 'sending'
+  const isFixed = isBusy || submission.state === 'lost' || submission.state === 'done'
   const forget = (): void => {
     previewing.forget()
-    deed.forget()
+    submission.forget()
   }
   const blocks = preview !== undefined && preview.conflicts.length > 0 && !invalidates
   const isRefused = preview?.automatedUnderwritingResult?.decision
@@ -75,7 +75,7 @@ export function TransactionForm(shown: FormShown): View {
           shown.children,
           h(
             'p',
-            { class: 'deed' },
+            { class: 'button-row' },
             h('button', { type: 'submit', disabled: previewing.isBusy || isHeldUp }, DESK.preview),
           ),
         ),
@@ -99,7 +99,7 @@ export function TransactionForm(shown: FormShown): View {
         invalidates && h('p', { class: 'notice' }, DESK.invalidates),
         isRefused !== undefined && isRefused !== 'accept' && h('p', { class: 'notice' }, DESK.notAccepted),
       ]),
-      asked && preview && confirmation(deed, confirm, request(asked.body, preview), mayIssue),
+      asked && preview && confirmation(submission, confirm, request(asked.body, preview), mayIssue),
       asked && !mayIssue && !blocks && more?.(asked.body),
     ],
   })
@@ -120,7 +120,7 @@ export function Renew({ policy, product, close }: TransactionProps): View {
   const [end, setEnd] = useState(aYearAfter(dayOf(policy.effectiveContractEndTimestamp)))
   const [schedule, setSchedule] = useState('')
   const previewing = usePreview(policy.locator)
-  const deed = useSubmission(() => announceDone(DESK.renewed))
+  const submission = useSubmission(() => announceDone(DESK.renewed))
   const schedules = product.paymentSchedules.map(({ name, displayName }): Option => [name, displayName])
   return part(TransactionForm, {
     title: DESK.renew,
@@ -128,7 +128,7 @@ export function Renew({ policy, product, close }: TransactionProps): View {
     close,
     kind: 'renewal',
     previewing,
-    deed,
+    submission,
     confirm: DESK.issueRenewal,
     body: () => ({
       renewalEndTimestamp: beginOf(end),
@@ -151,7 +151,7 @@ export function Cancel({ policy, product, close }: TransactionProps): View {
   const [category, setCategory] = useState('')
   const [from, setFrom] = useState(dayOf(usualStart(policy)))
   const previewing = usePreview(policy.locator)
-  const deed = useSubmission(() => announceDone(DESK.cancelled))
+  const submission = useSubmission(() => announceDone(DESK.cancelled))
   const categories = types.find(one => one.name === name)?.categories ?? []
   const body = {
     effectiveTimestamp: beginOf(from),
@@ -164,7 +164,7 @@ export function Cancel({ policy, product, close }: TransactionProps): View {
     close,
     kind: 'cancellation',
     previewing,
-    deed,
+    submission,
     confirm: DESK.issueCancellation,
     body: () => body,
     mayInvalidate: true,
@@ -200,7 +200,7 @@ export function Reinstate({
 }: Omit<TransactionProps, 'product'> & { readonly cancellation: Cancellation }): View {
   const [from, setFrom] = useState('')
   const previewing = usePreview(policy.locator)
-  const deed = useSubmission(() => announceDone(DESK.reinstated))
+  const submission = useSubmission(() => announceDone(DESK.reinstated))
   const times = from === '' ? {} : { effectiveTimestamp: beginOf(from) }
   return part(TransactionForm, {
     title: DESK.reinstate,
@@ -208,7 +208,7 @@ export function Reinstate({
     close,
     kind: 'reinstatement',
     previewing,
-    deed,
+    submission,
     confirm: DESK.issueReinstatement,
     body: () => ({ cancellationLocator: cancellation.locator, ...times }),
     request: (_, preview) =>

@@ -43,7 +43,7 @@ function DownloadButton({ text, begin }: Download): View {
   return fragment(
     h(
       'div',
-      { class: 'deeds' },
+      { class: 'button-row' },
       h('button', { type: 'button', click: start }, isBusy ? TENANT.downloading : text),
       h('span', { role: 'status', class: 'soft small' }, said),
     ),

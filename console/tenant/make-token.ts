@@ -23,7 +23,7 @@ export function MakeToken({ title, path, held, close }: Shown): View {
   const [day, setDay] = useState(() => dayOf(Date.now() + DAYS * DAY_MS))
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set())
   const [token, show] = useState<string>()
-  const deed = useSubmission<string>(show)
+  const submission = useSubmission<string>(show)
   if (token !== undefined)
     return part(Dialog, {
       // A separate dialog, so that it takes the focus.
@@ -38,24 +38,27 @@ export function MakeToken({ title, path, held, close }: Shown): View {
   return part(Dialog, {
     title,
     close,
-    isBusy: deed.state === 'sending',
+    isBusy: submission.state === 'sending',
     children: [
       h(
         'form',
-        { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+        { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
         h(
           'fieldset',
-          { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
-          textInput(WORDS.name, name, setName, { hint: WORDS.nameHint, fault: deed.faults.get('name') }),
+          { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
+          textInput(WORDS.name, name, setName, {
+            hint: WORDS.nameHint,
+            fault: submission.faults.get('name'),
+          }),
           dayInput(WORDS.expires, day, setDay, {
             hint: WORDS.expiresHint,
-            fault: deed.faults.get('expiresAt'),
+            fault: submission.faults.get('expiresAt'),
           }),
           permissionChoice({ title: WORDS.mayDo, hint: WORDS.mayDoHint, offered: held, chosen, choose }),
         ),
       ),
       confirmation(
-        deed,
+        submission,
         WORDS.make,
         {
           method: 'POST',
@@ -101,7 +104,7 @@ function ShownOnce({ token, close }: { readonly token: string; readonly close: (
     }),
     h(
       'div',
-      { class: 'deeds' },
+      { class: 'button-row' },
       h('button', { type: 'button', click: copy }, WORDS.copy),
       h('button', { type: 'button', class: 'main', click: close }, WORDS.kept),
       h('span', { role: 'status', class: 'soft small' }, said),

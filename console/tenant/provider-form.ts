@@ -38,17 +38,19 @@ export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
   const [removesSecret, removeSecret] = useState(false)
   const [replacesPasswords, replacePasswords] = useState(provider?.replacesPasswords ?? false)
   const [mappings, map] = useState<readonly Mapping[]>(provider?.mappings ?? [NO_MAPPING])
-  const deed = useSubmission(() => announceDone(provider ? WORDS.isChanged(name) : WORDS.isMade(name.trim())))
-  const isBusy = deed.state === 'sending' || deed.state === 'lost'
+  const submission = useSubmission(() =>
+    announceDone(provider ? WORDS.isChanged(name) : WORDS.isMade(name.trim())),
+  )
+  const isBusy = submission.state === 'sending' || submission.state === 'lost'
   const isTaken = provider === undefined && taken.includes(name.trim())
 
   const field = (key: keyof typeof typed, more: { hint?: string; isSecret?: boolean } = {}): View =>
     textInput(WORDS.fields[key], typed[key], text => setTyped(before => ({ ...before, [key]: text })), {
       ...more,
-      fault: deed.faults.get(key),
+      fault: submission.faults.get(key),
     })
   const changeMapping = (at: number, changes: Partial<Mapping>): void => {
-    deed.forget()
+    submission.forget()
     map(all => all.map((one, other) => (other === at ? { ...one, ...changes } : one)))
   }
 
@@ -60,18 +62,18 @@ export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
   return part(Dialog, {
     title: provider ? WORDS.changeTitle(name) : WORDS.make,
     close,
-    isBusy: deed.state === 'sending',
+    isBusy: submission.state === 'sending',
     children: [
       h(
         'form',
-        { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+        { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
         h(
           'fieldset',
           { class: 'plain', disabled: isBusy },
           provider === undefined &&
             textInput(WORDS.name, name, setName, {
               hint: WORDS.nameHint,
-              fault: isTaken ? WORDS.isTaken : deed.faults.get('name'),
+              fault: isTaken ? WORDS.isTaken : submission.faults.get('name'),
             }),
           field('label', { hint: WORDS.labelHint }),
           field('issuer', { hint: WORDS.issuerHint }),
@@ -88,7 +90,7 @@ export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
               mapping,
               at,
               roles,
-              fault: key => deed.faults.get(`mappings.${at}.${key}`),
+              fault: key => submission.faults.get(`mappings.${at}.${key}`),
               change: changes => changeMapping(at, changes),
               ...(mappings.length > 1 && {
                 remove: () => map(all => all.filter((_, other) => other !== at)),
@@ -101,7 +103,7 @@ export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
             WORDS.addMapping,
           ),
           checkInput(WORDS.replacesPasswords, replacesPasswords, isOn => {
-            deed.forget()
+            submission.forget()
             replacePasswords(isOn)
           }),
           h('p', { class: 'soft small' }, WORDS.replacesAbout),
@@ -109,7 +111,7 @@ export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
       ),
       provider && h('p', { class: 'soft small' }, WORDS.changeAbout),
       confirmation(
-        deed,
+        submission,
         provider ? WORDS.change : WORDS.make,
         {
           method: 'PUT',

@@ -23,25 +23,28 @@ export function RoleForm({ asRead, held, close }: RoleShown): View {
   const [name, setName] = useState(role?.name ?? '')
   const [title, setTitle] = useState(role?.title ?? '')
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set(role?.permissions ?? []))
-  const deed = useSubmission(() => announceDone(role ? WORDS.isChanged(name) : WORDS.isMade(name)))
+  const submission = useSubmission(() => announceDone(role ? WORDS.isChanged(name) : WORDS.isMade(name)))
   const isReady = name.trim() !== '' && chosen.size > 0
   const content = { ...(title.trim() !== '' && { title: title.trim() }), permissions: [...chosen] }
   return part(Dialog, {
     title: role ? WORDS.changeTitle(name) : WORDS.make,
     close,
-    isBusy: deed.state === 'sending',
+    isBusy: submission.state === 'sending',
     children: [
       h(
         'form',
-        { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+        { novalidate: true, input: submission.forget, submit: event => event.preventDefault() },
         h(
           'fieldset',
-          { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
+          { class: 'plain', disabled: submission.state === 'sending' || submission.state === 'lost' },
           role === undefined &&
-            textInput(WORDS.name, name, setName, { hint: WORDS.nameHint, fault: deed.faults.get('name') }),
+            textInput(WORDS.name, name, setName, {
+              hint: WORDS.nameHint,
+              fault: submission.faults.get('name'),
+            }),
           textInput(WORDS.title, title, setTitle, {
             hint: WORDS.titleHint,
-            fault: deed.faults.get('title'),
+            fault: submission.faults.get('title'),
           }),
           permissionChoice({
             title: WORDS.gives,
@@ -55,7 +58,7 @@ export function RoleForm({ asRead, held, close }: RoleShown): View {
       ),
       role && h('p', { class: 'soft small' }, WORDS.changeAbout),
       confirmation(
-        deed,
+        submission,
         role ? WORDS.change : WORDS.make,
         asRead
           ? {
@@ -81,24 +84,24 @@ type GivenShown = {
 export function GiveRoles({ account, roles, close }: GivenShown): View {
   const { id, username, roles: before } = account
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set(before))
-  const deed = useSubmission(() => announceDone(WORDS.given(username)))
+  const submission = useSubmission(() => announceDone(WORDS.given(username)))
   const turn = (name: string, isOn: boolean): void => {
-    deed.forget()
+    submission.forget()
     choose(new Set(isOn ? [...chosen, name] : [...chosen].filter(one => one !== name)))
   }
   return part(Dialog, {
     title: WORDS.giveTitle(username),
     close,
-    isBusy: deed.state === 'sending',
+    isBusy: submission.state === 'sending',
     children: [
       h('p', { class: 'soft' }, WORDS.giveAbout),
       h(
         'fieldset',
-        { class: 'checks', disabled: deed.state === 'sending' || deed.state === 'lost' },
+        { class: 'checks', disabled: submission.state === 'sending' || submission.state === 'lost' },
         h('legend', {}, WORDS.roles),
         roles.map(role => checkInput(roleName(role), chosen.has(role.name), isOn => turn(role.name, isOn))),
       ),
-      confirmation(deed, WORDS.give, {
+      confirmation(submission, WORDS.give, {
         method: 'PUT',
         path: `/auth/users/${encodeURIComponent(id)}/roles`,
         body: { roles: [...chosen] },

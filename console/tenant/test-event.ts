@@ -18,11 +18,11 @@ type Shown = { readonly path: string; readonly name: string; readonly close: () 
 
 function TestEvent({ path, name, close }: Shown): View {
   const [made, show] = useState<TestDelivery>()
-  const deed = useSubmission<TestDelivery>(show)
+  const submission = useSubmission<TestDelivery>(show)
   return part(Dialog, {
     title: WORDS.testTitle(name),
     close,
-    isBusy: deed.state === 'sending',
+    isBusy: submission.state === 'sending',
     children: [
       h('p', {}, WORDS.testAbout),
       h(
@@ -36,7 +36,7 @@ function TestEvent({ path, name, close }: Shown): View {
             made.excerpt && h('pre', {}, made.excerpt),
           ),
       ),
-      !made && confirmation(deed, WORDS.test, { method: 'POST', path: `${path}/test` }),
+      !made && confirmation(submission, WORDS.test, { method: 'POST', path: `${path}/test` }),
     ],
   })
 }

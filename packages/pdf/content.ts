@@ -81,7 +81,7 @@ class Content {
     const { sheet, budget } = this.#flow
     const isPlain = this.#floats.length === 0 && Object.keys(element.attributes).length === 0
     const own = isPlain ? undefined : styleOf(element, around, sheet, budget)
-    // Word processors write page breaks so; browsers ignore them, and the author meant a break.
+    // Word processors write page breaks this way. Browsers ignore them, but the author meant a break.
     if (own?.breakBefore || own?.breakAfter) {
       this.#takeBlock(element, own)
       return

@@ -28,6 +28,12 @@ export type Instant = number & { readonly __brand: 'Instant' }
 /** Half-open: includes `start`, excludes `end`. */
 export type Span = { readonly start: Instant; readonly end: Instant }
 
+/** Whether the half-open span includes the time. */
+export const containsTime = (
+  { start, end }: { readonly start: number; readonly end: number },
+  at: number,
+): boolean => start <= at && at < end
+
 /** IANA time zone name, e.g. `Europe/Berlin`. */
 export type TimeZone = string & { readonly __brand: 'TimeZone' }
 

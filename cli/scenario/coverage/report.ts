@@ -1,5 +1,6 @@
 // Prints coverage: each file and table with what no scenario reached.
 import type { Colors } from 'picocolors/types'
+import { listNames } from '../../terminal.ts'
 import type { CoverageReport, CoveredBranch, CoveredFile } from './coverage.ts'
 
 /** The widths of the columns for the file and for its share. The unreached parts follow. */
@@ -7,8 +8,6 @@ const NAME = 58
 const SHARE = 12
 
 /** The rest is only counted. */
-const MOST_NAMED = 12
-
 export function coverageText({ files, tables, rules }: CoverageReport, colors: Colors): string {
   const section = (title: string, rows: string[]): string =>
     rows.length === 0 ? '' : `\n${colors.bold(title)}\n${rows.join('')}`
@@ -82,11 +81,6 @@ function untakenBranches({ line, tag, taken }: CoveredBranch): string[] {
     isLast(at) ? `${line} never else` : `${line} never${taken.length > 2 ? ` case ${at + 1}` : ''} true`,
   )
 }
-
-const listNames = (names: readonly string[]): string =>
-  names.length > MOST_NAMED
-    ? `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
-    : names.join(', ')
 
 /** Returns coverage for programs: by file, with counts of each line. */
 export function coverageJson({ files, tables, rules }: CoverageReport): object {

@@ -1,14 +1,7 @@
 // Password changes and unlocking (contract 1, Authentication 4). A wrong old password counts as a failed sign-in, and a locked
 // account accepts no old password: a stolen token must not help to guess it.
 import { eq, sql } from 'drizzle-orm'
-import {
-  forbidden,
-  notFound,
-  Refusal,
-  tokenRevoked,
-  unauthenticated,
-  wrongState,
-} from '../../kernel/errors.ts'
+import { forbidden, notFound, Refusal, tokenRevoked, unauthenticated } from '../../kernel/errors.ts'
 import { now as realNow } from '../../kernel/time.ts'
 import { GuardTripped, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -25,7 +18,7 @@ import { requireAuthority } from '../rights.ts'
 import { countNames, mergeTenantNames } from '../service.ts'
 import { readAccount, readAdministrator, readNamedTenant, type StoredAccount } from '../store.ts'
 import { accounts } from '../tables.ts'
-import { newPassword } from './service.ts'
+import { newPassword, requireNotSelf } from './service.ts'
 
 /**
  * Changes the caller's own password and ends all access tokens of the account, including the one of this request. Long-lived
@@ -177,7 +170,7 @@ export async function unlock(request: AccountUnlockRequest, context: SignedInCon
   if (await storedAnswer(within, database)) return
   const { account } = await readAccount(database, { username }, tenant)
   if (!account) throw notFound('account', username)
-  requireNotSelf(account.locator, context)
+  requireNotSelf(account.locator, context.caller, 'unlock')
   requireAuthority(context.caller, account)
   await commitAudited(within, database, {
     guards: [],
@@ -190,7 +183,7 @@ async function unlockAdministrator(username: string, context: SignedInContext): 
   const { env, calls } = context
   const account = await readAdministrator(env, { username }, calls)
   if (!account) throw notFound('account', username)
-  requireNotSelf(account.locator, context)
+  requireNotSelf(account.locator, context.caller, 'unlock')
   const database = controlDatabase(env, calls)
   await database.batch([
     openQuery(database, administrators, account.locator),
@@ -200,9 +193,4 @@ async function unlockAdministrator(username: string, context: SignedInContext): 
       details: { username },
     }),
   ])
-}
-
-function requireNotSelf(locator: string, { caller }: SignedInContext): void {
-  if (locator === caller.accountLocator)
-    throw wrongState('You cannot unlock your own account; another administrator can.')
 }

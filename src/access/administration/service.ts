@@ -261,7 +261,7 @@ const isUnchanged = ({ locator, tokenEpoch, passwordHash, disabledAt }: store.St
 export const disableAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'accounts.disable', async (account, _, reading) => {
     requireAccountAccess(context.caller, account, ['users.write'])
-    requireNotSelf(account, context, 'disable')
+    requireNotSelf(account.locator, context.caller, 'disable')
     const disabledAt = account.disabledAt ?? realNow()
     return {
       set: { disabledAt },
@@ -283,7 +283,7 @@ export const enableAccount = (locator: string, context: RequestContext): Promise
 export const deleteAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'accounts.delete', async (account, _, reading) => {
     requireAccountAccess(context.caller, account, ['users.write'])
-    requireNotSelf(account, context, 'delete')
+    requireNotSelf(account.locator, context.caller, 'delete')
     const set = { deletedAt: realNow(), passwordHash: null, formerHashes: [] }
     const facts = context.tenant.keepsRoles
       ? store.rolesQueries(homeDatabase(context), account.locator, [])
@@ -304,7 +304,7 @@ export function setPassword(
   let passwordHash: string | undefined
   return changeAccount(context, locator, 'accounts.password', async (account, rules) => {
     requireAccountAccess(context.caller, account, ['users.write'])
-    requireNotSelf(account, context, 'set the password of')
+    requireNotSelf(account.locator, context.caller, 'set the password of')
     if (account.isService) throw wrongState(`'${account.username}' is a service account and has no password.`)
     if (await store.isOfProvider(homeDatabase(context), account.locator, context.tenant))
       throw wrongState(
@@ -334,8 +334,8 @@ export const newPassword = (
 })
 
 /** Rejects the caller's own account: otherwise a tenant could lose its last administrator. */
-export function requireNotSelf(account: store.StoredAccount, { caller }: RequestContext, what: string): void {
-  if (account.locator === caller.accountLocator)
+export function requireNotSelf(locator: string, caller: RequestContext['caller'], what: string): void {
+  if (locator === caller.accountLocator)
     throw wrongState(`You cannot ${what} your own account; another administrator can.`)
 }
 

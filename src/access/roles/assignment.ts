@@ -34,7 +34,7 @@ export function giveRoles(
   requireRoles(tenant)
   const names = [...new Set(request.roles.map(name => typeOfRole(name) ?? name))].sort()
   return changeAccount(context, locator, 'accounts.roles', async (account, _, { isFirst }) => {
-    requireNotSelf(account, context, 'give roles to')
+    requireNotSelf(account.locator, context.caller, 'give roles to')
     const database = homeDatabase(context)
     await requireAssignableRoles(account, context)
     const [[version], present] = await database.batch([

@@ -1,6 +1,6 @@
 // What an issued transaction posts: its charges in double entry, and the spans over which its premium is earned.
 import type { Uuid } from '../../kernel/locators.ts'
-import type { Instant, Span } from '../../kernel/time.ts'
+import { containsTime, type Instant, type Span } from '../../kernel/time.ts'
 import { chargesOf } from '../bills/amounts-due.ts'
 import { type Charge, isPayable } from '../bills/charge.ts'
 import { type Line, lineUpTo, segmentsInForce } from '../fold/line.ts'
@@ -111,7 +111,7 @@ function mergePieces(pieces: readonly Piece[]): (Span & { minor: number })[] {
  * start, returns the last one that was there.
  */
 export function segmentAt(line: Line, at: Instant): Uuid | undefined {
-  const includesTime = ({ start, end }: Span): boolean => start <= at && at < end
+  const includesTime = (span: Span): boolean => containsTime(span, at)
   const inForce = segmentsInForce(line)
   const replaced = line.flatMap(step => step.replaced)
   const found =

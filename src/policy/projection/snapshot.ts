@@ -4,7 +4,7 @@
 import { Refusal } from '../../kernel/errors.ts'
 import { flatMapList } from '../../kernel/long-lists.ts'
 import { type CurrencyCode, sum, toNumber } from '../../kernel/money.ts'
-import type { Instant, Span } from '../../kernel/time.ts'
+import { containsTime, type Instant } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type {
   CoverageSummaryResponse,
@@ -89,9 +89,9 @@ export function coverageSummary(
   const { locator, currency, issuedAt } = aggregate.policy
   const quote = issuedAt === undefined ? undefined : selectedQuoteIfAny(aggregate)
   const view = quote && policyView(aggregate, quote, product, isIssued)
-  const isOnRisk = view !== undefined && segmentsInForce(view.line).some(segment => isWithin(segment, at))
+  const isOnRisk = view !== undefined && segmentsInForce(view.line).some(segment => containsTime(segment, at))
   const exposures = (isOnRisk ? view.exposures : []).flatMap(({ exposure, runs, perils }) => {
-    const run = runs.find(one => one.replacedBy === undefined && isWithin(one, at))
+    const run = runs.find(one => one.replacedBy === undefined && containsTime(one, at))
     const covered = perils.map(({ peril, pieces }) => ({
       peril,
       pieces: pieces.filter(one => isOnRiskAt(one, at)),
@@ -103,7 +103,7 @@ export function coverageSummary(
     one => one.piece.amounts ?? [],
   )
   const fees =
-    quote && isOnRisk ? feesOf(aggregate, quote, view.line).filter(({ fee }) => isWithin(fee, at)) : []
+    quote && isOnRisk ? feesOf(aggregate, quote, view.line).filter(({ fee }) => containsTime(fee, at)) : []
   const premiums = amounts.map(one => one.premium)
   const taxes = amounts.flatMap(one => one.taxes)
   return {
@@ -124,11 +124,9 @@ export function coverageSummary(
   }
 }
 
-const isWithin = ({ start, end }: Span, at: Instant): boolean => start <= at && at < end
-
 /** A piece is replaced together with its segment, so this also checks the policy level. */
 const isOnRiskAt = ({ piece }: RunPiece, at: Instant): boolean =>
-  piece.replacedBy === undefined && isWithin(piece, at)
+  piece.replacedBy === undefined && containsTime(piece, at)
 
 /** The piece has amounts, because an issued policy is always priced. */
 function perilCoverage(

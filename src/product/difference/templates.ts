@@ -1,4 +1,5 @@
 // Compares templates and scripts: their changed lines, and what those lines set.
+import { countText } from '../../kernel/text.ts'
 import type { TemplateSource } from '../configuration.ts'
 import { type Change, type Hunk, makeAddition, makeChange, makeRemoval, type Place } from './change.ts'
 import { lineHunks } from './lines.ts'
@@ -38,8 +39,6 @@ export function textChanges(place: Place, before: string, after: string): Change
 }
 
 const linesText = (source: string): string => countText(source.split('\n').length, 'line')
-
-const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** Summarizes changes, for example as `2 lines changed; assigns rate; sets the premium; 0.62 becomes 0.68 (+9.68 %)`. */
 function summary(hunks: readonly Hunk[], after: string): string {

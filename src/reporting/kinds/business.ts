@@ -1,5 +1,5 @@
 // Terms and whether they were renewed, and quotes and whether they became business.
-import { DAY_MS, type Instant } from '../../kernel/time.ts'
+import { containsTime, DAY_MS, type Instant } from '../../kernel/time.ts'
 import { isIssued, lineOf } from '../../policy/fold/line.ts'
 import {
   boundQuote,
@@ -106,7 +106,7 @@ export const retention: ReportKind = {
 
 const dataOf = (records: PolicyAggregate, at: Instant) => {
   const segments = [...records.segments.values()]
-  const found = segments.findLast(one => one.start <= at && at < one.end) ?? segments[0]
+  const found = segments.findLast(one => containsTime(one, at)) ?? segments[0]
   return found ? { data: found.data } : {}
 }
 

@@ -3,7 +3,7 @@ import { invalidRequest } from '../../kernel/errors.ts'
 import { shardOfDigits } from '../../kernel/locators.ts'
 import { type Decimal, decimal, money } from '../../kernel/money.ts'
 import { didYouMean } from '../../kernel/text.ts'
-import { type Instant, LATEST, type Span } from '../../kernel/time.ts'
+import { containsTime, type Instant, LATEST, type Span } from '../../kernel/time.ts'
 import { type Line, lineOf, segmentsInForce } from '../../policy/fold/line.ts'
 import {
   exposurePieces,
@@ -20,8 +20,6 @@ import {
 import { numericFields } from '../../product/books.ts'
 import type { Configuration } from '../../product/configuration.ts'
 import type { Column, ReportKind } from '../kind.ts'
-
-const containsTime = ({ start, end }: Span, at: Instant): boolean => start <= at && at < end
 
 export type CoverInForce = {
   readonly segment: PolicySegment

@@ -1,5 +1,5 @@
 // The priced part of a booked policy: its data at one moment, for a term.
-import { add, type Instant, months, type Span, type TimeZone } from '../../kernel/time.ts'
+import { add, containsTime, type Instant, months, type Span, type TimeZone } from '../../kernel/time.ts'
 import type { PerilAmounts } from '../../policy/records/transactions.ts'
 import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
@@ -66,7 +66,7 @@ function endOfEqualTerm(term: Span, start: Instant, zone: TimeZone): Instant {
 
 /** Returns the part that applies at the time. */
 export const partAt = <P extends Span>(parts: readonly P[], at: Instant): P | undefined =>
-  parts.find(part => part.start <= at && at < part.end)
+  parts.find(part => containsTime(part, at))
 
 /** Returns the risk at a time, or undefined if the policy has no cover then. */
 export function riskAt(policy: BookedPolicy, at: Instant): Risk | undefined {

@@ -1,7 +1,7 @@
 // Reports values that constraint tables do not allow (resources brief 3). Products without constraints skip it.
 
 import type { Uuid } from '../../kernel/locators.ts'
-import type { Instant, TimeZone } from '../../kernel/time.ts'
+import { containsTime, type Instant, type TimeZone } from '../../kernel/time.ts'
 import type { ReportedProblems } from '../../policy/draft/draft.ts'
 import { endOfRun, type Line, lineUpTo, segmentsInForce } from '../../policy/fold/line.ts'
 import {
@@ -199,7 +199,7 @@ export function elementsAt(
   { product, policyholder, configuration }: Surroundings,
   name = String(aggregate.policy.locator),
 ): PolicyElement[] {
-  const segment = segmentsInForce(line).find(one => one.start <= at && at < one.end)
+  const segment = segmentsInForce(line).find(one => containsTime(one, at))
   if (!segment) return []
   const counted = new Set(line.map(({ modification }) => modification.locator))
   const isInForce = (run: ExposureRun | PerilRun): boolean =>

@@ -1,7 +1,7 @@
 // Finds what another version of the configuration rejects in a policy (brief 5.1): fields, types, bounds, names, constraint
 // tables and settings. Checks all content in force in any part of the term, and cancelled parts, since they can come back. Skips
 // what the present version rejects too, such as a date that is no longer recent.
-import type { Instant } from '../../kernel/time.ts'
+import { containsTime, type Instant } from '../../kernel/time.ts'
 import type { ReportedProblems } from '../../policy/draft/draft.ts'
 import {
   type ContentToCheck,
@@ -362,7 +362,7 @@ function partsOf(aggregate: PolicyAggregate, product: ProductDefinition, now: At
   const of = { aggregate, product }
   const startsOf = (line: ReturnType<typeof lineOf>) => {
     const segments = segmentsInForce(line)
-    const inForce = (at: number) => segments.some(one => one.start <= at && at < one.end)
+    const inForce = (at: number) => segments.some(one => containsTime(one, at))
     const runs = [...aggregate.exposureRuns.values(), ...aggregate.perilRuns.values()]
     return [...new Set([...segments, ...runs].map(one => one.start))].filter(inForce).sort((a, b) => a - b)
   }

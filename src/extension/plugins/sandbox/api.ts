@@ -150,6 +150,14 @@ export function scriptApi(
       columns: how,
     })
   }
+  const describeRow = (key: string): string => `row '${key.split('\u001d')[0]}'`
+  /** Describes what `wantedText` wrote. */
+  const describeRange = (wanted: string): string => {
+    const { keys, bound } = parse(wanted)
+    let text = 'row for '
+    for (const key of keys) text += `'${key}' and `
+    return `${text}the bound ${bound}`
+  }
   /** Stands in for a range table's record while its values are unknown. */
   const unknownRecord = (): unknown =>
     new OwnProxy({}, { get: (_, column) => (typeof column === 'string' ? '' : undefined) })
@@ -163,16 +171,13 @@ export function scriptApi(
     const isResourceAtTimes = new Set(datedTables)
     const rows = byPair(known.rows)
     const ranges = byPair(known.ranges)
-    const found = (
-      table: string,
-      key: string,
-      value: string | null,
-      row = `row '${key.split('\u001d')[0]}'`,
-    ): string => {
+    const found = (table: string, key: string, value: string | null, describe = describeRow): string => {
       noteLookUp(table, key, value)
       // After a missing value, everything that follows is computed from placeholders.
       if (value === null && isStrict && missing.length === 0)
-        throw new RangeError(`the table '${table}' has no ${row}, and the product is strict; add the row`)
+        throw new RangeError(
+          `the table '${table}' has no ${describe(key)}, and the product is strict; add the row`,
+        )
       return value ?? ''
     }
     const lookUp = (table: string, key: string, time: string | undefined): string => {
@@ -211,10 +216,7 @@ export function scriptApi(
         const record = ranges.get(range)
         if (record === undefined)
           return ask({ kind: 'range', table: textOf(table), wanted }, range, unknownRecord())
-        const shownKeys = parse(wanted)
-          .keys.map((key: string) => `'${key}' and `)
-          .join('')
-        found(textOf(table), wanted, record, `row for ${shownKeys}the bound ${textOf(bound)}`)
+        found(textOf(table), wanted, record, describeRange)
         return record === null ? null : parse(record)
       },
     }

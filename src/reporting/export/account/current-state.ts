@@ -1,6 +1,7 @@
 // A policy in its current state, as a migration request. Each segment in force becomes a transaction with all elements, charged
 // with their cost in that segment; gaps become transactions too. Earlier changes, and the times at which they became known, are
 // omitted.
+import { containsTime } from '../../../kernel/time.ts'
 import type { PerilResponse } from '../../../policy/contract/response.ts'
 import type { PolicyRecord } from '../policy-record.ts'
 import { type Bill, billsOf } from './bills.ts'
@@ -98,11 +99,9 @@ function termsIn({ modifications }: PolicyRecord): Term[] {
   return terms
 }
 
-const isIn = ({ start, end }: Pick<Term, 'start' | 'end'>, at: number): boolean => start <= at && at < end
-
 function stepsOf(record: PolicyRecord, term: Term): Step[] {
   const segments = record.characteristics
-    .filter(one => isInForce(one) && isIn(term, Number(one.startTimestamp)))
+    .filter(one => isInForce(one) && containsTime(term, Number(one.startTimestamp)))
     .sort((a, b) => Number(a.startTimestamp) - Number(b.startTimestamp))
   const steps: Step[] = []
   const gap = (from: number): Step => {
@@ -302,7 +301,7 @@ const wantedOf = (elements: Elements, { segment, isFree }: Step): Wanted[] => {
 }
 
 const termAt = (terms: readonly Term[], at: number): number => {
-  const found = terms.findIndex(term => isIn(term, at))
+  const found = terms.findIndex(term => containsTime(term, at))
   if (found < 0) throw new NotExpressible('something outside of all terms')
   return found
 }
@@ -387,7 +386,7 @@ function itemsIn(
         const place = placeOf(item)
         if (!place) return []
         const { start, ...key } = place
-        const term = terms.findIndex(one => isIn(one, start))
+        const term = terms.findIndex(one => containsTime(one, start))
         return term < 0 ? [] : [{ termAt: term, ...key, bill, minor: minorOf(item.amount, currency) }]
       }),
   )

@@ -1,5 +1,6 @@
 // The history of a policy as a migration request: terms, transactions, elements and charges. It uses only what responses show,
 // so that nothing else is carried over.
+import { containsTime } from '../../../kernel/time.ts'
 import type { CheckInvoicesResponse, FinancialTransactionResponse } from '../../../policy/contract/billing.ts'
 import type {
   PerilResponse,
@@ -81,7 +82,7 @@ function assertExpressible(
 }
 
 function termOf(terms: readonly Term[], at: number): Term {
-  const found = terms.find(term => term.start <= at && at < term.end)
+  const found = terms.find(term => containsTime(term, at))
   if (!found) throw new NotExpressible('a transaction outside of all terms')
   return found
 }

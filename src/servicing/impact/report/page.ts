@@ -6,8 +6,8 @@ import { type Bar, binsOf, changeBars, histogram } from './charts.ts'
 import {
   amountText,
   changeText,
-  countText,
   escapeHtml,
+  groupThousands,
   type Head,
   occasionText,
   percentText,
@@ -83,19 +83,19 @@ const numberCell = (text: string): Cell => ({ n: text })
 function figures({ policies, compared, skipped, unpriced }: Totals, { currency }: Head): string {
   const same = compared.policies - compared.losers - compared.winners
   const list: [string, string][] = [
-    ['policies compared', countText(compared.policies)],
+    ['policies compared', groupThousands(compared.policies)],
     ['change of the total', changeText(compared.old, compared.new)],
     ['new total', amountText(compared.new, currency)],
-    ['pay more', `${countText(compared.losers)} (${shareText(compared.losers, compared.policies)})`],
-    ['pay less', `${countText(compared.winners)} (${shareText(compared.winners, compared.policies)})`],
-    ['pay the same', countText(same)],
-    ['without a price', countText(unpriced)],
+    ['pay more', `${groupThousands(compared.losers)} (${shareText(compared.losers, compared.policies)})`],
+    ['pay less', `${groupThousands(compared.winners)} (${shareText(compared.winners, compared.policies)})`],
+    ['pay the same', groupThousands(same)],
+    ['without a price', groupThousands(unpriced)],
   ]
   const items = list
     .map(([name, value]) => `<li><b>${escapeHtml(value)}</b>${escapeHtml(name)}</li>`)
     .join('')
   return `<ul class="figures">${items}</ul>
-<p class="muted">Of ${countText(policies)} policies in the book, ${countText(skipped.notInForce)} are not in force on the day and ${countText(skipped.cancelled)} end by a cancellation.</p>`
+<p class="muted">Of ${groupThousands(policies)} policies in the book, ${groupThousands(skipped.notInForce)} are not in force on the day and ${groupThousands(skipped.cancelled)} end by a cancellation.</p>`
 }
 
 function parts({ old, new: now }: Totals, { currency }: Head): string {
@@ -140,7 +140,7 @@ function coversSection({ covers: byCover }: Totals, { currency }: Head): string 
     const { policies, old, new: now } = byCover[name]!
     return [
       name,
-      numberCell(countText(policies)),
+      numberCell(groupThousands(policies)),
       numberCell(amountText(old, currency)),
       numberCell(amountText(now, currency)),
       numberCell(amountText(now - old, currency, true)),
@@ -168,7 +168,7 @@ const groupRow = (
   currency: CurrencyCode,
 ): Cell[] => [
   name,
-  numberCell(countText(policies)),
+  numberCell(groupThousands(policies)),
   numberCell(amountText(old, currency)),
   numberCell(amountText(now, currency)),
   numberCell(changeText(old, now)),
@@ -202,7 +202,7 @@ function groups(
       (name): Bar => ({
         label: name,
         percent: percentOf(sums[name]!.old, sums[name]!.new) ?? 0,
-        note: `${countText(sums[name]!.policies)} policies`,
+        note: `${groupThousands(sums[name]!.policies)} policies`,
       }),
     )
     const title = titles.get(id) ?? id
@@ -263,22 +263,30 @@ function unpriced({ reasons, leftOut, decisions, unpriced: count }: Totals): str
   const countRows = (record: Readonly<Record<string, number>>): Cell[][] =>
     Object.entries(record)
       .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
-      .map(([what, policies]) => [what, numberCell(countText(policies))])
+      .map(([what, policies]) => [what, numberCell(groupThousands(policies))])
   const priced = decisions.accept + decisions.none + decisions.reject
   return `<h2>Underwriting and missing prices</h2>
 ${table(
   ['underwriting of the new configuration', numberCell('policies'), numberCell('share')],
   [
-    ['accepts', numberCell(countText(decisions.accept)), numberCell(shareText(decisions.accept, priced))],
+    [
+      'accepts',
+      numberCell(groupThousands(decisions.accept)),
+      numberCell(shareText(decisions.accept, priced)),
+    ],
     [
       'refers to a person, or makes no decision',
-      numberCell(countText(decisions.none)),
+      numberCell(groupThousands(decisions.none)),
       numberCell(shareText(decisions.none, priced)),
     ],
-    ['rejects', numberCell(countText(decisions.reject)), numberCell(shareText(decisions.reject, priced))],
+    [
+      'rejects',
+      numberCell(groupThousands(decisions.reject)),
+      numberCell(shareText(decisions.reject, priced)),
+    ],
   ],
 )}
-${Object.keys(reasons).length === 0 ? '<p>Every policy has both prices.</p>' : `<p>${countText(count)} policies lack one of the prices; a policy may have several reasons.</p>${table(['reason', numberCell('policies')], countRows(reasons))}`}
+${Object.keys(reasons).length === 0 ? '<p>Every policy has both prices.</p>' : `<p>${groupThousands(count)} policies lack one of the prices; a policy may have several reasons.</p>${table(['reason', numberCell('policies')], countRows(reasons))}`}
 ${Object.keys(leftOut).length === 0 ? '' : `<h3>Not known to the new configuration</h3><p class="muted">Left out when pricing.</p>${table(['what', numberCell('policies')], countRows(leftOut))}`}`
 }
 

@@ -3,7 +3,7 @@ import { quantile, type Totals } from '../totals.ts'
 import {
   amountText,
   changeText,
-  countText,
+  groupThousands,
   type Head,
   occasionText,
   percentText,
@@ -34,17 +34,17 @@ export function impactText(totals: Totals, head: Head, notes: readonly string[])
   const medianAmount = quantile(amounts, 0.5)
   const same = compared.policies - compared.losers - compared.winners
   const countWithShare = (count: number): string =>
-    `${countText(count)} (${shareText(count, compared.policies)})`
+    `${groupThousands(count)} (${shareText(count, compared.policies)})`
   return [
     `${occasionText(head)}.\nOld: ${head.oldName}. New: ${head.newName}. In ${currency}.\n\n`,
     row('', 'old', 'new', 'change', 'percent'),
     ...parts,
-    `\n${countText(compared.policies)} policies compared: ${countWithShare(compared.losers)} pay more, ${countWithShare(compared.winners)} less, ${countWithShare(same)} the same\n`,
+    `\n${groupThousands(compared.policies)} policies compared: ${countWithShare(compared.losers)} pay more, ${countWithShare(compared.winners)} less, ${countWithShare(same)} the same\n`,
     ...(median === undefined
       ? []
       : [`median: ${percentText(median / 10, 1)}, ${amountText(medianAmount ?? 0, currency, true)}\n`]),
-    `underwriting accepts ${countText(decisions.accept)}, refers ${countText(decisions.none)}, rejects ${countText(decisions.reject)}\n`,
-    `not in force ${countText(totals.skipped.notInForce)}, cancelled ${countText(totals.skipped.cancelled)}, without a price ${countText(unpriced)}\n`,
+    `underwriting accepts ${groupThousands(decisions.accept)}, refers ${groupThousands(decisions.none)}, rejects ${groupThousands(decisions.reject)}\n`,
+    `not in force ${groupThousands(totals.skipped.notInForce)}, cancelled ${groupThousands(totals.skipped.cancelled)}, without a price ${groupThousands(unpriced)}\n`,
     countsText('Reasons', totals.reasons),
     countsText('Not known to the new configuration, left out', totals.leftOut),
     ...notes.map(note => `note  ${note}\n`),
@@ -56,7 +56,7 @@ function countsText(title: string, counts: Readonly<Record<string, number>>): st
   if (sorted.length === 0) return ''
   const lines = sorted
     .slice(0, MOST_REASONS)
-    .map(([what, count]) => `${countText(count).padStart(8)}  ${what}\n`)
+    .map(([what, count]) => `${groupThousands(count).padStart(8)}  ${what}\n`)
   const more = sorted.length > MOST_REASONS ? `          and ${sorted.length - MOST_REASONS} more\n` : ''
   return `\n${title}:\n${lines.join('')}${more}`
 }

@@ -36,7 +36,7 @@ export function percentText(percent: number, places: number): string {
   return `${percent > 0 ? '+' : ''}${text} %`
 }
 
-export const countText = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
+export const groupThousands = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 
 export const shareText = (count: number, all: number): string =>
   all === 0 ? '-' : `${((100 * count) / all).toFixed(1)} %`

@@ -116,7 +116,7 @@ const creditPartOf = ({ earlier, added }: InvoiceItem): Part => earlier?.home ??
 function recordPayment(
   work: Work,
   { request: { paymentTime: at, source = 'received' }, byInvoice, credit, fieldValues }: PaymentItem,
-  home: () => Part,
+  creditPart: () => Part,
 ): Uuid[] {
   const terms = { at, fieldValues, source }
   const made: Uuid[] = []
@@ -128,7 +128,7 @@ function recordPayment(
   }
   if (credit.minor > 0 && overpaid === undefined) {
     const [own] = byInvoice.keys()
-    const part = own === undefined ? home() : creditPartOf(work.invoices.get(own)!)
+    const part = own === undefined ? creditPart() : creditPartOf(work.invoices.get(own)!)
     made.push(addPayment(work, part, { ...terms, amount: credit, credited: credit }))
   }
   return made
