@@ -176,7 +176,7 @@ function reportText(
     .map(([decision, number]) => `${number} ${decision}`)
     .join(', ')
   const head = [
-    `${colors.bold(productName)}: ${count} policies, ${priced} priced in ${seconds.toFixed(1)} s; seed ${seed}\n`,
+    `${colors.bold(productName)}: ${policiesText(count)}, ${priced} priced in ${seconds.toFixed(1)} s; seed ${seed}\n`,
     ...(totals
       ? [
           `underwriting: ${decided}\n`,
@@ -200,14 +200,15 @@ function reportText(
   ].join('')
 }
 
+const policiesText = (count: number): string => (count === 1 ? '1 policy' : `${count} policies`)
+
 function problemText(
   { kind, what, message, policies, smallest }: Problem,
   file: string | undefined,
   colors: Terminal['colors'],
 ): string {
-  const many = policies === 1 ? '1 policy' : `${policies} policies`
   return [
-    `${colors.red(WORDS[kind])}  ${colors.bold(what)}  ${colors.dim(many)}\n`,
+    `${colors.red(WORDS[kind])}  ${colors.bold(what)}  ${colors.dim(policiesText(policies))}\n`,
     `  ${message}\n`,
     file === undefined
       ? `  ${colors.dim(JSON.stringify(fileOf(smallest)))}\n`

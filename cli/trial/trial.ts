@@ -56,8 +56,10 @@ export type TrialOptions = {
   readonly interrupted: AbortSignal
 }
 
-/** Further kinds of problems are not reported. */
+/** Of further kinds, the report only says that there are some. */
 const MOST_KINDS = 50
+
+const OTHER_KINDS = `There are problems of other kinds than the ${MOST_KINDS} below. Fix these, and try again.`
 
 export async function tryProduct(
   configuration: Configuration,
@@ -100,6 +102,7 @@ export async function tryProduct(
       const known = found.get(wrong.key)
       if (known) known.policies += 1
       else if (found.size < MOST_KINDS) found.set(wrong.key, { wrong, first: one, policies: 1 })
+      else notes.add(OTHER_KINDS)
     }
     progress?.(done + 1)
     await yieldToSignals()

@@ -151,7 +151,7 @@ export const MISTAKES: readonly Mistake[] = [
     edit: ['0035-AXZ,0.0176', '0035-AXZ'],
     code: 'badTable',
     line: '0035-AXZ',
-    says: ['The row has 1 cells, but the header has 2', 'Add or remove commas'],
+    says: ['The row has 1 cell, but the header has 2', 'Add or remove commas'],
   },
   {
     what: 'a key that a table has twice',

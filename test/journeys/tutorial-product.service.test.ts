@@ -1,7 +1,7 @@
 // The product of docs/tutorial.md in a service: it costs there what the page shows without a service, and is issued.
 import { beforeAll, describe, expect, it } from 'vitest'
 import policies from '../../examples/commercial_property/policies.json'
-import { callOk } from '../support/api.ts'
+import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type DeployedTenant, deployExample } from '../support/examples.ts'
 import { YEARS_ON_MS } from '../support/years.ts'
@@ -67,8 +67,15 @@ describe('The product of the tutorial', () => {
     expect(issued.invoices.map(({ totalDue }) => totalDue)).toEqual([1486.9])
   })
 
-  it('costs 5,101.50 for an old warehouse over half a year', async () => {
+  it('costs 5,101.50 for an old warehouse over half a year, and is not issued, because it refers what is old', async () => {
     const policy = await made(1)
     expect(await priceOf(policy)).toMatchObject({ grossPremium: 4592.7, totalDue: 5101.5 })
+    const { status, body } = await callApi<{ code: string; message: string }>(
+      'POST',
+      `/policy/${policy.locator}/issue`,
+      { token: tenant.token },
+    )
+    expect([status, body.code]).toEqual([409, 'wrongState'])
+    expect(body.message).toContain('3 Wharf Street, New Orleans was built before 1950: see the survey.')
   })
 })

@@ -1,4 +1,5 @@
 import { CsvFault, CsvReader, type CsvRow } from '../../../packages/csv/reader.ts'
+import { countText } from '../../kernel/text.ts'
 import type { ArchiveFile } from '../archive/read.ts'
 import { isLookupTable, type LookupTable } from '../configuration.ts'
 import { type Archive, readText } from './archive.ts'
@@ -72,7 +73,7 @@ function readTable(file: ArchiveFile, report: ArchiveReport): LookupTable | unde
 function fitsColumns({ line, cells }: CsvRow, count: number, path: string, report: ArchiveReport): boolean {
   while (cells.length > count && cells.at(-1) === '') cells.pop()
   if (cells.length === count) return true
-  const message = `The row has ${cells.length} cells, but the header has ${count}. Add or remove commas, or quote cells that contain one.`
+  const message = `The row has ${countText(cells.length, 'cell')}, but the header has ${count}. Add or remove commas, or quote cells that contain one.`
   report.at({ path, line }).error('badTable', message)
   return false
 }

@@ -1,6 +1,7 @@
 // Converts the bytes of a CSV to rows, piece by piece, and keeps only the notes. Each kind of table checks its own header and rows.
 import { CsvFault, CsvReader, type CsvRow, NotUtf8, Utf8Text } from '../../../packages/csv/reader.ts'
 import { tooLarge } from '../../kernel/errors.ts'
+import { countText } from '../../kernel/text.ts'
 import { KEY_SEPARATOR } from '../../product/templates/effects.ts'
 import {
   type AnyDeclaration,
@@ -160,7 +161,7 @@ export function checkCells(
   if (cells.length !== columns.length) {
     notes.problem(
       line,
-      `The row has ${cells.length} cells, but the header has ${columns.length}; add or remove commas, or quote cells that contain one.`,
+      `The row has ${countText(cells.length, 'cell')}, but the header has ${columns.length}; add or remove commas, or quote cells that contain one.`,
     )
     return 'ragged'
   }

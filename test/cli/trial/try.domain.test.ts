@@ -124,6 +124,32 @@ describe('bindery try', () => {
     ])
   })
 
+  test('says when there are more kinds of problems than it lists', async () => {
+    const root = starterWith({})
+    const perils = join(root, PRODUCT, 'exposures/bicycle/perils')
+    const ofMany = Array.from({ length: 51 }, (_, at) => `cover${at}`)
+    for (const name of ofMany) {
+      const peril = readFileSync(join(perils, 'damage.json'), 'utf8').replace('"damage"', `"${name}"`)
+      writeFileSync(join(perils, `${name}.json`), peril)
+      writeFileSync(
+        join(perils, `${name}.premium.liquid`),
+        '{{ data.exposure_characteristics.field_values.value | minus: 2000 | set_year_premium }}',
+      )
+    }
+    const base = join(folder, 'covers.json')
+    const fieldValues = { kind: 'city', value: '150', kept: 'cellar' }
+    const exposure = { exposureName: 'bicycle', fieldValues, perils: ofMany.map(name => ({ name })) }
+    writeFileSync(base, JSON.stringify({ exposures: [exposure] }))
+    const { problems, notes } = await tried(root, '--base', base, '--count', '1')
+    expect(problems).toHaveLength(50)
+    expect(notes).toEqual(['There are problems of other kinds than the 50 below. Fix these, and try again.'])
+    const fifty = { exposures: [{ ...exposure, perils: exposure.perils.slice(1) }] }
+    writeFileSync(base, JSON.stringify(fifty))
+    const listed = await tried(root, '--base', base, '--count', '1')
+    expect(listed.problems).toHaveLength(50)
+    expect(listed.notes).toEqual([])
+  })
+
   test('--base keeps its values in every policy', async () => {
     const root = starterWith({ 'tables/theft_rate.csv': replace('race,0.071', 'race,0') })
     const base = join(folder, 'base.json')

@@ -69,7 +69,7 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
     'key,value\n"a\r\nb",1\nc\n',
     {
       rows: [['a\r\nb', 'a\r\nb', '1']],
-      problems: [`4: The row has 1 cells, but the header has 2; ${RAGGED}`],
+      problems: [`4: The row has 1 cell, but the header has 2; ${RAGGED}`],
     },
   ],
   [
@@ -118,7 +118,7 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
     {
       rows: [['c', 'c', '3']],
       problems: [
-        `2: The row has 1 cells, but the header has 2; ${RAGGED}`,
+        `2: The row has 1 cell, but the header has 2; ${RAGGED}`,
         `3: The row has 3 cells, but the header has 2; ${RAGGED}`,
       ],
     },
