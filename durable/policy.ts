@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { Refusal } from '../src/kernel/errors.ts'
 import { type ObjectReply, replyOf } from '../src/platform/objects.ts'
 import { type Tenant, tenantNow } from '../src/platform/tenancy.ts'
-import type { PolicyMessage, PolicyReply } from '../src/transactions/mechanism/kind.ts'
+import type { PolicyMessage, PolicyReply } from '../src/transactions/mechanism/message.ts'
 import type { PolicyMemory, Recalled } from '../src/transactions/object/execution.ts'
 
 /** The number of operations that may wait for one policy. Further ones are rejected immediately. */

@@ -16,6 +16,7 @@ import {
   type Guard,
   GuardTripped,
   isBySubject,
+  jsonAnswer,
   retryOnConflict,
   unlessRepeated,
 } from '../../platform/commit.ts'
@@ -138,7 +139,7 @@ async function changeOnce(
           },
         ]),
       ],
-      answer: { status: 200, text: JSON.stringify(integrationsResponse(context.tenant, after.values())) },
+      answer: jsonAnswer(integrationsResponse(context.tenant, after.values())),
       subject: `integration ${name}`,
     })
     return await answerOf(context, answer)

@@ -235,7 +235,6 @@ export class PluginSessions {
       guards: [],
       facts: [],
       events: events.map(event => ({ ...event, data: { ...event.data, operationFailed: 'true' } })),
-      answer: { status: 200, text: '' },
       subject: String(this.#policy ?? ''),
     })
   }

@@ -26,7 +26,7 @@ import {
 } from '../../transactions/documents/job-store.ts'
 import type { DocumentOutcome } from '../../transactions/documents/kinds.ts'
 import { TURN_MS } from '../../transactions/documents/turns.ts'
-import { sendToPolicy } from '../../transactions/mechanism/kind.ts'
+import { sendToPolicy } from '../../transactions/mechanism/message.ts'
 import type { Recalled } from '../../transactions/object/execution.ts'
 import { distinctMessages, followHint, isShardName } from '../events/dispatch.ts'
 import { type MakingContext, makeDocument, makingContext, type Product } from './make.ts'

@@ -10,7 +10,7 @@ import {
   shardOfDigits,
   type Uuid,
 } from '../../kernel/locators.ts'
-import type { JsonAnswer } from '../../platform/commit.ts'
+import { type JsonAnswer, jsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { disposition } from '../../platform/http/disposition.ts'
 import { fileAddress } from '../../platform/http/file-links.ts'
@@ -264,7 +264,7 @@ export async function storeRendered(
     type,
     ...fileAddress('documents', locator, fileName),
   }
-  return { status: 200, text: JSON.stringify(answer) }
+  return jsonAnswer(answer)
 }
 
 /** Renders a template for its author over the request's data. Stores nothing. 404: unknown template; 422: a template that fails. */

@@ -7,6 +7,7 @@ import {
   commit,
   GuardTripped,
   isBySubject,
+  jsonAnswer,
   retryOnConflict,
   storedAnswer,
   unlessRepeated,
@@ -93,7 +94,7 @@ export async function createImpact(
     const committed = await commit(context, database, {
       shard: HOME_SHARD,
       subject: impact.locator,
-      answer: { status: 200, text: JSON.stringify(answer) },
+      answer: jsonAnswer(answer),
       guards: [store.roomGuard(MOST_IMPACTS)],
       facts: [...store.newImpactQueries(database, impact), ...auditOf(context, impact.locator, 'create')],
       timers: keptTimers('impact.run', impact.locator, context.now),

@@ -1,7 +1,7 @@
 import { invalidRequest, isRefused, notFound } from '../../kernel/errors.ts'
 import { newUuid, readUuid } from '../../kernel/locators.ts'
 import { plainFileName } from '../../kernel/text.ts'
-import { commit, isBySubject, type JsonAnswer } from '../../platform/commit.ts'
+import { commit, isBySubject, type JsonAnswer, jsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { putRows } from '../../platform/database/rows.ts'
 import { expectRecord } from '../../platform/events/timers.ts'
@@ -42,7 +42,7 @@ export async function uploadMedium(
       shard: HOME_SHARD,
       guards: [],
       facts: putRows(database, media, [row]),
-      answer: { status: 200, text: JSON.stringify(mediaResponse(medium)) },
+      answer: jsonAnswer(mediaResponse(medium)),
       subject: locator,
     })
     if (isBySubject(committed)) throw new Error('The response to an upload must be stored.')

@@ -2,11 +2,16 @@
 
 import { notFound, type Refusal, wrongState } from '../../kernel/errors.ts'
 import { newUuid, readUuid } from '../../kernel/locators.ts'
-import { isBySubject, type JsonAnswer, retryOnConflict, unlessRepeated } from '../../platform/commit.ts'
+import {
+  isBySubject,
+  type JsonAnswer,
+  jsonAnswer,
+  retryOnConflict,
+  unlessRepeated,
+} from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import type { RecordPlace } from '../../platform/tenancy.ts'
-import type { MigrationFailuresResponse } from './contract.ts'
 import {
   AccountMigrationData,
   controlTotalsIn,
@@ -126,11 +131,6 @@ async function discardUnlessUsed(
   const [accounts] = await place.database.batch([accountQuery(place, accountLocator)])
   if (accounts[0]?.source !== source) await deleteSource(context, place.locator, source)
 }
-
-const jsonAnswer = (response: MigrationFailuresResponse): JsonAnswer => ({
-  status: 200,
-  text: JSON.stringify(response),
-})
 
 const patchRefusal = (problems: readonly string[]): Refusal =>
   wrongState(

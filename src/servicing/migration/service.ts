@@ -9,6 +9,7 @@ import {
   type Guard,
   isBySubject,
   type JsonAnswer,
+  jsonAnswer,
   type NewTimer,
   retryOnConflict,
   storedAnswer,
@@ -17,8 +18,7 @@ import {
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
-import type { TimerOwner } from '../../platform/events/timers.ts'
-import { expectRecord } from '../../platform/events/timers.ts'
+import { expectRecord, type TimerOwner } from '../../platform/events/timers.ts'
 import { type Upload, withContents } from '../../platform/http/body/upload.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { callObject, migrationObject } from '../../platform/objects.ts'
@@ -86,7 +86,7 @@ async function submit(context: RequestContext, upload: Upload, submitted: Submis
     const { migration, accounts } = newMigration(context, locator, submitted, sent)
     const counts = store.readCounts([{ state: 'pending', count: accounts.length }])
     const response = migrationResponse(migration, counts, now())
-    const answer: JsonAnswer = { status: 200, text: JSON.stringify(response) }
+    const answer: JsonAnswer = jsonAnswer(response)
     const committed = await commit(keyed, database, {
       shard,
       answer,

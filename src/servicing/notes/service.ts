@@ -7,6 +7,7 @@ import {
   GuardTripped,
   isBySubject,
   type JsonAnswer,
+  jsonAnswer,
   retryOnConflict,
   storedAnswer,
   unlessRepeated,
@@ -56,7 +57,7 @@ export async function createNote(
     const committed = await commit(context, database, {
       shard,
       subject: note.locator,
-      answer: { status: 200, text: JSON.stringify({ locator: note.locator }) },
+      answer: jsonAnswer({ locator: note.locator }),
       guards: [store.roomGuard(owner.holder)],
       facts: store.newNoteQueries(database, note),
       events: [eventOf('note.create', note)],

@@ -6,6 +6,7 @@ import {
   commit,
   isBySubject,
   type JsonAnswer,
+  jsonAnswer,
   retryOnConflict,
   storedAnswer,
 } from '../../platform/commit.ts'
@@ -190,7 +191,7 @@ export async function overwriteData(
         ...(context.tenant.keepsNotes ? [deleteNotesOf(database, locator)] : []),
       ],
       timers: [erasure.erasureTimer(locator, context.now)],
-      answer: { status: 200, text: JSON.stringify(response) },
+      answer: jsonAnswer(response),
     })
   })
   if (shard !== HOME_SHARD) {
@@ -214,7 +215,7 @@ const writeOf = (
   return {
     shard,
     events: [{ type, data, policyholderLocator: locator }],
-    answer: { status: 200, text: JSON.stringify(policyholderResponse(policyholder)) },
+    answer: jsonAnswer(policyholderResponse(policyholder)),
     subject: locator,
   }
 }

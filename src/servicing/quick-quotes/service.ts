@@ -18,6 +18,7 @@ import {
   commit,
   isBySubject,
   type JsonAnswer,
+  jsonAnswer,
   storedAnswer,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -31,8 +32,12 @@ import { isIssued, lineUpTo } from '../../policy/fold/line.ts'
 import { policyView } from '../../policy/projection/policy.ts'
 import { type PolicyAggregate, quoteParts, selectedQuote } from '../../policy/records/aggregate.ts'
 import { loadNewPolicyContext } from '../../policy/store/loading.ts'
-import type { Loaded, NewPolicyContext } from '../../policy/surroundings.ts'
-import { assertWithinLimits, selectionBasis } from '../../policy/surroundings.ts'
+import {
+  assertWithinLimits,
+  type Loaded,
+  type NewPolicyContext,
+  selectionBasis,
+} from '../../policy/surroundings.ts'
 import { placeOf } from '../../policyholders/store.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import { policyPriceResponse } from '../../rating/price.ts'
@@ -95,7 +100,7 @@ async function answerOf(
   const locator = isBySubject(answer)
     ? answer.subject
     : (JSON.parse(answer.text) as QuickQuoteResponse).locator
-  return jsonText({ status: 200, text: JSON.stringify(await readQuickQuote(context, locator, explain)) })
+  return jsonText(jsonAnswer(await readQuickQuote(context, locator, explain)))
 }
 
 /** Returns a quick quote as it was created: one round trip, or two with a worksheet, which requires rating it again. */

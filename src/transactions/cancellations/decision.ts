@@ -22,7 +22,7 @@ import {
 } from '../../policy/transitions.ts'
 import type { CancellationType, ProductDefinition } from '../../product/configuration.ts'
 import type { Attempt, EffectContext } from '../../rating/rate.ts'
-import { withoutConflicts } from '../mechanism/kind.ts'
+import { withoutConflicts } from '../mechanism/conflicts.ts'
 import { planWithProration } from '../mechanism/prorating.ts'
 import type { CancellationCreateRequest, CancellationUpdateRequest } from './contract.ts'
 import { applyCancellation, type CancellationOrder } from './effect.ts'

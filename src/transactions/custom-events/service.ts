@@ -57,7 +57,6 @@ export async function resumeSchedule(text: string, context: RequestContext): Pro
       facts: resumeQueries(database, locator),
       events: [],
       timers: [resumedTimer(row, context.now)],
-      answer: { status: 200, text: '' },
       subject: locator,
     })
     await armDispatcherAt(context, shard, now())
@@ -76,7 +75,6 @@ export async function deleteSchedule(text: string, context: RequestContext): Pro
       guards: [],
       facts: deleteQueries(database, row),
       events: [],
-      answer: { status: 200, text: '' },
       subject: locator,
     })
   }

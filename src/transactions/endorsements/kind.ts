@@ -13,15 +13,8 @@ import { type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
 import { combineSteps, type Planned } from '../../policy/transitions.ts'
 import { type Attempt, assertUnderwritten } from '../../rating/rate.ts'
 import type { ConflictHandling } from '../cancellations/contract.ts'
-import {
-  defineKind,
-  hasConflicts,
-  type Issuing,
-  type Previewed,
-  pluginRecord,
-  type Response,
-  withoutConflicts,
-} from '../mechanism/kind.ts'
+import { hasConflicts, withoutConflicts } from '../mechanism/conflicts.ts'
+import { defineKind, type Issuing, type Previewed, pluginRecord, type Response } from '../mechanism/kind.ts'
 import { explainedPriceChange, priceChangeOf } from '../mechanism/price-change.ts'
 import type { RenewalCreateRequest } from '../renewals/contract.ts'
 import {

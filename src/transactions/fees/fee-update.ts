@@ -7,6 +7,7 @@ import { invalidRequest, wrongState } from '../../kernel/errors.ts'
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, decimal, type Money, minorDigits, money, zero } from '../../kernel/money.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
+import { jsonAnswer } from '../../platform/commit.ts'
 import type { FeeCreateRequest, FeeUpdateRequest } from '../../policy/contract/billing.ts'
 import { type FeeInForce, feesOf, isIssued, isReversedByHand, isStanding } from '../../policy/fold/line.ts'
 import { feeSummary } from '../../policy/projection/characteristics.ts'
@@ -27,7 +28,7 @@ import {
   versionProperties,
 } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { defineKind, json, type Response } from '../mechanism/kind.ts'
+import { defineKind, type Response } from '../mechanism/kind.ts'
 
 export type FeeUpdateContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
@@ -189,7 +190,7 @@ export const feesKind = defineKind<'fees'>({
   name: 'fees',
   locators: ({ request }) => (isEmpty(request) ? 0 : DIGITS_FOR_FEE_UPDATE),
   decide(loaded, { request }, { attempt: { now, supply } }) {
-    if (isEmpty(request)) return { answer: json(showFees(loaded)) }
+    if (isEmpty(request)) return { answer: jsonAnswer(showFees(loaded)) }
     const { aggregate, product } = loaded
     return { planned: planFeeUpdate(aggregate, request, { product, now, supply }), response: showFees }
   },

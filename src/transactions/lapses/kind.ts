@@ -6,7 +6,7 @@ import { wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { sumOf, toNumber } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
-import type { NewTimer } from '../../platform/commit.ts'
+import { jsonAnswer, type NewTimer } from '../../platform/commit.ts'
 import { planOf } from '../../policy/bills/amounts-due.ts'
 import { isPayable } from '../../policy/bills/charge.ts'
 import { billedItemsOf } from '../../policy/projection/billed-items.ts'
@@ -24,7 +24,7 @@ import { hasPlugin } from '../../product/configuration.ts'
 import { type Attempt, policyInfo, requestPluginAnswer } from '../../rating/rate.ts'
 import { planRemoval, planUpload } from '../documents/kinds.ts'
 import type { UploadOwner } from '../documents/upload.ts'
-import { defineKind, json, type Response, showNothing } from '../mechanism/kind.ts'
+import { defineKind, type Response, showNothing } from '../mechanism/kind.ts'
 import { planWithProration } from '../mechanism/prorating.ts'
 import type { ReinstatementAmountDueResponse } from './contract.ts'
 import {
@@ -121,7 +121,7 @@ export const amountDueKind = defineKind<'amountDue'>({
   name: 'amountDue',
   isReadOnly: () => true,
   async decide(loaded, { reinstatement, effectiveAt }, { attempt }) {
-    return { answer: json(await decideAmountDue(loaded, reinstatement, effectiveAt, attempt)) }
+    return { answer: jsonAnswer(await decideAmountDue(loaded, reinstatement, effectiveAt, attempt)) }
   },
 })
 

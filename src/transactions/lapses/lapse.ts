@@ -28,7 +28,7 @@ import type { GracePeriod, Lapse, ModificationKind } from '../../policy/records/
 import { combineSteps, type Planned } from '../../policy/transitions.ts'
 import type { EffectContext } from '../../rating/rate.ts'
 import { applyCancellation } from '../cancellations/effect.ts'
-import { withoutConflicts } from '../mechanism/kind.ts'
+import { withoutConflicts } from '../mechanism/conflicts.ts'
 import { isOwed } from './grace-periods.ts'
 import { lapseEvent } from './transitions.ts'
 

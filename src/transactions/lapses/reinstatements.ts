@@ -32,7 +32,7 @@ import {
 } from '../../policy/records/transactions.ts'
 import type { Planned } from '../../policy/transitions.ts'
 import type { EffectContext } from '../../rating/rate.ts'
-import { assertNoConflicts } from '../mechanism/kind.ts'
+import { assertNoConflicts } from '../mechanism/conflicts.ts'
 import { applyReinstatement, policyOnReturn } from '../reinstatements/effect.ts'
 import { newEndTimers } from '../term-end.ts'
 import { reinstatementPeriodTimer } from './grace-periods.ts'

@@ -1,34 +1,24 @@
 // A kind of operation on a policy is one value: its name, its decision, how its record is shown, what it conflicts with. The
 // policy's object, previews, price changes and plugins loop over src/transactions/kinds.ts, so a new kind needs only its folder
 // and one line there (docs/design.md, section 4).
-import { missedInvoices } from '../../billing/billing.ts'
-import { planVoidInvoices } from '../../billing/payments.ts'
 import type { PluginRecord, PluginRecords } from '../../extension/plugins/transaction-records.ts'
-import { wrongState } from '../../kernel/errors.ts'
-import type { LocatorSupply, PolicyLocator, Uuid } from '../../kernel/locators.ts'
+import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { jsonWithin } from '../../kernel/long-lists.ts'
 import type { Instant } from '../../kernel/time.ts'
-import type { AccessToken } from '../../platform/calls.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
-import type { Caller, IdempotencyKey, RequestContext } from '../../platform/context.ts'
+import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import type { IfMatch } from '../../platform/http/entity-tags.ts'
-import { callForReply, type ObjectReply, policyObject } from '../../platform/objects.ts'
-import type { Tenant } from '../../platform/tenancy.ts'
-import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import type { AutomatedUnderwritingResultResponse } from '../../policy/contract/billing.ts'
 import type { ConflictResponse, PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import { type ProjectionOptions, policyAnswer } from '../../policy/projection/policy.ts'
-import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
-import type { ConflictHandling } from '../../policy/records/transactions.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { PolicySelection } from '../../policy/store/aggregates.ts'
 import type { Loaded, NewPolicyContext, Part } from '../../policy/surroundings.ts'
-import { combineSteps, type Planned } from '../../policy/transitions.ts'
+import type { Planned } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { CancellationValueResponse, PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import type { Attempt } from '../../rating/rate.ts'
 import type { Autofill } from '../autofill/fill.ts'
-import type { IfPreviewed } from './preview-token.ts'
 
 /**
  * The messages to a policy's object, by the name of the kind. Each kind declares its own member next to its value (`declare
@@ -198,8 +188,6 @@ export function kindNamed(name: string): AnyKind {
   return kind
 }
 
-export const json = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
-
 /** An object's reply is limited to 32 MiB, and a UTF-16 code unit takes up to three bytes. */
 const LONGEST_REPLY = 8 * 2 ** 20
 
@@ -208,8 +196,6 @@ export function jsonIfShort(value: unknown): JsonAnswer | undefined {
   const text = jsonWithin(value, LONGEST_REPLY)
   return text === undefined ? undefined : { status: 200, text }
 }
-
-export const EMPTY: JsonAnswer = { status: 200, text: '' }
 
 export const showNothing: Response = () => undefined
 
@@ -251,99 +237,3 @@ export const pluginRecord = <Locator extends number | Uuid>(
   const { form, select } = kind
   return { form, select, show: (locator: Locator) => showRecord(kind, locator) } as PluginRecord
 }
-
-// Pending transactions block another one, or are invalidated first (brief 2.4).
-/** Returns pending transactions in creation order. */
-const pendingOf = (aggregate: PolicyAggregate, own: string): Pending[] =>
-  allKinds()
-    .flatMap(kind => kind.pending?.(aggregate) ?? [])
-    .filter(one => one.locator !== own)
-    .sort((a, b) => a.createdAt - b.createdAt)
-
-export const hasConflicts = (aggregate: PolicyAggregate, own: string): boolean =>
-  pendingOf(aggregate, own).length > 0
-
-/** Returns conflicts in creation order. */
-export const conflictsOf = (aggregate: PolicyAggregate): ConflictResponse[] =>
-  pendingOf(aggregate, '').map(({ kind, locator, state }) => ({ kind, locator, state }))
-
-/** Rejects with 409 when a pending transaction conflicts with `own`. The message names the conflicts and the `remedy`. */
-export function assertNoConflicts(
-  before: PolicyAggregate,
-  own: string,
-  remedy = 'Invalidate them first.',
-): void {
-  const conflicts = pendingOf(before, own)
-  if (conflicts.length === 0) return
-  throw wrongState(
-    `Quoted or accepted transactions of the policy conflict with this request: ${conflicts.map(one => one.locator).join(', ')}. ${remedy}`,
-  )
-}
-
-/**
- * Returns the policy without pending transactions other than `own`. When the request says `block`, rejects with 409 instead and
- * names the conflicts. `remedy` is for requests that cannot say `invalidate`.
- */
-export function withoutConflicts(
-  before: PolicyAggregate,
-  own: string,
-  handling: ConflictHandling,
-  now: Instant,
-  remedy = 'Invalidate them, or send conflictHandling=invalidate.',
-): Planned {
-  if (handling === 'block') assertNoConflicts(before, own, remedy)
-  return pendingOf(before, own).reduceRight<Planned>(
-    (cleared, one) => combineSteps(cleared, one.takeBack(cleared.aggregate, now)),
-    { aggregate: before, events: [] },
-  )
-}
-
-/**
- * Undoes a modification that is not issued, permanently: its invoices become void, their payments are reversed, and the records
- * that it created no longer count. Installments that it absorbed are billed as originally planned, those already due immediately.
- */
-export function withoutModification(
-  before: PolicyAggregate,
-  modification: Modification,
-  now: Instant,
-): Planned {
-  const voided = planVoidInvoices(before, invoicesOf(before, modification), now)
-  const invalidated: Modification = { ...modification, invalidatedAt: now, updatedAt: now }
-  const modifications = putRecords(before.modifications, [invalidated])
-  const aggregate = { ...voided.aggregate, modifications }
-  return { ...voided, aggregate, timers: missedInvoices(aggregate, modification, now) }
-}
-
-export type PolicyMessage = {
-  tenant: Tenant
-  caller: Caller
-  requestId: Uuid
-  idempotency?: IdempotencyKey
-  /** `If-Match`: the operation's record must have one of these tags. */
-  ifMatch?: IfMatch
-  /** `If-Previewed`: the operation must be the one that was previewed, at the same price. */
-  ifPreviewed?: IfPreviewed
-  /** As in RequestContext. */
-  adds?: boolean
-  /** As in Calls. `sendToPolicy` sets it. */
-  token?: AccessToken | undefined
-  locator: PolicyLocator
-  operation: PolicyOperation
-}
-
-export type PolicyReply = ObjectReply<JsonAnswer | AnswerBySubject>
-
-/** Sends the message to the policy's object. Throws the Refusal that the object returns. */
-export const sendToPolicy = (
-  { env, calls }: Pick<RequestContext, 'env' | 'calls'>,
-  message: PolicyMessage,
-): Promise<JsonAnswer | AnswerBySubject> =>
-  callForReply(
-    calls,
-    () =>
-      policyObject(env, message.tenant, message.locator).execute({
-        ...message,
-        token: calls.token,
-      }) as Promise<PolicyReply>,
-    { mayRepeat: message.idempotency !== undefined },
-  )

@@ -1,6 +1,7 @@
 // The price change of a transaction, stored or computed, and the operation that requests it.
 
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
+import { jsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import { isIssued, withIssued } from '../../policy/fold/line.ts'
@@ -20,7 +21,6 @@ import {
   type ChangeOf,
   type ChangeResponse,
   defineKind,
-  json,
   type PlannedChange,
   type Run,
 } from './kind.ts'
@@ -196,6 +196,6 @@ export const changeKind = defineKind<'change'>({
     const policy = loaded.aggregate.policy.locator
     const explaining = explain && (await explainingOf(context, explain, { attempt, database, policy }))
     const asked = explaining ? { ...attempt, explaining } : attempt
-    return { answer: json(await decideChange(loaded, of, asked)) }
+    return { answer: jsonAnswer(await decideChange(loaded, of, asked)) }
   },
 })

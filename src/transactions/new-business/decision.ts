@@ -11,7 +11,7 @@ import {
   supplyOf,
 } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import type { JsonAnswer } from '../../platform/commit.ts'
+import { type JsonAnswer, jsonAnswer } from '../../platform/commit.ts'
 import type {
   AutomatedUnderwritingResultResponse,
   PolicyPriceResponse,
@@ -60,7 +60,6 @@ import { rateAgain } from '../endorsements/rerating.ts'
 import {
   defineKind,
   type FirstKind,
-  json,
   type PolicyOperations,
   type Run,
   showNothing,
@@ -178,7 +177,7 @@ async function priceAnswer(loaded: Loaded, due: boolean, attempt: Attempt): Prom
   const written = writtenOf.get(loaded)
   if (written?.due === due) return written.answer
   const price = await decidePrice(loaded, attempt)
-  const answer = json(due ? getPolicyPriceResponse(price) : price)
+  const answer = jsonAnswer(due ? getPolicyPriceResponse(price) : price)
   const { aggregate } = loaded
   if (isPriced(aggregate, selectedQuote(aggregate))) writtenOf.set(loaded, { due, answer })
   return answer
@@ -293,7 +292,7 @@ async function explainedPrice(
   const { worksheetOf } = await import('../../rating/worksheet/build.ts')
   const worksheet = worksheetOf({ view, record: explaining.record, isRecorded })
   const price = policyPriceResponse(view)
-  return json({ ...(due ? getPolicyPriceResponse(price) : price), worksheet })
+  return jsonAnswer({ ...(due ? getPolicyPriceResponse(price) : price), worksheet })
 }
 
 declare module '../mechanism/kind.ts' {
@@ -379,7 +378,9 @@ const price = defineKind<'price'>({
 const underwriting = defineKind<'underwriting'>({
   name: 'underwriting',
   isReadOnly: () => true,
-  decide: async (loaded, _, { attempt }) => ({ answer: json(await decideUnderwriting(loaded, attempt)) }),
+  decide: async (loaded, _, { attempt }) => ({
+    answer: jsonAnswer(await decideUnderwriting(loaded, attempt)),
+  }),
 })
 
 export const newBusinessKinds = [creation, update, finalization, issue, discard, price, underwriting]

@@ -10,6 +10,7 @@ import {
   commit,
   GuardTripped,
   type JsonAnswer,
+  NO_BODY,
   retryOnConflict,
   storedAnswer,
 } from '../../platform/commit.ts'
@@ -34,16 +35,15 @@ import { Autofill } from '../autofill/fill.ts'
 import { scheduleRows } from '../custom-events/plan.ts'
 import { goneFileTimers, hintDocuments, jobChange, jobQueries } from '../documents/job-store.ts'
 import {
-  EMPTY,
   jsonIfShort,
   kindNamed,
-  type PolicyMessage,
   type PolicyOperation,
   type RecordingOptions,
   type Response,
   showNothing,
   showPolicy,
 } from '../mechanism/kind.ts'
+import type { PolicyMessage } from '../mechanism/message.ts'
 import { RefusedPayOut } from '../payments/kind.ts'
 import { withConsequences } from './consequences.ts'
 import { configurationGuard, policyGuard, policyholderGuard } from './guards.ts'
@@ -216,7 +216,7 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
   const decide = async () => await kind.decide(loaded, filled, { attempt, autofill, context, database })
   const deciding = autofill.explaining(decide())
   const outcome = await deciding.catch(recordRefused)
-  if (!outcome) return EMPTY
+  if (!outcome) return NO_BODY
   if ('answer' in outcome) return outcome.answer
   const { planned, subject, ...more } = outcome
   assertPreviewedPrice(message, loaded, planned.aggregate)
@@ -336,7 +336,7 @@ async function commitPlan(
   const shard = shardOfDigits(after.policy.locator)
   const recorded = { ...loaded, aggregate: after, credit }
   const shown = response(recorded)
-  const answer = shown === undefined ? EMPTY : (jsonIfShort(shown) ?? { status: 200, subject })
+  const answer = shown === undefined ? NO_BODY : (jsonIfShort(shown) ?? { status: 200, subject })
   const committed = await commit(context, database, {
     shard,
     guards: [

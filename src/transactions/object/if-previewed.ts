@@ -7,7 +7,8 @@ import { writes } from '../../platform/tables.ts'
 import { isIssued } from '../../policy/fold/line.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import { allKinds, type Issuing, type PolicyMessage, type PolicyOperation } from '../mechanism/kind.ts'
+import { allKinds, type Issuing, type PolicyOperation } from '../mechanism/kind.ts'
+import type { PolicyMessage } from '../mechanism/message.ts'
 import {
   digestOfPolicy,
   digestOfPrice,

@@ -6,7 +6,8 @@ import { SYSTEM_CALLER } from '../../platform/context.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import type { CustomEventType } from '../../platform/events/types.ts'
 import type { TimerKind } from '../../platform/tables.ts'
-import { type PolicyOperation, sendToPolicy } from '../mechanism/kind.ts'
+import type { PolicyOperation } from '../mechanism/kind.ts'
+import { sendToPolicy } from '../mechanism/message.ts'
 import { readTermEndNotice } from '../term-end.ts'
 
 type DueTimer = Pick<NewTimer, 'kind' | 'payload'> & { readonly dueAt: number }

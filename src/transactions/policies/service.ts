@@ -32,7 +32,8 @@ import { policyholderQuery } from '../../policyholders/store.ts'
 import { loadConfiguration } from '../../product/cache.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { configurationVersions } from '../../product/tables.ts'
-import { type PolicyOperation, type RecordKind, sendToPolicy } from '../mechanism/kind.ts'
+import type { PolicyOperation, RecordKind } from '../mechanism/kind.ts'
+import { sendToPolicy } from '../mechanism/message.ts'
 import { readPreview } from '../mechanism/preview-token.ts'
 
 /** Throws 404 for text that cannot be a locator. */

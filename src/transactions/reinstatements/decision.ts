@@ -28,7 +28,7 @@ import {
   underwriteQuote,
 } from '../../rating/rate.ts'
 import { assertCancellationAllows } from '../cancellations/decision.ts'
-import { assertNoConflicts, withoutConflicts, withoutModification } from '../mechanism/kind.ts'
+import { assertNoConflicts, withoutConflicts, withoutModification } from '../mechanism/conflicts.ts'
 import { planWithProration } from '../mechanism/prorating.ts'
 import { newEndTimers } from '../term-end.ts'
 import type { ReinstatementCreateRequest, ReinstatementUpdateRequest } from './contract.ts'

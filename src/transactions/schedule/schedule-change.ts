@@ -18,7 +18,8 @@ import {
   versionProperties,
 } from '../../policy/transitions.ts'
 import type { Attempt } from '../../rating/rate.ts'
-import { assertNoConflicts, defineKind, showNothing } from '../mechanism/kind.ts'
+import { assertNoConflicts } from '../mechanism/conflicts.ts'
+import { defineKind, showNothing } from '../mechanism/kind.ts'
 
 /** Returns undefined if the policy already has that schedule, so a repeat changes nothing. */
 export async function decideScheduleChange(

@@ -2,7 +2,7 @@
 // rated, underwritten, billed and documented by that version; recorded ones are unchanged.
 import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { storedAnswer } from '../../platform/commit.ts'
+import { jsonAnswer, storedAnswer } from '../../platform/commit.ts'
 import type { ConflictResponse } from '../../policy/contract/requests.ts'
 import { summary } from '../../policy/draft/validation.ts'
 import { type PolicyAggregate, putRecords, recordsWhere } from '../../policy/records/aggregate.ts'
@@ -12,7 +12,8 @@ import type { Loaded, Version } from '../../policy/surroundings.ts'
 import { assertPolicyAllows, combineSteps, type Planned, policyEvent } from '../../policy/transitions.ts'
 import { withoutDecision } from '../endorsements/application.ts'
 import { lapseInForce } from '../lapses/lapse.ts'
-import { conflictsOf, defineKind, json, withoutConflicts } from '../mechanism/kind.ts'
+import { conflictsOf, withoutConflicts } from '../mechanism/conflicts.ts'
+import { defineKind } from '../mechanism/kind.ts'
 import { endsNaturally, termEndTimers } from '../term-end.ts'
 import type { PolicyUpgradeRequest, PolicyUpgradeResponse } from './contract.ts'
 import { type ConstraintProblems, constraintProblems, NO_PROBLEMS, upgradeProblems } from './problems.ts'
@@ -140,7 +141,7 @@ export const upgradeKind = defineKind<'upgrade'>({
     const constraints = await constraintProblems(loaded, target, attempt)
     const { upgraded, answer } = decideUpgrade(loaded, target, request, attempt.now, constraints)
     // This request may already have upgraded the policy at an earlier attempt.
-    if (!upgraded) return { answer: (await storedAnswer(context, database)) ?? json(answer) }
+    if (!upgraded) return { answer: (await storedAnswer(context, database)) ?? jsonAnswer(answer) }
     return { ...upgraded, response: () => answer }
   },
 })

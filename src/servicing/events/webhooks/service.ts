@@ -17,6 +17,7 @@ import {
   type Guard,
   isBySubject,
   type JsonAnswer,
+  NO_BODY,
   retryOnConflict,
   returnStored,
   unlessRepeated,
@@ -109,7 +110,7 @@ export async function unsuspendWebhook(
     const version = before.version + 1
     return { ...before, suspendedAt: null, version, ...(replay && { replayVersion: version }) }
   })
-  return jsonText({ status: 200, text: '' })
+  return jsonText(NO_BODY)
 }
 
 /** Deletes a webhook. Waiting deliveries are not sent; those under way may still arrive. */
@@ -132,7 +133,7 @@ export async function deleteWebhook(text: string, context: RequestContext): Prom
   }
   const work = () => retryOnConflict('The webhook', remove)
   await unlessRepeated(context, database, work, () => {})
-  return jsonText({ status: 200, text: '' })
+  return jsonText(NO_BODY)
 }
 
 /** Reads, decides and records; retries when another change came in between. Then copies the webhook to every shard. */
