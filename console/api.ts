@@ -117,8 +117,8 @@ export const call = <Body>(method: string, path: string, options: CallOptions = 
   withSession(() => send<Body>(method, path, options))
 
 /** Downloads a file unchanged. */
-export const file = (path: string, signal?: AbortSignal): Promise<Blob> =>
-  withSession(async () => read((await ask('GET', path, { signal })).blob(), signal))
+export const file = (path: string): Promise<Blob> =>
+  withSession(async () => read((await ask('GET', path, {})).blob(), undefined))
 
 /** Functions that ask the user to sign in again without losing what was typed. They resolve to false if the user declines. */
 const askers: (() => Promise<boolean>)[] = []

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { LONGEST_CALL_MS, LONGEST_SENT_CALL, LONGEST_SENT_PROGRAM } from '../src/extension/plugins/limits.ts'
 import { HEADERS, PATHS, PROGRAM_UNKNOWN, PROTOCOL } from '../src/extension/plugins/runner-protocol.ts'
-import { type Cell, startCell } from './cells.ts'
+import { startCell } from './cells.ts'
 import { type LaneSettings, Lanes } from './lanes.ts'
 import { outcomeOf } from './outcomes.ts'
 import { Programs } from './programs.ts'
@@ -28,13 +28,14 @@ const MOST_CONNECTIONS = 1_000
 
 export type Runner = { readonly port: number; close(): Promise<void> }
 
-/** Listens. `start` makes a process for tenant code. */
-export async function serve(
-  { secret, port, longestMs = LONGEST_CALL_MS, lanes: settings }: RunnerStart,
-  start: (onEnd: (cell: Cell) => void) => Cell = startCell,
-): Promise<Runner> {
+export async function serve({
+  secret,
+  port,
+  longestMs = LONGEST_CALL_MS,
+  lanes: settings,
+}: RunnerStart): Promise<Runner> {
   const programs = new Programs()
-  const lanes = new Lanes(start, settings)
+  const lanes = new Lanes(startCell, settings)
   const answering = { secret, longestMs, programs, lanes }
   const server = createServer((request, response) => {
     answer(answering, request, response).catch((problem: unknown) => {

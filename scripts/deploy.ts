@@ -39,7 +39,7 @@ import { isMade, readPool } from './pool-file.ts'
 import { SOME_ARE_BEHIND } from './prepare-databases.ts'
 import { completeSecrets, readSecrets, readSettings, SECRET_NAMES } from './settings.ts'
 import { awaitUpgrades, noteReadyMoves, SomeAreBehind } from './upgrades.ts'
-import { databaseAtProvider, databasesMade, remoteTarget, toolFor } from './wrangler.ts'
+import { databaseAtProvider, databasesMade, remoteControl, toolFor } from './wrangler.ts'
 import { configFile, environmentConfig, joinedConfig, writeConfig } from './write-config.ts'
 
 const USAGE = `npm run deploy -- --environment production --domain example.com --location weur
@@ -101,7 +101,7 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
   const config = environmentConfig(readFileSync('wrangler.toml', 'utf8'), chosen)
   const needs = needsOf(config)
   const { hasBucket, makeBucket, hasQueue, makeQueue, hasWorker } = provider(tool)
-  const control = remoteTarget(tool, 'CONTROL')
+  const control = remoteControl(tool)
   const controlName = nameAtProvider(name, 'control')
   const source = secretsFile(name)
   let noted: Promise<Set<string>> | undefined

@@ -12,7 +12,7 @@ import { prepareControl, SOME_ARE_BEHIND } from './prepare-databases.ts'
 import { progressBar } from './progress.ts'
 import { readSecrets, readSettings } from './settings.ts'
 import { announceMigrations, awaitUpgrades, SomeAreBehind } from './upgrades.ts'
-import { remoteTarget, toolFor } from './wrangler.ts'
+import { remoteControl, toolFor } from './wrangler.ts'
 import { writeConfig } from './write-config.ts'
 
 const say = (line: string): void => console.log(`migrate: ${line}`)
@@ -45,7 +45,7 @@ async function migrateAtProvider(environment: Environment, isNeeded: boolean): P
     throw new Error(`${environment.name} has no control database yet. Run npm run deploy to create it.`)
   writeConfig(environment)
   const tool = toolFor(environment)
-  const control = remoteTarget(tool, 'CONTROL')
+  const control = remoteControl(tool)
   reportControl(await prepareControl(control))
   const { dataFolder } = readSettings(process.env, {})
   await checkFormerUnits(control, () => openStores(dataFolder, environment), { isServed: true })

@@ -11,7 +11,7 @@ import { prepareControl } from './prepare-databases.ts'
 import { progressBar } from './progress.ts'
 import { readSecrets, readSettings } from './settings.ts'
 import { registerNew } from './upgrades.ts'
-import { databaseAtProvider, databasesMade, remoteTarget, toolFor } from './wrangler.ts'
+import { databaseAtProvider, databasesMade, remoteControl, toolFor } from './wrangler.ts'
 import { writeConfig } from './write-config.ts'
 
 const USAGE = `npm run pool -- grow N    adds N databases for tenants
@@ -88,7 +88,7 @@ async function growAtProvider(count: number, place: Place, environment: Environm
   if (!environment.controlId)
     throw new Error(`${environment.name} has no control database yet. Run npm run deploy to create it.`)
   writeConfig(environment)
-  const control = remoteTarget(toolFor(environment), 'CONTROL')
+  const control = remoteControl(toolFor(environment))
   await prepareControl(control)
   const rows = await control.query('select binding from pool_database')
   const wanted = listWanted(new Set(rows.map(({ binding }) => String(binding))), count, place, environment)

@@ -36,7 +36,7 @@ import { moveTenant } from './tenants/move.ts'
 import { restoreTenant, timeToRestore } from './tenants/restore.ts'
 import { suspend } from './tenants/suspend.ts'
 import { migrateBound } from './upgrades.ts'
-import { remoteTarget, toolFor } from './wrangler.ts'
+import { remoteControl, toolFor } from './wrangler.ts'
 import { writeConfig } from './write-config.ts'
 
 const USAGE = `npm run tenant -- list
@@ -199,7 +199,7 @@ async function otherCells({ name, domain }: Environment, place: Place): Promise<
   for (const other of environmentNames().map(environmentNamed)) {
     if (other.name === name || other.domain !== domain || !other.controlId) continue
     writeConfig(other)
-    const [row] = await remoteTarget(toolFor(other), 'CONTROL').query(
+    const [row] = await remoteControl(toolFor(other)).query(
       `select count(*) as free from pool_database where state = 'free' and migration <> '' and place = '${place}'`,
     )
     if (Number(row?.free) > 0) lines.push(`--environment ${other.name} has ${row?.free} free databases there`)

@@ -70,15 +70,18 @@ export async function databaseAtProvider(
   return id
 }
 
+/** The binding of the control database. */
+const CONTROL = 'CONTROL'
+
 /**
- * A database of the provider as a migration target, through `wrangler d1 execute`. Statements are sent as one file, which is
+ * The provider's control database as a migration target, through `wrangler d1 execute`. Statements are sent as one file, which is
  * applied completely or not at all.
  */
-export function remoteTarget(tool: Tool, binding: string): MigrationTarget {
+export function remoteControl(tool: Tool): MigrationTarget {
   const execute = async (...what: string[]): Promise<Outcome[]> =>
-    jsonOf<Outcome[]>(await tool('d1', 'execute', binding, '--remote', '--yes', '--json', ...what))
+    jsonOf<Outcome[]>(await tool('d1', 'execute', CONTROL, '--remote', '--yes', '--json', ...what))
   return {
-    name: binding,
+    name: CONTROL,
     async execute(statements) {
       const folder = mkdtempSync(join(tmpdir(), 'bindery-'))
       const file = join(folder, 'statements.sql')

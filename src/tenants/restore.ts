@@ -3,7 +3,7 @@
 // webhooks receive no event again, and the report lists everything undone. Every step may be repeated.
 import { type SQL, sql } from 'drizzle-orm'
 import { SHARDS } from '../kernel/locators.ts'
-import { type Calls, noCalls } from '../platform/calls.ts'
+import { noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { eachEvent } from '../platform/events/rows.ts'
 import { deliveries, events } from '../platform/events/tables.ts'
@@ -85,8 +85,8 @@ export type Undone = Pick<Noted, 'events' | 'payments' | 'documents' | 'audit'> 
   readonly sent: readonly { readonly webhook: string; readonly name: string; readonly event: string }[]
 }
 
-const open = (env: Env, tenant: Tenant, shard: number, calls: Calls): Database =>
-  openDatabase(shardClient(env, tenant, shard).client, calls)
+const open = (env: Env, tenant: Tenant, shard: number): Database =>
+  openDatabase(shardClient(env, tenant, shard).client, noCalls())
 
 /** Saves the suspended tenant's rows after `restore.to`. Returns the numbers issued so far. */
 export async function noteShard(
@@ -94,14 +94,12 @@ export async function noteShard(
   tenant: Tenant,
   restore: RestoreOperation,
   shard: number,
-  calls: Calls = noCalls(),
 ): Promise<NotedState> {
-  const database = open(env, tenant, shard, calls)
+  const database = open(env, tenant, shard)
   const bucket = tenantFiles(env, tenant)
   const since = restore.to - MARGIN_MS
   let files = 0
   const note = async (part: Partial<Noted>): Promise<void> => {
-    calls.r2 += 1
     await bucket.put(noteKey(tenant, restore.number, shard, files), JSON.stringify(part))
     files += 1
   }
@@ -184,9 +182,8 @@ export async function mendShard(
   restore: RestoreOperation,
   shard: number,
   noted: NotedState,
-  calls: Calls = noCalls(),
 ): Promise<Undone> {
-  const database = open(env, tenant, shard, calls)
+  const database = open(env, tenant, shard)
   const bucket = tenantFiles(env, tenant)
   // New events get sequences above `lastEvent`, so a repeat reads the same.
   const [rows] = await database.batch([
@@ -204,7 +201,6 @@ export async function mendShard(
   }
   const erasures: string[] = []
   for (let file = 0; file < noted.files; file += 1) {
-    calls.r2 += 1
     const key = noteKey(tenant, restore.number, shard, file)
     const stored = await bucket.get(key)
     if (!stored) throw new Error(`${key} is missing. It has the state noted before the restore.`)

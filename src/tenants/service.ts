@@ -80,12 +80,8 @@ export async function createTenant(
 }
 
 /** Accepts a suspended tenant of another environment into `shards` empty databases. Throws the errors of `createTenant`. */
-export async function admitTenant(
-  env: Env,
-  row: store.NewRow,
-  shards: number,
-  calls: Calls = noCalls(),
-): Promise<Tenant> {
+export async function admitTenant(env: Env, row: store.NewRow, shards: number): Promise<Tenant> {
+  const calls = noCalls()
   const database = controlDatabase(env, calls)
   const { locator, name, place = '' } = row
   tenantFiles(env, { place })
@@ -118,7 +114,8 @@ export async function recreateTenant(
 }
 
 /** Deletes the tenant. Throws 404 if no tenant has that name. Its databases are wiped later and are free again. */
-export async function deleteTenant(env: Env, name: string, calls: Calls = noCalls()): Promise<void> {
+export async function deleteTenant(env: Env, name: string): Promise<void> {
+  const calls = noCalls()
   const tenant = await tenantNamed(env, name, calls)
   const database = controlDatabase(env, calls)
   await database.batch(store.deleteTenantQueries(database, tenant.locator, now()) as [Query, ...Query[]])
@@ -159,7 +156,8 @@ export const hasNewShards = ({ opensAt = [] }: Pick<Tenant, 'opensAt'>): boolean
  * it after `SHARDS_KNOWN_AFTER_MS`: the isolate that changes shared rows copies the change to the shards that it knows, so it
  * must know the new ones. A repeat changes nothing. Throws 404 as `addShards` does.
  */
-export async function openNewShards(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
+export async function openNewShards(env: Env, name: string): Promise<Tenant> {
+  const calls = noCalls()
   const tenant = await tenantNamed(env, name, calls)
   const { opensAt = [] } = tenant
   const closed = opensAt.flatMap((at, shard) => (at === store.NOT_OPEN ? [shard] : []))
@@ -170,8 +168,8 @@ export async function openNewShards(env: Env, name: string, calls: Calls = noCal
 }
 
 /** Returns active tenants, by name. */
-export async function listTenants(env: Env, calls: Calls = noCalls()): Promise<Tenant[]> {
-  const database = controlDatabase(env, calls)
+export async function listTenants(env: Env): Promise<Tenant[]> {
+  const database = controlDatabase(env, noCalls())
   const [rows] = await database.batch([tenantsQuery(database)])
   return store.readTenants(rows)
 }
@@ -181,12 +179,8 @@ export const makeVersioned = (env: Env, tenant: Tenant, calls: Calls = noCalls()
   changeTenant(env, tenant, { versioned: true }, calls)
 
 /** Throws 404 if no tenant has that name. */
-export async function setQuotas(
-  env: Env,
-  name: string,
-  quotas: Quotas,
-  calls: Calls = noCalls(),
-): Promise<void> {
+export async function setQuotas(env: Env, name: string, quotas: Quotas): Promise<void> {
+  const calls = noCalls()
   const tenant = await tenantNamed(env, name, calls)
   await changeTenant(env, tenant, { quotas }, calls)
 }

@@ -4,7 +4,7 @@
 import { and, count, eq, inArray, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
-import { type Calls, noCalls } from '../platform/calls.ts'
+import { noCalls } from '../platform/calls.ts'
 import { REQUIRED_TENANT_MIGRATION } from '../platform/database/migrations.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { allowedOrigins, pool, shards, tenants } from '../platform/tenancy/control-tables.ts'
@@ -190,8 +190,8 @@ export type Claim = {
 }
 
 /** Returns the claims in the order of the tenant's shards. */
-export async function claimsOf(env: Env, locator: Uuid, calls: Calls = noCalls()): Promise<Claim[]> {
-  const database = openDatabase(env.CONTROL, calls)
+export async function claimsOf(env: Env, locator: Uuid): Promise<Claim[]> {
+  const database = openDatabase(env.CONTROL, noCalls())
   const [claims] = await database.batch([
     database.build
       .select({

@@ -57,8 +57,8 @@ export async function suspendTenant(
  * Stops all reads and writes of the suspended tenant's databases, even by isolates that do not know of the suspension. Call it
  * after `KNOWN_EVERYWHERE_MS`, so that the result of a running delivery is stored and the delivery is not made twice.
  */
-export const closeDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
-  runInEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)
+export const closeDatabases = (env: Env, tenant: Tenant): Promise<void> =>
+  runInEachDatabase(env, tenant, setFence(tenant, 'suspended'), noCalls())
 
 /**
  * Serves the tenant again, everywhere within 5 s. Work that fell due meanwhile begins within two minutes. Abandons an unfinished
@@ -107,7 +107,8 @@ export async function serveAgain(env: Env, tenant: Tenant, calls: Calls = noCall
  * money. A tenant that was suspended stays suspended. Its objects look again within a minute. Throws the errors of
  * `suspendTenant`.
  */
-export async function acceptUnits(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
+export async function acceptUnits(env: Env, name: string): Promise<Tenant> {
+  const calls = noCalls()
   const tenant = await tenantToChange(env, name, calls)
   await changeTenant(env, tenant, { formerUnits: null }, calls)
   return await tenantNamed(env, name, calls)

@@ -35,13 +35,13 @@ const later = (time: unknown, days: number): string => new Date(ms(time) + days 
 
 type At = { policy: Wire; term: Wire; transaction: Wire; path: string }
 
-/** Returns a place in the account's first policy. */
-function transactionPlaceOf(account: Wire, term = 0, transaction = 0): At | undefined {
+/** Returns the place of the first transaction of the account's first policy. */
+function firstTransactionOf(account: Wire): At | undefined {
   const policy = account.policies?.[0]
-  const found = policy?.terms?.[term]?.transactions?.[transaction]
-  if (!found) return undefined
-  const path = `${policy.id}/terms[${term}]/transactions[${transaction}]`
-  return { policy, term: policy.terms[term], transaction: found, path }
+  const term = policy?.terms?.[0]
+  const transaction = term?.transactions?.[0]
+  if (!transaction) return undefined
+  return { policy, term, transaction, path: `${policy.id}/terms[0]/transactions[0]` }
 }
 
 const ofPolicy = (policy: Wire, elementType: string, path: string, says: string): ExpectedFailure => ({
@@ -71,7 +71,7 @@ const SINGULAR = {
 const policyFault =
   (says: string, spoil: (policy: Wire) => void): FaultKind['plant'] =>
   account => {
-    const place = transactionPlaceOf(account)
+    const place = firstTransactionOf(account)
     if (!place) return undefined
     spoil(place.policy)
     return ofPolicy(place.policy, 'policy', place.policy.id, says)
@@ -81,7 +81,7 @@ const policyFault =
 const transactionFault =
   (says: string, spoil: (transaction: Wire, term: Wire) => void): FaultKind['plant'] =>
   account => {
-    const place = transactionPlaceOf(account)
+    const place = firstTransactionOf(account)
     if (!place) return undefined
     spoil(place.transaction, place.term)
     return ofPolicy(place.policy, 'transaction', place.path, says)
@@ -95,7 +95,7 @@ const elementFault =
     spoil: (element: Wire) => void,
   ): FaultKind['plant'] =>
   account => {
-    const place = transactionPlaceOf(account)
+    const place = firstTransactionOf(account)
     const root = place?.transaction.segment?.rootElement
     const exposure = root?.elements?.[0]
     const element = { root, exposure, coverage: exposure?.elements?.[0] }[level]
@@ -108,7 +108,7 @@ const elementFault =
 const chargeFault =
   (says: string, spoil: (charge: Wire, transaction: Wire) => void): FaultKind['plant'] =>
   account => {
-    const place = transactionPlaceOf(account)
+    const place = firstTransactionOf(account)
     const coverage = place?.transaction.segment?.rootElement?.elements?.[0]?.elements?.[0]
     const charge = coverage?.charges?.[0]
     if (!place || !charge?.installmentItems?.[0]) return undefined
@@ -210,7 +210,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     kind: 'a term that ends before it starts',
     rule: 3,
     plant: account => {
-      const place = transactionPlaceOf(account)
+      const place = firstTransactionOf(account)
       if (!place) return undefined
       place.term.endTime = later(place.term.startTime, -1)
       return ofPolicy(place.policy, 'term', `${place.policy.id}/terms[0]`, 'startTime must be before endTime')
@@ -220,7 +220,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     kind: 'terms that overlap',
     rule: 3,
     plant: account => {
-      const place = transactionPlaceOf(account)
+      const place = firstTransactionOf(account)
       if (!place) return undefined
       const { policy, term } = place
       policy.terms.splice(1, 0, structuredClone(term))
@@ -232,7 +232,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     kind: 'a change issued before the transaction that it changes',
     rule: 3,
     plant: account => {
-      const place = transactionPlaceOf(account)
+      const place = firstTransactionOf(account)
       if (!place) return undefined
       const { policy, term, transaction } = place
       const early = later(transaction.issuedTime, -3)
@@ -245,7 +245,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     kind: 'a reinstatement that leaves a gap',
     rule: 4,
     plant: account => {
-      const place = transactionPlaceOf(account)
+      const place = firstTransactionOf(account)
       if (!place) return undefined
       const { policy, term, transaction } = place
       term.transactions.splice(1, 0, {
@@ -289,7 +289,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     kind: 'an installment of an unknown invoice',
     rule: 7,
     plant: account => {
-      const place = transactionPlaceOf(account)
+      const place = firstTransactionOf(account)
       const installment = place?.transaction.installments?.[0]
       if (!place || !installment) return undefined
       installment.invoiceId = 'nowhere'
@@ -307,7 +307,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
     kind: 'an installment without a due time',
     rule: 'shape',
     plant: account => {
-      const place = transactionPlaceOf(account)
+      const place = firstTransactionOf(account)
       const installment = place?.transaction.installments?.[0]
       if (!place || !installment) return undefined
       installment.dueTime = 'soon'

@@ -12,7 +12,7 @@ export type KeyEntry = {
 
 const digits = (about: string, example: string): KeyEntry => ({ about, example, kind: 'digits' })
 const uuid = (about: string, example: string): KeyEntry => ({ about, example, kind: 'uuid' })
-const time = (about: string, example = '1772323200000'): KeyEntry => ({ about, example, kind: 'timestamp' })
+const time = (about: string): KeyEntry => ({ about, example: '1772323200000', kind: 'timestamp' })
 const text = (about: string, example: string): KeyEntry => ({ about, example, kind: 'text' })
 const integer = (about: string, example: string): KeyEntry => ({ about, example, kind: 'integer' })
 const oneOf = (about: string, ...values: readonly [string, ...string[]]): KeyEntry => ({

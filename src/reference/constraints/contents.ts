@@ -6,7 +6,6 @@ import { BoundedCache } from '../../kernel/maps.ts'
 import { heavyReading } from '../../platform/seats.ts'
 import type { TenantPlace } from '../../platform/tenancy.ts'
 import { type CsvSource, csvBytes, csvSource } from '../data-tables/csv-source.ts'
-import { LARGEST_TABLE_BYTES } from '../data-tables/layout.ts'
 import { revisionKey, storedFile } from '../stored-files.ts'
 import { ConstraintReading } from './reading.ts'
 
@@ -58,7 +57,7 @@ async function contentsOf(context: Place, revision: Uuid, sizeBytes: number): Pr
   if (cached) return contentsInMemory(key, cached)
   const file = storedFile(context, revision, sizeBytes)
   const start = fileStarts.get(key)
-  const source = start?.source ?? (await csvSource(file, LARGEST_TABLE_BYTES))
+  const source = start?.source ?? (await csvSource(file))
   const pass = () => {
     // Without a declaration: a later one does not change stored contents.
     const reading = new ConstraintReading(undefined)

@@ -8,7 +8,6 @@ import type { Configuration } from '../../product/configuration.ts'
 import { graphOfProduct, policyholderGraph } from '../../product/constraint-graph.ts'
 import type { ConstraintTableDeclaration } from '../../product/resources.ts'
 import { csvBytes, csvSource } from '../data-tables/csv-source.ts'
-import { LARGEST_TABLE_BYTES } from '../data-tables/layout.ts'
 import type { ReadTable } from '../data-tables/loading.ts'
 import { invalidTable, type Notes } from '../data-tables/notes.ts'
 import { type CellValue, typedValue } from '../data-tables/values.ts'
@@ -24,7 +23,7 @@ import { ConstraintReading } from './reading.ts'
 export const readConstraintTable: ReadTable = async ({ revision, sizeBytes, staticName }, context) => {
   const configuration = await newestConfiguration(context)
   const file = storedFile(context, revision, sizeBytes)
-  const source = await csvSource(file, LARGEST_TABLE_BYTES)
+  const source = await csvSource(file)
   const reading = new ConstraintReading(configuration && declarationOf(configuration, staticName))
   for await (const _ of reading.rows(csvBytes(file, source)));
   const { notes, columns } = reading

@@ -6,6 +6,7 @@ import { type DirectoryEntry, readDirectory } from '../../../packages/zip/direct
 import { entryPath, isJunk } from '../../../packages/zip/entry-path.ts'
 import { ArchiveRefused } from '../../../packages/zip/refusal.ts'
 import { Refusal, tooLarge } from '../../kernel/errors.ts'
+import { LARGEST_TABLE_BYTES } from './layout.ts'
 
 export type RangedFile = {
   readonly sizeBytes: number
@@ -34,7 +35,7 @@ const ENCRYPTED = 0x0001 | 0x0040 | 0x2000
 const invalidTableRefusal = (message: string): Refusal => new Refusal('invalidTable', message)
 
 /** Finds the CSV. Rejects with 400 a zip that cannot be read or does not contain exactly one CSV. */
-export async function csvSource(file: RangedFile, largestBytes: number): Promise<CsvSource> {
+export async function csvSource(file: RangedFile): Promise<CsvSource> {
   const head = await file.read(0, Math.min(4, file.sizeBytes))
   if (!beginsLikeZip(head)) return { offset: 0, packedBytes: file.sizeBytes, method: 0 }
   const entry = await findOnlyCsv(file)
@@ -44,9 +45,9 @@ export async function csvSource(file: RangedFile, largestBytes: number): Promise
     throw invalidTableRefusal(
       `The CSV in the zip is compressed by method ${entry.method}; create the zip with the usual method, deflate.`,
     )
-  if (entry.sizeBytes > largestBytes)
+  if (entry.sizeBytes > LARGEST_TABLE_BYTES)
     throw tooLarge(
-      `The CSV in the zip has more than ${largestBytes / 1_048_576} MiB; split it into several tables.`,
+      `The CSV in the zip has more than ${LARGEST_TABLE_BYTES / 1_048_576} MiB; split it into several tables.`,
     )
   const local = await file.read(entry.headerOffset, LOCAL_HEADER_BYTES)
   const view = new DataView(local.buffer, local.byteOffset, local.byteLength)

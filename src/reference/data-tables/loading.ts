@@ -12,7 +12,7 @@ import { HOME_SHARD, shardDatabase, tenantNow } from '../../platform/tenancy.ts'
 import type { Resource, ResourceRevision } from '../resource.ts'
 import { storedFile } from '../stored-files.ts'
 import { csvBytes, csvSource, MemoryUse } from './csv-source.ts'
-import { type AnyDeclaration, declarationFor, LARGEST_TABLE_BYTES, type TableKind } from './layout.ts'
+import { type AnyDeclaration, declarationFor, type TableKind } from './layout.ts'
 import { invalidTable, MOST_NOTES } from './notes.ts'
 import { TableReading, type TableRow } from './reading.ts'
 import * as store from './store.ts'
@@ -57,7 +57,7 @@ export async function loadTable(
   { revision, sizeBytes, kind, declared, isKnown = false }: TableFile,
 ) {
   const file = storedFile(context, revision, sizeBytes)
-  const source = await csvSource(file, LARGEST_TABLE_BYTES)
+  const source = await csvSource(file)
   const memory = new MemoryUse()
   const reading = new TableReading(kind, declared)
   const { notes } = reading

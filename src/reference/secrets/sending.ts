@@ -122,8 +122,8 @@ async function secretsInForce(
 export async function readInForce(
   context: TenantPlace,
   staticNames: readonly string[],
-  at: Instant = tenantNow(context.tenant),
 ): Promise<ReadonlyMap<string, SecretContents | undefined>> {
+  const at = tenantNow(context.tenant)
   const database = homeDatabase(context)
   const [{ resources, groups }, items] = await Promise.all([
     findCandidates(database, staticNames),

@@ -14,7 +14,6 @@ import type { ResourceType, TemplateFormat } from '../../product/resources.ts'
 import { readConstraintTable } from '../constraints/service.ts'
 import type { SelectionQuery } from '../contract.ts'
 import { csvSource, zipOf } from '../data-tables/csv-source.ts'
-import { LARGEST_TABLE_BYTES } from '../data-tables/layout.ts'
 import type { ReadTable } from '../data-tables/loading.ts'
 import { readTable } from '../data-tables/service.ts'
 import { basicResourceResponse } from '../projection.ts'
@@ -252,7 +251,7 @@ export async function downloadTable(
   const current = await findWithContents(homeDatabase(context), name)
   if (current?.resource.type !== kind.type) throw notFound(KINDS[kind.type].noun, name)
   const file = storedFile(context, current.resource.revision, current.revision.sizeBytes)
-  const source = await csvSource(file, LARGEST_TABLE_BYTES)
+  const source = await csvSource(file)
   return new Response(zipOf(file, source, `${name}.csv`), {
     headers: {
       'content-type': 'application/zip',

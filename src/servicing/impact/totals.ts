@@ -140,8 +140,8 @@ function addSums(sums: Sums, old: number, now: number): void {
 }
 
 /** Returns the entry of the name, or the entry of all others if there are too many. */
-function entry<T>(record: Record<string, T>, name: string, make: () => T, most = MOST_ENTRIES): T {
-  const key = Object.hasOwn(record, name) || Object.keys(record).length < most ? name : OTHERS
+function entry<T>(record: Record<string, T>, name: string, make: () => T): T {
+  const key = Object.hasOwn(record, name) || Object.keys(record).length < MOST_ENTRIES ? name : OTHERS
   if (!Object.hasOwn(record, key))
     Object.defineProperty(record, key, {
       value: make(),

@@ -41,13 +41,12 @@ export function contractNode(
   return nodeOf(schema, name, { naming, without: new Set(without), around: [] })
 }
 
-/** Returns the members of an object's schema, by their names in the naming. */
+/** Returns the members of an object's schema, by their names in templates. */
 export const contractMembers = (
   schema: z.ZodType,
   name: string,
-  naming: Naming,
   without: readonly string[] = [],
-): Readonly<Record<string, DataNode>> => contractNode(schema, name, naming, without).members ?? {}
+): Readonly<Record<string, DataNode>> => contractNode(schema, name, 'snake_case', without).members ?? {}
 
 function nodeOf(schema: z.ZodType, name: string, context: Context, amount = false): DataNode {
   const {

@@ -163,27 +163,23 @@ function policyNode(fields: Fields, product: ProductDefinition | undefined): Dat
     list(
       `Every segment of the ${of}, in the order of creation; \`last\` is the newest.`,
       record(`One segment of the ${of}.`, {
-        ...contractMembers(schema, 'characteristics', 'snake_case', OWN_FIELDS),
+        ...contractMembers(schema, 'characteristics', OWN_FIELDS),
         ...fieldData(of, fields[of]),
       }),
     )
   const perils = record('One peril.', {
-    ...contractMembers(PerilResponse, 'perils', 'snake_case', ['characteristics']),
+    ...contractMembers(PerilResponse, 'perils', ['characteristics']),
     name: text('The peril, as named by its file.', names?.perils),
     characteristics: characteristics('peril', PerilCharacteristicsResponse),
   })
   const exposures = record('One exposure.', {
-    ...contractMembers(ExposureResponse, 'exposures', 'snake_case', ['characteristics', 'perils']),
+    ...contractMembers(ExposureResponse, 'exposures', ['characteristics', 'perils']),
     name: text('The exposure, as named in exposure.json.', names?.exposures),
     characteristics: characteristics('exposure', ExposureCharacteristicsResponse),
     perils: list('The perils of the exposure.', perils),
   })
   return record('The policy, as in GET /policy/{locator}, with the pending transaction.', {
-    ...contractMembers(PolicyResponse, 'policy', 'snake_case', [
-      'characteristics',
-      'exposures',
-      'billingTrigger',
-    ]),
+    ...contractMembers(PolicyResponse, 'policy', ['characteristics', 'exposures', 'billingTrigger']),
     characteristics: characteristics('policy', PolicyCharacteristicsResponse),
     exposures: list('The exposures of the policy.', exposures),
   })
@@ -199,7 +195,7 @@ const policyholderNode = (fields: readonly FieldDefinition[] | undefined): DataN
   })
 
 const members = (schema: Parameters<typeof contractMembers>[0], name: string): Members =>
-  contractMembers(schema, name, 'snake_case')
+  contractMembers(schema, name)
 
 /** An endorsement or renewal: its response, and what servicing/documents/data.ts adds. */
 const transactionNode = (

@@ -349,7 +349,7 @@ const inMemory = (bytes: Uint8Array): RangedFile => ({
 async function unpacked(bytes: Uint8Array, held = new MemoryUse()): Promise<string> {
   const file = inMemory(bytes)
   const parts: Uint8Array[] = []
-  const source = await csvSource(file, 100 * 1_048_576)
+  const source = await csvSource(file)
   for await (const piece of csvBytes(file, source, held)) parts.push(piece.slice())
   return Buffer.concat(parts).toString('utf8')
 }

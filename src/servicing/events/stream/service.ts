@@ -46,7 +46,7 @@ function streamReading(
   context: RequestContext,
 ): Reading {
   if (pagingToken !== undefined) {
-    refuseBesideToken(filters, 'the filters of the first call')
+    refuseBesideToken(filters)
     const reading = readToken(context.env.SEALING_KEY, 'stream', context.tenant, pagingToken)
     if (reading.filter.type !== undefined) checkType(reading.filter.type, 'pagingToken')
     return { ...reading, pageSize: pageSize ?? reading.pageSize }
@@ -60,13 +60,13 @@ function streamReading(
   return firstReading({ start, end, type }, context, pageSize)
 }
 
-function refuseBesideToken(parameters: object, tokenHas: string): void {
+function refuseBesideToken(parameters: object): void {
   const named = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined ? [] : [`'${name}'`],
   )
   if (named.length > 0)
     throw invalidParameter(
-      `With 'pagingToken', leave out ${named.join(' and ')}: the token contains ${tokenHas}.`,
+      `With 'pagingToken', leave out ${named.join(' and ')}: the token contains the filters of the first call.`,
     )
 }
 
@@ -120,7 +120,7 @@ export async function listEvents(
   { pagingToken: token, ...first }: EventListQuery,
   context: RequestContext,
 ): Promise<EventStreamResponse> {
-  if (token !== undefined) refuseBesideToken(first, 'the filters of the first call')
+  if (token !== undefined) refuseBesideToken(first)
   const { type, startTimestamp: start, endTimestamp: end, pageSize } = first
   if (type !== undefined && !isAnyEventType(type))
     throw invalidParameter(
