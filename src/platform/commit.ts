@@ -181,7 +181,7 @@ export async function commit(
     if (due.length > 0) announce(context, shard, due)
     return answer
   } catch (problem) {
-    return await settle(database, context, { shard, answer, isRepeatable }, problem)
+    return await readOutcome(database, context, { shard, answer, isRepeatable }, problem)
   }
 }
 
@@ -303,8 +303,11 @@ async function knownWrite(
   })
 }
 
-/** Finds out whether a failed batch tripped a guard, met a used key, or was committed. */
-async function settle(
+/**
+ * Finds out what happened to a batch that failed. Returns the response if it was committed, now or by an earlier request with the
+ * same key. Throws `GuardTripped` if a record had changed, 503 if the outcome is unknown, and other problems unchanged.
+ */
+async function readOutcome(
   database: Database,
   context: RequestContext,
   { shard, answer, isRepeatable }: Required<Pick<Commit, 'shard' | 'answer' | 'isRepeatable'>>,

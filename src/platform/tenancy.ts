@@ -278,7 +278,7 @@ export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Ca
   const { client, binding } = shardClient(env, tenant, shard)
   return openDatabase(client, calls, binding, {
     tenant,
-    settle: row => settleFence(env, tenant, shard, row, calls),
+    resolveMismatch: row => resolveFenceMismatch(env, tenant, shard, row, calls),
   })
 }
 
@@ -315,7 +315,7 @@ export function requireServed({ name, suspension }: Pick<Tenant, 'name' | 'suspe
  * Resolves a fence that differs from what this isolate expects. Rejects a revoked token; otherwise the control database decides.
  * Sets the fence of a tenant's database that has none, and rejects anything else.
  */
-async function settleFence(
+async function resolveFenceMismatch(
   env: Env,
   tenant: Tenant,
   shard: number,

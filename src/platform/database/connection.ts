@@ -52,10 +52,10 @@ function sessionOf(client: D1Database, calls: Calls, binding: string | undefined
     })
 }
 
-/** Sends until the fence is as the caller expects, or until `settle` throws the error for the caller. */
+/** Sends until the fence is as the caller expects, or until `resolveMismatch` throws the error for the caller. */
 async function sendFenced(
   send: Send,
-  { tenant, settle }: Fence,
+  { tenant, resolveMismatch }: Fence,
   statements: readonly SqlText[],
   calls: Calls,
 ): Promise<D1Result[]> {
@@ -63,7 +63,7 @@ async function sendFenced(
   for (;;) {
     const outcome = await attempt(send, tenant, statements, calls)
     if ('results' in outcome) return outcome.results
-    await settle(outcome.row)
+    await resolveMismatch(outcome.row)
   }
 }
 

@@ -32,7 +32,7 @@ export type Fence = {
    * Called when the database does not match what the caller expects. `row` is undefined without a fence. Resolves if the batch may
    * be sent once more; otherwise throws the error for the caller.
    */
-  readonly settle: (row: FenceRow | undefined) => Promise<void>
+  readonly resolveMismatch: (row: FenceRow | undefined) => Promise<void>
 }
 
 /** False for background work, which has no token. */

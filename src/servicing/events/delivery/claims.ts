@@ -40,7 +40,7 @@ export class Claims {
   }
 
   /** Releases heads whose results are recorded. */
-  settle(heads: Iterable<number>): void {
+  release(heads: Iterable<number>): void {
     for (const head of heads) this.#heads.delete(head)
   }
 

@@ -14,8 +14,8 @@ import {
   nextDue,
   readDue,
   recordResults,
-  webhookOf,
 } from './store.ts'
+import { webhookOf } from './webhook.ts'
 import { suspendWebhook } from './webhook-copies.ts'
 
 /** The number of lines that are served simultaneously. Each uses one of six connections, and the database needs one. */
@@ -201,7 +201,7 @@ class Recorder {
     const heads = new Set(taken.map(({ head }) => head))
     try {
       const found = await read(this.#queriesOf(taken), heads)
-      this.#claims.settle(heads)
+      this.#claims.release(heads)
       return found
     } catch (problem) {
       // The batch may have failed, so the results are written again without it.
@@ -217,7 +217,7 @@ class Recorder {
       const queries = this.#queriesOf(taken)
       try {
         if (queries.length > 0) await this.#database.batch(queries as [Query, ...Query[]])
-        this.#claims.settle(taken.map(({ head }) => head))
+        this.#claims.release(taken.map(({ head }) => head))
       } catch (problem) {
         logFailure(this.#webhook, problem)
       }

@@ -15,7 +15,8 @@ import { secretsOf, withoutSecrets } from '../../../platform/outbound/masking.ts
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import { type Resolved, resolveHeaders } from '../../../reference/secrets/sending.ts'
 import { webhookEvent } from '../stream/response.ts'
-import { type ClaimedLine, type DeliveryResult, handlingOf, headOf, type Webhook } from './store.ts'
+import { type ClaimedLine, type DeliveryResult, headOf } from './store.ts'
+import { handlingOf, type Webhook } from './webhook.ts'
 
 /** Everything needed to post to the webhook, as it was when the lines were claimed. A later change applies from the next claim. */
 export type Sender = {

@@ -17,7 +17,7 @@ import {
   type TenantPlace,
   tenantNow,
 } from '../../../platform/tenancy.ts'
-import type { WebhookRow } from './store.ts'
+import type { WebhookRow } from './webhook.ts'
 
 /** The dispatcher copies a change that is not copied within this time. */
 const COPIED_WITHIN_MS = 60_000
@@ -48,7 +48,7 @@ export async function copyWebhook(place: TenantPlace, webhook: string): Promise<
 }
 
 /**
- * Stores the row if it is newer than the one in the shard, and settles its deliveries. In the home shard this is part of the
+ * Stores the row if it is newer than the one in the shard, and matches its deliveries to it. In the home shard this is part of the
  * commit of the change; elsewhere it runs when the copy arrives. Idempotent, so that an interrupted copy can be repeated.
  */
 export function putWebhook(database: Database, row: WebhookRow, at: Instant): Query[] {
@@ -60,20 +60,20 @@ export function putWebhook(database: Database, row: WebhookRow, at: Instant): Qu
     build.run(sql`delete from ${webhooks} where locator = ${row.locator} and version < ${row.version}`),
     // The older row is gone: a row that still exists is newer and stays.
     build.insert(webhooks).values(row).onConflictDoNothing({ target: webhooks.locator }),
-    ...settleDeliveries(database, row.locator, at),
+    ...matchDeliveriesToState(database, row.locator, at),
   ]
 }
 
 export const removeWebhook = (database: Database, locator: string, at: Instant): Query[] => [
   database.build.run(sql`delete from ${webhooks} where locator = ${locator}`),
-  ...settleDeliveries(database, locator, at),
+  ...matchDeliveriesToState(database, locator, at),
 ]
 
 /**
- * Settles deliveries by the webhook's state. Deleted: all unfinished, diverted and skipped deliveries fail. Suspended: unfinished
+ * Changes deliveries to match the webhook's state. Deleted: all unfinished, diverted and skipped deliveries fail. Suspended: unfinished
  * deliveries are diverted or skipped. Otherwise: skipped deliveries that are not replayed fail.
  */
-function settleDeliveries(database: Database, locator: string, at: Instant): Query[] {
+function matchDeliveriesToState(database: Database, locator: string, at: Instant): Query[] {
   const { build } = database
   const row = sql`select 1 from ${webhooks} where locator = ${locator}`
   return [
@@ -108,7 +108,7 @@ export async function suspendWebhook(place: TenantPlace, locator: string, at: In
       sql`update ${webhooks} set suspended_at = ${at}, version = version + 1
         where locator = ${locator} and suspended_at is null`,
     ),
-    ...settleDeliveries(home, locator, at),
+    ...matchDeliveriesToState(home, locator, at),
     ...putRows(
       home,
       timers,

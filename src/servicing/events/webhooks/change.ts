@@ -11,7 +11,7 @@ import {
 } from '../../../platform/events/tables.ts'
 import { headersProblem } from '../../../platform/outbound/contract.ts'
 import { MASK } from '../../../platform/outbound/masking.ts'
-import type { Webhook } from '../delivery/store.ts'
+import type { Webhook } from '../delivery/webhook.ts'
 import type * as contract from './contract.ts'
 
 /** How long a replaced secret still signs (resources brief 7.4). */

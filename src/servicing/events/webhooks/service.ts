@@ -25,19 +25,19 @@ import {
 import type { RequestContext } from '../../../platform/context.ts'
 import type { Query } from '../../../platform/database.ts'
 import { announce } from '../../../platform/events/outbox.ts'
-import { type WebhookEndpoint, webhooks } from '../../../platform/events/tables.ts'
+import { webhooks } from '../../../platform/events/tables.ts'
 import { requireMatch } from '../../../platform/http/entity-tags.ts'
 import { type JsonText, jsonText } from '../../../platform/http/route.ts'
 import { addressProblem, mayCallLocalHost } from '../../../platform/outbound/address.ts'
-import { MASK, maskedHeaders, maskedUrl } from '../../../platform/outbound/masking.ts'
 import { newSecret } from '../../../platform/outbound/signature.ts'
 import { offsetPage } from '../../../platform/paging.ts'
 import { HOME_SHARD, homeDatabase } from '../../../platform/tenancy.ts'
 import { requireMaySend, type SenderChange } from '../../../reference/secrets/sending.ts'
-import { findWebhook, handlingOf, rowOf, type Webhook } from '../delivery/store.ts'
+import { findWebhook, rowOf, type Webhook } from '../delivery/webhook.ts'
 import { copyTimers, copyWebhook, putWebhook, removeWebhook } from '../delivery/webhook-copies.ts'
 import { changedWebhook, newWebhook } from './change.ts'
 import type * as contract from './contract.ts'
+import { isNew, type ShowsSecret, webhookResponse } from './projection.ts'
 import { countSkippedAndDiverted, listWebhooks, presentWebhooks } from './store.ts'
 
 /** Limited because every commit reads all webhooks of the tenant. */
@@ -274,48 +274,3 @@ const nameTaken = (name: string): Refusal =>
 const isNameTaken = (problem: unknown): boolean =>
   problem instanceof Error &&
   `${problem.message} ${String(problem.cause)}`.includes('UNIQUE constraint failed: webhook.name')
-
-/** Whether a response shows the endpoint's secret: only while no one else may have seen it. */
-type ShowsSecret = (endpoint: WebhookEndpoint) => boolean
-
-/** Shows secrets that came with the latest change: all at creation, later those that Bindery made. */
-const isNew =
-  ({ version }: Webhook): ShowsSecret =>
-  ({ secretMadeIn }) =>
-    version === 1 || secretMadeIn === version
-
-const endpointResponse = (endpoint: WebhookEndpoint, isShown: ShowsSecret): contract.EndpointResponse => ({
-  url: maskedUrl(endpoint.url),
-  headers: Object.fromEntries(
-    Object.entries(endpoint.headers).map(([name, values]) => [
-      name,
-      values.map(value => maskedHeaders({ [name]: value })[name]!),
-    ]),
-  ),
-  secureSsl: endpoint.secureSsl,
-  hmacEnabled: endpoint.hmacEnabled,
-  ...(endpoint.secret !== undefined && { secret: isShown(endpoint) ? endpoint.secret : MASK }),
-  ...(endpoint.tag !== undefined && { tag: endpoint.tag }),
-})
-
-/** Returns the response. It masks headers and addresses that look secret, as integrations do. */
-function webhookResponse(webhook: Webhook, isShown: ShowsSecret = () => false): contract.WebhookResponse {
-  const { locator, name, enabled, endpoint, suspendedAt, eventTypes } = webhook
-  const { triggers, retryStrategy, divert, suspend, alertEndpoint } = handlingOf(webhook)
-  return {
-    locator,
-    name,
-    enabled,
-    endpoint: endpointResponse(endpoint, isShown),
-    failureHandling: {
-      triggers,
-      ...(retryStrategy && { retryStrategy }),
-      divert,
-      suspend,
-      ...(alertEndpoint && { alertEndpoint: endpointResponse(alertEndpoint, isShown) }),
-    },
-    suspended: suspendedAt !== null,
-    suspendedAt: suspendedAt === null ? null : new Date(suspendedAt).toISOString(),
-    eventTypes,
-  }
-}

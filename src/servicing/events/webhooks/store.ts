@@ -15,7 +15,7 @@ import {
 import { deliveries, events, webhooks } from '../../../platform/events/tables.ts'
 import { shardDatabases } from '../../../platform/tenancy.ts'
 import type { Order } from '../../../platform/wire.ts'
-import { type Webhook, type WebhookPlace, webhookOf } from '../delivery/store.ts'
+import { type Webhook, type WebhookPlace, webhookOf } from '../delivery/webhook.ts'
 import { relinkDeliveries } from '../delivery/webhook-copies.ts'
 import { firstSequenceFrom } from '../stream/store.ts'
 import type { DeliveryListQuery, WebhookListQuery } from './contract.ts'

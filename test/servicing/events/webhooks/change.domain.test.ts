@@ -4,7 +4,7 @@ import { Refusal } from '../../../../src/kernel/errors.ts'
 import { newUuid } from '../../../../src/kernel/locators.ts'
 import type { Instant } from '../../../../src/kernel/time.ts'
 import { OWN_FAILURE_HANDLING } from '../../../../src/platform/events/tables.ts'
-import type { Webhook } from '../../../../src/servicing/events/delivery/store.ts'
+import type { Webhook } from '../../../../src/servicing/events/delivery/webhook.ts'
 import { changedWebhook, newWebhook, OVERLAP_MS } from '../../../../src/servicing/events/webhooks/change.ts'
 import {
   CreateWebhookRequest,
