@@ -1,8 +1,9 @@
 // Values that a scenario gives in place of stored data and external services, which do not exist without a service. Requests for
 // values that are not given are recorded, so that nobody mistakes the price for that of the service.
+
+import type { ExternalRater } from '../../src/extension/integrations/external-rater.ts'
+import type { Fetching } from '../../src/extension/plugins/attempt-calls.ts'
 import type { Known, Missing } from '../../src/extension/plugins/runner.ts'
-import type { Fetching } from '../../src/extension/plugins/session.ts'
-import type { ExternalRater } from '../../src/extension/plugins/sessions.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import type { RequestContext } from '../../src/platform/context.ts'
 import type { LoadedConfiguration } from '../../src/product/cache.ts'

@@ -13,7 +13,7 @@ import type { Question, Skipped } from '../../src/servicing/impact/risk.ts'
 import { addToTotals, noTotals, type Totals } from '../../src/servicing/impact/totals.ts'
 import type { Entry } from './book.ts'
 import { offlineContext } from './price.ts'
-import { offlineSession } from './sandbox.ts'
+import { offlineCalls } from './sandbox.ts'
 
 export type OfflineImpact = {
   /** Absent: recorded prices. */
@@ -69,7 +69,7 @@ function attemptWith(notes: Set<string>) {
     supply,
     digits: async () => supply,
     tables: new RatingTables(context),
-    plugins: offlineSession(context, what =>
+    plugins: offlineCalls(context, what =>
       notes.add(`A plugin requested ${what}, which is not available without a service.`),
     ),
   }

@@ -3,8 +3,9 @@
 // service is called: plugins read the given values, and their writes are kept here.
 // Uses no files and no processes: the sandbox is passed in, so that tests can compare a life with the service in the service's
 // own runtime.
+
+import { AttemptCalls, type Sandbox } from '../../src/extension/plugins/attempt-calls.ts'
 import type { LogLine } from '../../src/extension/plugins/runner.ts'
-import { PluginSession, type Sandbox } from '../../src/extension/plugins/session.ts'
 import { asPluginInput } from '../../src/extension/plugins/translation.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import {
@@ -205,7 +206,7 @@ export class PolicyLife {
     const kind = kindNamed(operation.kind)
     const locator = (this.#loaded?.aggregate.policy.locator ??
       (operation.kind === 'create' ? operation.digits[0] : undefined)) as PolicyLocator
-    const plugins = this.#session(context)
+    const plugins = this.#calls(context)
     const tables = this.#tables(context)
     const autofill = new Autofill(context, locator, plugins, tables)
     const lease = async (count: number): Promise<number[]> => this.#lease(count)
@@ -267,7 +268,7 @@ export class PolicyLife {
       response,
     }: { planned: Planned; attempt: Attempt; response?: (loaded: Loaded) => unknown },
     { caller }: RequestContext,
-    plugins: PluginSession,
+    plugins: AttemptCalls,
   ): Promise<unknown> {
     const from = { ...loaded, aggregate: planned.aggregate }
     const { after, credit, events, timers, schedules } = await withConsequences(
@@ -315,7 +316,7 @@ export class PolicyLife {
     return undefined
   }
 
-  #session(context: RequestContext): PluginSession {
+  #calls(context: RequestContext): AttemptCalls {
     const missed = (what: string): void =>
       void this.notes.add(`A plugin requested ${what}, which is not given.`)
     const fetching = givenFetching(
@@ -324,7 +325,7 @@ export class PolicyLife {
       (entity, locator) => this.#shown(entity, locator),
       missed,
     )
-    return new PluginSession(this.#world.openSandbox, context, fetching)
+    return new AttemptCalls(this.#world.openSandbox, context, fetching)
   }
 
   /** Returns a record as plugins read it: of this policy or its policyholder. */
@@ -355,7 +356,7 @@ export class PolicyLife {
     return digits === undefined ? undefined : record.show(digits)(this.#loaded)
   }
 
-  #keepLogs(plugins: PluginSession): void {
+  #keepLogs(plugins: AttemptCalls): void {
     for (const { plugin, failure, lines } of plugins.logs) {
       const own = lines.filter(({ text }) => !this.#world.takeLog?.(text))
       this.logs.push(...own.map(line => ({ ...line, plugin })))

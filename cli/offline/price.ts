@@ -36,7 +36,7 @@ import { type Explaining, RatingRecord, type Selection } from '../../src/rating/
 import { Autofill } from '../../src/transactions/autofill/fill.ts'
 import { GivenTables, NOTHING_GIVEN, type WatchLookup } from './given.ts'
 import type { PolicyCase } from './policy-file.ts'
-import { offlineSession } from './sandbox.ts'
+import { offlineCalls } from './sandbox.ts'
 
 export type Priced = {
   readonly name?: string
@@ -80,7 +80,7 @@ export async function draftOffline(
   const context = offlineContext(now, worldOf(configuration).tenant)
   const ground = newPolicyContext(configuration, asked, now)
   const { product } = ground
-  const plugins = offlineSession(context, what =>
+  const plugins = offlineCalls(context, what =>
     notes.add(`A plugin requested ${what}, which is not available without a service.`),
   )
   const tables = new GivenTables(context, NOTHING_GIVEN, watchLookup)

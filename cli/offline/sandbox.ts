@@ -3,6 +3,12 @@
 import { startCell } from '../../runner/cells.ts'
 import { Lanes } from '../../runner/lanes.ts'
 import { outcomeOf } from '../../runner/outcomes.ts'
+import {
+  AttemptCalls,
+  type CallContext,
+  type Fetching,
+  type Sandbox,
+} from '../../src/extension/plugins/attempt-calls.ts'
 import { pluginProgram } from '../../src/extension/plugins/program.ts'
 import {
   type Missing,
@@ -11,12 +17,6 @@ import {
   timeoutOutcome,
 } from '../../src/extension/plugins/runner.ts'
 import { sentProgram, tenantOf } from '../../src/extension/plugins/sent-program.ts'
-import {
-  type Fetching,
-  PluginSession,
-  type Sandbox,
-  type SessionContext,
-} from '../../src/extension/plugins/session.ts'
 
 /**
  * The maximum duration of a call in milliseconds. It is longer than in the service, where a client waits for the response, so
@@ -49,8 +49,8 @@ export const openOfflineSandbox = async (): Promise<Sandbox> => ({
   longestCallMs: longestCallMs(),
 })
 
-/** Returns a session whose calls find no stored data. Calls `missed` with a description of each request. */
-export function offlineSession(context: SessionContext, missed: (what: string) => void): PluginSession {
+/** Returns plugin calls that find no stored data. Calls `missed` with a description of each request. */
+export function offlineCalls(context: CallContext, missed: (what: string) => void): AttemptCalls {
   const fetching: Fetching = async missing => {
     for (const one of missing) missed(describeMissing(one))
     return {
@@ -65,7 +65,7 @@ export function offlineSession(context: SessionContext, missed: (what: string) =
       ),
     }
   }
-  return new PluginSession(openOfflineSandbox, context, fetching)
+  return new AttemptCalls(openOfflineSandbox, context, fetching)
 }
 
 function describeMissing(missing: Missing): string {

@@ -1,7 +1,8 @@
 // Rates from the product's external rater (resources brief 6) or plugin (brief 5.6), in one call for all runs.
+
+import type { ExternalRater } from '../extension/integrations/external-rater.ts'
+import type { PluginExplained } from '../extension/plugins/attempt-calls.ts'
 import type { PerilRate, PerilRatesInput } from '../extension/plugins/contract.ts'
-import type { PluginExplained } from '../extension/plugins/session.ts'
-import type { ExternalRater } from '../extension/plugins/sessions.ts'
 import { invalidAnswer, pluginPolicy, problemOf, readPerilRates } from '../extension/plugins/translation.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'

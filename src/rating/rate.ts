@@ -1,9 +1,9 @@
 // Prices and underwrites: perils with taxes, then standard fees, then the decision (docs/design.md, section 4). The external rater
 // takes precedence over plugins, and plugins over templates.
 import type { z } from 'zod'
+import type { ExternalRater } from '../extension/integrations/external-rater.ts'
+import type { AttemptCalls, PluginSubject } from '../extension/plugins/attempt-calls.ts'
 import type { PolicyInfo, UnderwritingInput } from '../extension/plugins/contract.ts'
-import type { PluginSession, PluginSubject } from '../extension/plugins/session.ts'
-import type { ExternalRater } from '../extension/plugins/sessions.ts'
 import { asPluginInput, pluginPolicy, readAnswer } from '../extension/plugins/translation.ts'
 import { type ErrorCode, Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
@@ -149,7 +149,7 @@ export type Attempt = {
   supply: LocatorSupply
   digits(count: number): Promise<LocatorSupply>
   /** Absent if no plugin is called. */
-  plugins?: PluginSession
+  plugins?: AttemptCalls
   /** Absent if no external rater is called. */
   externalRater?(name: string, policyLocator: string): Promise<ExternalRater | undefined>
   /** Absent if nothing is looked up. */

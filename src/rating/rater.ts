@@ -2,9 +2,9 @@
 // template may read.
 import { TemplateError } from '../../packages/liquid/limits.ts'
 import type { RenderingObserver } from '../../packages/liquid/observation.ts'
+import type { ExternalRater } from '../extension/integrations/external-rater.ts'
+import type { PluginExplained } from '../extension/plugins/attempt-calls.ts'
 import type { TransactionNames } from '../extension/plugins/contract.ts'
-import type { PluginExplained } from '../extension/plugins/session.ts'
-import type { ExternalRater } from '../extension/plugins/sessions.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply, Uuid } from '../kernel/locators.ts'
 import { memoByObject } from '../kernel/maps.ts'

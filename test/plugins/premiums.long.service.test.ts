@@ -3,11 +3,11 @@ import { env } from 'cloudflare:workers'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { pluginProgram, workerCode } from '../../src/bundles/sandbox.bundle.mjs'
+import { AttemptCalls } from '../../src/extension/plugins/attempt-calls.ts'
 import { isolateRunner } from '../../src/extension/plugins/isolate.ts'
 import type { Packed } from '../../src/extension/plugins/packing.ts'
 import type { PluginRunner } from '../../src/extension/plugins/runner.ts'
 import { compileScript } from '../../src/extension/plugins/script.ts'
-import { PluginSession } from '../../src/extension/plugins/session.ts'
 import { locatorSupply, newUuid } from '../../src/kernel/locators.ts'
 import { toText, zero } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
@@ -90,7 +90,7 @@ async function priced(
       digits: async () => supply(),
       plugins:
         sandbox &&
-        new PluginSession(
+        new AttemptCalls(
           async () => sandbox,
           { tenant, now: NOW },
           async () => nothingKnown(),

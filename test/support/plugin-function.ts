@@ -1,16 +1,16 @@
 // Plugins of domain tests: functions of the test instead of scripts, called as the sandbox would call them, with values that
 // passed through JSON.
 
+import { AttemptCalls, type CallContext, type Sandbox } from '../../src/extension/plugins/attempt-calls.ts'
 import type { CallOutcome, PluginCall, PluginProgram } from '../../src/extension/plugins/runner.ts'
-import { PluginSession, type Sandbox, type SessionContext } from '../../src/extension/plugins/session.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 
 export type PluginFunctions = Readonly<Record<string, (...given: never[]) => unknown>>
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-/** A session in which an attempt calls the functions by name. */
-export function pluginFunctions(functions: PluginFunctions, now: Instant): PluginSession {
+/** The plugin calls of an attempt, which calls the functions by name. */
+export function pluginFunctions(functions: PluginFunctions, now: Instant): AttemptCalls {
   const sandbox: Sandbox = {
     programOf: () => ({}) as PluginProgram,
     runner: {
@@ -24,5 +24,5 @@ export function pluginFunctions(functions: PluginFunctions, now: Instant): Plugi
     },
   }
   const fetching = async () => ({ aux: [], auxLocators: [], entities: [], rows: [] })
-  return new PluginSession(async () => sandbox, { now } as SessionContext, fetching)
+  return new AttemptCalls(async () => sandbox, { now } as CallContext, fetching)
 }

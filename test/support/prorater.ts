@@ -1,7 +1,7 @@
 // Code that replaces a tenant's `getProrationResult` in stories without a sandbox.
 import Big from 'big.js'
+import type { AttemptCalls } from '../../src/extension/plugins/attempt-calls.ts'
 import type { ProrationInput, ProrationItem } from '../../src/extension/plugins/contract.ts'
-import type { PluginSession } from '../../src/extension/plugins/session.ts'
 import { type Instant, months, type TimeZone } from '../../src/kernel/time.ts'
 import type { ProductDefinition } from '../../src/product/configuration.ts'
 import type { Story } from './policy-story.ts'
@@ -83,7 +83,7 @@ export const PRORATING = {
     prorations.push({ input, answer })
     return answer
   },
-} as unknown as PluginSession
+} as unknown as AttemptCalls
 
 /** The plugins of a product with the prorater. */
 export const prorating = (name: ProraterName): ProductDefinition['plugins'] => ({

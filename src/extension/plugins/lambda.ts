@@ -8,7 +8,7 @@ import { loadConfiguration, versionQuery } from '../../product/cache.ts'
 import { type Configuration, hasPlugin, type ProductDefinition } from '../../product/configuration.ts'
 import { basisAt } from '../../product/resources.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
-import { PluginSessions } from './sessions.ts'
+import { OperationCalls } from './operation-calls.ts'
 
 /** The path of the function if no product's policy.json names one (brief 5.1). */
 const USUAL_PATH = 'lambda/lambda.js'
@@ -33,7 +33,7 @@ export async function executeLambda(
   if (!version) throw new Refusal('noConfiguration', 'The tenant has no configuration. Deploy one first.')
   const configuration = await loadConfiguration(env, tenant, version.hash, calls)
   const product = productOf(configuration.configuration, operation)
-  const plugins = new PluginSessions({ context, database, shard: HOME_SHARD })
+  const plugins = new OperationCalls({ context, database, shard: HOME_SHARD })
   const tables = new RatingTables(context)
   await tables.open()
   try {

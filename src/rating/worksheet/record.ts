@@ -8,7 +8,7 @@ import type {
   RenderingObserver,
 } from '../../../packages/liquid/observation.ts'
 import { LiquidNumber, printedText } from '../../../packages/liquid/values.ts'
-import type { PluginExplained } from '../../extension/plugins/session.ts'
+import type { PluginExplained } from '../../extension/plugins/attempt-calls.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Decimal } from '../../kernel/money.ts'
 import { shortened } from '../../kernel/text.ts'

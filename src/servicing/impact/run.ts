@@ -1,7 +1,7 @@
 // The work of one alarm: some portions of a tenant's policies, each recorded with the totals so far. A crash, deploy or eviction
 // repeats only the portion that was not committed. Its file is then written again under the same name.
 
-import { PluginSessions } from '../../extension/plugins/sessions.ts'
+import { OperationCalls } from '../../extension/plugins/operation-calls.ts'
 import { transientLocators, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { letOthersRun } from '../../kernel/turns.ts'
@@ -202,12 +202,12 @@ async function runPricing<T>(
   work: Parameters<Sides['price']>[0],
 ): Promise<T> {
   const database = shardDatabase(env, tenant, shard, calls)
-  const sessions = new PluginSessions({ context, database, shard }, policy.locator)
+  const pluginCalls = new OperationCalls({ context, database, shard }, policy.locator)
   const tables = new RatingTables(context)
   await tables.open()
   const supply = transientLocators(shard)
   const now: Instant = context.now
   return (await tables.inRounds(
-    async () => await work({ now, supply, digits: async () => supply, plugins: sessions.begin(), tables }),
+    async () => await work({ now, supply, digits: async () => supply, plugins: pluginCalls.begin(), tables }),
   )) as T
 }

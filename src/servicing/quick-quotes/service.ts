@@ -1,6 +1,7 @@
 // Quick quotes are priced like a policy's draft, but not checked, and kept for 30 days.
 
-import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
+import { externalRaters } from '../../extension/integrations/external-rater.ts'
+import { OperationCalls } from '../../extension/plugins/operation-calls.ts'
 import { invalidRequest, notFound, Refusal, tooLarge } from '../../kernel/errors.ts'
 import {
   derivedUuid,
@@ -125,7 +126,7 @@ async function worksheetAgain(
   const shard = shardOfUuid(locator as Uuid)
   const surroundings = await loadNewPolicyContext(context, database, { ...request, configVersion })
   const now = createdAt as Instant
-  const sessions = new PluginSessions({ context, database, shard })
+  const pluginCalls = new OperationCalls({ context, database, shard })
   const tables = new RatingTables(context)
   await tables.open()
   const externalRater = externalRaters(context, shard)
@@ -135,7 +136,7 @@ async function worksheetAgain(
       const explaining = await explainingOf(context, explain)
       const aggregate = quickDraft(request, surroundings, { now, supply })
       const loaded: Loaded = { ...surroundings, aggregate }
-      const plugins = sessions.begin()
+      const plugins = pluginCalls.begin()
       const attempt: Attempt = {
         now,
         supply,
@@ -153,9 +154,9 @@ async function worksheetAgain(
       return withRecorded(worksheet, answer.price!)
     })
   } catch (problem) {
-    throw sessions.failed(problem)
+    throw pluginCalls.failed(problem)
   } finally {
-    sessions.keepLogs()
+    pluginCalls.keepLogs()
   }
 }
 
@@ -210,11 +211,11 @@ async function priceRequest(
   const surroundings = await tables.openWith(loadNewPolicyContext(context, database, requested))
   const supply = locatorsOf(locator)
   const policy = transientLocators(shard).digits() as PolicyLocator
-  const sessions = new PluginSessions({ context, database, shard }, policy)
+  const pluginCalls = new OperationCalls({ context, database, shard }, policy)
   const externalRater = externalRaters(context, shard)
   try {
     const { request, loaded, price } = await tables.inRounds(async () => {
-      const plugins = sessions.begin()
+      const plugins = pluginCalls.begin()
       const autofill = new Autofill(context, policy, plugins, tables)
       const { finalize: _, ...request } = await autofill.creation(requested, surroundings)
       const aggregate = quickDraft({ ...request, finalize: false }, surroundings, { now, supply })
@@ -233,9 +234,9 @@ async function priceRequest(
       answer: { ...contentResponse(loaded, locator, now, expiresAt), ...price },
     }
   } catch (problem) {
-    throw sessions.failed(problem)
+    throw pluginCalls.failed(problem)
   } finally {
-    sessions.keepLogs()
+    pluginCalls.keepLogs()
   }
 }
 

@@ -3,8 +3,8 @@ import type { z } from 'zod'
 import { callSequence, type Filling, INTERNAL } from '../../extension/integrations/autofill/sequence.ts'
 import { callIntegration, integrationFailed } from '../../extension/integrations/call/call.ts'
 import { integrationsOf } from '../../extension/integrations/store.ts'
+import type { AttemptCalls, PluginSubject } from '../../extension/plugins/attempt-calls.ts'
 import type { AutofillInput } from '../../extension/plugins/contract.ts'
-import type { PluginSession, PluginSubject } from '../../extension/plugins/session.ts'
 import { invalidAnswer, problemOf, readAnswer } from '../../extension/plugins/translation.ts'
 import { invalidRequest, Refusal } from '../../kernel/errors.ts'
 import { type PolicyLocator, shardOfDigits } from '../../kernel/locators.ts'
@@ -69,15 +69,15 @@ type Filled<R> = {
 export class Autofill {
   readonly #context: RequestContext
   readonly #policy: PolicyLocator
-  readonly #session: PluginSession
+  readonly #plugins: AttemptCalls
   readonly #tables: RatingTables
   /** The properties filled in so far, and by which filler. */
   readonly #notes: string[] = []
 
-  constructor(context: RequestContext, policy: PolicyLocator, session: PluginSession, tables: RatingTables) {
+  constructor(context: RequestContext, policy: PolicyLocator, plugins: AttemptCalls, tables: RatingTables) {
     this.#context = context
     this.#policy = policy
-    this.#session = session
+    this.#plugins = plugins
     this.#tables = tables
   }
 
@@ -197,7 +197,7 @@ export class Autofill {
     const has = hasPlugin(subject.product, 'getDataAutofill')
     return callSequence(asked, tenant.autofill ?? {}, filling, has).map(name =>
       name === INTERNAL
-        ? pluginFiller(this.#session, subject)
+        ? pluginFiller(this.#plugins, subject)
         : serviceFiller(this.#context, this.#policy, name),
     )
   }
@@ -214,12 +214,12 @@ type Filler = {
 }
 
 /** Rejects failures and invalid answers with 422. */
-const pluginFiller = (session: PluginSession, subject: PluginSubject): Filler => ({
+const pluginFiller = (plugins: AttemptCalls, subject: PluginSubject): Filler => ({
   name: 'plugin getDataAutofill',
   fill: async (input, read) => {
     const { AutofillResult } = await import('../../extension/plugins/contract.ts')
     const { path } = subject.product.plugins.getDataAutofill!
-    const answer = (await session.call(subject, 'getDataAutofill', [input])) ?? {}
+    const answer = (await plugins.call(subject, 'getDataAutofill', [input])) ?? {}
     const { exceptionMessage, ...words } = readAnswer('getDataAutofill', AutofillResult, answer, path)
     if (exceptionMessage !== undefined) throw new Refusal('pluginRefused', exceptionMessage)
     return read(words, problems => invalidAnswer('getDataAutofill', problems, path))

@@ -1,7 +1,8 @@
 // Load, decide, commit and answer inside a policy's object (docs/design.md, section 5). Operations of a policy run one by one;
 // guards in D1 keep writes safe when two instances of the object run.
 import '../kinds.ts'
-import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
+import { externalRaters } from '../../extension/integrations/external-rater.ts'
+import { OperationCalls } from '../../extension/plugins/operation-calls.ts'
 import { type ErrorCode, Refusal } from '../../kernel/errors.ts'
 import { type LocatorSupply, locatorSupply, shardOfDigits, supplyOf } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -49,12 +50,12 @@ import { withConsequences } from './consequences.ts'
 import { configurationGuard, policyGuard, policyholderGuard } from './guards.ts'
 import { assertPreviewed, assertPreviewedPrice, rowOfUse, withPreviewedTimes } from './if-previewed.ts'
 
-type Session = {
+type Execution = {
   readonly context: RequestContext
   readonly database: Database
   readonly message: PolicyMessage
   readonly memory: PolicyMemory
-  readonly plugins: PluginSessions
+  readonly plugins: OperationCalls
 }
 
 type Answer = JsonAnswer | AnswerBySubject
@@ -67,7 +68,7 @@ export async function execute(
 ): Promise<Answer> {
   const shard = shardOfDigits(message.locator)
   const database = shardDatabase(context.env, context.tenant, shard, context.calls)
-  const plugins = new PluginSessions({ context, database, shard }, message.locator)
+  const plugins = new OperationCalls({ context, database, shard }, message.locator)
   const era = eraOf(context.tenant)
   if (memory.era !== era) forgetPolicy(memory)
   memory.era = era
@@ -110,8 +111,8 @@ const isOfCredit = (problem: unknown): boolean =>
  * Attempts the operation, and again if the state may have changed since it was read: after a failed guard, or after a refusal
  * based on memory. A retry reads everything again.
  */
-function attemptAgain(session: Session): Promise<Answer> {
-  const { message, memory } = session
+function attemptAgain(execution: Execution): Promise<Answer> {
+  const { message, memory } = execution
   let fromMemory = false
   const mayBeStale = (problem: unknown): boolean =>
     fromMemory &&
@@ -121,7 +122,7 @@ function attemptAgain(session: Session): Promise<Answer> {
   const attemptOnce = async (isFirst: boolean) => {
     if (!isFirst) forgetPolicy(memory)
     fromMemory = memory.loaded !== undefined
-    return await attempt(session)
+    return await attempt(execution)
   }
   const changedSubject = (problem: unknown): string =>
     isOfCredit(problem) ? "The policyholder's credit" : `Policy ${message.locator}`
@@ -132,13 +133,13 @@ function attemptAgain(session: Session): Promise<Answer> {
 }
 
 /** Tries with a part of a large policy if the kind allows it. Reads the whole policy if the decision finds that it needs more. */
-async function attempt(session: Session): Promise<Answer> {
-  const { message } = session
+async function attempt(execution: Execution): Promise<Answer> {
+  const { message } = execution
   // `If-Match` and `If-Previewed` need the whole policy.
   const isConditional = message.ifMatch !== undefined || message.ifPreviewed !== undefined
   const part = isConditional ? undefined : kindNamed(message.operation.kind).part?.(message.operation)
-  const tables = new RatingTables(session.context)
-  const attemptOnPart = (some: Part | undefined) => tables.inRounds(() => attemptOn(some, session, tables))
+  const tables = new RatingTables(execution.context)
+  const attemptOnPart = (some: Part | undefined) => tables.inRounds(() => attemptOn(some, execution, tables))
   try {
     return await attemptOnPart(part)
   } catch (problem) {
@@ -150,8 +151,12 @@ async function attempt(session: Session): Promise<Answer> {
 const isReadOnly = (operation: PolicyOperation): boolean =>
   kindNamed(operation.kind).isReadOnly?.(operation) ?? false
 
-async function attemptOn(part: Part | undefined, session: Session, tables: RatingTables): Promise<Answer> {
-  const { context, database, message, memory, plugins } = session
+async function attemptOn(
+  part: Part | undefined,
+  execution: Execution,
+  tables: RatingTables,
+): Promise<Answer> {
+  const { context, database, message, memory, plugins } = execution
   const { locator, operation } = message
   const kind = kindNamed(operation.kind)
   const shard = shardOfDigits(locator)
@@ -180,12 +185,12 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
       attemptWith,
       surroundings: request => tables.openWith(loadNewPolicyContext(context, database, request)),
     })
-    return await commitPlan(session, { before: undefined, ...begun, subject: String(locator) })
+    return await commitPlan(execution, { before: undefined, ...begun, subject: String(locator) })
   }
 
   if (kind.isOutdated?.(memory.loaded, operation, context.now)) forgetPolicy(memory)
   const trust = isReadOnly(operation) ? 'unguarded' : 'guarded'
-  const loaded = await tables.openWith(recallOrLoad(session, trust, part))
+  const loaded = await tables.openWith(recallOrLoad(execution, trust, part))
   assertMatch(message, loaded)
   await assertPreviewed(message, loaded, database)
   const completed = (await kind.fill?.(operation, loaded, autofill)) ?? operation
@@ -193,7 +198,7 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
   const attempt = attemptWith(await digits(kind.locators?.(filled) ?? 0))
   const recordPlan = (planned: Planned, more: Partial<Recording>, from = context) =>
     commitPlan(
-      { ...session, context: from },
+      { ...execution, context: from },
       {
         before: loaded.aggregate,
         planned,
@@ -281,7 +286,7 @@ const MOST_REMEMBERED_RECORDS = 250
  * use memory for at most 2 s.
  */
 async function recallOrLoad(
-  { context, database, memory, message: { locator } }: Session,
+  { context, database, memory, message: { locator } }: Execution,
   use: 'guarded' | 'unguarded',
   part: Part | undefined,
 ): Promise<Loaded> {
@@ -320,7 +325,7 @@ type Recording = {
 
 /** Commits the plan, pays its invoices from the policyholder's credit, and remembers the result. */
 async function commitPlan(
-  { context, database, memory, plugins, message }: Session,
+  { context, database, memory, plugins, message }: Execution,
   recording: Recording,
 ): Promise<Answer> {
   const { before, loaded, planned: plan, attempt, response, subject } = recording

@@ -1,6 +1,7 @@
 // Previews run in the Worker: they record only the plugin log, and an answer may exceed the limit of a call to an object.
 import '../kinds.ts'
-import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
+import { externalRaters } from '../../extension/integrations/external-rater.ts'
+import { OperationCalls } from '../../extension/plugins/operation-calls.ts'
 import { type PolicyLocator, transientLocators } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { LongAnswer } from '../../platform/http/route.ts'
@@ -30,12 +31,12 @@ export async function previewOf(
   const tables = new RatingTables(context)
   const loaded = await tables.openWith(loadPolicy(context, database, { locator }))
   const supply = transientLocators(shard)
-  const sessions = new PluginSessions({ context, database, shard }, locator)
+  const pluginCalls = new OperationCalls({ context, database, shard }, locator)
   const externalRater = externalRaters(context, shard)
   const readTables = tableReader(context)
   try {
     const shown = await tables.inRounds(async () => {
-      const plugins = sessions.begin()
+      const plugins = pluginCalls.begin()
       const autofill = new Autofill(context, locator, plugins, tables)
       const request = await findPreview(preview).fill?.(preview.request, loaded, autofill)
       const filled = request ? ({ ...preview, request } as PolicyPreview) : preview
@@ -64,8 +65,8 @@ export async function previewOf(
     })
     return new LongAnswer({ ...shown, previewToken: token, previewTokenExpiresTimestamp: String(expiresAt) })
   } catch (problem) {
-    throw sessions.failed(problem)
+    throw pluginCalls.failed(problem)
   } finally {
-    sessions.keepLogs()
+    pluginCalls.keepLogs()
   }
 }

@@ -1,10 +1,10 @@
 // Measures the overhead of rating by plugin over the plugin's own time: the same call through the isolate runner, and alone.
 
 import { loadSandbox } from '../../../src/bundles/load.ts'
+import { AttemptCalls } from '../../../src/extension/plugins/attempt-calls.ts'
 import { isolateRunner } from '../../../src/extension/plugins/isolate.ts'
 import type { PluginCall, PluginProgram } from '../../../src/extension/plugins/runner.ts'
 import { compileScript } from '../../../src/extension/plugins/script.ts'
-import { PluginSession } from '../../../src/extension/plugins/session.ts'
 import { locatorSupply, newUuid } from '../../../src/kernel/locators.ts'
 import { zero } from '../../../src/kernel/money.ts'
 import type { Instant } from '../../../src/kernel/time.ts'
@@ -83,7 +83,7 @@ async function recordCall(
       now: NOW,
       supply: supply(),
       digits: async () => supply(),
-      plugins: new PluginSession(
+      plugins: new AttemptCalls(
         async () => ({
           programOf: pluginProgram,
           runner: {

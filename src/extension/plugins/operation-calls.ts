@@ -32,13 +32,9 @@ import {
   putAuxData,
   shardOfAuxData,
 } from '../auxdata/store.ts'
-import { callIntegration, integrationFailed } from '../integrations/call/call.ts'
-import type { CallBodies } from '../integrations/call/log.ts'
-import { integrationsOf } from '../integrations/store.ts'
-import type { PerilRatesInput } from './contract.ts'
+import { AttemptCalls, type Fetching, openSandbox } from './attempt-calls.ts'
 import { logRows } from './logs.ts'
 import type { AuxWrite, Known } from './runner.ts'
-import { type Fetching, openSandbox, PluginSession } from './session.ts'
 import { type PluginRecord, transactionRecords } from './transaction-records.ts'
 import { asPluginInput, pluginPolicy } from './translation.ts'
 
@@ -168,10 +164,10 @@ async function auxDataOf(
 
 type Place = { readonly context: RequestContext; readonly database: Database; readonly shard: number }
 
-export class PluginSessions {
+export class OperationCalls {
   readonly #place: Place
   readonly #policy: PolicyLocator | undefined
-  #last: PluginSession | undefined
+  #last: AttemptCalls | undefined
 
   constructor(place: Place, policy?: PolicyLocator) {
     this.#place = place
@@ -179,10 +175,10 @@ export class PluginSessions {
   }
 
   /** Begins an attempt and discards the calls of the previous one. */
-  begin(): PluginSession {
+  begin(): AttemptCalls {
     const { context } = this.#place
     const open = () => openSandbox(context.env)
-    this.#last = new PluginSession(open, context, fetcherFor(context), write => this.#problemOf(write))
+    this.#last = new AttemptCalls(open, context, fetcherFor(context), write => this.#problemOf(write))
     return this.#last
   }
 
@@ -278,40 +274,4 @@ export class PluginSessions {
         ),
     )
   }
-}
-
-/**
- * Returns a function that finds the external rater with a name, for policies of the shard. Ignores integrations of other types.
- * Other isolates see a change some seconds later.
- */
-export const externalRaters =
-  (context: RequestContext, shard: number) =>
-  async (name: string, policyLocator: string): Promise<ExternalRater | undefined> => {
-    const integration = (await integrationsOf(context)).get(name)
-    if (integration?.type !== 'external_rater') return undefined
-    return {
-      call: (input, read, show) =>
-        callIntegration(
-          context,
-          integration,
-          { shard, operation: input.operation, policyLocator, input, read },
-          show,
-        ),
-      failed: reason => integrationFailed(integration, reason),
-    }
-  }
-
-/** A tenant's service that rates in place of plugins and templates. */
-export type ExternalRater = {
-  /**
-   * Calls the service and returns what `read` makes of its answer. Rejects with 502 if the call fails, and throws what `read`
-   * throws. `warn` reports ignored parts; `show` receives both bodies without secrets.
-   */
-  call<T>(
-    input: PerilRatesInput,
-    read: (answer: unknown, warn: (warning: string) => void) => T,
-    show?: (bodies: CallBodies) => void,
-  ): Promise<T>
-  /** The error (502) for an unusable answer. */
-  failed(reason: string): Refusal
 }

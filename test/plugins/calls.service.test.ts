@@ -1,9 +1,9 @@
 // What the calls of an attempt leave behind if one is refused, or if the transaction goes on without it.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
+import { AttemptCalls, type PluginSubject } from '../../src/extension/plugins/attempt-calls.ts'
+import { OperationCalls } from '../../src/extension/plugins/operation-calls.ts'
 import type { PluginCall } from '../../src/extension/plugins/runner.ts'
-import { PluginSession, type PluginSubject } from '../../src/extension/plugins/session.ts'
-import { PluginSessions } from '../../src/extension/plugins/sessions.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { newUuid } from '../../src/kernel/locators.ts'
 import { type Instant, now } from '../../src/kernel/time.ts'
@@ -22,8 +22,8 @@ const SCRIPT = `exports.getPreGraceResult = ({ key, say }) => {
   return before
 }`
 
-/** Returns a session for a separate program. Data of locators that begin with `far` cannot be written here. */
-function session() {
+/** Returns the plugin calls of a separate program. Data of locators that begin with `far` cannot be written here. */
+function openProgram() {
   const product = {
     name: 'motor',
     plugins: { getPreGraceResult: { path: 'main/grace.js', enabled: true } },
@@ -35,7 +35,7 @@ function session() {
     product,
     policyLocator: '64',
   }
-  const calls = new PluginSession(
+  const calls = new AttemptCalls(
     async () => ({ runner: QUICKJS, programOf: () => program, longestCallMs: 60_000 }),
     { tenant: {} as never, now: Date.UTC(2026, 10, 21) as Instant },
     async () => ({ ...nothingKnown(), aux: [['a', 'one', '']] }),
@@ -47,7 +47,7 @@ function session() {
 
 describe('a call that is disregarded', () => {
   it('keeps no writes, marks its events as failed and logs the reason, while earlier calls stand', async () => {
-    const { calls, call, disregard } = session()
+    const { calls, call, disregard } = openProgram()
     expect(await call('one', 'first')).toBe('')
     expect(await call('one', 'second')).toBe('first')
     disregard('It came too late.')
@@ -66,7 +66,7 @@ describe('a call that is disregarded', () => {
 })
 
 it('a call that writes what cannot be written with the transaction is rejected, and writes nothing', async () => {
-  const { calls, call } = session()
+  const { calls, call } = openProgram()
   const refused = await call('far away', 'x').catch((problem: unknown) => problem)
   expect(refused).toBeInstanceOf(Refusal)
   expect([(refused as Refusal).code, (refused as Refusal).message]).toEqual([
@@ -94,7 +94,7 @@ describe.each(RUNNERS)('a call that requests many rows one after the other under
     const executeLambda = { path: 'lambda/lambda.js', enabled: true }
     const product = { name: 'motor', plugins: { executeLambda } } as unknown as ProductDefinition
     const rounds: (boolean | undefined)[] = []
-    const calls = new PluginSession(
+    const calls = new AttemptCalls(
       async () => ({
         runner: {
           run: (given, call: PluginCall) => {
@@ -160,7 +160,7 @@ it('a secret that a call read is masked in the texts of its answer, except in th
     plugins: { getUnderwritingResult: enabled, executeLambda: enabled, getPreGraceResult: enabled },
   } as unknown as ProductDefinition
   const program = programOf({ 'main/all.js': READS_SECRET })
-  const calls = new PluginSession(
+  const calls = new AttemptCalls(
     async () => ({ runner: QUICKJS, programOf: () => program, longestCallMs: 60_000 }),
     { tenant: {} as never, now: Date.UTC(2026, 10, 21) as Instant },
     async () => ({ ...nothingKnown(), secrets: [['partner', 'key', 'k-123456']] }),
@@ -196,8 +196,8 @@ it('a log that cannot be stored is reported to the operator, and the request doe
     caller: { username: 'alice.agent' },
     later: (work: Promise<unknown>) => later.push(work),
   } as unknown as RequestContext
-  const sessions = new PluginSessions({ context, database, shard: 0 })
-  sessions.begin().logs.push({
+  const pluginCalls = new OperationCalls({ context, database, shard: 0 })
+  pluginCalls.begin().logs.push({
     plugin: 'getPerilRates',
     path: 'main/rater.js',
     productName: 'motor',
@@ -207,7 +207,7 @@ it('a log that cannot be stored is reported to the operator, and the request doe
     lines: [{ level: 'info', text: 'rated' }],
   })
   const reported = vi.spyOn(console, 'error').mockImplementation(() => {})
-  sessions.keepLogs()
+  pluginCalls.keepLogs()
   expect(later).toHaveLength(1)
   await expect(later[0]).resolves.toBeUndefined()
   expect(reported.mock.calls.map(([text]) => JSON.parse(String(text)))).toEqual([

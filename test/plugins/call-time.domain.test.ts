@@ -1,7 +1,7 @@
 // The time limit of a plugin's call, over all of its rounds.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { AttemptCalls } from '../../src/extension/plugins/attempt-calls.ts'
 import type { CallOutcome, PluginProgram } from '../../src/extension/plugins/runner.ts'
-import { PluginSession } from '../../src/extension/plugins/session.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import type { LoadedConfiguration } from '../../src/product/cache.ts'
 import type { ProductDefinition } from '../../src/product/configuration.ts'
@@ -35,7 +35,7 @@ function called(rounds: readonly (readonly [ms: number, outcome: CallOutcome])[]
     name: 'motor',
     plugins: { executeLambda: { path: 'main/all.js', enabled: true } },
   } as unknown as ProductDefinition
-  const session = new PluginSession(
+  const calls = new AttemptCalls(
     async () => ({ runner, programOf: () => ({}) as PluginProgram }),
     { tenant: {} as never, now: 0 as Instant },
     async () => {
@@ -43,7 +43,7 @@ function called(rounds: readonly (readonly [ms: number, outcome: CallOutcome])[]
       return { aux: [['a', 'b', '']], auxLocators: [], entities: [], rows: [] }
     },
   )
-  const answer = session.call({ configuration, configVersion: 1, product }, 'executeLambda', [])
+  const answer = calls.call({ configuration, configVersion: 1, product }, 'executeLambda', [])
   return { answer, allowed }
 }
 

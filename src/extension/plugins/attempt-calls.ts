@@ -63,11 +63,11 @@ type LoggedCall = {
 
 type PluginWrite = AuxWrite & { readonly plugin: PluginFunction }
 
-export type SessionContext = Pick<RequestContext, 'tenant' | 'now'>
+export type CallContext = Pick<RequestContext, 'tenant' | 'now'>
 
-export class PluginSession {
+export class AttemptCalls {
   readonly #open: () => Promise<Sandbox>
-  readonly #context: SessionContext
+  readonly #context: CallContext
   readonly #fetching: Fetching
   readonly #problemOf: (write: AuxWrite) => string | undefined
   /** The transaction whose table rows are known; another one may see other rows. */
@@ -87,7 +87,7 @@ export class PluginSession {
   /** `problemOf` returns why a write cannot be part of the transaction, or undefined. */
   constructor(
     open: () => Promise<Sandbox>,
-    context: SessionContext,
+    context: CallContext,
     fetching: Fetching,
     problemOf: (write: AuxWrite) => string | undefined = () => undefined,
   ) {
