@@ -1,5 +1,5 @@
 // Every error that Bindery responds with, in one table. Codes are stable because clients match on them. `api` is the integer
-// apiErrorCode (brief 8: 1000 generic, 2000 auth, 3000 policy, 4000 billing, 5000 configuration).
+// apiErrorCode (brief 8: 1000 generic, 2000 auth, 3000 policy, 4000 billing, 5000 configuration). The table is in its order.
 
 type ErrorKind = { readonly status: number; readonly api: number; readonly about: string }
 
@@ -22,13 +22,6 @@ export const ERROR_KINDS = {
   wrongState: kind(409, 1010, 'The record is in a state that does not allow the action.'),
   versionConflict: kind(409, 1011, 'The record has changed in the meantime; read it again.'),
   idempotencyConflict: kind(409, 1012, 'The Idempotency-Key was used with another body.'),
-  preconditionFailed: kind(
-    412,
-    1017,
-    'The record has changed since the tag in `If-Match`; `currentETag` is its current tag.',
-  ),
-  previewOutdated: kind(409, 1022, 'The write would not do what was previewed; `previewReason` says why.'),
-  notAcceptable: kind(406, 1018, 'The Accept header does not allow the type of the response.'),
   alreadyExists: kind(409, 1013, 'A record with that name already exists.'),
   tooManyRequests: kind(429, 1014, 'Too many requests; try again after Retry-After seconds.'),
   overloaded: kind(503, 1015, 'Too many requests are waiting; try again after Retry-After seconds.'),
@@ -37,7 +30,24 @@ export const ERROR_KINDS = {
     1016,
     'A part of the service does not respond; try again after Retry-After seconds.',
   ),
+  preconditionFailed: kind(
+    412,
+    1017,
+    'The record has changed since the tag in `If-Match`; `currentETag` is its current tag.',
+  ),
+  notAcceptable: kind(406, 1018, 'The Accept header does not allow the type of the response.'),
   databaseFull: kind(507, 1020, 'The database of the tenant is full; reading still works.'),
+  streamRestored: kind(
+    409,
+    1021,
+    'The tenant was restored after the token was issued; continue reading from `timestamp`.',
+  ),
+  previewOutdated: kind(409, 1022, 'The write would not do what was previewed; `previewReason` says why.'),
+  exportRestored: kind(
+    409,
+    1023,
+    'The tenant was restored after the cursor was issued; export everything again.',
+  ),
   internal: kind(500, 1099, 'The service failed; the referenceId identifies the request in its log.'),
   unauthenticated: kind(401, 2001, 'The token is missing, invalid or expired.'),
   signInFailed: kind(401, 2002, 'User name or password is wrong, or the account is locked.'),
@@ -63,6 +73,8 @@ export const ERROR_KINDS = {
   policyLimit: kind(413, 3003, 'The policy would exceed one of its limits.'),
   templateFailed: kind(422, 3004, 'A template of the configuration failed.'),
   templateLimit: kind(422, 3005, 'A template of the configuration exceeded a limit.'),
+  policyholderValidation: kind(400, 3006, 'Values of the policyholder are wrong; all are listed.'),
+  policyholderIncomplete: kind(409, 3007, 'The policyholder is not completed.'),
   amountOutOfRange: kind(422, 3008, 'An amount is larger than the service can store.'),
   pluginFailed: kind(422, 3020, 'A plugin of the configuration failed, or returned something invalid.'),
   pluginLimit: kind(422, 3021, 'A plugin of the configuration exceeded a limit.'),
@@ -83,29 +95,17 @@ export const ERROR_KINDS = {
     3033,
     'A service that fills in data rejected the request; its message says why.',
   ),
-  policyholderValidation: kind(400, 3006, 'Values of the policyholder are wrong; all are listed.'),
-  policyholderIncomplete: kind(409, 3007, 'The policyholder is not completed.'),
   paymentValidation: kind(400, 4001, 'Field values of the payment are wrong; all are listed.'),
   unknownConfigVersion: kind(400, 5001, 'The tenant has no such configuration version.'),
   noConfiguration: kind(409, 5002, 'The tenant has no configuration yet; deploy one.'),
   tenantTypeMismatch: kind(400, 5003, 'The path does not serve tenants of this type.'),
+  poolEmpty: kind(503, 5004, 'No database is free for another tenant; `npm run pool -- grow N` adds N.'),
+  tenantBehind: kind(503, 5005, "The tenant's database is not migrated yet."),
   resourceNotInForce: kind(404, 5006, 'No resource with the static name is in force at that time and place.'),
   invalidTable: kind(400, 5010, 'An uploaded table has problems; the first 50 are listed with their lines.'),
   tableRecordNotFound: kind(404, 5011, 'The table has no row with these keys.'),
-  streamRestored: kind(
-    409,
-    1021,
-    'The tenant was restored after the token was issued; continue reading from `timestamp`.',
-  ),
-  exportRestored: kind(
-    409,
-    1023,
-    'The tenant was restored after the cursor was issued; export everything again.',
-  ),
   tenantSuspended: kind(503, 5012, 'The operator suspended the tenant. Nothing is lost; try again later.'),
   tenantMoved: kind(421, 5013, 'The tenant is served at another address, which the message names.'),
-  poolEmpty: kind(503, 5004, 'No database is free for another tenant; `npm run pool -- grow N` adds N.'),
-  tenantBehind: kind(503, 5005, "The tenant's database is not migrated yet."),
 } satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof ERROR_KINDS

@@ -18,6 +18,11 @@ test.each(Object.keys(ERROR_KINDS))('docs/errors.md says what causes %s and what
   expect(remedy).toMatch(/^\S.{10,}[.)]/)
 })
 
+test('each code has its own apiErrorCode, and the table is in their order', () => {
+  const numbers = Object.values(ERROR_KINDS).map(({ api }) => api)
+  expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b))
+})
+
 test('a page without markers is rejected', () => {
   expect(() => withErrors('nothing')).toThrow('errors:begin')
 })
