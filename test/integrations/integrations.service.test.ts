@@ -1,6 +1,7 @@
 // Registering, changing and removing external services, through HTTP.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { newUuid } from '../../src/kernel/locators.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { afterBatches } from '../support/between-batches.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -76,6 +77,13 @@ describe('integrations', () => {
     expect(third.body.externalServiceIntegrations.map((one: Any) => one.name)).toEqual(['b'])
     expect((await remove('b')).body).toEqual({ externalServiceIntegrations: [] })
     expect(await list()).toEqual([])
+  })
+
+  it('show headers as text, even if they read like the name of a file', async () => {
+    const headers = { url: `file:media/${newUuid(0)}/photo.png`, expiresTimestamp: '0' }
+    await add({ name: 'file', url: URL_OF, headers })
+    expect((await named('file')).headers).toEqual(headers)
+    await remove('file')
   })
 
   it('have unique names, even if two are created at the same time', async () => {

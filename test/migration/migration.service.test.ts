@@ -24,6 +24,12 @@ beforeAll(async () => {
   ;({ motor, token, root } = await migratingTenant('migration'))
 })
 
+/** Reads like a response's name of a file. */
+const FORGED_FILE = {
+  url: 'file:media/00000000-0000-4000-8000-000000000000/photo.png',
+  expiresTimestamp: '0',
+}
+
 type List<T> = { listCompleted: boolean; items: T[] }
 
 const accountData = (id: string, changes: object = {}) => ({
@@ -164,7 +170,9 @@ describe('a migrated account with a policy', () => {
   let policy: PolicyResponse
 
   beforeAll(async () => {
-    migration = await migrated([migratedAccount('E-1')])
+    const sent = migratedAccount('E-1')
+    const disbursements = sent.disbursements!.map(one => ({ ...one, data: FORGED_FILE }))
+    migration = await migrated([{ ...sent, disbursements }])
     const failures = await read<List<unknown>>(`${migration.locator}/failures/list`)
     expect(failures.items).toEqual([])
     expect(migration.migrationState).toBe('finished')
@@ -192,7 +200,9 @@ describe('a migrated account with a policy', () => {
     const { body: paidOut } = await motor.get<List<DisbursementResponse>>(
       `/policyholder/${account}/disbursements`,
     )
-    expect(paidOut.items).toMatchObject([{ amount: 5, currency: 'EUR', disbursementType: 'refund' }])
+    expect(paidOut.items).toMatchObject([
+      { amount: 5, currency: 'EUR', disbursementType: 'refund', data: FORGED_FILE },
+    ])
     const { body: kept } = await motor.get<{ value: string }>(`/auxData/${policy.locator}/legacyNumber`)
     expect(kept.value).toBe('L-P1')
     const [payment] = policy.invoices[0]!.payments

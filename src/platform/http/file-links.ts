@@ -30,13 +30,19 @@ export const mediaAddress = (locator: string, fileName: string) => ({
 })
 
 /**
- * Groups with properties that clients, tables or tenant code name, e.g. `url`. A forged file name in one of them must not become
- * an address: anyone who knows a document's locator could get one.
+ * Groups of the routes whose responses name files. In responses of other groups, clients, tables or tenant code may choose names of
+ * properties, e.g. `url` of a header. A forged file name there must not become an address: anyone who knows a document's locator
+ * could get one.
  */
-const OPEN_GROUPS: ReadonlySet<string> = new Set('calculations lambda tables constraints events'.split(' '))
+const FILE_GROUPS: ReadonlySet<string> = new Set([
+  ...['policies', 'quotes', 'endorsements', 'renewals', 'cancellations', 'reinstatements', 'lapses'],
+  ...['invoices', 'payments', 'transactions', 'media', 'reports', 'export'],
+])
 
 export const mayNameFiles = ({ access }: Pick<Route, 'access'>): boolean =>
-  'permissions' in access && !access.permissions?.some(permission => OPEN_GROUPS.has(groupOf(permission)))
+  'permissions' in access &&
+  access.permissions !== undefined &&
+  access.permissions.some(permission => FILE_GROUPS.has(groupOf(permission)))
 
 /**
  * Clients cannot forge a reference: JSON escapes quotation marks inside text, so no text matches. The UUID is resolved within the

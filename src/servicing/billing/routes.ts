@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { DisbursementListResponse, DisbursementsQuery } from '../../billing/credit/contract.ts'
 import { disbursementsOf } from '../../billing/credit/service.ts'
-import { forTenant, type Route } from '../../platform/http/route.ts'
+import { withoutFileNames } from '../../platform/http/file-links.ts'
+import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
 import * as contract from '../../policy/contract/billing.ts'
 import * as billing from './service.ts'
 
@@ -74,7 +75,11 @@ export const billingRoutes: readonly Route[] = [
     permission: ['payments.list', 'payments.read'],
     query: DisbursementsQuery,
     answer: { schema: DisbursementListResponse, description: 'A page of disbursements.' },
-    handle: ({ params, query }, context) => disbursementsOf(context, params.policyholderLocator, query),
+    handle: async ({ params, query }, context) => {
+      const page = await disbursementsOf(context, params.policyholderLocator, query)
+      // Migrations name the properties of its data.
+      return jsonText({ status: 200, text: withoutFileNames(JSON.stringify(page)) }, page)
+    },
   }),
   get('/policy/{policyLocator}/checkInvoices', {
     summary: 'List all invoices of a policy with their items, and the planned ones',
