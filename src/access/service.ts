@@ -67,7 +67,9 @@ export async function authenticateAdmin(
     readAdministrator(env, key, calls),
   ])
   const own = account && ADMINISTRATOR_TYPES.has(account.accountType) ? account : undefined
-  return signInToTenant({ ...tenant, ...more }, [administrator, own], credentials, context)
+  // The tenant's account first. A password that is its own is then never tried on the administration account of the same name:
+  // otherwise a tenant's administrator could guess the password of the administration account without a failure being counted.
+  return signInToTenant({ ...tenant, ...more }, [own, administrator], credentials, context)
 }
 
 /** Issues a new token with the current rights of the account. Possible until 12 hours after the sign-in. */

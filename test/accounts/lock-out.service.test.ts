@@ -137,6 +137,20 @@ describe('an account', () => {
   })
 })
 
+describe('a password of an account of a tenant', () => {
+  it('is not tried on the administration account of the same name, where no failure would be counted', async () => {
+    const namesake = await people.add('second', 'account.tenant.admin')
+    const { status, body } = await callApi<Authentication>(
+      'POST',
+      `/account/authenticateAdmin?tenantName=${people.tenant.name}`,
+      { body: { username: 'second', password: PASSWORD } },
+    )
+    const [, claims] = body.authorizationToken.split('.')
+    const account = JSON.parse(Buffer.from(claims!, 'base64url').toString())['account.uuid']
+    expect([status, account]).toEqual([200, namesake])
+  })
+})
+
 describe('a failed sign-in', () => {
   it('has the same response, number of hashes and number of round trips for every reason', async () => {
     const call = mounted(accountRoutes)
