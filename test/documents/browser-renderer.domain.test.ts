@@ -38,6 +38,14 @@ const REFRESHES = [
   '<bindery-footer><meta http-equiv="refresh" content="0;url=ADDRESS"></bindery-footer>',
 ]
 
+/** Each has a tag whose end is not at its first `>`, or that has a quote outside of a value. */
+const LOADS = [
+  '<html a=">"><img src="ADDRESS">',
+  '<!doctype html><html><head title=\'>\'><img src="ADDRESS">',
+  '<html a"><img src="ADDRESS">"',
+  '<html a="<b>"><head b><img src="ADDRESS">',
+]
+
 type Binding = Parameters<typeof browserRenderer>[0]
 const BINDING = {
   quickAction: (action: string, options: unknown) =>
@@ -93,6 +101,11 @@ describe('The request to the browser', () => {
     expect(policy).toBeGreaterThanOrEqual(0)
     expect(page.slice(0, policy)).not.toMatch(/<(?!!doctype|html|head>)/i)
     expect(page.replace(/<meta[^>]*>/, '')).toBe(html)
+  })
+
+  test.each(LOADS)('has the policy before a tag that has unusual attributes: %s', html => {
+    const page = browserRequest(html, pageOf()).html
+    expect(page).toMatch(/^(<!doctype html><html>)?<meta http-equiv="Content-Security-Policy"/)
   })
 })
 
@@ -211,6 +224,8 @@ describe.runIf(BROWSER !== undefined && hasPoppler)('A PDF printed by a browser'
         expect(textLines(await rendered(html)).at(-1)).toBe('text')
         await new Promise(resolve => setTimeout(resolve, 100))
       }
+      for (const [at, load] of LOADS.entries())
+        await rendered(`${load.replace('ADDRESS', `${origin}/load-${at}.png`)}<p>text</p>`)
       expect([...coloursOf(pictures(pdf, 50)[0]!)]).toContain('#ff0000')
       expect(calls).toBe(0)
     } finally {

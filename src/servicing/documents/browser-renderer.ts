@@ -36,8 +36,11 @@ const OWN_CONTENT_ONLY = `<meta http-equiv="Content-Security-Policy" content="de
 /** A `<meta>` tag up to its end. The tag name cannot be written in another way. */
 const META = /<meta(?=[\s/>])[^>]*>?/gi
 
+/** An attribute that every parser reads in the same way. */
+const PLAIN_ATTRIBUTE = /\s+(?!http-equiv)[a-z:-]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=`]+))?/.source
+
 /** A `<meta>` with plain attributes, none of which makes the browser do something. */
-const PLAIN_META = /^<meta(\s+(?!http-equiv)[a-z-]+(\s*=\s*("[^"<>]*"|'[^'<>]*'|[^\s"'<>=`]+))?)*\s*\/?>$/i
+const PLAIN_META = new RegExp(`^<meta(?:${PLAIN_ATTRIBUTE})*\\s*/?>$`, 'i')
 
 /**
  * Replaces every other `<meta>` by `<link>`, which is allowed anywhere and does nothing. A Content-Security-Policy does not
@@ -46,12 +49,18 @@ const PLAIN_META = /^<meta(\s+(?!http-equiv)[a-z-]+(\s*=\s*("[^"<>]*"|'[^'<>]*'|
 const withoutRefresh = (html: string): string =>
   html.replace(META, tag => (PLAIN_META.test(tag) ? tag : '<link>'))
 
+/**
+ * The beginning of a document, up to the content of its head. A tag with other attributes does not count: a `>` within one of them
+ * would not be its end.
+ */
+const BEGINNING = new RegExp(
+  `^\\s*(?:<!doctype[^>]*>)?\\s*(?:<html(?:${PLAIN_ATTRIBUTE})*\\s*>)?\\s*(?:<head(?:${PLAIN_ATTRIBUTE})*\\s*>)?`,
+  'i',
+)
+
 /** Puts the policy before anything that could load content. */
 const withContentPolicy = (html: string): string =>
-  withoutRefresh(html).replace(
-    /^\s*(?:<!doctype[^>]*>)?\s*(?:<html(?:\s[^>]*)?>)?\s*(?:<head(?:\s[^>]*)?>)?/i,
-    start => start + OWN_CONTENT_ONLY,
-  )
+  withoutRefresh(html).replace(BEGINNING, start => start + OWN_CONTENT_ONLY)
 
 /** Also matches a block that does not end. Otherwise the search would scan from each beginning to the end of the text. */
 const STYLE = /<style[\s\S]*?(?:(<\/style>)|$)/gi
