@@ -94,6 +94,14 @@ type TemplateErrorCode = 'templateFailed' | 'templateLimit'
 /** A place in the archive. Line and column count from 1. */
 type TemplatePosition = { path: string; line?: number; column?: number }
 
+const LONGEST_MESSAGE = 1_000
+
+/** Shortens a message that quotes a long value. What to do stays, because it is at the end. */
+const withoutMiddle = (message: string): string =>
+  message.length > LONGEST_MESSAGE
+    ? `${message.slice(0, LONGEST_MESSAGE - 302)} … ${message.slice(-299)}`.toWellFormed()
+    : message
+
 /** The template requires something impossible or exceeded a counted limit. The service responds with HTTP 422. */
 export class TemplateError extends Error {
   readonly code: TemplateErrorCode
@@ -102,7 +110,7 @@ export class TemplateError extends Error {
   readonly column?: number
 
   constructor(code: TemplateErrorCode, message: string, at?: TemplatePosition) {
-    super(message)
+    super(withoutMiddle(message))
     this.name = 'TemplateError'
     this.code = code
     this.path = at?.path

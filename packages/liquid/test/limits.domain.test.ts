@@ -114,6 +114,13 @@ describe('Limits of a rendering, which do not depend on the clock', () => {
     expect(output('{{ "€€" }}', {}, { limits: { outputBytes: 6 } })).toBe('€€')
   })
 
+  test('a message that quotes a long value keeps its beginning and says what to do', () => {
+    const long = '{% assign a = "x" %}{% for i in (1..20) %}{% assign a = a | append: a %}{% endfor %}'
+    const { message } = failure(`${long}{{ a | date: "yyyy" }}`)
+    expect(message).toMatch(/^'x+ … x+' is not a time\. Give milliseconds/)
+    expect(message.length).toBeLessThan(1_100)
+  })
+
   test('the default limit is 200,000 rendered nodes and loop iterations', () => {
     expect(failure('{% for i in (1..200001) %}{% endfor %}').message).toContain('200000 rendered nodes')
   })
