@@ -40,6 +40,9 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^;/, "Remove the ';'."],
 ]
 
+/** How deep blocks can be within blocks, and values within the brackets and parentheses of one tag. */
+export const DEEPEST_NESTING = 100
+
 /** The number of characters around a place that the checks read. */
 const NEIGHBOURHOOD = 40
 
@@ -56,6 +59,7 @@ const WITHOUT_INPUT = /^\|\s*page_(?:number|count)\b/
 /** Reads the inside of `{{ }}` and `{% %}`. Repairs the untidy forms of brief 5.4 and reports each. */
 export class MarkupTokenizer extends Tokenizer {
   readonly #markup: Markup
+  #depth = 0
 
   constructor(markup: Markup) {
     super(markup.input, operators, markup.path, markup.range, true)
@@ -92,6 +96,18 @@ export class MarkupTokenizer extends Tokenizer {
     if (tokens.length === 0 && this.peek() === '!') throw this.#unreadable()
     if (this.#markup.isCondition && this.#isDoubleBar()) throw this.#unreadable()
     return new Expression(tokens)
+  }
+
+  /** Values are read, and later evaluated, recursively: their nesting is limited so that no template fills the stack. */
+  override readValue(): ReturnType<Tokenizer['readValue']> {
+    if (this.#depth === DEEPEST_NESTING)
+      throw this.error(`brackets and parentheses are nested deeper than ${DEEPEST_NESTING}`)
+    this.#depth += 1
+    try {
+      return super.readValue()
+    } finally {
+      this.#depth -= 1
+    }
   }
 
   override readOperator(): OperatorToken | undefined {

@@ -16,7 +16,7 @@ import {
 import type { RenderingContext } from '../context.ts'
 import { evaluationOf } from '../evaluation.ts'
 import { type Report, TooManyErrors } from '../findings.ts'
-import { type Markup, MarkupTokenizer } from './markup-tokenizer.ts'
+import { DEEPEST_NESTING, type Markup, MarkupTokenizer } from './markup-tokenizer.ts'
 import { missingEnd, SourceTokenizer } from './source.ts'
 
 type Options = ConstructorParameters<typeof TagToken>[3]
@@ -75,7 +75,6 @@ function skipBlock(name: string, remaining: TopLevelToken[]): void {
   }
 }
 
-const DEEPEST_NESTING = 100
 const LONGEST_MARKUP = 50_000
 
 /**

@@ -10,6 +10,18 @@ const errors = (source: string) => {
 }
 
 describe('Templates that cannot be compiled', () => {
+  test.each([
+    ['brackets', (depth: number) => `{{ data${'[data'.repeat(depth)}${']'.repeat(depth)} }}`],
+    ['parentheses', (depth: number) => `{% if ${'('.repeat(depth)}1 == 1${')'.repeat(depth)} %}{% endif %}`],
+    ['ranges', (depth: number) => `{% for i in ${'(1..'.repeat(depth)}2${')'.repeat(depth)} %}{% endfor %}`],
+  ])('%s nest up to 100 deep', (_, nested) => {
+    expect(compileTemplate({ path: 'rate.liquid', source: nested(99) }).findings).toEqual([])
+    for (const depth of [100, 7_000])
+      expect(errors(nested(depth))).toMatchObject([
+        { message: expect.stringContaining('nested deeper than 100'), line: 1 },
+      ])
+  })
+
   test('every unknown filter and tag is reported with its line and column', () => {
     expect(errors('{{ 1 | plus: 1 | foo | bar }}\n{% widget %}{% if a | baz %}{% endif %}')).toMatchObject([
       { code: 'unknownFilter', line: 1, column: 18, path: 'rate.liquid' },
