@@ -115,18 +115,7 @@ const conditionText = ({ begin, end }: { begin: number; end: number }, { source 
 function split(expression: Expression, path: Path, evaluation: Evaluation): Split {
   if (expression.kind === 'operation') {
     const { operator, left, right } = expression
-    if (operator === 'and') return conjunction(left, right, path, evaluation)
-    if (operator === 'or') {
-      const { holds, fails } = split(left, path, evaluation)
-      const rest = fails.map(one => split(right, one, evaluation))
-      return {
-        holds: joinPaths([...holds, ...rest.flatMap(one => one.holds)], union),
-        fails: joinPaths(
-          rest.flatMap(one => one.fails),
-          union,
-        ),
-      }
-    }
+    if (operator === 'and' || operator === 'or') return splitChain(expression, path, evaluation)
     const comparison = COMPARISONS[operator]
     if (comparison) return comparisonSplit(comparison, left, right, path, evaluation)
     checkContains(operator, left, right, path, evaluation)
@@ -146,16 +135,31 @@ function split(expression: Expression, path: Path, evaluation: Evaluation): Spli
   return splitByDomains(path, value, onlyPresent(domain), onlyAbsent(domain))
 }
 
-function conjunction(left: Expression, right: Expression, path: Path, evaluation: Evaluation): Split {
-  const { holds, fails } = split(left, path, evaluation)
-  const rest = holds.map(one => split(right, one, evaluation))
-  return {
-    holds: joinPaths(
-      rest.flatMap(one => one.holds),
-      union,
-    ),
-    fails: joinPaths([...fails, ...rest.flatMap(one => one.fails)], union),
+type Operation = Extract<Expression, { kind: 'operation' }>
+
+const isChained = (expression: Expression): expression is Operation =>
+  expression.kind === 'operation' && (expression.operator === 'and' || expression.operator === 'or')
+
+/** Splits by `a and b or c …`, which groups from the right. Goes from term to term, so that no chain fills the stack. */
+function splitChain(chain: Operation, path: Path, evaluation: Evaluation): Split {
+  const holds: Path[] = []
+  const fails: Path[] = []
+  let open: readonly Path[] = [path]
+  let rest: Expression = chain
+  while (isChained(rest)) {
+    const { operator, left, right }: Operation = rest
+    const splits = open.map(one => split(left, one, evaluation))
+    const held = splits.flatMap(one => one.holds)
+    const failed = splits.flatMap(one => one.fails)
+    if (operator === 'and') fails.push(...failed)
+    else holds.push(...held)
+    open = operator === 'and' ? held : failed
+    rest = right
   }
+  const last = open.map(one => split(rest, one, evaluation))
+  holds.push(...last.flatMap(one => one.holds))
+  fails.push(...last.flatMap(one => one.fails))
+  return { holds: joinPaths(holds, union), fails: joinPaths(fails, union) }
 }
 
 /** The domain for a test of presence, which any part of the data permits. */
@@ -194,12 +198,14 @@ function literalOf(expression: Expression, value: Value): Literal | undefined {
   return value.is === 'text' && value.words?.length === 1 ? value.words[0] : undefined
 }
 
-/** Spends work in proportion to the words of the domain. Once the budget is used up, the analysis stops at the next statement. */
+/** Spends work in proportion to the words or intervals of the domain. */
 function spendForDomain(domain: Domain, { source }: Evaluation): void {
-  if (domain.kind === 'words') source.afford(Math.ceil(domain.words.size / WORDS_OF_A_UNIT))
+  if (domain.kind === 'words') source.spend(Math.ceil(domain.words.size / WORDS_OF_A_UNIT))
+  if (domain.kind === 'numbers') source.spend(domain.parts.length * UNITS_OF_AN_INTERVAL)
 }
 
 const WORDS_OF_A_UNIT = 16
+const UNITS_OF_AN_INTERVAL = 2
 
 const isNothing = (expression: Expression): boolean =>
   expression.kind === 'word' && ['nil', 'blank', 'empty'].includes(expression.value)
@@ -333,15 +339,28 @@ export function testedRange(
 }
 
 function rangeOf(expression: Expression, path: Path, evaluation: Evaluation): TestedRange | undefined {
+  let whole: TestedRange | undefined
+  let rest = expression
+  while (rest.kind === 'operation' && rest.operator === 'and') {
+    const { left, right }: Operation = rest
+    whole = overlap(whole, rangeOf(left, path, evaluation))
+    if (!whole) return undefined
+    rest = right
+  }
+  return overlap(whole, comparedRange(rest, path, evaluation))
+}
+
+function overlap(a: TestedRange | undefined, b: TestedRange | undefined): TestedRange | undefined {
+  if (!a || !b) return b
+  if (a.key !== b.key) return undefined
+  const parts = intersection(a.parts, b.parts, undefined)
+  const isBounded = parts.every(one => Number.isFinite(one.low) && Number.isFinite(one.high))
+  return { ...a, parts, isBounded }
+}
+
+function comparedRange(expression: Expression, path: Path, evaluation: Evaluation): TestedRange | undefined {
   if (expression.kind !== 'operation') return undefined
   const { operator, left, right } = expression
-  if (operator === 'and') {
-    const [a, b] = [rangeOf(left, path, evaluation), rangeOf(right, path, evaluation)]
-    if (!a || !b || a.key !== b.key) return undefined
-    const parts = intersection(a.parts, b.parts, undefined)
-    const isBounded = parts.every(one => Number.isFinite(one.low) && Number.isFinite(one.high))
-    return { ...a, parts, isBounded }
-  }
   const comparison = COMPARISONS[operator]
   if (!comparison || comparison === '!=') return undefined
   const [a, b] = [evaluation.expression(left, path, true), evaluation.expression(right, path, true)]

@@ -54,8 +54,7 @@ export class Evaluation {
       case 'group':
         return this.valueOf(expression.value, path, isTest)
       case 'operation':
-        this.expression(expression.left, path, true)
-        this.expression(expression.right, path, true)
+        for (const operand of operandsOf(expression)) this.expression(operand, path, true)
         return ANYTHING
       default:
         return ANYTHING
@@ -262,6 +261,14 @@ export class Evaluation {
 }
 
 const MOST_NUMBERS = 2_000
+
+/** Lists the operands of an operation and of the operations within it, from left to right, without recursion. */
+function* operandsOf(operation: Expression): Generator<Expression> {
+  const waiting = [operation]
+  for (let one = waiting.pop(); one; one = waiting.pop())
+    if (one.kind === 'operation') waiting.push(one.right, one.left)
+    else yield one
+}
 
 /** The name that a key in brackets denotes, if it is one known text or number. */
 function nameOf(key: Value): string | undefined {

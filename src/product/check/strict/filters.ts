@@ -191,7 +191,7 @@ function lookUp(input: Value, args: readonly Value[], call: Call): Value {
   checkKeys(args, call)
   const isPlain = args.length === (filter.name === 'lookup' ? 1 : 2) && filter.named.size === 0
   const keys = isPlain ? known.wordsOf(args[0]!, path) : undefined
-  source.afford(Math.ceil((keys?.length ?? 0) / KEYS_OF_A_UNIT))
+  source.spend(Math.ceil((keys?.length ?? 0) / KEYS_OF_A_UNIT))
   if (!source.tables.isResource(name) && source.tables.table(name) === undefined) {
     const message = `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, or correct the name.${source.suggestion(name, source.tables.names)}`
     // A name at the beginning of an expression is already checked for every product (check/product/templates.ts).

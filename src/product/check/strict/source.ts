@@ -34,6 +34,9 @@ export type Tables = {
 
 type Severity = 'error' | 'warning'
 
+/** Thrown if the archive has used up its limit, which ends the analysis. */
+export class TooMuch extends Error {}
+
 export class AnalysedSource {
   readonly path: string
   /** The Liquid source without its byte-order mark. */
@@ -74,9 +77,9 @@ export class AnalysedSource {
     this.#positionAt = lineIndex(this.text)
   }
 
-  /** Spends units of work. Returns false once the archive has used up its limit, which ends the analysis. */
-  afford(units: number): boolean {
-    return this.#report.afford('analysis', units)
+  /** Spends units of work. Throws `TooMuch` once the archive has used up its limit. */
+  spend(units: number): void {
+    if (!this.#report.afford('analysis', units)) throw new TooMuch()
   }
 
   /** Reports a problem: an error in a strict product, otherwise a warning. A place is reported only once for each code. */

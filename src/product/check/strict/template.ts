@@ -5,13 +5,10 @@ import { anyNumber, union } from './domains.ts'
 import { Evaluation } from './evaluation.ts'
 import { PREMIUM_SETTERS } from './filters.ts'
 import { checkLadder } from './ladders.ts'
-import type { AnalysedSource } from './source.ts'
+import { type AnalysedSource, TooMuch } from './source.ts'
 import { ANYTHING, joinPaths, NUMBER, Path, TEXT, type Value } from './values.ts'
 
 type Of<Kind extends Statement['kind']> = Extract<Statement, { kind: Kind }>
-
-/** Thrown if the archive has used up its limit. */
-class TooMuch extends Error {}
 
 /** Analyses a template. Returns false if it is too large to be followed to its end. */
 export function analyseTemplate(statements: readonly Statement[], source: AnalysedSource): boolean {
@@ -84,7 +81,7 @@ class Template {
     let paths = [...from]
     for (const statement of statements) {
       if (statement.kind === 'other' || paths.length === 0) continue
-      if (!this.#source.afford(paths.length)) throw new TooMuch()
+      this.#source.spend(paths.length)
       paths = this.#step(statement, paths)
     }
     return paths
@@ -141,14 +138,13 @@ class Template {
   }
 
   #fork(path: Path): Path {
-    if (!this.#source.afford(path.size)) throw new TooMuch()
+    this.#source.spend(path.size)
     return path.fork()
   }
 
   /** Paths are compared with each other, so joining costs as much as their total size. */
   #join(paths: readonly Path[]): Path[] {
-    if (paths.length > 1 && !this.#source.afford(paths.reduce((sum, one) => sum + one.size, 0)))
-      throw new TooMuch()
+    if (paths.length > 1) this.#source.spend(paths.reduce((sum, one) => sum + one.size, 0))
     return joinPaths(paths, union)
   }
 

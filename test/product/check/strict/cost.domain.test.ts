@@ -73,6 +73,31 @@ test('a template with too many paths ends the search, with a warning that the ch
   expect(configuration).toBeDefined()
 })
 
+const N = 'data.exposure_characteristics.field_values.vehicle_value'
+
+test('a `case` with thousands of numbers ends the search before it costs too much', () => {
+  const whens = (count: number): string =>
+    Array.from(
+      { length: count },
+      (_, at) => `{% when ${20_000 + 2 * at} %}{{ ${at} | set_year_premium }}`,
+    ).join('')
+  const few = costOf(`{% case ${N} %}${whens(500)}{% endcase %}`)
+  expect(few.isComplete).toBe(true)
+  expect(few.units).toBeGreaterThan(100_000)
+  expect(costOf(`{% case ${N} %}${whens(10_000)}{% endcase %}`).isComplete).toBe(false)
+})
+
+test.each([
+  ['and', 'data.operation == "renewal"', 1_500],
+  ['or', 'data.operation == "renewal"', 1_500],
+  ['and', 'value > 1', 3_000],
+  ['==', '1', 9_000],
+])('a long chain of `%s` is followed to its end: %s', (operator, term, count) => {
+  const condition = Array.from({ length: count }, () => term).join(` ${operator} `)
+  const source = `{% assign value = ${N} %}{% if ${condition} %}{{ 1 | set_year_premium }}{% endif %}`
+  expect(costOf(source).isComplete).toBe(true)
+})
+
 test('no change of a template, table or script breaks the search', async () => {
   const paths = [
     'exposures/vehicle/perils/liability.premium.liquid',
