@@ -20,6 +20,7 @@ import {
   type SelectionTimeBasis,
   type TableDeclaration,
 } from '../resources.ts'
+import { asUnit } from './fields/file.ts'
 import {
   caseInsensitiveEnum,
   definedEntries,
@@ -233,9 +234,12 @@ function boundProblem(
   return bound === 'rangeEnd' && name === range.rangeStart ? 'names the same column as rangeStart' : undefined
 }
 
+/** The interface's own values of `durationBasis` are plural: `years`. */
+const cadenceUnit = z.preprocess(asUnit, z.enum(CADENCE_UNITS))
+
 const offset = z.strictObject({
   amount: withDescription(wholeNumber, 'Number of units, at most 10,000. Negative: before.', -30),
-  unit: withDescription(caseInsensitiveEnum(CADENCE_UNITS).default('day'), 'Unit of `amount`.', 'day'),
+  unit: withDescription(cadenceUnit.default('day'), 'Unit of `amount`. Its plural is also accepted.', 'day'),
 })
 
 const cadence = z.strictObject({
@@ -244,7 +248,7 @@ const cadence = z.strictObject({
     'Number of units between two occurrences, from 1 to 10,000.',
     1,
   ),
-  durationBasis: withDescription(caseInsensitiveEnum(CADENCE_UNITS), 'The unit.', 'year'),
+  durationBasis: withDescription(cadenceUnit, 'The unit. Its plural is also accepted.', 'year'),
   limit: withDescription(
     wholeNumber.optional(),
     'Maximum number of occurrences, including the first. Required with the anchor `policyEnd`; otherwise they end with the policy.',

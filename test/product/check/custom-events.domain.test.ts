@@ -55,6 +55,20 @@ test('a single status in suppressOnStatuses is read as a list of one', () => {
   expect(configuration?.customEvents?.[0]?.schedule?.suppressOnStatuses).toEqual(['cancelled'])
 })
 
+test('units of a schedule can be plural', () => {
+  const { configuration, findings } = compiled([
+    {
+      type: 'custom.a',
+      schedule: { ...yearly, offset: { amount: 1, unit: 'Days' }, cadence: { durationBasis: 'years' } },
+    },
+  ])
+  expect(findings).toEqual([])
+  expect(configuration?.customEvents?.[0]?.schedule).toMatchObject({
+    offset: { unit: 'day' },
+    cadence: { durationBasis: 'year' },
+  })
+})
+
 test('an archive without custom events compiles without the property customEvents', () => {
   expect(compileWith({}).configuration).not.toHaveProperty('customEvents')
 })
