@@ -168,7 +168,8 @@ export function nodesOf({ nodes }: { readonly nodes: readonly Template[] }): Nod
     const branches = branchesOf(node)
     found.push({ ...nodePlace(node.token, places), ...(branches !== undefined && { branches }) })
     const inner = node.children ? (toValueSync(node.children(false, true)) as Template[]) : []
-    waiting.push(...[...inner].reverse())
+    // Pushed one by one: a block can have more nodes than a call can have arguments.
+    for (const child of [...inner].reverse()) waiting.push(child)
   }
   return found
 }

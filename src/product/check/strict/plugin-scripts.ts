@@ -62,7 +62,8 @@ export function* nodesOf(program: ScriptNode): Generator<ScriptNode> {
   const waiting: ScriptNode[] = [program]
   for (let node = waiting.pop(); node; node = waiting.pop()) {
     yield node
-    waiting.push(...[...childrenOf(node)].reverse())
+    // Pushed one by one: the elements of a large list are too many for the arguments of one call.
+    for (const child of [...childrenOf(node)].reverse()) waiting.push(child)
   }
 }
 
@@ -113,10 +114,14 @@ function writtenMembers(program: ScriptNode): ReadonlySet<string> {
   return names
 }
 
+/** The steps of recursion after which a reader follows a script no further, because the stack has an end. */
+const MOST_STEPS_DEEP = 1_000
+
 class MemberReader {
   readonly #written: ReadonlySet<string>
   readonly #isField: (name: string) => boolean
   readonly #alarms: ScriptAlarms
+  #depth = 0
 
   constructor(written: ReadonlySet<string>, isField: (name: string) => boolean, alarms: ScriptAlarms) {
     this.#written = written
@@ -166,6 +171,22 @@ class MemberReader {
 
   /** Reads a statement and everything in it. */
   #read(node: ScriptNode, scope: Scope): void {
+    this.#deeper(() => this.#readNode(node, scope))
+  }
+
+  #shapeOf(node: ScriptNode, scope: Scope): Shape {
+    return this.#deeper(() => this.#shapeOfNode(node, scope))
+  }
+
+  #deeper<Result>(step: () => Result): Result | undefined {
+    if (this.#depth === MOST_STEPS_DEEP) return undefined
+    this.#depth += 1
+    const result = step()
+    this.#depth -= 1
+    return result
+  }
+
+  #readNode(node: ScriptNode, scope: Scope): void {
     switch (node.type) {
       case 'FunctionDeclaration':
       case 'FunctionExpression':
@@ -211,7 +232,7 @@ class MemberReader {
     this.#read(node.body as ScriptNode, inner)
   }
 
-  #shapeOf(node: ScriptNode, scope: Scope): Shape {
+  #shapeOfNode(node: ScriptNode, scope: Scope): Shape {
     switch (node.type) {
       case 'Identifier':
         return shapeNamed(node.name as string, scope)

@@ -98,6 +98,24 @@ test.each([
   expect(costOf(source).isComplete).toBe(true)
 })
 
+const many = (text: string, count = 200_000): string => Array.from({ length: count }, () => text).join('')
+const ON = ['"main/rater.js", "enabled": false', '"main/rater.js", "enabled": true'] as const
+
+test.each([
+  ['a list of numbers', `const rates = [${many('1,')}]`],
+  ['statements', many('a();')],
+  ['texts that are joined', `const page = ''${many(' + data.operation', 3_000)}`],
+  ['calls in a chain', `const page = page${many('.add(data.operation)', 3_000)}`],
+  ['alternatives', `const page = data.operation${many(' || data.operation', 3_000)}`],
+  ['branches', `${many('if (data.operation) {} else ', 1_500)}{}`],
+])('a plugin with many %s is searched', async (_, statements) => {
+  const rater = `exports.getPerilRates = data => {\n${statements}\nreturn data.nowhere }`
+  const { findings } = await compiled(edited('motor', { '/scripts/main/rater.js': rater, 'policy.json': ON }))
+  expect(findings.filter(one => one.path === 'scripts/main/rater.js')).toMatchObject([
+    { code: 'unknownPath', line: 3, message: expect.stringContaining("'nowhere'") },
+  ])
+})
+
 test('no change of a template, table or script breaks the search', async () => {
   const paths = [
     'exposures/vehicle/perils/liability.premium.liquid',
