@@ -90,11 +90,17 @@ pageElementWriter.default.prototype.addFragment = function (...given) {
   return isPlaced
 }
 
-/** A line that is higher than a page is cut off at the end of the page, as in browsers. */
-pageElementWriter.default.prototype.addLine = function (line, ...rest) {
-  const place = addLine.call(this, line, ...rest)
-  if (place) return place
+/**
+ * A line that is higher than a page is cut off at the end of the page, as in browsers. The marker of a list item stays with its
+ * line, even if its font needs more height.
+ */
+pageElementWriter.default.prototype.addLine = function (line, isMarker, ...rest) {
   const context = this.context()
+  const { availableHeight } = context
+  if (isMarker) context.availableHeight = Number.POSITIVE_INFINITY
+  const place = addLine.call(this, line, isMarker, ...rest)
+  if (isMarker) context.availableHeight = availableHeight
+  if (place) return place
   context.availableHeight = Math.max(context.availableHeight, line.getHeight())
-  return addLine.call(this, line, ...rest)
+  return addLine.call(this, line, isMarker, ...rest)
 }

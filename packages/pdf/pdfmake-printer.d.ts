@@ -112,7 +112,8 @@ declare module 'pdfmake/js/PageElementWriter.js' {
     commitUnbreakableBlock(x?: number, y?: number): void
     /** Returns false if the block does not fit on any page. */
     addFragment(...given: unknown[]): unknown
-    addLine(line: EngineLine, ...rest: unknown[]): unknown
+    /** The position of the context stays the same for the marker of a list item. */
+    addLine(line: EngineLine, isMarker?: boolean, ...rest: unknown[]): unknown
     context(): { availableHeight: number; readonly pages: readonly unknown[] }
   }
   const writer: { readonly default: { readonly prototype: Writer } }

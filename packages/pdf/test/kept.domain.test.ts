@@ -132,3 +132,14 @@ test.runIf(hasPoppler)('content of a list outside of its items is shown without 
     ['line 0', '1. line 1', 'line 2', 'line 3', '2. line 4', 'line 5'],
   ])
 })
+
+test.runIf(hasPoppler)('the marker of a list item is on the page of its text', async () => {
+  for (let above = 600; above < 615; above += 1) {
+    const html = `<div style="height: ${above}pt"></div><ol>${'<li>item</li>'.repeat(12)}</ol>`
+    const items = textPages(await render(html)).flat()
+    expect(
+      items.filter(line => line.endsWith('item')),
+      `${above} points above`,
+    ).toEqual(Array.from({ length: 12 }, (_, at) => `${at + 1}. item`))
+  }
+})
