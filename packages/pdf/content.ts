@@ -48,6 +48,8 @@ class Content {
   #floats: Float[] = []
   /** The index of the first block next to the floats. */
   #beside = 0
+  /** The last image within the text. A line break after it only ends its line. */
+  #image: Block | undefined
   /** The remaining height of the floats in points, beyond the content next to them. */
   #floatsLeft = 0
 
@@ -87,11 +89,18 @@ class Content {
       return
     }
     if (this.#line.length > 0) this.#endLine()
-    else addRun(this.#paragraph, '\n', around, this.#flow)
+    else if (!this.#isAfterImage) addRun(this.#paragraph, '\n', around, this.#flow)
+    this.#image = undefined
     if (own?.clears && this.#floats.length > 0) {
       this.#endLine()
       this.#endFloats()
     }
+  }
+
+  get #isAfterImage(): boolean {
+    return (
+      this.#image !== undefined && this.#image === this.#blocks.at(-1) && this.#paragraph.runs.length === 0
+    )
   }
 
   #takeStyled(element: HtmlElement, own: Style): void {
@@ -134,6 +143,7 @@ class Content {
     if (image) {
       this.#endLine()
       this.#add(image)
+      this.#image = own.display === 'block' ? undefined : image
     } else addText(this.#paragraph, element.attributes.alt ?? '', own, this.#flow)
   }
 

@@ -52,6 +52,8 @@ export function addRun(paragraph: Paragraph, given: string, style: Style, flow: 
       paragraph.runs.push({
         text: part,
         ...runStyle(style),
+        // The engine would keep a line break on the line.
+        ...(part === '\n' && { noWrap: false }),
         ...(piece.font !== MAIN_FONT && { font: piece.font }),
         ...(piece.font !== MAIN_FONT && piece.font !== family?.name && { extent: strutOf(style) }),
       })

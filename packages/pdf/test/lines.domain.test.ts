@@ -2,7 +2,7 @@
 // are.
 import { expect, test } from 'vitest'
 import { hasRoom } from '../room.ts'
-import { hasPoppler, rendered, textLines } from './tools.ts'
+import { hasPoppler, rendered, textLines, wordBoxes } from './tools.ts'
 
 /** A word of 10 points, or one of 12 including its blank of 2, after which the line may end. */
 const HELD = { width: 10, trailingCut: 0, noNewLine: true }
@@ -57,3 +57,23 @@ test.runIf(hasPoppler)(
     expect(await placed('justify')).toEqual(await placed('start'))
   },
 )
+
+test.runIf(hasPoppler)('a line break ends a line of text that does not wrap', async () => {
+  const { bytes } = await rendered(
+    '<table border="1"><tr><td style="white-space: nowrap">one<br>two three<br>four</td></tr></table>',
+  )
+  expect(textLines(bytes)).toEqual(['one', 'two three', 'four'])
+})
+
+test.runIf(hasPoppler)('a line break after an image ends the line of the image', async () => {
+  const heightOf = async (after: string): Promise<number> => {
+    const image = '<svg width="50" height="20"><rect width="50" height="20"/></svg>'
+    const { bytes } = await rendered(`<p>above</p><p>${image}${after}below</p>`)
+    const [above, below] = wordBoxes(bytes)
+    return below!.middle - above!.middle
+  }
+  const without = await heightOf('')
+  expect(await heightOf('<br>')).toBeCloseTo(without)
+  expect(await heightOf(' <br> ')).toBeCloseTo(without)
+  expect(await heightOf('<br><br>')).toBeGreaterThan(without + 10)
+})
