@@ -6,7 +6,13 @@ import { month } from '../support/boat-product.ts'
 import { BOOK_CONFIGURATION, Boat } from '../support/twelve-boats.ts'
 
 /** Returns, for each term: outcome, whether it was renewed or cancelled, premium, and premium of renewed terms. */
-function termsOf({ loaded: { aggregate } }: Boat) {
+const termsOf = (boat: Boat) =>
+  linesOf(boat).map(({ own, cells }) => [own!.outcome, cells[3], cells[4], cells[7], cells[8]])
+
+/** Returns, for each term: outcome and agreed end. */
+const endsOf = (boat: Boat) => linesOf(boat).map(({ own, cells }) => [own!.outcome, cells[1]])
+
+function linesOf({ loaded: { aggregate } }: Boat) {
   const policy = { policy: aggregate.policy, records: aggregate, journal: [], segments: new Map() }
   const parameters = {
     from: month(0),
@@ -19,12 +25,13 @@ function termsOf({ loaded: { aggregate } }: Boat) {
     columns: [],
   }
   const timeZone = 'Europe/Berlin' as TimeZone
-  const lines = retention.lines(policy, parameters, {
-    configuration: BOOK_CONFIGURATION,
-    timeZone,
-    knownAt: LATEST,
-  })
-  return [...lines].map(({ own, cells }) => [own!.outcome, cells[3], cells[4], cells[7], cells[8]])
+  return [
+    ...retention.lines(policy, parameters, {
+      configuration: BOOK_CONFIGURATION,
+      timeZone,
+      knownAt: LATEST,
+    }),
+  ]
 }
 
 const renewed = async () => (await Boat.made({ months: 6 })).renew(month(5), month(12))
@@ -52,4 +59,20 @@ it('cancelling in a renewed term counts that term as cancelled and the earlier o
       ['cancelled', 0, 1, premium, 0],
     ])
   }
+})
+
+it('an endorsement of a cancelled policy leaves the agreed end of the term', async () => {
+  const boat = await Boat.made()
+  await boat.cancel(month(7), month(8))
+  await boat.endorse(month(7), month(6), 2_400)
+  expect(endsOf(boat)).toEqual([['cancelled', month(12)]])
+  expect(endsOf(await boat.reinstate(month(7)))).toEqual([['expired', month(12)]])
+})
+
+it('a policy whose second cancellation is reinstated counts as cancelled by the first', async () => {
+  const boat = await Boat.made()
+  await boat.cancel(month(5), month(8))
+  await boat.cancel(month(5), month(6))
+  await boat.reinstate(month(5))
+  expect(termsOf(boat)).toEqual([['cancelled', 0, 1, 80_000, 0]])
 })

@@ -1,6 +1,6 @@
 // Terms and whether they were renewed, and quotes and whether they became business.
-import { containsTime, DAY_MS, type Instant } from '../../kernel/time.ts'
-import { isIssued, lineOf } from '../../policy/fold/line.ts'
+import { containsTime, DAY_MS, type Instant, later } from '../../kernel/time.ts'
+import { isIssued, lineOf, standingCancellations } from '../../policy/fold/line.ts'
 import {
   boundQuote,
   type Modification,
@@ -23,6 +23,23 @@ type Term = {
 const ENDING = { cancellation: 'cancelled', lapse: 'lapsed', withdrawal: 'withdrawn' } as const
 
 /**
+ * Returns what ended the policy. Of several cancellations that are not reinstated, the last one counts; when it is reinstated, the
+ * one before it ends the policy again.
+ */
+function endingOf(aggregate: PolicyAggregate) {
+  const { modifications } = aggregate
+  const undone = new Set([...modifications.values()].filter(isIssued).map(({ undoes }) => undoes))
+  const lapses = [...modifications.values()].filter(
+    ({ kind, locator }) => kind === 'lapse' && !undone.has(locator),
+  )
+  const last = [...standingCancellations(aggregate), ...lapses]
+    .filter(isIssued)
+    .sort((a, b) => a.number - b.number)
+    .at(-1)
+  return last && { by: ENDING[last.kind as keyof typeof ENDING], at: last.effectiveAt }
+}
+
+/**
  * Returns the terms of an issued policy, as known at that time. An endorsement may move the end of the last one. A term whose
  * renewal was issued does not count if the policy ended before it began.
  */
@@ -34,23 +51,24 @@ function termsOf(aggregate: PolicyAggregate, knownAt: Instant): Term[] {
   const terms: { start: Instant; end: Instant; changes: Modification[] }[] = [
     { start: quote.contractStart, end: quote.contractEnd, changes: [] },
   ]
-  let ended: { readonly by: (typeof ENDING)[keyof typeof ENDING]; readonly at: Instant } | undefined
+  let coverEnd = quote.contractEnd
   for (const modification of issued) {
     const { kind, effectiveAt, policyEnd } = modification
     if (kind === 'renewal') terms.push({ start: effectiveAt, end: policyEnd, changes: [] })
     const last = terms.at(-1)!
-    if (kind === 'endorsement') last.end = policyEnd
-    if (kind in ENDING) ended = { by: ENDING[kind as keyof typeof ENDING], at: effectiveAt }
-    else if (kind === 'reinstatement') ended = undefined
+    // If an endorsement does not move the end, its own is that of the cover, which a cancellation may have ended.
+    if (kind === 'endorsement' && policyEnd !== coverEnd) last.end = policyEnd
+    coverEnd = kind === 'reinstatement' ? later(policyEnd, coverEnd) : policyEnd
     const of = terms.findLast(one => one.start <= effectiveAt) ?? terms[0]!
     of.changes.push(modification)
   }
-  const [first, ...later] = terms
+  const ended = endingOf(aggregate)
+  const [first, ...renewed] = terms
   const hasBegun = ({ start }: { start: Instant }): boolean => ended === undefined || start <= ended.at
-  const begun = [first!, ...later.filter(hasBegun)]
+  const begun = [first!, ...renewed.filter(hasBegun)]
   // If a renewed term never began, the transaction that ended the policy gives its charges back. That transaction belongs to the
   // term before, so the changes of the renewal count there too.
-  begun.at(-1)!.changes.push(...later.filter(one => !hasBegun(one)).flatMap(({ changes }) => changes))
+  begun.at(-1)!.changes.push(...renewed.filter(one => !hasBegun(one)).flatMap(({ changes }) => changes))
   return begun.map(({ start, end, changes }, at): Term => {
     const isLast = at === begun.length - 1
     const own = isLast ? (ended?.by ?? (end <= knownAt ? 'expired' : 'inForce')) : 'renewed'
