@@ -76,3 +76,19 @@ it('a policy whose second cancellation is reinstated counts as cancelled by the 
   await boat.reinstate(month(5))
   expect(termsOf(boat)).toEqual([['cancelled', 0, 1, 80_000, 0]])
 })
+
+it('shows the premium of each term when a transaction changes several terms', async () => {
+  const cancelled = await renewed()
+  await cancelled.cancel(month(3), month(3))
+  await cancelled.reinstate(month(3), month(7))
+  expect(termsOf(cancelled)).toEqual([
+    ['renewed', 1, 0, 30_000, 30_000],
+    ['expired', 0, 0, 50_000, 0],
+  ])
+  const endorsed = await renewed()
+  await endorsed.endorse(month(5), month(5), 2_400)
+  expect(termsOf(endorsed)).toEqual([
+    ['renewed', 1, 0, 70_000, 70_000],
+    ['expired', 0, 0, 120_000, 0],
+  ])
+})

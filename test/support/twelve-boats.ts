@@ -149,11 +149,11 @@ export class Boat {
       async loaded => (await decideCancellation(loaded, { action: 'withdraw' }, attemptAt(now))).planned,
     )
 
-  reinstate = (now: Instant): Promise<this> =>
+  reinstate = (now: Instant, from?: Instant): Promise<this> =>
     this.record(now, async loaded => {
       const { locator } = inState(loaded.aggregate.cancellations, 'issued').at(-1)!
       const request = {
-        effectiveTimestamp: undefined,
+        effectiveTimestamp: from,
         reinstatementDeadlineTimestamp: undefined,
         issue: true,
       }

@@ -1,12 +1,8 @@
 // Terms and whether they were renewed, and quotes and whether they became business.
-import { containsTime, DAY_MS, type Instant, later } from '../../kernel/time.ts'
-import { isIssued, lineOf, standingCancellations } from '../../policy/fold/line.ts'
-import {
-  boundQuote,
-  type Modification,
-  type PolicyAggregate,
-  type Quote,
-} from '../../policy/records/aggregate.ts'
+import { containsTime, DAY_MS, type Instant, later, type Span } from '../../kernel/time.ts'
+import { isIssued, type Line, lineOf, standingCancellations } from '../../policy/fold/line.ts'
+import { piecesInForce, piecesOf } from '../../policy/fold/pieces.ts'
+import { boundQuote, type PolicyAggregate, type Quote } from '../../policy/records/aggregate.ts'
 import type { Column, ReportKind } from '../kind.ts'
 import { isWithin } from './premiums.ts'
 
@@ -16,7 +12,7 @@ type Term = {
   readonly start: Instant
   readonly end: Instant
   readonly outcome: 'renewed' | 'cancelled' | 'lapsed' | 'withdrawn' | 'expired' | 'inForce'
-  /** In minor units: the sum of all changes by transactions of the term. */
+  /** In minor units, as in force at that time. */
   readonly premium: number
 }
 
@@ -45,36 +41,37 @@ function endingOf(aggregate: PolicyAggregate) {
  */
 function termsOf(aggregate: PolicyAggregate, knownAt: Instant): Term[] {
   const quote = boundQuote(aggregate)
-  const issued = lineOf(aggregate, quote)
-    .map(({ modification }) => modification)
-    .filter(isIssued)
-  const terms: { start: Instant; end: Instant; changes: Modification[] }[] = [
-    { start: quote.contractStart, end: quote.contractEnd, changes: [] },
-  ]
+  const line = lineOf(aggregate, quote)
+  const terms: { start: Instant; end: Instant }[] = [{ start: quote.contractStart, end: quote.contractEnd }]
   let coverEnd = quote.contractEnd
-  for (const modification of issued) {
-    const { kind, effectiveAt, policyEnd } = modification
-    if (kind === 'renewal') terms.push({ start: effectiveAt, end: policyEnd, changes: [] })
-    const last = terms.at(-1)!
+  for (const { kind, effectiveAt, policyEnd } of line.map(({ modification }) => modification)) {
+    if (kind === 'renewal') terms.push({ start: effectiveAt, end: policyEnd })
     // If an endorsement does not move the end, its own is that of the cover, which a cancellation may have ended.
-    if (kind === 'endorsement' && policyEnd !== coverEnd) last.end = policyEnd
+    if (kind === 'endorsement' && policyEnd !== coverEnd) terms.at(-1)!.end = policyEnd
     coverEnd = kind === 'reinstatement' ? later(policyEnd, coverEnd) : policyEnd
-    const of = terms.findLast(one => one.start <= effectiveAt) ?? terms[0]!
-    of.changes.push(modification)
   }
   const ended = endingOf(aggregate)
-  const [first, ...renewed] = terms
-  const hasBegun = ({ start }: { start: Instant }): boolean => ended === undefined || start <= ended.at
-  const begun = [first!, ...renewed.filter(hasBegun)]
-  // If a renewed term never began, the transaction that ended the policy gives its charges back. That transaction belongs to the
-  // term before, so the changes of the renewal count there too.
-  begun.at(-1)!.changes.push(...renewed.filter(one => !hasBegun(one)).flatMap(({ changes }) => changes))
-  return begun.map(({ start, end, changes }, at): Term => {
+  const begun = terms.filter(({ start }, at) => at === 0 || ended === undefined || start <= ended.at)
+  const premiums = premiumsOf(aggregate, line, begun)
+  return begun.map(({ start, end }, at): Term => {
     const isLast = at === begun.length - 1
     const own = isLast ? (ended?.by ?? (end <= knownAt ? 'expired' : 'inForce')) : 'renewed'
-    const premium = changes.reduce((sum, { premiumChange }) => sum + (premiumChange?.minor ?? 0), 0)
-    return { start, end, outcome: own, premium }
+    return { start, end, outcome: own, premium: premiums[at]! }
   })
+}
+
+/** Returns the premium in force of each term, in minor units. A transaction of one term may change the premium of later ones. */
+function premiumsOf({ perilRuns, policy }: PolicyAggregate, line: Line, terms: readonly Span[]): number[] {
+  const premiums = terms.map(() => 0)
+  for (const run of perilRuns.values())
+    for (const { start, amounts } of piecesInForce(piecesOf(run, line, policy.timeZone))) {
+      const term = Math.max(
+        0,
+        terms.findLastIndex(one => one.start <= start),
+      )
+      premiums[term] = premiums[term]! + (amounts?.premium.minor ?? 0)
+    }
+  return premiums
 }
 
 export const retention: ReportKind = {
