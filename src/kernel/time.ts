@@ -167,6 +167,13 @@ export const startOfDay = (at: Instant, zone: TimeZone): Instant => dayOf(at, zo
  */
 export const endOfDay = (at: Instant, zone: TimeZone): Instant => dayOf(at, zone).end
 
+/**
+ * Returns the start of the day that many calendar units after the day of `at`. `count` may be negative. `add` keeps the time of
+ * day, which is 01:00 at the start of a day on which clocks go forward at midnight.
+ */
+export const startOfDayAfter = (at: Instant, count: number, unit: CalendarUnit, zone: TimeZone): Instant =>
+  startOfDay(add(at, count, unit, zone), zone)
+
 const dayStarts = new Memo<string, Instant | undefined>(MOST_REMEMBERED)
 
 /** Returns the start of the day `YYYY-MM-DD` in the zone, or undefined when there is no such day. */

@@ -6,6 +6,7 @@ import {
   type Instant,
   localParts,
   startOfDay,
+  startOfDayAfter,
   type TimeZone,
 } from '../kernel/time.ts'
 import type { CustomEventType } from '../platform/events/types.ts'
@@ -67,13 +68,15 @@ export type Course = {
 function firstAlignedStart(at: Instant, alignment: Alignment | undefined, zone: TimeZone): Instant {
   if (alignment === undefined) return at
   const day = startOfDay(at, zone)
-  const from = day < at ? add(day, 1, 'day', zone) : day
+  const dayAt = (from: Instant, count: number, unit: CalendarUnit): Instant =>
+    startOfDayAfter(from, count, unit, zone)
+  const from = day < at ? dayAt(day, 1, 'day') : day
   const { month, day: dayOfMonth, dayOfWeek } = localParts(from, zone)
-  if (alignment === 'weekStart') return add(from, (8 - dayOfWeek) % 7, 'day', zone)
-  if (alignment === 'monthStart')
-    return dayOfMonth === 1 ? from : add(add(from, 1 - dayOfMonth, 'day', zone), 1, 'month', zone)
-  const first = add(add(from, 1 - dayOfMonth, 'day', zone), 1 - month, 'month', zone)
-  return first === from ? first : add(first, 1, 'year', zone)
+  if (alignment === 'weekStart') return dayAt(from, (8 - dayOfWeek) % 7, 'day')
+  const monthStart = dayAt(from, 1 - dayOfMonth, 'day')
+  if (alignment === 'monthStart') return dayOfMonth === 1 ? from : dayAt(monthStart, 1, 'month')
+  const first = dayAt(monthStart, 1 - month, 'month')
+  return first === from ? first : dayAt(first, 1, 'year')
 }
 
 /** The greatest length of each unit, which gives a lower bound for the number of steps. */

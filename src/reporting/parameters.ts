@@ -2,13 +2,13 @@
 import { invalidRequest } from '../kernel/errors.ts'
 import { didYouMean } from '../kernel/text.ts'
 import {
-  add,
   type CalendarUnit,
   dayStart,
   type Instant,
   instant,
   isoDay,
   startOfDay,
+  startOfDayAfter,
   type TimeZone,
 } from '../kernel/time.ts'
 import type { Configuration } from '../product/configuration.ts'
@@ -22,7 +22,7 @@ export function periodOf(name: PeriodName, at: Instant, zone: TimeZone): { from:
   const monthStart = dayStart(`${year}-${String(month).padStart(2, '0')}-01`, zone)!
   const yearStart = dayStart(`${year}-01-01`, zone)!
   const periodBefore = (start: Instant, count: number, unit: CalendarUnit) => ({
-    from: add(start, -count, unit, zone),
+    from: startOfDayAfter(start, -count, unit, zone),
     to: start,
   })
   switch (name) {
@@ -32,12 +32,12 @@ export function periodOf(name: PeriodName, at: Instant, zone: TimeZone): { from:
       // 1970-01-05 was a Monday.
       const days = Math.round(Date.parse(isoDay(at, zone)) / 86_400_000)
       const sinceMonday = (((days - 4) % 7) + 7) % 7
-      return periodBefore(add(day, -sinceMonday, 'day', zone), 7, 'day')
+      return periodBefore(startOfDayAfter(day, -sinceMonday, 'day', zone), 7, 'day')
     }
     case 'previousMonth':
       return periodBefore(monthStart, 1, 'month')
     case 'previousQuarter':
-      return periodBefore(add(monthStart, -((month - 1) % 3), 'month', zone), 3, 'month')
+      return periodBefore(startOfDayAfter(monthStart, -((month - 1) % 3), 'month', zone), 3, 'month')
     case 'previousYear':
       return periodBefore(yearStart, 12, 'month')
     case 'monthToDate':

@@ -1,7 +1,8 @@
-// The times of scheduled reports in the time zone of the tenant.
+// The times and periods of scheduled reports in the time zone of the tenant.
 import { expect, test } from 'vitest'
 import type { Instant, TimeZone } from '../../src/kernel/time.ts'
 import type { Calendar } from '../../src/reporting/contract.ts'
+import { periodOf } from '../../src/reporting/parameters.ts'
 import { nextTime } from '../../src/reporting/schedules.ts'
 
 type Case = [zone: string, calendar: Partial<Calendar>, after: string, next: string]
@@ -36,4 +37,15 @@ test.each<Case>([
   const at = Date.parse(after) as Instant
   const found = nextTime({ every: 'day', hour: 6, ...calendar }, at, zone as TimeZone)
   expect(new Date(found).toISOString()).toBe(new Date(next).toISOString())
+})
+
+test.each([
+  // Sunday, 8 September 2030, starts at 01:00 in Chile, because clocks go forward at midnight.
+  ['previousDay', '2030-09-08T06:00-03:00', '2030-09-07T00:00-04:00', '2030-09-08T01:00-03:00'],
+  ['previousWeek', '2030-09-08T06:00-03:00', '2030-08-26T00:00-04:00', '2030-09-02T00:00-04:00'],
+  ['previousDay', '2030-09-09T06:00-03:00', '2030-09-08T01:00-03:00', '2030-09-09T00:00-03:00'],
+  ['previousMonth', '2030-09-08T06:00-03:00', '2030-08-01T00:00-04:00', '2030-09-01T00:00-04:00'],
+] as const)('in Chile the %s of %s is from %s to %s', (name, at, from, to) => {
+  const period = periodOf(name, Date.parse(at) as Instant, 'America/Santiago' as TimeZone)
+  expect(period).toEqual({ from: Date.parse(from), to: Date.parse(to) })
 })

@@ -67,6 +67,17 @@ test('times are aligned in the time zone of the tenant', () => {
   expect(times({ alignment: 'monthStart' }, berlin, '2020-01-01')).toEqual(['2027-03-31T22:00:00.000Z'])
 })
 
+test('times are aligned to the start of a day, also from a day that starts at 01:00', () => {
+  // Clocks in Chile go forward at midnight on Sunday, 8 September 2030.
+  const onSunday = course(['2030-09-08T00:00:00-04:00'], '2040-01-01', 'America/Santiago')
+  const start = (day: string): string[] => [new Date(`${day}T00:00:00-03:00`).toISOString()]
+  expect(times({ alignment: 'weekStart' }, onSunday, '2020-01-01')).toEqual(start('2030-09-09'))
+  expect(times({ alignment: 'monthStart' }, onSunday, '2020-01-01')).toEqual(start('2030-10-01'))
+  expect(times({ alignment: 'yearStart' }, onSunday, '2020-01-01')).toEqual(start('2031-01-01'))
+  const later = course(['2030-09-08T12:00:00-03:00'], '2040-01-01', 'America/Santiago')
+  expect(times({ alignment: 'weekStart' }, later, '2020-01-01')).toEqual(start('2030-09-09'))
+})
+
 test('a cadence continues by the calendar until the end of the policy, which is excluded', () => {
   const monthly = { cadence: { intervalDuration: 1, durationBasis: 'month' } } as const
   const year = course(['2027-01-31T00:00:00Z'], '2027-05-31T00:00:00Z')
