@@ -246,13 +246,20 @@ export function termsOf({ modifications }: PolicyAggregate, policyEnd: Instant):
   return terms.map((term, at) => (at === terms.length - 1 ? { ...term, end: policyEnd } : term))
 }
 
-/** Returns a single installment, due at the end of today. */
+/**
+ * Returns a single installment, due at the end of today. Its period ends where the cover ended before the modification, because a
+ * refund is for the time that the modification removes.
+ */
 export function singleInstallment(
-  { policy }: PolicyAggregate,
-  { effectiveAt: start, policyEnd }: Modification,
+  { policy, modifications }: PolicyAggregate,
+  { number, effectiveAt: start, policyEnd }: Modification,
   now: Instant,
 ): Installment {
-  const end = later(policyEnd, later(policy.originalEnd, start))
+  const previous = [...modifications.values()]
+    .filter(one => isIssued(one) && one.number < number)
+    .sort((a, b) => a.number - b.number)
+    .at(-1)
+  const end = [policyEnd, policy.originalEnd, previous?.policyEnd ?? start].reduce(later)
   const span = { start, end: end > start ? end : ((start + 1) as Instant) }
   return {
     ...span,

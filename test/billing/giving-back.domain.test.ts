@@ -93,6 +93,16 @@ describe('A cancellation', () => {
     addsUp(boat)
   })
 
+  it('in a later term refunds with an invoice for the time up to the end of that term', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+    await boat.renew('2032-03-01')
+    await boat.cancel('2031-09-01')
+    expect(boat.invoices.at(-1)).toMatchObject({ start: utc('2031-09-01'), end: utc('2032-03-01') })
+    await boat.cancel('2030-09-01')
+    expect(boat.invoices.at(-1)).toMatchObject({ start: utc('2030-09-01'), end: utc('2031-09-01') })
+    addsUp(boat)
+  })
+
   it('gives back immediately a fee that was billed separately, while planned bills shrink for the premium', async () => {
     const boat = await BoatInUtc.issued()
     await boat.changeFees({
