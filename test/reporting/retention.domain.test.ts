@@ -1,22 +1,32 @@
-// The outcomes of terms: a policy may end before an issued renewal begins.
+// The outcomes of terms: a policy may end before an issued renewal begins, and by one of several cancellations.
+import '../../src/transactions/kinds.ts'
 import { expect, it } from 'vitest'
-import { LATEST, type TimeZone } from '../../src/kernel/time.ts'
+import { EARLIEST, LATEST, type TimeZone } from '../../src/kernel/time.ts'
+import type { Loaded } from '../../src/policy/surroundings.ts'
 import { retention } from '../../src/reporting/kinds/business.ts'
+import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
+import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
+import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { month } from '../support/boat-product.ts'
+import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { BOOK_CONFIGURATION, Boat } from '../support/twelve-boats.ts'
 
+type Reported = { readonly loaded: Loaded }
+
 /** Returns, for each term: outcome, whether it was renewed or cancelled, premium, and premium of renewed terms. */
-const termsOf = (boat: Boat) =>
-  linesOf(boat).map(({ own, cells }) => [own!.outcome, cells[3], cells[4], cells[7], cells[8]])
+const termsOf = (policy: Reported) =>
+  linesOf(policy).map(({ own, cells }) => [own!.outcome, cells[3], cells[4], cells[7], cells[8]])
 
 /** Returns, for each term: outcome and agreed end. */
 const endsOf = (boat: Boat) => linesOf(boat).map(({ own, cells }) => [own!.outcome, cells[1]])
 
-function linesOf({ loaded: { aggregate } }: Boat) {
+const outcomesOf = (policy: Reported) => linesOf(policy).map(({ own }) => own!.outcome)
+
+function linesOf({ loaded: { aggregate } }: Reported) {
   const policy = { policy: aggregate.policy, records: aggregate, journal: [], segments: new Map() }
   const parameters = {
-    from: month(0),
-    to: month(24),
+    from: EARLIEST,
+    to: LATEST,
     at: month(24),
     by: ['outcome'],
     products: [],
@@ -91,4 +101,38 @@ it('shows the premium of each term when a transaction changes several terms', as
     ['renewed', 1, 0, 70_000, 70_000],
     ['expired', 0, 0, 120_000, 0],
   ])
+})
+
+it('a policy that lapsed the legacy way and was renewed from there did not lapse in the new term', async () => {
+  const policy = await ClockedPolicy.issued('home', 'monthly')
+  await policy.advance('2027-06-01')
+  expect(outcomesOf(policy)).toEqual(['lapsed'])
+  const request = RenewalCreateRequest.parse({
+    renewalEndTimestamp: policy.day('2028-06-01'),
+    state: 'issued',
+  })
+  const { planned } = await decideEndorsement(policy.loaded, { action: 'renew', request }, policy.attempt)
+  await policy.record(planned)
+  expect(outcomesOf(policy)).toEqual(['renewed', 'expired'])
+})
+
+it('a term has the data of issued transactions, not of those that were only accepted', async () => {
+  const policy = await ClockedPolicy.issued('home', 'full_pay')
+  const inspected = () => linesOf(policy).map(({ data }) => data?.values.inspection_requested)
+  for (const [state, expected] of [
+    ['accepted', 'no'],
+    ['issued', 'yes'],
+  ] as const) {
+    const request = EndorsementCreateRequest.parse({
+      endorsementName: 'generic',
+      reprice: false,
+      startTimestamp: policy.loaded.aggregate.policy.originalStart,
+      state,
+      conflictHandling: 'invalidate',
+      fieldValues: { inspection_requested: 'yes' },
+    })
+    const change = await decideEndorsement(policy.loaded, { action: 'create', request }, policy.attempt)
+    await policy.record(change.planned)
+    expect(inspected()).toEqual([[expected]])
+  }
 })

@@ -20,16 +20,15 @@ const ENDING = { cancellation: 'cancelled', lapse: 'lapsed', withdrawal: 'withdr
 
 /**
  * Returns what ended the policy. Of several cancellations that are not reinstated, the last one counts; when it is reinstated, the
- * one before it ends the policy again.
+ * one before it ends the policy again. A renewal lets a policy that lapsed go on.
  */
 function endingOf(aggregate: PolicyAggregate) {
-  const { modifications } = aggregate
-  const undone = new Set([...modifications.values()].filter(isIssued).map(({ undoes }) => undoes))
-  const lapses = [...modifications.values()].filter(
-    ({ kind, locator }) => kind === 'lapse' && !undone.has(locator),
-  )
-  const last = [...standingCancellations(aggregate), ...lapses]
-    .filter(isIssued)
+  const issued = [...aggregate.modifications.values()].filter(isIssued)
+  const undone = new Set(issued.map(({ undoes }) => undoes))
+  const renewal = Math.max(0, ...issued.filter(({ kind }) => kind === 'renewal').map(one => one.number))
+  const lapses = issued.filter(({ kind, locator }) => kind === 'lapse' && !undone.has(locator))
+  const last = [...standingCancellations(aggregate).filter(isIssued), ...lapses]
+    .filter(one => one.number > renewal)
     .sort((a, b) => a.number - b.number)
     .at(-1)
   return last && { by: ENDING[last.kind as keyof typeof ENDING], at: last.effectiveAt }
@@ -119,8 +118,9 @@ export const retention: ReportKind = {
   },
 }
 
+/** Returns the policy's data at that time by its latest issued change. Other quotes and applications do not count. */
 const dataOf = (records: PolicyAggregate, at: Instant) => {
-  const segments = [...records.segments.values()]
+  const segments = lineOf(records, boundQuote(records)).flatMap(({ made }) => made)
   const found = segments.findLast(one => containsTime(one, at)) ?? segments[0]
   return found ? { data: found.data } : {}
 }
