@@ -242,8 +242,8 @@ function describeRecord(handled: Handled, answer: AnswerText, headers: Headers):
   const tag = tagOf(exchange, answer)
   headers.set('etag', tag)
   headers.set('cache-control', route.access.kind === 'public' ? 'no-cache' : 'private, no-cache')
-  const list = value instanceof LongAnswer ? value.page : value
-  const links = isJsonText(value) ? undefined : pagingLinks(exchange.url, route, query, list)
+  const list = isJsonText(value) || value instanceof LongAnswer ? value.page : value
+  const links = pagingLinks(exchange.url, route, query, list)
   if (links !== undefined) headers.append('link', links)
   return isKnown(exchange.request.headers.get('if-none-match'), tag)
 }

@@ -45,12 +45,15 @@ export type JsonText = JsonAnswer & {
   readonly [READY]: true
   /** The media type, if it is not `application/json`: several JSON texts, one on each line. */
   readonly media?: string
+  /** The list and its continuation, from which the links of a page are built. */
+  readonly page?: object
 }
 
-export const jsonText = (answer: JsonAnswer): JsonText => ({
+export const jsonText = (answer: JsonAnswer, page?: object): JsonText => ({
   status: answer.status,
   text: answer.text,
   [READY]: true,
+  ...(page && { page }),
 })
 
 /** An object as JSON, or an object with long lists (kernel/long-lists.ts). */
