@@ -107,6 +107,19 @@ describe('An invoice below the product’s threshold', () => {
     expect(invoices.filter(one => Number(one.startTimestamp) >= month(12))).toEqual([])
   })
 
+  it('is left out of the preview of its transaction, whose next bill has its amount', async () => {
+    const policy = await issued('18')
+    const { invoices, price } = await plain.ok<PolicyPreviewResponse>(
+      'POST',
+      `/policies/${policy.locator}/preview`,
+      { renewal: { renewalEndTimestamp: month(24) } },
+    )
+    const ofRenewal = invoices.filter(one => Number(one.startTimestamp) >= month(12))
+    expect(ofRenewal.map(one => one.totalDue)).toEqual([3, ...Array(10).fill(1.5)])
+    // The first invoice of the policy is carried forward too.
+    expect(invoices.reduce((sum, one) => sum + one.totalDue, 0)).toBe(price.newTotal)
+  })
+
   it('is billed by the invoice of a cancellation, less what the cancellation gives back', async () => {
     const policy = await issued('18')
     await plain.ok('POST', `/policies/${policy.locator}/cancellations`, {

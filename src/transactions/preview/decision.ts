@@ -54,6 +54,7 @@ export function findPreview({ kind }: PolicyPreview): PreviewOf<PolicyPreview['r
 
 /**
  * Returns the invoices of the transaction, and all bills that would be planned after it, in the order in which they are invoiced.
+ * Leaves out an invoice that is carried forward, because the next bill has its amount.
  */
 function previewedInvoices(before: PolicyAggregate, after: PolicyAggregate): PreviewedInvoiceResponse[] {
   const itemsOf = billedItemsOf(after)
@@ -62,7 +63,7 @@ function previewedInvoices(before: PolicyAggregate, after: PolicyAggregate): Pre
   const isIssuedBefore = ({ policyModificationLocator: by }: Invoice): boolean =>
     before.modifications.get(by)?.issuedAt !== undefined
   const isMade = (one: Invoice): boolean => !before.invoices.has(one.locator) || !isIssuedBefore(one)
-  const made = recordsWhere(after.invoices, one => isMade(one) && !isVoid(one))
+  const made = recordsWhere(after.invoices, one => isMade(one) && countsAsBill(one))
   return [...made.map(invoice => installmentOf(after, invoice)), ...futureInstallments(after)]
     .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start || a.number - b.number)
     .map(installment => {
@@ -86,4 +87,5 @@ function previewedInvoices(before: PolicyAggregate, after: PolicyAggregate): Pre
     })
 }
 
-const isVoid = (invoice: Invoice): boolean => invoiceStatus(invoice) === 'invalidated'
+const countsAsBill = (invoice: Invoice): boolean =>
+  !['invalidated', 'carriedForward'].includes(invoiceStatus(invoice))
