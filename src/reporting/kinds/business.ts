@@ -1,7 +1,8 @@
 // Terms and whether they were renewed, and quotes and whether they became business.
-import { containsTime, DAY_MS, type Instant, later, type Span } from '../../kernel/time.ts'
+import { DAY_MS, type Instant, later, type Span } from '../../kernel/time.ts'
 import { isIssued, type Line, lineOf, standingCancellations } from '../../policy/fold/line.ts'
 import { piecesInForce, piecesOf } from '../../policy/fold/pieces.ts'
+import { segmentAt } from '../../policy/journal/transaction.ts'
 import { boundQuote, type PolicyAggregate, type Quote } from '../../policy/records/aggregate.ts'
 import type { Column, ReportKind } from '../kind.ts'
 import { isWithin } from './premiums.ts'
@@ -112,17 +113,17 @@ export const retention: ReportKind = {
         ],
         booked: end,
         own: { outcome },
-        ...dataOf(records, start),
+        ...dataAt(records, start),
       }
     }
   },
 }
 
-/** Returns the policy's data at that time by its latest issued change. Other quotes and applications do not count. */
-const dataOf = (records: PolicyAggregate, at: Instant) => {
-  const segments = lineOf(records, boundQuote(records)).flatMap(({ made }) => made)
-  const found = segments.findLast(one => containsTime(one, at)) ?? segments[0]
-  return found ? { data: found.data } : {}
+/** Returns the policy data in force at that time. If there was no cover, returns the data that was replaced last. */
+function dataAt(records: PolicyAggregate, at: Instant) {
+  const locator = segmentAt(lineOf(records, boundQuote(records)), at)
+  const segment = locator && records.segments.get(locator)
+  return segment ? { data: segment.data } : {}
 }
 
 export const conversion: ReportKind = {

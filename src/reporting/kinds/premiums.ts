@@ -101,11 +101,12 @@ export const earnedPremium: ReportKind = {
       }
     }
     add(bookedBefore(journal, from), from, 'before')
-    add(bookedBefore(journal, to), to, 'after')
+    const booked = bookedBefore(journal, to)
+    add(booked, to, 'after')
+    const row = booked.findLast(one => one.entries.some(entry => entry.account === 'premium'))
     for (const [peril, { written, before, after }] of perils) {
       const cells = [written, before, after - before, written - after]
       if (cells.every(cell => cell === 0)) continue
-      const row = journal.findLast(one => one.entries.some(entry => entry.account === 'premium'))
       yield { currency: policy.currency, cells, own: { peril }, ...(row && { row }) } satisfies ReportLine
     }
   },
