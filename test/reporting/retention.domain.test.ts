@@ -87,6 +87,12 @@ it('a policy whose second cancellation is reinstated counts as cancelled by the 
   expect(termsOf(boat)).toEqual([['cancelled', 0, 1, 80_000, 0]])
 })
 
+it('a policy that ends by the cancellation for non-payment counts as lapsed', async () => {
+  const boat = await Boat.made()
+  await boat.cancel(month(5), month(5), 'lapse')
+  expect(termsOf(boat)).toEqual([['lapsed', 0, 0, 50_000, 0]])
+})
+
 it('shows the premium of each term when a transaction changes several terms', async () => {
   const cancelled = await renewed()
   await cancelled.cancel(month(3), month(3))

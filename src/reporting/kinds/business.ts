@@ -4,6 +4,7 @@ import { isIssued, type Line, lineOf, standingCancellations } from '../../policy
 import { piecesInForce, piecesOf } from '../../policy/fold/pieces.ts'
 import { segmentAt } from '../../policy/journal/transaction.ts'
 import { boundQuote, type PolicyAggregate, type Quote } from '../../policy/records/aggregate.ts'
+import { LAPSE } from '../../transactions/cancellations/decision.ts'
 import type { Column, ReportKind } from '../kind.ts'
 import { isWithin } from './premiums.ts'
 
@@ -32,7 +33,10 @@ function endingOf(aggregate: PolicyAggregate) {
     .filter(one => one.number > renewal)
     .sort((a, b) => a.number - b.number)
     .at(-1)
-  return last && { by: ENDING[last.kind as keyof typeof ENDING], at: last.effectiveAt }
+  if (!last) return undefined
+  // A product with cancellation types lapses by a cancellation of that name.
+  const kind = last.cancellationName === LAPSE ? 'lapse' : (last.kind as keyof typeof ENDING)
+  return { by: ENDING[kind], at: last.effectiveAt }
 }
 
 /**
