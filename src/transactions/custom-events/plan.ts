@@ -7,7 +7,7 @@ import type { NewTimer } from '../../platform/commit.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import type { CustomEventType } from '../../platform/events/types.ts'
 import { timers as timerTable } from '../../platform/tables.ts'
-import { lineOf, segmentsInForce } from '../../policy/fold/line.ts'
+import { lineOf, segmentsInForce, standingCancellations } from '../../policy/fold/line.ts'
 import { boundQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { ModificationKind } from '../../policy/records/transactions.ts'
 import { type Planned, policyEvent, policyState } from '../../policy/transitions.ts'
@@ -176,11 +176,10 @@ const lastNumber = (aggregate: PolicyAggregate, kind: ModificationKind): number 
 /** Returns the state as lists of policies show it (policies/list). */
 export function statusOf(aggregate: PolicyAggregate, now: Instant): SuppressingStatus {
   const { policy } = aggregate
-  if (policyState(aggregate) === 'withdrawn') return 'withdrawn'
-  const reinstated = lastNumber(aggregate, 'reinstatement')
-  if (lastNumber(aggregate, 'lapse') > reinstated) return 'lapsed'
+  if (lastNumber(aggregate, 'lapse') > lastNumber(aggregate, 'reinstatement')) return 'lapsed'
   if ([...aggregate.gracePeriods.values()].some(one => one.state === 'open')) return 'inGrace'
-  if (lastNumber(aggregate, 'cancellation') > reinstated) return 'cancelled'
+  if (policyState(aggregate) === 'withdrawn') return 'withdrawn'
+  if (standingCancellations(aggregate).length > 0) return 'cancelled'
   if (policy.originalStart > now) return 'pending'
   return policy.effectiveEnd <= now ? 'expired' : 'issued'
 }
