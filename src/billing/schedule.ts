@@ -16,7 +16,7 @@ import {
 } from '../kernel/time.ts'
 import { chargesOf } from '../policy/bills/amounts-due.ts'
 import { type Charge, isPayable } from '../policy/bills/charge.ts'
-import { isIssued } from '../policy/fold/line.ts'
+import { contractEndAfter, isIssued } from '../policy/fold/line.ts'
 import type { Modification, PolicyAggregate } from '../policy/records/aggregate.ts'
 import {
   type BillingPeriod,
@@ -258,8 +258,7 @@ export function singleInstallment(
   const previous = [...modifications.values()]
     .filter(one => isIssued(one) && one.number < number)
     .sort((a, b) => a.number - b.number)
-    .at(-1)
-  const end = [policyEnd, policy.originalEnd, previous?.policyEnd ?? start].reduce(later)
+  const end = later(policyEnd, later(policy.originalEnd, contractEndAfter(previous, start)))
   const span = { start, end: end > start ? end : ((start + 1) as Instant) }
   return {
     ...span,

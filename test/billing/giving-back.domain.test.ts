@@ -103,6 +103,18 @@ describe('A cancellation', () => {
     addsUp(boat)
   })
 
+  it('after two reinstatements, the earlier part last, refunds for the time up to the end of the term', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+    await boat.renew('2032-03-01')
+    const first = await boat.cancel('2031-10-01')
+    const second = await boat.cancel('2031-06-01')
+    await boat.reinstate(first)
+    await boat.reinstate(second)
+    await boat.cancel('2031-12-01')
+    expect(boat.invoices.at(-1)).toMatchObject({ start: utc('2031-12-01'), end: utc('2032-03-01') })
+    addsUp(boat)
+  })
+
   it('gives back immediately a fee that was billed separately, while planned bills shrink for the premium', async () => {
     const boat = await BoatInUtc.issued()
     await boat.changeFees({

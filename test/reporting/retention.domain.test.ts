@@ -7,6 +7,7 @@ import { retention } from '../../src/reporting/kinds/business.ts'
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
+import { BoatInUtc } from '../support/boat-in-utc.ts'
 import { month } from '../support/boat-product.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { BOOK_CONFIGURATION, Boat } from '../support/twelve-boats.ts'
@@ -91,6 +92,16 @@ it('a policy that ends by the cancellation for non-payment counts as lapsed', as
   const boat = await Boat.made()
   await boat.cancel(month(5), month(5), 'lapse')
   expect(termsOf(boat)).toEqual([['lapsed', 0, 0, 50_000, 0]])
+})
+
+it('a term is cancelled by a cancellation that a reinstatement of an earlier part leaves in place', async () => {
+  const boat = await BoatInUtc.issued()
+  const first = await boat.cancel('2030-12-01')
+  const second = await boat.cancel('2030-07-01')
+  await boat.reinstate(first)
+  await boat.cancel('2031-01-01')
+  await boat.reinstate(second)
+  expect(outcomesOf(boat)).toEqual(['cancelled'])
 })
 
 it('shows the premium of each term when a transaction changes several terms', async () => {

@@ -2,7 +2,7 @@
 // force. Folding it without its last modifications gives the policy as it was, or was known, before them.
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, type Money, plus, sumOf } from '../../kernel/money.ts'
-import { earlier, type Instant } from '../../kernel/time.ts'
+import { earlier, type Instant, later } from '../../kernel/time.ts'
 import type {
   ExposureRun,
   Fee,
@@ -117,6 +117,16 @@ export function segmentsInForce(line: Line): PolicySegment[] {
   for (const step of line) applyStep(inForce, step)
   return [...inForce.values()].sort((a, b) => a.start - b.start)
 }
+
+/**
+ * Returns the end of the contract after these issued modifications, in the order of their issue. A reinstatement names the end of
+ * what it restores. The contract may have a later end by then, if another cancellation was reinstated before.
+ */
+export const contractEndAfter = (issued: readonly Modification[], end: Instant): Instant =>
+  issued.reduce(
+    (last, { kind, policyEnd }) => (kind === 'reinstatement' ? later(last, policyEnd) : policyEnd),
+    end,
+  )
 
 /** Returns the executed cancellations and withdrawals that are not reinstated, ordered by number. */
 export function standingCancellations(aggregate: PolicyAggregate): Modification[] {

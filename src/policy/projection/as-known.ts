@@ -10,7 +10,7 @@
 import type { Uuid } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
-import { isStanding } from '../fold/line.ts'
+import { contractEndAfter, isStanding } from '../fold/line.ts'
 import type { Modification, Policy, PolicyAggregate, Quote, Stamped } from '../records/aggregate.ts'
 import { configVersionAt } from '../records/aggregate.ts'
 import { type Invoice, type Payment, paymentsOf } from '../records/invoice.ts'
@@ -289,10 +289,7 @@ function policyAt(known: PolicyAggregate): Policy {
     ...policy,
     originalStart: quote?.contractStart ?? policy.originalStart,
     originalEnd: quote?.contractEnd ?? policy.originalEnd,
-    effectiveEnd: issued.reduce(
-      (end, { kind, policyEnd }) => (kind === 'reinstatement' ? later(end, policyEnd) : policyEnd),
-      quote?.contractEnd ?? policy.effectiveEnd,
-    ),
+    effectiveEnd: contractEndAfter(issued, quote?.contractEnd ?? policy.effectiveEnd),
     paymentScheduleName: schedules.at(-1)?.[1] ?? quote?.paymentScheduleName ?? policy.paymentScheduleName,
     updatedAt: latestStamp(policy.createdAt, [
       policy.finalizedAt,

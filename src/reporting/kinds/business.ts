@@ -1,6 +1,12 @@
 // Terms and whether they were renewed, and quotes and whether they became business.
-import { DAY_MS, type Instant, later, type Span } from '../../kernel/time.ts'
-import { isIssued, type Line, lineOf, standingCancellations } from '../../policy/fold/line.ts'
+import { DAY_MS, type Instant, type Span } from '../../kernel/time.ts'
+import {
+  contractEndAfter,
+  isIssued,
+  type Line,
+  lineOf,
+  standingCancellations,
+} from '../../policy/fold/line.ts'
 import { piecesInForce, piecesOf } from '../../policy/fold/pieces.ts'
 import { segmentAt } from '../../policy/journal/transaction.ts'
 import { boundQuote, type PolicyAggregate, type Quote } from '../../policy/records/aggregate.ts'
@@ -48,11 +54,12 @@ function termsOf(aggregate: PolicyAggregate, knownAt: Instant): Term[] {
   const line = lineOf(aggregate, quote)
   const terms: { start: Instant; end: Instant }[] = [{ start: quote.contractStart, end: quote.contractEnd }]
   let coverEnd = quote.contractEnd
-  for (const { kind, effectiveAt, policyEnd } of line.map(({ modification }) => modification)) {
+  for (const { modification } of line) {
+    const { kind, effectiveAt, policyEnd } = modification
     if (kind === 'renewal') terms.push({ start: effectiveAt, end: policyEnd })
     // If an endorsement does not move the end, its own is that of the cover, which a cancellation may have ended.
     if (kind === 'endorsement' && policyEnd !== coverEnd) terms.at(-1)!.end = policyEnd
-    coverEnd = kind === 'reinstatement' ? later(policyEnd, coverEnd) : policyEnd
+    coverEnd = contractEndAfter([modification], coverEnd)
   }
   const ended = endingOf(aggregate)
   const begun = terms.filter(({ start }, at) => at === 0 || ended === undefined || start <= ended.at)
