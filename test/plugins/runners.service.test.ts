@@ -464,6 +464,26 @@ exports.place = () => { throw new Error('here') }`,
     })
   })
 
+  it('runs without a package whose names occur only as names of properties, in comments or in texts', async () => {
+    const program = programOf({
+      'main/rater.js': `const parse = require('csv-parse') // csv-parse: parse
+const { DateTime, Interval: Span, ...others } = require('luxon')
+const sum = require('lodash').sum
+exports.rate = () => [JSON.parse('{"sum":7}').sum, { DateTime: 8 }.DateTime, 'Span others']`,
+      'main/module.js': `import moment, { utc as inUtc } from 'moment'
+import * as _ from 'lodash'
+export const rate = () => ({ moment: 1 }).moment`,
+      'main/used.js': `const { DateTime } = require('luxon')
+exports.rate = () => DateTime.now()`,
+      'main/imported.js': "import moment from 'moment'\nexport const rate = () => moment()",
+    })
+    const run = async (path: string) => await runner.run(program, callOf({ function: 'rate', path }))
+    expect(await run('main/rater.js')).toMatchObject({ value: [7, 8, 'Span others'] })
+    expect(await run('main/module.js')).toMatchObject({ value: 1 })
+    for (const path of ['main/used.js', 'main/imported.js'])
+      expect((await run(path)).failure?.reason).toContain('it is not under scripts/')
+  })
+
   it("reports where an error of the tenant's own class was thrown, not where the class creates it", async () => {
     const program = programOf({
       'main/rater.js': `const { RatingError, Refusal, Plain } = require('../lib/errors.js')

@@ -58,7 +58,12 @@ type Statement = Node & {
 }
 type Declared = Node & { id?: Named | null; declarations?: Declarator[] }
 type Declarator = { id: Node & { name?: string }; init?: Call | null }
-type Call = Node & { callee?: Node & { name?: string }; arguments?: (Node & { value?: unknown })[] }
+type Call = Node & {
+  callee?: Node & { name?: string }
+  arguments?: (Node & { value?: unknown })[]
+  /** Of `require('package').part`. */
+  object?: Call
+}
 
 function parseSource(
   source: string,
@@ -92,38 +97,64 @@ function parseSource(
 const withoutHashBang = (source: string): string => source.replace(/^#!.*/, '')
 
 /**
- * Lets a top-level `const name = require('package')` find nothing if the script does not use the name elsewhere: authors leave in
- * imports that only their own tools need. Such a call becomes the loader's `require.unused`.
+ * Lets a top-level `const name = require('package')`, or `const { name } = …`, find nothing if the script does not use the names:
+ * authors leave in imports that only their own tools need. Such a call becomes the loader's `require.unused`.
  */
 function asScript(source: string, program: Program): string {
   const packages = program.body.filter(isDeclaration).flatMap(packagesOf)
   if (packages.length === 0) return withoutHashBang(source)
-  const counts = new Map<string, number>()
-  for (const [word] of source.matchAll(WORD)) counts.set(word, (counts.get(word) ?? 0) + 1)
+  const uses = countNames(program)
   let text = ''
   let kept = 0
-  for (const { name, request, end } of packages) {
-    const own = 1 + [...request.matchAll(WORD)].filter(([word]) => word === name).length
-    if (counts.get(name) !== own) continue
+  for (const { names, end } of packages) {
+    if (names.some(name => uses.get(name) !== 1)) continue
     text += `${source.slice(kept, end)}.unused`
     kept = end
   }
   return withoutHashBang(text + source.slice(kept))
 }
 
-const WORD = /[\w$]+/g
+/** How often the program declares or uses each name. Names of properties and in import declarations do not count. */
+function countNames(program: Program): Map<string, number> {
+  const counts = new Map<string, number>()
+  const waiting: unknown[] = [program]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next !== 'object' || next === null) continue
+    const { type, name, computed } = next as { type?: string; name?: string; computed?: boolean }
+    if (type === 'ImportDeclaration') continue
+    if (type === 'Identifier') counts.set(name!, (counts.get(name!) ?? 0) + 1)
+    for (const [part, value] of Object.entries(next))
+      if (computed !== false || (part !== 'property' && part !== 'key')) waiting.push(value)
+  }
+  return counts
+}
 
 const isDeclaration = (node: Node): node is Declared => node.type === 'VariableDeclaration'
 
-/** The packages that the declaration requires, leaving out relative paths. `end` is the end of the word `require`. */
-function packagesOf({ declarations = [] }: Declared): { name: string; request: string; end: number }[] {
-  return declarations.flatMap(({ id: { name }, init }) => {
-    if (name === undefined || init?.callee?.name !== 'require') return []
-    const request = init.arguments?.[0]?.value
-    return typeof request === 'string' && !request.startsWith('.')
-      ? [{ name, request, end: init.callee.end }]
-      : []
+const isPackage = (request: unknown): request is string =>
+  typeof request === 'string' && !request.startsWith('.')
+
+/**
+ * The packages that the declaration requires, leaving out relative paths, with the names that it gives to each or to its parts. `end`
+ * is the end of the word `require`.
+ */
+function packagesOf({ declarations = [] }: Declared): { names: string[]; end: number }[] {
+  return declarations.flatMap(({ id, init }) => {
+    const call = init?.type === 'MemberExpression' ? init.object : init
+    if (call?.callee?.name !== 'require' || !isPackage(call.arguments?.[0]?.value) || !isFlat(id)) return []
+    return [{ names: patternNames(id), end: call.callee.end }]
   })
+}
+
+/** Whether the pattern is a name or takes named parts of the value, and so can be matched with an empty object. */
+function isFlat(id: Pattern): boolean {
+  if (id.type === 'Identifier') return true
+  const isName = (node: Node | undefined): boolean => node?.type === 'Identifier'
+  return (
+    id.type === 'ObjectPattern' &&
+    (id.properties as Pattern[]).every(({ value, argument }) => isName(value ?? argument))
+  )
 }
 
 /** Turns a script that loads code in ways that plugins cannot into a failing one. */
@@ -153,7 +184,8 @@ const nameOf = ({ name, value }: Named): string => name ?? value!
 
 /** Returns the module's text without imports and exports, preceded on its first line by the code that replaces them. */
 function asCommonJs(source: string, program: Program): string {
-  const replacements = program.body.flatMap((node, at) => replacementOf(node, at) ?? [])
+  const uses = countNames(program)
+  const replacements = program.body.flatMap((node, at) => replacementOf(node, at, uses) ?? [])
   const edits = replacements.flatMap(one => one.edits).sort((a, b) => b.start - a.start)
   let text = source
   for (const { start, end, text: instead = '' } of edits) {
@@ -174,8 +206,15 @@ const exporting = (name: string, expression: string): string =>
   `Object.defineProperty(exports, ${JSON.stringify(name)}, { enumerable: true, get: () => ${expression} });`
 
 /** Returns undefined for a statement that stays unchanged. */
-function replacementOf(node: Statement, at: number): Replacement | undefined {
+function replacementOf(
+  node: Statement,
+  at: number,
+  uses: ReadonlyMap<string, number>,
+): Replacement | undefined {
   const { type, specifiers = [], declaration, start, end } = node
+  const isUnused = specifiers.length > 0 && specifiers.every(({ local }) => !uses.has(nameOf(local)))
+  if (type === 'ImportDeclaration' && isUnused && isPackage(node.source!.value))
+    return { before: [`require.unused(${JSON.stringify(node.source!.value)});`], edits: [{ start, end }] }
   const required = node.source ? `require.module(${JSON.stringify(node.source.value)})` : ''
   switch (type) {
     case 'ImportDeclaration':

@@ -75,7 +75,7 @@ export function moduleLoader(
       const require = (request: unknown): unknown => load(resolve(from, String(request)))
       /** A require whose result is not used: the file may be absent. */
       require.unused = (request: string): unknown =>
-        found(from, request) === undefined ? undefined : require(request)
+        found(from, request) === undefined ? {} : require(request)
       /** The exports of a file as an ES module sees them. */
       require.module = (request: string): object => {
         const exports = require(request)
