@@ -122,8 +122,12 @@ const rounded: Filtering = (input, args, call) => {
   )
 }
 
-/** The most texts that are enumerated. */
+/** The most texts that are enumerated, and the most characters that they have together. */
 const MOST_WORDS = 2_000
+const MOST_CHARACTERS = 100_000
+const CHARACTERS_OF_A_UNIT = 16
+
+const charactersOf = (words: readonly string[]): number => words.reduce((sum, { length }) => sum + length, 0)
 
 function combineTexts(
   input: Value,
@@ -133,6 +137,9 @@ function combineTexts(
 ): Value {
   const [a, b] = [known.wordsOf(input, path), wordsOfArgument(other, known, path)]
   if (!a || !b || a.length * b.length > MOST_WORDS) return TEXT
+  const characters = charactersOf(a) * b.length + charactersOf(b) * a.length
+  if (characters > MOST_CHARACTERS) return TEXT
+  known.source.spend(Math.ceil(characters / CHARACTERS_OF_A_UNIT))
   return { is: 'text', words: [...new Set(a.flatMap(one => b.map(two => combine(one, two))))] }
 }
 

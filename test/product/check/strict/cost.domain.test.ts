@@ -98,6 +98,17 @@ test.each([
   expect(costOf(source).isComplete).toBe(true)
 })
 
+test('a text that doubles with each statement is followed to its end', () => {
+  const source = `{% assign s = "a" %}${'{% assign s = s | append: s %}'.repeat(60)}{{ 1 | set_year_premium }}`
+  expect(costOf(source)).toMatchObject({ isComplete: true, findings: 0 })
+})
+
+test('joining texts counts their characters', () => {
+  const source = (count: number): string =>
+    `{% assign s = "${'x'.repeat(900)}" %}${'{% assign t = s | append: s %}'.repeat(count)}{{ 1 | set_year_premium }}`
+  expect(costOf(source(200)).units).toBeGreaterThan(20_000)
+})
+
 const many = (text: string, count = 200_000): string => Array.from({ length: count }, () => text).join('')
 const ON = ['"main/rater.js", "enabled": false', '"main/rater.js", "enabled": true'] as const
 
