@@ -70,9 +70,11 @@ async function pagesOf({ name, bytes }: NamedPdf, merged: PDFDocument) {
 function shareStreams(context: PDFContext): void {
   const first = new Map<string, PDFRef>()
   const same = new Map<PDFRef, PDFRef>()
+  const objectDigest = digestByReference()
   for (const [ref, object] of context.enumerateIndirectObjects()) {
     if (!(object instanceof PDFRawStream)) continue
-    const key = createHash('sha256').update(wordsOf(object.dict)).update(object.contents).digest('hex')
+    const words = wordsOf(object.dict, objectDigest)
+    const key = createHash('sha256').update(words).update(object.contents).digest('hex')
     const known = first.get(key)
     if (known) same.set(ref, known)
     else first.set(key, ref)
@@ -82,13 +84,26 @@ function shareStreams(context: PDFContext): void {
   for (const [, object] of context.enumerateIndirectObjects()) redirectReferences(object, same)
 }
 
+/** Writes each object only once: thousands of streams may refer to one object with thousands of values. */
+function digestByReference(): (ref: PDFRef, object: PDFObject | undefined) => string {
+  const digests = new Map<PDFRef, string>()
+  return (ref, object) => {
+    const known = digests.get(ref)
+    if (known !== undefined) return known
+    const digest = createHash('sha256').update(String(object)).digest('hex')
+    digests.set(ref, digest)
+    return digest
+  }
+}
+
 /** Returns the stream's dictionary as text, with references resolved, so that equal streams have equal texts. */
-const wordsOf = (dict: PDFDict): string =>
+const wordsOf = (dict: PDFDict, objectDigest: ReturnType<typeof digestByReference>): string =>
   dict
     .entries()
     .map(([key, value]) => {
       const meant = value instanceof PDFRef ? dict.context.lookup(value) : value
-      return `${key} ${meant instanceof PDFRawStream ? value : meant}`
+      const isResolved = value instanceof PDFRef && !(meant instanceof PDFRawStream)
+      return `${key} ${isResolved ? objectDigest(value, meant) : value}`
     })
     .join('\n')
 

@@ -1,6 +1,7 @@
 // Merging PDFs when one of them cannot be trusted: a PDF that would fill the memory or never end is rejected by name.
 import { deflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { processorClock } from '../../../test/support/scaling.ts'
 import { mergePdfs } from '../merge.ts'
 import { pngAddress } from './png-files.ts'
 import { hasPoppler, render, textLines } from './tools.ts'
@@ -109,6 +110,23 @@ function noisyImage(): string {
   ]
   return pngAddress(128, 128, 2, deflateSync(Uint8Array.from(Array.from({ length: 128 }, row).flat())))
 }
+
+test('streams that refer to the same long list are compared in linear time', async () => {
+  const streams = Array.from(
+    { length: 4_000 },
+    (_, at) => `${at + 10} 0 obj <</Length 1/List 9 0 R>> stream\n${at % 10}\nendstream endobj\n`,
+  )
+  const named = streams.map((_, at) => `/X${at} ${at + 10} 0 R`).join('')
+  const resources = `<</XObject<<${named}>>>>`
+  const bytes = pdf(
+    `3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Resources${resources}>> endobj\n`,
+    `9 0 obj [${'1 '.repeat(100_000)}] endobj\n`,
+    ...streams,
+  )
+  const taken = processorClock()
+  expect(await failure(bytes)).toBe('merged')
+  expect(taken()).toBeLessThan(4_000)
+})
 
 test('a merged PDF has an image that several documents show only once', async () => {
   const image = noisyImage()
