@@ -9,10 +9,11 @@ import {
   PDFContext,
   PDFDict,
   PDFDocument,
-  type PDFName,
+  PDFName,
   type PDFObject,
   PDFObjectParser,
   PDFObjectStreamParser,
+  PDFPageLeaf,
   PDFPageTree,
   PDFRawStream,
   PDFRef,
@@ -34,8 +35,11 @@ export async function mergePdfs(
   const merged = await PDFDocument.create({ updateMetadata: false })
   merged.setTitle(title)
   merged.setCreationDate(new Date(madeAt))
+  let pageBytes = 0
   for (const source of sources) {
-    for (const page of await pagesOf(source, merged)) merged.addPage(page)
+    const budget = new MergeBudget(pageBytes)
+    for (const page of await pagesOf(source, merged, budget)) merged.addPage(page)
+    pageBytes = budget.pageBytes
     const message = `With '${source.name}' the document has more than ${MERGE_LIMITS.pages} pages.`
     if (merged.getPageCount() > MERGE_LIMITS.pages) throw new ConversionError(message)
   }
@@ -45,8 +49,7 @@ export async function mergePdfs(
   return await merged.save()
 }
 
-async function pagesOf({ name, bytes }: NamedPdf, merged: PDFDocument) {
-  const budget = new MergeBudget()
+async function pagesOf({ name, bytes }: NamedPdf, merged: PDFDocument, budget: MergeBudget) {
   try {
     const source = await chargeBudgetDuring(budget, () =>
       PDFDocument.load(bytes, { updateMetadata: false, parseSpeed: ParseSpeeds.Fastest }),
@@ -129,18 +132,30 @@ const MERGE_LIMITS = {
   /** Numbers, names, lists and similar objects in a source. */
   values: 400_000,
   pages: 2_000,
+  /** Bytes of the descriptions of the pages of all sources, which the merged PDF contains once for each page. */
+  pageBytes: 32 * 1_048_576,
 } as const
 
 const WORDS: Readonly<Record<keyof typeof MERGE_LIMITS, string>> = {
   unpackedBytes: 'bytes of unpacked objects',
   values: 'objects',
   pages: 'pages',
+  pageBytes: 'bytes of page descriptions, with those of the files before it',
 }
 
 /** The work of one source. Once a limit is exceeded every count throws, because the library continues after most errors. */
 class MergeBudget {
-  readonly #used = { unpackedBytes: 0, values: 0, pages: 0 }
+  readonly #used: Record<keyof typeof MERGE_LIMITS, number>
   #passed: string | undefined
+
+  /** `pageBytes` are those of the sources before this one. */
+  constructor(pageBytes: number) {
+    this.#used = { unpackedBytes: 0, values: 0, pages: 0, pageBytes }
+  }
+
+  get pageBytes(): number {
+    return this.#used.pageBytes
+  }
 
   count(what: keyof typeof MERGE_LIMITS, units = 1): void {
     this.#used[what] += units
@@ -218,15 +233,23 @@ stream.ensureBuffer = function (size) {
   return ensureBuffer.call(this, size)
 }
 
-/** Counts the pages of the tree. A file may include a part of the tree many times, or inside itself. */
+/**
+ * Counts the pages of the tree. A file may include a page or a part of the tree many times, or inside itself. Each page of the
+ * merged PDF contains what it inherits from the tree.
+ */
 function countPages(tree: PDFPageTree, budget: MergeBudget): void {
-  const waiting: PDFPageTree[] = [tree]
+  const waiting: [node: PDFPageTree, inheritedBytes: number][] = [[tree, 0]]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const kids = next.Kids()
+    const [node, inheritedBytes] = next
+    const attributes = PDFPageLeaf.InheritableEntries.map(name => node.get(PDFName.of(name)))
+    const bytes = attributes.reduce((sum, one) => sum + (one?.sizeInBytes() ?? 0), inheritedBytes)
+    budget.count('pageBytes', bytes)
+    const kids = node.Kids()
     for (let index = 0; index < kids.size(); index += 1) {
       budget.count('pages')
       const kid = kids.lookup(index)
-      if (kid instanceof PDFPageTree) waiting.push(kid)
+      if (kid instanceof PDFPageTree) waiting.push([kid, bytes])
+      else if (kid instanceof PDFPageLeaf) budget.count('pageBytes', bytes + kid.sizeInBytes())
     }
   }
 }

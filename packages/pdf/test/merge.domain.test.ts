@@ -34,6 +34,19 @@ const failure = async (bytes: Uint8Array): Promise<string> =>
 test.each([
   ['as it is', pdf(), 'merged'],
   [
+    'that repeats a long page',
+    pdf(`3 0 obj <</Type/Page/MediaBox[0 0 99 99]/X[${'1 '.repeat(100_000)}]>> endobj
+2 0 obj <</Type/Pages/Kids[${'3 0 R '.repeat(2_000)}]/Count 2000>> endobj`),
+    "'own.pdf' cannot be merged: it has more than 33554432 bytes of page descriptions, with those of the files before it.",
+  ],
+  [
+    'whose pages inherit much',
+    pdf(
+      `2 0 obj <</Type/Pages/Kids[${'3 0 R '.repeat(2_000)}]/Count 2000/Resources<</X[${'1 '.repeat(100_000)}]>>>> endobj`,
+    ),
+    "'own.pdf' cannot be merged: it has more than 33554432 bytes of page descriptions, with those of the files before it.",
+  ],
+  [
     'that unpacks to much',
     pdf(...stream('/Type/ObjStm/N 1/First 4', deflateSync(Buffer.alloc(200_000_000)))),
     "'own.pdf' cannot be merged: it has more than 25165824 bytes of unpacked objects.",
@@ -110,6 +123,15 @@ function noisyImage(): string {
   ]
   return pngAddress(128, 128, 2, deflateSync(Uint8Array.from(Array.from({ length: 128 }, row).flat())))
 }
+
+test('the descriptions of the pages of all sources count together', async () => {
+  const bytes = pdf(`3 0 obj <</Type/Page/MediaBox[0 0 99 99]/X[${'1 '.repeat(100_000)}]>> endobj
+2 0 obj <</Type/Pages/Kids[${'3 0 R '.repeat(100)}]/Count 100>> endobj`)
+  const source = (name: string) => ({ name, bytes })
+  await expect(mergePdfs([source('first.pdf'), source('second.pdf')], 'All', 0)).rejects.toThrow(
+    "'second.pdf' cannot be merged: it has more than 33554432 bytes of page descriptions, with those of the files before it.",
+  )
+})
 
 test('streams that refer to the same long list are compared in linear time', async () => {
   const streams = Array.from(
