@@ -186,6 +186,20 @@ describe('POST /media and GET /media/{locator}', () => {
     }
   })
 
+  it('keep the address of a file out of the log when the store fails: anyone who has it can read the file', async () => {
+    const { body } = await upload()
+    const logged = vi.spyOn(console, 'error').mockReturnValue(undefined)
+    const failing = vi
+      .spyOn(Object.getPrototypeOf(env.FILES) as R2Bucket, 'get')
+      .mockRejectedValueOnce(new Error('get: We encountered an internal error. (10001)'))
+    expect((await fileAt(body.url)).status).toBe(503)
+    const text = JSON.stringify(logged.mock.calls)
+    failing.mockRestore()
+    logged.mockRestore()
+    expect(text).toContain('/files/{token}')
+    expect(text).not.toContain(new URL(body.url).pathname)
+  })
+
   it('ignore Range for HEAD, which describes the whole file', async () => {
     const { body } = await upload()
     for (const range of ['bytes=0-4', 'bytes=100-']) {

@@ -13,6 +13,7 @@ import { withoutAuthTokens } from '../outbound/masking.ts'
 import { entityTag, entityTagOf, tagsIn } from './entity-tags.ts'
 import type { ExceptionResponse } from './error-contract.ts'
 import { type Exchange, LONGEST_TARGET } from './exchange.ts'
+import { FILES_PATH } from './file-links.ts'
 import { setSecurityHeaders } from './protection.ts'
 import { filledPath, isTagged, STREAMS, writeOf } from './records.ts'
 import { isJsonText, LongAnswer, type Route } from './route.ts'
@@ -165,6 +166,10 @@ export function problemResponse(exchange: Exchange, problem: unknown, allow?: st
   return response
 }
 
+/** The address of a file is a credential while it is valid, and a long-lived token may be part of a path. */
+const loggedPath = ({ pathname }: URL): string =>
+  pathname.startsWith(FILES_PATH.replace('{token}', '')) ? FILES_PATH : withoutAuthTokens(pathname)
+
 /** Names a fault of the platform. For a fault of the service, returns only the reference to the log. */
 function faultRefusal(exchange: Exchange, problem: unknown): Refusal {
   const { request, url, requestId } = exchange
@@ -173,7 +178,7 @@ function faultRefusal(exchange: Exchange, problem: unknown): Refusal {
       at: 'request',
       referenceId: requestId,
       method: request.method,
-      path: withoutAuthTokens(url.pathname),
+      path: loggedPath(url),
       problem: describe(problem),
       frames: frames(problem),
     }),
