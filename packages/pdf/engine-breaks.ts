@@ -2,20 +2,31 @@
 // head of a table with the row after it. Such a document is laid out again, with these blocks allowed to break.
 
 import layoutBuilder, { type EngineNode } from 'pdfmake/js/LayoutBuilder.js'
-import pageElementWriter from 'pdfmake/js/PageElementWriter.js'
+import pageElementWriter, { type PageWriter } from 'pdfmake/js/PageElementWriter.js'
 
 /** The block that is being laid out, last, and the blocks around it. Layout is synchronous, so this belongs to one document. */
 const path: EngineNode[] = []
 
+/** A block, or rows of a table. */
+type Kept = Pick<EngineNode, 'unbreakable' | 'table'>
+
 /** Blocks that were kept together and did not fit on any page. */
-const tooHigh = new Set<EngineNode>()
+const tooHigh = new Set<Kept>()
 
 const { layoutDocument, tryLayoutDocument, processNode } = layoutBuilder.default.prototype
 
+/** A margin ends with its page. The engine would begin another page for it, which may remain empty. */
 layoutBuilder.default.prototype.processNode = function (node, ...rest) {
+  const given = node._margin
+  const [left, top, right, bottom] = given ?? [0, 0, 0, 0]
   path.push(node)
+  node._margin = given && [left, top, right, 0]
   processNode.call(this, node, ...rest)
+  node._margin = given
   path.pop()
+  if (node.pageBreak === 'after') return
+  const context = this.writer.context()
+  context.moveDown(context.availableHeight < bottom ? Math.max(0, context.availableHeight) : bottom)
 }
 
 /** Properties in which the engine records where cells and tables begin, end and break. */
@@ -30,8 +41,8 @@ const forgetNotes = (node: object): void => {
 }
 
 /**
- * The engine itself lays a document out again if a heading is at the end of a page, and the last layout counts. It would mistake
- * what it recorded during the first layout for the current one, and move cells to places that are no longer theirs.
+ * When a document is laid out again, the engine would mistake what it recorded during the first layout for the current one, and
+ * move cells to places that are no longer theirs.
  */
 layoutBuilder.default.prototype.tryLayoutDocument = function (...given) {
   path.length = 0
@@ -55,7 +66,7 @@ layoutBuilder.default.prototype.layoutDocument = function (...given) {
 }
 
 /** Removes the next constraint that keeps the block together. Returns false if none is left. */
-function removeKeepTogether(node: EngineNode): boolean {
+function removeKeepTogether(node: Kept): boolean {
   const { table } = node
   if (node.unbreakable) node.unbreakable = false
   else if (table?.keepWithHeaderRows) table.keepWithHeaderRows = 0
@@ -65,22 +76,28 @@ function removeKeepTogether(node: EngineNode): boolean {
   return true
 }
 
-const { beginUnbreakableBlock, commitUnbreakableBlock, addFragment, addLine } =
-  pageElementWriter.default.prototype
+const { beginUnbreakableBlock, moveToNextPage, addFragment, addLine } = pageElementWriter.default.prototype
 
-const keptTogether = new WeakMap<object, EngineNode>()
+/** The block of each writer that is being laid out and is kept together; undefined for headers and footers. */
+const keptTogether = new WeakMap<object, Kept | undefined>()
 
 pageElementWriter.default.prototype.beginUnbreakableBlock = function (...size) {
-  if (this.transactionLevel === 0) keptTogether.set(this, path.at(-1)!)
+  if (this.transactionLevel === 0) keptTogether.set(this, path.at(-1))
   beginUnbreakableBlock.apply(this, size)
 }
 
-/** The engine would show only the first page of a block that contains a page break. */
-pageElementWriter.default.prototype.commitUnbreakableBlock = function (x, y) {
-  const node = keptTogether.get(this)
-  const isOfBody = x === undefined && y === undefined
-  if (node && isOfBody && this.transactionLevel === 1 && this.context().pages.length > 1) tooHigh.add(node)
-  commitUnbreakableBlock.call(this, x, y)
+/** Begins rows that are kept together. */
+export function keepTogether(rows: Kept, writer: Omit<PageWriter, 'context'>): void {
+  const isOutermost = writer.transactionLevel === 0
+  writer.beginUnbreakableBlock()
+  if (isOutermost) keptTogether.set(writer, rows)
+}
+
+/** A block that is kept together cannot contain a page break, so it is laid out again. */
+pageElementWriter.default.prototype.moveToNextPage = function (...given) {
+  const node = this.transactionLevel > 0 ? keptTogether.get(this) : undefined
+  if (node) tooHigh.add(node)
+  else moveToNextPage.apply(this, given)
 }
 
 pageElementWriter.default.prototype.addFragment = function (...given) {

@@ -8,7 +8,7 @@ import { wordToDraw } from './bidi.ts'
 import { hasRoom } from './room.ts'
 
 /** Returns the extent above and below the baseline. Half of the line's extra height is above the text. */
-function extentOf({ font, fontSize, height, line: own, strut, extent }: Inline): Extent {
+export function extentOf({ font, fontSize, height, line: own, strut, extent }: Inline): Extent {
   const ascender = (font.ascender / 1_000) * fontSize
   const half = own === undefined ? 0 : (own - font.lineHeight(fontSize)) / 2
   return {

@@ -30,7 +30,7 @@ layoutBuilder.default.prototype.layoutDocument = function (structure, pdf, ...re
 
 const { measureNode, measureSVG } = docMeasure.default.prototype
 
-/** Counts a block each time it is laid out: again if its heading moves to the next page, and on each page of a header. */
+/** Counts a block each time it is laid out: again if a part does not stay together, and on each page of a header. */
 docMeasure.default.prototype.measureNode = function (node) {
   current?.count('steps')
   return measureNode.call(this, node)

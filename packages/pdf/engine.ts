@@ -1,7 +1,9 @@
 // The layout engine: pdfmake with the platform's streams and compression, and fonts from memory.
 import './engine-alignment.ts'
 import './engine-breaks.ts'
+import './engine-headings.ts'
 import './engine-layout.ts'
+import './engine-rows.ts'
 import './engine-text.ts'
 import './engine-widths.ts'
 import printer from 'pdfmake/js/Printer.js'
@@ -118,7 +120,8 @@ type Common = {
   alignment?: string
   pageBreak?: 'before' | 'after'
   unbreakable?: boolean
-  headlineLevel?: number
+  /** Moves to the next page if the block after it begins there. */
+  keepsWithNext?: true
   id?: string
   width?: number | string
 }
@@ -147,6 +150,9 @@ export type TableLayout = {
   paddingBottom(row: number): number
 }
 
+/** From the first row to the last. `unbreakable` is removed if they do not fit on a page. */
+export type KeptRows = { readonly first: number; readonly last: number; unbreakable: boolean }
+
 export type Block = Common &
   (
     | { text: Run[]; lineHeight?: number; preserveLeadingSpaces?: boolean; preserveTrailingSpaces?: boolean }
@@ -163,6 +169,10 @@ export type Block = Common &
           headerRows: number
           keepWithHeaderRows: number
           dontBreakRows: boolean
+          /** The rows that begin a page. */
+          breaksBefore?: ReadonlySet<number>
+          /** Rows that stay on one page. */
+          keptRows?: KeptRows[]
           /** Uses the full available width, no matter what its texts need. */
           fills?: boolean
           heights?: (row: number) => number | 'auto'
@@ -182,8 +192,4 @@ export type ContentDefinition = {
   content: Block[]
   header?: (page: number, pages: number) => Block
   footer?: (page: number, pages: number) => Block
-  pageBreakBefore?: (
-    node: { headlineLevel?: number },
-    queries: { getFollowingNodesOnPage(): unknown[] },
-  ) => boolean
 }

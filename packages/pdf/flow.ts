@@ -21,18 +21,26 @@ export function blockElement(element: HtmlElement, given: Style, flow: Flow): Bl
     return style.breakBefore || style.breakAfter
       ? withMargins([blank()], { ...style, margin: [0, 0, 0, 0] })
       : []
-  // Nothing follows a heading in a header, so the engine would lay it out again and again to keep it with something.
-  if (/^h[1-6]$/.test(element.tag) && flow.page === undefined)
-    content[0] = { ...content[0]!, headlineLevel: Number(element.tag[1]) }
-  return withMargins(content, style)
+  return withMargins(isKeptWithNext(element, style) ? keepWithNext(content, element) : content, style)
 }
+
+const isHeading = ({ tag }: HtmlElement): boolean => /^h[1-6]$/.test(tag)
+
+const isKeptWithNext = (element: HtmlElement, { breakAfter, keepWithNext }: Style): boolean =>
+  !breakAfter && (keepWithNext || isHeading(element))
+
+/** The parts of a heading also stay together. */
+const keepWithNext = (content: readonly Block[], element: HtmlElement): Block[] =>
+  content.map((block, at) =>
+    isHeading(element) || at === content.length - 1 ? { ...block, keepsWithNext: true } : block,
+  )
 
 /** Returns the content in one piece with the width and height of its style. A table with cells already has these. */
 function sizedContent(element: HtmlElement, style: Style, flow: Flow): Block[] {
   const content = contentOf(element, style, flow)
   if (content.length === 0) return style.height === undefined ? [] : [spacer(style.height)]
-  if (element.tag === 'table') return content
   const kept = style.keepTogether ? [{ stack: collapseMargins(content), unbreakable: true }] : content
+  if (element.tag === 'table') return kept
   if (!style.width) return kept
   return [wrapInBox(collapseMargins(kept), stack => placeBlock({ stack }, style, style.width))]
 }
@@ -95,12 +103,7 @@ export function collapseMargins(blocks: Block[]): Block[] {
   })
 }
 
-/** A heading that begins a page need not be moved to the next one. */
-const withoutPageBreak = (block: Block): Block => ({
-  ...block,
-  pageBreak: undefined,
-  headlineLevel: undefined,
-})
+const withoutPageBreak = (block: Block): Block => ({ ...block, pageBreak: undefined })
 
 /** Moves a page break at the beginning of a box before the box, and one at its end after the box. */
 function wrapInBox(content: readonly Block[], box: (stack: Block[]) => Block): Block {
@@ -135,7 +138,7 @@ const spacer = (height: number): Block => ({
   margin: [0, Math.min(height, MOST_HEIGHT), 0, 0],
 })
 
-const blank = (): Block => ({ text: [], lineHeight: 0.01 })
+export const blank = (): Block => ({ text: [], lineHeight: 0.01 })
 
 /** Places the block at the given width, or as wide as it needs. `auto` margins decide which side of the line remains empty. */
 export function placeBlock(block: Block, style: Style, width: Width | undefined): Block {
@@ -160,7 +163,9 @@ function boxBlock(stack: Block[], style: Style): Block {
     ...bordered(borders),
     ...(background !== undefined && { fillColor: background }),
   }
+  const isKept = stack.length > 0 && stack.every(({ keepsWithNext }) => keepsWithNext)
   return {
+    ...(isKept && { keepsWithNext: true }),
     table: { ...oneCell(), dontBreakRows: false, heights: () => style.height ?? 'auto', body: [[cell]] },
     layout: {
       hLineWidth: line => (line === 0 ? top : bottom)?.width ?? 0,

@@ -26,7 +26,7 @@ const LIMITS = {
   /** Elements of headers and footers, totalled over all pages. */
   marginElementsOnAllPages: [50_000, 'elements of headers and footers, counted on every page'],
   pages: [1_000, 'pages'],
-  /** Words and blocks, counted each time they are laid out: on every page, and again when a heading moves to the next page. */
+  /** Words and blocks, counted each time they are laid out: on every page, and again if something that is kept together does not fit. */
   steps: [300_000, 'words and blocks to lay out, counted on every page that repeats them'],
   /** Characters to shape and measure. Repeated words count once. */
   glyphs: [1_500_000, 'characters to measure (very long words count several times; add blanks to them)'],
@@ -53,10 +53,6 @@ export class ConversionBudget {
     const used = (this.#used.get(what) ?? 0) + units
     this.#used.set(what, used)
     this.check(what, used)
-  }
-
-  used(what: Limited): number {
-    return this.#used.get(what) ?? 0
   }
 
   /** The sum of everything counted: the cost of the document. */

@@ -105,19 +105,43 @@ declare module 'pdfmake/js/ElementWriter.js' {
 declare module 'pdfmake/js/PageElementWriter.js' {
   import type { EngineLine } from 'pdfmake/js/Line.js'
 
-  type Writer = {
+  /** A line, vector, image or mark on a page. */
+  export type PageItem = { readonly type: string; readonly item: { y?: number } }
+  /** Where the next content begins. Heights are in points. */
+  export type Context = {
+    readonly page: number
+    readonly y: number
+    readonly availableWidth: number
+    availableHeight: number
+    readonly pages: readonly { readonly items: PageItem[] }[]
+    /** The rows around the content. */
+    readonly snapshots: readonly unknown[]
+    moveDown(points: number): void
+  }
+  export type PageWriter = {
+    /** Above 0 within a block that is kept together. */
     readonly transactionLevel: number
+    addListener(event: 'pageChanged', listener: () => void): void
+    removeListener(event: 'pageChanged', listener: () => void): void
+    moveToNextPage(orientation?: string): void
+    addImage(image: { readonly _height: number }, ...rest: unknown[]): unknown
+    addSVG(image: { readonly _height: number }, ...rest: unknown[]): unknown
     beginUnbreakableBlock(...size: unknown[]): void
     /** `x` and `y` are set for headers and footers only. */
     commitUnbreakableBlock(x?: number, y?: number): void
     /** Returns false if the block does not fit on any page. */
-    addFragment(...given: unknown[]): unknown
+    addFragment(fragment: { readonly height: number }, ...rest: unknown[]): unknown
     /** The position of the context stays the same for the marker of a list item. */
     addLine(line: EngineLine, isMarker?: boolean, ...rest: unknown[]): unknown
-    context(): { availableHeight: number; readonly pages: readonly unknown[] }
+    context(): Context
   }
-  const writer: { readonly default: { readonly prototype: Writer } }
+  const writer: { readonly default: { readonly prototype: PageWriter } }
   export default writer
+}
+
+declare module 'pdfmake/js/helpers/tools.js' {
+  /** Moves a line or a shape by this number of points. */
+  export function offsetVector(vector: object, right: number, down: number): void
 }
 
 declare module 'pdfmake/js/LayoutBuilder.js' {
@@ -127,24 +151,37 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
   /** A block, which the engine keeps across all its layouts. */
   export type EngineNode = {
     unbreakable?: boolean
+    /** Set for blocks that are not to be at the end of a page (engine.ts). */
+    readonly keepsWithNext?: true
+    readonly pageBreak?: 'before' | 'after'
+    readonly text?: readonly unknown[] | string
+    readonly stack?: readonly EngineNode[]
+    readonly ul?: readonly EngineNode[]
+    readonly ol?: readonly EngineNode[]
+    readonly columns?: readonly EngineNode[]
+    readonly _inlines?: { readonly 0: import('pdfmake/js/Line.js').Inline | undefined }
+    /** Of an image. */
+    readonly _height?: number
+    readonly _layout?: import('./engine.ts').TableLayout
+    readonly positions?: { pageNumber: number }[]
     _margin?: import('./engine.ts').Margin | null
     readonly table?: {
       keepWithHeaderRows?: number
       dontBreakRows?: boolean
       headerRows?: number
-      readonly body: readonly (readonly object[])[]
+      readonly body: readonly (readonly EngineNode[])[]
     }
     resetXY(): void
   }
   type Aligned = import('pdfmake/js/ElementWriter.js').Aligned
   type Builder = {
-    readonly writer: { context(): { readonly availableWidth: number; readonly page: number } }
+    readonly writer: import('pdfmake/js/PageElementWriter.js').PageWriter
     /** The nodes of the previous layout; undefined before the first. */
     readonly linearNodeList?: readonly EngineNode[]
     readonly verticalAlignmentItemStack: readonly { readonly begin: Aligned; readonly end: Aligned }[]
     layoutDocument(structure: object, pdf: Pdf, ...rest: unknown[]): unknown
     tryLayoutDocument(...given: unknown[]): unknown
-    processNode(node: EngineNode, ...rest: unknown[]): void
+    processNode(node: EngineNode, isCell?: boolean, ...rest: unknown[]): void
     processRow(row: { readonly cells: readonly object[] }): unknown
   }
   const builder: { readonly default: { readonly prototype: Builder } }
@@ -261,15 +298,15 @@ declare module 'pdfmake/js/columnCalculator.js' {
 }
 
 declare module 'pdfmake/js/TableProcessor.js' {
-  type Context = {
+  type PageWriter = import('pdfmake/js/PageElementWriter.js').PageWriter
+  type Context = ReturnType<PageWriter['context']> & {
     readonly x: number
     readonly availableWidth: number
     readonly pageMargins: { readonly right: number }
     getCurrentPage(): { readonly pageSize: { readonly width: number } }
   }
-  export type TableWriter = {
-    /** Above 0 within a block that is kept together, which begins at `originalX`. */
-    readonly transactionLevel: number
+  export type TableWriter = Omit<PageWriter, 'context'> & {
+    /** Where a block that is kept together begins. */
     readonly originalX: number
     /** The contexts outside of the current one, outermost first. */
     readonly contextStack: readonly Context[]
@@ -278,11 +315,25 @@ declare module 'pdfmake/js/TableProcessor.js' {
   type Lines = (at: number, table: TableNode) => number
   /** `_offsets` has the space before the text of each column, and the total of everything that is not text. */
   export type TableNode = {
-    readonly table: { readonly widths: readonly unknown[] }
+    readonly table: {
+      readonly widths: readonly unknown[]
+      readonly breaksBefore?: ReadonlySet<number>
+      readonly keptRows?: readonly KeptRows[]
+    }
     _layout: { readonly paddingLeft: Lines; readonly paddingRight: Lines; readonly vLineWidth: Lines }
     _offsets: { readonly offsets: readonly number[]; readonly total: number }
   }
-  type Processor = { readonly tableNode: TableNode; beginTable(writer: TableWriter): void }
+  type KeptRows = import('./engine.ts').KeptRows
+  type Processor = {
+    readonly tableNode: TableNode
+    readonly headerRows: number
+    /** The rows that are being laid out and stay on one page (engine-rows.ts). */
+    keptRows?: KeptRows | undefined
+    beginTable(writer: TableWriter): void
+    beginRow(row: number, writer: TableWriter): void
+    endRow(row: number, writer: TableWriter, breaks: unknown): void
+    drawHorizontalLine(row: number, writer: TableWriter): void
+  }
   const processor: { readonly default: { readonly prototype: Processor } }
   export default processor
 }

@@ -6,7 +6,7 @@ import { flowOf, withoutOuterBreaks } from './flow.ts'
 import { coverageOf, type Font, type FontFiles, MAIN_FONT, OTHER_FONT, type OwnFontFiles } from './fonts.ts'
 import { type HtmlDocument, type HtmlElement, PAGE_COUNT_TAG, readHtml } from './html.ts'
 import { Images } from './images.ts'
-import { CONVERSION_LIMITS, ConversionBudget } from './limits.ts'
+import { ConversionBudget } from './limits.ts'
 import { ownFonts } from './own-fonts.ts'
 import { ConversionError, type Margins, type Page, type Paper, paperOf, type RenderedPdf } from './page.ts'
 import { marginBoxes, type PageRules } from './page-rules.ts'
@@ -169,10 +169,6 @@ class Rendering {
         return this.#inMargin(header, margins.top, page, all)
       },
       ...(footer.element && { footer: (page, all) => this.#inMargin(footer, margins.bottom, page, all) }),
-      ...(sizeOf(body) <= MOST_KEPT_WITH_NEXT && {
-        pageBreakBefore: (node, queries) =>
-          this.#budget.used('steps') < MOST_STEPS_KEPT_WITH_NEXT && isLonelyHeading(node, queries),
-      }),
     })
     return { bytes: await this.#engine.bytesOf(definition, id), pages: counted }
   }
@@ -242,17 +238,6 @@ function withMarginBoxes(document: HtmlDocument, rules: PageRules, budget: Conve
     footer: document.footer ?? read(boxes.footer)?.footer,
   }
 }
-
-/** A heading with nothing after it moves to the next page. Longer documents skip this, because it lays them out again. */
-const MOST_KEPT_WITH_NEXT = 3_000
-
-/** Documents with many such headings skip it too, if laying them out again takes half of all steps. */
-const MOST_STEPS_KEPT_WITH_NEXT = CONVERSION_LIMITS.steps / 2
-
-const isLonelyHeading: NonNullable<ContentDefinition['pageBreakBefore']> = (
-  { headlineLevel },
-  { getFollowingNodesOnPage },
-) => headlineLevel !== undefined && getFollowingNodesOnPage().length === 0
 
 const sizeOf = (element: HtmlElement): number =>
   element.children.reduce((sum, child) => sum + (typeof child === 'string' ? 0 : sizeOf(child)), 1)

@@ -62,6 +62,7 @@ export type Style = Inherited & {
   readonly breakBefore: boolean
   readonly breakAfter: boolean
   readonly keepTogether: boolean
+  readonly keepWithNext: boolean
   readonly float: 'left' | 'right' | undefined
   /** Whether the element begins below the preceding floats. */
   readonly clears: boolean
@@ -248,7 +249,8 @@ export function styleOf(
     height: lengthIn(declarations, 'height', fontSize),
     breakBefore: isForced(declarations.get('page-break-before')),
     breakAfter: isForced(declarations.get('page-break-after')),
-    keepTogether: /^avoid/.test(declarations.get('page-break-inside') ?? ''),
+    keepTogether: isAvoided(declarations.get('page-break-inside')),
+    keepWithNext: isAvoided(declarations.get('page-break-after')),
     float: oneOf(declarations.get('float'), ['left', 'right']),
     clears: /^(?:left|right|both|all)$/i.test(declarations.get('clear') ?? element.attributes.clear ?? ''),
     row: display === 'flex' ? flexRowIn(declarations, fontSize) : undefined,
@@ -280,6 +282,8 @@ const lengthIn = (declarations: Declarations, property: string, fontSize: number
 const sides = <T>(of: (side: Side) => T): [T, T, T, T] => SIDES.map(of) as [T, T, T, T]
 
 const defaultPadding = (tag: string): number => (tag === 'td' || tag === 'th' ? 0.75 : 0)
+
+const isAvoided = (text: string | undefined): boolean => /^avoid/i.test(text ?? '')
 
 const isForced = (text: string | undefined): boolean => /^(?:always|page|left|right)$/i.test(text ?? '')
 

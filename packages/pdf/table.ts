@@ -1,10 +1,11 @@
 // Tables: the grid with its spans, column widths, collapsed borders, and heads that repeat on every page.
 import { widthFor } from './columns.ts'
 import type { Block, Cell, TableLayout } from './engine.ts'
-import { bordered, dashes, flowOf, mostHeight, placeBlock } from './flow.ts'
+import { blank, bordered, dashes, flowOf, mostHeight, placeBlock } from './flow.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
 import { CONVERSION_LIMITS } from './limits.ts'
 import type { Flow } from './paragraph.ts'
+import { type BreakingRow, tableBreaks } from './row-breaks.ts'
 import { type Border, type Style, styleOf } from './style.ts'
 import { lengthOf } from './values.ts'
 
@@ -16,10 +17,11 @@ type GridCell = {
   rowSpan: number
   readonly background: string | undefined
 }
-type Row = { readonly cells: GridCell[]; readonly isHead: boolean; readonly height: number | undefined }
-
-/** A row whose longest cell has more text than this may break across pages. */
-const UNBROKEN_CHARACTERS = 1_200
+type Row = Omit<BreakingRow, 'cells'> & {
+  readonly cells: GridCell[]
+  readonly isHead: boolean
+  readonly height: number | undefined
+}
 
 /** Returns the table after its caption; without cells, only the caption. */
 export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
@@ -28,19 +30,14 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
   const heads = rows.findIndex(row => !row.isHead)
   const headerRows = Math.max(heads, 0)
   const lines = bordersOf(rows, columns.length, style)
-  const isShort = ({ element: cell }: GridCell): boolean => charactersOf(cell) <= UNBROKEN_CHARACTERS
-  // The engine counts only the first row of a cell that spans several, and loses what does not fit on the page with it. A head
-  // is kept together as a whole.
-  const isWhole = (row: Row, at: number): boolean =>
-    row.cells.every(({ rowSpan }) => rowSpan === 1 || at + rowSpan <= headerRows)
-  const isKept = (row: Row, at: number): boolean => row.cells.every(isShort) && isWhole(row, at)
+  const { before, after, table } = tableBreaks(rows, headerRows)
   const block: Block = {
     table: {
+      ...table,
+      // A header or footer cannot continue on another page.
+      ...(flow.page !== undefined && { breaksBefore: new Set() }),
       widths: columns.map(width => width ?? 'auto'),
       fills: style.width !== undefined,
-      headerRows,
-      keepWithHeaderRows: heads > 0 && isWhole(rows[heads]!, heads) ? 1 : 0,
-      dontBreakRows: rows.every(isKept),
       heights: row => {
         const height = rows[row]?.height
         return height === undefined ? 'auto' : Math.min(height, mostHeight(flow))
@@ -52,7 +49,19 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
   // The caption is above its table, at any width.
   const whole: Block = captions.length === 0 ? block : { stack: [...captions, block] }
   const isPlaced = style.width !== undefined || style.autoLeft || captions.length > 0
-  return [isPlaced ? placeBlock(whole, style, style.width) : block]
+  const placed = isPlaced ? placeBlock(whole, style, style.width) : block
+  return flow.page === undefined ? withBreaks(placed, before, after) : [placed]
+}
+
+/** A block can have only one page break. */
+function withBreaks(block: Block, before: boolean, after: boolean): Block[] {
+  if (before && after)
+    return [
+      { ...block, pageBreak: 'before' },
+      { ...blank(), pageBreak: 'after' },
+    ]
+  if (!before && !after) return [block]
+  return [{ ...block, pageBreak: before ? 'before' : 'after' }]
 }
 
 type ColumnWidth = string | number | undefined
@@ -82,20 +91,23 @@ function gridOf(table: HtmlElement, tableStyle: Style, flow: Flow): Grid {
     const style = styleOf(row, section, sheet, budget)
     if (style.display === 'none') return
     const cells = cellsOf(row, style, style.background ?? section.background)
-    sections[name].push({ cells, isHead: name === 'thead', height: style.height })
+    const characters = cells.reduce((most, cell) => Math.max(most, charactersOf(cell.element)), 0)
+    sections[name].push({ cells, isHead: name === 'thead', height: style.height, style, section, characters })
   }
   for (const child of elementsOf(table.children)) {
     const style = styleOf(child, around, sheet, budget)
     if (style.display === 'none' && child.tag !== 'colgroup') continue
     switch (child.tag) {
       case 'caption':
-        captions.push(...flowOf(child, style, flow))
+        captions.push(
+          ...flowOf(child, style, flow).map(block => ({ ...block, keepsWithNext: true as const })),
+        )
         break
       case 'colgroup':
         columns.push(...columnWidths(child, around, flow))
         break
       case 'tr':
-        takeRow(child, around, 'tbody')
+        takeRow(child, { ...around, ...NO_BREAKS }, 'tbody')
         break
       case 'thead':
       case 'tbody':
@@ -112,6 +124,9 @@ const span = (text: string | undefined, most: number): number => {
   const count = Number(text ?? 1)
   return Number.isSafeInteger(count) ? Math.max(1, Math.min(count, most)) : 1
 }
+
+/** Page breaks of the table are not those of its rows. */
+const NO_BREAKS = { breakBefore: false, breakAfter: false, keepTogether: false, keepWithNext: false }
 
 /** `border` and `cellpadding` of the table apply to cells without their own. */
 function cellAttributes({ attributes }: HtmlElement): (style: Style) => Style {

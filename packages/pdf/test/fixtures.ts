@@ -148,10 +148,15 @@ export const FIXTURES: Record<string, Fixture> = {
     alone: 'browsers frame what they could not load',
   },
   rules: { html: '<p>over</p><hr><p>under</p>', text: ['over', 'under'] },
+  keptTogether: {
+    html: `<div style="height:500pt"></div><table><tbody style="break-inside:avoid">${rows(20)}</tbody></table>`,
+    text: Array.from({ length: 20 }, (_, at) => `Item ${at + 1} ${at + 1}.00`),
+    pages: 2,
+  },
   pageBreaks: {
-    html: '<p>first</p><p style="page-break-before:always">second</p><p style="break-after:page">still</p><div style="page-break-inside:avoid"><p>third</p></div>',
-    text: ['first', 'second', 'still', 'third'],
-    pages: 3,
+    html: '<p>first</p><p style="page-break-before:always">second</p><p style="break-after:page">still</p><div>third</div><table><tr><td>row one</td></tr><tr style="break-before:page"><td>row two</td></tr></table>',
+    text: ['first', 'second', 'still', 'third', 'row one', 'row two'],
+    pages: 4,
   },
   headerAndFooter: {
     html: '<bindery-header><p>above</p></bindery-header><p>text</p><p style="page-break-before:always">more</p><bindery-footer><p>below</p></bindery-footer>',
