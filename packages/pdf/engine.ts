@@ -2,6 +2,7 @@
 import './engine-alignment.ts'
 import './engine-breaks.ts'
 import './engine-headings.ts'
+import './engine-heights.ts'
 import './engine-layout.ts'
 import './engine-rows.ts'
 import './engine-text.ts'
@@ -124,6 +125,8 @@ type Common = {
   keepsWithNext?: true
   id?: string
   width?: number | string
+  /** In points. Only for blocks without margins. */
+  minHeight?: number
 }
 
 export type Cell = (Block | { stack: Block[] } | { text: '' }) & {

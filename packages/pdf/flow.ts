@@ -48,9 +48,17 @@ function sizedContent(element: HtmlElement, style: Style, flow: Flow): Block[] {
 function contentOf(element: HtmlElement, style: Style, flow: Flow): Block[] {
   if (element.tag === 'table') return tableBlock(element, style, flow)
   if (element.tag === 'ul' || element.tag === 'ol') return listBlock(element, style, flow)
-  return isBox(style)
-    ? [wrapInBox(flowOf(element, style, flow), stack => boxBlock(stack, style))]
-    : blocksIn(element.children, style, flow)
+  const content = blocksIn(element.children, style, flow)
+  if (isBox(style)) return [wrapInBox(collapseMargins(content), stack => boxBlock(stack, style))]
+  if (style.height === undefined || content.length === 0) return content
+  return [wrapInBox(collapseMargins(content), stack => highBlock(stack, style.height!))]
+}
+
+/** The margin above the content is above the height. */
+function highBlock([first, ...others]: Block[], minHeight: number): Block {
+  const [left, top, right, bottom] = first!.margin!
+  const stack: Block[] = [{ ...first!, margin: [left, 0, right, bottom] }, ...others]
+  return { stack: [{ stack, minHeight }], margin: [0, top, 0, 0] }
 }
 
 const innerWidth = ({ margin, padding, width }: Style, outer: number): number => {
@@ -159,14 +167,19 @@ function boxBlock(stack: Block[], style: Style): Block {
   const { borders, padding, background } = style
   const [left, top, right, bottom] = borders
   const cell: Cell = {
-    stack: stack.length > 0 ? stack : [spacer(0)],
+    stack: [
+      {
+        stack: stack.length > 0 ? stack : [spacer(0)],
+        ...(style.height !== undefined && { minHeight: style.height }),
+      },
+    ],
     ...bordered(borders),
     ...(background !== undefined && { fillColor: background }),
   }
   const isKept = stack.length > 0 && stack.every(({ keepsWithNext }) => keepsWithNext)
   return {
     ...(isKept && { keepsWithNext: true }),
-    table: { ...oneCell(), dontBreakRows: false, heights: () => style.height ?? 'auto', body: [[cell]] },
+    table: { ...oneCell(), dontBreakRows: false, body: [[cell]] },
     layout: {
       hLineWidth: line => (line === 0 ? top : bottom)?.width ?? 0,
       vLineWidth: line => (line === 0 ? left : right)?.width ?? 0,

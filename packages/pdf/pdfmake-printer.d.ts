@@ -154,6 +154,8 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
     /** Set for blocks that are not to be at the end of a page (engine.ts). */
     readonly keepsWithNext?: true
     readonly pageBreak?: 'before' | 'after'
+    /** In points. */
+    readonly minHeight?: number
     readonly text?: readonly unknown[] | string
     readonly stack?: readonly EngineNode[]
     readonly ul?: readonly EngineNode[]

@@ -246,7 +246,7 @@ export function styleOf(
       declarations.get('width') ?? declarations.get('flex-basis') ?? declarations.get('max-width'),
       fontSize,
     ),
-    height: lengthIn(declarations, 'height', fontSize),
+    height: lengthIn(declarations, 'height', fontSize) ?? lengthIn(declarations, 'min-height', fontSize),
     breakBefore: isForced(declarations.get('page-break-before')),
     breakAfter: isForced(declarations.get('page-break-after')),
     keepTogether: isAvoided(declarations.get('page-break-inside')),

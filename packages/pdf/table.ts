@@ -92,7 +92,14 @@ function gridOf(table: HtmlElement, tableStyle: Style, flow: Flow): Grid {
     if (style.display === 'none') return
     const cells = cellsOf(row, style, style.background ?? section.background)
     const characters = cells.reduce((most, cell) => Math.max(most, charactersOf(cell.element)), 0)
-    sections[name].push({ cells, isHead: name === 'thead', height: style.height, style, section, characters })
+    sections[name].push({
+      cells,
+      isHead: name === 'thead',
+      height: heightOf(style, cells),
+      style,
+      section,
+      characters,
+    })
   }
   for (const child of elementsOf(table.children)) {
     const style = styleOf(child, around, sheet, budget)
@@ -118,6 +125,12 @@ function gridOf(table: HtmlElement, tableStyle: Style, flow: Flow): Grid {
   const grid = place([...sections.thead, ...sections.tbody, ...sections.tfoot], columns, flow)
   budget.count('cells', grid.rows.length * grid.columns.length)
   return { ...(tableStyle.direction === 'rtl' ? fromTheRight(grid) : grid), captions }
+}
+
+/** Of cells over several rows, the height would not be that of their first row. */
+function heightOf({ height }: Style, cells: readonly GridCell[]): number | undefined {
+  const heights = cells.flatMap(({ rowSpan, style }) => (rowSpan === 1 ? (style.height ?? []) : []))
+  return heights.length === 0 ? height : Math.max(height ?? 0, ...heights)
 }
 
 const span = (text: string | undefined, most: number): number => {

@@ -148,6 +148,11 @@ export const FIXTURES: Record<string, Fixture> = {
     alone: 'browsers frame what they could not load',
   },
   rules: { html: '<p>over</p><hr><p>under</p>', text: ['over', 'under'] },
+  heights: {
+    html: '<div style="height:60pt">window</div><div style="min-height:40pt;background:#00ff00">box</div><table><tr><td style="height:30pt">cell</td></tr></table><p>after</p>',
+    text: ['window', 'box', 'cell', 'after'],
+    colours: ['#00ff00'],
+  },
   keptTogether: {
     html: `<div style="height:500pt"></div><table><tbody style="break-inside:avoid">${rows(20)}</tbody></table>`,
     text: Array.from({ length: 20 }, (_, at) => `Item ${at + 1} ${at + 1}.00`),
