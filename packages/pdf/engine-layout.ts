@@ -41,8 +41,18 @@ for (const measure of ['measureUnorderedList', 'measureOrderedList'] as const) {
   }
 }
 
+const SIZES = [
+  ...(['fontSize', 'width', 'height', 'line'] as const),
+  ...(['leadingCut', 'trailingCut', 'characterSpacing'] as const),
+]
+
+const shrunkExtent = ({ above, below }: Extent, share: number): Extent => ({
+  above: above * share,
+  below: below * share,
+})
+
 /** The words of a text that are not in a line yet. The engine would copy its whole list for each of them. */
-class Words {
+export class Words {
   readonly #words: Inline[]
   #first = 0
 
@@ -70,6 +80,19 @@ class Words {
       this.#first = 0
     }
     for (const [at, word] of words.entries()) this.#words[this.#first + at] = word
+  }
+
+  get largest(): number {
+    return this.#words.reduce((most, { fontSize }) => Math.max(most, fontSize), 0)
+  }
+
+  /** Makes the text smaller. */
+  shrink(share: number): void {
+    for (const word of this.#words) {
+      for (const name of SIZES) if (word[name] !== undefined) word[name] *= share
+      word.strut &&= shrunkExtent(word.strut, share)
+      word.extent &&= shrunkExtent(word.extent, share)
+    }
   }
 
   /** The engine reads the words after the first to see whether there is room for all that must stay with it. */

@@ -38,11 +38,11 @@ declare module 'pdfmake/js/Line.js' {
   export type Inline = {
     readonly font: { readonly ascender: number; lineHeight(size: number): number }
     text: string
-    readonly fontSize: number
+    fontSize: number
     /** Height of the text itself. */
-    readonly height: number
+    height: number
     /** The height of its line (engine.ts). List markers have none. */
-    readonly line?: number
+    line?: number
     readonly level?: number
     readonly fromTheRight?: boolean
     readonly alignment?: string
@@ -50,13 +50,15 @@ declare module 'pdfmake/js/Line.js' {
     readonly background?: unknown
     /** Room before it in a justified line. */
     justifyShift?: number
-    readonly width: number
-    readonly trailingCut?: number
+    width: number
+    leadingCut?: number
+    trailingCut?: number
+    characterSpacing?: number
     x: number
     /** Whether no line break is allowed after it. */
     readonly noNewLine?: boolean
-    readonly strut?: Extent
-    readonly extent?: Extent
+    strut?: Extent
+    extent?: Extent
   }
   export type EngineLine = {
     inlines: Inline[]
@@ -161,7 +163,8 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
     readonly ul?: readonly EngineNode[]
     readonly ol?: readonly EngineNode[]
     readonly columns?: readonly EngineNode[]
-    readonly _inlines?: { readonly 0: import('pdfmake/js/Line.js').Inline | undefined }
+    readonly _inlines?: import('./engine-layout.ts').Words
+    readonly colSpan?: number
     /** Of an image. */
     readonly _height?: number
     readonly _layout?: import('./engine.ts').TableLayout
@@ -300,6 +303,7 @@ declare module 'pdfmake/js/columnCalculator.js' {
 }
 
 declare module 'pdfmake/js/TableProcessor.js' {
+  type EngineNode = import('pdfmake/js/LayoutBuilder.js').EngineNode
   type PageWriter = import('pdfmake/js/PageElementWriter.js').PageWriter
   type Context = ReturnType<PageWriter['context']> & {
     readonly x: number
@@ -318,7 +322,8 @@ declare module 'pdfmake/js/TableProcessor.js' {
   /** `_offsets` has the space before the text of each column, and the total of everything that is not text. */
   export type TableNode = {
     readonly table: {
-      readonly widths: readonly unknown[]
+      readonly widths: readonly { readonly _calcWidth: number; readonly _minWidth: number }[]
+      readonly body: readonly (readonly EngineNode[])[]
       readonly breaksBefore?: ReadonlySet<number>
       readonly keptRows?: readonly KeptRows[]
     }

@@ -1,6 +1,6 @@
 // Content that is kept together but is higher than a page breaks, and no part of a document is lost.
 import { expect, test } from 'vitest'
-import { hasPoppler, rendered, textLines } from './tools.ts'
+import { coveredIn, hasPoppler, rendered, textLines, wordBoxes } from './tools.ts'
 
 const LINES = Array.from({ length: 90 }, (_, at) => `line${at}`)
 const TALL = LINES.join('<br>')
@@ -76,4 +76,26 @@ test.runIf(hasPoppler)('only words that would push a column off the paper are br
   expect(broken).toEqual(expect.arrayContaining(['DE89370400440532013000', '1.234.567,89']))
   expect(broken.filter(word => !/\d/.test(word)).join('')).toBe(long)
   expect(await words('Versicherungsgesellschaft')).toContain('Versicherungsgesellschaft')
+})
+
+test.runIf(hasPoppler)('no letter overlaps its neighbour in a table of many columns', async () => {
+  const cells = (tag: string, text: string): string => `<${tag}>${text}</${tag}>`.repeat(45)
+  const html = `<table width="100%"><tr>${cells('th', 'WMW')}</tr><tr>${cells('td', '<p>WM</p>10,000')}</tr></table>`
+  const boxes = wordBoxes((await rendered(html)).bytes)
+  expect(coveredIn(boxes)).toEqual([])
+  expect(
+    boxes
+      .map(({ text }) => text)
+      .join('')
+      .match(/W/g),
+  ).toHaveLength(45 * 3)
+})
+
+test('text keeps its size in a column that is as narrow as a letter', async () => {
+  const table = (widths: string): string => `<table><tr><td ${widths}>1</td><td>2</td></tr></table>`
+  const text = async (html: string): Promise<string> =>
+    Buffer.from((await rendered(html)).bytes)
+      .toString('latin1')
+      .replace(/\/ID \[.*?\]/s, '')
+  expect(await text(table('width="1"'))).toBe(await text(table('')))
 })
