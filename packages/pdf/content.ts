@@ -168,7 +168,8 @@ class Content {
   }
 
   #endParagraph(): Block | undefined {
-    const block = paragraphBlock(this.#paragraph, this.#style)
+    const isFirst = this.#blocks.length === 0 && this.#line.length === 0
+    const block = paragraphBlock(this.#paragraph, this.#style, isFirst)
     this.#paragraph = newParagraph()
     return block
   }

@@ -133,6 +133,8 @@ prototype.measure = function (words, styles) {
       ? 0
       : widthOf(text.slice(text.trimEnd().length))
   }
+  const [first] = words
+  if (first && typeof first.indent === 'number') first.leadingCut -= first.indent
   return words
 }
 

@@ -108,6 +108,8 @@ export type Run = {
   /** Set only for a fallback font, so that it does not make the line higher. */
   extent?: { above: number; below: number }
   characterSpacing?: number
+  /** Of the first run of a paragraph: how much further in its first line begins, in points. */
+  indent?: number
   link?: string
   noWrap?: boolean
   /** Prints the number of the page on which the block with this id begins. */

@@ -100,8 +100,14 @@ function runStyle(style: Style): Omit<Run, 'text'> {
   }
 }
 
-export function paragraphBlock({ runs, id, hasText }: Paragraph, style: Style): Block | undefined {
+/** `isFirst` for the first paragraph of a block, which has its indent. */
+export function paragraphBlock(
+  { runs, id, hasText }: Paragraph,
+  style: Style,
+  isFirst: boolean,
+): Block | undefined {
   if (!hasText) return undefined
+  if (isFirst && style.textIndent !== 0) runs[0]!.indent = style.textIndent
   const strut = strutOf(style)
   for (const run of runs) if (run.fontSize !== style.fontSize || run.font !== undefined) run.strut = strut
   const last = runs.at(-1)!

@@ -38,6 +38,8 @@ type Inherited = {
   readonly whiteSpace: 'normal' | 'pre' | 'nowrap' | 'pre-line'
   readonly transform: 'none' | 'uppercase' | 'lowercase' | 'capitalize'
   readonly letterSpacing: number
+  /** Of the first line of a block, in points. Negative for a line that begins further out. */
+  readonly textIndent: number
   readonly listType: string
   readonly underline: boolean
   readonly lineThrough: boolean
@@ -87,6 +89,7 @@ export const ROOT_STYLE: Inherited = {
   whiteSpace: 'normal',
   transform: 'none',
   letterSpacing: 0,
+  textIndent: 0,
   listType: 'disc',
   underline: false,
   lineThrough: false,
@@ -222,6 +225,7 @@ export function styleOf(
       oneOf(declarations.get('text-transform'), ['none', 'uppercase', 'lowercase', 'capitalize']) ??
       parent.transform,
     letterSpacing: lengthIn(declarations, 'letter-spacing', fontSize) ?? parent.letterSpacing,
+    textIndent: indentIn(declarations, fontSize) ?? parent.textIndent,
     listType: declarations.get('list-style-type')?.toLowerCase() ?? parent.listType,
     underline: decoration.includes('underline') || (decoration !== 'none' && parent.underline),
     lineThrough: decoration.includes('line-through') || (decoration !== 'none' && parent.lineThrough),
@@ -278,6 +282,14 @@ function growsIn(declarations: Declarations): boolean {
 
 const lengthIn = (declarations: Declarations, property: string, fontSize: number): number | undefined =>
   lengthOf(declarations.get(property) ?? '', fontSize)
+
+/** Larger indents hide text on screens. In points. */
+const MOST_INDENT = 200
+
+function indentIn(declarations: Declarations, fontSize: number): number | undefined {
+  const indent = lengthIn(declarations, 'text-indent', fontSize)
+  return indent !== undefined && Math.abs(indent) <= MOST_INDENT ? indent : undefined
+}
 
 const sides = <T>(of: (side: Side) => T): [T, T, T, T] => SIDES.map(of) as [T, T, T, T]
 

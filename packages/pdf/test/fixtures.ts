@@ -148,6 +148,10 @@ export const FIXTURES: Record<string, Fixture> = {
     alone: 'browsers frame what they could not load',
   },
   rules: { html: '<p>over</p><hr><p>under</p>', text: ['over', 'under'] },
+  indents: {
+    html: '<p style="text-indent:2em">indented<br>second</p><p style="margin-left:36pt;text-indent:-18pt">1. hanging<br>below</p>',
+    text: ['indented', 'second', '1. hanging', 'below'],
+  },
   heights: {
     html: '<div style="height:60pt">window</div><div style="min-height:40pt;background:#00ff00">box</div><table><tr><td style="height:30pt">cell</td></tr></table><p>after</p>',
     text: ['window', 'box', 'cell', 'after'],

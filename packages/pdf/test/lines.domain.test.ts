@@ -77,3 +77,15 @@ test.runIf(hasPoppler)('a line break after an image ends the line of the image',
   expect(await heightOf(' <br> ')).toBeCloseTo(without)
   expect(await heightOf('<br><br>')).toBeGreaterThan(without + 10)
 })
+
+test.runIf(hasPoppler).each([
+  ['ltr', 'first', 'second', 24],
+  ['ltr', 'first', 'second', -18],
+  ['rtl', 'ראשון', 'שני', 24],
+])('text-indent moves the first line of a block (%s, %s)', async (direction, first, second, indent) => {
+  const html = `<div dir="${direction}" style="margin: 0 36pt; text-indent: ${indent}pt">${first}<br>${second}</div>`
+  const boxes = wordBoxes((await rendered(html)).bytes)
+  const [one, two] = boxes
+  const moved = direction === 'ltr' ? one!.left - two!.left : two!.right - one!.right
+  expect(moved).toBeCloseTo(indent, 0)
+})
