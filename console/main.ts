@@ -114,7 +114,21 @@ async function view(): Promise<View> {
   if (kind === 'tenant') return (await tenantPages()).tenantView(parts.slice(1), query, signal)
   if (kind === 'work') return workView(name ?? '', query, signal)
   if (kind === 'search') return searchView(query.get('q') ?? '', signal)
-  return homeView(signal)
+  if (!kind) return homeView(signal)
+  return h(
+    'div',
+    {},
+    h('h1', { tabindex: -1 }, FRAME.notFound),
+    h('p', {}, FRAME.noPage),
+    h('p', {}, h('a', { href: '#/' }, FRAME.overview)),
+  )
+}
+
+/** Scrolls the tabs sideways, which do not fit a narrow screen, until the tab is in the middle. The page itself stays where it is. */
+function centre(tab: HTMLElement): void {
+  const tabs = tab.parentElement!
+  const { left, width } = tab.getBoundingClientRect()
+  tabs.scrollLeft += left - tabs.getBoundingClientRect().left - (tabs.clientWidth - width) / 2
 }
 
 /** Names the page after its heading, and moves the focus of screen readers there. */
@@ -123,9 +137,10 @@ function finishNavigation(): void {
   const about = parts[0] === 'policy' ? FRAME.policy(parts[1] ?? '') : (heading()?.textContent ?? '')
   document.title = about ? FRAME.title(about) : FRAME.name
   const path = parts.slice(0, 2).join('/')
+  const tab = root.querySelector<HTMLElement>('.tabs [aria-current]')
+  if (tab) centre(tab)
   // Between views of the same policy, the focus stays on the link that was followed.
-  if (path === shownPath && parts[0] === 'policy')
-    root.querySelector<HTMLElement>('.tabs [aria-current]')?.focus()
+  if (path === shownPath && parts[0] === 'policy') tab?.focus()
   // A page that has just been loaded keeps the focus at its beginning, as usual in browsers.
   else if (shownPath !== undefined) heading()?.focus()
   shownPath = path
@@ -167,7 +182,7 @@ async function navigate(): Promise<void> {
         {},
         h('h1', { tabindex: -1 }, FRAME.notShown),
         problemNote(failure, () => void navigate()),
-        h('p', {}, h('a', { href: '#/' }, FRAME.allPolicies)),
+        h('p', {}, h('a', { href: '#/' }, FRAME.overview)),
       ),
     })
   }

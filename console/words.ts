@@ -21,7 +21,7 @@ export const DESK = {
   between: (least: string, most: string): string => `From ${least} to ${most}`,
   atLeast: (least: string): string => `At least ${least}`,
   atMost: (most: string): string => `At most ${most}`,
-  whole: 'whole',
+  whole: 'whole number',
   // The page of a policy.
   actions: 'Actions',
   endorse: 'Endorse',
@@ -66,6 +66,7 @@ export const DESK = {
   restoredHint: 'Leave empty to restore cover from the time when it ended.',
   cancellationType: 'Reason',
   category: 'Category',
+  categoryHint: 'Required before the preview.',
   schedule: 'Payment',
   scheduleStays: 'Unchanged',
   reprice: 'Rate the policy again',
@@ -170,6 +171,13 @@ export const DESK = {
   tenant: 'Tenant',
 } as const
 
+/** Texts of requests that failed without a message from the service. */
+export const FAILURES = {
+  status: (status: number): string => `The service responded with status ${status}.`,
+  unreachable: 'The service cannot be reached. Check your connection and try again.',
+  lost: 'The response was lost in transit.',
+} as const
+
 /** Texts of the frame around every page, and of loading a page. */
 export const FRAME = {
   files: (count: number): string => `${count} ${count === 1 ? 'file' : 'files'}`,
@@ -184,7 +192,8 @@ export const FRAME = {
   loading: (what: string): string => `Loading ${what}`,
   loadsPage: 'the page',
   notShown: 'Cannot be shown',
-  allPolicies: 'All policies',
+  noPage: 'There is no page with this address.',
+  overview: 'Overview',
   forbidden: 'Not for this account',
   notFound: 'Not found',
   failed: 'The request failed',
@@ -211,6 +220,7 @@ export const HOME = {
   policiesOf: (name: string): string => `Policies of ${name}`,
   noneYet: 'There are no policies yet. Policies that are created with the API appear here.',
   openAsLocator: 'Open it as a policy locator: ',
+  openAsHolder: 'Open it as the locator of a policyholder: ',
   overview: 'Overview',
   allPolicies: 'All policies',
   figuresOfTheMonth: 'Figures of the month',
@@ -239,5 +249,11 @@ export const SIGN_IN = {
   tenantAbout: 'Its name or host name',
   userName: 'User name',
   password: 'Password',
+  /** Why a sign-in with an identity provider failed. */
+  failures: {
+    denied: 'The identity provider did not sign you in.',
+    expired: 'The sign-in took too long, or was started in another browser. Try again.',
+    provider: 'The identity provider gave an unexpected response. Try again, or contact your administrator.',
+  },
   hasEnded: 'Your session has ended. Sign in again to continue where you were.',
 } as const

@@ -68,12 +68,16 @@ export function searchView(text: string, signal: AbortSignal): View {
   )
 }
 
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
 async function foundView({ policies, policyholders, fields }: Found, text: string, signal: AbortSignal) {
   const where = fields.length === 0 ? '' : HOME.searched(fields.map(words).join(', '))
   if (policies.length + policyholders.length === 0)
     return [
       emptyNote(`${HOME.nothingFound(text)}${where}`),
       /^\d+$/.test(text) && h('p', {}, HOME.openAsLocator, policyLink(text)),
+      UUID.test(text) &&
+        h('p', {}, HOME.openAsHolder, h('a', { href: `#/policyholder/${text.toLowerCase()}` }, text)),
     ]
   return [
     policies.length > 0 && section(HOME.policies, await policyTable(HOME.policiesFound, policies)),

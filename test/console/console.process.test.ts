@@ -316,7 +316,7 @@ describe.skipIf(!BROWSER)('The console', () => {
     )
     expect(await page.locator('main').textContent()).toContain(book.policy)
     expect(await find('999999999')).toContain("There is no policy '999999999'.")
-    expect(await page.getByRole('link', { name: 'All policies' }).count()).toBe(1)
+    expect(await page.getByRole('link', { name: 'Overview' }).count()).toBe(1)
     await go(page, address('/'))
     expect(await page.locator('.chips').textContent()).toContain(book.policy)
     expect(await page.locator('tbody tr').count()).toBeGreaterThan(1)
