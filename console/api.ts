@@ -1,6 +1,8 @@
 // Calls of the public interface with the rights of the signed-in user.
+import { readableTimes } from './format.ts'
 import type { ProblemBody } from './problem-body.ts'
 import { beginSession, endSession, type Session, session } from './session.ts'
+import { FAILURES } from './words.ts'
 
 /** A response that is not a 2xx, or a missing response (`status` 0). */
 export class Problem extends Error {
@@ -8,7 +10,7 @@ export class Problem extends Error {
   readonly body: ProblemBody
 
   constructor(status: number, body: ProblemBody) {
-    super(body.message ?? `The service responded with status ${status}.`)
+    super(body.message === undefined ? FAILURES.status(status) : readableTimes(body.message))
     this.status = status
     this.body = body
   }
@@ -75,7 +77,7 @@ async function ask(
     credentials: 'omit',
   }).catch((failure: unknown) => {
     if (signal?.aborted) throw failure
-    throw new Problem(0, { message: 'The service cannot be reached. Check your connection and try again.' })
+    throw new Problem(0, { message: FAILURES.unreachable })
   })
   if (response.ok) return response
   const text = await read(response.text(), signal)
@@ -90,7 +92,7 @@ async function ask(
 const read = <Content>(content: Promise<Content>, signal: AbortSignal | undefined): Promise<Content> =>
   content.catch((failure: unknown) => {
     if (signal?.aborted) throw failure
-    throw new Problem(0, { message: 'The response was lost in transit.' })
+    throw new Problem(0, { message: FAILURES.lost })
   })
 
 async function send<Body>(method: string, path: string, options: CallOptions): Promise<Body> {

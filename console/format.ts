@@ -84,6 +84,12 @@ export function date(time: string, precision: string | undefined): string {
   return precision === 'second' ? moment(time) : day(time)
 }
 
+/** A time in epoch milliseconds, of the years 2001 to 2100. Locators are shorter, and quoted text is as somebody entered it. */
+const EPOCH_MS = /(?<![\d.,'-])[1-4]\d{12}(?![\d'])(?![.,]\d)/g
+
+/** Returns a message of the service with its times as people read them. */
+export const readableTimes = (message: string): string => message.replace(EPOCH_MS, dayOrMoment)
+
 /** Formats a span. `to` is exclusive. */
 export const span = (from: string | number, to: string | number): string =>
   `${dayOrMoment(from)} – ${dayOrMoment(to)}`

@@ -3,6 +3,9 @@
 import { Problem } from './api.ts'
 import type { ProblemBody } from './problem-body.ts'
 import { beginSession } from './session.ts'
+import { FAILURES, SIGN_IN } from './words.ts'
+
+const REASONS: Readonly<Record<string, string>> = SIGN_IN.failures
 
 export type Options = {
   readonly providers: readonly { readonly name: string; readonly label: string }[]
@@ -11,12 +14,6 @@ export type Options = {
 
 /** Where the user was before leaving for the provider. */
 const RETURN_KEY = 'bindery.return'
-
-const FAILURES: Readonly<Record<string, string>> = {
-  denied: 'The identity provider did not sign you in.',
-  expired: 'The sign-in took too long, or was started in another browser. Try again.',
-  provider: 'The identity provider gave an unexpected response. Try again, or contact your administrator.',
-}
 
 /**
  * Reads the result with which the browser returned, and immediately removes it from the address, before anything shows or stores
@@ -27,7 +24,7 @@ function takeSignInResult(): { readonly code?: string; readonly failure?: string
   if (code === undefined && failed === undefined) return undefined
   history.replaceState(null, '', sessionStorage.getItem(RETURN_KEY) || '#/')
   sessionStorage.removeItem(RETURN_KEY)
-  return code === undefined ? { failure: FAILURES[failed!] ?? FAILURES.provider! } : { code }
+  return code === undefined ? { failure: REASONS[failed!] ?? SIGN_IN.failures.provider } : { code }
 }
 
 let arrival = takeSignInResult()
@@ -62,7 +59,7 @@ export async function leaveForProvider(tenant: string, provider: string): Promis
     ...tenantParameter(tenant),
     provider,
   })
-  if (!/^https?:/.test(address)) throw new Problem(0, { message: FAILURES.provider! })
+  if (!/^https?:/.test(address)) throw new Problem(0, { message: SIGN_IN.failures.provider })
   sessionStorage.setItem(RETURN_KEY, location.hash)
   location.assign(address)
 }
@@ -76,7 +73,7 @@ async function post<Body>(path: string, body: object): Promise<Body> {
     cache: 'no-store',
     credentials: 'same-origin',
   }).catch(() => {
-    throw new Problem(0, { message: 'The service cannot be reached. Check your connection and try again.' })
+    throw new Problem(0, { message: FAILURES.unreachable })
   })
   const answer = (await response.json().catch(() => ({}))) as Body & ProblemBody
   if (response.ok) return answer

@@ -1,4 +1,5 @@
 // Maps a rejection to the fields that it concerns.
+import { readableTimes } from '../format.ts'
 import type { ProblemBody } from '../problem-body.ts'
 
 /**
@@ -39,5 +40,5 @@ export function faultsOf({ fieldErrors = [], paymentFieldErrors, policyFieldErro
     }),
   ])
     found.set(place, message)
-  return found
+  return new Map([...found].map(([place, message]) => [place, readableTimes(message)]))
 }

@@ -1,6 +1,7 @@
 // Files of a deployed archive, which is a zip file. Only requested files are unpacked.
 import { entryRange, readDirectory } from '../../packages/zip/directory.ts'
 import { entryPath, isJunk } from '../../packages/zip/entry-path.ts'
+import { DEPLOYMENTS } from './words.ts'
 
 export type ArchiveEntry = {
   /** The path as the service reads it, with `/` between segments. */
@@ -14,7 +15,7 @@ export function entriesOf(bytes: Uint8Array<ArrayBuffer>): ArchiveEntry[] {
   try {
     directory = readDirectory(bytes)
   } catch {
-    throw new Error('The archive cannot be read.')
+    throw new Error(DEPLOYMENTS.noArchive)
   }
   return directory
     .map(entry => ({ entry, ...entryPath(entry.name) }))

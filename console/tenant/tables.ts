@@ -39,7 +39,7 @@ const listed = ({ query, signal, held }: Opened): Shown => ({
 async function archiveOf(version: string, signal: AbortSignal): Promise<ArchiveEntry[]> {
   const { url } = await get<Deployment>(`/deployments/${encodeURIComponent(version)}`, signal)
   const answer = await fetch(url, { signal, cache: 'no-store', credentials: 'omit' })
-  if (!answer.ok) throw new Error(`The archive cannot be read: ${answer.status}.`)
+  if (!answer.ok) throw new Error(DEPLOYMENTS.noArchiveStatus(answer.status))
   return entriesOf(new Uint8Array(await answer.arrayBuffer()))
 }
 

@@ -50,6 +50,8 @@ export const DEPLOYMENTS = {
   kinds: { deploy: 'Deploy', repair: 'Repair' },
   all: 'All deployments',
   changes: 'What changed',
+  noArchive: 'The archive cannot be read.',
+  noArchiveStatus: (status: number): string => `The archive cannot be read: ${status}.`,
   archive: 'Download the archive',
   archiveAbout: 'The archive contains the passwords of its test users. Keep it in a safe place.',
   history: 'Archives of the version',
@@ -443,7 +445,7 @@ export const MIGRATIONS = {
   writes: 'Records',
   progress: 'Progress',
   progressText: (done: number, all: number): string =>
-    `${done.toLocaleString()} of ${all.toLocaleString()} accounts are done`,
+    `${done.toLocaleString()} of ${plural(all, 'account', 'accounts')} done`,
   rate: 'Accounts per second',
   left: 'Time left',
   leftText: (seconds: number): string =>

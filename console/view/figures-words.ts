@@ -13,7 +13,7 @@ export const FIGURES = {
   figuresOf: (month: string): string => `Figures of ${month}`,
   daysPastDue: (days: string): string => `${days} days past due`,
   issuedOf: (issued: string, all: string, percent: number): string =>
-    `${issued} of ${all} quotes are issued: ${percent}%.`,
+    `${issued} of ${all} ${all === '1' ? 'quote' : 'quotes'} issued: ${percent}%.`,
   linesOf: (report: string): string => `Lines of ${report}`,
   nothingInThisMonth: 'There are no figures in this month.',
   compared: 'Compared',
@@ -46,5 +46,7 @@ export const FIGURES = {
   policy: 'Policy',
   allFigures: 'All figures',
   noLines: 'No lines.',
+  firstLines: (shown: number): string =>
+    `The first ${shown.toLocaleString()} are shown. The files of the report contain all.`,
   lines: 'Lines',
 } as const

@@ -235,7 +235,6 @@ export async function figureLinesView(
     h('h1', { tabindex: -1 }, FIGURES.linesOf(words(report.name))),
     h('p', {}, h('a', { href: '#/figures' }, FIGURES.allFigures)),
     items.length === 0 ? emptyNote(FIGURES.noLines) : table(FIGURES.lines, columns, items),
-    !listCompleted &&
-      h('p', { class: 'soft' }, `The first ${items.length} are shown. The files of the report contain all.`),
+    !listCompleted && h('p', { class: 'soft' }, FIGURES.firstLines(items.length)),
   )
 }

@@ -74,7 +74,7 @@ export const VIEW = {
   knownFromUntil: (from: string, until: string | undefined): string =>
     `known from ${from} until ${until ?? 'now'}`,
   chartOf: (steps: number): string =>
-    `Segments of the policy in effective time and in knowledge time, ${steps} steps of knowledge. Use the arrow keys to move between segments.`,
+    `Segments of the policy in effective time and in knowledge time, ${steps} ${steps === 1 ? 'step' : 'steps'} of knowledge. Use the arrow keys to move between segments.`,
   waitsForIssue: 'waiting to be issued',
   knownOn: (time: string): string => `known ${time}`,
   draft: 'Draft',
@@ -191,9 +191,10 @@ export const VIEW = {
   // Worksheet.
   moreExposures: (count: number, left: number): string =>
     count < left
-      ? `Show ${count} more of ${left.toLocaleString()} exposures`
-      : `Show the remaining ${left} exposures`,
-  morePerils: (count: number): string => `${count} more perils are not listed.`,
+      ? `Show ${count.toLocaleString()} more of ${left.toLocaleString()} exposures`
+      : `Show the remaining ${left === 1 ? 'exposure' : `${left.toLocaleString()} exposures`}`,
+  morePerils: (count: number): string =>
+    count === 1 ? '1 more peril is not listed.' : `${count.toLocaleString()} more perils are not listed.`,
   lookedUp: (source: string): string => `${source}: lookups and notes`,
   feesBy: (source: string): string => `Fees by ${source}`,
   premiumOf: (amount: string): string => `Premium ${amount}`,

@@ -1,0 +1,44 @@
+import { describe, expect, test, vi } from 'vitest'
+import { faultsOf } from '../../console/desk/places.ts'
+import { readableTimes } from '../../console/format.ts'
+import { MIGRATIONS } from '../../console/tenant/words.ts'
+import { FIGURES } from '../../console/view/figures-words.ts'
+import { VIEW } from '../../console/view/words.ts'
+
+// The console reads the session of its tab. Without one, times are in UTC.
+vi.hoisted(() => {
+  Object.assign(globalThis, { sessionStorage: { getItem: () => null, removeItem: () => {} } })
+})
+
+describe('messages of the service', () => {
+  test('show times as people read them', () => {
+    expect(
+      readableTimes('The effective time 1751320800000 must be before the effective end 2082758400000.'),
+    ).toMatch(/^The effective time .*2025.* must be before the effective end .*2036\.$/)
+  })
+
+  test('show a time at a field as people read it', () => {
+    const faults = faultsOf({
+      fieldErrors: [{ ontologyUri: 'effectiveTimestamp', message: 'must be before 2082758400000' }],
+    })
+    expect(faults.get('effectiveTimestamp')).toMatch(/^must be before .*2036$/)
+  })
+
+  test('keep locators, amounts, keys and quoted values', () => {
+    for (const message of [
+      'There is no policy 100000640.',
+      "Field 'serial' must not be '1751320800000'.",
+      'The amount 1751320800000.50 is too large.',
+    ])
+      expect(readableTimes(message)).toBe(message)
+  })
+})
+
+test('a single thing is not named in the plural', () => {
+  expect(VIEW.morePerils(1)).toBe('1 more peril is not listed.')
+  expect(VIEW.moreExposures(1, 1)).toBe('Show the remaining exposure')
+  expect(VIEW.chartOf(1)).toContain('1 step of')
+  expect(FIGURES.issuedOf('1', '1', 100)).toBe('1 of 1 quote issued: 100%.')
+  expect(MIGRATIONS.progressText(1, 1)).toBe('1 of 1 account done')
+  expect(MIGRATIONS.progressText(1, 2_000)).toBe(`1 of ${(2_000).toLocaleString()} accounts done`)
+})
